@@ -1,0 +1,98 @@
+//! The current try at paying an order.
+
+use money::AmountText;
+
+use crate::fields::{amount, flag, maybe_amount, number, text};
+use crate::{Fields, Unreadable};
+
+/// One invoice of the payment service, checked by the proxy, as its customer sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "server", derive(serde::Serialize))]
+pub struct AttemptView {
+    /// The service's code: `USDTTRC20`.
+    pub crypto_code: String,
+    /// The asset's symbol: `USDT`.
+    pub asset: String,
+    /// The network it must be sent on: `Tron`.
+    pub network: String,
+    /// Where to send it, in full. The proxy has checked its checksum.
+    pub address: String,
+    /// What the QR code encodes. The proxy has checked that it names the same address and amount.
+    pub qr_string: String,
+    /// What to send, exactly.
+    pub amount_in_crypto: AmountText,
+    /// The same in US dollars.
+    pub amount_in_usd: AmountText,
+    /// The same in the service's local currency.
+    pub amount_in_local_currency: AmountText,
+    /// ISO 4217 code of `amount_in_local_currency`.
+    pub local_currency_code: String,
+    /// Time left to send it; 0 when it has run out. Counted by the server's clock.
+    pub expires_in_seconds: u32,
+    /// How long the invoice was given in all: the countdown's full length.
+    pub lifetime_seconds: u32,
+    /// What the service wants every customer to read, in its words.
+    pub warnings: Vec<String>,
+    /// Whether the customer has pressed "I have paid".
+    pub marked_as_paid: bool,
+    /// What has arrived so far.
+    pub received_in_crypto: AmountText,
+    /// What is still missing.
+    pub remaining_in_crypto: AmountText,
+    /// What arrived beyond the price; absent unless `overpaid`.
+    #[cfg_attr(feature = "server", serde(skip_serializing_if = "Option::is_none"))]
+    pub excess_in_crypto: Option<AmountText>,
+    /// How settled the transaction is; absent before one is seen.
+    #[cfg_attr(feature = "server", serde(skip_serializing_if = "Option::is_none"))]
+    pub confirmations: Option<Confirmations>,
+    /// The transaction's hash; absent before one is seen.
+    #[cfg_attr(feature = "server", serde(skip_serializing_if = "Option::is_none"))]
+    pub transaction_hash: Option<String>,
+    /// Where the transaction can be looked at; absent in tests, whose chains no explorer knows.
+    #[cfg_attr(feature = "server", serde(skip_serializing_if = "Option::is_none"))]
+    pub explorer_url: Option<String>,
+}
+
+/// `count` of `required` blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "server", derive(serde::Serialize))]
+pub struct Confirmations {
+    /// Blocks so far; may exceed `required`.
+    pub count: u32,
+    /// Blocks that make the payment complete.
+    pub required: u32,
+}
+
+impl AttemptView {
+    /// Reads an attempt.
+    ///
+    /// # Errors
+    /// [`Unreadable`] names the first member that is missing or not of its type.
+    pub fn read(fields: &impl Fields) -> Result<Self, Unreadable> {
+        let confirmations = fields.object("confirmations").map(|fields| {
+            let (count, required) = (number(&fields, "count")?, number(&fields, "required")?);
+            Ok(Confirmations { count, required })
+        });
+        Ok(Self {
+            crypto_code: text(fields, "crypto_code")?,
+            asset: text(fields, "asset")?,
+            network: text(fields, "network")?,
+            address: text(fields, "address")?,
+            qr_string: text(fields, "qr_string")?,
+            amount_in_crypto: amount(fields, "amount_in_crypto")?,
+            amount_in_usd: amount(fields, "amount_in_usd")?,
+            amount_in_local_currency: amount(fields, "amount_in_local_currency")?,
+            local_currency_code: text(fields, "local_currency_code")?,
+            expires_in_seconds: number(fields, "expires_in_seconds")?,
+            lifetime_seconds: number(fields, "lifetime_seconds")?,
+            warnings: fields.texts("warnings").ok_or(Unreadable("warnings"))?,
+            marked_as_paid: flag(fields, "marked_as_paid")?,
+            received_in_crypto: amount(fields, "received_in_crypto")?,
+            remaining_in_crypto: amount(fields, "remaining_in_crypto")?,
+            excess_in_crypto: maybe_amount(fields, "excess_in_crypto")?,
+            confirmations: confirmations.transpose()?,
+            transaction_hash: fields.text("transaction_hash"),
+            explorer_url: fields.text("explorer_url"),
+        })
+    }
+}

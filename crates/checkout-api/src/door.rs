@@ -1,0 +1,104 @@
+//! What a browser may ask: to open an order, to open an attempt, to say "I have paid". None of it names a price.
+
+use crate::fields::text;
+use crate::json::Object;
+use crate::{Fields, OrderView, Unreadable};
+
+/// Body of `POST /v1/checkout`: a product of the store's catalogue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "server",
+    derive(serde::Deserialize),
+    serde(deny_unknown_fields)
+)]
+pub struct Door {
+    /// The store's id.
+    pub store: String,
+    /// The product's `sku`.
+    pub product: String,
+    /// How many; 1 when absent. The proxy knows the most it sells at once.
+    pub quantity: Option<u32>,
+}
+
+/// Body of `POST /v1/checkout/attempt`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "server",
+    derive(serde::Deserialize),
+    serde(deny_unknown_fields)
+)]
+pub struct OpenAttempt {
+    /// The asset chosen.
+    pub crypto_code: String,
+    /// The quote it was chosen by.
+    pub quote_id: String,
+}
+
+/// Body of `POST /v1/checkout/paid`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "server",
+    derive(serde::Deserialize),
+    serde(deny_unknown_fields)
+)]
+pub struct MarkPaid {
+    /// Where the service sends a receipt; absent when the customer wants none.
+    pub email: Option<String>,
+}
+
+/// Answer of `POST /v1/checkout`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "server", derive(serde::Serialize))]
+pub struct Opened {
+    /// 64 hexadecimal digits: whoever holds it may see and pay this one order, nothing else.
+    pub client_token: String,
+    /// The order.
+    pub order: OrderView,
+}
+
+impl Door {
+    /// The request's body.
+    pub fn to_json(&self) -> String {
+        let body = Object::new()
+            .text("store", &self.store)
+            .text("product", &self.product);
+        match self.quantity {
+            Some(quantity) => body.number("quantity", quantity),
+            None => body,
+        }
+        .end()
+    }
+}
+
+impl OpenAttempt {
+    /// The request's body.
+    pub fn to_json(&self) -> String {
+        Object::new()
+            .text("crypto_code", &self.crypto_code)
+            .text("quote_id", &self.quote_id)
+            .end()
+    }
+}
+
+impl MarkPaid {
+    /// The request's body.
+    pub fn to_json(&self) -> String {
+        Object::new()
+            .maybe_text("email", self.email.as_deref())
+            .end()
+    }
+}
+
+impl Opened {
+    /// Reads the answer.
+    ///
+    /// # Errors
+    /// [`Unreadable`] names the first member that is missing or not of its type.
+    pub fn read(fields: &impl Fields) -> Result<Self, Unreadable> {
+        let order = fields.object("order").ok_or(Unreadable("order"))?;
+        Ok(Self {
+            client_token: text(fields, "client_token")?,
+            order: OrderView::read(&order)?,
+        })
+    }
+}

@@ -1,0 +1,100 @@
+//! The closed list of refusals.
+
+use crate::fields::text;
+use crate::{Fields, Unreadable};
+
+macro_rules! error_codes {
+    ($($(#[$doc:meta])* $name:ident = $word:literal, $status:literal;)+) => {
+        /// Why the proxy refused. Machines read the code, people the message beside it.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum ErrorCode { $($(#[$doc])* $name,)+ }
+
+        impl ErrorCode {
+            /// Every code.
+            pub const ALL: &'static [Self] = &[$(Self::$name),+];
+
+            /// The word on the wire.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$name => $word,)+ }
+            }
+
+            /// The HTTP status it always comes with.
+            pub fn status(self) -> u16 {
+                match self { $(Self::$name => $status,)+ }
+            }
+
+            fn parse(word: &str) -> Option<Self> {
+                match word { $($word => Some(Self::$name),)+ _ => None }
+            }
+        }
+    };
+}
+
+error_codes! {
+    /// The request is not what the endpoint takes; `field` names the member.
+    InvalidRequest = "invalid_request", 400;
+    /// No secret key, or one that no store has.
+    Unauthorized = "unauthorized", 401;
+    /// A page of an origin that the store does not list.
+    OriginNotAllowed = "origin_not_allowed", 403;
+    /// No such order, or not yours; the same answer for an unknown, foreign or expired token.
+    NotFound = "not_found", 404;
+    /// The proxy has no store of that id.
+    UnknownStore = "unknown_store", 404;
+    /// The store's catalogue has no product of that sku.
+    UnknownProduct = "unknown_product", 404;
+    /// Another method is expected here.
+    MethodNotAllowed = "method_not_allowed", 405;
+    /// The reference is already used for an order of another price.
+    OrderConflict = "order_conflict", 409;
+    /// The order is paid, cancelled, or too old for another attempt.
+    OrderClosed = "order_closed", 409;
+    /// The price that was shown no longer holds; ask for new quotes.
+    QuoteExpired = "quote_expired", 409;
+    /// Another attempt is being opened for this order at this moment.
+    AttemptInProgress = "attempt_in_progress", 409;
+    /// "I have paid", but there is no invoice to pay.
+    NothingToPay = "nothing_to_pay", 409;
+    /// The body is larger than any request needs.
+    PayloadTooLarge = "payload_too_large", 413;
+    /// The body is not JSON.
+    UnsupportedMediaType = "unsupported_media_type", 415;
+    /// More or fewer pieces than the store sells at once.
+    QuantityOutOfRange = "quantity_out_of_range", 422;
+    /// The price is outside the asset's limits.
+    AmountOutOfRange = "amount_out_of_range", 422;
+    /// The asset is not offered for this order now.
+    AssetUnavailable = "asset_unavailable", 422;
+    /// Too many requests; `Retry-After` says when to come back.
+    RateLimited = "rate_limited", 429;
+    /// Our mistake.
+    Internal = "internal", 500;
+    /// The payment service cannot be reached or asked us to wait; `Retry-After` says when to come back.
+    ServiceUnavailable = "service_unavailable", 503;
+}
+
+/// The member `error` of every refusal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ErrorBody {
+    /// The code; `None` for one that this page does not know.
+    pub code: Option<ErrorCode>,
+    /// One or two sentences for people.
+    pub message: String,
+    /// What to quote when asking for help.
+    pub request_id: Option<String>,
+}
+
+impl ErrorBody {
+    /// Reads a refusal from the whole body.
+    ///
+    /// # Errors
+    /// [`Unreadable`] when it is not one.
+    pub fn read(fields: &impl Fields) -> Result<Self, Unreadable> {
+        let error = fields.object("error").ok_or(Unreadable("error"))?;
+        Ok(Self {
+            code: ErrorCode::parse(&text(&error, "code")?),
+            message: text(&error, "message")?,
+            request_id: error.text("request_id"),
+        })
+    }
+}

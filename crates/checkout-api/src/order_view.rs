@@ -1,0 +1,118 @@
+//! All that a checkout shows of one order.
+
+use money::AmountText;
+
+use crate::fields::{amount, flag, text};
+use crate::{AttemptView, Fields, Status, Unreadable};
+
+/// Which money moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "server", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "server", serde(rename_all = "snake_case"))]
+pub enum Environment {
+    /// Test networks and the sandbox: worthless coins.
+    Test,
+    /// Main networks.
+    Production,
+}
+
+impl Environment {
+    /// The word on the wire and in the configuration.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Test => "test",
+            Self::Production => "production",
+        }
+    }
+}
+
+/// One order, whole: the widget is a function of this.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "server", derive(serde::Serialize))]
+pub struct OrderView {
+    /// `ord_` and 32 hexadecimal digits. A public handle: it opens nothing.
+    pub id: String,
+    /// Which money moves.
+    pub environment: Environment,
+    /// Who sells.
+    pub store: StoreView,
+    /// What is sold, in the store's words; at most 120 characters.
+    pub title: String,
+    /// The price in `currency`. It never changes.
+    pub amount: AmountText,
+    /// ISO 4217 code of the price.
+    pub currency: String,
+    /// Where the order stands.
+    pub status: Status,
+    /// The current try at paying it; absent while `open`, and once blocked.
+    #[cfg_attr(feature = "server", serde(skip_serializing_if = "Option::is_none"))]
+    pub attempt: Option<AttemptView>,
+    /// Where the customer goes afterwards; carries the order's id and no status.
+    #[cfg_attr(feature = "server", serde(skip_serializing_if = "Option::is_none"))]
+    pub return_url: Option<String>,
+    /// Whether another invoice can be opened for this order now.
+    pub can_open_attempt: bool,
+    /// The payment service cannot be reached at present: what is shown is of `as_of`, and watching goes on.
+    pub delayed: bool,
+    /// When to ask again, in seconds; absent once nothing can change any more.
+    #[cfg_attr(feature = "server", serde(skip_serializing_if = "Option::is_none"))]
+    pub next_poll_seconds: Option<u32>,
+    /// Seconds since the payment service was last heard about this attempt; absent before the first answer.
+    #[cfg_attr(feature = "server", serde(skip_serializing_if = "Option::is_none"))]
+    pub checked_seconds_ago: Option<u32>,
+    /// When this was true: RFC 3339, UTC.
+    pub as_of: String,
+}
+
+/// The store as its customer sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "server", derive(serde::Serialize))]
+pub struct StoreView {
+    /// The store's id in the proxy's configuration.
+    pub id: String,
+    /// The shop's name.
+    pub name: String,
+    /// Where a customer gets help: `https:` or `mailto:`.
+    #[cfg_attr(feature = "server", serde(skip_serializing_if = "Option::is_none"))]
+    pub support_url: Option<String>,
+    /// The preset of the store's theme: `auto`, `light` or `dark`.
+    pub theme: String,
+}
+
+impl OrderView {
+    /// Reads an order.
+    ///
+    /// # Errors
+    /// [`Unreadable`] names the first member that is missing or not of its type.
+    pub fn read(fields: &impl Fields) -> Result<Self, Unreadable> {
+        let store = fields.object("store").ok_or(Unreadable("store"))?;
+        Ok(Self {
+            id: text(fields, "id")?,
+            environment: match text(fields, "environment")?.as_str() {
+                "test" => Environment::Test,
+                "production" => Environment::Production,
+                _ => return Err(Unreadable("environment")),
+            },
+            store: StoreView {
+                id: text(&store, "id")?,
+                name: text(&store, "name")?,
+                support_url: store.text("support_url"),
+                theme: text(&store, "theme")?,
+            },
+            title: text(fields, "title")?,
+            amount: amount(fields, "amount")?,
+            currency: text(fields, "currency")?,
+            status: Status::parse(&text(fields, "status")?).ok_or(Unreadable("status"))?,
+            attempt: fields
+                .object("attempt")
+                .map(|fields| AttemptView::read(&fields))
+                .transpose()?,
+            return_url: fields.text("return_url"),
+            can_open_attempt: flag(fields, "can_open_attempt")?,
+            delayed: flag(fields, "delayed")?,
+            next_poll_seconds: fields.number("next_poll_seconds"),
+            checked_seconds_ago: fields.number("checked_seconds_ago"),
+            as_of: text(fields, "as_of")?,
+        })
+    }
+}

@@ -1,0 +1,102 @@
+//! What an order costs in one asset now.
+
+use money::AmountText;
+
+use crate::fields::{flag, maybe_amount, number, text};
+use crate::{Fields, Unreadable};
+
+/// One line of the asset choice.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "server", derive(serde::Serialize))]
+pub struct Quote {
+    /// The service's code: `USDTTRC20`.
+    pub crypto_code: String,
+    /// The asset's symbol: `USDT`; the code itself for an asset that Florin does not know.
+    pub asset: String,
+    /// The asset's name: `Tether`.
+    pub asset_name: String,
+    /// The network: `Tron`; empty for an asset that Florin does not know.
+    pub network: String,
+    /// What to send; absent when the service gave no usable price.
+    #[cfg_attr(feature = "server", serde(skip_serializing_if = "Option::is_none"))]
+    pub amount_in_crypto: Option<AmountText>,
+    /// The same in US dollars; absent with `amount_in_crypto`.
+    #[cfg_attr(feature = "server", serde(skip_serializing_if = "Option::is_none"))]
+    pub amount_in_usd: Option<AmountText>,
+    /// The least that can be sent, in the asset; absent when the service states none.
+    #[cfg_attr(feature = "server", serde(skip_serializing_if = "Option::is_none"))]
+    pub min: Option<AmountText>,
+    /// The most that can be sent, in the asset; absent when the service states none.
+    #[cfg_attr(feature = "server", serde(skip_serializing_if = "Option::is_none"))]
+    pub max: Option<AmountText>,
+    /// Whether it can be chosen.
+    pub available: bool,
+    /// Why it cannot be chosen; present exactly when `available` is false.
+    #[cfg_attr(feature = "server", serde(skip_serializing_if = "Option::is_none"))]
+    pub reason: Option<Unavailable>,
+    /// Handed back with the choice: it pins the price that was shown.
+    pub quote_id: String,
+    /// How long the price holds.
+    pub valid_for_seconds: u32,
+}
+
+/// Why an asset cannot be chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "server",
+    derive(serde::Serialize),
+    serde(rename_all = "snake_case")
+)]
+pub enum Unavailable {
+    /// The price is less than the asset's minimum.
+    BelowMinimum,
+    /// The price is more than the asset's maximum.
+    AboveMaximum,
+    /// The service states no usable price for it at present.
+    NotPriced,
+    /// Florin does not know this asset's network and would have to guess.
+    UnknownAsset,
+}
+
+impl Unavailable {
+    /// Every reason with its word.
+    pub const ALL: [(Self, &'static str); 4] = [
+        (Self::BelowMinimum, "below_minimum"),
+        (Self::AboveMaximum, "above_maximum"),
+        (Self::NotPriced, "not_priced"),
+        (Self::UnknownAsset, "unknown_asset"),
+    ];
+
+    fn parse(word: &str) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find_map(|(reason, known)| (known == word).then_some(reason))
+    }
+}
+
+impl Quote {
+    /// Reads a quote.
+    ///
+    /// # Errors
+    /// [`Unreadable`] names the first member that is missing or not of its type.
+    pub fn read(fields: &impl Fields) -> Result<Self, Unreadable> {
+        let reason = fields
+            .text("reason")
+            .map(|word| Unavailable::parse(&word).ok_or(Unreadable("reason")))
+            .transpose()?;
+        Ok(Self {
+            crypto_code: text(fields, "crypto_code")?,
+            asset: text(fields, "asset")?,
+            asset_name: text(fields, "asset_name")?,
+            network: text(fields, "network")?,
+            amount_in_crypto: maybe_amount(fields, "amount_in_crypto")?,
+            amount_in_usd: maybe_amount(fields, "amount_in_usd")?,
+            min: maybe_amount(fields, "min")?,
+            max: maybe_amount(fields, "max")?,
+            available: flag(fields, "available")?,
+            reason,
+            quote_id: text(fields, "quote_id")?,
+            valid_for_seconds: number(fields, "valid_for_seconds")?,
+        })
+    }
+}

@@ -1,0 +1,72 @@
+//! Where an order stands, as its customer sees it.
+
+/// The life of an order: `open → awaiting_payment → checking → processing →` one of the ends.
+///
+/// Only the server says so: a browser never concludes that a payment expired, failed or arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "server",
+    derive(serde::Serialize),
+    serde(rename_all = "snake_case")
+)]
+pub enum Status {
+    /// Nothing chosen yet: the customer picks an asset.
+    Open,
+    /// An invoice is shown; nothing was seen on the chain.
+    AwaitingPayment,
+    /// The customer said "I have paid", or a transaction was seen without a confirmation.
+    Checking,
+    /// On the chain, with fewer confirmations than required.
+    Processing,
+    /// Paid, exactly or within the store's tolerance. Final.
+    Paid,
+    /// Paid, and more than asked for. Final; the order is as good as paid.
+    Overpaid,
+    /// Completed by the service with less than asked for. Never shipped; the rest can still be sent.
+    Underpaid,
+    /// The service reports the payment as failed.
+    Failed,
+    /// Given up before anything was paid.
+    Cancelled,
+    /// The invoice ran out before anything arrived. A new quote can be had.
+    Expired,
+    /// The invoice did not pass our checks: its address is not shown.
+    Blocked,
+}
+
+impl Status {
+    /// Every status with its word.
+    pub const ALL: [(Self, &'static str); 11] = [
+        (Self::Open, "open"),
+        (Self::AwaitingPayment, "awaiting_payment"),
+        (Self::Checking, "checking"),
+        (Self::Processing, "processing"),
+        (Self::Paid, "paid"),
+        (Self::Overpaid, "overpaid"),
+        (Self::Underpaid, "underpaid"),
+        (Self::Failed, "failed"),
+        (Self::Cancelled, "cancelled"),
+        (Self::Expired, "expired"),
+        (Self::Blocked, "blocked"),
+    ];
+
+    /// The status of a word.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find_map(|(status, known)| (known == word).then_some(status))
+    }
+
+    /// The word on the wire: `awaiting_payment`.
+    pub fn as_str(self) -> &'static str {
+        Self::ALL
+            .into_iter()
+            .find_map(|(status, word)| (status == self).then_some(word))
+            .unwrap_or("")
+    }
+
+    /// Whether the store has its money.
+    pub fn is_settled(self) -> bool {
+        matches!(self, Self::Paid | Self::Overpaid)
+    }
+}

@@ -1,0 +1,3 @@
+//! A shop in plain HTML with a small backend that believes only the signed webhook.
+
+fn main() {}

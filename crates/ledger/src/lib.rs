@@ -1,0 +1,1 @@
+//! Orders, attempts, events and the outbox: a pure state machine and its store.

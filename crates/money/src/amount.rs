@@ -1,0 +1,205 @@
+//! An amount to calculate with: exact, non-negative, every result a value to handle.
+
+use core::fmt;
+use core::str::FromStr;
+
+use rust_decimal::Decimal;
+
+use crate::{AmountText, InvalidAmount};
+
+/// A non-negative exact decimal, below 10^12 with at most 18 decimals.
+///
+/// Equal amounts are equal however they are written (`1.50 == 1.5`); [`fmt::Display`] keeps the written scale.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Amount(Decimal);
+
+/// What to do with the digits that do not fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rounding {
+    /// Towards more: what a customer must send.
+    Up,
+    /// Towards less: what a customer is told to have sent.
+    Down,
+}
+
+/// A calculation without a result that fits an [`Amount`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AmountError {
+    /// The result is above what an amount can hold.
+    #[error("the result is too large for an amount")]
+    TooLarge,
+    /// More was taken away than was there.
+    #[error("the result would be negative")]
+    Negative,
+    /// A rate of zero.
+    #[error("division by an amount of zero")]
+    DivisionByZero,
+}
+
+impl Amount {
+    /// Nothing.
+    pub const ZERO: Self = Self(Decimal::ZERO);
+    /// One unit.
+    pub const ONE: Self = Self(Decimal::ONE);
+
+    /// Reads an amount by the grammar of [`AmountText`].
+    ///
+    /// # Errors
+    /// [`InvalidAmount`] as [`AmountText::parse`].
+    pub fn parse(text: &str) -> Result<Self, InvalidAmount> {
+        Ok(Self::from(&AmountText::parse(text)?))
+    }
+
+    /// Whether this is nothing.
+    pub fn is_zero(self) -> bool {
+        self.0.is_zero()
+    }
+
+    /// Digits behind the point that carry a value: 1 for `1.50`, 0 for `3.00`.
+    pub fn decimals(self) -> u32 {
+        self.0.normalize().scale()
+    }
+
+    /// The sum.
+    ///
+    /// # Errors
+    /// [`AmountError::TooLarge`].
+    pub fn plus(self, other: Self) -> Result<Self, AmountError> {
+        fit(self.0.checked_add(other.0))
+    }
+
+    /// What is left after taking `other` away.
+    ///
+    /// # Errors
+    /// [`AmountError::Negative`] when `other` is more.
+    pub fn minus(self, other: Self) -> Result<Self, AmountError> {
+        if other > self {
+            return Err(AmountError::Negative);
+        }
+        fit(self.0.checked_sub(other.0))
+    }
+
+    /// `self` that many times.
+    ///
+    /// # Errors
+    /// [`AmountError::TooLarge`].
+    pub fn times(self, count: u32) -> Result<Self, AmountError> {
+        fit(self.0.checked_mul(Decimal::from(count)))
+    }
+
+    /// `self × numerator ÷ denominator`, rounded to `decimals`.
+    ///
+    /// # Errors
+    /// [`AmountError::DivisionByZero`]; [`AmountError::TooLarge`], also when a step
+    /// between needs more than 38 digits.
+    pub fn times_ratio(
+        self,
+        numerator: Self,
+        denominator: Self,
+        decimals: u32,
+        rounding: Rounding,
+    ) -> Result<Self, AmountError> {
+        let (denominator, numerator) = (denominator.0.normalize(), numerator.0.normalize());
+        let price = self.0.normalize();
+        // quotient in units of 10^-decimals = mantissas × 10^shift, all in whole numbers: no digit is lost.
+        let shift = i64::from(decimals) + i64::from(denominator.scale())
+            - i64::from(price.scale())
+            - i64::from(numerator.scale());
+        let dividend = whole(price)
+            .checked_mul(whole(numerator))
+            .ok_or(AmountError::TooLarge)?;
+        let (dividend, divisor) = if shift >= 0 {
+            (shifted(dividend, shift)?, whole(denominator))
+        } else {
+            (dividend, shifted(whole(denominator), -shift)?)
+        };
+        let floor = dividend
+            .checked_div(divisor)
+            .ok_or(AmountError::DivisionByZero)?;
+        let up = rounding == Rounding::Up && floor * divisor < dividend;
+        let units = i128::try_from(floor + u128::from(up)).map_err(|_| AmountError::TooLarge)?;
+        fit(Decimal::try_from_i128_with_scale(units, decimals)
+            .ok()
+            .map(|value| value.normalize()))
+    }
+
+    /// The same amount written with exactly `decimals` decimals where it has fewer: `5` → `5.00`.
+    pub fn padded(self, decimals: u32) -> Self {
+        let mut value = self.0.normalize();
+        if value.scale() < decimals {
+            value.rescale(decimals);
+        }
+        Self(value)
+    }
+
+    /// The amount as text, as it is sent and shown.
+    pub fn to_text(self) -> AmountText {
+        AmountText::parse(&self.to_string()).expect("an amount is written by its own grammar")
+    }
+}
+
+/// The digits of a non-negative decimal as a whole number.
+fn whole(value: Decimal) -> u128 {
+    value.mantissa().unsigned_abs()
+}
+
+fn shifted(value: u128, digits: i64) -> Result<u128, AmountError> {
+    let power = u32::try_from(digits)
+        .ok()
+        .and_then(|digits| 10_u128.checked_pow(digits));
+    power
+        .and_then(|power| value.checked_mul(power))
+        .ok_or(AmountError::TooLarge)
+}
+
+fn fit(value: Option<Decimal>) -> Result<Amount, AmountError> {
+    let value = value.ok_or(AmountError::TooLarge)?;
+    let limit = Decimal::from(1_000_000_000_000_u64);
+    if value >= limit || value.scale() > 18 || value.mantissa().unsigned_abs() >= 10_u128.pow(28) {
+        return Err(AmountError::TooLarge);
+    }
+    Ok(Amount(value))
+}
+
+impl From<&AmountText> for Amount {
+    fn from(text: &AmountText) -> Self {
+        Self(Decimal::from_str_exact(text.as_str()).expect("28 digits fit a 96-bit decimal"))
+    }
+}
+
+impl FromStr for Amount {
+    type Err = InvalidAmount;
+
+    fn from_str(text: &str) -> Result<Self, InvalidAmount> {
+        Self::parse(text)
+    }
+}
+
+impl fmt::Display for Amount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+impl fmt::Debug for Amount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Amount({})", self.0)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for Amount {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for Amount {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self::from(&AmountText::deserialize(deserializer)?))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,140 @@
+//! The assets that the payment service's specification lists, with what a checkout must know of each.
+
+use crate::CryptoCode;
+
+/// A known asset on its network.
+///
+/// Source: payment-service.md, "`crypto_code` values". Decimals and names are the networks' own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asset {
+    crypto_code: &'static str,
+    symbol: &'static str,
+    name: &'static str,
+    network: &'static str,
+    decimals: u32,
+}
+
+impl Asset {
+    /// Tether on Tron.
+    pub const USDTTRC20: Self = Self::new("USDTTRC20", "USDT", "Tether", "Tron", 6);
+    /// Tether on Ethereum.
+    pub const USDTERC20: Self = Self::new("USDTERC20", "USDT", "Tether", "Ethereum", 6);
+    /// Bitcoin.
+    pub const BTC: Self = Self::new("BTC", "BTC", "Bitcoin", "Bitcoin", 8);
+    /// Ether.
+    pub const ETH: Self = Self::new("ETH", "ETH", "Ether", "Ethereum", 18);
+    /// Tronix.
+    pub const TRX: Self = Self::new("TRX", "TRX", "Tronix", "Tron", 6);
+    /// Litecoin.
+    pub const LTC: Self = Self::new("LTC", "LTC", "Litecoin", "Litecoin", 8);
+    /// Dogecoin.
+    pub const DOGE: Self = Self::new("DOGE", "DOGE", "Dogecoin", "Dogecoin", 8);
+    /// Bitcoin Cash.
+    pub const BCH: Self = Self::new("BCH", "BCH", "Bitcoin Cash", "Bitcoin Cash", 8);
+    /// BNB on BNB Chain.
+    pub const BNB: Self = Self::new("BNB", "BNB", "BNB", "BNB Chain", 18);
+
+    /// Every known asset, in the order in which a checkout offers them.
+    pub const ALL: [Self; 9] = [
+        Self::BTC,
+        Self::ETH,
+        Self::USDTTRC20,
+        Self::USDTERC20,
+        Self::LTC,
+        Self::TRX,
+        Self::BNB,
+        Self::BCH,
+        Self::DOGE,
+    ];
+
+    const fn new(
+        crypto_code: &'static str,
+        symbol: &'static str,
+        name: &'static str,
+        network: &'static str,
+        decimals: u32,
+    ) -> Self {
+        Self {
+            crypto_code,
+            symbol,
+            name,
+            network,
+            decimals,
+        }
+    }
+
+    /// The asset of a code; `None` for a code that the specification does not list. Nothing is guessed: `USDTSOL` is
+    /// not "some USDT".
+    pub fn of(code: &CryptoCode) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|asset| asset.crypto_code == code.as_str())
+    }
+
+    /// The service's code: `USDTTRC20`.
+    pub fn crypto_code(self) -> CryptoCode {
+        CryptoCode::parse(self.crypto_code).expect("the table holds valid codes")
+    }
+
+    /// What people call it in front of an amount: `USDT`.
+    pub fn symbol(self) -> &'static str {
+        self.symbol
+    }
+
+    /// Its name: `Tether`.
+    pub fn name(self) -> &'static str {
+        self.name
+    }
+
+    /// The network it moves on: `Tron`. The same asset on another network is another asset.
+    pub fn network(self) -> &'static str {
+        self.network
+    }
+
+    /// Decimals of its smallest unit on its network.
+    pub fn decimals(self) -> u32 {
+        self.decimals
+    }
+
+    /// Decimals of an amount that people are asked to send: at most eight, since exchanges and many wallets accept no
+    /// more. Rounding ether up to 10⁻⁸ costs the customer far below a thousandth of a cent; see
+    /// docs/adr/0003-eight-decimals.md.
+    pub fn quote_decimals(self) -> u32 {
+        self.decimals.min(8)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_of_the_specification_is_known() {
+        for code in [
+            "USDTTRC20",
+            "USDTERC20",
+            "BTC",
+            "ETH",
+            "TRX",
+            "LTC",
+            "DOGE",
+            "BCH",
+            "BNB",
+        ] {
+            let code = CryptoCode::parse(code).unwrap();
+            assert_eq!(Asset::of(&code).unwrap().crypto_code(), code);
+        }
+    }
+
+    #[test]
+    fn an_unknown_code_is_not_guessed_at() {
+        assert_eq!(Asset::of(&CryptoCode::parse("USDTSOL").unwrap()), None);
+        assert_eq!(Asset::of(&CryptoCode::parse("btc").unwrap()), None);
+    }
+
+    #[test]
+    fn the_two_tethers_differ_by_network_alone() {
+        assert_eq!(Asset::USDTERC20.symbol(), Asset::USDTTRC20.symbol());
+        assert_ne!(Asset::USDTERC20.network(), Asset::USDTTRC20.network());
+    }
+}

@@ -1,0 +1,31 @@
+//! Exact amounts, currencies and assets.
+//!
+//! Money is never a float here and never a bare number: an amount is written and sent as a decimal *string*
+//! ([`AmountText`]), calculated with as an exact decimal ([`Amount`], feature `arithmetic`), and means something only
+//! beside its [`Currency`] or its [`Asset`].
+//!
+//! What this crate refuses to do: I/O, rounding that nobody asked for, and guessing what an unknown code means.
+//!
+//! ```
+//! use money::{Amount, Asset, Rounding};
+//!
+//! let price = Amount::parse("19.90")?;
+//! let rate = Amount::parse("64250.13")?;
+//! let btc = price.times_ratio(Amount::ONE, rate, Asset::BTC.quote_decimals(), Rounding::Up)?;
+//! assert_eq!(btc.to_string(), "0.00030973");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#[cfg(feature = "arithmetic")]
+mod amount;
+mod asset;
+mod crypto_code;
+mod currency;
+mod text;
+
+#[cfg(feature = "arithmetic")]
+pub use amount::{Amount, AmountError, Rounding};
+pub use asset::Asset;
+pub use crypto_code::{CryptoCode, InvalidCryptoCode};
+pub use currency::{Currency, InvalidCurrency};
+pub use text::{AmountText, InvalidAmount};

@@ -1,0 +1,1 @@
+//! The payment service itself, for development and tests.

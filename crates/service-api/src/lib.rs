@@ -1,0 +1,1 @@
+//! The payment service as types, its signature, and (feature `client`) a client.

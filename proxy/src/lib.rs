@@ -1,0 +1,1 @@
+//! Holds the secret, signs, keeps the ledger, tells the store; serves the widget.

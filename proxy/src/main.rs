@@ -1,0 +1,3 @@
+//! Holds the secret, signs, keeps the ledger, tells the store; serves the widget.
+
+fn main() {}

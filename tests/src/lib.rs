@@ -1,0 +1,1 @@
+//! Journeys through the whole system, in a real browser and under faults.

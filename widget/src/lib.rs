@@ -1,0 +1,1 @@
+//! The checkout's screens: Leptos, client-side, compiled to WebAssembly.

@@ -1,0 +1,3 @@
+//! The checkout's screens: Leptos, client-side, compiled to WebAssembly.
+
+fn main() {}

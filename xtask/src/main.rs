@@ -1,0 +1,3 @@
+//! cargo xtask demo, test, build, budget, bench.
+
+fn main() {}
