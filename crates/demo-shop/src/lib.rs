@@ -1,1 +1,24 @@
-//! A shop in plain HTML with a small backend that believes only the signed webhook.
+//! A shop as a merchant would write it: plain pages, one script tag, and a small backend that believes only the signed
+//! webhook.
+//!
+//! It shows the two usual doors. A product of the catalogue needs nothing but `<florin-checkout store product>` in the
+//! page. A cart has a price that only the shop knows, so its backend opens the order with the store's secret key and
+//! hands the page a client token.
+//!
+//! What this crate refuses to do: to take anything from a browser (the return page, an event of the page, a query) as
+//! a proof of payment. What it leaves out, because it is a demonstration: customers' accounts, a database, shipping.
+
+mod cart;
+mod catalogue;
+mod html;
+mod order_book;
+mod pages;
+mod proxy_client;
+mod server;
+mod settings;
+mod shop;
+mod webhook;
+
+pub use catalogue::PRODUCTS_TOML;
+pub use server::run;
+pub use settings::Settings;

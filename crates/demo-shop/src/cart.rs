@@ -1,0 +1,117 @@
+//! A cart: how many of what. It lives in the page's address (`/cart?mug=1&sticker=2`), so the shop needs no session.
+
+use money::{Amount, AmountError};
+
+use crate::catalogue::{Catalogue, Product};
+
+/// The products with a quantity of at least one, within what the catalogue sells at once.
+#[derive(Debug)]
+pub(crate) struct Cart<'a>(Vec<Line<'a>>);
+
+/// One product of a cart.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Line<'a> {
+    pub(crate) product: &'a Product,
+    pub(crate) quantity: u32,
+}
+
+impl<'a> Cart<'a> {
+    /// Takes what the catalogue knows from `wanted`; unknown skus, other words and what exceeds the most that is sold
+    /// at once are left out.
+    pub(crate) fn of(catalogue: &'a Catalogue, wanted: &[(String, String)]) -> Self {
+        let quantity = |product: &Product| {
+            wanted
+                .iter()
+                .find(|(sku, _)| *sku == product.sku)
+                .and_then(|(_, quantity)| quantity.parse::<u32>().ok())
+                .map_or(0, |quantity| quantity.min(product.max_quantity))
+        };
+        let lines = catalogue.products().iter().map(|product| Line {
+            product,
+            quantity: quantity(product),
+        });
+        Self(lines.filter(|line| line.quantity > 0).collect())
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn quantity_of(&self, sku: &str) -> u32 {
+        self.0
+            .iter()
+            .find(|line| line.product.sku == sku)
+            .map_or(0, |line| line.quantity)
+    }
+
+    /// What it costs.
+    pub(crate) fn total(&self) -> Result<Amount, AmountError> {
+        self.0.iter().try_fold(Amount::ZERO, |sum, line| {
+            sum.plus(line.product.price.times(line.quantity)?)
+        })
+    }
+
+    /// `1 × Enamel mug, 2 × Sticker`.
+    pub(crate) fn title(&self) -> String {
+        let lines: Vec<String> = self
+            .0
+            .iter()
+            .map(|line| format!("{} × {}", line.quantity, line.product.title))
+            .collect();
+        lines.join(", ")
+    }
+
+    /// The query of the same cart with another quantity of one product: `mug=1&sticker=3`.
+    pub(crate) fn query_with(&self, catalogue: &Catalogue, sku: &str, quantity: u32) -> String {
+        let parts: Vec<String> = catalogue
+            .products()
+            .iter()
+            .map(|product| {
+                let quantity = if product.sku == sku {
+                    quantity
+                } else {
+                    self.quantity_of(&product.sku)
+                };
+                format!("{}={quantity}", product.sku)
+            })
+            .collect();
+        parts.join("&")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wanted(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+        let owned = |(sku, quantity): &(&str, &str)| ((*sku).to_owned(), (*quantity).to_owned());
+        pairs.iter().map(owned).collect()
+    }
+
+    #[test]
+    fn the_total_is_exact_and_ours() {
+        let catalogue = Catalogue::read().unwrap();
+        let cart = Cart::of(&catalogue, &wanted(&[("ebook", "3"), ("sticker", "2")]));
+        assert_eq!(cart.total().unwrap().to_string(), "62.70");
+        assert_eq!(cart.title(), "3 × The Quiet Web, an e-book, 2 × Sticker");
+    }
+
+    #[test]
+    fn a_quantity_is_held_to_what_is_sold_at_once() {
+        let catalogue = Catalogue::read().unwrap();
+        let cart = Cart::of(&catalogue, &wanted(&[("piano", "3")]));
+        assert_eq!(cart.quantity_of("piano"), 1);
+    }
+
+    #[test]
+    fn unknown_things_and_odd_numbers_are_left_out() {
+        let catalogue = Catalogue::read().unwrap();
+        let odd = wanted(&[
+            ("mug", "-1"),
+            ("ebook", "two"),
+            ("yacht", "1"),
+            ("sticker", "0"),
+        ]);
+        assert!(Cart::of(&catalogue, &odd).is_empty());
+    }
+}

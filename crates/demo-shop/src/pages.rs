@@ -1,0 +1,12 @@
+//! One file per address of the shop.
+
+pub(crate) mod cart;
+pub(crate) mod cart_checkout;
+pub(crate) mod files;
+pub(crate) mod inline;
+mod layout;
+pub(crate) mod not_found;
+pub(crate) mod orders_json;
+pub(crate) mod storefront;
+pub(crate) mod thanks;
+pub(crate) mod webhook;

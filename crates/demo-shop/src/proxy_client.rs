@@ -1,0 +1,113 @@
+//! The one call that the shop's backend makes: opening an order for a cart.
+//!
+//! Source: `POST /v1/orders` in docs/http.md.
+
+use std::time::Duration;
+
+use money::{Amount, Currency};
+use reqwest::{Client, StatusCode, redirect};
+use secrecy::{ExposeSecret as _, SecretString};
+use serde_json::{Value, json};
+
+/// Longest time to wait for the proxy before the customer is told to try again.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// An answer is a few hundred bytes; more than this is not from the proxy.
+const MAX_ANSWER_BYTES: usize = 64 * 1024;
+
+/// Calls the proxy as the store.
+pub(crate) struct ProxyClient {
+    http: Client,
+    orders_url: String,
+    secret_key: SecretString,
+}
+
+/// What the cart costs, and for what.
+pub(crate) struct NewOrder<'a> {
+    /// The shop's own name for the cart: asked twice with one reference, the proxy answers with one order.
+    pub(crate) reference: &'a str,
+    pub(crate) title: &'a str,
+    pub(crate) amount: Amount,
+    pub(crate) currency: Currency,
+}
+
+/// An order that is open now.
+pub(crate) struct OpenedOrder {
+    pub(crate) order_id: String,
+    /// For the customer's page: lets it see and pay this one order.
+    pub(crate) client_token: String,
+}
+
+/// Why no order was opened. Nobody has paid anything yet, so trying again is safe.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum OpenError {
+    /// No answer in time.
+    #[error("the proxy cannot be reached")]
+    Unreachable(#[source] reqwest::Error),
+    /// The proxy said no.
+    #[error("the proxy answered {0}: {1}")]
+    Refused(StatusCode, String),
+    /// The answer was not what was agreed.
+    #[error("the proxy's answer cannot be read")]
+    Unreadable,
+}
+
+impl ProxyClient {
+    /// # Errors
+    /// The system's TLS cannot be set up.
+    pub(crate) fn new(proxy_url: &str, secret_key: SecretString) -> anyhow::Result<Self> {
+        // Whoever runs first chooses; a second choice in one process is the same ring.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let http = Client::builder()
+            .timeout(TIMEOUT)
+            .redirect(redirect::Policy::none())
+            .no_proxy()
+            .build()?;
+        Ok(Self {
+            http,
+            orders_url: format!("{proxy_url}/v1/orders"),
+            secret_key,
+        })
+    }
+
+    /// Opens an order, or finds the one of the same reference.
+    ///
+    /// # Errors
+    /// [`OpenError`] says which of the three ways it went wrong.
+    pub(crate) async fn open(&self, order: NewOrder<'_>) -> Result<OpenedOrder, OpenError> {
+        let body = json!({
+            "amount": order.amount.to_string(),
+            "currency": order.currency.as_str(),
+            "reference": order.reference,
+            "title": order.title,
+        });
+        let mut response = self
+            .http
+            .post(&self.orders_url)
+            .bearer_auth(self.secret_key.expose_secret())
+            .header("idempotency-key", order.reference)
+            .json(&body)
+            .send()
+            .await
+            .map_err(OpenError::Unreachable)?;
+        let status = response.status();
+        let mut bytes = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(OpenError::Unreachable)? {
+            bytes.extend_from_slice(&chunk);
+            if bytes.len() > MAX_ANSWER_BYTES {
+                return Err(OpenError::Unreadable);
+            }
+        }
+        let answer: Value = serde_json::from_slice(&bytes).map_err(|_| OpenError::Unreadable)?;
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        if !status.is_success() {
+            let message = text(&answer["error"]["message"]).unwrap_or_default();
+            return Err(OpenError::Refused(status, message));
+        }
+        let opened = text(&answer["order"]["id"]).zip(text(&answer["client_token"]));
+        let (order_id, client_token) = opened.ok_or(OpenError::Unreadable)?;
+        Ok(OpenedOrder {
+            order_id,
+            client_token,
+        })
+    }
+}
