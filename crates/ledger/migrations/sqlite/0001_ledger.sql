@@ -1,0 +1,158 @@
+-- The ledger. Times are Unix milliseconds, amounts decimal text, words those of docs/architecture.md.
+--
+-- order:    open → awaiting_payment → checking → processing → paid | overpaid | underpaid
+--                                   ↘ expired | failed | cancelled | blocked   (late money leads back to checking …)
+-- attempt:  creating → open | refused | unclear | blocked
+-- standing: what the latest observation said of an open attempt
+-- outbox:   pending → delivered | given_up | not_wanted   (redelivery: back to pending)
+
+CREATE TABLE identity (
+    id          INTEGER PRIMARY KEY CHECK (id = 1),
+    environment TEXT NOT NULL CHECK (environment IN ('test', 'production'))
+) STRICT;
+
+CREATE TABLE orders (
+    id              TEXT PRIMARY KEY,
+    store_id        TEXT NOT NULL,
+    reference       TEXT NOT NULL,
+    amount          TEXT NOT NULL,
+    currency        TEXT NOT NULL,
+    price_source    TEXT NOT NULL,
+    title           TEXT NOT NULL,
+    customer_email  TEXT,
+    return_url      TEXT,
+    metadata        TEXT NOT NULL,
+    assets          TEXT NOT NULL,
+    tolerance       TEXT NOT NULL,
+    expires_at      INTEGER NOT NULL,
+    created_at      INTEGER NOT NULL,
+    status          TEXT NOT NULL,
+    current_attempt TEXT REFERENCES attempts (id),
+    sequence        INTEGER NOT NULL DEFAULT 0,
+    version         INTEGER NOT NULL DEFAULT 0,
+    settled_at      INTEGER,
+    UNIQUE (store_id, reference)
+) STRICT;
+CREATE INDEX orders_by_store ON orders (store_id, created_at DESC, id DESC);
+
+CREATE TABLE client_tokens (
+    hash       BLOB PRIMARY KEY CHECK (length(hash) = 32),
+    order_id   TEXT NOT NULL REFERENCES orders (id),
+    expires_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE attempts (
+    id                TEXT PRIMARY KEY,
+    order_id          TEXT NOT NULL REFERENCES orders (id),
+    crypto_code       TEXT NOT NULL,
+    conversion_id     TEXT NOT NULL,
+    asked_crypto      TEXT NOT NULL,
+    asked_usd         TEXT NOT NULL,
+    asked_local       TEXT NOT NULL,
+    local_currency    TEXT NOT NULL,
+    begun_at          INTEGER NOT NULL,
+    state             TEXT NOT NULL,
+    invoice_id        TEXT UNIQUE,
+    address           TEXT,
+    qr_string         TEXT,
+    warnings          TEXT,
+    opened_at         INTEGER,
+    expires_at        INTEGER,
+    marked_as_paid_at INTEGER,
+    standing          TEXT NOT NULL DEFAULT 'waiting',
+    received_crypto   TEXT NOT NULL DEFAULT '0',
+    received_usd      TEXT NOT NULL DEFAULT '0',
+    received_local    TEXT NOT NULL DEFAULT '0',
+    confirmations     INTEGER,
+    confirmations_required INTEGER,
+    transaction_hash  TEXT,
+    observed_at       INTEGER,
+    next_poll_at      INTEGER,
+    lease_until       INTEGER NOT NULL DEFAULT 0,
+    look              INTEGER NOT NULL DEFAULT 0,
+    recorded_look     INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE INDEX attempts_by_order ON attempts (order_id);
+CREATE INDEX attempts_due ON attempts (next_poll_at) WHERE next_poll_at IS NOT NULL;
+CREATE INDEX attempts_creating ON attempts (begun_at) WHERE state = 'creating';
+
+CREATE TABLE observations (
+    id          INTEGER PRIMARY KEY,
+    attempt_id  TEXT NOT NULL REFERENCES attempts (id),
+    look        INTEGER NOT NULL,
+    observed_at INTEGER NOT NULL,
+    raw         TEXT NOT NULL,
+    verdict     TEXT NOT NULL,
+    UNIQUE (attempt_id, look)
+) STRICT;
+
+-- At most one credit per order, ever: the primary key says so.
+CREATE TABLE credits (
+    order_id       TEXT PRIMARY KEY REFERENCES orders (id),
+    attempt_id     TEXT NOT NULL REFERENCES attempts (id),
+    observation_id INTEGER NOT NULL REFERENCES observations (id),
+    amount         TEXT NOT NULL,
+    currency       TEXT NOT NULL,
+    credited_at    INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE events (
+    position   INTEGER PRIMARY KEY,
+    id         TEXT NOT NULL UNIQUE,
+    store_id   TEXT NOT NULL,
+    order_id   TEXT NOT NULL REFERENCES orders (id),
+    sequence   INTEGER NOT NULL,
+    type       TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    payload    TEXT NOT NULL,
+    UNIQUE (order_id, sequence)
+) STRICT;
+CREATE INDEX events_by_store ON events (store_id, position);
+
+CREATE TABLE outbox (
+    position   INTEGER PRIMARY KEY REFERENCES events (position),
+    order_id   TEXT NOT NULL,
+    state      TEXT NOT NULL DEFAULT 'pending',
+    tries      INTEGER NOT NULL DEFAULT 0,
+    next_at    INTEGER NOT NULL
+) STRICT;
+CREATE INDEX outbox_due ON outbox (next_at) WHERE state = 'pending';
+CREATE INDEX outbox_by_order ON outbox (order_id, position) WHERE state = 'pending';
+
+CREATE TABLE deliveries (
+    event_id    TEXT NOT NULL REFERENCES events (id),
+    number      INTEGER NOT NULL,
+    tried_at    INTEGER NOT NULL,
+    http_status INTEGER,
+    note        TEXT NOT NULL,
+    PRIMARY KEY (event_id, number)
+) STRICT;
+
+-- What was written stays as it was written, whatever a statement says.
+CREATE TRIGGER orders_keep_their_terms BEFORE UPDATE OF
+    id, store_id, reference, amount, currency, price_source, tolerance, created_at ON orders
+BEGIN SELECT RAISE(ABORT, 'the terms of an order never change'); END;
+CREATE TRIGGER orders_stay BEFORE DELETE ON orders
+BEGIN SELECT RAISE(ABORT, 'orders are never deleted'); END;
+CREATE TRIGGER paid_stays_paid BEFORE UPDATE OF status ON orders
+WHEN OLD.status IN ('paid', 'overpaid') AND NEW.status <> OLD.status
+BEGIN SELECT RAISE(ABORT, 'a paid order stays paid'); END;
+CREATE TRIGGER paid_has_a_credit BEFORE UPDATE OF status ON orders
+WHEN NEW.status IN ('paid', 'overpaid') AND NOT EXISTS (SELECT 1 FROM credits WHERE order_id = NEW.id)
+BEGIN SELECT RAISE(ABORT, 'an order is paid only with its credit'); END;
+CREATE TRIGGER attempts_keep_their_invoice BEFORE UPDATE OF
+    order_id, crypto_code, asked_crypto, asked_usd, asked_local, local_currency, invoice_id, address, qr_string ON attempts
+WHEN OLD.state <> 'creating'
+BEGIN SELECT RAISE(ABORT, 'an invoice never changes'); END;
+CREATE TRIGGER observations_stay BEFORE UPDATE ON observations
+BEGIN SELECT RAISE(ABORT, 'observations never change'); END;
+CREATE TRIGGER observations_are_kept BEFORE DELETE ON observations
+BEGIN SELECT RAISE(ABORT, 'observations are never deleted'); END;
+CREATE TRIGGER credits_stay BEFORE UPDATE ON credits
+BEGIN SELECT RAISE(ABORT, 'credits never change'); END;
+CREATE TRIGGER credits_are_kept BEFORE DELETE ON credits
+BEGIN SELECT RAISE(ABORT, 'credits are never deleted'); END;
+CREATE TRIGGER events_stay BEFORE UPDATE ON events
+BEGIN SELECT RAISE(ABORT, 'events never change'); END;
+CREATE TRIGGER events_are_kept BEFORE DELETE ON events
+BEGIN SELECT RAISE(ABORT, 'events are never deleted'); END;

@@ -1,0 +1,142 @@
+//! The state machine: what a verdict changes.
+//!
+//! ```text
+//! open ──attempt──▶ awaiting_payment ──seen──▶ checking ──confirming──▶ processing ──settled──▶ paid │ overpaid
+//!                        │                                                 └─short──▶ underpaid ──settled──▶ …
+//!                        └─▶ expired │ failed │ cancelled ──(money arrives late)──▶ checking …
+//! ```
+//!
+//! `paid` and `overpaid` absorb everything. A verdict that says what is known already changes nothing.
+
+use crate::{Attempt, EventType, Order, OrderStatus, Standing, Verdict};
+
+/// What a verdict changes about its order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// Where the order stands afterwards.
+    pub status: OrderStatus,
+    /// Whether the judged attempt becomes the one that is shown.
+    pub shows_attempt: bool,
+    /// Whether the order is credited by this observation.
+    pub credits: bool,
+    /// What the store is told, in this order.
+    pub events: Vec<EventType>,
+}
+
+/// Turns a verdict about one of an order's attempts into a change.
+pub fn advance(order: &Order, attempt: &Attempt, verdict: &Verdict) -> Change {
+    let unchanged = Change {
+        status: order.status,
+        shows_attempt: false,
+        credits: false,
+        events: Vec::new(),
+    };
+    let (Some(invoice), Some(standing)) = (attempt.invoice(), verdict.standing()) else {
+        return unchanged;
+    };
+    let more_arrived = verdict
+        .progress()
+        .is_some_and(|now| now.received != invoice.progress.received);
+    let is_news = standing != invoice.standing || more_arrived;
+    if !is_news {
+        return unchanged;
+    }
+    if order.status.is_settled() {
+        return after_settlement(order, invoice.standing, standing, unchanged);
+    }
+    let is_current = order.current_attempt.as_ref() == Some(&attempt.terms.id);
+    let carries_money = matches!(
+        standing,
+        Standing::Seen | Standing::Confirming | Standing::Settled | Standing::Short
+    );
+    if !is_current && !carries_money {
+        return unchanged;
+    }
+    let Some(status) = next_status(order.status, verdict) else {
+        return unchanged;
+    };
+    let is_late = carries_money
+        && invoice.progress.received.crypto.is_zero()
+        && (!is_current || is_over(order.status) || is_over_for(invoice.standing));
+    let mut events = Vec::new();
+    if is_late {
+        events.push(EventType::LatePayment);
+    }
+    let first_seen = standing == Standing::Seen && invoice.standing != Standing::Seen;
+    if status != order.status || first_seen || (status == OrderStatus::Underpaid && more_arrived) {
+        events.extend(told(status));
+    }
+    Change {
+        status,
+        shows_attempt: true,
+        credits: status.is_settled(),
+        events,
+    }
+}
+
+/// More money on a settled order: its status stays, but a second payment is told once.
+fn after_settlement(order: &Order, before: Standing, now: Standing, unchanged: Change) -> Change {
+    let second_payment = now == Standing::Settled && before != Standing::Settled;
+    if second_payment && order.status.is_settled() {
+        return Change {
+            events: vec![EventType::LatePayment],
+            ..unchanged
+        };
+    }
+    unchanged
+}
+
+fn next_status(now: OrderStatus, verdict: &Verdict) -> Option<OrderStatus> {
+    use OrderStatus as S;
+    Some(match verdict {
+        // A transaction that was seen and is gone again: the customer did pay, so the search goes on.
+        Verdict::Waiting if matches!(now, S::Processing) => S::Checking,
+        Verdict::Waiting | Verdict::Held(_) => return None,
+        Verdict::Seen(_) => S::Checking,
+        Verdict::Confirming(_) => S::Processing,
+        Verdict::Settled { excess, .. } if excess.is_zero() => S::Paid,
+        Verdict::Settled { .. } => S::Overpaid,
+        Verdict::Short(_) => S::Underpaid,
+        // What fell short stays short: the part that arrived is not forgotten.
+        Verdict::Failed(_) | Verdict::Expired | Verdict::Cancelled if now == S::Underpaid => {
+            return None;
+        }
+        Verdict::Failed(_) => S::Failed,
+        Verdict::Expired => S::Expired,
+        Verdict::Cancelled => S::Cancelled,
+        Verdict::Frozen { .. } => S::Blocked,
+    })
+}
+
+fn is_over(status: OrderStatus) -> bool {
+    use OrderStatus as S;
+    matches!(status, S::Expired | S::Failed | S::Cancelled)
+}
+
+fn is_over_for(standing: Standing) -> bool {
+    matches!(
+        standing,
+        Standing::Expired | Standing::Failed | Standing::Cancelled
+    )
+}
+
+/// The events of a step. A store that listens for `order.paid` alone hears of every paid order: an overpaid one is told
+/// as paid first, then with its excess.
+fn told(status: OrderStatus) -> Vec<EventType> {
+    use OrderStatus as S;
+    match status {
+        S::Checking => vec![EventType::PaymentSeen],
+        S::Processing => vec![EventType::Processing],
+        S::Paid => vec![EventType::Paid],
+        S::Overpaid => vec![EventType::Paid, EventType::Overpaid],
+        S::Underpaid => vec![EventType::Underpaid],
+        S::Failed => vec![EventType::Failed],
+        S::Expired => vec![EventType::Expired],
+        S::Cancelled => vec![EventType::Cancelled],
+        S::Blocked => vec![EventType::Blocked],
+        S::Open | S::AwaitingPayment => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,188 @@
+use super::*;
+use crate::fixtures::{attempt, exact, order, received, said};
+use crate::{AttemptState, Progress, judge};
+
+use EventType as E;
+use OrderStatus as S;
+
+/// What an observation changes about an order whose attempt stands at `standing`.
+#[track_caller]
+fn change(status: S, standing: Standing, seen: &crate::Observation) -> Change {
+    change_of(1, status, standing, seen)
+}
+
+#[track_caller]
+fn change_of(number: u8, status: S, standing: Standing, seen: &crate::Observation) -> Change {
+    let order = order(status);
+    let mut attempt = attempt(number);
+    if let AttemptState::Open(invoice) = &mut attempt.state {
+        invoice.standing = standing;
+        let verdict = judge(&order, &self::attempt(number), seen);
+        if Some(standing) == verdict.standing() {
+            invoice.progress = verdict.progress().cloned().unwrap_or(Progress::NOTHING);
+        }
+    }
+    let verdict = judge(&order, &attempt, seen);
+    advance(&order, &attempt, &verdict)
+}
+
+fn for_invoice(number: u8, mut seen: crate::Observation) -> crate::Observation {
+    seen.invoice_id = Some(format!("inv_{number}"));
+    seen
+}
+
+#[test]
+fn the_first_sale() {
+    let seen = change(S::AwaitingPayment, Standing::Waiting, &exact("CHECKING"));
+    assert_eq!(
+        (seen.status, seen.events, seen.credits),
+        (S::Checking, vec![E::PaymentSeen], false)
+    );
+    let confirming = change(S::Checking, Standing::Seen, &exact("PROCESSING"));
+    assert_eq!(
+        (confirming.status, confirming.events),
+        (S::Processing, vec![E::Processing])
+    );
+    let paid = change(S::Processing, Standing::Confirming, &exact("COMPLETED"));
+    assert_eq!(
+        (paid.status, paid.events, paid.credits),
+        (S::Paid, vec![E::Paid], true)
+    );
+}
+
+#[test]
+fn an_overpaid_order_is_told_as_paid_first() {
+    let seen = received("COMPLETED", "1", "64250", "64250");
+    let change = change(S::Processing, Standing::Confirming, &seen);
+    assert_eq!(change.events, [E::Paid, E::Overpaid]);
+    assert_eq!((change.status, change.credits), (S::Overpaid, true));
+}
+
+#[test]
+fn too_little_is_never_paid_and_the_rest_makes_it_so() {
+    let seen = received("COMPLETED", "0.0001", "6.42", "6.42");
+    let short = change(S::Processing, Standing::Confirming, &seen);
+    assert_eq!(
+        (short.status, short.events),
+        (S::Underpaid, vec![E::Underpaid])
+    );
+    assert!(!short.credits);
+    let rest = change(S::Underpaid, Standing::Short, &exact("COMPLETED"));
+    assert_eq!(
+        (rest.status, rest.events, rest.credits),
+        (S::Paid, vec![E::Paid], true)
+    );
+}
+
+#[test]
+fn money_on_an_expired_attempt_is_told_as_late_and_credited() {
+    let seen = change(S::Expired, Standing::Expired, &exact("PROCESSING"));
+    assert_eq!(
+        (seen.status, seen.events),
+        (S::Processing, vec![E::LatePayment, E::Processing])
+    );
+    let paid = change(S::Failed, Standing::Failed, &exact("COMPLETED"));
+    assert_eq!(paid.events, [E::LatePayment, E::Paid]);
+    assert!(paid.credits);
+}
+
+#[test]
+fn money_on_a_replaced_attempt_is_credited_and_shown() {
+    let seen = for_invoice(2, exact("COMPLETED"));
+    let change = change_of(2, S::AwaitingPayment, Standing::Waiting, &seen);
+    assert_eq!(change.events, [E::LatePayment, E::Paid]);
+    assert!(change.credits && change.shows_attempt);
+}
+
+#[test]
+fn the_end_of_a_replaced_attempt_ends_no_order() {
+    for status in ["FAILED", "CANCELLED"] {
+        let change = change_of(
+            2,
+            S::AwaitingPayment,
+            Standing::Waiting,
+            &for_invoice(2, said(status)),
+        );
+        assert_eq!((change.status, change.events), (S::AwaitingPayment, vec![]));
+    }
+}
+
+#[test]
+fn a_second_payment_on_a_paid_order_is_told_and_not_credited() {
+    let seen = for_invoice(2, exact("COMPLETED"));
+    let change = change_of(2, S::Paid, Standing::Confirming, &seen);
+    assert_eq!(
+        (change.status, change.events),
+        (S::Paid, vec![E::LatePayment])
+    );
+    assert!(!change.credits);
+}
+
+#[test]
+fn a_paid_order_stays_paid_whatever_is_said() {
+    for paid in [S::Paid, S::Overpaid] {
+        for (_, seen) in everything_said() {
+            for (standing, _) in Standing::ALL {
+                let change = change(paid, standing, &seen);
+                assert_eq!((change.status, change.credits), (paid, false));
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_known_already_changes_nothing() {
+    for (_, seen) in everything_said() {
+        let verdict = judge(&order(S::AwaitingPayment), &attempt(1), &seen);
+        let Some(standing) = verdict.standing() else {
+            continue;
+        };
+        for (status, _) in S::ALL {
+            let again = change(status, standing, &seen);
+            assert_eq!(
+                (again.status, again.events.len(), again.credits),
+                (status, 0, false)
+            );
+        }
+    }
+}
+
+#[test]
+fn every_change_of_status_is_told() {
+    for (_, seen) in everything_said() {
+        for (status, _) in S::ALL {
+            for (standing, _) in Standing::ALL {
+                let change = change(status, standing, &seen);
+                assert!(change.status == status || !change.events.is_empty());
+                assert_eq!(
+                    change.credits,
+                    change.status.is_settled() && !status.is_settled()
+                );
+            }
+        }
+    }
+}
+
+fn everything_said() -> Vec<(&'static str, crate::Observation)> {
+    let mut said = Vec::new();
+    for status in [
+        "CHECKING",
+        "PROCESSING",
+        "COMPLETED",
+        "FAILED",
+        "CANCELLED",
+        "LOST",
+    ] {
+        for crypto in ["0", "0.0001", "0.00030973", "2"] {
+            let money = if crypto == "0" { "0" } else { "6.42" };
+            let money = if crypto == "2" || crypto == "0.00030973" {
+                "19.90"
+            } else {
+                money
+            };
+            said.push((status, received(status, crypto, money, money)));
+        }
+        said.push((status, crate::fixtures::said(status)));
+    }
+    said
+}

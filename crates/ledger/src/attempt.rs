@@ -1,0 +1,175 @@
+//! One try at paying an order in one asset.
+
+use jiff::Timestamp;
+use money::{Amount, CryptoCode, Currency};
+
+use crate::{AttemptId, Figures, InvoiceId, OrderId};
+
+/// What an attempt is begun with, before the service is asked for an invoice.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewAttempt {
+    /// Its id, drawn by the caller, so that it exists before anything is sent.
+    pub id: AttemptId,
+    /// The asset.
+    pub crypto_code: CryptoCode,
+    /// The service's pin on the price.
+    pub conversion_id: String,
+    /// What the service will be asked to ask for.
+    pub asked: Asked,
+}
+
+/// The price in the three amounts that the service states, computed by us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// In the asset, US dollars, and the service's local currency.
+    pub figures: Figures<Amount>,
+    /// The service's local currency.
+    pub local_currency: Currency,
+}
+
+/// An attempt and how far it came.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Attempt {
+    /// Its order.
+    pub order_id: OrderId,
+    /// As it was begun.
+    pub terms: NewAttempt,
+    /// When it was begun.
+    pub begun_at: Timestamp,
+    /// How far it came.
+    pub state: AttemptState,
+}
+
+/// The life of an attempt.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AttemptState {
+    /// The row is written; the invoice may be on its way.
+    Creating,
+    /// It holds an invoice, whose address passed our checks.
+    Open(Box<Invoice>),
+    /// It never got an invoice that may be shown.
+    Abandoned(Abandoned),
+}
+
+/// Why an attempt holds no invoice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Abandoned {
+    /// The service refused, or could surely not be reached.
+    Refused,
+    /// Nobody knows whether the service made an invoice. It is never asked again for this attempt: an invoice whose
+    /// address was never shown cannot be paid.
+    Unclear,
+    /// The invoice did not pass our checks.
+    Blocked,
+}
+
+impl Abandoned {
+    /// Every reason with its word.
+    pub const ALL: [(Self, &'static str); 3] = [
+        (Self::Refused, "refused"),
+        (Self::Unclear, "unclear"),
+        (Self::Blocked, "blocked"),
+    ];
+}
+
+/// The service's record of an attempt.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Invoice {
+    /// The service's id.
+    pub id: InvoiceId,
+    /// Where to pay. It never changes.
+    pub address: String,
+    /// What the QR code encodes.
+    pub qr_string: String,
+    /// What the service wants customers to read.
+    pub warnings: Vec<String>,
+    /// When it was opened.
+    pub opened_at: Timestamp,
+    /// When it runs out.
+    pub expires_at: Timestamp,
+    /// When the customer said "I have paid".
+    pub marked_as_paid_at: Option<Timestamp>,
+    /// What the latest observation made of it.
+    pub standing: Standing,
+    /// What has arrived by the latest observation.
+    pub progress: Progress,
+    /// When the service last answered about it.
+    pub observed_at: Option<Timestamp>,
+}
+
+/// What the latest readable observation said of an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Nothing arrived.
+    Waiting,
+    /// A transaction without a confirmation.
+    Seen,
+    /// A transaction with too few confirmations.
+    Confirming,
+    /// Completed, and the price is covered.
+    Settled,
+    /// Completed, and less than the price.
+    Short,
+    /// Failed.
+    Failed,
+    /// Cancelled at the service.
+    Cancelled,
+    /// Ran out with nothing arrived.
+    Expired,
+    /// The service named another address: nothing of it is shown any more.
+    Frozen,
+}
+
+impl Standing {
+    /// Every standing with its word.
+    pub const ALL: [(Self, &'static str); 9] = [
+        (Self::Waiting, "waiting"),
+        (Self::Seen, "seen"),
+        (Self::Confirming, "confirming"),
+        (Self::Settled, "settled"),
+        (Self::Short, "short"),
+        (Self::Failed, "failed"),
+        (Self::Cancelled, "cancelled"),
+        (Self::Expired, "expired"),
+        (Self::Frozen, "frozen"),
+    ];
+}
+
+/// What has arrived.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// In all three amounts.
+    pub received: Figures<Amount>,
+    /// Blocks so far and blocks required, as the service says.
+    pub confirmations: Option<(u32, u32)>,
+    /// The transaction's hash.
+    pub transaction_hash: Option<String>,
+}
+
+impl Progress {
+    /// Nothing has arrived.
+    pub const NOTHING: Self = Self {
+        received: Figures {
+            crypto: Amount::ZERO,
+            usd: Amount::ZERO,
+            local: Amount::ZERO,
+        },
+        confirmations: None,
+        transaction_hash: None,
+    };
+
+    /// Whether something is on its way or there.
+    pub fn is_something(&self) -> bool {
+        !self.received.crypto.is_zero() || self.transaction_hash.is_some()
+    }
+}
+
+impl Attempt {
+    /// Its invoice, once it has one.
+    pub fn invoice(&self) -> Option<&Invoice> {
+        match &self.state {
+            AttemptState::Open(invoice) => Some(invoice),
+            AttemptState::Creating | AttemptState::Abandoned(_) => None,
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Facts about an order that the store is told, and the tries at telling them.
+
+use jiff::Timestamp;
+
+use crate::order::{thing_of, word_of};
+use crate::{EventId, OrderId, StoreId};
+
+/// What happened to an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EventType {
+    /// It was opened.
+    Created,
+    /// An invoice is shown to the customer.
+    AttemptOpened,
+    /// A transaction was seen, without a confirmation.
+    PaymentSeen,
+    /// The transaction gathers confirmations.
+    Processing,
+    /// It is credited. The one event to ship on.
+    Paid,
+    /// It is credited, and more than the price arrived. Follows `order.paid`.
+    Overpaid,
+    /// Completed with less than the price.
+    Underpaid,
+    /// The service calls the payment failed.
+    Failed,
+    /// The invoice ran out before anything arrived.
+    Expired,
+    /// Given up before anything was paid.
+    Cancelled,
+    /// The invoice did not pass our checks, or its address changed. A person should look.
+    Blocked,
+    /// Money arrived for an attempt that was over or replaced, or for an order that was paid already.
+    LatePayment,
+}
+
+impl EventType {
+    /// Every type with its word.
+    pub const ALL: [(Self, &'static str); 12] = [
+        (Self::Created, "order.created"),
+        (Self::AttemptOpened, "order.attempt_opened"),
+        (Self::PaymentSeen, "order.payment_seen"),
+        (Self::Processing, "order.processing"),
+        (Self::Paid, "order.paid"),
+        (Self::Overpaid, "order.overpaid"),
+        (Self::Underpaid, "order.underpaid"),
+        (Self::Failed, "order.failed"),
+        (Self::Expired, "order.expired"),
+        (Self::Cancelled, "order.cancelled"),
+        (Self::Blocked, "order.blocked"),
+        (Self::LatePayment, "order.late_payment"),
+    ];
+
+    /// The word on the wire: `order.paid`.
+    pub fn as_str(self) -> &'static str {
+        word_of(&Self::ALL, self)
+    }
+
+    /// The type of a word.
+    pub fn parse(word: &str) -> Option<Self> {
+        thing_of(&Self::ALL, word)
+    }
+}
+
+/// One event, as the store is told it, every time with the same bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// Grows over all events of the database: the cursor of the pull API.
+    pub position: i64,
+    /// Stable over every delivery: the webhook's id.
+    pub id: EventId,
+    /// Who is told.
+    pub store_id: StoreId,
+    /// Whose event.
+    pub order_id: OrderId,
+    /// Number among the order's events, from 1 without a gap.
+    pub sequence: u32,
+    /// What happened.
+    pub event_type: EventType,
+    /// When.
+    pub created_at: Timestamp,
+    /// The webhook's body.
+    pub payload: String,
+}
+
+/// An event that should be delivered now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DueDelivery {
+    /// What to tell.
+    pub event: Event,
+    /// Tries so far.
+    pub tries: u32,
+}
+
+/// How a try ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeliveryOutcome {
+    /// The store has it.
+    Delivered,
+    /// Try again then.
+    Retry(Timestamp),
+    /// No further try; the store can still read it by the pull API, or ask for it again.
+    GivenUp,
+    /// The store has no webhook.
+    NotWanted,
+}
+
+/// A try at telling an event, for people who ask what was tried.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// Which event.
+    pub event_id: EventId,
+    /// When.
+    pub tried_at: Timestamp,
+    /// The store's HTTP status; absent when none came.
+    pub http_status: Option<u16>,
+    /// What happened, in words.
+    pub note: String,
+}

@@ -1,0 +1,140 @@
+//! One order of 19.90 dollars, one attempt at it in Bitcoin, and what the service may say of it.
+
+use jiff::{SignedDuration, Timestamp};
+use money::{Amount, CryptoCode, Currency};
+
+use crate::{
+    Asked, Attempt, AttemptId, AttemptState, Figures, Invoice, InvoiceId, NewAttempt, NewOrder,
+    Observation, Order, OrderId, OrderStatus, PriceSource, Progress, Reference, Standing, StoreId,
+};
+
+pub(crate) const ADDRESS: &str = "tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx";
+
+pub(crate) fn amount(text: &str) -> Amount {
+    Amount::parse(text).unwrap()
+}
+
+/// So many seconds after the beginning of time.
+pub(crate) fn at(seconds: i64) -> Timestamp {
+    Timestamp::UNIX_EPOCH + SignedDuration::from_secs(seconds)
+}
+
+pub(crate) fn terms(reference: &str) -> NewOrder {
+    NewOrder {
+        store_id: StoreId::parse("demo").unwrap(),
+        reference: Reference::parse(reference).unwrap(),
+        amount: amount("19.90"),
+        currency: Currency::USD,
+        price_source: PriceSource::Catalogue,
+        title: "An e-book".into(),
+        customer_email: None,
+        return_url: None,
+        metadata: serde_json::Map::new(),
+        assets: Vec::new(),
+        tolerance: Amount::ZERO,
+        expires_at: at(86_400),
+    }
+}
+
+pub(crate) fn asked() -> Asked {
+    let figures = Figures {
+        crypto: amount("0.00030973"),
+        usd: amount("19.90"),
+        local: amount("19.90"),
+    };
+    Asked {
+        figures,
+        local_currency: Currency::USD,
+    }
+}
+
+pub(crate) fn new_attempt(number: u8) -> NewAttempt {
+    NewAttempt {
+        id: AttemptId::from_random([number; 16]),
+        crypto_code: CryptoCode::parse("BTC").unwrap(),
+        conversion_id: "conv".into(),
+        asked: asked(),
+    }
+}
+
+pub(crate) fn invoice(number: u8) -> Invoice {
+    Invoice {
+        id: InvoiceId::parse(&format!("inv_{number}")).unwrap(),
+        address: ADDRESS.into(),
+        qr_string: format!("bitcoin:{ADDRESS}?amount=0.00030973"),
+        warnings: vec!["Send only BTC.".into()],
+        opened_at: at(0),
+        expires_at: at(900),
+        marked_as_paid_at: None,
+        standing: Standing::Waiting,
+        progress: Progress::NOTHING,
+        observed_at: None,
+    }
+}
+
+pub(crate) fn order(status: OrderStatus) -> Order {
+    Order {
+        id: OrderId::from_random([9; 16]),
+        terms: terms("r1"),
+        status,
+        current_attempt: Some(AttemptId::from_random([1; 16])),
+        sequence: 2,
+        version: 2,
+        created_at: at(0),
+        settled_at: None,
+    }
+}
+
+pub(crate) fn attempt(number: u8) -> Attempt {
+    Attempt {
+        order_id: OrderId::from_random([9; 16]),
+        terms: new_attempt(number),
+        begun_at: at(0),
+        state: AttemptState::Open(Box::new(invoice(number))),
+    }
+}
+
+/// What the service says ten seconds after the invoice was opened.
+pub(crate) fn said(status: &str) -> Observation {
+    let some = |text: &str| Some(text.to_owned());
+    Observation {
+        observed_at: at(10),
+        raw: format!("{{\"data\":{{\"transaction_status\":\"{status}\"}}}}"),
+        invoice_id: some("inv_1"),
+        status: some(status),
+        asked: Figures {
+            crypto: some("0.00030973"),
+            usd: some("19.90"),
+            local: some("19.90"),
+        },
+        received: Figures {
+            crypto: some("0"),
+            usd: some("0"),
+            local: some("0"),
+        },
+        local_currency: some("USD"),
+        crypto_code: some("BTC"),
+        address: some(ADDRESS),
+        confirmations: some(""),
+        transaction_hash: some(""),
+    }
+}
+
+/// The same with sums received: in the asset, in dollars, in local currency.
+pub(crate) fn received(status: &str, crypto: &str, usd: &str, local: &str) -> Observation {
+    let some = |text: &str| Some(text.to_owned());
+    Observation {
+        received: Figures {
+            crypto: some(crypto),
+            usd: some(usd),
+            local: some(local),
+        },
+        confirmations: some("1/3"),
+        transaction_hash: some("cafe"),
+        ..said(status)
+    }
+}
+
+pub(crate) fn exact(status: &str) -> Observation {
+    received(status, "0.00030973", "19.90", "19.90")
+}

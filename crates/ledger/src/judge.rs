@@ -1,0 +1,305 @@
+//! The verdict: the one place where it is decided whether an order is paid.
+//!
+//! Credit ⇔ the service says COMPLETED, it asked for exactly our price, and what it received covers that price in all
+//! three figures. Anything missing, unreadable or unknown is held: it is raised to a person and credits nothing.
+
+use money::{Amount, AmountError, Currency, Rounding};
+
+use crate::{Attempt, Figures, Invoice, Observation, Order, Progress, Standing};
+
+/// What one observation means for an attempt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Nothing arrived, and there is time left.
+    Waiting,
+    /// Nothing arrived, and the time is over.
+    Expired,
+    /// A transaction without a confirmation.
+    Seen(Progress),
+    /// A transaction with too few confirmations.
+    Confirming(Progress),
+    /// The price is covered.
+    Settled {
+        /// What arrived.
+        progress: Progress,
+        /// What arrived beyond the price, in the asset; zero when exact.
+        excess: Amount,
+    },
+    /// Completed with less than the price.
+    Short(Progress),
+    /// The service calls it failed.
+    Failed(Progress),
+    /// Cancelled at the service.
+    Cancelled,
+    /// The service names another address than the one that was shown.
+    Frozen {
+        /// The address it names.
+        address: String,
+    },
+    /// No conclusion can be drawn.
+    Held(Hold),
+}
+
+/// Why no conclusion can be drawn. A person should look.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Hold {
+    /// The attempt has no invoice to speak of.
+    #[error("the attempt holds no invoice")]
+    NoInvoice,
+    /// A member that is needed is absent or empty.
+    #[error("the service's answer lacks {0}")]
+    Missing(&'static str),
+    /// A member that is no amount.
+    #[error("{0} is not an amount: {1:?}")]
+    Unreadable(&'static str, String),
+    /// A status that the specification does not list.
+    #[error("unknown transaction_status {0:?}")]
+    UnknownStatus(String),
+    /// The answer is about something else than what was asked for.
+    #[error("{field} is {found:?}, and {expected:?} was asked for")]
+    Mismatch {
+        /// Which member.
+        field: &'static str,
+        /// What we asked for.
+        expected: String,
+        /// What the service says.
+        found: String,
+    },
+    /// The attempt does not ask for the order's price.
+    #[error("the attempt does not ask for the order's price")]
+    OtherPrice,
+    /// A sum beyond what an amount can hold.
+    #[error("the figures are out of range: {0}")]
+    OutOfRange(#[from] AmountError),
+}
+
+impl Verdict {
+    /// Where it leaves the attempt; `None` when it says nothing.
+    pub fn standing(&self) -> Option<Standing> {
+        Some(match self {
+            Self::Waiting => Standing::Waiting,
+            Self::Expired => Standing::Expired,
+            Self::Seen(_) => Standing::Seen,
+            Self::Confirming(_) => Standing::Confirming,
+            Self::Settled { .. } => Standing::Settled,
+            Self::Short(_) => Standing::Short,
+            Self::Failed(_) => Standing::Failed,
+            Self::Cancelled => Standing::Cancelled,
+            Self::Frozen { .. } => Standing::Frozen,
+            Self::Held(_) => return None,
+        })
+    }
+
+    /// What has arrived by it.
+    pub fn progress(&self) -> Option<&Progress> {
+        match self {
+            Self::Seen(progress)
+            | Self::Confirming(progress)
+            | Self::Settled { progress, .. }
+            | Self::Short(progress)
+            | Self::Failed(progress) => Some(progress),
+            Self::Waiting
+            | Self::Expired
+            | Self::Cancelled
+            | Self::Frozen { .. }
+            | Self::Held(_) => None,
+        }
+    }
+}
+
+/// Judges one observation of an attempt at paying an order.
+pub fn judge(order: &Order, attempt: &Attempt, observation: &Observation) -> Verdict {
+    let Some(invoice) = attempt.invoice() else {
+        return Verdict::Held(Hold::NoInvoice);
+    };
+    conclude(order, attempt, invoice, observation).unwrap_or_else(Verdict::Held)
+}
+
+fn conclude(
+    order: &Order,
+    attempt: &Attempt,
+    invoice: &Invoice,
+    seen: &Observation,
+) -> Result<Verdict, Hold> {
+    same(
+        "invoice_id",
+        invoice.id.as_str(),
+        present("invoice_id", seen.invoice_id.as_ref())?,
+    )?;
+    if let Some(address) =
+        filled(seen.address.as_ref()).filter(|a| !same_address(a, &invoice.address))
+    {
+        return Ok(Verdict::Frozen {
+            address: address.to_owned(),
+        });
+    }
+    let status = present("transaction_status", seen.status.as_ref())?;
+    if status == "COMPLETED" {
+        return completed(order, attempt, seen);
+    }
+    asks_nothing_else(attempt, seen)?;
+    let progress = progress(seen, Absent::MeansZero)?;
+    let over = seen.observed_at >= invoice.expires_at;
+    Ok(match status {
+        "CHECKING" if progress.is_something() => Verdict::Seen(progress),
+        "CHECKING" if over => Verdict::Expired,
+        "CHECKING" => Verdict::Waiting,
+        "PROCESSING" => Verdict::Confirming(progress),
+        "FAILED" if over && !progress.is_something() => Verdict::Expired,
+        "FAILED" => Verdict::Failed(progress),
+        "CANCELLED" => Verdict::Cancelled,
+        unknown => return Err(Hold::UnknownStatus(unknown.chars().take(40).collect())),
+    })
+}
+
+/// The full-payment check: every figure must be there, asked as we asked, and covered.
+fn completed(order: &Order, attempt: &Attempt, seen: &Observation) -> Result<Verdict, Hold> {
+    present("wallet_address", seen.address.as_ref())?;
+    present("transaction_crypto", seen.crypto_code.as_ref())?;
+    present("local_currency_code", seen.local_currency.as_ref())?;
+    present("invoice_crypto_amount", seen.asked.crypto.as_ref())?;
+    present("invoice_amount_in_usd", seen.asked.usd.as_ref())?;
+    present(
+        "invoice_amount_in_local_currency",
+        seen.asked.local.as_ref(),
+    )?;
+    asks_nothing_else(attempt, seen)?;
+    asks_the_price(order, attempt)?;
+    let progress = progress(seen, Absent::IsHeld)?;
+    let asked = attempt.terms.asked.figures;
+    for (_, (asked, received)) in asked.zip(progress.received).each() {
+        if received < enough(order, asked)? {
+            return Ok(Verdict::Short(progress));
+        }
+    }
+    let excess = progress
+        .received
+        .crypto
+        .minus(asked.crypto)
+        .unwrap_or(Amount::ZERO);
+    Ok(Verdict::Settled { progress, excess })
+}
+
+/// What must arrive of `asked` for the order to count as paid: all of it, but for the store's tolerance.
+fn enough(order: &Order, asked: Amount) -> Result<Amount, Hold> {
+    let (price, tolerance) = (order.terms.amount, order.terms.tolerance);
+    if tolerance.is_zero() {
+        return Ok(asked);
+    }
+    Ok(asked.times_ratio(price.minus(tolerance)?, price, 18, Rounding::Up)?)
+}
+
+/// The attempt's own figures must carry the order's price, in its currency.
+fn asks_the_price(order: &Order, attempt: &Attempt) -> Result<(), Hold> {
+    let asked = &attempt.terms.asked;
+    let in_local =
+        asked.local_currency == order.terms.currency && asked.figures.local == order.terms.amount;
+    let in_usd = order.terms.currency == Currency::USD && asked.figures.usd == order.terms.amount;
+    if in_local || in_usd {
+        Ok(())
+    } else {
+        Err(Hold::OtherPrice)
+    }
+}
+
+/// Whatever the answer says it asks for must be what we asked for.
+fn asks_nothing_else(attempt: &Attempt, seen: &Observation) -> Result<(), Hold> {
+    let terms = &attempt.terms;
+    if let Some(code) = filled(seen.crypto_code.as_ref()) {
+        same("transaction_crypto", terms.crypto_code.as_str(), code)?;
+    }
+    if let Some(code) = filled(seen.local_currency.as_ref()) {
+        same(
+            "local_currency_code",
+            terms.asked.local_currency.as_str(),
+            code,
+        )?;
+    }
+    let names = Figures {
+        crypto: "invoice_crypto_amount",
+        usd: "invoice_amount_in_usd",
+        local: "invoice_amount_in_local_currency",
+    };
+    let found = Figures {
+        crypto: seen.asked.crypto.as_ref(),
+        usd: seen.asked.usd.as_ref(),
+        local: seen.asked.local.as_ref(),
+    };
+    for (_, ((field, expected), found)) in names.zip(terms.asked.figures).zip(found).each() {
+        if let Some(text) = filled(found)
+            && amount(field, text)? != expected
+        {
+            let (expected, found) = (expected.to_string(), text.to_owned());
+            return Err(Hold::Mismatch {
+                field,
+                expected,
+                found,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// What an absent received amount means.
+#[derive(Clone, Copy)]
+enum Absent {
+    /// Nothing has arrived yet. `Assumed:` before a payment the service may leave these members out or empty.
+    MeansZero,
+    /// No conclusion.
+    IsHeld,
+}
+
+fn progress(seen: &Observation, absent: Absent) -> Result<Progress, Hold> {
+    let read = |field: &'static str, text: &Option<String>| match (filled(text.as_ref()), absent) {
+        (Some(text), _) => amount(field, text),
+        (None, Absent::MeansZero) => Ok(Amount::ZERO),
+        (None, Absent::IsHeld) => Err(Hold::Missing(field)),
+    };
+    Ok(Progress {
+        received: Figures {
+            crypto: read("received_crypto_amount", &seen.received.crypto)?,
+            usd: read("received_amount_in_usd", &seen.received.usd)?,
+            local: read("received_amount_in_local_currency", &seen.received.local)?,
+        },
+        confirmations: filled(seen.confirmations.as_ref()).and_then(confirmations),
+        transaction_hash: filled(seen.transaction_hash.as_ref()).map(str::to_owned),
+    })
+}
+
+/// Reads `<count>/<required>`; shown to people, and no ground for credit, so anything else is simply not shown.
+fn confirmations(text: &str) -> Option<(u32, u32)> {
+    let (count, required) = text.split_once('/')?;
+    Some((count.parse().ok()?, required.parse().ok()?))
+}
+
+fn filled(text: Option<&String>) -> Option<&str> {
+    text.map(String::as_str).filter(|text| !text.is_empty())
+}
+
+fn present<'a>(field: &'static str, text: Option<&'a String>) -> Result<&'a str, Hold> {
+    filled(text).ok_or(Hold::Missing(field))
+}
+
+fn amount(field: &'static str, text: &str) -> Result<Amount, Hold> {
+    Amount::parse(text).map_err(|error| Hold::Unreadable(field, error.input))
+}
+
+fn same(field: &'static str, expected: &str, found: &str) -> Result<(), Hold> {
+    if expected == found {
+        return Ok(());
+    }
+    let found = found.chars().take(80).collect();
+    Err(Hold::Mismatch {
+        field,
+        expected: expected.to_owned(),
+        found,
+    })
+}
+
+/// Letter case carries only a checksum in addresses that begin with `0x`; everywhere else it is the address.
+fn same_address(a: &str, b: &str) -> bool {
+    a == b || (a.starts_with("0x") && a.eq_ignore_ascii_case(b))
+}
+
+#[cfg(test)]
+mod tests;

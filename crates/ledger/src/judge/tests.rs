@@ -1,0 +1,273 @@
+use super::*;
+use crate::fixtures::{amount, asked, at, attempt, exact, order, received, said};
+use crate::{AttemptState, OrderStatus};
+
+#[track_caller]
+fn verdict(observation: &Observation) -> Verdict {
+    judge(
+        &order(OrderStatus::AwaitingPayment),
+        &attempt(1),
+        observation,
+    )
+}
+
+/// One word per verdict, so that tables can be read.
+#[track_caller]
+fn word(observation: &Observation) -> &'static str {
+    match verdict(observation) {
+        Verdict::Waiting => "waiting",
+        Verdict::Expired => "expired",
+        Verdict::Seen(_) => "seen",
+        Verdict::Confirming(_) => "confirming",
+        Verdict::Settled { excess, .. } if excess.is_zero() => "exact",
+        Verdict::Settled { .. } => "over",
+        Verdict::Short(_) => "short",
+        Verdict::Failed(_) => "failed",
+        Verdict::Cancelled => "cancelled",
+        Verdict::Frozen { .. } => "frozen",
+        Verdict::Held(_) => "held",
+    }
+}
+
+#[test]
+fn completed_is_paid_only_when_all_three_figures_cover() {
+    let crypto = [("0.00030972", -1), ("0.00030973", 0), ("0.00030974", 1)];
+    let money = [("19.89", -1), ("19.9", 0), ("19.91", 1)];
+    for (crypto, c) in crypto {
+        for (usd, u) in money {
+            for (local, l) in money {
+                let expected = match (c.min(u).min(l), c) {
+                    (-1, _) => "short",
+                    (_, 1) => "over",
+                    _ => "exact",
+                };
+                let seen = received("COMPLETED", crypto, usd, local);
+                assert_eq!(
+                    word(&seen),
+                    expected,
+                    "{crypto} BTC, {usd} USD, {local} local"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn no_other_status_credits_however_much_arrived() {
+    for status in [
+        "CHECKING",
+        "PROCESSING",
+        "FAILED",
+        "CANCELLED",
+        "DONE",
+        "completed",
+        "",
+    ] {
+        let seen = received(status, "1", "64250", "64250");
+        let verdict = verdict(&seen);
+        assert!(
+            !matches!(verdict, Verdict::Settled { .. }),
+            "{status}: {verdict:?}"
+        );
+    }
+}
+
+#[test]
+fn an_excess_is_told_to_the_last_unit() {
+    let seen = received("COMPLETED", "0.00030974", "19.91", "19.91");
+    let Verdict::Settled { excess, .. } = verdict(&seen) else {
+        panic!("must settle")
+    };
+    assert_eq!(excess, amount("0.00000001"));
+}
+
+#[test]
+fn a_completed_answer_without_one_of_its_members_is_held() {
+    type Remove = fn(&mut Observation);
+    let members: [(&str, Remove); 11] = [
+        ("invoice_id", |o| o.invoice_id = None),
+        ("wallet_address", |o| o.address = None),
+        ("transaction_crypto", |o| o.crypto_code = None),
+        ("local_currency_code", |o| o.local_currency = None),
+        ("invoice_crypto_amount", |o| o.asked.crypto = None),
+        ("invoice_amount_in_usd", |o| o.asked.usd = None),
+        ("invoice_amount_in_local_currency", |o| o.asked.local = None),
+        ("received_crypto_amount", |o| o.received.crypto = None),
+        ("received_amount_in_usd", |o| o.received.usd = None),
+        ("received_amount_in_local_currency", |o| {
+            o.received.local = Some(String::new());
+        }),
+        ("transaction_status", |o| o.status = None),
+    ];
+    for (name, remove) in members {
+        let mut seen = exact("COMPLETED");
+        remove(&mut seen);
+        assert_eq!(verdict(&seen), Verdict::Held(Hold::Missing(name)));
+    }
+}
+
+#[test]
+fn an_answer_that_asks_for_something_else_is_held() {
+    type Change = fn(&mut Observation);
+    let members: [(&str, Change); 6] = [
+        ("invoice_id", |o| o.invoice_id = Some("inv_2".into())),
+        ("transaction_crypto", |o| o.crypto_code = Some("LTC".into())),
+        ("local_currency_code", |o| {
+            o.local_currency = Some("EUR".into());
+        }),
+        ("invoice_crypto_amount", |o| {
+            o.asked.crypto = Some("0.00030972".into());
+        }),
+        ("invoice_amount_in_usd", |o| {
+            o.asked.usd = Some("19.89".into());
+        }),
+        ("invoice_amount_in_local_currency", |o| {
+            o.asked.local = Some("1.99".into());
+        }),
+    ];
+    for (name, change) in members {
+        for status in ["CHECKING", "PROCESSING", "COMPLETED"] {
+            let mut seen = exact(status);
+            change(&mut seen);
+            let Verdict::Held(Hold::Mismatch { field, .. }) = verdict(&seen) else {
+                panic!("{name} in {status} must be held");
+            };
+            assert_eq!(field, name);
+        }
+    }
+}
+
+#[test]
+fn junk_where_an_amount_is_due_is_held() {
+    for junk in ["-1", "1e3", "NaN", "19,90", "19.90 USD", "∞", "0x13"] {
+        for status in ["CHECKING", "PROCESSING", "COMPLETED"] {
+            let seen = received(status, junk, "19.90", "19.90");
+            let held = Hold::Unreadable("received_crypto_amount", junk.to_owned());
+            assert_eq!(verdict(&seen), Verdict::Held(held), "{status}");
+        }
+    }
+}
+
+#[test]
+fn an_attempt_that_does_not_ask_for_the_price_never_credits() {
+    let mut cheap = attempt(1);
+    cheap.terms.asked.figures.usd = amount("1.99");
+    cheap.terms.asked.figures.local = amount("1.99");
+    let mut seen = received("COMPLETED", "0.00030973", "19.90", "19.90");
+    seen.asked.usd = Some("1.99".into());
+    seen.asked.local = Some("1.99".into());
+    let verdict = judge(&order(OrderStatus::AwaitingPayment), &cheap, &seen);
+    assert_eq!(verdict, Verdict::Held(Hold::OtherPrice));
+}
+
+#[test]
+fn another_address_freezes_whatever_else_is_said() {
+    for status in ["CHECKING", "PROCESSING", "COMPLETED", "FAILED"] {
+        let mut seen = exact(status);
+        seen.address = Some("tb1qother".into());
+        assert_eq!(
+            verdict(&seen),
+            Verdict::Frozen {
+                address: "tb1qother".into()
+            }
+        );
+    }
+}
+
+#[test]
+fn letter_case_is_no_change_of_an_ethereum_address() {
+    let mut ether = attempt(1);
+    if let AttemptState::Open(invoice) = &mut ether.state {
+        invoice.address = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed".into();
+    }
+    let mut seen = said("CHECKING");
+    seen.address = Some("0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed".into());
+    assert_eq!(
+        judge(&order(OrderStatus::AwaitingPayment), &ether, &seen),
+        Verdict::Waiting
+    );
+}
+
+#[test]
+fn nothing_arrived_is_waiting_until_the_time_is_over() {
+    let mut seen = said("CHECKING");
+    assert_eq!(word(&seen), "waiting");
+    seen.observed_at = at(899);
+    assert_eq!(word(&seen), "waiting");
+    seen.observed_at = at(900);
+    assert_eq!(word(&seen), "expired");
+    seen.status = Some("FAILED".into());
+    assert_eq!(word(&seen), "expired");
+    seen.observed_at = at(10);
+    assert_eq!(word(&seen), "failed");
+}
+
+#[test]
+fn absent_sums_mean_nothing_arrived_while_the_service_still_looks() {
+    let mut seen = said("CHECKING");
+    seen.received = Figures::default();
+    assert_eq!(word(&seen), "waiting");
+    seen.transaction_hash = Some("cafe".into());
+    assert_eq!(word(&seen), "seen");
+}
+
+#[test]
+fn a_late_transaction_is_seen_and_not_expired() {
+    let mut seen = received("CHECKING", "0.0001", "6.42", "6.42");
+    seen.observed_at = at(100_000);
+    assert_eq!(word(&seen), "seen");
+}
+
+#[test]
+fn a_stores_tolerance_forgives_no_more_than_itself() {
+    let mut tolerant = order(OrderStatus::AwaitingPayment);
+    tolerant.terms.tolerance = amount("0.10");
+    // 0.00030973 × 19.80 ÷ 19.90, rounded up.
+    let just = received("COMPLETED", "0.000308173567839196", "19.80", "19.80");
+    let less = received("COMPLETED", "0.000308173567839195", "19.80", "19.80");
+    assert!(matches!(
+        judge(&tolerant, &attempt(1), &just),
+        Verdict::Settled { .. }
+    ));
+    assert!(matches!(
+        judge(&tolerant, &attempt(1), &less),
+        Verdict::Short(_)
+    ));
+    assert_eq!(word(&just), "short");
+}
+
+#[test]
+fn the_price_in_dollars_may_be_paid_through_another_local_currency() {
+    let mut abroad = attempt(1);
+    abroad.terms.asked = crate::Asked {
+        figures: Figures {
+            local: amount("18.11"),
+            ..asked().figures
+        },
+        local_currency: Currency::parse("EUR").unwrap(),
+    };
+    let mut seen = received("COMPLETED", "0.00030973", "19.90", "18.11");
+    seen.asked.local = Some("18.11".into());
+    seen.local_currency = Some("EUR".into());
+    let verdict = judge(&order(OrderStatus::AwaitingPayment), &abroad, &seen);
+    assert!(matches!(verdict, Verdict::Settled { .. }), "{verdict:?}");
+}
+
+#[test]
+fn an_unknown_status_is_held_with_its_word() {
+    let held = Hold::UnknownStatus("REFUNDED".into());
+    assert_eq!(verdict(&exact("REFUNDED")), Verdict::Held(held));
+}
+
+proptest::proptest! {
+    #[test]
+    fn a_credit_needs_every_figure_to_cover(c in 0_u64..70_000, u in 0_u64..4000, l in 0_u64..4000) {
+        let sats = format!("0.{c:08}");
+        let (usd, local) = (format!("{}.{:02}", u / 100, u % 100), format!("{}.{:02}", l / 100, l % 100));
+        let settled = matches!(
+            verdict(&received("COMPLETED", &sats, &usd, &local)),
+            Verdict::Settled { .. }
+        );
+        proptest::prop_assert_eq!(settled, c >= 30_973 && u >= 1990 && l >= 1990);
+    }
+}

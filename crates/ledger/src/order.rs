@@ -1,0 +1,173 @@
+//! What a store wants paid, once.
+
+use jiff::Timestamp;
+use money::{Amount, CryptoCode, Currency};
+
+use crate::{Attempt, AttemptId, OrderId, Reference, StoreId};
+
+/// An order as it was opened. Nothing of it changes afterwards.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewOrder {
+    /// Who sells.
+    pub store_id: StoreId,
+    /// The store's own name for it; one order per reference.
+    pub reference: Reference,
+    /// The price, above zero.
+    pub amount: Amount,
+    /// The price's currency.
+    pub currency: Currency,
+    /// Which door it came through.
+    pub price_source: PriceSource,
+    /// What is sold, at most 120 characters.
+    pub title: String,
+    /// Where the buyer gets mail; absent when unknown.
+    pub customer_email: Option<String>,
+    /// Where the buyer goes afterwards.
+    pub return_url: Option<String>,
+    /// The store's own notes, handed back untouched: a JSON object.
+    pub metadata: serde_json::Map<String, serde_json::Value>,
+    /// The assets it may be paid in; empty for all.
+    pub assets: Vec<CryptoCode>,
+    /// How much may be missing and still count as paid, in `currency`; below the price.
+    pub tolerance: Amount,
+    /// From when on no further attempt is opened. A payment that arrives later is still found.
+    pub expires_at: Timestamp,
+}
+
+/// Who named the price.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PriceSource {
+    /// A product of the store's catalogue.
+    Catalogue,
+    /// The store's server, by its secret key.
+    StoreServer,
+}
+
+impl PriceSource {
+    /// Every source with its word.
+    pub const ALL: [(Self, &'static str); 2] = [
+        (Self::Catalogue, "catalogue"),
+        (Self::StoreServer, "store_server"),
+    ];
+}
+
+/// An order and where it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Order {
+    /// Its id.
+    pub id: OrderId,
+    /// As it was opened.
+    pub terms: NewOrder,
+    /// Where it stands.
+    pub status: OrderStatus,
+    /// The attempt that is shown.
+    pub current_attempt: Option<AttemptId>,
+    /// Number of its latest event.
+    pub sequence: u32,
+    /// Grows with every change of the order or its current attempt.
+    pub version: u64,
+    /// When it was opened.
+    pub created_at: Timestamp,
+    /// When it was credited.
+    pub settled_at: Option<Timestamp>,
+}
+
+/// Where an order stands. `Paid` and `Overpaid` are final; every other status can still become one of them, because
+/// money that arrives late is found and credited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum OrderStatus {
+    /// Nothing chosen yet.
+    Open,
+    /// An invoice is shown.
+    AwaitingPayment,
+    /// The customer says it is paid, or a transaction was seen.
+    Checking,
+    /// The transaction gathers confirmations.
+    Processing,
+    /// Credited.
+    Paid,
+    /// Credited, and more than the price arrived.
+    Overpaid,
+    /// Completed with less than the price. Not credited.
+    Underpaid,
+    /// The service calls the payment failed.
+    Failed,
+    /// Given up before anything was paid.
+    Cancelled,
+    /// The invoice ran out before anything arrived.
+    Expired,
+    /// The invoice did not pass our checks.
+    Blocked,
+}
+
+impl OrderStatus {
+    /// Every status with its word.
+    pub const ALL: [(Self, &'static str); 11] = [
+        (Self::Open, "open"),
+        (Self::AwaitingPayment, "awaiting_payment"),
+        (Self::Checking, "checking"),
+        (Self::Processing, "processing"),
+        (Self::Paid, "paid"),
+        (Self::Overpaid, "overpaid"),
+        (Self::Underpaid, "underpaid"),
+        (Self::Failed, "failed"),
+        (Self::Cancelled, "cancelled"),
+        (Self::Expired, "expired"),
+        (Self::Blocked, "blocked"),
+    ];
+
+    /// The word in the database, JSON and logs.
+    pub fn as_str(self) -> &'static str {
+        word_of(&Self::ALL, self)
+    }
+
+    /// The status of a word.
+    pub fn parse(word: &str) -> Option<Self> {
+        thing_of(&Self::ALL, word)
+    }
+
+    /// Whether the order is credited. Then it stays so.
+    pub fn is_settled(self) -> bool {
+        matches!(self, Self::Paid | Self::Overpaid)
+    }
+
+    /// Whether money has been seen on the way, so that another attempt would ask for it twice.
+    pub fn is_in_flight(self) -> bool {
+        matches!(self, Self::Processing)
+    }
+}
+
+impl Order {
+    /// Whether another attempt may be opened at `now`: not once credited, not while a payment is confirming, not after
+    /// the order's own end or its cancellation by the store.
+    pub fn takes_attempts(&self, now: Timestamp) -> bool {
+        !self.status.is_settled()
+            && !self.status.is_in_flight()
+            && self.status != OrderStatus::Cancelled
+            && now < self.terms.expires_at
+    }
+}
+
+/// An order with the attempt that is shown: all that a view is made of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Snapshot {
+    /// The order.
+    pub order: Order,
+    /// Its current attempt.
+    pub attempt: Option<Attempt>,
+}
+
+/// The word of a variant in its table.
+pub(crate) fn word_of<T: Copy + PartialEq>(table: &[(T, &'static str)], thing: T) -> &'static str {
+    let row = table.iter().find(|(known, _)| *known == thing);
+    row.map(|(_, word)| *word)
+        .expect("the table lists every variant")
+}
+
+/// The variant of a word in its table.
+pub(crate) fn thing_of<T: Copy>(table: &[(T, &'static str)], word: &str) -> Option<T> {
+    table
+        .iter()
+        .find(|(_, known)| *known == word)
+        .map(|(thing, _)| *thing)
+}

@@ -1,0 +1,132 @@
+//! An order as its store sees it: in the merchant API and inside every event.
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::order::word_of;
+use crate::{EventType, Order, PriceSource, Snapshot};
+
+/// An order as JSON for its store. Amounts are decimal strings, times RFC 3339 in UTC.
+#[derive(Clone, Debug, Serialize)]
+pub struct OrderRecord {
+    /// `ord_…`.
+    pub id: String,
+    /// The store's own name for it.
+    pub reference: String,
+    /// Where it stands, as in `OrderView`.
+    pub status: &'static str,
+    /// The price.
+    pub amount: String,
+    /// The price's currency.
+    pub currency: String,
+    /// `catalogue` or `store_server`: who named the price.
+    pub price_source: &'static str,
+    /// What is sold.
+    pub title: String,
+    /// The buyer's address, if the store gave one.
+    pub customer_email: Option<String>,
+    /// Where the buyer goes afterwards.
+    pub return_url: Option<String>,
+    /// The store's own notes.
+    pub metadata: serde_json::Map<String, serde_json::Value>,
+    /// When it was opened.
+    pub created_at: String,
+    /// From when on no further attempt is opened.
+    pub expires_at: String,
+    /// When it was credited; absent before.
+    pub settled_at: Option<String>,
+    /// The attempt that counts: the one that is shown, or that was credited.
+    pub attempt: Option<AttemptRecord>,
+}
+
+/// The attempt inside an [`OrderRecord`].
+#[derive(Clone, Debug, Serialize)]
+pub struct AttemptRecord {
+    /// `att_…`.
+    pub id: String,
+    /// The asset.
+    pub crypto_code: String,
+    /// The payment service's id of the invoice.
+    pub invoice_id: String,
+    /// Where the customer pays.
+    pub address: String,
+    /// What was asked for, in the asset.
+    pub amount_in_crypto: String,
+    /// What was asked for, in US dollars.
+    pub amount_in_usd: String,
+    /// What was asked for, in the service's local currency.
+    pub amount_in_local_currency: String,
+    /// The service's local currency.
+    pub local_currency_code: String,
+    /// What arrived, in the asset.
+    pub received_in_crypto: String,
+    /// What arrived, in US dollars.
+    pub received_in_usd: String,
+    /// What arrived, in the service's local currency.
+    pub received_in_local_currency: String,
+    /// The transaction's hash; absent before one is seen.
+    pub transaction_hash: Option<String>,
+}
+
+impl OrderRecord {
+    /// The record of an order and its current attempt.
+    pub fn of(snapshot: &Snapshot) -> Self {
+        let Order {
+            id,
+            terms,
+            status,
+            created_at,
+            settled_at,
+            ..
+        } = &snapshot.order;
+        Self {
+            id: id.to_string(),
+            reference: terms.reference.to_string(),
+            status: status.as_str(),
+            amount: terms.amount.to_string(),
+            currency: terms.currency.to_string(),
+            price_source: word_of(&PriceSource::ALL, terms.price_source),
+            title: terms.title.clone(),
+            customer_email: terms.customer_email.clone(),
+            return_url: terms.return_url.clone(),
+            metadata: terms.metadata.clone(),
+            created_at: created_at.to_string(),
+            expires_at: terms.expires_at.to_string(),
+            settled_at: settled_at.map(|at| at.to_string()),
+            attempt: AttemptRecord::of(snapshot),
+        }
+    }
+
+    /// The body of an event about this order.
+    pub(crate) fn payload(&self, event: EventType, sequence: u32, now: Timestamp) -> String {
+        serde_json::json!({
+            "type": event.as_str(),
+            "timestamp": now.to_string(),
+            "data": { "sequence": sequence, "order": self },
+        })
+        .to_string()
+    }
+}
+
+impl AttemptRecord {
+    fn of(snapshot: &Snapshot) -> Option<Self> {
+        let attempt = snapshot.attempt.as_ref()?;
+        let invoice = attempt.invoice()?;
+        let asked = &attempt.terms.asked;
+        let received = &invoice.progress.received;
+        Some(Self {
+            id: attempt.terms.id.to_string(),
+            crypto_code: attempt.terms.crypto_code.to_string(),
+            invoice_id: invoice.id.to_string(),
+            address: invoice.address.clone(),
+            amount_in_crypto: asked.figures.crypto.to_string(),
+            amount_in_usd: asked.figures.usd.to_string(),
+            amount_in_local_currency: asked.figures.local.to_string(),
+            local_currency_code: asked.local_currency.to_string(),
+            received_in_crypto: received.crypto.to_string(),
+            received_in_usd: received.usd.to_string(),
+            received_in_local_currency: received.local.to_string(),
+            transaction_hash: invoice.progress.transaction_hash.clone(),
+        })
+    }
+}

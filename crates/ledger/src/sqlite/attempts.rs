@@ -1,0 +1,268 @@
+//! Attempts: begun before anything is sent, opened once, watched by `next_poll_at`.
+
+use jiff::Timestamp;
+use sqlx::sqlite::{SqlitePool, SqliteRow};
+use sqlx::{Row as _, SqliteConnection};
+
+use super::events::tell;
+use super::orders::{get, set_status, snapshot};
+use super::rows::{self, millis};
+use crate::order::word_of;
+use crate::{
+    Abandoned, Attempt, AttemptId, BeginError, DueAttempt, EventType, Invoice, InvoiceId,
+    LedgerError, NewAttempt, OrderId, OrderStatus, Snapshot, next_poll,
+};
+
+pub(super) async fn begin(
+    tx: &mut SqliteConnection,
+    order_id: &OrderId,
+    terms: &NewAttempt,
+    now: Timestamp,
+) -> Result<Attempt, BeginError> {
+    let Some(Snapshot { order, .. }) = snapshot(tx, order_id).await? else {
+        return Err(BeginError::NoOrder(order_id.clone()));
+    };
+    if !order.takes_attempts(now) {
+        return Err(BeginError::Closed {
+            from: order.status,
+            event: "new attempt",
+        });
+    }
+    let creating =
+        "SELECT EXISTS (SELECT 1 FROM attempts WHERE order_id = ? AND state = 'creating')";
+    let in_progress: bool = sqlx::query_scalar(creating)
+        .bind(order_id.as_str())
+        .fetch_one(&mut *tx)
+        .await
+        .map_err(LedgerError::from)?;
+    if in_progress {
+        return Err(BeginError::InProgress);
+    }
+    insert(tx, order_id, terms, now).await?;
+    Ok(find(tx, &terms.id).await?)
+}
+
+async fn insert(
+    tx: &mut SqliteConnection,
+    order_id: &OrderId,
+    terms: &NewAttempt,
+    now: Timestamp,
+) -> Result<(), LedgerError> {
+    sqlx::query(
+        "INSERT INTO attempts (id, order_id, crypto_code, conversion_id, asked_crypto, asked_usd,
+             asked_local, local_currency, begun_at, state)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'creating')",
+    )
+    .bind(terms.id.as_str())
+    .bind(order_id.as_str())
+    .bind(terms.crypto_code.as_str())
+    .bind(&terms.conversion_id)
+    .bind(terms.asked.figures.crypto.to_string())
+    .bind(terms.asked.figures.usd.to_string())
+    .bind(terms.asked.figures.local.to_string())
+    .bind(terms.asked.local_currency.as_str())
+    .bind(millis(now))
+    .execute(tx)
+    .await?;
+    Ok(())
+}
+
+/// The attempt of an id that is known to exist.
+pub(super) async fn find(
+    connection: &mut SqliteConnection,
+    id: &AttemptId,
+) -> Result<Attempt, LedgerError> {
+    let row = sqlx::query("SELECT * FROM attempts WHERE id = ?")
+        .bind(id.as_str())
+        .fetch_one(connection);
+    rows::attempt(&row.await?)
+}
+
+pub(super) async fn open(
+    tx: &mut SqliteConnection,
+    id: &AttemptId,
+    invoice: &Invoice,
+    now: Timestamp,
+) -> Result<(), LedgerError> {
+    let opened = sqlx::query(
+        "UPDATE attempts SET state = 'open', invoice_id = ?, address = ?, qr_string = ?, warnings = ?,
+             opened_at = ?, expires_at = ?, next_poll_at = ?
+         WHERE id = ? AND state = 'creating'",
+    )
+    .bind(invoice.id.as_str())
+    .bind(&invoice.address)
+    .bind(&invoice.qr_string)
+    .bind(serde_json::Value::from(invoice.warnings.clone()).to_string())
+    .bind(millis(invoice.opened_at))
+    .bind(millis(invoice.expires_at))
+    .bind(next_poll(invoice, now).map(millis))
+    .bind(id.as_str())
+    .execute(&mut *tx)
+    .await?;
+    if opened.rows_affected() == 0 {
+        // Abandoned meanwhile: nobody is shown this invoice.
+        return Ok(());
+    }
+    let attempt = find(tx, id).await?;
+    let order = get(tx, &attempt.order_id).await?;
+    if order.status.is_settled() || order.status == OrderStatus::Cancelled {
+        return Ok(());
+    }
+    sqlx::query("UPDATE orders SET current_attempt = ? WHERE id = ?")
+        .bind(id.as_str())
+        .bind(order.id.as_str())
+        .execute(&mut *tx)
+        .await?;
+    set_status(tx, &order.id, OrderStatus::AwaitingPayment).await?;
+    tell(tx, &order.id, &[EventType::AttemptOpened], now).await
+}
+
+pub(super) async fn abandon(
+    tx: &mut SqliteConnection,
+    id: &AttemptId,
+    reason: Abandoned,
+    now: Timestamp,
+) -> Result<(), LedgerError> {
+    let ended = sqlx::query("UPDATE attempts SET state = ? WHERE id = ? AND state = 'creating'")
+        .bind(word_of(&Abandoned::ALL, reason))
+        .bind(id.as_str())
+        .execute(&mut *tx)
+        .await?;
+    if ended.rows_affected() == 0 || reason != Abandoned::Blocked {
+        return Ok(());
+    }
+    let attempt = find(tx, id).await?;
+    let order = get(tx, &attempt.order_id).await?;
+    if order.status.is_settled() || order.status.is_in_flight() {
+        return Ok(());
+    }
+    set_status(tx, &order.id, OrderStatus::Blocked).await?;
+    tell(tx, &order.id, &[EventType::Blocked], now).await
+}
+
+pub(super) async fn stale(
+    tx: &mut SqliteConnection,
+    begun_before: Timestamp,
+) -> Result<Vec<AttemptId>, LedgerError> {
+    let ids: Vec<String> =
+        sqlx::query_scalar("SELECT id FROM attempts WHERE state = 'creating' AND begun_at < ?")
+            .bind(millis(begun_before))
+            .fetch_all(tx)
+            .await?;
+    ids.iter()
+        .map(|id| rows::read("an attempt id", AttemptId::parse(id)))
+        .collect()
+}
+
+pub(super) async fn mark_as_paid(
+    tx: &mut SqliteConnection,
+    id: &OrderId,
+    now: Timestamp,
+) -> Result<Snapshot, BeginError> {
+    let Some(known) = snapshot(tx, id).await? else {
+        return Err(BeginError::NoOrder(id.clone()));
+    };
+    let from = known.order.status;
+    let Some(invoice) = known.attempt.as_ref().and_then(Attempt::invoice) else {
+        return Err(BeginError::Closed {
+            from,
+            event: "payment",
+        });
+    };
+    if invoice.marked_as_paid_at.is_some() || from.is_settled() {
+        return Ok(known);
+    }
+    let marked = "UPDATE attempts SET marked_as_paid_at = ? WHERE order_id = ? AND invoice_id = ?";
+    sqlx::query(marked)
+        .bind(millis(now))
+        .bind(id.as_str())
+        .bind(invoice.id.as_str())
+        .execute(&mut *tx)
+        .await
+        .map_err(LedgerError::from)?;
+    let status = if from == OrderStatus::AwaitingPayment {
+        OrderStatus::Checking
+    } else {
+        from
+    };
+    set_status(tx, id, status).await?;
+    snapshot(tx, id)
+        .await?
+        .ok_or_else(|| BeginError::NoOrder(id.clone()))
+}
+
+pub(super) async fn due(
+    tx: &mut SqliteConnection,
+    now: Timestamp,
+    lease_until: Timestamp,
+    limit: u32,
+) -> Result<Vec<DueAttempt>, LedgerError> {
+    let leased = sqlx::query(
+        "UPDATE attempts SET lease_until = ?2, look = look + 1
+         WHERE id IN (SELECT id FROM attempts WHERE next_poll_at <= ?1 AND lease_until <= ?1
+                      ORDER BY next_poll_at LIMIT ?3)
+         RETURNING id, order_id, invoice_id, look",
+    )
+    .bind(millis(now))
+    .bind(millis(lease_until))
+    .bind(limit)
+    .fetch_all(tx)
+    .await?;
+    leased.iter().map(due_attempt).collect()
+}
+
+fn due_attempt(row: &SqliteRow) -> Result<DueAttempt, LedgerError> {
+    Ok(DueAttempt {
+        attempt_id: rows::read("an attempt id", AttemptId::parse(row.try_get("id")?))?,
+        order_id: rows::read("an order id", OrderId::parse(row.try_get("order_id")?))?,
+        invoice_id: rows::read(
+            "an invoice id",
+            InvoiceId::parse(row.try_get("invoice_id")?),
+        )?,
+        look: row.try_get("look")?,
+    })
+}
+
+pub(super) async fn hurry_order(
+    writer: &SqlitePool,
+    id: &OrderId,
+    at: Timestamp,
+) -> Result<bool, LedgerError> {
+    let hurried = sqlx::query(
+        "UPDATE attempts SET next_poll_at = ?1 WHERE next_poll_at > ?1
+             AND id = (SELECT current_attempt FROM orders WHERE id = ?2)",
+    )
+    .bind(millis(at))
+    .bind(id.as_str())
+    .execute(writer)
+    .await?;
+    Ok(hurried.rows_affected() > 0)
+}
+
+pub(super) async fn hurry_invoice(
+    writer: &SqlitePool,
+    id: &InvoiceId,
+    at: Timestamp,
+) -> Result<bool, LedgerError> {
+    let hurried = sqlx::query(
+        "UPDATE attempts SET next_poll_at = ?1 WHERE next_poll_at > ?1 AND invoice_id = ?2",
+    )
+    .bind(millis(at))
+    .bind(id.as_str())
+    .execute(writer)
+    .await?;
+    Ok(hurried.rows_affected() > 0)
+}
+
+pub(super) async fn defer(
+    writer: &SqlitePool,
+    id: &AttemptId,
+    until: Timestamp,
+) -> Result<(), LedgerError> {
+    sqlx::query("UPDATE attempts SET next_poll_at = ?, lease_until = 0 WHERE id = ?")
+        .bind(millis(until))
+        .bind(id.as_str())
+        .execute(writer)
+        .await?;
+    Ok(())
+}

@@ -1,0 +1,71 @@
+//! Events: numbered per order without a gap, written with what they tell, never changed.
+
+use jiff::Timestamp;
+use sqlx::SqliteConnection;
+
+use super::orders::snapshot;
+use super::rows::{self, millis};
+use crate::{Event, EventId, EventType, LedgerError, OrderId, OrderRecord, StoreId};
+
+/// Appends events about an order as it stands now, each with its outbox row.
+pub(super) async fn tell(
+    tx: &mut SqliteConnection,
+    order_id: &OrderId,
+    events: &[EventType],
+    now: Timestamp,
+) -> Result<(), LedgerError> {
+    if events.is_empty() {
+        return Ok(());
+    }
+    let gone = || LedgerError::Corrupt(format!("no order {order_id} while telling of it"));
+    let known = snapshot(tx, order_id).await?.ok_or_else(gone)?;
+    let record = OrderRecord::of(&known);
+    for (event, sequence) in events.iter().zip(known.order.sequence + 1..) {
+        let payload = record.payload(*event, sequence, now);
+        let inserted = sqlx::query(
+            "INSERT INTO events (id, store_id, order_id, sequence, type, created_at, payload)
+             VALUES (?, ?, ?, ?, ?, ?, ?)",
+        )
+        .bind(EventId::of(order_id, sequence).as_str())
+        .bind(known.order.terms.store_id.as_str())
+        .bind(order_id.as_str())
+        .bind(sequence)
+        .bind(event.as_str())
+        .bind(millis(now))
+        .bind(payload)
+        .execute(&mut *tx)
+        .await?;
+        sqlx::query("INSERT INTO outbox (position, order_id, next_at) VALUES (?, ?, ?)")
+            .bind(inserted.last_insert_rowid())
+            .bind(order_id.as_str())
+            .bind(millis(now))
+            .execute(&mut *tx)
+            .await?;
+    }
+    let told = u32::try_from(events.len()).expect("a change tells a handful of events");
+    sqlx::query("UPDATE orders SET sequence = sequence + ?, version = version + 1 WHERE id = ?")
+        .bind(told)
+        .bind(order_id.as_str())
+        .execute(tx)
+        .await?;
+    Ok(())
+}
+
+pub(super) async fn page(
+    connection: &mut SqliteConnection,
+    store: &StoreId,
+    after: Option<&EventId>,
+    limit: u32,
+) -> Result<Vec<Event>, LedgerError> {
+    let found = sqlx::query(
+        "SELECT * FROM events WHERE store_id = ?1
+             AND position > coalesce((SELECT position FROM events WHERE id = ?2 AND store_id = ?1), 0)
+         ORDER BY position LIMIT ?3",
+    )
+    .bind(store.as_str())
+    .bind(after.map(EventId::as_str))
+    .bind(limit)
+    .fetch_all(connection)
+    .await?;
+    found.iter().map(rows::event).collect()
+}

@@ -1,0 +1,188 @@
+//! The one way into the ledger: an observation, and all that follows from it, in one transaction.
+
+use money::{Amount, Currency};
+use sqlx::{Row as _, SqliteConnection};
+
+use super::attempts::find;
+use super::events::tell;
+use super::orders::{get, set_status};
+use super::rows::{self, millis};
+use crate::order::word_of;
+use crate::{
+    Attempt, AttemptId, Change, DueAttempt, LedgerError, Observation, Observed, Order, OrderId,
+    Progress, Settlement, Standing, Verdict, advance, judge, next_poll,
+};
+
+pub(super) async fn record(
+    tx: &mut SqliteConnection,
+    due: &DueAttempt,
+    observation: &Observation,
+) -> Result<Option<Observed>, LedgerError> {
+    if !is_latest(tx, due).await? {
+        return Ok(None);
+    }
+    let attempt = find(tx, &due.attempt_id).await?;
+    let order = get(tx, &due.order_id).await?;
+    let verdict = judge(&order, &attempt, observation);
+    let change = advance(&order, &attempt, &verdict);
+    let row = insert(tx, due, observation, &verdict).await?;
+    let moved = apply_to_attempt(tx, &attempt, observation, &verdict).await?;
+    if change.credits {
+        credit(tx, &order, &attempt, row, observation).await?;
+    }
+    if change.shows_attempt {
+        show(tx, &order, &attempt).await?;
+    }
+    if moved || change.status != order.status {
+        set_status(tx, &order.id, change.status).await?;
+    }
+    let Change { status, events, .. } = change;
+    tell(tx, &order.id, &events, observation.observed_at).await?;
+    let changed = moved || status != order.status || !events.is_empty();
+    Ok(Some(Observed {
+        verdict,
+        changed,
+        status,
+    }))
+}
+
+/// A slow answer to an earlier look never overwrites a later one.
+async fn is_latest(tx: &mut SqliteConnection, due: &DueAttempt) -> Result<bool, LedgerError> {
+    let recorded =
+        sqlx::query("UPDATE attempts SET recorded_look = ?1 WHERE id = ?2 AND recorded_look < ?1")
+            .bind(due.look)
+            .bind(due.attempt_id.as_str())
+            .execute(tx)
+            .await?;
+    Ok(recorded.rows_affected() > 0)
+}
+
+async fn insert(
+    tx: &mut SqliteConnection,
+    due: &DueAttempt,
+    observation: &Observation,
+    verdict: &Verdict,
+) -> Result<i64, LedgerError> {
+    let said = match verdict {
+        Verdict::Held(hold) => format!("held: {hold}"),
+        Verdict::Frozen { address } => format!("frozen: the service names the address {address}"),
+        decided => {
+            let standing = decided
+                .standing()
+                .expect("only a held verdict has no standing");
+            word_of(&Standing::ALL, standing).to_owned()
+        }
+    };
+    let inserted = sqlx::query(
+        "INSERT INTO observations (attempt_id, look, observed_at, raw, verdict) VALUES (?, ?, ?, ?, ?)",
+    )
+    .bind(due.attempt_id.as_str())
+    .bind(due.look)
+    .bind(millis(observation.observed_at))
+    .bind(&observation.raw)
+    .bind(said)
+    .execute(tx)
+    .await?;
+    Ok(inserted.last_insert_rowid())
+}
+
+/// Writes what the attempt has come to; answers whether a customer would see a difference.
+async fn apply_to_attempt(
+    tx: &mut SqliteConnection,
+    attempt: &Attempt,
+    observation: &Observation,
+    verdict: &Verdict,
+) -> Result<bool, LedgerError> {
+    let Some(invoice) = attempt.invoice() else {
+        return Ok(false);
+    };
+    let mut now = invoice.clone();
+    now.standing = verdict.standing().unwrap_or(invoice.standing);
+    now.progress = match verdict {
+        Verdict::Waiting | Verdict::Expired => Progress::NOTHING,
+        _ => verdict.progress().unwrap_or(&invoice.progress).clone(),
+    };
+    let moved = now.standing != invoice.standing || now.progress != invoice.progress;
+    let (count, required) = now.progress.confirmations.unzip();
+    sqlx::query(
+        "UPDATE attempts SET standing = ?, received_crypto = ?, received_usd = ?, received_local = ?,
+             confirmations = ?, confirmations_required = ?, transaction_hash = ?, observed_at = ?,
+             next_poll_at = ?, lease_until = 0
+         WHERE id = ?",
+    )
+    .bind(word_of(&Standing::ALL, now.standing))
+    .bind(now.progress.received.crypto.to_string())
+    .bind(now.progress.received.usd.to_string())
+    .bind(now.progress.received.local.to_string())
+    .bind(count)
+    .bind(required)
+    .bind(&now.progress.transaction_hash)
+    .bind(millis(observation.observed_at))
+    .bind(next_poll(&now, observation.observed_at).map(millis))
+    .bind(attempt.terms.id.as_str())
+    .execute(tx)
+    .await?;
+    Ok(moved)
+}
+
+async fn credit(
+    tx: &mut SqliteConnection,
+    order: &Order,
+    attempt: &Attempt,
+    observation: i64,
+    seen: &Observation,
+) -> Result<(), LedgerError> {
+    sqlx::query(
+        "INSERT INTO credits (order_id, attempt_id, observation_id, amount, currency, credited_at)
+         VALUES (?, ?, ?, ?, ?, ?)",
+    )
+    .bind(order.id.as_str())
+    .bind(attempt.terms.id.as_str())
+    .bind(observation)
+    .bind(order.terms.amount.to_string())
+    .bind(order.terms.currency.as_str())
+    .bind(millis(seen.observed_at))
+    .execute(&mut *tx)
+    .await?;
+    sqlx::query("UPDATE orders SET settled_at = ? WHERE id = ?")
+        .bind(millis(seen.observed_at))
+        .bind(order.id.as_str())
+        .execute(tx)
+        .await?;
+    Ok(())
+}
+
+async fn show(
+    tx: &mut SqliteConnection,
+    order: &Order,
+    attempt: &Attempt,
+) -> Result<(), LedgerError> {
+    sqlx::query("UPDATE orders SET current_attempt = ? WHERE id = ?")
+        .bind(attempt.terms.id.as_str())
+        .bind(order.id.as_str())
+        .execute(tx)
+        .await?;
+    Ok(())
+}
+
+pub(super) async fn settlement(
+    connection: &mut SqliteConnection,
+    id: &OrderId,
+) -> Result<Option<Settlement>, LedgerError> {
+    let row = sqlx::query("SELECT attempt_id, amount, currency FROM credits WHERE order_id = ?")
+        .bind(id.as_str())
+        .fetch_optional(connection)
+        .await?;
+    let Some(row) = row else {
+        return Ok(None);
+    };
+    Ok(Some(Settlement {
+        order_id: id.clone(),
+        attempt_id: rows::read(
+            "an attempt id",
+            AttemptId::parse(row.try_get("attempt_id")?),
+        )?,
+        amount: rows::read("an amount", Amount::parse(row.try_get("amount")?))?,
+        currency: rows::read("a currency", Currency::parse(row.try_get("currency")?))?,
+    }))
+}

@@ -1,0 +1,226 @@
+//! What a database must do to be a ledger. SQLite is the first; the contract in this crate's tests is for all.
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+
+use crate::{
+    Abandoned, Attempt, AttemptId, BeginError, Delivery, DeliveryOutcome, DueDelivery, Event,
+    EventId, Invoice, InvoiceId, LedgerError, NewAttempt, NewOrder, Observation, OpenError, Order,
+    OrderId, OrderStatus, Reference, Snapshot, StoreId, TokenHash, Verdict,
+};
+
+/// An opened order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Opened {
+    /// The order: a new one, or the one that its reference already names.
+    pub order: Order,
+    /// Whether it is new.
+    pub is_new: bool,
+}
+
+/// Which orders of a store to list, newest first.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OrderFilter {
+    /// Only the order of this reference.
+    pub reference: Option<Reference>,
+    /// Only orders that stand here.
+    pub status: Option<OrderStatus>,
+    /// Only orders older than this one.
+    pub after: Option<OrderId>,
+    /// At most so many.
+    pub limit: u32,
+}
+
+/// An attempt that it is time to ask the service about. It is leased: nobody else gets it before the lease ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DueAttempt {
+    /// Which attempt.
+    pub attempt_id: AttemptId,
+    /// Whose.
+    pub order_id: OrderId,
+    /// What to ask for.
+    pub invoice_id: InvoiceId,
+    /// Number of this look. An answer to an earlier look is ignored once a later one is recorded.
+    pub look: u32,
+}
+
+/// What an observation came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Observed {
+    /// What it means.
+    pub verdict: Verdict,
+    /// Whether the order changed.
+    pub changed: bool,
+    /// Where the order stands.
+    pub status: OrderStatus,
+}
+
+/// A credit: the one entry that says an order is paid.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settlement {
+    /// The order, credited once.
+    pub order_id: OrderId,
+    /// By which attempt.
+    pub attempt_id: AttemptId,
+    /// The price.
+    pub amount: money::Amount,
+    /// Its currency.
+    pub currency: money::Currency,
+}
+
+/// A ledger in some database. Every method is one transaction; none waits for the network.
+#[async_trait]
+pub trait Ledger: Send + Sync + std::fmt::Debug {
+    /// Opens an order, or finds the one that the reference names, and lets `token` see it until `token_expires_at`.
+    ///
+    /// # Errors
+    /// [`OpenError::Conflict`] when the reference names an order of another price or currency.
+    async fn open_order(
+        &self,
+        id: &OrderId,
+        terms: &NewOrder,
+        token: TokenHash,
+        token_expires_at: Timestamp,
+        now: Timestamp,
+    ) -> Result<Opened, OpenError>;
+
+    /// The order that a client token opens; `None` for an unknown or expired token.
+    async fn order_of_token(
+        &self,
+        token: TokenHash,
+        now: Timestamp,
+    ) -> Result<Option<Snapshot>, LedgerError>;
+
+    /// One order.
+    async fn snapshot(&self, id: &OrderId) -> Result<Option<Snapshot>, LedgerError>;
+
+    /// A page of a store's orders, newest first.
+    async fn orders(
+        &self,
+        store: &StoreId,
+        filter: &OrderFilter,
+    ) -> Result<Vec<Snapshot>, LedgerError>;
+
+    /// Cancels an order for which nothing was paid.
+    ///
+    /// # Errors
+    /// [`BeginError::Closed`] once money was seen.
+    async fn cancel_order(&self, id: &OrderId, now: Timestamp) -> Result<Snapshot, BeginError>;
+
+    /// Writes the row of an attempt, before the service is asked for its invoice.
+    ///
+    /// # Errors
+    /// [`BeginError::Closed`] when the order takes no attempt; [`BeginError::InProgress`] while another is being
+    /// opened.
+    async fn begin_attempt(
+        &self,
+        order: &OrderId,
+        terms: &NewAttempt,
+        now: Timestamp,
+    ) -> Result<Attempt, BeginError>;
+
+    /// Gives an attempt its invoice and shows it. The attempt that was shown before is still watched.
+    async fn open_attempt(
+        &self,
+        attempt: &AttemptId,
+        invoice: &Invoice,
+        now: Timestamp,
+    ) -> Result<(), LedgerError>;
+
+    /// Ends an attempt that got no invoice to show.
+    async fn abandon_attempt(
+        &self,
+        attempt: &AttemptId,
+        reason: Abandoned,
+        now: Timestamp,
+    ) -> Result<(), LedgerError>;
+
+    /// Abandons, as [`Abandoned::Unclear`], every attempt begun before `begun_before` that is still being created: the
+    /// process that was to ask for its invoice is gone. Answers how many.
+    async fn abandon_stale_attempts(
+        &self,
+        begun_before: Timestamp,
+        now: Timestamp,
+    ) -> Result<u64, LedgerError>;
+
+    /// Notes that the customer says it is paid. Saying it again changes nothing.
+    ///
+    /// # Errors
+    /// [`BeginError::Closed`] when no invoice is open.
+    async fn mark_as_paid(&self, order: &OrderId, now: Timestamp) -> Result<Snapshot, BeginError>;
+
+    /// Leases up to `limit` attempts that are due, those due longest first.
+    async fn due_attempts(
+        &self,
+        now: Timestamp,
+        lease_until: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<DueAttempt>, LedgerError>;
+
+    /// When the next attempt or delivery is due; `None` when there is none.
+    async fn next_due(&self) -> Result<Option<Timestamp>, LedgerError>;
+
+    /// Asks for a look at an order's current attempt at `at`, if none is planned before. Answers whether that changed
+    /// anything.
+    async fn hurry_order(&self, order: &OrderId, at: Timestamp) -> Result<bool, LedgerError>;
+
+    /// The same by the service's id of the invoice; answers `false` for an unknown one.
+    async fn hurry_invoice(&self, invoice: &InvoiceId, at: Timestamp) -> Result<bool, LedgerError>;
+
+    /// Plans the next look at an attempt that could not be asked about.
+    async fn defer_attempt(&self, attempt: &AttemptId, until: Timestamp)
+    -> Result<(), LedgerError>;
+
+    /// Records an observation and all that follows from it: state, credit and events, in one transaction. `None` when a
+    /// later look was recorded already.
+    async fn observe(
+        &self,
+        due: &DueAttempt,
+        observation: &Observation,
+    ) -> Result<Option<Observed>, LedgerError>;
+
+    /// The credit of an order.
+    async fn settlement(&self, order: &OrderId) -> Result<Option<Settlement>, LedgerError>;
+
+    /// A page of a store's events in the order in which they happened, behind the event `after`.
+    async fn events(
+        &self,
+        store: &StoreId,
+        after: Option<&EventId>,
+        limit: u32,
+    ) -> Result<Vec<Event>, LedgerError>;
+
+    /// Leases up to `limit` events that it is time to tell. Of one order only the earliest that is not settled yet is
+    /// among them: a store hears an order's events in their order.
+    async fn due_deliveries(
+        &self,
+        now: Timestamp,
+        lease_until: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<DueDelivery>, LedgerError>;
+
+    /// Records a try at telling an event and what follows from it.
+    async fn record_delivery(
+        &self,
+        delivery: &Delivery,
+        outcome: DeliveryOutcome,
+    ) -> Result<(), LedgerError>;
+
+    /// The tries at telling an event of a store, first one first; `None` when the store has no such event.
+    async fn deliveries(
+        &self,
+        store: &StoreId,
+        event: &EventId,
+    ) -> Result<Option<Vec<Delivery>>, LedgerError>;
+
+    /// Plans to tell an event again, with all its tries. Answers whether the store has such an event.
+    async fn redeliver(
+        &self,
+        store: &StoreId,
+        event: &EventId,
+        now: Timestamp,
+    ) -> Result<bool, LedgerError>;
+
+    /// How many events wait to be told, for the operator.
+    async fn backlog(&self) -> Result<u64, LedgerError>;
+}
