@@ -1,0 +1,100 @@
+//! CashAddr, the addresses of Bitcoin Cash.
+//!
+//! Source: the CashAddr specification, `spec/cashaddr.md` of bitcoincash.org.
+//!
+//! `Assumed:` the service writes this form, not the old Base58 one, which nothing tells apart from Bitcoin's; a
+//! refused deposit address would disprove it.
+
+use super::{AddressError, Network};
+
+const ALPHABET: &[u8; 32] = b"qpzry9x8gf2tvdw0s3jn54khce6mua7l";
+/// Characters of the checksum.
+const CHECKSUM: usize = 8;
+/// Longest text: the prefix, and a hash of 32 bytes.
+const MAX_CHARS: usize = 80;
+
+fn prefix(network: Network) -> &'static str {
+    match network {
+        Network::Main => "bitcoincash",
+        Network::Test => "bchtest",
+    }
+}
+
+/// The address without its prefix.
+pub(super) fn payload(address: &str) -> &str {
+    address
+        .split_once(':')
+        .map_or(address, |(_, payload)| payload)
+}
+
+pub(super) fn check(address: &str, network: Network) -> Result<(), AddressError> {
+    let upper = address.bytes().any(|b| b.is_ascii_uppercase());
+    let lower = address.bytes().any(|b| b.is_ascii_lowercase());
+    if address.len() > MAX_CHARS || (upper && lower) {
+        return Err(AddressError::Malformed);
+    }
+    let address = address.to_ascii_lowercase();
+    // The prefix may be left out, but takes part in the checksum.
+    let (prefix, payload) = address
+        .split_once(':')
+        .unwrap_or((prefix(network), &address));
+    let payload: Vec<u8> = payload
+        .bytes()
+        .map(|char| ALPHABET.iter().position(|known| *known == char))
+        .map(|value| value.and_then(|value| u8::try_from(value).ok()))
+        .collect::<Option<_>>()
+        .ok_or(AddressError::Malformed)?;
+    let (data, _) = payload
+        .split_last_chunk::<CHECKSUM>()
+        .ok_or(AddressError::Malformed)?;
+    let checked = prefix
+        .bytes()
+        .map(|char| char & 0x1f)
+        .chain([0])
+        .chain(payload.iter().copied());
+    if polymod(checked) != 0 {
+        return Err(AddressError::Checksum);
+    }
+    if prefix != self::prefix(network) {
+        return Err(AddressError::Foreign);
+    }
+    match bytes(data).ok_or(AddressError::Malformed)?.as_slice() {
+        // Version byte: type (0 key hash, 1 script hash) and size (0: 20 bytes, 3: 32 bytes).
+        [0x00 | 0x08, hash @ ..] if hash.len() == 20 => Ok(()),
+        [0x0b, hash @ ..] if hash.len() == 32 => Ok(()),
+        _ => Err(AddressError::Malformed),
+    }
+}
+
+/// The remainder of the values as a polynomial over GF(32); 0 for an intact address.
+fn polymod(values: impl Iterator<Item = u8>) -> u64 {
+    const GENERATOR: [u64; 5] = [
+        0x98_f2bc_8e61,
+        0x79_b76d_99e2,
+        0xf3_3e5f_b3c4,
+        0xae_2eab_e2a8,
+        0x1e_4f43_e470,
+    ];
+    let remainder = values.fold(1, |remainder: u64, value| {
+        let top = remainder >> 35;
+        let shifted = ((remainder & 0x07_ffff_ffff) << 5) ^ u64::from(value);
+        let reduce = |sum, (bit, term)| if top >> bit & 1 == 1 { sum ^ term } else { sum };
+        GENERATOR.iter().enumerate().fold(shifted, reduce)
+    });
+    remainder ^ 1
+}
+
+/// Groups of five bits as bytes; `None` if what is left over is a whole group or not zero.
+fn bytes(groups: &[u8]) -> Option<Vec<u8>> {
+    let (mut bits, mut count, mut bytes) = (0_u32, 0, Vec::new());
+    for group in groups {
+        bits = bits << 5 | u32::from(*group);
+        count += 5;
+        if count >= 8 {
+            count -= 8;
+            bytes.push(u8::try_from(bits >> count & 0xff).expect("eight bits were kept"));
+        }
+    }
+    let left_over = bits & ((1 << count) - 1);
+    (count < 5 && left_over == 0).then_some(bytes)
+}
