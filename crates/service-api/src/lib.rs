@@ -19,6 +19,8 @@
 //! Source: payment-service.md, version 1.0.0 of the service's interface.
 
 pub mod address;
+#[cfg(feature = "client")]
+mod client;
 mod nonce;
 pub mod payment_uri;
 mod signature;
@@ -26,6 +28,11 @@ mod signing;
 mod wire;
 
 pub use address::{AddressError, Network};
+#[cfg(feature = "client")]
+pub use client::{
+    CallError, Client, Clock, Credentials, Deadlines, InvoiceAnswer, PaymentService, Random,
+    RetryPolicy, Settings, SettingsError, Unclear,
+};
 pub use nonce::Nonce;
 pub use payment_uri::UriError;
 pub use signature::{Signature, sign};

@@ -1,0 +1,166 @@
+//! The pause that the service asks for, kept by all calls of a client.
+//!
+//! Source: payment-service.md, "Errors" and "Limits": 429 when the rate limit is exceeded, to be retried with
+//! exponential back-off; numbers are not shown. `Retry-After` is RFC 9110, section 10.2.3: seconds or a date.
+
+use core::time::Duration;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use jiff::Timestamp;
+use jiff::fmt::rfc2822::DateTimeParser;
+
+use super::CallError;
+
+/// Without `Retry-After`: 1 s, doubled by every further 429 …
+const FIRST_S: u64 = 1;
+/// … up to five minutes.
+const LONGEST_S: u64 = 5 * 60;
+/// What is asked for is kept up to a day: beyond that the header is taken for a mistake.
+const LONGEST_ASKED_S: u64 = 24 * 60 * 60;
+
+#[derive(Debug, Default)]
+pub(super) struct Pause(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    /// Nothing is sent before this.
+    until: Option<Timestamp>,
+    /// How often in a row the service has said 429.
+    strikes: u32,
+}
+
+impl Pause {
+    /// Refuses while the pause lasts.
+    pub(super) fn check(&self, now: Timestamp) -> Result<(), CallError> {
+        let retry_after = self.state().left(now);
+        if retry_after.is_zero() {
+            Ok(())
+        } else {
+            Err(CallError::RateLimited { retry_after })
+        }
+    }
+
+    /// Takes in the status of an answer and its `Retry-After`, and says how long the pause lasts. A 503 asks for one
+    /// only with that header.
+    pub(super) fn learn(&self, now: Timestamp, status: u16, retry_after: Option<&str>) -> Duration {
+        let mut state = self.state();
+        let asked = retry_after.and_then(|text| read(text, now));
+        let asked = asked.map(|seconds| seconds.clamp(FIRST_S, LONGEST_ASKED_S));
+        match status {
+            429 => {
+                let doubled = FIRST_S.saturating_mul(2_u64.saturating_pow(state.strikes));
+                state.strikes = state.strikes.saturating_add(1);
+                state.extend(now, asked.unwrap_or(doubled.min(LONGEST_S)));
+            }
+            503 => state.extend(now, asked.unwrap_or(0)),
+            200..=299 => state.strikes = 0,
+            _ => {}
+        }
+        state.left(now)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Every change of the state is a whole one, so a panic elsewhere leaves nothing half done.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn left(&self, now: Timestamp) -> Duration {
+        let left = self.until.map(|until| until.duration_since(now));
+        left.and_then(|left| Duration::try_from(left).ok())
+            .unwrap_or_default()
+    }
+
+    /// Another call's answer may have asked for longer already.
+    fn extend(&mut self, now: Timestamp, seconds: u64) {
+        let until = now
+            .saturating_add(Duration::from_secs(seconds))
+            .unwrap_or(now);
+        self.until = self.until.max(Some(until));
+    }
+}
+
+/// Seconds from now; 0 for a date that has passed.
+fn read(text: &str, now: Timestamp) -> Option<u64> {
+    let text = text.trim();
+    if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) {
+        return Some(text.parse().unwrap_or(u64::MAX));
+    }
+    let date = DateTimeParser::new().parse_timestamp(text).ok()?;
+    Some(u64::try_from(date.as_second() - now.as_second()).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    fn left(pause: &Pause, now: i64) -> Option<u64> {
+        match pause.check(at(now)) {
+            Ok(()) => None,
+            Err(CallError::RateLimited { retry_after }) => Some(retry_after.as_secs()),
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    #[track_caller]
+    fn asked(status: u16, retry_after: Option<&str>) -> Option<u64> {
+        let pause = Pause::default();
+        pause.learn(at(1_700_000_000), status, retry_after);
+        left(&pause, 1_700_000_000)
+    }
+
+    #[test]
+    fn a_pause_lasts_as_long_as_was_asked() {
+        let pause = Pause::default();
+        pause.learn(at(100), 429, Some("30"));
+        assert_eq!(
+            [100, 129, 130].map(|now| left(&pause, now)),
+            [Some(30), Some(1), None]
+        );
+    }
+
+    #[test]
+    fn a_pause_is_asked_in_seconds_or_by_a_date() {
+        assert_eq!(asked(429, Some(" 17 ")), Some(17));
+        assert_eq!(asked(429, Some("Tue, 14 Nov 2023 22:13:50 GMT")), Some(30));
+        assert_eq!(asked(429, Some("Tue, 14 Nov 2023 22:00:00 GMT")), Some(1));
+        assert_eq!(asked(429, Some("0")), Some(1));
+        assert_eq!(asked(429, Some("99999999999999999999999")), Some(86_400));
+        assert_eq!(asked(429, Some("soon")), Some(1));
+        assert_eq!(asked(503, Some("5")), Some(5));
+        assert_eq!(asked(503, None), None);
+        assert_eq!(asked(500, Some("5")), None);
+        assert_eq!(asked(200, Some("5")), None);
+    }
+
+    #[test]
+    fn without_a_time_each_pause_is_twice_as_long_up_to_five_minutes() {
+        let pause = Pause::default();
+        let mut now = 0;
+        let mut pauses = Vec::new();
+        for _ in 0..11 {
+            pause.learn(at(now), 429, None);
+            let lasts = left(&pause, now).unwrap();
+            pauses.push(lasts);
+            now += i64::try_from(lasts).unwrap();
+        }
+        assert_eq!(pauses, [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]);
+        pause.learn(at(now), 200, None);
+        pause.learn(at(now), 429, None);
+        assert_eq!(left(&pause, now), Some(1));
+    }
+
+    #[test]
+    fn a_shorter_pause_does_not_shorten_a_longer_one() {
+        let pause = Pause::default();
+        pause.learn(at(0), 429, Some("60"));
+        pause.learn(at(0), 429, Some("5"));
+        pause.learn(at(1), 200, None);
+        assert_eq!(left(&pause, 1), Some(59));
+    }
+}

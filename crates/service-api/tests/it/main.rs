@@ -1,0 +1,10 @@
+//! The client against servers that behave and servers that do not.
+#![cfg(feature = "client")]
+
+mod calls;
+mod effects;
+mod faults;
+mod pauses;
+mod retries;
+mod secrets;
+mod server;
