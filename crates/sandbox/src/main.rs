@@ -1,3 +1,101 @@
-//! The payment service itself, for development and tests.
+//! `florin-sandbox`: the payment service on a developer's machine.
 
-fn main() {}
+use std::net::SocketAddr;
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use clap::Parser;
+use sandbox::{ApiSecret, Settings};
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+use tracing_subscriber::EnvFilter;
+
+/// The payment service itself, for development and tests: no account, no network, no real money.
+#[derive(Debug, Parser)]
+#[command(name = "florin-sandbox")]
+struct Arguments {
+    /// Where to listen.
+    #[arg(long, default_value = "127.0.0.1:8090")]
+    listen: SocketAddr,
+    /// Where ids, addresses and prices come from; the same seed gives the same.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Where to POST that an invoice has completed or failed.
+    #[arg(long)]
+    callback_url: Option<String>,
+    /// The API key that callers must name.
+    #[arg(long)]
+    api_key: Option<String>,
+    /// The API secret that callers must sign with.
+    #[arg(long)]
+    api_secret: Option<String>,
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let filter = EnvFilter::try_from_env("FLORIN_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .init();
+    match serve(Arguments::parse()).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("florin-sandbox: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn serve(arguments: Arguments) -> anyhow::Result<()> {
+    let defaults = Settings::default();
+    let settings = Settings {
+        seed: arguments.seed,
+        callback_url: arguments.callback_url,
+        api_key: arguments.api_key.unwrap_or(defaults.api_key),
+        api_secret: arguments
+            .api_secret
+            .map_or(defaults.api_secret, ApiSecret::new),
+        ..Settings::default()
+    };
+    let address = arguments.listen;
+    let listener = TcpListener::bind(address).await.with_context(|| {
+        format!(
+            "cannot listen on {address}; stop the program that does, or choose another address with --listen"
+        )
+    })?;
+    let address = listener
+        .local_addr()
+        .context("the listener has no address")?;
+    greet(address, &settings);
+    let shutdown = CancellationToken::new();
+    cancel_on_signal(shutdown.clone())?;
+    sandbox::run(listener, settings, shutdown).await
+}
+
+fn greet(address: SocketAddr, settings: &Settings) {
+    println!("The sandbox is ready. No real money moves here.");
+    println!();
+    println!("  page      http://{address}/sandbox");
+    println!("  service   http://{address}/api");
+    println!("  apikey    {}", settings.api_key);
+    println!("  secret    {}", settings.api_secret.expose());
+    if let Some(url) = &settings.callback_url {
+        println!("  callback  {url}");
+    }
+}
+
+/// SIGINT and SIGTERM end the program in good order.
+fn cancel_on_signal(shutdown: CancellationToken) -> anyhow::Result<()> {
+    let mut terminate = signal(SignalKind::terminate()).context("SIGTERM cannot be handled")?;
+    let mut interrupt = signal(SignalKind::interrupt()).context("SIGINT cannot be handled")?;
+    tokio::spawn(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        shutdown.cancel();
+    });
+    Ok(())
+}

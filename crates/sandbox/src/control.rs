@@ -1,0 +1,74 @@
+//! The developer's side, below `/sandbox`: no signature, plain JSON, every refusal a sentence.
+//!
+//! A fault of the developer's own request is answered here and never shows in the service's answers.
+
+mod faults;
+mod invoices;
+mod mine;
+mod next_invoice;
+mod prices;
+mod requests;
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::Router;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use serde::de::DeserializeOwned;
+use serde_json::json;
+
+use crate::state::Sandbox;
+
+pub(crate) fn routes() -> Router<Arc<Sandbox>> {
+    Router::new()
+        .route("/sandbox/invoices", get(invoices::list))
+        .route("/sandbox/invoices/{id}/pay", post(invoices::pay))
+        .route("/sandbox/invoices/{id}/expire", post(invoices::expire))
+        .route("/sandbox/invoices/{id}/fail", post(invoices::fail))
+        .route(
+            "/sandbox/invoices/{id}/address",
+            post(invoices::report_address),
+        )
+        .route("/sandbox/mine", post(mine::mine))
+        .route("/sandbox/next-invoice", post(next_invoice::lie))
+        .route("/sandbox/prices", post(prices::set))
+        .route("/sandbox/faults", post(faults::plan).delete(faults::clear))
+        .route("/sandbox/requests", get(requests::list))
+}
+
+/// Why the control API did not do it.
+#[derive(Debug)]
+enum ControlError {
+    /// 400: the request makes no sense.
+    BadRequest(String),
+    /// 404: there is no such invoice.
+    UnknownInvoice(String),
+    /// 409: not in this state.
+    Conflict(String),
+}
+
+impl IntoResponse for ControlError {
+    fn into_response(self) -> Response {
+        let (status, sentence) = match self {
+            Self::BadRequest(sentence) => (StatusCode::BAD_REQUEST, sentence),
+            Self::UnknownInvoice(id) => {
+                let sentence = format!("There is no invoice {id:?}: see GET /sandbox/invoices.");
+                (StatusCode::NOT_FOUND, sentence)
+            }
+            Self::Conflict(sentence) => (StatusCode::CONFLICT, sentence),
+        };
+        (status, Json(json!({"error": sentence}))).into_response()
+    }
+}
+
+/// Reads a JSON body, whatever its content type says, so that `curl -d '{…}'` is enough. No body is an empty object.
+fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, ControlError> {
+    let body = if body.is_empty() { b"{}" } else { body };
+    serde_json::from_slice(body).map_err(|error| {
+        ControlError::BadRequest(format!(
+            "The body is not what this endpoint takes: {error}."
+        ))
+    })
+}

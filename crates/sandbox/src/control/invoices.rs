@@ -1,0 +1,256 @@
+//! Invoices: seen, paid, run out, failed, lied about.
+
+use core::cmp::Ordering;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::{Path, State};
+use jiff::Timestamp;
+use money::{Amount, AmountError, Rounding};
+use serde::{Deserialize, Serialize};
+
+use super::{ControlError, read};
+use crate::conversion::whole;
+use crate::invoice::{Invoice, REQUIRED_CONFIRMATIONS, Refused};
+use crate::state::Sandbox;
+
+/// GET /sandbox/invoices: newest first.
+pub(super) async fn list(State(sandbox): State<Arc<Sandbox>>) -> Json<Vec<InvoiceView>> {
+    let views = sandbox.act(|state, now| {
+        let views = state
+            .invoices
+            .newest_first()
+            .map(|invoice| view(invoice, now));
+        views.collect()
+    });
+    Json(views)
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Pay {
+    /// `exact`, `half`, `double`, `rest`, or a decimal in the asset.
+    amount: String,
+    #[serde(default)]
+    confirmations: u32,
+}
+
+/// POST /sandbox/invoices/{id}/pay
+pub(super) async fn pay(
+    State(sandbox): State<Arc<Sandbox>>,
+    Path(id): Path<String>,
+    body: Bytes,
+) -> Result<Json<InvoiceView>, ControlError> {
+    let pay: Pay = read(&body)?;
+    change(&sandbox, &id, |state, now| {
+        let invoice = state.invoices.find(&id).ok_or_else(|| unknown(&id))?;
+        let amount = meant(&pay.amount, invoice)?;
+        let paid = state.invoices.pay(&id, amount, pay.confirmations, now);
+        paid.ok_or_else(|| unknown(&id))?.map_err(refused)
+    })
+}
+
+/// POST /sandbox/invoices/{id}/expire
+pub(super) async fn expire(
+    State(sandbox): State<Arc<Sandbox>>,
+    Path(id): Path<String>,
+) -> Result<Json<InvoiceView>, ControlError> {
+    change(&sandbox, &id, |state, now| {
+        let invoice = state.invoices.find_mut(&id).ok_or_else(|| unknown(&id))?;
+        invoice.expire(now).map_err(refused)
+    })
+}
+
+/// POST /sandbox/invoices/{id}/fail
+pub(super) async fn fail(
+    State(sandbox): State<Arc<Sandbox>>,
+    Path(id): Path<String>,
+) -> Result<Json<InvoiceView>, ControlError> {
+    change(&sandbox, &id, |state, _| {
+        state
+            .invoices
+            .find_mut(&id)
+            .ok_or_else(|| unknown(&id))?
+            .fail();
+        Ok(())
+    })
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReportAddress {
+    address: String,
+}
+
+/// POST /sandbox/invoices/{id}/address: GET /invoice names this address from now on.
+pub(super) async fn report_address(
+    State(sandbox): State<Arc<Sandbox>>,
+    Path(id): Path<String>,
+    body: Bytes,
+) -> Result<Json<InvoiceView>, ControlError> {
+    let ReportAddress { address } = read(&body)?;
+    change(&sandbox, &id, |state, _| {
+        let invoice = state.invoices.find_mut(&id).ok_or_else(|| unknown(&id))?;
+        invoice.reported_address = address;
+        Ok(())
+    })
+}
+
+/// Changes one invoice and shows what it became.
+fn change(
+    sandbox: &Sandbox,
+    id: &str,
+    change: impl FnOnce(&mut crate::state::State, Timestamp) -> Result<(), ControlError>,
+) -> Result<Json<InvoiceView>, ControlError> {
+    sandbox.act(|state, now| {
+        change(state, now)?;
+        let invoice = state.invoices.find(id).ok_or_else(|| unknown(id))?;
+        Ok(Json(view(invoice, now)))
+    })
+}
+
+/// The amount behind a word, or the amount that is written.
+fn meant(word: &str, invoice: &Invoice) -> Result<Amount, ControlError> {
+    let asked = Amount::from(&invoice.terms.crypto);
+    let amount: Result<Amount, AmountError> = match word {
+        "exact" => Ok(asked),
+        "rest" => Ok(invoice.remaining()),
+        "double" => asked.times(2),
+        "half" => asked.times_ratio(Amount::ONE, whole(2), invoice.coin.decimals, Rounding::Down),
+        written => {
+            return Amount::parse(written).map_err(|error| {
+                ControlError::BadRequest(format!(
+                    "Write \"exact\", \"half\", \"double\", \"rest\" or an amount: {error}."
+                ))
+            });
+        }
+    };
+    amount.map_err(|error| refused(Refused::Incalculable(error)))
+}
+
+fn unknown(id: &str) -> ControlError {
+    ControlError::UnknownInvoice(id.to_owned())
+}
+
+fn refused(refused: Refused) -> ControlError {
+    match refused {
+        Refused::HasFailed => {
+            ControlError::Conflict("The invoice was told to fail, and stays so.".to_owned())
+        }
+        Refused::HasPayment => ControlError::Conflict(
+            "Something has arrived for this invoice: it cannot run out any more.".to_owned(),
+        ),
+        Refused::Nothing => ControlError::Conflict("There is nothing to pay.".to_owned()),
+        Refused::TooFine { decimals } => ControlError::BadRequest(format!(
+            "The amount has more decimals than the asset has: {decimals}."
+        )),
+        Refused::Incalculable(error) => {
+            ControlError::BadRequest(format!("The sandbox cannot count that far: {error}."))
+        }
+    }
+}
+
+/// An invoice as the developer sees it.
+#[derive(Debug, Serialize)]
+pub(super) struct InvoiceView {
+    id: String,
+    crypto_code: String,
+    asset: &'static str,
+    network: &'static str,
+    address: String,
+    /// What GET /invoice says instead, when it was told to lie.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reported_address: Option<String>,
+    qr_string: String,
+    amount_in_crypto: String,
+    amount_in_usd: String,
+    amount_in_local_currency: String,
+    local_currency_code: String,
+    status: &'static str,
+    confirmations: ConfirmationsView,
+    received_in_crypto: String,
+    remaining_in_crypto: String,
+    covered: Covered,
+    /// 0 or more.
+    payments: usize,
+    /// The latest transaction's.
+    transaction_hash: Option<String>,
+    /// Whether it failed by POST …/fail, and not because time was up.
+    told_to_fail: bool,
+    marked_as_paid: bool,
+    email: Option<String>,
+    created_at: String,
+    expires_at: String,
+    /// 0 when time is up.
+    expires_in_seconds: i64,
+}
+
+/// How much of the amount has arrived.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Covered {
+    Nothing,
+    Part,
+    Exact,
+    More,
+}
+
+impl Covered {
+    fn of(invoice: &Invoice) -> Self {
+        let received = invoice.received().crypto;
+        if received.is_zero() {
+            return Self::Nothing;
+        }
+        match received.cmp(&Amount::from(&invoice.terms.crypto)) {
+            Ordering::Less => Self::Part,
+            Ordering::Equal => Self::Exact,
+            Ordering::Greater => Self::More,
+        }
+    }
+}
+
+/// `count` of `required` blocks.
+#[derive(Debug, Serialize)]
+struct ConfirmationsView {
+    count: u32,
+    required: u32,
+}
+
+fn view(invoice: &Invoice, now: Timestamp) -> InvoiceView {
+    let differs = invoice.reported_address != invoice.address;
+    InvoiceView {
+        id: invoice.id.clone(),
+        crypto_code: invoice.coin.code.to_string(),
+        asset: invoice.coin.symbol,
+        network: invoice.coin.network,
+        address: invoice.address.clone(),
+        reported_address: differs.then(|| invoice.reported_address.clone()),
+        qr_string: invoice.qr_string.clone(),
+        amount_in_crypto: invoice.terms.crypto.to_string(),
+        amount_in_usd: invoice.terms.usd.to_string(),
+        amount_in_local_currency: invoice.terms.local.to_string(),
+        local_currency_code: invoice.local_currency.to_string(),
+        status: invoice.status(now).as_str(),
+        confirmations: ConfirmationsView {
+            count: invoice.confirmations().unwrap_or(0),
+            required: REQUIRED_CONFIRMATIONS,
+        },
+        received_in_crypto: shortest(invoice.received().crypto),
+        remaining_in_crypto: shortest(invoice.remaining()),
+        covered: Covered::of(invoice),
+        payments: invoice.transaction_count(),
+        transaction_hash: invoice.latest_transaction().map(|seen| seen.hash.clone()),
+        told_to_fail: invoice.was_told_to_fail(),
+        marked_as_paid: invoice.marked_as_paid,
+        email: invoice.email.clone(),
+        created_at: invoice.created_at.to_string(),
+        expires_at: invoice.expires_at().to_string(),
+        expires_in_seconds: invoice.expires_at().duration_since(now).as_secs().max(0),
+    }
+}
+
+/// Without trailing zeros: sums and differences carry those of whatever was added last.
+fn shortest(amount: Amount) -> String {
+    amount.padded(0).to_string()
+}

@@ -1,0 +1,90 @@
+//! The server: the service below `/api`, the developer's side below `/sandbox`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use axum::Router;
+use axum::response::Redirect;
+use axum::routing::get;
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::callback::{Callbacks, send_callbacks};
+use crate::connection::{Cut, CuttableListener};
+use crate::state::Sandbox;
+use crate::{Settings, control, page, service};
+
+/// How often invoices are looked at for having run out, when nobody asks.
+const EXPIRY_INTERVAL: Duration = Duration::from_secs(1);
+/// How long open requests may take to end after the shutdown.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Serves until `shutdown` is cancelled; open requests then have two seconds.
+///
+/// # Errors
+/// A callback URL that is none, prices beyond what an amount holds, or a listener that fails.
+pub async fn run(
+    listener: TcpListener,
+    settings: Settings,
+    shutdown: CancellationToken,
+) -> anyhow::Result<()> {
+    let callbacks = match &settings.callback_url {
+        Some(url) => Some(Callbacks::to(url, settings.clock.clone())?),
+        None => None,
+    };
+    let (announce, announcements) = mpsc::unbounded_channel();
+    let sandbox = Sandbox::new(settings, announce)
+        .context("the prices cannot be stated in the local currency")?;
+    let sandbox = Arc::new(sandbox);
+    let stopped = shutdown.child_token();
+    // One task holds all three: a panic in any of them ends the server instead of leaving half of it.
+    let (served, (), ()) = tokio::join!(
+        async {
+            let served = serve(listener, sandbox.clone(), shutdown).await;
+            stopped.cancel();
+            served
+        },
+        watch_expiry(&sandbox, &stopped),
+        send_callbacks(callbacks, announcements, &stopped),
+    );
+    served
+}
+
+async fn serve(
+    listener: TcpListener,
+    sandbox: Arc<Sandbox>,
+    shutdown: CancellationToken,
+) -> anyhow::Result<()> {
+    let app = Router::new()
+        .route("/", get(async || Redirect::to("/sandbox")))
+        .merge(service::routes())
+        .merge(control::routes())
+        .merge(page::routes())
+        .with_state(sandbox)
+        .into_make_service_with_connect_info::<Cut>();
+    let served = axum::serve(CuttableListener(listener), app)
+        .with_graceful_shutdown(shutdown.clone().cancelled_owned());
+    tokio::select! {
+        served = async { served.await } => served.context("the listener failed"),
+        () = grace(&shutdown) => Ok(()),
+    }
+}
+
+async fn grace(shutdown: &CancellationToken) {
+    shutdown.cancelled().await;
+    let never = core::future::pending::<()>();
+    let _elapsed = tokio::time::timeout(GRACE, never).await;
+}
+
+/// Looks at the invoices now and then, so that one that ran out is told without anybody asking.
+async fn watch_expiry(sandbox: &Sandbox, shutdown: &CancellationToken) {
+    let mut interval = tokio::time::interval(EXPIRY_INTERVAL);
+    loop {
+        tokio::select! {
+            () = shutdown.cancelled() => return,
+            _ = interval.tick() => sandbox.act(|_, _| {}),
+        }
+    }
+}

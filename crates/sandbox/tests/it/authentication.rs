@@ -1,0 +1,180 @@
+//! Who may call, and what must be signed.
+
+use sandbox::Settings;
+use serde_json::json;
+
+use crate::world::{START, World};
+
+#[tokio::test]
+async fn a_signed_call_is_answered() {
+    let world = World::start().await;
+    world.merchant().get("/prices").ok().await;
+}
+
+#[tokio::test]
+async fn a_missing_or_wrong_key_is_refused() {
+    let world = World::start().await;
+    let call = || world.merchant().get("/prices");
+    call()
+        .without("apikey")
+        .refused(401, "INVALID_API_KEY")
+        .await;
+    call()
+        .with("apikey", "other_key")
+        .refused(401, "INVALID_API_KEY")
+        .await;
+}
+
+#[tokio::test]
+async fn a_missing_signature_or_nonce_is_refused() {
+    let world = World::start().await;
+    let call = || world.merchant().get("/prices");
+    call()
+        .without("signature")
+        .refused(401, "INVALID_SIGNATURE")
+        .await;
+    call()
+        .without("nonce")
+        .refused(401, "INVALID_SIGNATURE")
+        .await;
+}
+
+#[tokio::test]
+async fn a_signature_under_another_secret_is_refused_and_the_message_names_what_was_signed() {
+    let world = World::start().await;
+    let call = world.merchant().get("/invoice?id=inv_1").secret("another");
+    let message = call.refused(401, "INVALID_SIGNATURE").await;
+    assert!(
+        message.ends_with("under your secret: /api/1700000000/invoice?id=inv_1"),
+        "{message}"
+    );
+    assert!(!message.contains("test_secret"), "{message}");
+}
+
+#[tokio::test]
+async fn the_path_is_signed_with_its_query() {
+    let world = World::start().await;
+    let call = world
+        .merchant()
+        .get("/invoice?id=inv_1")
+        .signed_path("/invoice");
+    call.refused(401, "INVALID_SIGNATURE").await;
+}
+
+#[tokio::test]
+async fn the_path_is_signed_as_it_is_sent() {
+    let world = World::start().await;
+    let call = || world.merchant().get("/invoice?id=%69nv&hist=true");
+    call().refused(404, "INVALID_INVOICE_ID").await;
+    let decoded = call().signed_path("/invoice?id=inv&hist=true");
+    decoded.refused(401, "INVALID_SIGNATURE").await;
+}
+
+#[tokio::test]
+async fn the_body_is_signed_as_it_is_sent() {
+    let world = World::start().await;
+    let signed = json!({"marked_as_paid": true, "invoice_id": "inv_1"});
+    let signature = world.merchant().post("/confirm", &signed).signature();
+    let sent = json!({"marked_as_paid": true, "invoice_id": "inv_2"});
+    let call = world
+        .merchant()
+        .post("/confirm", &sent)
+        .with("signature", &signature);
+    let message = call.refused(401, "INVALID_SIGNATURE").await;
+    assert!(
+        message.ends_with(&format!("/api/1700000000/confirm{sent}")),
+        "{message}"
+    );
+}
+
+#[tokio::test]
+async fn a_signature_in_capitals_is_refused() {
+    let world = World::start().await;
+    let capitals = world.merchant().get("/prices").signature().to_uppercase();
+    let call = world.merchant().get("/prices").with("signature", &capitals);
+    call.refused(401, "INVALID_SIGNATURE").await;
+}
+
+#[tokio::test]
+async fn a_body_that_is_not_compact_is_refused_although_it_is_signed() {
+    let world = World::start().await;
+    let call = world
+        .merchant()
+        .post_text("/confirm", r#"{"marked_as_paid": true}"#);
+    let message = call.refused(401, "INVALID_SIGNATURE").await;
+    assert!(message.contains("compact"), "{message}");
+}
+
+#[tokio::test]
+async fn a_nonce_is_a_unix_time_within_five_minutes() {
+    let world = World::start().await;
+    let call = |nonce| world.merchant().get("/prices").nonce(nonce);
+    call(START - 300).ok().await;
+    call(START + 300).ok().await;
+    call(START - 301).refused(401, "INVALID_SIGNATURE").await;
+    call(START + 301).refused(401, "INVALID_SIGNATURE").await;
+    for nonce in ["+1700000000", "1.7e9", "now", "99999999999999999999"] {
+        let call = world.merchant().get("/prices").nonce(nonce);
+        call.refused(401, "INVALID_SIGNATURE").await;
+    }
+}
+
+#[tokio::test]
+async fn a_nonce_may_be_used_again_unless_nonces_are_strict() {
+    let world = World::start().await;
+    world.merchant().get("/prices").ok().await;
+    world.merchant().get("/prices").ok().await;
+
+    let strict = World::start_with(Settings {
+        strict_nonce: true,
+        ..Settings::default()
+    })
+    .await;
+    let call = |nonce| strict.merchant().get("/prices").nonce(nonce);
+    call(START).ok().await;
+    call(START).refused(401, "INVALID_SIGNATURE").await;
+    call(START + 1).ok().await;
+    call(START).refused(401, "INVALID_SIGNATURE").await;
+}
+
+#[tokio::test]
+async fn a_refused_call_uses_up_no_nonce() {
+    let world = World::start_with(Settings {
+        strict_nonce: true,
+        ..Settings::default()
+    })
+    .await;
+    let foreign = world
+        .merchant()
+        .get("/prices")
+        .nonce(START + 9)
+        .secret("another");
+    foreign.refused(401, "INVALID_SIGNATURE").await;
+    world.merchant().get("/prices").nonce(START).ok().await;
+}
+
+#[tokio::test]
+async fn a_header_sent_twice_is_refused() {
+    let world = World::start().await;
+    let request = world.merchant().get("/prices").request();
+    let response = request.header("apikey", "test_key").send().await.unwrap();
+    assert_eq!(response.status(), 401);
+}
+
+#[tokio::test]
+async fn every_call_says_that_it_is_json() {
+    let world = World::start().await;
+    let call = || world.merchant().get("/prices");
+    call()
+        .without("content-type")
+        .refused(400, "INVALID_REQUEST")
+        .await;
+    call()
+        .with("content-type", "text/plain")
+        .refused(400, "INVALID_REQUEST")
+        .await;
+    call()
+        .with("content-type", "application/json; charset=utf-8")
+        .ok()
+        .await;
+}

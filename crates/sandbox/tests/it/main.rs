@@ -1,0 +1,14 @@
+//! The sandbox over HTTP: signed as a merchant would sign, driven as a developer would drive it.
+
+#![expect(clippy::unwrap_used, reason = "what the tests share is test code too")]
+
+mod authentication;
+mod callbacks;
+mod control;
+mod faults;
+mod invoice_life;
+mod merchant;
+mod page;
+mod prices;
+mod refusals;
+mod world;
