@@ -1,0 +1,195 @@
+//! The edges of the house: who may be built on whom, through however many packages. deny.toml forbids direct edges;
+//! these look at everything that is linked in the end.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+use serde_json::Value;
+
+/// Package to the packages that it is compiled with, directly.
+struct House(BTreeMap<String, BTreeSet<String>>);
+
+impl House {
+    /// What `cargo metadata` knows of a build for `target`. Tests' own dependencies are left out.
+    fn built_for(target: &str) -> Self {
+        let cargo = env::var_os("CARGO").unwrap_or("cargo".into());
+        let output = Command::new(cargo)
+            .args(["metadata", "--format-version=1", "--locked", "--offline"])
+            .args(["--filter-platform", target])
+            .current_dir(root())
+            .output()
+            .expect("cargo runs, since it runs this test");
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{complaint}");
+        let metadata: Value =
+            serde_json::from_slice(&output.stdout).expect("cargo metadata prints JSON");
+        Self::of(&metadata)
+    }
+
+    fn of(metadata: &Value) -> Self {
+        let packages = list(&metadata["packages"]);
+        let names: BTreeMap<&str, &str> = packages
+            .map(|package| (text(&package["id"]), text(&package["name"])))
+            .collect();
+        let edges = list(&metadata["resolve"]["nodes"]).map(|node| {
+            let linked = list(&node["deps"]).filter(|dep| {
+                list(&dep["dep_kinds"]).any(|kind| kind["kind"].as_str() != Some("dev"))
+            });
+            let linked = linked.map(|dep| names[text(&dep["pkg"])].to_owned());
+            (names[text(&node["id"])].to_owned(), linked.collect())
+        });
+        Self(edges.collect())
+    }
+
+    /// The way from one package to another, if there is one.
+    fn way(&self, from: &str, to: &str) -> Option<Vec<&str>> {
+        let (start, _) = self.0.get_key_value(from).expect("the package exists");
+        let mut came_from = BTreeMap::from([(start.as_str(), None)]);
+        let mut next = vec![start.as_str()];
+        while let Some(here) = next.pop() {
+            if here == to {
+                let step = |at: &&str| came_from[*at];
+                let mut way: Vec<&str> = std::iter::successors(Some(here), step).collect();
+                way.reverse();
+                return Some(way);
+            }
+            for neighbour in &self.0[here] {
+                if !came_from.contains_key(neighbour.as_str()) {
+                    came_from.insert(neighbour, Some(here));
+                    next.push(neighbour);
+                }
+            }
+        }
+        None
+    }
+
+    #[track_caller]
+    fn never(&self, from: &str, forbidden: &[&str]) {
+        for to in forbidden {
+            if let Some(way) = self.way(from, to) {
+                panic!("{from} must not be built on {to}: {}", way.join(" → "));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_widget_cannot_link_what_holds_the_secret() {
+    House::built_for("wasm32-unknown-unknown").never(
+        "widget",
+        &[
+            "service-api",
+            "ledger",
+            "proxy",
+            "tokio",
+            "sqlx",
+            "reqwest",
+            "secrecy",
+            "hmac",
+        ],
+    );
+}
+
+#[test]
+fn money_and_the_browsers_contract_know_no_outside() {
+    for target in ["wasm32-unknown-unknown", "x86_64-unknown-linux-gnu"] {
+        let house = House::built_for(target);
+        for package in ["money", "checkout-api"] {
+            house.never(package, &["tokio", "reqwest", "hyper", "sqlx", "web-sys"]);
+        }
+    }
+}
+
+#[test]
+fn the_ledger_does_not_care_who_reports_a_fact() {
+    House::built_for("x86_64-unknown-linux-gnu").never(
+        "ledger",
+        &["service-api", "checkout-api", "reqwest", "hyper", "axum"],
+    );
+}
+
+#[test]
+fn the_sandbox_shares_no_line_with_what_it_checks() {
+    House::built_for("x86_64-unknown-linux-gnu").never("sandbox", &["proxy", "service-api"]);
+}
+
+#[test]
+fn sql_is_the_ledgers_alone() {
+    for folder in [
+        "proxy/src",
+        "crates/sandbox/src",
+        "crates/demo-shop/src",
+        "crates/service-api/src",
+    ] {
+        for file in files(&root().join(folder)) {
+            let source = fs::read_to_string(&file).expect("a source is text");
+            let found = sql_in(&source);
+            assert_eq!(found, None, "{}", file.display());
+        }
+    }
+}
+
+#[test]
+fn sql_is_recognised() {
+    assert_eq!(sql_in("query(\"SELECT id FROM orders\")"), Some("SELECT "));
+    assert_eq!(sql_in("use sqlx::query;"), Some("sqlx::"));
+    assert_eq!(sql_in("// an update of the order is inserted"), None);
+}
+
+/// A way finder that finds nothing would let every edge pass.
+#[test]
+fn a_way_through_other_packages_is_found() {
+    let house = House::built_for("x86_64-unknown-linux-gnu");
+    let way = house
+        .way("tests", "sqlx")
+        .expect("tests → proxy → ledger → sqlx");
+    assert_eq!(way, ["tests", "proxy", "ledger", "sqlx"]);
+}
+
+fn sql_in(source: &str) -> Option<&'static str> {
+    let signs = [
+        "SELECT ",
+        "INSERT INTO ",
+        "UPDATE ",
+        "DELETE FROM ",
+        "CREATE TABLE ",
+        "sqlx::",
+    ];
+    signs.into_iter().find(|sign| source.contains(sign))
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("the folder of sources exists");
+    let paths = entries.map(|entry| entry.expect("a folder can be read").path());
+    paths
+        .flat_map(|path| {
+            if path.is_dir() {
+                files(&path)
+            } else {
+                vec![path]
+            }
+        })
+        .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
+        .collect()
+}
+
+fn root() -> PathBuf {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
+    tests
+        .parent()
+        .expect("tests is a folder of the repository")
+        .to_owned()
+}
+
+fn list(value: &Value) -> impl Iterator<Item = &Value> {
+    value
+        .as_array()
+        .expect("cargo metadata's documented shape")
+        .iter()
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().expect("cargo metadata's documented shape")
+}
