@@ -1,3 +1,49 @@
-//! cargo xtask demo, test, build, budget, bench.
+//! `cargo xtask`: everything a newcomer types, from the repository's root.
+//!
+//! Each command sets up what it needs on a fresh machine, does nothing twice, and says in one sentence what to do when
+//! it cannot go on. What it never does: use npm, change anything outside the repository but the folder of installed
+//! tools, or leave a process behind.
 
-fn main() {}
+mod arguments;
+mod bench;
+mod budget;
+mod build;
+mod bundle;
+mod demo;
+mod program;
+mod screen;
+mod stopwatch;
+mod test;
+mod tools;
+mod workspace;
+
+use std::process::ExitCode;
+
+use arguments::Command;
+use workspace::Workspace;
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(code) => code,
+        Err(error) => {
+            screen::problem(&format!("{error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> anyhow::Result<ExitCode> {
+    let command = arguments::read(std::env::args().skip(1))?;
+    let workspace = Workspace::find()?;
+    match command {
+        Command::Demo(wishes) => demo::run(&workspace, &wishes),
+        Command::Test => test::run(&workspace),
+        Command::Build => build::run(&workspace),
+        Command::Budget => budget::run(&workspace),
+        Command::Bench => bench::run(&workspace),
+        Command::Help => {
+            println!("{}", arguments::HELP);
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! `cargo xtask bench`: promised numbers, measured on this machine.
+
+mod idle;
+mod start;
+
+use std::process::ExitCode;
+
+use crate::demo::Folder;
+use crate::screen::{self, bold};
+use crate::workspace::Workspace;
+use crate::{budget, build, bundle, tools};
+
+/// Kibibytes that the idle proxy may occupy.
+const RESIDENT_KIB: u64 = 20 * 1024;
+/// Milliseconds from its start until it takes connections.
+const LISTENING_MS: u128 = 100;
+
+/// Measures, prints, and fails when a promise is broken.
+///
+/// # Errors
+/// Something cannot be built or started.
+pub(crate) fn run(workspace: &Workspace) -> anyhow::Result<ExitCode> {
+    tools::set_up(workspace)?;
+    bundle::make(workspace)?;
+    build::proxy(workspace)?;
+    let folder = Folder::create()?;
+    let starts = start::measure(workspace, &folder)?;
+    let resident = idle::measure(workspace, &folder)?;
+    folder.remove();
+
+    let line = |what: &str, measured: &str, promised: &str| {
+        format!("  {what:<44}{measured:>14}{promised:>14}")
+    };
+    println!(
+        "\n{}",
+        bold(&line("the proxy's release", "measured", "promised"))
+    );
+    let (fastest, slowest) = (starts[0].as_millis(), starts[starts.len() - 1].as_millis());
+    let median = starts[starts.len() / 2].as_millis();
+    let range = format!(
+        "start to listening, median of {} ({fastest}–{slowest})",
+        starts.len()
+    );
+    let promised = format!("≤ {LISTENING_MS} ms");
+    println!("{}", line(&range, &format!("{median} ms"), &promised));
+    let promised = format!("≤ {RESIDENT_KIB} KiB");
+    println!(
+        "{}\n",
+        line("resident when idle", &format!("{resident} KiB"), &promised)
+    );
+    let widget_kept = budget::print(workspace)?;
+    let proxy_kept = median <= LISTENING_MS && resident <= RESIDENT_KIB;
+    if !proxy_kept {
+        screen::bad("the proxy is slower to start or larger than promised");
+    }
+    Ok(if widget_kept && proxy_kept {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}

@@ -1,0 +1,176 @@
+//! `cargo xtask budget`: what a customer downloads, against the promise.
+
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+
+use crate::screen::{bold, grouped};
+use crate::workspace::Workspace;
+use crate::{bundle, screen, tools};
+
+/// Brotli bytes of the whole checkout: WebAssembly, scripts, styles, page and one language.
+const CHECKOUT_BYTES: usize = 90_000;
+/// Brotli bytes of the loader, which every page of the shop pays.
+const LOADER_BYTES: usize = 3_000;
+
+/// What is shown as one row: its name, and the files of it by the beginning and the end of their names in `dist/`.
+const ROWS: [(&str, &[(&str, &str)]); 6] = [
+    ("WebAssembly", &[("assets/widget_bg-", ".wasm")]),
+    ("its JavaScript", &[("assets/widget-", ".js")]),
+    ("florin.js", &[("florin.js", "")]),
+    ("florin.css", &[("assets/florin-", ".css")]),
+    (
+        "page and page.css",
+        &[("pay.html", ""), ("assets/page-", ".css")],
+    ),
+    ("English", &[("assets/en-", ".json")]),
+];
+
+/// Bytes as they are and as they travel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sizes {
+    raw: usize,
+    gzip: usize,
+    brotli: usize,
+}
+
+/// Prints the table; fails when the promise is broken. Builds the widget first where needed.
+///
+/// # Errors
+/// The widget cannot be built, or a file of it is missing.
+pub(crate) fn run(workspace: &Workspace) -> anyhow::Result<ExitCode> {
+    tools::set_up(workspace)?;
+    bundle::make(workspace)?;
+    Ok(if print(workspace)? {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+/// Prints the table of the widget in `dist/`; returns whether the promise is kept.
+///
+/// # Errors
+/// A file is missing.
+pub(crate) fn print(workspace: &Workspace) -> anyhow::Result<bool> {
+    let rows = measure(&workspace.dist())?;
+    let line = |name: &str, raw: &str, gzip: &str, brotli: &str| {
+        format!("  {name:<20}{raw:>10}{gzip:>10}{brotli:>10}")
+    };
+    println!("{}", bold(&line("bytes", "raw", "gzip", "brotli")));
+    let show = |name: &str, sizes: Sizes| {
+        line(
+            name,
+            &grouped(sizes.raw),
+            &grouped(sizes.gzip),
+            &grouped(sizes.brotli),
+        )
+    };
+    for (name, sizes) in &rows {
+        println!("{}", show(name, *sizes));
+    }
+    let total = total(&rows);
+    println!("{}", bold(&show("whole checkout", total)));
+    let loader = rows.iter().find(|(name, _)| *name == "florin.js");
+    let loader = loader.context("the loader is a row of the table")?.1;
+    let checkout_kept = verdict("whole checkout", total.brotli, CHECKOUT_BYTES);
+    let loader_kept = verdict("florin.js", loader.brotli, LOADER_BYTES);
+    Ok(checkout_kept && loader_kept)
+}
+
+fn verdict(name: &str, brotli: usize, promised: usize) -> bool {
+    let (is, most) = (grouped(brotli), grouped(promised));
+    let kept = brotli <= promised;
+    if kept {
+        screen::good(format!("{name}: {is} of {most} promised bytes"));
+    } else {
+        let over = grouped(brotli - promised);
+        screen::bad(format!(
+            "{name}: {is} bytes, {over} over the promised {most}"
+        ));
+    }
+    kept
+}
+
+fn total(rows: &[(&str, Sizes)]) -> Sizes {
+    rows.iter()
+        .fold(Sizes::default(), |sum, (_, sizes)| sum.plus(*sizes))
+}
+
+fn measure(dist: &Path) -> anyhow::Result<Vec<(&'static str, Sizes)>> {
+    let row = |(name, files): &(&'static str, &[(&str, &str)])| {
+        let sizes = files.iter().map(|(begin, end)| size_of(dist, begin, end));
+        let sum = sizes.reduce(|sum, sizes| Ok(sum?.plus(sizes?)));
+        Ok((*name, sum.context("a row has files")??))
+    };
+    ROWS.iter().map(row).collect()
+}
+
+/// The sizes of the one file whose name begins and ends so.
+fn size_of(dist: &Path, begin: &str, end: &str) -> anyhow::Result<Sizes> {
+    let (folder, begin) = begin.rsplit_once('/').unwrap_or(("", begin));
+    let folder = dist.join(folder);
+    let missing = || format!("{begin}…{end} is missing in {}", folder.display());
+    let name = fs::read_dir(&folder)
+        .with_context(missing)?
+        .filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()))
+        .find(|name| match end {
+            "" => name == begin,
+            end => name.starts_with(begin) && name.ends_with(end),
+        })
+        .with_context(missing)?;
+    let content = fs::read(folder.join(&name)).with_context(missing)?;
+    // A file without a compressed neighbour travels as it is.
+    let packed = |way| {
+        let neighbour = fs::metadata(folder.join(format!("{name}.{way}")));
+        neighbour.map_or(content.len(), |file| {
+            usize::try_from(file.len()).unwrap_or(usize::MAX)
+        })
+    };
+    Ok(Sizes {
+        raw: content.len(),
+        gzip: packed("gz"),
+        brotli: packed("br"),
+    })
+}
+
+impl Sizes {
+    fn plus(self, other: Self) -> Self {
+        Self {
+            raw: self.raw + other.raw,
+            gzip: self.gzip + other.gzip,
+            brotli: self.brotli + other.brotli,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_byte_over_breaks_the_promise() {
+        assert!(verdict("florin.js", LOADER_BYTES, LOADER_BYTES));
+        assert!(!verdict("florin.js", LOADER_BYTES + 1, LOADER_BYTES));
+    }
+
+    #[test]
+    fn the_whole_is_the_sum_of_its_rows() {
+        let sizes = |brotli| Sizes {
+            raw: 9,
+            gzip: 7,
+            brotli,
+        };
+        let rows = [("a", sizes(1)), ("b", sizes(2))];
+        assert_eq!(
+            total(&rows),
+            Sizes {
+                raw: 18,
+                gzip: 14,
+                brotli: 3
+            }
+        );
+    }
+}

@@ -1,0 +1,73 @@
+//! The widget as it is served: `dist/`, made from Trunk's output and the widget's own files.
+//!
+//! ```text
+//! dist/florin.js            the loader, which names the files below
+//! dist/florin.d.ts          its types, when there are any
+//! dist/pay.html             the checkout page
+//! dist/assets/<name>-<first 8 hex digits of its SHA-256>.<ext>
+//! ```
+//!
+//! Beside each file lie `.br` and `.gz` when they are smaller. Names hold the content's hash, so that a browser may
+//! keep a file for ever. The proxy takes the folder in when it is compiled.
+
+mod compress;
+mod fingerprint;
+mod package;
+mod strip_css;
+mod strip_html;
+mod strip_js;
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::Context as _;
+
+use crate::program::Program;
+use crate::screen;
+use crate::stopwatch::Stopwatch;
+use crate::tools;
+use crate::workspace::Workspace;
+
+/// Makes `dist/` when it is missing or older than what it is made from; otherwise does nothing, quickly.
+///
+/// # Errors
+/// A tool is missing and cannot be installed, the widget does not compile, or a file is not what it should be.
+pub(crate) fn make(workspace: &Workspace) -> anyhow::Result<()> {
+    let stamp = workspace.target.join("widget.stamp");
+    let inputs = fingerprint::of_inputs(workspace)?;
+    let dist = workspace.dist();
+    let current = || anyhow::Ok(format!("{inputs} {}", fingerprint::of_folder(&dist)?));
+    if dist.join("pay.html").exists() && fs::read_to_string(&stamp).ok() == Some(current()?) {
+        return Ok(());
+    }
+    let folders = tools::bundlers(workspace)?;
+    screen::step("Building the widget (about 1 minute the first time)…");
+    let watch = Stopwatch::start();
+    let built = workspace.target.join("widget-trunk");
+    trunk(workspace, &folders, &built)?;
+    let files = package::files(&workspace.root, &built)?;
+    package::write(&dist, &files)?;
+    fs::write(&stamp, current()?).context("the widget's stamp cannot be written")?;
+    screen::good(format!(
+        "The widget is built ({})",
+        screen::time(watch.elapsed())
+    ));
+    Ok(())
+}
+
+fn trunk(workspace: &Workspace, tools: &[std::path::PathBuf], to: &Path) -> anyhow::Result<()> {
+    Program::new("trunk", workspace)
+        .path_first(tools)?
+        // Trunk takes the variable for a flag, and refuses its usual value "1".
+        .env_remove("NO_COLOR")
+        .args([
+            "--skip-version-check",
+            "--log",
+            "warn",
+            "build",
+            "--release",
+        ])
+        .arg_path("--dist", to)
+        .run()
+        .context("the widget could not be built")
+}

@@ -1,0 +1,162 @@
+//! From Trunk's output and the widget's files to the files of `dist/`.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context as _, bail};
+
+use super::fingerprint::of_bytes;
+use super::{compress, strip_css, strip_html, strip_js};
+
+/// Name in `dist/`, with `/` between folder and file, and content.
+pub(super) type Files = BTreeMap<String, Vec<u8>>;
+
+/// All files, compressed ones included, made from the repository and from what Trunk built.
+///
+/// # Errors
+/// A file is missing or cannot be read, or a `%FLORIN:…%` names no file.
+pub(super) fn files(root: &Path, built: &Path) -> anyhow::Result<Files> {
+    let widget = root.join("widget");
+    let mut assets = BTreeMap::new();
+    let mut asset = |name: &str, content: Vec<u8>| {
+        let (stem, extension) = name.rsplit_once('.').expect("our files have an extension");
+        let hash = &of_bytes(&content)[..8];
+        assets.insert(
+            name.to_owned(),
+            (format!("assets/{stem}-{hash}.{extension}"), content),
+        );
+    };
+    asset(
+        "widget.js",
+        strip_js::strip(&text(&built.join("widget.js"))?)?.into_bytes(),
+    );
+    asset("widget_bg.wasm", bytes(&built.join("widget_bg.wasm"))?);
+    for name in ["florin.css", "page.css"] {
+        asset(
+            name,
+            strip_css::strip(&text(&widget.join(name))?)?.into_bytes(),
+        );
+    }
+    for name in names(&widget.join("locales"))? {
+        let language = compact_json(&widget.join("locales").join(&name))?;
+        asset(&name, language);
+    }
+
+    let loader = strip_js::strip(&text(&widget.join("florin.js"))?)?;
+    let page = strip_html::strip(&text(&built.join("index.html"))?);
+    let mut files = Files::from([
+        (
+            "florin.js".to_owned(),
+            fill(&loader, "florin.js", &assets)?.into_bytes(),
+        ),
+        (
+            "pay.html".to_owned(),
+            fill(&page, "index.html", &assets)?.into_bytes(),
+        ),
+    ]);
+    let types = widget.join("florin.d.ts");
+    if types.exists() {
+        files.insert("florin.d.ts".to_owned(), bytes(&types)?);
+    }
+    files.extend(assets.into_values());
+    let mut compressed = Files::new();
+    for (name, content) in &files {
+        let ways = [
+            ("br", compress::brotli(content)),
+            ("gz", compress::gzip(content)),
+        ];
+        let smaller = ways
+            .into_iter()
+            .filter(|(_, packed)| packed.len() < content.len());
+        compressed.extend(smaller.map(|(way, packed)| (format!("{name}.{way}"), packed)));
+    }
+    files.append(&mut compressed);
+    Ok(files)
+}
+
+/// Makes `dist` hold exactly these files. What is the same already is not touched, so that the proxy is only compiled
+/// again for a real change.
+///
+/// # Errors
+/// The folder cannot be written.
+pub(super) fn write(dist: &Path, files: &Files) -> anyhow::Result<()> {
+    let writing = || format!("{} cannot be written", dist.display());
+    fs::create_dir_all(dist.join("assets")).with_context(writing)?;
+    for folder in ["", "assets/"] {
+        for name in names(&dist.join(folder))? {
+            let known = files.contains_key(&format!("{folder}{name}"));
+            let path = dist.join(folder).join(&name);
+            if !known && path.is_file() {
+                fs::remove_file(path).with_context(writing)?;
+            }
+        }
+    }
+    for (name, content) in files {
+        let path = dist.join(name);
+        if fs::read(&path).ok().as_ref() != Some(content) {
+            fs::write(path, content).with_context(writing)?;
+        }
+    }
+    Ok(())
+}
+
+/// Replaces each `%FLORIN:<file>%` by that file's path in `dist/`.
+fn fill(
+    text: &str,
+    name: &str,
+    assets: &BTreeMap<String, (String, Vec<u8>)>,
+) -> anyhow::Result<String> {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("%FLORIN:") {
+        let (token, tail) = after
+            .split_once('%')
+            .with_context(|| format!("{name} has a %FLORIN: without its end"))?;
+        let Some((path, _)) = assets.get(token) else {
+            let known: Vec<&str> = assets.keys().map(String::as_str).collect();
+            bail!(
+                "{name} names %FLORIN:{token}%, but the files are {}",
+                known.join(", ")
+            );
+        };
+        out.push_str(before);
+        out.push_str(path);
+        rest = tail;
+    }
+    out.push_str(rest);
+    Ok(out)
+}
+
+fn compact_json(path: &Path) -> anyhow::Result<Vec<u8>> {
+    let content: serde_json::Value = serde_json::from_slice(&bytes(path)?)
+        .with_context(|| format!("{} is not JSON", path.display()))?;
+    Ok(serde_json::to_vec(&content)?)
+}
+
+fn names(folder: &Path) -> anyhow::Result<Vec<String>> {
+    let reading = || format!("{} cannot be read", folder.display());
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder).with_context(reading)? {
+        names.push(
+            entry
+                .with_context(reading)?
+                .file_name()
+                .to_string_lossy()
+                .into_owned(),
+        );
+    }
+    names.sort();
+    Ok(names)
+}
+
+fn bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
+    fs::read(path).with_context(|| format!("{} cannot be read", path.display()))
+}
+
+fn text(path: &Path) -> anyhow::Result<String> {
+    fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,127 @@
+use super::*;
+use crate::demo::Folder;
+
+fn assets() -> BTreeMap<String, (String, Vec<u8>)> {
+    let path = "assets/widget-0a1b2c3d.js".to_owned();
+    BTreeMap::from([("widget.js".to_owned(), (path, Vec::new()))])
+}
+
+/// A repository with a widget of a few bytes, and Trunk's output for it.
+fn small_widget() -> Folder {
+    let folder = Folder::create().unwrap();
+    for path in ["widget/locales", "built"] {
+        fs::create_dir_all(folder.path().join(path)).unwrap();
+    }
+    let style = "a { color: red; }".repeat(40);
+    for (name, text) in [
+        (
+            "widget/florin.js",
+            "go('%FLORIN:widget.js%', '%FLORIN:en.json%'); // go",
+        ),
+        ("widget/florin.css", style.as_str()),
+        ("widget/page.css", "b { color: red }"),
+        ("widget/locales/en.json", "{ \"paid\": \"Paid\" }"),
+        ("built/widget.js", "export default 1;"),
+        ("built/widget_bg.wasm", "\0asm"),
+        ("built/index.html", "<link href=\"%FLORIN:page.css%\">"),
+    ] {
+        folder.write(name, text).unwrap();
+    }
+    folder
+}
+
+fn packaged(folder: &Folder) -> Files {
+    files(folder.path(), &folder.path().join("built")).unwrap()
+}
+
+#[test]
+fn a_token_becomes_the_path_of_its_file() {
+    assert_eq!(
+        fill("import('%FLORIN:widget.js%');", "florin.js", &assets()).unwrap(),
+        "import('assets/widget-0a1b2c3d.js');"
+    );
+}
+
+#[test]
+fn a_token_without_a_file_is_an_error_that_names_both() {
+    let error = fill("'%FLORIN:wigdet.js%'", "florin.js", &assets()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "florin.js names %FLORIN:wigdet.js%, but the files are widget.js"
+    );
+    let error = fill("'%FLORIN:widget.js", "florin.js", &assets()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "florin.js has a %FLORIN: without its end"
+    );
+}
+
+#[test]
+fn the_loader_names_files_by_their_content() {
+    let folder = small_widget();
+    let files = packaged(&folder);
+    // printf %s 'export default 1;' | sha256sum; printf %s '{"paid":"Paid"}' | sha256sum
+    assert_eq!(
+        String::from_utf8_lossy(&files["florin.js"]),
+        "go('assets/widget-56332e0a.js','assets/en-94df29b3.json');"
+    );
+    assert_eq!(files["assets/widget-56332e0a.js"], b"export default 1;");
+    assert_eq!(files["assets/en-94df29b3.json"], b"{\"paid\":\"Paid\"}");
+    folder.remove();
+}
+
+#[test]
+fn a_compressed_file_lies_beside_what_it_makes_smaller() {
+    let folder = small_widget();
+    let files = packaged(&folder);
+    let compressed: Vec<&str> = files
+        .keys()
+        .filter_map(|name| name.strip_suffix(".br").or(name.strip_suffix(".gz")))
+        .collect();
+    let style = files
+        .keys()
+        .find(|name| name.starts_with("assets/florin-"))
+        .unwrap();
+    assert!(compressed.contains(&style.as_str()), "{compressed:?}");
+    assert!(
+        !compressed.iter().any(|name| name.contains("widget_bg")),
+        "{compressed:?}"
+    );
+    folder.remove();
+}
+
+#[test]
+fn a_missing_file_is_named() {
+    let folder = small_widget();
+    fs::remove_file(folder.path().join("widget/page.css")).unwrap();
+    let error = files(folder.path(), &folder.path().join("built")).unwrap_err();
+    let sentence = format!(
+        "{} cannot be read",
+        folder.path().join("widget/page.css").display()
+    );
+    assert_eq!(error.to_string(), sentence);
+    folder.remove();
+}
+
+#[test]
+fn what_is_the_same_is_not_touched_and_what_is_old_goes() {
+    let folder = Folder::create().unwrap();
+    let dist = folder.path().join("dist");
+    let name = |name: &str| (name.to_owned(), b"one".to_vec());
+    write(
+        &dist,
+        &Files::from([name("florin.js"), name("assets/a.js")]),
+    )
+    .unwrap();
+    let written = |name: &str| fs::metadata(dist.join(name)).unwrap().modified().unwrap();
+    let before = written("florin.js");
+    write(
+        &dist,
+        &Files::from([name("florin.js"), name("assets/b.js")]),
+    )
+    .unwrap();
+    assert_eq!(written("florin.js"), before);
+    assert!(!dist.join("assets/a.js").exists());
+    assert_eq!(fs::read(dist.join("assets/b.js")).unwrap(), b"one");
+    folder.remove();
+}

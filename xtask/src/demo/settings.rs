@@ -1,0 +1,61 @@
+//! The proxy's configuration for the demo.
+
+use super::{Folder, Ports, Secrets};
+use crate::arguments::DemoWishes;
+
+/// The text of `florin.toml`: one store, the demo shop, with `products` as its catalogue.
+pub(crate) fn florin_toml(
+    ports: Ports,
+    secrets: &Secrets,
+    folder: &Folder,
+    wishes: &DemoWishes,
+    products: &str,
+) -> String {
+    let Ports {
+        proxy,
+        shop,
+        sandbox,
+        admin,
+    } = ports;
+    let Secrets {
+        api_key,
+        api_secret,
+        callback_token,
+        secret_key,
+        token_secret,
+        webhook_secret,
+    } = secrets;
+    let here = format!("sqlite://{}/florin.db", folder.path().display());
+    let database_url = wishes.database_url.as_ref().unwrap_or(&here);
+    format!(
+        r#"listen = "127.0.0.1:{proxy}"
+admin_listen = "127.0.0.1:{admin}"
+public_url = "http://127.0.0.1:{proxy}"
+database_url = "{database_url}"
+environment = "test"
+
+[service]
+url = "http://127.0.0.1:{sandbox}/api"
+api_key = "{api_key}"
+api_secret = "{api_secret}"
+callback_token = "{callback_token}"
+
+[[store]]
+id = "demo"
+name = "Quiet Goods"
+origins = ["http://127.0.0.1:{shop}"]
+currency = "USD"
+secret_key = "{secret_key}"
+token_keys = [{{ kid = "demo", secret = "{token_secret}" }}]
+return_url = "http://127.0.0.1:{shop}/thanks"
+support_url = "mailto:help@quiet-goods.example"
+
+[store.webhook]
+url = "http://127.0.0.1:{shop}/florin"
+secret = "{webhook_secret}"
+# The shop runs on this very machine; allowed in the environment test alone.
+dangerous_allow_private_targets = true
+
+{products}"#
+    )
+}

@@ -1,0 +1,147 @@
+//! `cargo xtask test`: every check, to the end, whatever fails on the way.
+
+use std::process::ExitCode;
+
+use crate::program::Program;
+use crate::screen::{self, bad, good, heading};
+use crate::stopwatch::Stopwatch;
+use crate::workspace::Workspace;
+use crate::{budget, bundle, tools};
+
+/// One check: what it says of the repository, and how it finds out.
+struct Check {
+    claim: &'static str,
+    run: fn(&Workspace) -> anyhow::Result<()>,
+}
+
+/// Cheap ones first. All share one set of compiled libraries.
+const CHECKS: [Check; 9] = [
+    Check {
+        claim: "The code is formatted",
+        run: |workspace| cargo(workspace, &["fmt", "--all", "--check"]),
+    },
+    Check {
+        claim: "The dependencies keep the rules",
+        run: dependencies,
+    },
+    Check {
+        claim: "The widget builds",
+        run: bundle::make,
+    },
+    Check {
+        claim: "The widget keeps its budget",
+        run: |workspace| {
+            let kept = budget::print(workspace)?;
+            anyhow::ensure!(kept, "the widget is larger than promised");
+            Ok(())
+        },
+    },
+    Check {
+        claim: "Clippy has nothing to say",
+        run: |workspace| {
+            let host = [
+                "clippy",
+                "--locked",
+                "--workspace",
+                "--all-targets",
+                "--quiet",
+            ];
+            cargo(workspace, &[&host[..], &["--", "-D", "warnings"]].concat())
+        },
+    },
+    Check {
+        claim: "Clippy has nothing to say about the widget in the browser",
+        run: |workspace| {
+            let browser = ["clippy", "--locked", "--package", "widget", "--quiet"];
+            let wasm = ["--target", "wasm32-unknown-unknown", "--", "-D", "warnings"];
+            cargo(workspace, &[&browser[..], &wasm].concat())
+        },
+    },
+    Check {
+        claim: "The contract with the browser needs no operating system",
+        run: |workspace| {
+            let build = [
+                "build",
+                "--locked",
+                "--quiet",
+                "--target",
+                "wasm32-unknown-unknown",
+            ];
+            let packages = ["--package", "money", "--package", "checkout-api"];
+            cargo(workspace, &[&build[..], &packages].concat())
+        },
+    },
+    Check {
+        claim: "The documentation is whole",
+        run: |workspace| {
+            Program::cargo(workspace)
+                .args(["doc", "--locked", "--workspace", "--no-deps", "--quiet"])
+                .env("RUSTDOCFLAGS", "-D warnings")
+                .run()
+        },
+    },
+    Check {
+        claim: "The tests pass",
+        run: |workspace| {
+            cargo(
+                workspace,
+                &["test", "--locked", "--workspace", "--no-fail-fast"],
+            )
+        },
+    },
+];
+
+/// Runs all checks; fails when one fails.
+///
+/// # Errors
+/// The set-up cannot be completed; the sentence says what to do.
+pub(crate) fn run(workspace: &Workspace) -> anyhow::Result<ExitCode> {
+    tools::set_up(workspace)?;
+    tools::install_browsers(workspace)?;
+    let mut failed = Vec::new();
+    for check in &CHECKS {
+        heading(check.claim);
+        let watch = Stopwatch::start();
+        let outcome = (check.run)(workspace);
+        let time = screen::time(watch.elapsed());
+        match outcome {
+            Ok(()) => good(format!("{} ({time})", check.claim)),
+            Err(error) => {
+                bad(format!("{} ({time}): {error:#}", check.claim));
+                failed.push(check.claim);
+            }
+        }
+    }
+    if !failed.is_empty() {
+        heading("What failed");
+        failed.iter().for_each(bad);
+    }
+    println!(
+        "\n{} passed, {} failed",
+        CHECKS.len() - failed.len(),
+        failed.len()
+    );
+    Ok(if failed.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+fn cargo(workspace: &Workspace, words: &[&str]) -> anyhow::Result<()> {
+    Program::cargo(workspace).args(words).run()
+}
+
+fn dependencies(workspace: &Workspace) -> anyhow::Result<()> {
+    let folder = tools::CARGO_DENY.folder(workspace)?;
+    Program::new(folder.join(tools::CARGO_DENY.name), workspace)
+        .args(["--offline", "--locked", "--log-level", "error"])
+        .args([
+            "check",
+            "--hide-inclusion-graph",
+            "bans",
+            "licenses",
+            "sources",
+        ])
+        .run()
+}
