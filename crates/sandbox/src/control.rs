@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::Router;
-use axum::http::StatusCode;
+use axum::http::{Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use serde::de::DeserializeOwned;
@@ -38,13 +38,19 @@ pub(crate) fn routes() -> Router<Arc<Sandbox>> {
         .route("/sandbox/requests", get(requests::list))
 }
 
+/// For every path and method that leads nowhere.
+pub(crate) async fn nothing_here(method: Method, uri: Uri) -> Response {
+    let sentence = format!("The sandbox has no {method} {}: see /sandbox.", uri.path());
+    ControlError::NotFound(sentence).into_response()
+}
+
 /// Why the control API did not do it.
 #[derive(Debug)]
 enum ControlError {
     /// 400: the request makes no sense.
     BadRequest(String),
-    /// 404: there is no such invoice.
-    UnknownInvoice(String),
+    /// 404: there is no such invoice, or no such endpoint.
+    NotFound(String),
     /// 409: not in this state.
     Conflict(String),
 }
@@ -53,10 +59,7 @@ impl IntoResponse for ControlError {
     fn into_response(self) -> Response {
         let (status, sentence) = match self {
             Self::BadRequest(sentence) => (StatusCode::BAD_REQUEST, sentence),
-            Self::UnknownInvoice(id) => {
-                let sentence = format!("There is no invoice {id:?}: see GET /sandbox/invoices.");
-                (StatusCode::NOT_FOUND, sentence)
-            }
+            Self::NotFound(sentence) => (StatusCode::NOT_FOUND, sentence),
             Self::Conflict(sentence) => (StatusCode::CONFLICT, sentence),
         };
         (status, Json(json!({"error": sentence}))).into_response()

@@ -1,10 +1,12 @@
 //! `florin-sandbox`: the payment service on a developer's machine.
 
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::Parser;
+use reqwest::Url;
 use sandbox::{ApiSecret, Settings};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -23,7 +25,7 @@ struct Arguments {
     seed: u64,
     /// Where to POST that an invoice has completed or failed.
     #[arg(long)]
-    callback_url: Option<String>,
+    callback_url: Option<Url>,
     /// The API key that callers must name.
     #[arg(long)]
     api_key: Option<String>,
@@ -52,7 +54,7 @@ async fn serve(arguments: Arguments) -> anyhow::Result<()> {
     let defaults = Settings::default();
     let settings = Settings {
         seed: arguments.seed,
-        callback_url: arguments.callback_url,
+        callback_url: arguments.callback_url.map(String::from),
         api_key: arguments.api_key.unwrap_or(defaults.api_key),
         api_secret: arguments
             .api_secret
@@ -60,17 +62,20 @@ async fn serve(arguments: Arguments) -> anyhow::Result<()> {
         ..Settings::default()
     };
     let address = arguments.listen;
-    let listener = TcpListener::bind(address).await.with_context(|| {
-        format!(
-            "cannot listen on {address}; stop the program that does, or choose another address with --listen"
-        )
-    })?;
+    let listener = match TcpListener::bind(address).await {
+        Ok(listener) => listener,
+        Err(error) if error.kind() == ErrorKind::AddrInUse => anyhow::bail!(
+            "{address} is taken: stop the program that listens there, \
+             or choose another address with --listen"
+        ),
+        Err(error) => return Err(error).with_context(|| format!("cannot listen on {address}")),
+    };
     let address = listener
         .local_addr()
         .context("the listener has no address")?;
-    greet(address, &settings);
     let shutdown = CancellationToken::new();
     cancel_on_signal(shutdown.clone())?;
+    greet(address, &settings);
     sandbox::run(listener, settings, shutdown).await
 }
 

@@ -62,6 +62,8 @@ async fn serve(
         .merge(service::routes())
         .merge(control::routes())
         .merge(page::routes())
+        .fallback(control::nothing_here)
+        .method_not_allowed_fallback(control::nothing_here)
         .with_state(sandbox)
         .into_make_service_with_connect_info::<Cut>();
     let served = axum::serve(CuttableListener(listener), app)

@@ -130,7 +130,9 @@ fn meant(word: &str, invoice: &Invoice) -> Result<Amount, ControlError> {
 }
 
 fn unknown(id: &str) -> ControlError {
-    ControlError::UnknownInvoice(id.to_owned())
+    ControlError::NotFound(format!(
+        "There is no invoice {id:?}: see GET /sandbox/invoices."
+    ))
 }
 
 fn refused(refused: Refused) -> ControlError {

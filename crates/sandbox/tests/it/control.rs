@@ -193,6 +193,15 @@ async fn an_unknown_invoice_is_named() {
 }
 
 #[tokio::test]
+async fn a_path_or_method_that_leads_nowhere_is_named() {
+    let world = World::start().await;
+    let path = "The sandbox has no POST /sandbox/mines";
+    refuses(&world, "mines", &[("", 404, path)]).await;
+    let method = "The sandbox has no POST /sandbox/requests";
+    refuses(&world, "requests", &[("", 404, method)]).await;
+}
+
+#[tokio::test]
 async fn a_senseless_price_is_refused_with_a_sentence() {
     let world = World::start().await;
     let unknown = "The crypto_code \"XMR\" is not one of USDTTRC20,";

@@ -10,5 +10,6 @@ mod invoice_life;
 mod merchant;
 mod page;
 mod prices;
+mod program;
 mod refusals;
 mod world;
