@@ -1,3 +1,137 @@
-//! Holds the secret, signs, keeps the ledger, tells the store; serves the widget.
+//! `florin-proxy`: the command line.
 
-fn main() {}
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use clap::{Parser, Subcommand};
+use ledger::SqliteLedger;
+use proxy::clock::{SystemClock, SystemRandom};
+use proxy::config::{Config, load, reference};
+use proxy::{Listeners, Parts};
+use service_api::{Client, Credentials, Settings};
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+/// Crypto checkout: holds a shop's secret for the payment service, signs, keeps the ledger, tells the shop.
+#[derive(Parser)]
+#[command(name = "florin-proxy", version)]
+struct Arguments {
+    /// The configuration file. Environment variables win over it.
+    #[arg(long, value_name = "FILE", global = true)]
+    config: Option<PathBuf>,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Says everything that is wrong with the configuration, by key, and exits with 2.
+    CheckConfig,
+    /// Prints every key with unit, default and reason.
+    ConfigReference,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    if matches!(arguments.command, Some(Command::ConfigReference)) {
+        print!("{}", reference());
+        return ExitCode::SUCCESS;
+    }
+    let variables: BTreeMap<String, String> = std::env::vars()
+        .filter(|(name, _)| name.starts_with("FLORIN_"))
+        .collect();
+    let config = match load(arguments.config.as_deref(), &variables) {
+        Ok(config) => config,
+        Err(problems) => {
+            eprint!("The configuration cannot be used:\n{problems}");
+            return ExitCode::from(2);
+        }
+    };
+    if matches!(arguments.command, Some(Command::CheckConfig)) {
+        println!(
+            "The configuration is complete: {} store(s).",
+            config.stores.len()
+        );
+        return ExitCode::SUCCESS;
+    }
+    match serve(config) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("florin-proxy: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn serve(config: Config) -> anyhow::Result<()> {
+    proxy::init_log(&config.log).map_err(|error| anyhow::anyhow!("log: {error}"))?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        let shutdown = CancellationToken::new();
+        end_on_signals(shutdown.clone())?;
+        let listeners = Listeners {
+            public: bind(config.listen, "listen").await?,
+            admin: bind(config.admin_listen, "admin_listen").await?,
+        };
+        let ledger = SqliteLedger::open(&config.database_url, config.environment.as_str()).await?;
+        let parts = parts(&config, ledger.clone())?;
+        let (public, admin) = (
+            listeners.public.local_addr()?,
+            listeners.admin.local_addr()?,
+        );
+        let environment = config.environment.as_str();
+        tracing::info!(%public, %admin, environment, "listening");
+        let ended = proxy::run(listeners, config, parts, shutdown).await;
+        ledger.close().await;
+        tracing::info!("ended");
+        ended
+    })
+}
+
+fn parts(config: &Config, ledger: SqliteLedger) -> anyhow::Result<Parts> {
+    let credentials = Credentials {
+        api_key: config.service.api_key.clone(),
+        api_secret: config.service.api_secret.clone(),
+    };
+    let settings = Settings::new(config.service.url.clone(), credentials);
+    let client =
+        Client::new(settings, Arc::new(SystemClock), Arc::new(SystemRandom)).context("service")?;
+    Ok(Parts {
+        ledger: Arc::new(ledger),
+        service: Arc::new(client),
+        clock: Arc::new(SystemClock),
+        random: Arc::new(SystemRandom),
+    })
+}
+
+async fn bind(address: std::net::SocketAddr, key: &str) -> anyhow::Result<TcpListener> {
+    TcpListener::bind(address).await.with_context(|| {
+        format!("{key}: cannot listen on {address}; is another program there? Choose another port")
+    })
+}
+
+/// SIGINT and SIGTERM end the process in order; a second one ends it at once.
+fn end_on_signals(shutdown: CancellationToken) -> anyhow::Result<()> {
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    tokio::spawn(async move {
+        for _ in 0..2 {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
+            if shutdown.is_cancelled() {
+                std::process::exit(130);
+            }
+            tracing::info!("ending: what is under way finishes");
+            shutdown.cancel();
+        }
+    });
+    Ok(())
+}

@@ -95,6 +95,8 @@ pub struct Invoice {
     pub progress: Progress,
     /// When the service last answered about it.
     pub observed_at: Option<Timestamp>,
+    /// When it is asked about next; absent when nothing can change any more.
+    pub next_poll_at: Option<Timestamp>,
 }
 
 /// What the latest readable observation said of an attempt.

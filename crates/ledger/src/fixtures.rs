@@ -69,6 +69,7 @@ pub(crate) fn invoice(number: u8) -> Invoice {
         standing: Standing::Waiting,
         progress: Progress::NOTHING,
         observed_at: None,
+        next_poll_at: None,
     }
 }
 

@@ -58,6 +58,7 @@ mod tests {
             standing,
             progress: Progress::NOTHING,
             observed_at: None,
+            next_poll_at: None,
         }
     }
 

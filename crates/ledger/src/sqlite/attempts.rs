@@ -239,16 +239,21 @@ pub(super) async fn hurry_order(
     Ok(hurried.rows_affected() > 0)
 }
 
+/// A callback may come as often as it likes: an invoice is asked about at most every two seconds for it.
+const CALLBACK_DEBOUNCE_MS: i64 = 2000;
+
 pub(super) async fn hurry_invoice(
     writer: &SqlitePool,
     id: &InvoiceId,
     at: Timestamp,
 ) -> Result<bool, LedgerError> {
     let hurried = sqlx::query(
-        "UPDATE attempts SET next_poll_at = ?1 WHERE next_poll_at > ?1 AND invoice_id = ?2",
+        "UPDATE attempts SET next_poll_at = max(?1, coalesce(observed_at, 0) + ?3)
+         WHERE invoice_id = ?2 AND next_poll_at > max(?1, coalesce(observed_at, 0) + ?3)",
     )
     .bind(millis(at))
     .bind(id.as_str())
+    .bind(CALLBACK_DEBOUNCE_MS)
     .execute(writer)
     .await?;
     Ok(hurried.rows_affected() > 0)

@@ -135,6 +135,7 @@ fn invoice(row: &SqliteRow) -> Result<Invoice, LedgerError> {
             transaction_hash: row.try_get("transaction_hash")?,
         },
         observed_at: maybe_time(row, "observed_at")?,
+        next_poll_at: maybe_time(row, "next_poll_at")?,
     })
 }
 

@@ -1,0 +1,60 @@
+//! Puts the built widget into the binary: every file of `dist/`, with its compressed forms beside it.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+fn main() {
+    let root = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR").expect("cargo names the package"));
+    let dist = root
+        .parent()
+        .expect("the package is in the workspace")
+        .join("dist");
+    println!("cargo::rerun-if-changed={}", dist.display());
+    let mut names = Vec::new();
+    for folder in [dist.clone(), dist.join("assets")] {
+        println!("cargo::rerun-if-changed={}", folder.display());
+        names.extend(files(&folder));
+    }
+    names.sort();
+    let mut table = String::from("pub(super) static FILES: &[File] = &[\n");
+    for path in names.iter().filter(|path| !is_compressed(path)) {
+        let name = path
+            .strip_prefix(&dist)
+            .expect("found below dist")
+            .display()
+            .to_string();
+        let sibling = |ending: &str| {
+            let sibling = PathBuf::from(format!("{}.{ending}", path.display()));
+            if sibling.exists() {
+                format!("Some({})", include(&sibling))
+            } else {
+                "None".into()
+            }
+        };
+        let (whole, brotli, gzip) = (include(path), sibling("br"), sibling("gz"));
+        let _ = writeln!(
+            table,
+            "    File {{ name: {name:?}, whole: {whole}, brotli: {brotli}, gzip: {gzip} }},"
+        );
+    }
+    table.push_str("];\n");
+    let out = PathBuf::from(std::env::var("OUT_DIR").expect("cargo names the folder"));
+    std::fs::write(out.join("dist.rs"), table).expect("cargo's folder is writable");
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .map(|entry| entry.path())
+        .filter(|path| path.is_file())
+        .collect()
+}
+
+fn is_compressed(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|ending| ending == "br" || ending == "gz")
+}
+
+fn include(path: &Path) -> String {
+    format!("include_bytes!({:?})", path.display().to_string())
+}

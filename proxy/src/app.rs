@@ -1,0 +1,121 @@
+//! What every request and every job works with.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jiff::Timestamp;
+use ledger::{AttemptId, Ledger, OrderId};
+use service_api::{Clock, PaymentService};
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use crate::clock::RandomBytes;
+use crate::config::Config;
+use crate::prices::PriceBoard;
+use crate::watchers::Watchers;
+
+/// The parts that the caller of [`crate::run`] chooses: a real database and service, or ones made for a test.
+#[derive(Clone)]
+pub struct Parts {
+    /// Where orders are kept.
+    pub ledger: Arc<dyn Ledger>,
+    /// Who makes invoices.
+    pub service: Arc<dyn PaymentService>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+    /// Where ids and tokens come from.
+    pub random: Arc<dyn RandomBytes>,
+}
+
+/// The running proxy.
+pub(crate) struct App {
+    /// The configuration.
+    pub config: Config,
+    /// The chosen parts.
+    pub parts: Parts,
+    /// One fresh copy of the prices.
+    pub prices: PriceBoard,
+    /// Who watches which order.
+    pub watchers: Watchers,
+    /// Rung when an attempt may be due earlier than was thought.
+    pub attempts_due: Notify,
+    /// Rung when an event may wait to be told.
+    pub deliveries_due: Notify,
+    /// Cancelled when the process should end.
+    pub shutdown: CancellationToken,
+    delayed_since: Mutex<Option<Timestamp>>,
+}
+
+impl std::fmt::Debug for App {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("App")
+            .field("config", &self.config)
+            .finish_non_exhaustive()
+    }
+}
+
+impl App {
+    /// Puts the parts together.
+    pub(crate) fn new(config: Config, parts: Parts, shutdown: CancellationToken) -> Self {
+        let prices = PriceBoard::new(config.service.quote_lifetime);
+        Self {
+            config,
+            parts,
+            prices,
+            watchers: Watchers::default(),
+            attempts_due: Notify::new(),
+            deliveries_due: Notify::new(),
+            shutdown,
+            delayed_since: Mutex::default(),
+        }
+    }
+
+    /// What time it is.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.parts.clock.now()
+    }
+
+    /// A new order's id.
+    pub(crate) fn draw_order_id(&self) -> OrderId {
+        OrderId::from_random(self.draw())
+    }
+
+    /// A new attempt's id.
+    pub(crate) fn draw_attempt_id(&self) -> AttemptId {
+        AttemptId::from_random(self.draw())
+    }
+
+    /// 128 random bits.
+    pub(crate) fn draw(&self) -> [u8; 16] {
+        let mut bits = [0; 16];
+        self.parts.random.fill(&mut bits);
+        bits
+    }
+
+    /// An order changed: everybody who watches it looks again, and its events are told.
+    pub(crate) fn order_changed(&self, order: &OrderId) {
+        self.watchers.wake(order);
+        self.deliveries_due.notify_one();
+    }
+
+    /// Notes whether the service answered. Answers whether that is news.
+    pub(crate) fn service_answered(&self, answered: bool) -> bool {
+        let mut since = self
+            .delayed_since
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let news = since.is_none() != answered;
+        *since = match (answered, *since) {
+            (true, _) => None,
+            (false, known) => Some(known.unwrap_or_else(|| self.now())),
+        };
+        news
+    }
+
+    /// Whether the service could not be reached when it was last asked about an attempt.
+    pub(crate) fn is_delayed(&self) -> bool {
+        self.delayed_since
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .is_some()
+    }
+}

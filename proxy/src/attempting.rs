@@ -1,0 +1,184 @@
+//! Opening an attempt: the row first, then one POST /invoice, then the checks, then the customer sees it.
+
+use std::sync::Arc;
+
+use checkout_api::ErrorCode;
+use ledger::{Abandoned, Attempt, BeginError, NewAttempt, Order, OrderId, OrderStatus, Snapshot};
+use money::{Asset, CryptoCode};
+use service_api::{CallError, ConversionId, InvoiceRequest};
+
+use crate::app::App;
+use crate::http::ApiError;
+use crate::invoice_check;
+use crate::quoting::{self, NoQuote};
+
+/// Opens an attempt at an order in an asset, at the price that a quote pinned.
+///
+/// Runs to its end even when the customer goes away meanwhile: an invoice that was asked for is never forgotten.
+///
+/// # Errors
+/// [`ApiError`] as the customer is told it.
+pub(crate) async fn open(
+    app: &Arc<App>,
+    snapshot: Snapshot,
+    crypto_code: &str,
+    quote_id: &str,
+) -> Result<(), ApiError> {
+    if is_open_already(app, &snapshot, crypto_code) {
+        return Ok(());
+    }
+    let terms = terms(app, &snapshot.order, crypto_code, quote_id)?;
+    let (app, order) = (app.clone(), snapshot.order.id);
+    let done = tokio::spawn(async move { ask_and_open(&app, &order, &terms).await });
+    done.await.map_err(|error| ApiError::internal(&error))?
+}
+
+/// The same asset again, while its invoice can still be paid: there is nothing to open.
+fn is_open_already(app: &App, snapshot: &Snapshot, crypto_code: &str) -> bool {
+    let waits = matches!(
+        snapshot.order.status,
+        OrderStatus::AwaitingPayment | OrderStatus::Checking
+    );
+    let attempt = snapshot.attempt.as_ref();
+    let invoice = attempt.and_then(|attempt| Some((attempt, attempt.invoice()?)));
+    waits
+        && invoice.is_some_and(|(Attempt { terms, .. }, invoice)| {
+            terms.crypto_code.as_str() == crypto_code && app.now() < invoice.expires_at
+        })
+}
+
+fn terms(
+    app: &App,
+    order: &Order,
+    crypto_code: &str,
+    quote_id: &str,
+) -> Result<NewAttempt, ApiError> {
+    let unavailable = |why: &str| ApiError::new(ErrorCode::AssetUnavailable, why);
+    let code = CryptoCode::parse(crypto_code)
+        .map_err(|error| ApiError::field("crypto_code", &error.to_string()))?;
+    let asset = Asset::of(&code)
+        .ok_or_else(|| unavailable("This asset cannot be paid with here. Choose another one."))?;
+    if !order.terms.assets.is_empty() && !order.terms.assets.contains(&code) {
+        return Err(unavailable(
+            "This order cannot be paid in this asset. Choose another one.",
+        ));
+    }
+    let expired = || {
+        let message = "This price no longer holds. Get new prices and choose again.";
+        ApiError::new(ErrorCode::QuoteExpired, message)
+    };
+    let prices = app.prices.find(&code, quote_id, app.now());
+    let entry = prices.ok_or_else(expired)?;
+    let asked = quoting::quote(order, asset, &entry).map_err(|no_quote| match no_quote {
+        NoQuote::NotPriced => unavailable("There is no price for this asset now. Choose another."),
+        NoQuote::BelowMinimum | NoQuote::AboveMaximum => out_of_range(),
+    })?;
+    Ok(NewAttempt {
+        id: app.draw_attempt_id(),
+        crypto_code: code,
+        conversion_id: entry.conversion_id.as_str().to_owned(),
+        asked,
+    })
+}
+
+async fn ask_and_open(app: &App, order: &OrderId, terms: &NewAttempt) -> Result<(), ApiError> {
+    let ledger = &app.parts.ledger;
+    ledger
+        .begin_attempt(order, terms, app.now())
+        .await
+        .map_err(not_begun)?;
+    let request = InvoiceRequest {
+        conversion_id: ConversionId::parse(&terms.conversion_id)
+            .map_err(|error| ApiError::internal(&error))?,
+        amount_in_usd: terms.asked.figures.usd.to_text(),
+        amount_in_local_currency: terms.asked.figures.local.to_text(),
+        amount_in_crypto: terms.asked.figures.crypto.to_text(),
+        crypto_code: terms.crypto_code.clone(),
+    };
+    let answer = match app.parts.service.create_invoice(&request).await {
+        Ok(answer) => answer,
+        Err(error) => {
+            let is_known = error.surely_not_done();
+            let reason = if is_known {
+                Abandoned::Refused
+            } else {
+                Abandoned::Unclear
+            };
+            tracing::warn!(%order, attempt = %terms.id, %error, "no invoice was made");
+            ledger.abandon_attempt(&terms.id, reason, app.now()).await?;
+            return Err(not_made(&error));
+        }
+    };
+    let environment = app.config.environment;
+    match invoice_check::check(terms, &answer, environment, app.now()) {
+        Ok(invoice) => ledger.open_attempt(&terms.id, &invoice, app.now()).await?,
+        Err(suspicious) => {
+            let invoice = answer.invoice_id.as_str();
+            let attempt = &terms.id;
+            tracing::error!(
+                %order, %attempt, %invoice, %suspicious,
+                "the service's invoice is not shown: ask the service about it"
+            );
+            ledger
+                .abandon_attempt(&terms.id, Abandoned::Blocked, app.now())
+                .await?;
+        }
+    }
+    app.order_changed(order);
+    app.attempts_due.notify_one();
+    Ok(())
+}
+
+fn not_begun(error: BeginError) -> ApiError {
+    match error {
+        BeginError::NoOrder(_) => ApiError::not_found(),
+        BeginError::Closed {
+            from: OrderStatus::Processing,
+            ..
+        } => ApiError::new(
+            ErrorCode::OrderClosed,
+            "A payment for this order is being confirmed. Wait for it to finish.",
+        ),
+        BeginError::Closed { .. } => ApiError::new(
+            ErrorCode::OrderClosed,
+            "This order takes no further payment. Go back to the shop for a new one.",
+        ),
+        BeginError::InProgress => ApiError::new(
+            ErrorCode::AttemptInProgress,
+            "Your invoice is being made. Try again in a few seconds.",
+        )
+        .retry_after(2),
+        BeginError::Ledger(error) => ApiError::from(error),
+    }
+}
+
+/// What a customer is told when there is no invoice. No money was asked for, so none is lost.
+pub(crate) fn not_made(error: &CallError) -> ApiError {
+    let message = "The payment service cannot be reached. Nothing was charged; try again shortly.";
+    match error {
+        CallError::RateLimited { retry_after } => {
+            let seconds = u32::try_from(retry_after.as_secs())
+                .unwrap_or(u32::MAX)
+                .max(1);
+            ApiError::new(ErrorCode::ServiceUnavailable, message).retry_after(seconds)
+        }
+        CallError::Refused { error, .. } => match error.code.as_ref() {
+            Some(service_api::ErrorCode::AmountOutOfRange) => out_of_range(),
+            Some(service_api::ErrorCode::UnsupportedCryptoCode) => ApiError::new(
+                ErrorCode::AssetUnavailable,
+                "This asset cannot be paid with at present. Choose another one.",
+            ),
+            _ => ApiError::new(ErrorCode::ServiceUnavailable, message).retry_after(30),
+        },
+        CallError::NotSent(_) | CallError::Unclear(_) | CallError::Broken { .. } => {
+            ApiError::new(ErrorCode::ServiceUnavailable, message).retry_after(5)
+        }
+    }
+}
+
+fn out_of_range() -> ApiError {
+    ApiError::new(
+        ErrorCode::AmountOutOfRange,
+        "This price is outside what the asset takes. Choose another asset.",
+    )
+}

@@ -1,0 +1,58 @@
+//! The real clock and the real dice. Everything else takes them as parameters.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+pub use service_api::{Clock, Random};
+
+/// The machine's clock.
+#[derive(Clone, Copy, Debug)]
+pub struct SystemClock;
+
+#[async_trait]
+impl Clock for SystemClock {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the one place where the time is read"
+    )]
+    fn now(&self) -> Timestamp {
+        Timestamp::now()
+    }
+
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the one place where time is waited for"
+    )]
+    async fn sleep(&self, duration: Duration) {
+        tokio::time::sleep(duration).await;
+    }
+}
+
+/// The machine's random numbers, fit for tokens.
+#[derive(Clone, Copy, Debug)]
+pub struct SystemRandom;
+
+/// Random bytes for ids and tokens.
+pub trait RandomBytes: Random {
+    /// Fills the bytes; unguessable in the real implementation.
+    fn fill(&self, bytes: &mut [u8]);
+}
+
+impl RandomBytes for SystemRandom {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the one place where randomness is drawn"
+    )]
+    fn fill(&self, bytes: &mut [u8]) {
+        getrandom::fill(bytes).expect("the operating system hands out random bytes");
+    }
+}
+
+impl Random for SystemRandom {
+    fn below(&self, bound: u64) -> u64 {
+        let mut bytes = [0; 8];
+        self.fill(&mut bytes);
+        u64::from_le_bytes(bytes) % bound.max(1)
+    }
+}

@@ -1,0 +1,206 @@
+//! `florin-proxy config-reference`: every key with its unit, default and reason.
+
+/// Key, variable, default, and what it is for.
+type Row = (&'static str, &'static str, &'static str, &'static str);
+
+const SERVICE_LEVEL: [Row; 13] = [
+    (
+        "listen",
+        "FLORIN_LISTEN",
+        "127.0.0.1:8080",
+        "address and port that browsers and stores call",
+    ),
+    (
+        "admin_listen",
+        "FLORIN_ADMIN_LISTEN",
+        "127.0.0.1:9090",
+        "address and port of the health pages; keep it from the public",
+    ),
+    (
+        "public_url",
+        "FLORIN_PUBLIC_URL",
+        "http://127.0.0.1:8080",
+        "where browsers reach `listen`: scheme, host and port; https unless loopback",
+    ),
+    (
+        "database_url",
+        "FLORIN_DATABASE_URL",
+        "sqlite://florin.db",
+        "the ledger; made when it is not there; it remembers its environment and refuses the other",
+    ),
+    (
+        "environment",
+        "FLORIN_ENVIRONMENT",
+        "test",
+        "test or production; production is said explicitly",
+    ),
+    (
+        "log",
+        "FLORIN_LOG",
+        "info",
+        "tracing filter, like info or proxy=debug; JSON when not a terminal",
+    ),
+    (
+        "service.url",
+        "FLORIN_SERVICE_URL",
+        "required",
+        "base address of the payment service, with its /api",
+    ),
+    (
+        "service.api_key",
+        "FLORIN_SERVICE_API_KEY",
+        "required",
+        "the account at the service; or service.api_key_file / …_FILE",
+    ),
+    (
+        "service.api_secret",
+        "FLORIN_SERVICE_API_SECRET",
+        "required",
+        "what calls are signed with; or service.api_secret_file / …_FILE",
+    ),
+    (
+        "service.callback_token",
+        "FLORIN_CALLBACK_TOKEN",
+        "required",
+        "32 or more random characters; the service calls back at {public_url}/callbacks/{token}; or …_file / …_FILE",
+    ),
+    (
+        "service.quote_seconds",
+        "",
+        "60",
+        "how long a price is offered, 10 to 600; Assumed: a conversion_id lives at least so long",
+    ),
+    (
+        "service.watch_seconds",
+        "",
+        "5",
+        "how often an attempt is asked about while somebody watches it, 1 to 60",
+    ),
+    (
+        "store",
+        "",
+        "one at least",
+        "the stores, each as [[store]]; the keys below belong to it",
+    ),
+];
+
+const STORE_LEVEL: [Row; 17] = [
+    (
+        "id",
+        "",
+        "required",
+        "1 to 32 small letters, digits and hyphens",
+    ),
+    ("name", "", "the id", "what customers read"),
+    (
+        "origins",
+        "",
+        "none",
+        "pages that may embed the checkout and call, like https://shop.example",
+    ),
+    (
+        "currency",
+        "",
+        "USD",
+        "ISO 4217 code of the catalogue's prices",
+    ),
+    (
+        "secret_key",
+        "",
+        "none",
+        "32 or more characters for the store's server; or secret_key_file",
+    ),
+    (
+        "return_url",
+        "",
+        "none",
+        "where customers go afterwards; gets ?order_id=…, never a status",
+    ),
+    (
+        "support_url",
+        "",
+        "none",
+        "https: or mailto: where customers get help",
+    ),
+    (
+        "underpayment_tolerance",
+        "",
+        "0",
+        "how much may be missing, in the store's currency",
+    ),
+    (
+        "confirmations_required",
+        "",
+        "3",
+        "blocks shown as required until the service states its own",
+    ),
+    ("theme.preset", "", "auto", "auto, light or dark"),
+    (
+        "webhook.url",
+        "",
+        "none",
+        "where events are delivered; https unless the target is private",
+    ),
+    (
+        "webhook.secret",
+        "",
+        "required",
+        "whsec_ and 24 to 64 bytes in base64; or webhook.secret_file",
+    ),
+    (
+        "webhook.dangerous_allow_private_targets",
+        "",
+        "false",
+        "deliver to loopback and private addresses; environment test alone",
+    ),
+    (
+        "product.sku",
+        "",
+        "required",
+        "the element's attribute `product`; as [[store.product]]",
+    ),
+    (
+        "product.title",
+        "",
+        "the sku",
+        "what customers read, at most 100 characters",
+    ),
+    (
+        "product.price",
+        "",
+        "required",
+        "price of one, in the store's currency, as a string",
+    ),
+    (
+        "product.max_quantity",
+        "",
+        "1",
+        "the most that is sold at once",
+    ),
+];
+
+/// The reference as a page of text.
+pub fn reference() -> String {
+    let mut page = String::from(
+        "Keys of florin.toml. A variable, where there is one, wins over the file.\n\nThe proxy\n",
+    );
+    for row in SERVICE_LEVEL {
+        line(&mut page, row);
+    }
+    page.push_str("\nA store ([[store]])\n");
+    for row in STORE_LEVEL {
+        line(&mut page, row);
+    }
+    page.push_str("\n`florin-proxy check-config` says everything that is wrong, by key.\n");
+    page
+}
+
+fn line(page: &mut String, (key, variable, default, reason): Row) {
+    let variable = if variable.is_empty() {
+        String::new()
+    } else {
+        format!(" · {variable}")
+    };
+    let lines = format!("  {key}{variable}\n      default: {default}\n      {reason}\n");
+    page.push_str(&lines);
+}

@@ -1,0 +1,32 @@
+//! A secret given as value or as file, never both.
+
+use secrecy::SecretString;
+
+/// Reads a secret. The message says what is wrong without the secret.
+pub(super) fn secret(
+    value: Option<String>,
+    file: Option<String>,
+    min_chars: usize,
+) -> Result<SecretString, String> {
+    let text = match (value, file) {
+        (Some(_), Some(_)) => {
+            return Err("is given as value and as file: leave one of them out".into());
+        }
+        (Some(value), None) => value,
+        (None, Some(path)) => std::fs::read_to_string(&path)
+            .map_err(|error| format!("the file {path} cannot be read: {error}"))?
+            .trim_end_matches(['\r', '\n'])
+            .to_owned(),
+        (None, None) => return Err("is required, as value or as …_file".into()),
+    };
+    if text.chars().any(|c| c.is_whitespace() || c.is_control()) {
+        return Err("holds blanks or control characters: was something pasted along?".into());
+    }
+    let chars = text.chars().count();
+    if chars < min_chars {
+        return Err(format!(
+            "has {chars} characters: use {min_chars} or more random ones"
+        ));
+    }
+    Ok(SecretString::from(text))
+}

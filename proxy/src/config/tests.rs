@@ -1,0 +1,211 @@
+use std::collections::BTreeMap;
+
+use secrecy::ExposeSecret as _;
+
+use super::*;
+
+const COMPLETE: &str = r#"
+[service]
+url = "http://127.0.0.1:8090/api"
+api_key = "key"
+api_secret = "secret"
+callback_token = "0123456789abcdef0123456789abcdef"
+
+[[store]]
+id = "demo"
+name = "Demo shop"
+origins = ["http://127.0.0.1:8081"]
+secret_key = "sk_0123456789abcdef0123456789abcdef"
+[store.webhook]
+url = "https://shop.example/florin"
+secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+[[store.product]]
+sku = "ebook"
+title = "An e-book"
+price = "19.90"
+max_quantity = 5
+"#;
+
+/// Loads a file of this text; each call has a file of its own.
+fn loaded(text: &str, variables: &[(&str, &str)]) -> Result<Config, Problems> {
+    let name = format!(
+        "florin-config-{}-{:x}.toml",
+        std::process::id(),
+        fingerprint(text, variables)
+    );
+    let path = std::env::temp_dir().join(name);
+    std::fs::write(&path, text).unwrap();
+    let variables = variables
+        .iter()
+        .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()));
+    let config = load(Some(&path), &variables.collect::<BTreeMap<_, _>>());
+    std::fs::remove_file(&path).unwrap();
+    config
+}
+
+fn fingerprint(text: &str, variables: &[(&str, &str)]) -> u64 {
+    use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+    let mut hasher = DefaultHasher::new();
+    (text, variables, std::thread::current().id()).hash(&mut hasher);
+    hasher.finish()
+}
+
+/// The keys that are complained about.
+#[track_caller]
+fn keys(text: &str) -> Vec<String> {
+    loaded(text, &[])
+        .unwrap_err()
+        .0
+        .into_iter()
+        .map(|problem| problem.key)
+        .collect()
+}
+
+#[test]
+fn a_complete_configuration_is_taken() {
+    let config = loaded(COMPLETE, &[]).unwrap();
+    let store = &config.stores[0];
+    assert_eq!(store.product("ebook").unwrap().price.to_string(), "19.90");
+    assert!(store.lists_origin("http://127.0.0.1:8081"));
+    assert!(!store.lists_origin("http://127.0.0.1:8081.evil.example"));
+    assert_eq!(config.environment, Environment::Test);
+}
+
+#[test]
+fn a_variable_wins_over_the_file() {
+    let variables = [
+        ("FLORIN_LISTEN", "127.0.0.1:9999"),
+        ("FLORIN_SERVICE_API_KEY", "other"),
+    ];
+    let config = loaded(COMPLETE, &variables).unwrap();
+    assert_eq!(config.listen.port(), 9999);
+    assert_eq!(config.service.api_key.expose_secret(), "other");
+}
+
+#[test]
+fn a_secret_given_twice_is_refused() {
+    let variables = [
+        ("FLORIN_SERVICE_API_SECRET", "a"),
+        ("FLORIN_SERVICE_API_SECRET_FILE", "/b"),
+    ];
+    let problems = loaded(COMPLETE, &variables).unwrap_err();
+    assert_eq!(problems.0[0].key, "service.api_secret");
+}
+
+#[test]
+fn everything_that_is_wrong_is_said_at_once() {
+    let text = COMPLETE
+        .replace("http://127.0.0.1:8090/api", "http://pay.example/api")
+        .replace("0123456789abcdef0123456789abcdef\"\n\n", "short\"\n\n")
+        .replace("\"http://127.0.0.1:8081\"", "\"*\"")
+        .replace("\"19.90\"", "\"19.905\"");
+    let expected = [
+        "service.url",
+        "service.callback_token",
+        "store.demo.origins",
+        "store.demo.product.ebook",
+    ];
+    assert_eq!(keys(&text), expected);
+}
+
+#[test]
+fn what_would_cost_money_or_secrets_is_refused() {
+    for (from, to, key) in [
+        (
+            "price = \"19.90\"",
+            "price = \"0\"",
+            "store.demo.product.ebook",
+        ),
+        (
+            "price = \"19.90\"",
+            "price = \"-5\"",
+            "store.demo.product.ebook",
+        ),
+        (
+            "max_quantity = 5",
+            "max_quantity = 0",
+            "store.demo.product.ebook",
+        ),
+        (
+            "https://shop.example/florin",
+            "http://shop.example/florin",
+            "store.demo.webhook",
+        ),
+        (
+            "https://shop.example/florin",
+            "https://169.254.169.254/",
+            "store.demo.webhook",
+        ),
+        (
+            "https://shop.example/florin",
+            "http://127.0.0.1/florin",
+            "store.demo.webhook",
+        ),
+        (
+            "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+            "whsec_c2hvcnQ=",
+            "store.demo.webhook",
+        ),
+        (
+            "sk_0123456789abcdef0123456789abcdef",
+            "sk_short",
+            "store.demo.secret_key",
+        ),
+        (
+            "http://127.0.0.1:8081",
+            "http://shop.example",
+            "store.demo.origins",
+        ),
+        (
+            "http://127.0.0.1:8081",
+            "https://shop.example/",
+            "store.demo.origins",
+        ),
+    ] {
+        assert!(COMPLETE.contains(from), "{from}");
+        assert_eq!(keys(&COMPLETE.replace(from, to)), [key], "{to}");
+    }
+}
+
+#[test]
+fn an_unknown_key_is_refused_by_name_and_line_without_its_value() {
+    let text = COMPLETE.replace("api_secret = \"secret\"", "api_secert = \"canary\"");
+    let problems = loaded(&text, &[]).unwrap_err().to_string();
+    assert!(
+        problems.contains("api_secert") && problems.contains("line 5"),
+        "{problems}"
+    );
+    assert!(!problems.contains("canary"), "{problems}");
+}
+
+#[test]
+fn production_delivers_to_public_addresses_alone() {
+    let private = COMPLETE.replace(
+        "[[store.product]]",
+        "dangerous_allow_private_targets = true\n[[store.product]]",
+    );
+    assert!(loaded(&private, &[]).is_ok());
+    let problems = loaded(&private, &[("FLORIN_ENVIRONMENT", "production")]).unwrap_err();
+    assert_eq!(problems.0[0].key, "store.demo.webhook");
+}
+
+#[test]
+fn no_secret_is_printed() {
+    let config = loaded(COMPLETE, &[]).unwrap();
+    let printed = format!("{config:?}");
+    for secret in ["\"secret\"", "0123456789abcdef", "MfKQ9r8", "sk_"] {
+        assert!(!printed.contains(secret), "{secret} in {printed}");
+    }
+}
+
+#[test]
+fn every_key_of_the_file_is_in_the_reference() {
+    let page = reference();
+    for key in COMPLETE
+        .lines()
+        .filter_map(|line| line.split_once(" = "))
+        .map(|(key, _)| key)
+    {
+        assert!(page.contains(key), "{key}");
+    }
+}

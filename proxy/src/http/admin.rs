@@ -1,0 +1,39 @@
+//! The operator's listener: is the process alive, can it work. Never on the public one.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::routing::get;
+use axum::{Json, Router};
+use serde_json::{Value, json};
+
+use crate::app::App;
+
+/// The health pages.
+pub(crate) fn admin_routes(app: Arc<App>) -> Router {
+    Router::new()
+        .route("/health/live", get(|| async { "alive" }))
+        .route("/health/ready", get(ready))
+        .with_state(app)
+}
+
+/// 200 while the ledger answers and the process is not ending, else 503; what waits to be told, and whether the payment
+/// service answers, is for the operator to read.
+async fn ready(State(app): State<Arc<App>>) -> (StatusCode, Json<Value>) {
+    let backlog = app.parts.ledger.backlog().await;
+    let ending = app.shutdown.is_cancelled();
+    let can_work = backlog.is_ok() && !ending;
+    let status = if can_work {
+        StatusCode::OK
+    } else {
+        StatusCode::SERVICE_UNAVAILABLE
+    };
+    let report = json!({
+        "ledger": if backlog.is_ok() { "ok" } else { "failing" },
+        "payment_service": if app.is_delayed() { "not answering" } else { "ok" },
+        "events_waiting": backlog.ok(),
+        "ending": ending,
+    });
+    (status, Json(report))
+}

@@ -1,0 +1,135 @@
+//! The built widget, compressed when it was built, out of the binary.
+
+use axum::extract::{Path, Request};
+use axum::http::header::{
+    ACCEPT_ENCODING, ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE,
+    ETAG, IF_NONE_MATCH, VARY, X_CONTENT_TYPE_OPTIONS,
+};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use checkout_api::ErrorCode;
+use sha2::{Digest as _, Sha256};
+
+use super::error::ApiError;
+
+/// One file of the built widget.
+pub(super) struct File {
+    name: &'static str,
+    whole: &'static [u8],
+    brotli: Option<&'static [u8]>,
+    gzip: Option<&'static [u8]>,
+}
+
+mod dist {
+    use super::File;
+
+    include!(concat!(env!("OUT_DIR"), "/dist.rs"));
+}
+
+/// Named by their content: never asked for again.
+const IMMUTABLE: &str = "public, max-age=31536000, immutable";
+/// Named for good: asked for again after five minutes, and then mostly answered with 304.
+const FRESH: &str = "public, max-age=300";
+
+/// `/assets/{name}`.
+pub(super) async fn immutable(
+    Path(name): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let file = find(&format!("assets/{name}"))?;
+    Ok(public(answer(file, &headers, IMMUTABLE)))
+}
+
+/// `/florin.js` and `/florin.d.ts`.
+pub(super) async fn root(request: Request) -> Result<Response, ApiError> {
+    let file = find(request.uri().path().trim_start_matches('/'))?;
+    Ok(public(answer(file, request.headers(), FRESH)))
+}
+
+/// A file of the built widget.
+///
+/// # Errors
+/// Not found; and when the binary was built without the widget, how to build it with.
+pub(super) fn find(name: &str) -> Result<&'static File, ApiError> {
+    let found = dist::FILES.iter().find(|file| file.name == name);
+    found.ok_or_else(|| {
+        let message = if dist::FILES.is_empty() {
+            "This proxy was built without the widget. Build it with: cargo xtask build"
+        } else {
+            "There is no such file."
+        };
+        ApiError::new(ErrorCode::NotFound, message)
+    })
+}
+
+/// The file in the smallest form that the browser reads.
+pub(super) fn answer(file: &File, headers: &HeaderMap, cache: &'static str) -> Response {
+    let digest = Sha256::digest(file.whole);
+    let tag = format!("\"{}\"", hex::encode(&digest[..8]));
+    let mut fixed = HeaderMap::new();
+    fixed.insert(CACHE_CONTROL, HeaderValue::from_static(cache));
+    fixed.insert(VARY, HeaderValue::from_static("accept-encoding"));
+    fixed.insert(
+        ETAG,
+        HeaderValue::from_str(&tag).expect("hexadecimal digits fit a header"),
+    );
+    fixed.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if headers
+        .get(IF_NONE_MATCH)
+        .is_some_and(|given| given.as_bytes() == tag.as_bytes())
+    {
+        return (StatusCode::NOT_MODIFIED, fixed).into_response();
+    }
+    fixed.insert(
+        CONTENT_TYPE,
+        HeaderValue::from_static(content_type(file.name)),
+    );
+    let (encoding, bytes) = smallest(file, headers);
+    if let Some(encoding) = encoding {
+        fixed.insert(CONTENT_ENCODING, HeaderValue::from_static(encoding));
+    }
+    (fixed, bytes).into_response()
+}
+
+/// Code and texts without a secret: any page may load them.
+fn public(mut answer: Response) -> Response {
+    let anyone = HeaderValue::from_static("*");
+    answer
+        .headers_mut()
+        .insert(ACCESS_CONTROL_ALLOW_ORIGIN, anyone);
+    let policy = HeaderName::from_static("cross-origin-resource-policy");
+    answer
+        .headers_mut()
+        .insert(policy, HeaderValue::from_static("cross-origin"));
+    answer
+}
+
+fn smallest(file: &File, headers: &HeaderMap) -> (Option<&'static str>, &'static [u8]) {
+    let accepted = headers
+        .get(ACCEPT_ENCODING)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or("");
+    let accepts = |encoding: &str| {
+        accepted.split(',').any(|choice| {
+            let mut parts = choice.split(';').map(str::trim);
+            parts.next() == Some(encoding) && !parts.any(|part| part == "q=0")
+        })
+    };
+    match (file.brotli, file.gzip) {
+        (Some(bytes), _) if accepts("br") => (Some("br"), bytes),
+        (_, Some(bytes)) if accepts("gzip") => (Some("gzip"), bytes),
+        _ => (None, file.whole),
+    }
+}
+
+fn content_type(name: &str) -> &'static str {
+    match name.rsplit('.').next() {
+        Some("js") => "text/javascript; charset=utf-8",
+        Some("wasm") => "application/wasm",
+        Some("css") => "text/css; charset=utf-8",
+        Some("json") => "application/json",
+        Some("html") => "text/html; charset=utf-8",
+        Some("svg") => "image/svg+xml",
+        _ => "text/plain; charset=utf-8",
+    }
+}

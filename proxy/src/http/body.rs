@@ -1,0 +1,53 @@
+//! Reading a request's body: bounded, JSON, and refused with the member that is wrong.
+
+use axum::body::to_bytes;
+use axum::extract::{FromRequest, Request};
+use axum::http::header::CONTENT_TYPE;
+use checkout_api::ErrorCode;
+use serde::de::DeserializeOwned;
+
+use super::error::ApiError;
+
+/// More than any request needs.
+const MAX_BODY_BYTES: usize = 64 * 1024;
+
+/// A JSON body of type `T`.
+pub(super) struct Body<T>(pub T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
+        let content_type = request
+            .headers()
+            .get(CONTENT_TYPE)
+            .and_then(|value| value.to_str().ok());
+        let essence = content_type
+            .and_then(|value| value.split(';').next())
+            .unwrap_or("");
+        if !essence.trim().eq_ignore_ascii_case("application/json") {
+            let message = "Send JSON, with the header Content-Type: application/json.";
+            return Err(ApiError::new(ErrorCode::UnsupportedMediaType, message));
+        }
+        let bytes = to_bytes(request.into_body(), MAX_BODY_BYTES)
+            .await
+            .map_err(|_| {
+                let message = "The body is larger than 64 KiB, or was cut off on its way.";
+                ApiError::new(ErrorCode::PayloadTooLarge, message)
+            })?;
+        serde_json::from_slice(&bytes)
+            .map(Self)
+            .map_err(|error| unreadable(&error))
+    }
+}
+
+/// The member that serde names, so that a machine can point at it.
+fn unreadable(error: &serde_json::Error) -> ApiError {
+    let text = error.to_string();
+    let field = text.split('`').nth(1).filter(|_| text.contains("field"));
+    let message = format!("The body is not what this address takes: {text}.");
+    match field {
+        Some(field) => ApiError::field(field, &message),
+        None => ApiError::new(ErrorCode::InvalidRequest, &message),
+    }
+}

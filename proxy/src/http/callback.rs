@@ -1,0 +1,54 @@
+//! POST /callbacks/{token}: the service says that something happened to an invoice. It is unsigned: a hint, never a
+//! fact, and all that follows from it is that we ask.
+//!
+//! Source: payment-service.md, "Events", rules 2 and 4: answer 200 with an empty body, act on GET /invoice alone.
+
+use std::sync::Arc;
+
+use axum::body::to_bytes;
+use axum::extract::{Path, Request, State};
+use axum::http::StatusCode;
+use checkout_api::ErrorCode;
+use ledger::InvoiceId;
+use serde::Deserialize;
+
+use super::error::ApiError;
+use crate::app::App;
+use crate::token::is_secret;
+
+/// A callback names an invoice and a word.
+const MAX_BODY_BYTES: usize = 4 * 1024;
+
+#[derive(Deserialize)]
+struct Hint {
+    invoice_id: String,
+}
+
+/// Takes a hint. Known and unknown invoices get the same answer.
+pub(super) async fn callback(
+    State(app): State<Arc<App>>,
+    Path(token): Path<String>,
+    request: Request,
+) -> Result<StatusCode, ApiError> {
+    if !is_secret(&app.config.service.callback_token, &token) {
+        return Err(ApiError::new(
+            ErrorCode::NotFound,
+            "There is nothing at this address.",
+        ));
+    }
+    let body = to_bytes(request.into_body(), MAX_BODY_BYTES)
+        .await
+        .map_err(|_| ApiError::new(ErrorCode::PayloadTooLarge, "A callback has 4 KiB at most."))?;
+    let hint: Hint = serde_json::from_slice(&body).map_err(|_| {
+        ApiError::field(
+            "invoice_id",
+            "Send a JSON object with invoice_id, a string.",
+        )
+    })?;
+    if let Ok(id) = InvoiceId::parse(&hint.invoice_id)
+        && app.parts.ledger.hurry_invoice(&id, app.now()).await?
+    {
+        app.attempts_due.notify_one();
+    }
+    Ok(StatusCode::OK)
+}

@@ -1,0 +1,118 @@
+//! What browsers call. Whoever holds a client token may see and pay its one order.
+
+pub(super) mod attempt;
+pub(super) mod events;
+pub(super) mod open;
+pub(super) mod paid;
+pub(super) mod quotes;
+pub(super) mod show;
+
+use std::sync::Arc;
+
+use axum::extract::{FromRequestParts, Request};
+use axum::http::header::{AUTHORIZATION, CACHE_CONTROL};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue};
+use axum::middleware::Next;
+use axum::response::Response;
+use checkout_api::OrderView;
+use jiff::SignedDuration;
+use ledger::{Snapshot, Standing};
+
+use super::cors;
+use super::error::ApiError;
+use crate::app::App;
+use crate::config::Store;
+use crate::token::ClientToken;
+use crate::view::{Seen, view};
+
+/// The order that the request's client token opens.
+pub(super) struct Holder(pub Snapshot);
+
+impl FromRequestParts<Arc<App>> for Holder {
+    type Rejection = ApiError;
+
+    /// Unknown, foreign, expired, malformed and absent tokens get one and the same answer.
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
+        let token = bearer(&parts.headers).and_then(ClientToken::parse);
+        let token = token.ok_or_else(ApiError::not_found)?;
+        let found = app
+            .parts
+            .ledger
+            .order_of_token(token.hash(), app.now())
+            .await?;
+        let snapshot = found.ok_or_else(ApiError::not_found)?;
+        cors::admit(app, store_of(app, &snapshot)?, &parts.headers)?;
+        Ok(Self(snapshot))
+    }
+}
+
+/// The token of the header `Authorization: Bearer …`.
+pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
+    headers
+        .get(AUTHORIZATION)?
+        .to_str()
+        .ok()?
+        .strip_prefix("Bearer ")
+}
+
+/// The store of an order. One that is gone from the configuration has no customers any more.
+pub(super) fn store_of<'a>(app: &'a App, snapshot: &Snapshot) -> Result<&'a Store, ApiError> {
+    app.config
+        .store(&snapshot.order.terms.store_id)
+        .ok_or_else(ApiError::not_found)
+}
+
+/// The order as its customer sees it now.
+pub(super) fn view_of(app: &App, snapshot: &Snapshot) -> Result<OrderView, ApiError> {
+    let seen = Seen {
+        store: store_of(app, snapshot)?,
+        environment: app.config.environment,
+        delayed: app.is_delayed(),
+        now: app.now(),
+    };
+    Ok(view(snapshot, seen))
+}
+
+/// The order again, after something was done to it.
+pub(super) async fn again(app: &App, snapshot: &Snapshot) -> Result<Snapshot, ApiError> {
+    let found = app.parts.ledger.snapshot(&snapshot.order.id).await?;
+    found.ok_or_else(ApiError::not_found)
+}
+
+/// Somebody looks at this order: its attempt is asked about at the watched pace. However many look, the service is
+/// asked once per interval.
+pub(super) async fn hurry(app: &App, snapshot: &Snapshot) -> Result<(), ApiError> {
+    let Some(invoice) = snapshot
+        .attempt
+        .as_ref()
+        .and_then(|attempt| attempt.invoice())
+    else {
+        return Ok(());
+    };
+    let moves = matches!(
+        invoice.standing,
+        Standing::Waiting | Standing::Seen | Standing::Confirming | Standing::Short
+    );
+    let interval = SignedDuration::try_from(app.config.service.watch_interval)
+        .expect("the interval is a minute at most");
+    let wanted = invoice.observed_at.unwrap_or(invoice.opened_at) + interval;
+    let wanted = wanted.max(app.now());
+    if moves && invoice.next_poll_at.is_some_and(|planned| planned > wanted) {
+        app.parts
+            .ledger
+            .hurry_order(&snapshot.order.id, wanted)
+            .await?;
+        app.attempts_due.notify_one();
+    }
+    Ok(())
+}
+
+/// No answer about an order is ever kept by a cache.
+pub(super) async fn no_store(request: Request, next: Next) -> Response {
+    let mut answer = next.run(request).await;
+    answer
+        .headers_mut()
+        .insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    answer
+}

@@ -1,0 +1,101 @@
+//! GET /v1/checkout/events: the order now and at every change, as server-sent events.
+//!
+//! Source: WHATWG HTML, "Server-sent events". Polling GET /v1/checkout always works as well; the stream is faster.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::response::sse::{Event, Sse};
+use futures_util::Stream;
+use futures_util::stream::unfold;
+use jiff::{SignedDuration, Timestamp};
+use ledger::OrderId;
+
+use super::{Holder, hurry, view_of};
+use crate::app::App;
+use crate::http::error::ApiError;
+use crate::watchers::Watcher;
+
+/// A stream without news says that it is alive, before any proxy between takes it for dead.
+const HEARTBEAT: SignedDuration = SignedDuration::from_secs(15);
+/// What a browser waits before it comes back to a stream that ended.
+const RETRY: Duration = Duration::from_secs(2);
+
+/// One open stream.
+struct Watching {
+    app: Arc<App>,
+    order: OrderId,
+    watcher: Watcher,
+    /// What was sent last: a wake-up without a difference sends nothing.
+    sent: Option<String>,
+    /// When something was sent last.
+    quiet_since: Timestamp,
+}
+
+/// Streams the order until it is settled, the browser leaves or the proxy ends.
+pub(crate) async fn events(
+    State(app): State<Arc<App>>,
+    Holder(snapshot): Holder,
+) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, ApiError> {
+    let order = snapshot.order.id;
+    let watcher = app.watchers.watch(&order);
+    let quiet_since = app.now();
+    let watching = Watching {
+        app,
+        order,
+        watcher,
+        sent: None,
+        quiet_since,
+    };
+    Ok(Sse::new(unfold(Some(watching), |watching| async {
+        let mut watching = watching?;
+        let event = watching.next().await?;
+        Some((Ok(event), Some(watching)))
+    })))
+}
+
+impl Watching {
+    /// Waits for something to send; `None` ends the stream.
+    async fn next(&mut self) -> Option<Event> {
+        if let Some(event) = self.news().await? {
+            return Some(event);
+        }
+        let app = self.app.clone();
+        loop {
+            let pause = app.parts.clock.sleep(app.config.service.watch_interval);
+            tokio::select! {
+                () = app.shutdown.cancelled() => return None,
+                () = self.watcher.woken() => {}
+                () = pause => {}
+            }
+            if let Some(event) = self.news().await? {
+                return Some(event);
+            }
+            if app.now().duration_since(self.quiet_since) >= HEARTBEAT {
+                self.quiet_since = app.now();
+                return Some(Event::default().comment("alive"));
+            }
+        }
+    }
+
+    /// The order, if it changed since it was sent; the outer `None` once there is nothing more to tell.
+    async fn news(&mut self) -> Option<Option<Event>> {
+        let snapshot = self.app.parts.ledger.snapshot(&self.order).await.ok()??;
+        hurry(&self.app, &snapshot).await.ok()?;
+        let tag = crate::view::etag(&snapshot, self.app.is_delayed());
+        if self.sent.as_ref() == Some(&tag) {
+            return (!snapshot.order.status.is_settled()).then_some(None);
+        }
+        self.sent = Some(tag);
+        self.quiet_since = self.app.now();
+        let view = view_of(&self.app, &snapshot).ok()?;
+        let event = Event::default()
+            .event("order")
+            .retry(RETRY)
+            .json_data(&view)
+            .ok()?;
+        Some(Some(event))
+    }
+}

@@ -1,0 +1,100 @@
+//! A refusal as it is answered.
+
+use axum::Json;
+use axum::http::header::RETRY_AFTER;
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use checkout_api::ErrorCode;
+use ledger::LedgerError;
+
+/// The only way in which a request fails: a code of the closed list, and what a person should do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ApiError {
+    code: ErrorCode,
+    message: String,
+    field: Option<String>,
+    retry_after_seconds: Option<u32>,
+}
+
+impl ApiError {
+    /// A refusal with a sentence or two for people; nothing internal in it.
+    pub(crate) fn new(code: ErrorCode, message: &str) -> Self {
+        Self {
+            code,
+            message: message.to_owned(),
+            field: None,
+            retry_after_seconds: None,
+        }
+    }
+
+    /// A member of the request that is not as it should be.
+    pub(crate) fn field(field: &str, message: &str) -> Self {
+        let error = Self::new(ErrorCode::InvalidRequest, message);
+        Self {
+            field: Some(field.to_owned()),
+            ..error
+        }
+    }
+
+    /// When to come back.
+    pub(crate) fn retry_after(self, seconds: u32) -> Self {
+        Self {
+            retry_after_seconds: Some(seconds),
+            ..self
+        }
+    }
+
+    /// The one answer to unknown, foreign and expired alike.
+    pub(crate) fn not_found() -> Self {
+        Self::new(
+            ErrorCode::NotFound,
+            "There is no such order, or it is no longer open to you.",
+        )
+    }
+
+    /// A failure of ours, logged here; the answer tells nothing of it.
+    pub(crate) fn internal(error: &dyn std::error::Error) -> Self {
+        tracing::error!(error = %error, "a request failed");
+        let message = "Something went wrong on our side. Nothing is lost; try again shortly.";
+        Self::new(ErrorCode::Internal, message)
+    }
+
+    /// The answer, which people can quote by its request id.
+    pub(crate) fn answer(&self, request_id: &str) -> Response {
+        let mut error = serde_json::json!({
+            "code": self.code.as_str(),
+            "message": self.message,
+            "request_id": request_id,
+        });
+        if let Some(field) = &self.field {
+            error["field"] = field.as_str().into();
+        }
+        let body = Json(serde_json::json!({ "error": error }));
+        let mut answer = (self.status(), body).into_response();
+        if let Some(seconds) = self.retry_after_seconds {
+            answer
+                .headers_mut()
+                .insert(RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        answer
+    }
+
+    fn status(&self) -> StatusCode {
+        StatusCode::from_u16(self.code.status()).expect("the list holds valid statuses")
+    }
+}
+
+impl From<LedgerError> for ApiError {
+    fn from(error: LedgerError) -> Self {
+        Self::internal(&error)
+    }
+}
+
+/// Carries the refusal to the outermost layer, which knows the request's id and writes the answer.
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let mut answer = self.status().into_response();
+        answer.extensions_mut().insert(self);
+        answer
+    }
+}

@@ -1,0 +1,189 @@
+//! POST /v1/orders: the store's server says what it wants paid.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use checkout_api::ErrorCode;
+use jiff::SignedDuration;
+use ledger::{NewOrder, OpenError, OrderRecord, PriceSource, Reference, Snapshot};
+use money::{Amount, CryptoCode, Currency};
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+use super::Merchant;
+use crate::app::App;
+use crate::config::Store;
+use crate::http::body::Body;
+use crate::http::checkout::open::TOKEN_LIFETIME_AFTER_ORDER;
+use crate::http::error::ApiError;
+use crate::token::ClientToken;
+
+/// How long an order takes attempts: a day, unless the store says 1 minute to 30 days.
+const DEFAULT_LIFETIME_SECONDS: u32 = 24 * 3600;
+const LIFETIME_SECONDS: std::ops::RangeInclusive<u32> = 60..=30 * 24 * 3600;
+const MAX_TITLE_CHARS: usize = 120;
+/// The store's own notes, as JSON.
+const MAX_METADATA_BYTES: usize = 4096;
+
+/// What the store wants paid.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OpenOrder {
+    amount: Amount,
+    currency: Currency,
+    reference: String,
+    title: Option<String>,
+    customer_email: Option<String>,
+    return_url: Option<String>,
+    #[serde(default)]
+    metadata: serde_json::Map<String, serde_json::Value>,
+    #[serde(default)]
+    assets: Vec<CryptoCode>,
+    expires_in_seconds: Option<u32>,
+}
+
+/// The order, and how its customer gets to it.
+#[derive(Serialize)]
+pub(crate) struct OpenedOrder {
+    order: OrderRecord,
+    /// A fresh token at every call: whoever holds it may see and pay this order.
+    client_token: String,
+    /// The checkout page, token included.
+    checkout_url: String,
+}
+
+/// Opens an order. The same reference at the same price is the same order; at another price it is refused.
+pub(crate) async fn open_order(
+    State(app): State<Arc<App>>,
+    merchant: Merchant,
+    Body(wanted): Body<OpenOrder>,
+) -> Result<(StatusCode, Json<OpenedOrder>), ApiError> {
+    let store = merchant.store(&app);
+    let terms = terms(&app, store, wanted)?;
+    let token = ClientToken::draw(&*app.parts.random);
+    let (id, now) = (app.draw_order_id(), app.now());
+    let token_expires_at = terms.expires_at + TOKEN_LIFETIME_AFTER_ORDER;
+    let opened = app
+        .parts
+        .ledger
+        .open_order(&id, &terms, token.hash(), token_expires_at, now)
+        .await;
+    let opened = opened.map_err(|error| match error {
+        OpenError::Ledger(error) => ApiError::from(error),
+        OpenError::Conflict(known) => {
+            let order = &known.id;
+            tracing::warn!(store = %store.id, %order, "a reference came again at another price");
+            let message = "This reference already names an order of another price or currency. \
+                           Use a reference of its own for every order.";
+            ApiError::new(ErrorCode::OrderConflict, message)
+        }
+    })?;
+    app.order_changed(&opened.order.id);
+    let snapshot = app.parts.ledger.snapshot(&opened.order.id).await?;
+    let snapshot = snapshot.unwrap_or(Snapshot {
+        order: opened.order,
+        attempt: None,
+    });
+    let base = app.config.public_url.base();
+    let token = token.expose();
+    let checkout_url = format!("{base}/pay?store={}#client_token={token}", store.id);
+    let order = OrderRecord::of(&snapshot);
+    let status = if opened.is_new {
+        StatusCode::CREATED
+    } else {
+        StatusCode::OK
+    };
+    Ok((
+        status,
+        Json(OpenedOrder {
+            order,
+            client_token: token.to_owned(),
+            checkout_url,
+        }),
+    ))
+}
+
+fn terms(app: &App, store: &Store, wanted: OpenOrder) -> Result<NewOrder, ApiError> {
+    let reference = Reference::parse(&wanted.reference)
+        .map_err(|error| ApiError::field("reference", &error.to_string()))?;
+    let amount = amount(wanted.amount, wanted.currency)?;
+    let title = wanted.title.unwrap_or_else(|| store.name.clone());
+    if title.chars().count() > MAX_TITLE_CHARS {
+        return Err(ApiError::field(
+            "title",
+            "A title has 120 characters at most.",
+        ));
+    }
+    if let Some(link) = &wanted.return_url {
+        check_return_url(store, link)?;
+    }
+    let metadata_bytes = serde_json::to_string(&wanted.metadata).map_or(usize::MAX, |s| s.len());
+    if metadata_bytes > MAX_METADATA_BYTES {
+        return Err(ApiError::field(
+            "metadata",
+            "Metadata has 4096 bytes at most, as JSON.",
+        ));
+    }
+    let lifetime = wanted
+        .expires_in_seconds
+        .unwrap_or(DEFAULT_LIFETIME_SECONDS);
+    if !LIFETIME_SECONDS.contains(&lifetime) {
+        let message = "An order lives 60 seconds to 30 days.";
+        return Err(ApiError::field("expires_in_seconds", message));
+    }
+    let same_currency = wanted.currency == store.currency;
+    let tolerates = same_currency && store.tolerance < amount;
+    Ok(NewOrder {
+        store_id: store.id.clone(),
+        reference,
+        amount,
+        currency: wanted.currency,
+        price_source: PriceSource::StoreServer,
+        title,
+        customer_email: wanted.customer_email,
+        return_url: wanted.return_url,
+        metadata: wanted.metadata,
+        assets: wanted.assets,
+        tolerance: if tolerates {
+            store.tolerance
+        } else {
+            Amount::ZERO
+        },
+        expires_at: app.now() + SignedDuration::from_secs(i64::from(lifetime)),
+    })
+}
+
+fn amount(amount: Amount, currency: Currency) -> Result<Amount, ApiError> {
+    if amount.is_zero() {
+        return Err(ApiError::field("amount", "The amount must be above zero."));
+    }
+    let decimals = currency.decimals();
+    if amount.decimals() > decimals {
+        let message = format!("{amount} has more than the {decimals} decimals of {currency}.");
+        return Err(ApiError::field("amount", &message));
+    }
+    Ok(amount.padded(decimals))
+}
+
+/// Back to the shop, and nowhere else.
+fn check_return_url(store: &Store, link: &str) -> Result<(), ApiError> {
+    let origin = Url::parse(link)
+        .ok()
+        .map(|url| url.origin().ascii_serialization());
+    let home = store
+        .return_url
+        .as_deref()
+        .and_then(|home| Url::parse(home).ok());
+    let home = home.map(|url| url.origin().ascii_serialization());
+    if origin
+        .as_deref()
+        .is_some_and(|origin| store.lists_origin(origin))
+        || origin == home
+    {
+        return Ok(());
+    }
+    let message = "The address must be on one of the store's origins.";
+    Err(ApiError::field("return_url", message))
+}

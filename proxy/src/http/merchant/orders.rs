@@ -1,0 +1,82 @@
+//! GET /v1/orders and GET /v1/orders/{id}.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Path, Query, State};
+use ledger::{OrderFilter, OrderId, OrderRecord, OrderStatus, Reference};
+use serde::{Deserialize, Serialize};
+
+use super::{Merchant, page_size};
+use crate::app::App;
+use crate::http::error::ApiError;
+
+/// Which orders.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Wanted {
+    reference: Option<String>,
+    status: Option<String>,
+    after: Option<String>,
+    limit: Option<u32>,
+}
+
+/// A page of orders, newest first.
+#[derive(Serialize)]
+pub(crate) struct Page {
+    orders: Vec<OrderRecord>,
+    /// What to pass as `after` for the next page; absent on the last.
+    next: Option<String>,
+}
+
+/// One order.
+pub(crate) async fn order(
+    State(app): State<Arc<App>>,
+    merchant: Merchant,
+    Path(id): Path<String>,
+) -> Result<Json<OrderRecord>, ApiError> {
+    Ok(Json(OrderRecord::of(&merchant.order(&app, &id).await?)))
+}
+
+/// A page of orders.
+pub(crate) async fn orders(
+    State(app): State<Arc<App>>,
+    merchant: Merchant,
+    wanted: Result<Query<Wanted>, QueryRejection>,
+) -> Result<Json<Page>, ApiError> {
+    let Query(wanted) = wanted.map_err(|error| ApiError::field("query", &error.body_text()))?;
+    let filter = filter(&wanted)?;
+    let found = app.parts.ledger.orders(&merchant.0, &filter).await?;
+    let is_full = found.len() == filter.limit as usize;
+    let next = found
+        .last()
+        .filter(|_| is_full)
+        .map(|last| last.order.id.to_string());
+    Ok(Json(Page {
+        orders: found.iter().map(OrderRecord::of).collect(),
+        next,
+    }))
+}
+
+fn filter(wanted: &Wanted) -> Result<OrderFilter, ApiError> {
+    let refuse = |field: &'static str| {
+        move |error: ledger::InvalidId| ApiError::field(field, &error.to_string())
+    };
+    let status = wanted.status.as_deref().map(|word| {
+        let unknown = || ApiError::field("status", "There is no such status.");
+        OrderStatus::parse(word).ok_or_else(unknown)
+    });
+    let reference = wanted
+        .reference
+        .as_deref()
+        .map(Reference::parse)
+        .transpose();
+    let after = wanted.after.as_deref().map(OrderId::parse).transpose();
+    Ok(OrderFilter {
+        reference: reference.map_err(refuse("reference"))?,
+        status: status.transpose()?,
+        after: after.map_err(refuse("after"))?,
+        limit: page_size(wanted.limit)?,
+    })
+}

@@ -1,0 +1,75 @@
+//! GET /pay: the checkout page, and what every frame shows.
+
+use std::sync::Arc;
+
+use axum::extract::{Query, State};
+use axum::http::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY};
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::response::Response;
+use ledger::StoreId;
+use serde::Deserialize;
+
+use super::assets;
+use super::error::ApiError;
+use crate::app::App;
+use crate::config::Origin;
+
+/// Which store's pages may frame this one. The order itself comes in the fragment, which no server sees.
+#[derive(Deserialize)]
+pub(super) struct Framed {
+    store: Option<String>,
+}
+
+/// The page, under a policy that lets in no script but ours and no embedder but the store's pages.
+pub(super) async fn page(
+    State(app): State<Arc<App>>,
+    Query(framed): Query<Framed>,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let file = assets::find("pay.html")?;
+    let mut answer = assets::answer(file, &headers, "no-cache");
+    let policy = policy(&embedders(&app, framed.store.as_deref()));
+    let policy = HeaderValue::from_str(&policy).expect("origins are plain ASCII");
+    let headers = answer.headers_mut();
+    headers.insert(CONTENT_SECURITY_POLICY, policy);
+    headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.insert(
+        HeaderName::from_static("permissions-policy"),
+        HeaderValue::from_static(
+            "clipboard-write=(self), camera=(), microphone=(), geolocation=(), payment=()",
+        ),
+    );
+    Ok(answer)
+}
+
+/// The store's own origins; without a store those of all, since a token in the fragment may be of any of them.
+fn embedders(app: &App, store: Option<&str>) -> Vec<Origin> {
+    match store {
+        Some(id) => {
+            let store = StoreId::parse(id).ok().and_then(|id| app.config.store(&id));
+            store.map(|store| store.origins.clone()).unwrap_or_default()
+        }
+        None => app
+            .config
+            .stores
+            .iter()
+            .flat_map(|store| store.origins.clone())
+            .collect(),
+    }
+}
+
+fn policy(embedders: &[Origin]) -> String {
+    let ancestors = match embedders {
+        [] => "'none'".to_owned(),
+        some => some
+            .iter()
+            .map(Origin::as_str)
+            .collect::<Vec<_>>()
+            .join(" "),
+    };
+    format!(
+        "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; \
+         img-src 'self'; font-src 'self'; connect-src 'self'; base-uri 'none'; \
+         form-action 'none'; object-src 'none'; frame-ancestors {ancestors}"
+    )
+}

@@ -1,0 +1,65 @@
+//! The outermost layer: names each request, writes refusals, logs one line.
+
+use std::sync::Arc;
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{HeaderName, HeaderValue, StatusCode};
+use axum::middleware::Next;
+use axum::response::Response;
+use checkout_api::ErrorCode;
+use tracing::Instrument as _;
+
+use super::error::ApiError;
+use crate::app::App;
+
+static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// Names and logs a request. The log names the route, never the path: a path may hold the callback token.
+pub(super) async fn log_request(
+    State(app): State<Arc<App>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let id = format!("req_{}", hex::encode(&app.draw()[..8]));
+    let matched = request
+        .extensions()
+        .get::<MatchedPath>()
+        .map(MatchedPath::as_str);
+    let route = matched.unwrap_or("(none)").to_owned();
+    let method = request.method().clone();
+    let started = app.now();
+    let span = tracing::info_span!("request", request_id = %id);
+    let mut answer = next.run(request).instrument(span).await;
+    let refusal = answer.extensions_mut().remove::<ApiError>();
+    if let Some(refusal) = refusal.or_else(|| unrouted(&answer)) {
+        let cors = std::mem::take(answer.headers_mut());
+        answer = refusal.answer(&id);
+        for (name, value) in &cors {
+            if name.as_str().starts_with("access-control-") || name == "vary" {
+                answer.headers_mut().append(name.clone(), value.clone());
+            }
+        }
+    }
+    let value = HeaderValue::from_str(&id).expect("an id is plain ASCII");
+    answer.headers_mut().insert(REQUEST_ID.clone(), value);
+    let status = answer.status().as_u16();
+    let elapsed_ms = app.now().duration_since(started).as_millis();
+    tracing::info!(request_id = %id, %method, route, status, elapsed_ms, "request");
+    answer
+}
+
+/// What the router refuses by itself gets the same shape as every other refusal.
+fn unrouted(answer: &Response) -> Option<ApiError> {
+    let bare = answer.headers().get("content-type").is_none();
+    match answer.status() {
+        StatusCode::NOT_FOUND if bare => Some(ApiError::new(
+            ErrorCode::NotFound,
+            "There is nothing at this address.",
+        )),
+        StatusCode::METHOD_NOT_ALLOWED => {
+            let message = "This address takes another method; see its documentation.";
+            Some(ApiError::new(ErrorCode::MethodNotAllowed, message))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,51 @@
+//! Which address leads where.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::middleware::{from_fn, from_fn_with_state};
+use axum::routing::{get, post};
+
+use super::cors::cors;
+use super::request_log::log_request;
+use super::{assets, callback, checkout, merchant, page};
+use crate::app::App;
+
+/// Everything that browsers, stores and the service call.
+pub(crate) fn routes(app: Arc<App>) -> Router {
+    let browser = Router::new()
+        .route(
+            "/v1/checkout",
+            post(checkout::open::open).get(checkout::show::show),
+        )
+        .route("/v1/checkout/quotes", get(checkout::quotes::quotes))
+        .route("/v1/checkout/attempt", post(checkout::attempt::attempt))
+        .route("/v1/checkout/paid", post(checkout::paid::paid))
+        .route("/v1/checkout/events", get(checkout::events::events))
+        .layer(from_fn(checkout::no_store))
+        .layer(from_fn_with_state(app.clone(), cors));
+    let store = Router::new()
+        .route(
+            "/v1/orders",
+            post(merchant::open_order::open_order).get(merchant::orders::orders),
+        )
+        .route("/v1/orders/{id}", get(merchant::orders::order))
+        .route("/v1/orders/{id}/cancel", post(merchant::cancel::cancel))
+        .route("/v1/events", get(merchant::events::events))
+        .route(
+            "/v1/events/{id}/redeliver",
+            post(merchant::deliveries::redeliver),
+        )
+        .route("/v1/deliveries", get(merchant::deliveries::deliveries))
+        .layer(from_fn(checkout::no_store));
+    Router::new()
+        .merge(browser)
+        .merge(store)
+        .route("/callbacks/{token}", post(callback::callback))
+        .route("/pay", get(page::page))
+        .route("/florin.js", get(assets::root))
+        .route("/florin.d.ts", get(assets::root))
+        .route("/assets/{name}", get(assets::immutable))
+        .layer(from_fn_with_state(app.clone(), log_request))
+        .with_state(app)
+}

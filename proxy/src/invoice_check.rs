@@ -1,0 +1,138 @@
+//! The checks that an invoice of the service must pass before a customer sees it.
+
+use checkout_api::Environment;
+use jiff::{SignedDuration, Timestamp};
+use ledger::{NewAttempt, Progress, Standing};
+use money::{Amount, Asset, InvalidAmount};
+use service_api::{AddressError, Network, UriError, payment_uri};
+
+/// Lifetimes that are taken at their word. `Assumed:` no invoice lives longer than a week.
+const LIFETIME_MINUTES: std::ops::RangeInclusive<i64> = 1..=7 * 24 * 60;
+/// Texts that are shown to a customer.
+const MAX_WARNINGS: usize = 20;
+const MAX_WARNING_CHARS: usize = 1000;
+
+/// Why an invoice is not shown. Money sent to it could be lost.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Suspicious {
+    /// Our own table has no such asset.
+    #[error("the asset is unknown")]
+    UnknownAsset,
+    /// The invoice is for something else than was asked for.
+    #[error("{field} is {found:?}, and {expected:?} was asked for")]
+    Other {
+        /// Which member.
+        field: &'static str,
+        /// What was asked for.
+        expected: String,
+        /// What the invoice says.
+        found: String,
+    },
+    /// An amount that is none.
+    #[error("{0}: {1}")]
+    Amount(&'static str, InvalidAmount),
+    /// The address is not one of the asset's network, or its checksum is wrong.
+    #[error("deposit_address: {0}")]
+    Address(#[from] AddressError),
+    /// The QR code would send the money elsewhere, or another amount of it.
+    #[error("qr_string: {0}")]
+    Uri(#[from] UriError),
+    /// The lifetime is no number of minutes.
+    #[error("invoice_expired_in is {0:?}: no usable number of minutes")]
+    Lifetime(String),
+    /// The service's id does not have the shape of an id.
+    #[error("{0}")]
+    Id(#[from] ledger::InvalidId),
+}
+
+/// Turns the service's answer into an invoice that may be shown.
+pub(crate) fn check(
+    terms: &NewAttempt,
+    answer: &service_api::Invoice,
+    environment: Environment,
+    now: Timestamp,
+) -> Result<ledger::Invoice, Suspicious> {
+    let asset = Asset::of(&terms.crypto_code).ok_or(Suspicious::UnknownAsset)?;
+    same(
+        "deposit_crypto",
+        terms.crypto_code.as_str(),
+        &answer.deposit_crypto,
+    )?;
+    let asked = &terms.asked;
+    same_amount(
+        "invoice_amount_in_crypto",
+        asked.figures.crypto,
+        &answer.invoice_amount_in_crypto,
+    )?;
+    same_amount(
+        "invoice_amount_in_usd",
+        asked.figures.usd,
+        &answer.invoice_amount_in_usd,
+    )?;
+    same_amount(
+        "local_currency_amount",
+        asked.figures.local,
+        &answer.local_currency_amount,
+    )?;
+    same(
+        "local_currency_code",
+        asked.local_currency.as_str(),
+        &answer.local_currency_code,
+    )?;
+    let network = match environment {
+        Environment::Test => Network::Test,
+        Environment::Production => Network::Main,
+    };
+    let (address, amount) = (&answer.deposit_address, asked.figures.crypto);
+    service_api::address::check(asset, address, network)?;
+    payment_uri::check(asset, &answer.qr_string, address, amount, network)?;
+    Ok(ledger::Invoice {
+        id: ledger::InvoiceId::parse(answer.invoice_id.as_str())?,
+        address: answer.deposit_address.clone(),
+        qr_string: answer.qr_string.clone(),
+        warnings: warnings(&answer.warning_messages),
+        opened_at: now,
+        expires_at: now + lifetime(&answer.invoice_expired_in)?,
+        marked_as_paid_at: None,
+        standing: Standing::Waiting,
+        progress: Progress::NOTHING,
+        observed_at: None,
+        next_poll_at: None,
+    })
+}
+
+/// Source: payment-service.md, "Invoice": `invoice_expired_in` is the time until the invoice expires, in minutes.
+fn lifetime(minutes: &str) -> Result<SignedDuration, Suspicious> {
+    let parsed = minutes
+        .parse::<i64>()
+        .ok()
+        .filter(|minutes| LIFETIME_MINUTES.contains(minutes));
+    let parsed = parsed.ok_or_else(|| Suspicious::Lifetime(minutes.chars().take(40).collect()))?;
+    Ok(SignedDuration::from_mins(parsed))
+}
+
+fn warnings(texts: &[String]) -> Vec<String> {
+    let cut = |text: &String| text.chars().take(MAX_WARNING_CHARS).collect();
+    texts.iter().take(MAX_WARNINGS).map(cut).collect()
+}
+
+fn same(field: &'static str, expected: &str, found: &str) -> Result<(), Suspicious> {
+    if expected == found {
+        return Ok(());
+    }
+    let found = found.chars().take(80).collect();
+    Err(Suspicious::Other {
+        field,
+        expected: expected.to_owned(),
+        found,
+    })
+}
+
+fn same_amount(field: &'static str, expected: Amount, found: &str) -> Result<(), Suspicious> {
+    let amount = Amount::parse(found).map_err(|error| Suspicious::Amount(field, error))?;
+    if amount == expected {
+        Ok(())
+    } else {
+        same(field, &expected.to_string(), found)
+    }
+}

@@ -1,0 +1,154 @@
+//! The one watcher: asks the service about every attempt that is due, and hands what it hears to the ledger.
+//!
+//! Polls, callbacks and restarts all lead here: there is one way into the ledger.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::SignedDuration;
+use ledger::{DueAttempt, Figures, Observation, Observed, Verdict};
+use service_api::{CallError, InvoiceAnswer, InvoiceId};
+use tokio::task::JoinSet;
+
+use crate::app::App;
+
+/// Looks under way at once.
+const CONCURRENT_LOOKS: usize = 8;
+/// A look that has not come back by then is made again. Longer than every try of a call together.
+const LEASE: SignedDuration = SignedDuration::from_secs(60);
+/// When to look again at what could not be asked about.
+const RETRY: SignedDuration = SignedDuration::from_secs(5);
+/// The longest sleep: a look that another process planned is noticed by then.
+const MAX_SLEEP: Duration = Duration::from_secs(1);
+
+/// Looks until the process ends; then lets the looks under way finish.
+pub(crate) async fn watch(app: Arc<App>) {
+    let mut looks = JoinSet::new();
+    while !app.shutdown.is_cancelled() {
+        let free = CONCURRENT_LOOKS - looks.len();
+        for due in due_now(&app, free).await {
+            looks.spawn(look(app.clone(), due));
+        }
+        tokio::select! {
+            () = app.shutdown.cancelled() => {}
+            () = app.attempts_due.notified(), if looks.len() < CONCURRENT_LOOKS => {}
+            () = app.parts.clock.sleep(MAX_SLEEP), if looks.len() < CONCURRENT_LOOKS => {}
+            Some(ended) = looks.join_next() => ended.expect("a look does not panic"),
+        }
+    }
+    while looks.join_next().await.is_some() {}
+}
+
+async fn due_now(app: &App, free: usize) -> Vec<DueAttempt> {
+    let limit = u32::try_from(free).unwrap_or(u32::MAX);
+    if limit == 0 {
+        return Vec::new();
+    }
+    let now = app.now();
+    let due = app.parts.ledger.due_attempts(now, now + LEASE, limit).await;
+    due.unwrap_or_else(|error| {
+        tracing::error!(%error, "the ledger does not say which attempts are due");
+        Vec::new()
+    })
+}
+
+async fn look(app: Arc<App>, due: DueAttempt) {
+    let id = match InvoiceId::parse(due.invoice_id.as_str()) {
+        Ok(id) => id,
+        Err(error) => return tracing::error!(%error, "an invoice of the ledger has no usable id"),
+    };
+    match app.parts.service.invoice(&id).await {
+        Ok(answer) => heard(&app, &due, answer).await,
+        Err(error) => not_heard(&app, &due, &error).await,
+    }
+}
+
+async fn heard(app: &App, due: &DueAttempt, answer: InvoiceAnswer) {
+    if app.service_answered(true) {
+        tracing::info!("the payment service answers again");
+        app.watchers.wake(&due.order_id);
+    }
+    let observation = observation(app, answer);
+    match app.parts.ledger.observe(due, &observation).await {
+        Ok(Some(observed)) => recorded(app, due, &observed),
+        Ok(None) => tracing::debug!(order = %due.order_id, "a later look was recorded already"),
+        Err(error) => {
+            tracing::error!(order = %due.order_id, %error, "an observation could not be recorded");
+        }
+    }
+    // The look may be planned for sooner than the watcher would sleep.
+    app.attempts_due.notify_one();
+}
+
+fn recorded(app: &App, due: &DueAttempt, observed: &Observed) {
+    let order = &due.order_id;
+    match &observed.verdict {
+        Verdict::Held(hold) => tracing::error!(
+            %order, invoice = %due.invoice_id, %hold,
+            "a payment is held: nothing is credited until the service's answer is clear"
+        ),
+        Verdict::Frozen { address } => tracing::error!(
+            %order, invoice = %due.invoice_id, address,
+            "the service changed an invoice's address: the order is blocked"
+        ),
+        _ if observed.changed => {
+            tracing::info!(%order, status = observed.status.as_str(), "an order moved");
+        }
+        _ => {}
+    }
+    app.order_changed(order);
+}
+
+async fn not_heard(app: &App, due: &DueAttempt, error: &CallError) {
+    if app.service_answered(false) {
+        tracing::warn!(%error, "the payment service does not answer: payments are found later");
+        app.watchers.wake(&due.order_id);
+    }
+    let pause = match error {
+        CallError::RateLimited { retry_after } => SignedDuration::try_from(*retry_after)
+            .unwrap_or(RETRY)
+            .max(RETRY),
+        CallError::Refused { .. } => {
+            let (order, invoice) = (&due.order_id, &due.invoice_id);
+            tracing::error!(%order, %invoice, %error, "the service refuses to speak of an invoice");
+            SignedDuration::from_mins(1)
+        }
+        CallError::NotSent(_) | CallError::Unclear(_) | CallError::Broken { .. } => RETRY,
+    };
+    let deferred = app
+        .parts
+        .ledger
+        .defer_attempt(&due.attempt_id, app.now() + pause)
+        .await;
+    if let Err(error) = deferred {
+        tracing::error!(order = %due.order_id, %error, "a look could not be planned anew");
+    }
+}
+
+/// The answer member by member, as the service wrote it.
+fn observation(app: &App, answer: InvoiceAnswer) -> Observation {
+    let InvoiceAnswer { status: said, raw } = answer;
+    Observation {
+        observed_at: app.now(),
+        raw,
+        invoice_id: said.invoice_id,
+        status: said
+            .transaction_status
+            .map(|status| status.as_str().to_owned()),
+        asked: Figures {
+            crypto: said.invoice_crypto_amount,
+            usd: said.invoice_amount_in_usd,
+            local: said.invoice_amount_in_local_currency,
+        },
+        received: Figures {
+            crypto: said.received_crypto_amount,
+            usd: said.received_amount_in_usd,
+            local: said.received_amount_in_local_currency,
+        },
+        local_currency: said.local_currency_code,
+        crypto_code: said.transaction_crypto,
+        address: said.wallet_address,
+        confirmations: said.blockchain_confirmations,
+        transaction_hash: said.transaction_hash,
+    }
+}

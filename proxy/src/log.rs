@@ -1,0 +1,26 @@
+//! What is logged and how: lines for people on a terminal, JSON for machines elsewhere.
+
+use std::io::IsTerminal as _;
+
+use tracing_subscriber::EnvFilter;
+
+/// Starts logging to standard error.
+///
+/// # Errors
+/// When `directives` is no `tracing` filter; the text says what is wrong.
+pub fn init(directives: &str) -> Result<(), String> {
+    let filter = EnvFilter::try_new(directives).map_err(|error| error.to_string())?;
+    let builder = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr);
+    let started = if std::io::stderr().is_terminal() {
+        builder.with_target(false).try_init()
+    } else {
+        builder
+            .json()
+            .flatten_event(true)
+            .with_current_span(true)
+            .try_init()
+    };
+    started.map_err(|error| error.to_string())
+}

@@ -1,0 +1,100 @@
+//! One fresh copy of the service's prices for everybody.
+
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use money::CryptoCode;
+use service_api::{CallError, Clock, PaymentService, PriceEntry, Prices};
+use tokio::sync::Mutex;
+
+/// The prices as they were at one moment.
+#[derive(Debug)]
+pub(crate) struct Priced {
+    /// What the service said.
+    pub prices: Prices,
+    /// When.
+    pub fetched_at: Timestamp,
+}
+
+/// Keeps the prices that are still offered. However many ask at once, the service is asked once.
+#[derive(Debug)]
+pub(crate) struct PriceBoard {
+    lifetime: SignedDuration,
+    /// Newest last; all still within their lifetime when they were last looked at.
+    offered: RwLock<Vec<Arc<Priced>>>,
+    fetching: Mutex<()>,
+}
+
+impl PriceBoard {
+    /// A board whose prices are offered for `lifetime` after they were fetched.
+    pub(crate) fn new(lifetime: Duration) -> Self {
+        let lifetime = SignedDuration::try_from(lifetime).expect("a lifetime is minutes at most");
+        Self {
+            lifetime,
+            offered: RwLock::default(),
+            fetching: Mutex::default(),
+        }
+    }
+
+    /// Prices with at least half of their lifetime left.
+    ///
+    /// # Errors
+    /// What the service answered, when no fresh copy could be had.
+    pub(crate) async fn fresh(
+        &self,
+        service: &dyn PaymentService,
+        clock: &dyn Clock,
+    ) -> Result<Arc<Priced>, CallError> {
+        if let Some(priced) = self.newest(clock.now()) {
+            return Ok(priced);
+        }
+        let _one_at_a_time = self.fetching.lock().await;
+        if let Some(priced) = self.newest(clock.now()) {
+            return Ok(priced);
+        }
+        let prices = service.prices().await?;
+        for skipped in &prices.skipped {
+            tracing::warn!(asset = %skipped.key, reason = %skipped.reason, "price not readable");
+        }
+        let fetched = Arc::new(Priced {
+            prices,
+            fetched_at: clock.now(),
+        });
+        let mut offered = self.offered.write().unwrap_or_else(PoisonError::into_inner);
+        offered.retain(|old| self.seconds_left(old, clock.now()) > 0);
+        offered.push(fetched.clone());
+        Ok(fetched)
+    }
+
+    /// The price of an asset that a conversion id pins, while it is still offered.
+    pub(crate) fn find(
+        &self,
+        code: &CryptoCode,
+        conversion_id: &str,
+        now: Timestamp,
+    ) -> Option<PriceEntry> {
+        let offered = self.offered.read().unwrap_or_else(PoisonError::into_inner);
+        offered
+            .iter()
+            .filter(|priced| self.seconds_left(priced, now) > 0)
+            .filter_map(|priced| priced.prices.entries.get(code))
+            .find(|entry| entry.conversion_id.as_str() == conversion_id)
+            .cloned()
+    }
+
+    /// How long prices are still offered; 0 once they are not.
+    pub(crate) fn seconds_left(&self, priced: &Priced, now: Timestamp) -> u32 {
+        let left = self.lifetime - now.duration_since(priced.fetched_at);
+        u32::try_from(left.as_secs().max(0)).unwrap_or(u32::MAX)
+    }
+
+    fn newest(&self, now: Timestamp) -> Option<Arc<Priced>> {
+        let offered = self.offered.read().unwrap_or_else(PoisonError::into_inner);
+        let half = u32::try_from(self.lifetime.as_secs() / 2).unwrap_or(u32::MAX);
+        offered
+            .last()
+            .filter(|priced| self.seconds_left(priced, now) > half)
+            .cloned()
+    }
+}

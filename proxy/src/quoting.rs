@@ -1,0 +1,128 @@
+//! What an order costs in an asset, from a price of the service. Pure: the one place where an amount to pay is computed.
+
+use ledger::{Asked, Figures, Order};
+use money::{Amount, AmountError, Asset, Currency, Rounding};
+use service_api::{Limits, PriceEntry, Rates};
+
+/// Decimals of a dollar amount.
+const USD_DECIMALS: u32 = 2;
+
+/// Why an order cannot be paid in an asset now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum NoQuote {
+    /// The service's price is no price, or in a currency that the order's cannot be compared with.
+    #[error("the service states no usable price")]
+    NotPriced,
+    /// The price is below the asset's minimum.
+    #[error("the price is below the asset's minimum")]
+    BelowMinimum,
+    /// The price is above the asset's maximum.
+    #[error("the price is above the asset's maximum")]
+    AboveMaximum,
+}
+
+impl From<AmountError> for NoQuote {
+    fn from(_: AmountError) -> Self {
+        Self::NotPriced
+    }
+}
+
+/// The asset's limits in the asset; an empty text is no limit.
+///
+/// `Assumed:` `limits.min` and `limits.max` count units of the asset, as the specification calls them deposit amounts. A
+/// service whose limits are in another unit would answer `AMOUNT_OUT_OF_RANGE` to an invoice within them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Range {
+    /// The least.
+    pub min: Option<Amount>,
+    /// The most.
+    pub max: Option<Amount>,
+}
+
+impl Range {
+    /// Reads the limits.
+    ///
+    /// # Errors
+    /// [`NoQuote::NotPriced`] when one is there and is no amount: an unreadable limit is not ignored.
+    pub(crate) fn of(limits: &Limits) -> Result<Self, NoQuote> {
+        let read = |text: &str| match text {
+            "" => Ok(None),
+            text => Amount::parse(text)
+                .map(Some)
+                .map_err(|_| NoQuote::NotPriced),
+        };
+        Ok(Self {
+            min: read(&limits.min)?,
+            max: read(&limits.max)?,
+        })
+    }
+
+    fn check(self, amount: Amount) -> Result<(), NoQuote> {
+        if self.min.is_some_and(|min| amount < min) {
+            return Err(NoQuote::BelowMinimum);
+        }
+        if self.max.is_some_and(|max| amount > max) {
+            return Err(NoQuote::AboveMaximum);
+        }
+        Ok(())
+    }
+}
+
+/// What an order costs, whether or not the limits allow it.
+///
+/// # Errors
+/// [`NoQuote::NotPriced`].
+pub(crate) fn price(order: &Order, asset: Asset, rates: &Rates) -> Result<Asked, NoQuote> {
+    let read = |text: &str| {
+        let amount = Amount::parse(text).map_err(|_| NoQuote::NotPriced)?;
+        if amount.is_zero() {
+            Err(NoQuote::NotPriced)
+        } else {
+            Ok(amount)
+        }
+    };
+    let crypto = read(&rates.amount_in_crypto)?;
+    let usd = read(&rates.amount_in_usd)?;
+    let local = read(&rates.amount_in_local_currency)?;
+    let code = &rates.local_currency_code;
+    let local_currency = Currency::parse(code).map_err(|_| NoQuote::NotPriced)?;
+    let (price, currency) = (order.terms.amount, order.terms.currency);
+    let basis = if currency == local_currency {
+        local
+    } else if currency == Currency::USD {
+        usd
+    } else {
+        return Err(NoQuote::NotPriced);
+    };
+    let share = |of: Amount, decimals| price.times_ratio(of, basis, decimals, Rounding::Up);
+    let in_usd = match currency {
+        Currency::USD => price,
+        _ => share(usd, USD_DECIMALS)?,
+    };
+    let in_local = match currency {
+        same if same == local_currency => price,
+        _ => share(local, local_currency.decimals())?,
+    };
+    let figures = Figures {
+        crypto: share(crypto, asset.quote_decimals())?,
+        usd: in_usd.padded(USD_DECIMALS),
+        local: in_local.padded(local_currency.decimals()),
+    };
+    Ok(Asked {
+        figures,
+        local_currency,
+    })
+}
+
+/// What an order costs, when it can be paid in this asset.
+///
+/// # Errors
+/// [`NoQuote`] says why not.
+pub(crate) fn quote(order: &Order, asset: Asset, entry: &PriceEntry) -> Result<Asked, NoQuote> {
+    let asked = price(order, asset, &entry.rates)?;
+    Range::of(&entry.limits)?.check(asked.figures.crypto)?;
+    Ok(asked)
+}
+
+#[cfg(test)]
+mod tests;

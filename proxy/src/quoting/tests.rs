@@ -1,0 +1,128 @@
+use jiff::Timestamp;
+use ledger::{NewOrder, OrderId, OrderStatus, PriceSource, Reference, StoreId};
+use service_api::ConversionId;
+
+use super::*;
+
+fn order(amount: &str, currency: &str) -> Order {
+    Order {
+        id: OrderId::from_random([1; 16]),
+        terms: NewOrder {
+            store_id: StoreId::parse("demo").unwrap(),
+            reference: Reference::parse("r1").unwrap(),
+            amount: Amount::parse(amount).unwrap(),
+            currency: Currency::parse(currency).unwrap(),
+            price_source: PriceSource::Catalogue,
+            title: String::new(),
+            customer_email: None,
+            return_url: None,
+            metadata: serde_json::Map::new(),
+            assets: Vec::new(),
+            tolerance: Amount::ZERO,
+            expires_at: Timestamp::UNIX_EPOCH,
+        },
+        status: OrderStatus::Open,
+        current_attempt: None,
+        sequence: 1,
+        version: 1,
+        created_at: Timestamp::UNIX_EPOCH,
+        settled_at: None,
+    }
+}
+
+/// One bitcoin costs 64250.13 dollars, or 59110.12 of the local currency.
+fn entry(local: &str) -> PriceEntry {
+    PriceEntry {
+        rates: Rates {
+            amount_in_local_currency: if local == "USD" {
+                "64250.13"
+            } else {
+                "59110.12"
+            }
+            .into(),
+            amount_in_crypto: "1".into(),
+            amount_in_usd: "64250.13".into(),
+            local_currency_code: local.into(),
+        },
+        limits: Limits {
+            min: "0.0001".into(),
+            max: "2".into(),
+        },
+        conversion_id: ConversionId::parse("c1").unwrap(),
+    }
+}
+
+#[track_caller]
+fn figures(order: &Order, entry: &PriceEntry) -> [String; 3] {
+    let asked = quote(order, Asset::BTC, entry).unwrap().figures;
+    asked.each().map(|(_, amount)| amount.to_string())
+}
+
+#[test]
+fn a_price_in_dollars_is_asked_to_the_cent() {
+    assert_eq!(
+        figures(&order("19.90", "USD"), &entry("USD")),
+        ["0.00030973", "19.90", "19.90"]
+    );
+}
+
+#[test]
+fn a_price_in_the_local_currency_keeps_it_exactly() {
+    // 19.90 ÷ 59110.12 BTC and × 64250.13 USD, both rounded up.
+    assert_eq!(
+        figures(&order("19.90", "EUR"), &entry("EUR")),
+        ["0.00033666", "21.64", "19.90"]
+    );
+}
+
+#[test]
+fn a_price_in_dollars_is_converted_to_another_local_currency() {
+    assert_eq!(
+        figures(&order("19.90", "USD"), &entry("EUR")),
+        ["0.00030973", "19.90", "18.31"]
+    );
+}
+
+#[test]
+fn a_currency_that_the_service_does_not_price_is_not_guessed_at() {
+    let refused = quote(&order("19.90", "GBP"), Asset::BTC, &entry("EUR"));
+    assert_eq!(refused, Err(NoQuote::NotPriced));
+}
+
+#[test]
+fn limits_are_kept_to_the_last_unit() {
+    let mut entry = entry("USD");
+    entry.limits = Limits {
+        min: "0.00030973".into(),
+        max: "0.00030973".into(),
+    };
+    assert!(quote(&order("19.90", "USD"), Asset::BTC, &entry).is_ok());
+    entry.limits.min = "0.00030974".into();
+    let below = quote(&order("19.90", "USD"), Asset::BTC, &entry);
+    assert_eq!(below, Err(NoQuote::BelowMinimum));
+    entry.limits = Limits {
+        min: String::new(),
+        max: "0.00030972".into(),
+    };
+    let above = quote(&order("19.90", "USD"), Asset::BTC, &entry);
+    assert_eq!(above, Err(NoQuote::AboveMaximum));
+}
+
+#[test]
+fn junk_in_a_price_or_a_limit_is_no_price() {
+    type Spoil = fn(&mut PriceEntry);
+    let spoiled: [Spoil; 6] = [
+        |e| e.rates.amount_in_usd = "0".into(),
+        |e| e.rates.amount_in_usd = "-1".into(),
+        |e| e.rates.amount_in_crypto = "1e0".into(),
+        |e| e.rates.local_currency_code = "usd".into(),
+        |e| e.limits.min = "none".into(),
+        |e| e.limits.max = "∞".into(),
+    ];
+    for spoil in spoiled {
+        let mut entry = entry("USD");
+        spoil(&mut entry);
+        let refused = quote(&order("19.90", "USD"), Asset::BTC, &entry);
+        assert_eq!(refused, Err(NoQuote::NotPriced), "{entry:?}");
+    }
+}

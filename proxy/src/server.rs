@@ -1,0 +1,83 @@
+//! Running: two listeners, three jobs, and an orderly end.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::app::{App, Parts};
+use crate::config::Config;
+use crate::http::{admin_routes, routes};
+use crate::jobs;
+use crate::webhook::WebhookSender;
+
+/// The sockets, bound by the caller, who knows the ports.
+#[derive(Debug)]
+pub struct Listeners {
+    /// For browsers, stores and the service.
+    pub public: TcpListener,
+    /// For the operator.
+    pub admin: TcpListener,
+}
+
+/// Serves until `shutdown` is cancelled: then nothing new is accepted, streams end, and what is under way finishes.
+///
+/// # Errors
+/// When a part ends by itself: the process should end with a failing code and be started again.
+pub async fn run(
+    listeners: Listeners,
+    config: Config,
+    parts: Parts,
+    shutdown: CancellationToken,
+) -> anyhow::Result<()> {
+    let sender = WebhookSender::new()?;
+    let app = Arc::new(App::new(config, parts, shutdown.clone()));
+    let mut parts = JoinSet::new();
+    let public = serve(listeners.public, routes(app.clone()), shutdown.clone());
+    parts.spawn(named("the public listener", public));
+    let admin = serve(listeners.admin, admin_routes(app.clone()), shutdown.clone());
+    parts.spawn(named("the admin listener", admin));
+    parts.spawn(named("the watcher", endless(jobs::watch(app.clone()))));
+    parts.spawn(named(
+        "the teller",
+        endless(jobs::tell(app.clone(), sender)),
+    ));
+    parts.spawn(named("the keeper", endless(jobs::keep(app))));
+    let mut failure = None;
+    while let Some(ended) = parts.join_next().await {
+        let (name, result) = ended.unwrap_or_else(|error| ("a part", Err(error.into())));
+        if let Err(error) = result {
+            tracing::error!(part = name, %error, "a part failed");
+            failure.get_or_insert(error.context(name));
+        } else if !shutdown.is_cancelled() {
+            failure.get_or_insert(anyhow::anyhow!("{name} ended by itself"));
+        }
+        shutdown.cancel();
+    }
+    failure.map_or(Ok(()), Err)
+}
+
+async fn serve(
+    listener: TcpListener,
+    routes: axum::Router,
+    shutdown: CancellationToken,
+) -> anyhow::Result<()> {
+    let ended = shutdown.cancelled_owned();
+    Ok(axum::serve(listener, routes)
+        .with_graceful_shutdown(ended)
+        .await?)
+}
+
+async fn endless(job: impl Future<Output = ()>) -> anyhow::Result<()> {
+    job.await;
+    Ok(())
+}
+
+async fn named(
+    name: &'static str,
+    part: impl Future<Output = anyhow::Result<()>>,
+) -> (&'static str, anyhow::Result<()>) {
+    (name, part.await)
+}

@@ -1,0 +1,193 @@
+//! An order as its customer sees it. Pure: a snapshot, the store, the time.
+
+use checkout_api::{AttemptView, Confirmations, Environment, OrderView, Status, StoreView};
+use jiff::Timestamp;
+use ledger::{Attempt, Invoice, Order, OrderStatus, Snapshot, Standing};
+use money::{Amount, Asset};
+use url::Url;
+
+use crate::config::Store;
+
+/// How often a page asks while a payment is expected, while one is confirming, and once it is over.
+const POLL_EXPECTING_SECONDS: u32 = 3;
+const POLL_CONFIRMING_SECONDS: u32 = 5;
+const POLL_OVER_SECONDS: u32 = 30;
+
+/// What a view is made of besides the order.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seen<'a> {
+    /// The order's store.
+    pub store: &'a Store,
+    /// Which money moves.
+    pub environment: Environment,
+    /// Whether the service cannot be reached at present.
+    pub delayed: bool,
+    /// When the view is made.
+    pub now: Timestamp,
+}
+
+/// Shows an order.
+pub(crate) fn view(snapshot: &Snapshot, seen: Seen<'_>) -> OrderView {
+    let Snapshot { order, attempt } = snapshot;
+    let status = status(order.status);
+    let shown = attempt
+        .as_ref()
+        .and_then(|attempt| Some((attempt, attempt.invoice()?)));
+    let shown = shown
+        .filter(|(_, invoice)| status != Status::Blocked && invoice.standing != Standing::Frozen);
+    let observed_at = shown.and_then(|(_, invoice)| invoice.observed_at);
+    OrderView {
+        id: order.id.to_string(),
+        environment: seen.environment,
+        store: StoreView {
+            id: seen.store.id.to_string(),
+            name: seen.store.name.clone(),
+            support_url: seen.store.support_url.clone(),
+            theme: seen.store.theme.clone(),
+        },
+        title: order.terms.title.clone(),
+        amount: order.terms.amount.to_text(),
+        currency: order.terms.currency.to_string(),
+        status,
+        attempt: shown.map(|(attempt, invoice)| attempt_view(order, attempt, invoice, seen)),
+        return_url: return_url(order, seen.store),
+        can_open_attempt: order.takes_attempts(seen.now),
+        delayed: seen.delayed && !status.is_settled(),
+        next_poll_seconds: next_poll_seconds(status, order, seen.now),
+        checked_seconds_ago: observed_at.map(|at| whole_seconds(seen.now, at)),
+        as_of: seen.now.to_string(),
+    }
+}
+
+/// A tag that changes whenever the view does, but for the time passing by.
+pub(crate) fn etag(snapshot: &Snapshot, delayed: bool) -> String {
+    let observed = snapshot
+        .attempt
+        .as_ref()
+        .and_then(Attempt::invoice)
+        .and_then(|invoice| invoice.observed_at)
+        .map_or(0, Timestamp::as_millisecond);
+    format!(
+        "W/\"{}-{observed}-{}\"",
+        snapshot.order.version,
+        u8::from(delayed)
+    )
+}
+
+fn status(status: OrderStatus) -> Status {
+    match status {
+        OrderStatus::Open => Status::Open,
+        OrderStatus::AwaitingPayment => Status::AwaitingPayment,
+        OrderStatus::Checking => Status::Checking,
+        OrderStatus::Processing => Status::Processing,
+        OrderStatus::Paid => Status::Paid,
+        OrderStatus::Overpaid => Status::Overpaid,
+        OrderStatus::Underpaid => Status::Underpaid,
+        OrderStatus::Failed => Status::Failed,
+        OrderStatus::Cancelled => Status::Cancelled,
+        OrderStatus::Expired => Status::Expired,
+        OrderStatus::Blocked => Status::Blocked,
+    }
+}
+
+fn attempt_view(
+    order: &Order,
+    attempt: &Attempt,
+    invoice: &Invoice,
+    seen: Seen<'_>,
+) -> AttemptView {
+    let terms = &attempt.terms;
+    let asset = Asset::of(&terms.crypto_code);
+    let asked = terms.asked.figures;
+    let received = invoice.progress.received.crypto;
+    let excess = received
+        .minus(asked.crypto)
+        .ok()
+        .filter(|excess| !excess.is_zero());
+    let remaining = asked.crypto.minus(received).unwrap_or(Amount::ZERO);
+    let was_seen = invoice.progress.is_something();
+    let (count, required) = invoice
+        .progress
+        .confirmations
+        .unwrap_or((0, seen.store.confirmations_required));
+    AttemptView {
+        crypto_code: terms.crypto_code.to_string(),
+        asset: asset.map_or_else(|| terms.crypto_code.to_string(), |a| a.symbol().to_owned()),
+        network: asset
+            .map(|asset| asset.network().to_owned())
+            .unwrap_or_default(),
+        address: invoice.address.clone(),
+        qr_string: invoice.qr_string.clone(),
+        amount_in_crypto: asked.crypto.to_text(),
+        amount_in_usd: asked.usd.to_text(),
+        amount_in_local_currency: asked.local.to_text(),
+        local_currency_code: terms.asked.local_currency.to_string(),
+        expires_in_seconds: whole_seconds(invoice.expires_at, seen.now),
+        lifetime_seconds: whole_seconds(invoice.expires_at, invoice.opened_at),
+        warnings: invoice.warnings.clone(),
+        marked_as_paid: invoice.marked_as_paid_at.is_some(),
+        received_in_crypto: received.to_text(),
+        remaining_in_crypto: remaining.to_text(),
+        excess_in_crypto: excess
+            .filter(|_| order.status == OrderStatus::Overpaid)
+            .map(Amount::to_text),
+        confirmations: was_seen.then_some(Confirmations { count, required }),
+        transaction_hash: invoice.progress.transaction_hash.clone(),
+        explorer_url: explorer_url(asset, invoice, seen.environment),
+    }
+}
+
+/// Where the customer goes afterwards: the order's own address, else the store's, with the order's id and no status.
+fn return_url(order: &Order, store: &Store) -> Option<String> {
+    let base = order
+        .terms
+        .return_url
+        .as_ref()
+        .or(store.return_url.as_ref())?;
+    let mut url = Url::parse(base).ok()?;
+    url.query_pairs_mut()
+        .append_pair("order_id", order.id.as_str());
+    Some(url.into())
+}
+
+fn next_poll_seconds(status: Status, order: &Order, now: Timestamp) -> Option<u32> {
+    match status {
+        Status::AwaitingPayment | Status::Checking => Some(POLL_EXPECTING_SECONDS),
+        Status::Processing | Status::Underpaid => Some(POLL_CONFIRMING_SECONDS),
+        // Nothing can move but by the customer's choice; a payment may still arrive on an older attempt.
+        Status::Open if now < order.terms.expires_at => Some(POLL_OVER_SECONDS),
+        Status::Open | Status::Paid | Status::Overpaid => None,
+        Status::Failed | Status::Cancelled | Status::Expired | Status::Blocked => {
+            Some(POLL_OVER_SECONDS)
+        }
+    }
+}
+
+/// Public explorers of main networks. Test chains are the sandbox's own, which no explorer knows.
+fn explorer_url(
+    asset: Option<Asset>,
+    invoice: &Invoice,
+    environment: Environment,
+) -> Option<String> {
+    let hash = invoice.progress.transaction_hash.as_deref()?;
+    let is_plain = hash.bytes().all(|b| b.is_ascii_alphanumeric());
+    if environment == Environment::Test || !is_plain {
+        return None;
+    }
+    let base = match asset?.network() {
+        "Bitcoin" => "https://mempool.space/tx/",
+        "Ethereum" => "https://etherscan.io/tx/",
+        "Tron" => "https://tronscan.org/#/transaction/",
+        "Litecoin" => "https://litecoinspace.org/tx/",
+        "Dogecoin" => "https://dogechain.info/tx/",
+        "Bitcoin Cash" => "https://blockchair.com/bitcoin-cash/transaction/",
+        "BNB Chain" => "https://bscscan.com/tx/",
+        _ => return None,
+    };
+    Some(format!("{base}{hash}"))
+}
+
+/// Whole seconds from `earlier` to `later`; 0 when that is not ahead.
+fn whole_seconds(later: Timestamp, earlier: Timestamp) -> u32 {
+    u32::try_from(later.duration_since(earlier).as_secs().max(0)).unwrap_or(u32::MAX)
+}

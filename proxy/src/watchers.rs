@@ -1,0 +1,93 @@
+//! Who watches an order right now, and waking them.
+//!
+//! A wake-up carries nothing: whoever is woken reads the ledger again. A lost one loses nothing, since streams also
+//! look by themselves.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ledger::OrderId;
+use tokio::sync::watch;
+
+/// The watchers of all orders.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Watchers(Arc<Mutex<HashMap<OrderId, watch::Sender<()>>>>);
+
+/// One watcher; it ends with the value.
+#[derive(Debug)]
+pub(crate) struct Watcher {
+    order: OrderId,
+    woken: Option<watch::Receiver<()>>,
+    watchers: Watchers,
+}
+
+impl Watchers {
+    /// Starts watching an order.
+    pub(crate) fn watch(&self, order: &OrderId) -> Watcher {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let sender = all
+            .entry(order.clone())
+            .or_insert_with(|| watch::channel(()).0);
+        Watcher {
+            order: order.clone(),
+            woken: Some(sender.subscribe()),
+            watchers: self.clone(),
+        }
+    }
+
+    /// Wakes everybody who watches an order.
+    pub(crate) fn wake(&self, order: &OrderId) {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(sender) = all.get(order) {
+            sender.send_replace(());
+        }
+    }
+}
+
+impl Watcher {
+    /// Waits for the next wake-up.
+    pub(crate) async fn woken(&mut self) {
+        if let Some(woken) = &mut self.woken
+            && woken.changed().await.is_ok()
+        {
+            return;
+        }
+        std::future::pending::<()>().await;
+    }
+}
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        self.woken = None;
+        let mut all = self
+            .watchers
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if all
+            .get(&self.order)
+            .is_some_and(|sender| sender.receiver_count() == 0)
+        {
+            all.remove(&self.order);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_watcher_is_woken_for_its_order_alone_and_forgotten_when_it_leaves() {
+        let watchers = Watchers::default();
+        let (mine, other) = (OrderId::from_random([1; 16]), OrderId::from_random([2; 16]));
+        let mut watcher = watchers.watch(&mine);
+        watchers.wake(&other);
+        let early = tokio::time::timeout(std::time::Duration::from_millis(20), watcher.woken());
+        assert!(early.await.is_err());
+        watchers.wake(&mine);
+        watcher.woken().await;
+        drop(watcher);
+        assert!(watchers.0.lock().unwrap().is_empty());
+    }
+}
