@@ -5,7 +5,8 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{StatusCode, header};
+use axum::response::IntoResponse;
 use axum::routing::post;
 use sandbox::Settings;
 use serde_json::{Value, json};
@@ -22,17 +23,19 @@ async fn world_with_receiver(status: u16, body: &'static str) -> (World, Receive
     async fn receive(
         State((sender, status, body)): State<(UnboundedSender<Value>, StatusCode, &'static str)>,
         bytes: Bytes,
-    ) -> (StatusCode, &'static str) {
+    ) -> impl IntoResponse {
         sender
             .send(serde_json::from_slice(&bytes).unwrap())
             .unwrap();
-        (status, body)
+        (status, [(header::LOCATION, "/elsewhere")], body)
     }
     let (sender, receiver) = unbounded_channel();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/callback", listener.local_addr().unwrap());
     let status = StatusCode::from_u16(status).unwrap();
-    let app = Router::new().route("/callback", post(receive));
+    let app = Router::new()
+        .route("/callback", post(receive))
+        .route("/elsewhere", post(async || StatusCode::OK));
     let app = app.with_state((sender, status, body));
     tokio::spawn(async { axum::serve(listener, app).await });
     let world = World::start_with(Settings {
@@ -98,7 +101,7 @@ async fn an_accepted_callback_is_not_repeated() {
 
 #[tokio::test]
 async fn a_callback_is_tried_five_times_when_the_answer_is_not_an_empty_200() {
-    for (status, body) in [(500, ""), (204, ""), (200, "OK")] {
+    for (status, body) in [(500, ""), (204, ""), (200, "OK"), (307, "")] {
         let (world, mut received) = world_with_receiver(status, body).await;
         let id = open(&world).await;
         world.control(&format!("invoices/{id}/fail"), "").await;
