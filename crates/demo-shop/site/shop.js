@@ -18,8 +18,6 @@ const dialog = document.getElementById("checkout");
 
 for (const button of document.querySelectorAll("[data-product]")) {
   button.addEventListener("click", () => {
-    const title = button.closest("article").querySelector("h2").textContent;
-    dialog.querySelector("#checkout-title").textContent = title;
     const checkout = element("florin-checkout");
     checkout.setAttribute("store", document.body.dataset.store);
     checkout.setAttribute("product", button.dataset.product);
@@ -56,7 +54,7 @@ if (document.querySelector("florin-checkout")) sayWhenMissing();
 // What the page says is a hint for the page. The order's place in the list below changes when the webhook has arrived.
 document.addEventListener("florin-paid", (event) => {
   const id = event.detail.order_id;
-  note("The checkout reports a payment. The shop waits for the signed webhook.", `/thanks?order=${encodeURIComponent(id)}`);
+  note("The checkout reports a payment. The shop waits for the signed webhook.", `/thanks?order_id=${encodeURIComponent(id)}`);
 });
 
 // The shop's own orders.
@@ -92,7 +90,7 @@ function showThanks(orders) {
   const heading = document.querySelector("[data-thanks]");
   if (!heading) return;
   // The address only says which order is meant; whether it is paid is read from the list.
-  const wanted = new URLSearchParams(location.search).get("order");
+  const wanted = new URLSearchParams(location.search).get("order_id");
   const order = orders.find((known) => known.id === wanted) ?? (wanted ? undefined : orders[0]);
   if (!order) return;
   const name = order.title || order.reference;

@@ -94,7 +94,7 @@ async fn an_excess_is_noted_and_pays_nothing() {
 async fn a_return_to_the_thanks_page_pays_nothing() {
     let shop = Shop::start(NO_PROXY).await;
     shop.deliver(&delivery("msg_1", "order.created")).await;
-    let (status, page) = shop.page("/thanks?order=ord_1&status=paid").await;
+    let (status, page) = shop.page("/thanks?order_id=ord_1&status=paid").await;
     assert_eq!(status, StatusCode::OK);
     assert!(page.contains("is being checked"), "{page}");
     assert_eq!(shop.orders().await[0]["paid_by"], json!(null));
