@@ -17,8 +17,6 @@ pub(crate) struct Secrets {
     pub(super) callback_token: String,
     /// The shop's key for the merchant API.
     pub(super) secret_key: String,
-    /// Signs order tokens.
-    pub(super) token_secret: String,
     /// `whsec_` and base64 of 24 bytes.
     pub(super) webhook_secret: String,
 }
@@ -32,7 +30,6 @@ impl Secrets {
             api_secret: drawn()?,
             callback_token: drawn()?,
             secret_key: format!("sk_{}", drawn()?),
-            token_secret: drawn()?,
             webhook_secret: format!("whsec_{}", STANDARD.encode(random::<24>()?)),
         })
     }

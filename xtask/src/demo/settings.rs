@@ -22,7 +22,6 @@ pub(crate) fn florin_toml(
         api_secret,
         callback_token,
         secret_key,
-        token_secret,
         webhook_secret,
     } = secrets;
     let here = format!("sqlite://{}/florin.db", folder.path().display());
@@ -46,7 +45,6 @@ name = "Quiet Goods"
 origins = ["http://127.0.0.1:{shop}"]
 currency = "USD"
 secret_key = "{secret_key}"
-token_keys = [{{ kid = "demo", secret = "{token_secret}" }}]
 return_url = "http://127.0.0.1:{shop}/thanks"
 support_url = "mailto:help@quiet-goods.example"
 
