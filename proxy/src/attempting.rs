@@ -148,6 +148,11 @@ fn not_begun(error: BeginError) -> ApiError {
             "Your invoice is being made. Try again in a few seconds.",
         )
         .retry_after(2),
+        BeginError::TooMany => ApiError::new(
+            ErrorCode::RateLimited,
+            "That was often in a short time. Wait a minute, then choose again.",
+        )
+        .retry_after(60),
         BeginError::Ledger(error) => ApiError::from(error),
     }
 }

@@ -1,7 +1,8 @@
 //! Running: two listeners, three jobs, and an orderly end.
 
-use std::future::Future;
+use std::future::{Future, IntoFuture as _};
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
@@ -12,6 +13,9 @@ use crate::config::Config;
 use crate::http::{admin_routes, routes};
 use crate::jobs;
 use crate::webhook::WebhookSender;
+
+/// A browser that does not let go of its connection does not keep the process from ending.
+const LONGEST_END: Duration = Duration::from_secs(10);
 
 /// The sockets, bound by the caller, who knows the ports.
 #[derive(Debug)]
@@ -64,10 +68,18 @@ async fn serve(
     routes: axum::Router,
     shutdown: CancellationToken,
 ) -> anyhow::Result<()> {
-    let ended = shutdown.cancelled_owned();
-    Ok(axum::serve(listener, routes)
+    let ended = shutdown.clone().cancelled_owned();
+    let server = axum::serve(listener, routes)
         .with_graceful_shutdown(ended)
-        .await?)
+        .into_future();
+    let overdue = async {
+        shutdown.cancelled().await;
+        tokio::time::timeout(LONGEST_END, std::future::pending::<()>()).await
+    };
+    tokio::select! {
+        ended = server => Ok(ended?),
+        _ = overdue => Ok(()),
+    }
 }
 
 async fn endless(job: impl Future<Output = ()>) -> anyhow::Result<()> {

@@ -60,6 +60,9 @@ pub enum BeginError {
         /// What was tried.
         event: &'static str,
     },
+    /// So many attempts were begun in the last minute that no customer can have meant them all.
+    #[error("too many attempts were begun for this order in the last minute")]
+    TooMany,
     /// Another attempt is being opened at this moment.
     #[error("another attempt is being opened for this order")]
     InProgress,

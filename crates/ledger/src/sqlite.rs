@@ -165,6 +165,13 @@ impl Ledger for SqliteLedger {
         Ok(snapshot)
     }
 
+    async fn expire_orders(&self, now: Timestamp) -> Result<Vec<OrderId>, LedgerError> {
+        let mut tx = self.begin().await?;
+        let expired = orders::expire(&mut tx, now).await?;
+        tx.commit().await?;
+        Ok(expired)
+    }
+
     async fn begin_attempt(
         &self,
         order: &OrderId,
@@ -230,11 +237,6 @@ impl Ledger for SqliteLedger {
         let due = attempts::due(&mut tx, now, lease_until, limit).await?;
         tx.commit().await?;
         Ok(due)
-    }
-
-    async fn next_due(&self) -> Result<Option<Timestamp>, LedgerError> {
-        let mut connection = self.reader.acquire().await?;
-        deliveries::next_due(&mut connection).await
     }
 
     async fn hurry_order(&self, order: &OrderId, at: Timestamp) -> Result<bool, LedgerError> {

@@ -107,11 +107,14 @@ pub trait Ledger: Send + Sync + std::fmt::Debug {
     /// [`BeginError::Closed`] once money was seen.
     async fn cancel_order(&self, id: &OrderId, now: Timestamp) -> Result<Snapshot, BeginError>;
 
+    /// Ends every order that was never tried and takes no attempt any more. Answers which.
+    async fn expire_orders(&self, now: Timestamp) -> Result<Vec<OrderId>, LedgerError>;
+
     /// Writes the row of an attempt, before the service is asked for its invoice.
     ///
     /// # Errors
     /// [`BeginError::Closed`] when the order takes no attempt; [`BeginError::InProgress`] while another is being
-    /// opened.
+    /// opened; [`BeginError::TooMany`] when too many were begun just now.
     async fn begin_attempt(
         &self,
         order: &OrderId,
@@ -156,9 +159,6 @@ pub trait Ledger: Send + Sync + std::fmt::Debug {
         lease_until: Timestamp,
         limit: u32,
     ) -> Result<Vec<DueAttempt>, LedgerError>;
-
-    /// When the next attempt or delivery is due; `None` when there is none.
-    async fn next_due(&self) -> Result<Option<Timestamp>, LedgerError>;
 
     /// Asks for a look at an order's current attempt at `at`, if none is planned before. Answers whether that changed
     /// anything.

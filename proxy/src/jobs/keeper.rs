@@ -1,9 +1,11 @@
-//! The keeper: attempts whose invoice never came are given up, so that their order can be paid after all.
+//! The keeper: attempts whose invoice never came are given up, so that their order can be paid after all, and orders
+//! that nobody tried to pay come to their end.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::SignedDuration;
+use ledger::LedgerError;
 
 use crate::app::App;
 
@@ -14,20 +16,29 @@ const PAUSE: Duration = Duration::from_secs(5);
 /// Tidies up until the process ends.
 pub(crate) async fn keep(app: Arc<App>) {
     while !app.shutdown.is_cancelled() {
-        let now = app.now();
-        match app
-            .parts
-            .ledger
-            .abandon_stale_attempts(now - STALE_AFTER, now)
-            .await
-        {
-            Ok(0) => {}
-            Ok(attempts) => tracing::warn!(attempts, "attempts without an invoice were given up"),
-            Err(error) => tracing::error!(%error, "the ledger could not be tidied up"),
+        if let Err(error) = tidy(&app).await {
+            tracing::error!(%error, "the ledger could not be tidied up");
         }
         tokio::select! {
             () = app.shutdown.cancelled() => {}
             () = app.parts.clock.sleep(PAUSE) => {}
         }
     }
+}
+
+async fn tidy(app: &App) -> Result<(), LedgerError> {
+    let (ledger, now) = (&app.parts.ledger, app.now());
+    let stale = ledger
+        .abandon_stale_attempts(now - STALE_AFTER, now)
+        .await?;
+    if stale > 0 {
+        tracing::warn!(
+            attempts = stale,
+            "attempts without an invoice were given up"
+        );
+    }
+    for order in ledger.expire_orders(now).await? {
+        app.order_changed(&order);
+    }
+    Ok(())
 }

@@ -35,6 +35,8 @@ CREATE TABLE orders (
 ) STRICT;
 CREATE INDEX orders_by_store ON orders (store_id, created_at DESC, id DESC);
 
+CREATE INDEX orders_untried ON orders (expires_at) WHERE status = 'open';
+
 CREATE TABLE client_tokens (
     hash       BLOB PRIMARY KEY CHECK (length(hash) = 32),
     order_id   TEXT NOT NULL REFERENCES orders (id),

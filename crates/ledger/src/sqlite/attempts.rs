@@ -1,6 +1,6 @@
 //! Attempts: begun before anything is sent, opened once, watched by `next_poll_at`.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use sqlx::sqlite::{SqlitePool, SqliteRow};
 use sqlx::{Row as _, SqliteConnection};
 
@@ -12,6 +12,9 @@ use crate::{
     Abandoned, Attempt, AttemptId, BeginError, DueAttempt, EventType, Invoice, InvoiceId,
     LedgerError, NewAttempt, OrderId, OrderStatus, Snapshot, next_poll,
 };
+
+/// Every attempt costs a call to the service and leaves an invoice there.
+const MOST_PER_MINUTE: i64 = 6;
 
 pub(super) async fn begin(
     tx: &mut SqliteConnection,
@@ -38,8 +41,24 @@ pub(super) async fn begin(
     if in_progress {
         return Err(BeginError::InProgress);
     }
+    if begun_just_now(tx, order_id, now).await? >= MOST_PER_MINUTE {
+        return Err(BeginError::TooMany);
+    }
     insert(tx, order_id, terms, now).await?;
     Ok(find(tx, &terms.id).await?)
+}
+
+async fn begun_just_now(
+    tx: &mut SqliteConnection,
+    order_id: &OrderId,
+    now: Timestamp,
+) -> Result<i64, LedgerError> {
+    let count = "SELECT count(*) FROM attempts WHERE order_id = ? AND begun_at > ?";
+    let since = now - SignedDuration::from_mins(1);
+    let count = sqlx::query_scalar(count)
+        .bind(order_id.as_str())
+        .bind(millis(since));
+    Ok(count.fetch_one(tx).await?)
 }
 
 async fn insert(

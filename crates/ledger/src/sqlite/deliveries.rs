@@ -42,19 +42,6 @@ pub(super) async fn due(
     Ok(due)
 }
 
-pub(super) async fn next_due(
-    connection: &mut SqliteConnection,
-) -> Result<Option<Timestamp>, LedgerError> {
-    let next: Option<i64> = sqlx::query_scalar(
-        "SELECT min(at) FROM (
-             SELECT min(max(next_poll_at, lease_until)) AS at FROM attempts WHERE next_poll_at IS NOT NULL
-             UNION ALL SELECT min(next_at) FROM outbox WHERE state = 'pending')",
-    )
-    .fetch_one(connection)
-    .await?;
-    next.map(rows::time).transpose()
-}
-
 pub(super) async fn record(
     tx: &mut SqliteConnection,
     delivery: &Delivery,

@@ -211,6 +211,25 @@ pub(super) async fn cancel(
         .ok_or_else(|| BeginError::NoOrder(id.clone()))
 }
 
+pub(super) async fn expire(
+    tx: &mut SqliteConnection,
+    now: Timestamp,
+) -> Result<Vec<OrderId>, LedgerError> {
+    let over: Vec<String> =
+        sqlx::query_scalar("SELECT id FROM orders WHERE status = 'open' AND expires_at <= ?")
+            .bind(millis(now))
+            .fetch_all(&mut *tx)
+            .await?;
+    let mut expired = Vec::with_capacity(over.len());
+    for id in over {
+        let id = rows::read("an order id", OrderId::parse(&id))?;
+        set_status(tx, &id, OrderStatus::Expired).await?;
+        tell(tx, &id, &[EventType::Expired], now).await?;
+        expired.push(id);
+    }
+    Ok(expired)
+}
+
 /// Moves an order to a status. Whoever calls this tells the event in the same transaction.
 pub(super) async fn set_status(
     tx: &mut SqliteConnection,

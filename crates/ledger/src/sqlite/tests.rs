@@ -310,11 +310,6 @@ async fn an_attempt_is_leased_to_one_watcher_at_a_time() {
 async fn a_callback_only_brings_the_next_look_forward() {
     let home = home("hurry").await;
     awaiting(&home.ledger, 1).await;
-    assert_eq!(
-        home.ledger.next_due().await.unwrap(),
-        Some(at(0)),
-        "events are due at once"
-    );
     let known = invoice(1).id;
     assert!(home.ledger.hurry_invoice(&known, at(3)).await.unwrap());
     assert!(
@@ -369,6 +364,39 @@ async fn one_attempt_is_opened_at_a_time() {
         .await
         .unwrap();
     assert_eq!(status(&home.ledger, 1).await, OrderStatus::Open);
+}
+
+#[tokio::test]
+async fn no_customer_opens_a_dozen_attempts_in_a_minute() {
+    let home = home("many").await;
+    order(&home.ledger, 1).await;
+    for number in 1..=6 {
+        attempt(&home.ledger, 1, number).await;
+    }
+    let seventh = home
+        .ledger
+        .begin_attempt(&id(1), &new_attempt(7), at(59))
+        .await;
+    assert!(matches!(seventh, Err(BeginError::TooMany)));
+    home.ledger
+        .begin_attempt(&id(1), &new_attempt(7), at(60))
+        .await
+        .unwrap();
+}
+
+#[tokio::test]
+async fn an_order_that_was_never_tried_expires_and_is_told() {
+    let home = home("untried").await;
+    order(&home.ledger, 1).await;
+    awaiting(&home.ledger, 2).await;
+    assert_eq!(home.ledger.expire_orders(at(86_399)).await.unwrap(), []);
+    assert_eq!(
+        home.ledger.expire_orders(at(86_400)).await.unwrap(),
+        [id(1)]
+    );
+    assert_eq!(home.ledger.expire_orders(at(86_401)).await.unwrap(), []);
+    assert_eq!(status(&home.ledger, 1).await, OrderStatus::Expired);
+    assert_eq!(status(&home.ledger, 2).await, OrderStatus::AwaitingPayment);
 }
 
 #[tokio::test]

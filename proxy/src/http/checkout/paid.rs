@@ -40,7 +40,7 @@ pub(crate) async fn paid(
     let marked = marked.map_err(|error| match error {
         BeginError::Ledger(error) => ApiError::from(error),
         BeginError::NoOrder(_) => ApiError::not_found(),
-        BeginError::Closed { .. } | BeginError::InProgress => {
+        BeginError::Closed { .. } | BeginError::InProgress | BeginError::TooMany => {
             let message = "There is nothing to pay yet: choose how you want to pay first.";
             ApiError::new(ErrorCode::NothingToPay, message)
         }

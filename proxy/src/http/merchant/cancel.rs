@@ -22,7 +22,7 @@ pub(crate) async fn cancel(
     let cancelled = cancelled.map_err(|error| match error {
         BeginError::Ledger(error) => ApiError::from(error),
         BeginError::NoOrder(_) => ApiError::not_found(),
-        BeginError::Closed { .. } | BeginError::InProgress => {
+        BeginError::Closed { .. } | BeginError::InProgress | BeginError::TooMany => {
             let message = "Money has been seen for this order: it cannot be cancelled any more.";
             ApiError::new(ErrorCode::OrderClosed, message)
         }
