@@ -1,5 +1,6 @@
 //! `florin-demo-shop`: the demonstration shop as a program of its own.
 
+use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
@@ -38,6 +39,7 @@ struct Arguments {
 async fn main() -> ExitCode {
     tracing_subscriber::fmt()
         .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
         .init();
     match start(Arguments::parse()).await {
         Ok(()) => ExitCode::SUCCESS,

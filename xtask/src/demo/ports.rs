@@ -30,7 +30,7 @@ impl Ports {
         let Some((name, port)) = self.named().into_iter().find(|(_, port)| !is_free(*port)) else {
             return Ok(());
         };
-        let free = (10..60).map(|thousand| thousand * 1000 + 80).find(|base| {
+        let free = (18..60).map(|thousand| thousand * 1000 + 80).find(|base| {
             let ports = Self::from_base(*base).named();
             ports.into_iter().all(|(_, port)| is_free(port))
         });
