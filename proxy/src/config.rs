@@ -1,10 +1,12 @@
 //! The proxy's configuration: read from a file and the environment, checked whole, then valid for good.
 
 mod check;
+mod check_store;
 mod reference;
 mod secret;
 mod source;
 mod store;
+mod web_address;
 
 use std::net::SocketAddr;
 use std::time::Duration;
