@@ -10,8 +10,6 @@ use super::{AddressError, Network};
 const ALPHABET: &[u8; 32] = b"qpzry9x8gf2tvdw0s3jn54khce6mua7l";
 /// Characters of the checksum.
 const CHECKSUM: usize = 8;
-/// Longest text: the prefix, and a hash of 32 bytes.
-const MAX_CHARS: usize = 80;
 
 fn prefix(network: Network) -> &'static str {
     match network {
@@ -30,7 +28,7 @@ pub(super) fn payload(address: &str) -> &str {
 pub(super) fn check(address: &str, network: Network) -> Result<(), AddressError> {
     let upper = address.bytes().any(|b| b.is_ascii_uppercase());
     let lower = address.bytes().any(|b| b.is_ascii_lowercase());
-    if address.len() > MAX_CHARS || (upper && lower) {
+    if upper && lower {
         return Err(AddressError::Malformed);
     }
     let address = address.to_ascii_lowercase();
@@ -97,4 +95,74 @@ fn bytes(groups: &[u8]) -> Option<Vec<u8>> {
     }
     let left_over = bits & ((1 << count) - 1);
     (count < 5 && left_over == 0).then_some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Writes groups of five bits with a right checksum, whatever they are.
+    fn written(groups: &[u8]) -> String {
+        let prefix = b"bitcoincash".iter().map(|char| char & 0x1f);
+        let template = prefix
+            .chain([0])
+            .chain(groups.iter().copied())
+            .chain([0; CHECKSUM]);
+        let sum = polymod(template);
+        let checksum = (0..CHECKSUM)
+            .rev()
+            .map(|place| u8::try_from(sum >> (5 * place) & 0x1f));
+        let checksum: Vec<u8> = checksum.collect::<Result<_, _>>().unwrap();
+        let chars = groups
+            .iter()
+            .chain(&checksum)
+            .map(|group| ALPHABET[usize::from(*group)]);
+        String::from_utf8(chars.collect()).unwrap()
+    }
+
+    /// A version byte and a hash of zeros, as groups.
+    fn groups(version: u8, hash_bytes: usize) -> Vec<u8> {
+        let bits = 8 * (1 + hash_bytes);
+        let mut groups = vec![0; bits.div_ceil(5)];
+        (groups[0], groups[1]) = (version >> 3, version << 2 & 0x1f);
+        groups
+    }
+
+    fn checked(groups: &[u8]) -> Result<(), AddressError> {
+        check(&written(groups), Network::Main)
+    }
+
+    #[test]
+    fn the_version_byte_and_the_hash_must_agree() {
+        for (version, hash_bytes) in [(0x00, 20), (0x08, 20), (0x0b, 32)] {
+            assert_eq!(checked(&groups(version, hash_bytes)), Ok(()), "{version}");
+        }
+        // Sizes that the version byte does not say, a key hash of 32 bytes, and types for tokens.
+        for (version, hash_bytes) in [
+            (0x00, 19),
+            (0x00, 32),
+            (0x08, 32),
+            (0x0b, 20),
+            (0x03, 32),
+            (0x10, 20),
+            (0x80, 20),
+        ] {
+            let result = checked(&groups(version, hash_bytes));
+            assert_eq!(
+                result,
+                Err(AddressError::Malformed),
+                "{version} {hash_bytes}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_left_over_must_be_short_and_zero() {
+        let mut left_over = groups(0x00, 20);
+        *left_over.last_mut().unwrap() = 1;
+        assert_eq!(checked(&left_over), Err(AddressError::Malformed));
+        let mut whole_group = groups(0x00, 20);
+        whole_group.push(0);
+        assert_eq!(checked(&whole_group), Err(AddressError::Malformed));
+    }
 }

@@ -275,6 +275,23 @@ fn a_private_key_is_no_address() {
     );
 }
 
+#[test]
+fn an_intact_checksum_over_another_length_is_no_address() {
+    for length in [19, 21] {
+        let payload = vec![0x30; 1 + length];
+        let address = bs58::encode(payload).with_check().into_string();
+        refused(Asset::LTC, Main, Malformed, &[&address]);
+    }
+}
+
+#[test]
+fn an_overlong_text_is_refused_before_it_costs_time() {
+    let text = "z".repeat(1_000_000);
+    for asset in Asset::ALL {
+        assert!(check(asset, &text, Main).is_err());
+    }
+}
+
 // The CashAddr specification: intact checksums over payloads and types that are none.
 #[test]
 fn a_cashaddr_without_a_payload_in_use_is_refused() {

@@ -237,3 +237,37 @@ fn innermost(error: &reqwest::Error) -> String {
     }
     cause.to_string()
 }
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+    use crate::Credentials;
+
+    struct Stopped;
+
+    #[async_trait::async_trait]
+    impl Clock for Stopped {
+        fn now(&self) -> Timestamp {
+            Timestamp::UNIX_EPOCH
+        }
+
+        async fn sleep(&self, _: Duration) {}
+    }
+
+    #[test]
+    fn headers_that_open_something_are_marked_as_sensitive() {
+        let credentials = Credentials {
+            api_key: SecretString::from("key"),
+            api_secret: SecretString::from("secret"),
+        };
+        let settings = Settings::new("http://127.0.0.1:1/api".parse().unwrap(), credentials);
+        let exchange = Exchange::new(settings, Arc::new(Stopped)).unwrap();
+        let headers = exchange.headers(&Request::get(Call::Prices, "/prices".into()));
+        let sensitive = headers.iter().filter(|(_, value)| value.is_sensitive());
+        let mut names: Vec<_> = sensitive.map(|(name, _)| name.as_str()).collect();
+        names.sort_unstable();
+        assert_eq!(names, ["apikey", "signature"]);
+    }
+}

@@ -2,9 +2,6 @@
 
 use money::Amount;
 
-/// Longest number that is read.
-const MAX_CHARS: usize = 60;
-
 /// Whether `text` units of 10^-`decimals` are exactly `amount`.
 pub(super) fn equal(text: &str, amount: Amount, decimals: u32) -> bool {
     let shift = i64::from(decimals);
@@ -22,9 +19,6 @@ struct Number {
 impl Number {
     /// Reads digits with an optional point and exponent, and moves the point by `shift` places.
     fn parse(text: &str, shift: i64) -> Option<Self> {
-        if text.len() > MAX_CHARS {
-            return None;
-        }
         let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
         let (integer, fraction) = mantissa.split_once('.').unwrap_or((mantissa, "0"));
         let plain = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());

@@ -157,7 +157,25 @@ async fn a_failure_of_the_service_says_nothing_about_the_invoice() {
     assert!(!error.surely_not_done());
 }
 
-/// Runs itself again with proxies in its environment, which cannot be changed within a process.
+/// Runs one test of this binary again with another environment, which cannot be changed within a process.
+fn run_again(test: &str, environment: &[(&str, &str)]) {
+    let binary = std::env::current_exe().expect("this binary");
+    let mut again = std::process::Command::new(binary);
+    again
+        .args(["--exact", test])
+        .env_remove("no_proxy")
+        .env_remove("NO_PROXY");
+    let output = again
+        .envs(environment.iter().copied())
+        .output()
+        .expect("it runs");
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stdout)
+    );
+}
+
 #[tokio::test]
 async fn proxies_of_the_environment_are_ignored() {
     if std::env::var_os("http_proxy").is_some() {
@@ -166,20 +184,29 @@ async fn proxies_of_the_environment_are_ignored() {
         assert_eq!(server.count(), 1);
         return;
     }
-    let mut again = std::process::Command::new(std::env::current_exe().unwrap());
-    again.args(["--exact", "faults::proxies_of_the_environment_are_ignored"]);
-    for name in ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"] {
-        again.env(name, "http://127.0.0.1:1");
+    let proxy = "http://127.0.0.1:1";
+    run_again(
+        "faults::proxies_of_the_environment_are_ignored",
+        &["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"].map(|name| (name, proxy)),
+    );
+}
+
+#[tokio::test]
+async fn a_machine_without_certificates_can_use_a_sandbox_and_says_so_for_anything_else() {
+    if std::env::var_os("SSL_CERT_FILE").is_some_and(|file| file == "/dev/null") {
+        let server = Server::json(200, "{}").await;
+        client(&server.base).0.prices().await.unwrap();
+        let settings = settings("https://127.0.0.1:1/api");
+        let error = Client::new(settings, Arc::new(HandClock::new()), Arc::new(Largest));
+        assert!(matches!(error.unwrap_err(), SettingsError::Tls(_)));
+        return;
     }
-    let output = again
-        .env_remove("no_proxy")
-        .env_remove("NO_PROXY")
-        .output()
-        .unwrap();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stdout)
+    run_again(
+        "faults::a_machine_without_certificates_can_use_a_sandbox_and_says_so_for_anything_else",
+        &[
+            ("SSL_CERT_FILE", "/dev/null"),
+            ("SSL_CERT_DIR", "/dev/null"),
+        ],
     );
 }
 
