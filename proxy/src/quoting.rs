@@ -104,7 +104,8 @@ pub(crate) fn price(order: &Order, asset: Asset, rates: &Rates) -> Result<Asked,
         _ => share(local, local_currency.decimals())?,
     };
     let figures = Figures {
-        crypto: share(crypto, asset.quote_decimals())?,
+        // People read 19.90 USDT more easily than 19.9; more decimals than that are the amount's own.
+        crypto: share(crypto, asset.quote_decimals())?.padded(2),
         usd: in_usd.padded(USD_DECIMALS),
         local: in_local.padded(local_currency.decimals()),
     };
