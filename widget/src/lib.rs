@@ -1,1 +1,47 @@
 //! The checkout's screens: Leptos, client-side, compiled to WebAssembly.
+//!
+//! The server sends the whole view of an order; a [`phase::Phase`] follows from it, and each screen is a function of
+//! its phase. Only `element`, `api` and `live` touch the network, timers and events of the document. Nothing here
+//! calculates money, and nothing here decides that a payment expired, failed or arrived.
+//!
+//! Every byte is downloaded by a customer on a phone, so the crate goes without serde's readers, without the
+//! formatting of floats and without a tree of views to compare (`markup`).
+//!
+//! What needs no browser is compiled and tested anywhere; the rest only for wasm32.
+
+pub mod countdown;
+pub mod event_stream;
+pub mod grouping;
+pub mod links;
+pub mod pace;
+pub mod phase;
+pub mod qr;
+pub mod wording;
+
+#[cfg(target_arch = "wasm32")]
+mod api;
+#[cfg(target_arch = "wasm32")]
+mod checkout;
+#[cfg(target_arch = "wasm32")]
+mod element;
+#[cfg(target_arch = "wasm32")]
+mod json;
+#[cfg(target_arch = "wasm32")]
+mod language;
+#[cfg(target_arch = "wasm32")]
+mod live;
+#[cfg(target_arch = "wasm32")]
+mod markup;
+#[cfg(target_arch = "wasm32")]
+mod screens;
+#[cfg(target_arch = "wasm32")]
+mod task;
+
+#[cfg(target_arch = "wasm32")]
+pub use element::{Host, mount, refresh, unmount};
+
+/// Makes panics readable, with the feature `debug`. Called once, when the module starts.
+pub fn prepare() {
+    #[cfg(all(target_arch = "wasm32", feature = "debug"))]
+    console_error_panic_hook::set_once();
+}

@@ -1,3 +1,5 @@
-//! The checkout's screens: Leptos, client-side, compiled to WebAssembly.
+//! The WebAssembly module that the loader fetches: it exports what [`widget`] exports and starts nothing by itself.
 
-fn main() {}
+fn main() {
+    widget::prepare();
+}

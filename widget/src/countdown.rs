@@ -1,0 +1,69 @@
+//! The time left to pay, in words that do not frighten.
+
+/// From here on the countdown is shown as urgent.
+const URGENT_SECONDS: u32 = 120;
+
+/// Whether little time is left.
+pub fn is_urgent(seconds: u32) -> bool {
+    seconds <= URGENT_SECONDS
+}
+
+/// `14:05`, or `1:04:09` from an hour on.
+pub fn clock(seconds: u32) -> String {
+    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    let mut text = String::new();
+    if hours > 0 {
+        text.push_str(&hours.to_string());
+        text.push(':');
+        two_digits(&mut text, minutes);
+    } else {
+        text.push_str(&minutes.to_string());
+    }
+    text.push(':');
+    two_digits(&mut text, seconds);
+    text
+}
+
+fn two_digits(text: &mut String, number: u32) {
+    if number < 10 {
+        text.push('0');
+    }
+    text.push_str(&number.to_string());
+}
+
+/// What a screen reader is told at this very second: a number and its unit as `Intl` names it. Four times in all,
+/// since a countdown that is read aloud every second leaves no room for anything else.
+pub fn announcement(seconds: u32) -> Option<(u32, &'static str)> {
+    match seconds {
+        300 => Some((5, "minute")),
+        120 => Some((2, "minute")),
+        60 => Some((1, "minute")),
+        30 => Some((30, "second")),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn minutes_and_seconds_have_their_places() {
+        assert_eq!(clock(0), "0:00");
+        assert_eq!(clock(9), "0:09");
+        assert_eq!(clock(845), "14:05");
+        assert_eq!(clock(3849), "1:04:09");
+    }
+
+    #[test]
+    fn it_stays_calm_until_two_minutes_are_left() {
+        assert!(!is_urgent(121));
+        assert!(is_urgent(120));
+    }
+
+    #[test]
+    fn a_quarter_of_an_hour_is_announced_four_times() {
+        assert_eq!((0..=900).rev().filter_map(announcement).count(), 4);
+        assert_eq!(announcement(120), Some((2, "minute")));
+    }
+}

@@ -1,0 +1,111 @@
+//! What the loader sees: mounting, unmounting, and the element's events.
+
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use leptos::mount::mount_to;
+use wasm_bindgen::JsValue;
+use wasm_bindgen::prelude::wasm_bindgen;
+use web_sys::HtmlElement;
+
+use crate::checkout::Checkout;
+use crate::live::Live;
+use crate::screens;
+
+#[wasm_bindgen]
+extern "C" {
+    /// What the loader gives one checkout; see `florin.js`.
+    pub type Host;
+
+    /// Where the proxy is; ends in a slash.
+    #[wasm_bindgen(method, getter)]
+    pub(crate) fn base(this: &Host) -> String;
+    /// The language file.
+    #[wasm_bindgen(method, getter)]
+    pub(crate) fn words(this: &Host) -> JsValue;
+    /// The language file's tag, BCP 47.
+    #[wasm_bindgen(method, getter)]
+    pub(crate) fn locale(this: &Host) -> String;
+    /// `light`, `dark`, or anything else for what the store and the customer's system say.
+    #[wasm_bindgen(method, getter)]
+    pub(crate) fn theme(this: &Host) -> String;
+    /// A `crypto_code` to choose at once; empty for none.
+    #[wasm_bindgen(method, getter)]
+    pub(crate) fn asset(this: &Host) -> String;
+    /// The element for the order's title: `h1` on a page of its own, `p` within the shop's.
+    #[wasm_bindgen(method, getter)]
+    pub(crate) fn heading(this: &Host) -> String;
+    /// Whether the same door opens another order once this one is paid.
+    #[wasm_bindgen(method, getter)]
+    pub(crate) fn repeatable(this: &Host) -> bool;
+    /// Opens the order: `{ token, body }`, `body` being the order or a refusal. `again` leaves the known order and
+    /// opens another.
+    #[wasm_bindgen(method, catch)]
+    pub(crate) async fn open(this: &Host, again: bool) -> Result<JsValue, JsValue>;
+    /// Dispatches `florin-{name}` on the element.
+    #[wasm_bindgen(method)]
+    pub(crate) fn emit(this: &Host, name: &str, detail: &JsValue);
+}
+
+/// One checkout on the page.
+struct Mounted {
+    number: u32,
+    live: Rc<Live>,
+    /// Dropping it removes the screens and disposes of every signal.
+    _screens: Box<dyn Any>,
+}
+
+thread_local! {
+    static MOUNTED: RefCell<Vec<Mounted>> = const { RefCell::new(Vec::new()) };
+    static NEXT: Cell<u32> = const { Cell::new(1) };
+}
+
+/// Shows a checkout in `root` and returns its number.
+#[wasm_bindgen]
+pub fn mount(root: HtmlElement, host: Host) -> u32 {
+    let live = Rc::new(Live::default());
+    let at_work = Rc::clone(&live);
+    let place = root.clone();
+    let screens = mount_to(root, move || {
+        let checkout = Checkout::new(host, place.clone(), &at_work);
+        checkout.begin();
+        let page = screens::all(checkout);
+        place
+            .append_child(&page)
+            .expect("a new page goes into its place");
+    });
+    let number = NEXT.replace(NEXT.get().wrapping_add(1));
+    MOUNTED.with_borrow_mut(|mounted| {
+        mounted.push(Mounted {
+            number,
+            live,
+            _screens: Box::new(screens),
+        });
+    });
+    number
+}
+
+/// Removes a checkout and all that works for it.
+#[wasm_bindgen]
+pub fn unmount(number: u32) {
+    let gone = MOUNTED.with_borrow_mut(|mounted| {
+        let place = mounted.iter().position(|one| one.number == number)?;
+        Some(mounted.swap_remove(place))
+    });
+    if let Some(gone) = gone {
+        gone.live.stop();
+    }
+}
+
+/// Asks for the order at once.
+#[wasm_bindgen]
+pub fn refresh(number: u32) {
+    let live = MOUNTED.with_borrow(|mounted| {
+        let one = mounted.iter().find(|one| one.number == number)?;
+        Some(Rc::clone(&one.live))
+    });
+    if let Some(live) = live {
+        live.ask();
+    }
+}

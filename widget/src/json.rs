@@ -1,0 +1,50 @@
+//! JSON that the browser has parsed, read member by member.
+
+use checkout_api::Fields;
+use js_sys::{Array, Reflect};
+use wasm_bindgen::{JsCast as _, JsValue};
+
+/// A value out of `JSON.parse`.
+pub(crate) struct Parsed(pub(crate) JsValue);
+
+impl Parsed {
+    fn member(&self, key: &str) -> Option<JsValue> {
+        Reflect::get(&self.0, &JsValue::from_str(key)).ok()
+    }
+}
+
+impl Fields for Parsed {
+    fn text(&self, key: &'static str) -> Option<String> {
+        self.member(key)?.as_string()
+    }
+
+    fn number(&self, key: &'static str) -> Option<u32> {
+        whole(self.member(key)?.as_f64()?)
+    }
+
+    fn flag(&self, key: &'static str) -> Option<bool> {
+        self.member(key)?.as_bool()
+    }
+
+    fn object(&self, key: &'static str) -> Option<Self> {
+        self.member(key).filter(JsValue::is_object).map(Self)
+    }
+
+    fn texts(&self, key: &'static str) -> Option<Vec<String>> {
+        let list: Array = self.member(key)?.dyn_into().ok()?;
+        list.iter().map(|text| text.as_string()).collect()
+    }
+}
+
+/// The number if it is whole and fits.
+fn whole(number: f64) -> Option<u32> {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the comparison below refuses every number that the cast would change"
+    )]
+    let cast = number as u32;
+    #[expect(clippy::float_cmp, reason = "exactly equal is what is meant")]
+    let same = f64::from(cast) == number;
+    same.then_some(cast)
+}

@@ -1,0 +1,103 @@
+//! The customer's language: texts by key, and numbers as the browser's `Intl` writes them.
+
+use checkout_api::Fields as _;
+use js_sys::{Object, Reflect};
+use wasm_bindgen::JsValue;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+use crate::json::Parsed;
+use crate::wording::fill;
+
+#[wasm_bindgen]
+extern "C" {
+    type NumberFormat;
+    #[wasm_bindgen(catch, constructor, js_namespace = Intl)]
+    fn new(locale: &str, options: &Object) -> Result<NumberFormat, JsValue>;
+    /// Takes a decimal text: an amount never becomes a binary number where the browser can avoid it.
+    #[wasm_bindgen(method)]
+    fn format(this: &NumberFormat, number: &str) -> String;
+
+    type RelativeTimeFormat;
+    #[wasm_bindgen(catch, constructor, js_namespace = Intl)]
+    fn new(locale: &str) -> Result<RelativeTimeFormat, JsValue>;
+    #[wasm_bindgen(method)]
+    fn format(this: &RelativeTimeFormat, number: i32, unit: &str) -> String;
+}
+
+/// One language file.
+pub(crate) struct Language {
+    words: Parsed,
+    locale: String,
+}
+
+impl Language {
+    /// `words`: the parsed file, whose every member is a text. `locale`: BCP 47.
+    pub(crate) fn new(words: JsValue, locale: String) -> Self {
+        Self {
+            words: Parsed(words),
+            locale,
+        }
+    }
+
+    /// The text of a key; the key itself shows what a language file lacks.
+    pub(crate) fn word(&self, key: &'static str) -> String {
+        self.words.text(key).unwrap_or_else(|| key.to_owned())
+    }
+
+    /// The text of a key with its gaps filled.
+    pub(crate) fn sentence(&self, key: &'static str, values: &[(&str, &str)]) -> String {
+        fill(&self.word(key), values)
+    }
+
+    /// The language's tag.
+    pub(crate) fn locale(&self) -> &str {
+        &self.locale
+    }
+
+    /// `rtl` or `ltr`.
+    pub(crate) fn direction(&self) -> String {
+        self.word("direction")
+    }
+
+    /// `$19.90`; `19.90 XYZ` for a currency that this browser does not know.
+    pub(crate) fn money(&self, amount: &str, currency: &str) -> String {
+        self.number(amount, &[("style", "currency"), ("currency", currency)])
+            .unwrap_or_else(|| [amount, "\u{a0}", currency].concat())
+    }
+
+    /// `50,000`
+    pub(crate) fn amount(&self, amount: &str) -> String {
+        self.number(amount, &[("maximumFractionDigits", "20")])
+            .unwrap_or_else(|| amount.to_owned())
+    }
+
+    /// `2 minutes`.
+    pub(crate) fn duration(&self, number: u32, unit: &str) -> String {
+        let options = [("style", "unit"), ("unit", unit), ("unitDisplay", "long")];
+        self.number(&number.to_string(), &options)
+            .unwrap_or_default()
+    }
+
+    /// `4 seconds ago`.
+    pub(crate) fn ago(&self, seconds: u32) -> String {
+        let seconds = i32::try_from(seconds).unwrap_or(i32::MAX);
+        RelativeTimeFormat::new(&self.locale)
+            .map(|format| format.format(-seconds, "second"))
+            .unwrap_or_default()
+    }
+
+    fn number(&self, number: &str, options: &[(&str, &str)]) -> Option<String> {
+        let format = NumberFormat::new(&self.locale, &object(options)).ok()?;
+        Some(format.format(number))
+    }
+}
+
+/// A plain JavaScript object of texts.
+pub(crate) fn object(members: &[(&str, &str)]) -> Object {
+    let object = Object::new();
+    for (key, value) in members {
+        // A fresh, extensible object takes every member.
+        let _ = Reflect::set(&object, &JsValue::from_str(key), &JsValue::from_str(value));
+    }
+    object
+}

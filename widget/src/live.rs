@@ -1,0 +1,320 @@
+//! Keeping up with the order: asking at the server's pace, listening to its events, and waking up.
+//!
+//! Asking is the baseline that works everywhere; the stream of events is merely faster. A hidden page does neither.
+//! Time left is the server's number of seconds, counted down by the monotonic clock; the wall clock serves for one
+//! thing only, to notice that the computer was asleep.
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::rc::Rc;
+
+use checkout_api::{ErrorCode, OrderView};
+use js_sys::{Date, Function, Math, Reflect, Uint8Array};
+use leptos::prelude::*;
+use wasm_bindgen::closure::Closure;
+use wasm_bindgen::{JsCast as _, JsValue};
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{AbortController, EventTarget, VisibilityState, Window};
+
+use crate::api::{Problem, read_order};
+use crate::checkout::Checkout;
+use crate::event_stream::EventStream;
+use crate::pace;
+use crate::task::spawn;
+
+/// Failures in a row that count as a lost connection.
+const LOST_AFTER: u32 = 2;
+/// The two clocks apart by more than this: the computer was asleep.
+const ASLEEP_MS: u64 = 3_000;
+/// A stream that ended, or was refused, is not asked for again before.
+const STREAM_PAUSE_MS: u64 = 30_000;
+/// What a page wakes up by, on the window.
+const WAKE_EVENTS: [&str; 4] = ["focus", "online", "pageshow", "visibilitychange"];
+
+/// The work of one checkout beside its screens.
+#[derive(Default)]
+pub(crate) struct Live {
+    checkout: OnceCell<Checkout>,
+    on_time: OnceCell<Closure<dyn FnMut()>>,
+    on_tick: OnceCell<Closure<dyn FnMut()>>,
+    timer: Cell<i32>,
+    ticking: Cell<i32>,
+    asking: Cell<bool>,
+    failures: Cell<u32>,
+    stream: RefCell<Option<AbortController>>,
+    /// When a stream may be opened again.
+    stream_from_ms: Cell<u64>,
+    /// When the next question is due without an answer in between, in seconds; `None` once nothing can change.
+    pace: Cell<Option<u32>>,
+    /// When the invoice runs out, by the monotonic clock.
+    deadline_ms: Cell<u64>,
+    /// When the quotes shown lapse; 0 while none are.
+    quotes_until_ms: Cell<u64>,
+    /// When the server was last heard.
+    heard_ms: Cell<u64>,
+    /// Wall clock minus monotonic clock, at the last tick.
+    drift_ms: Cell<u64>,
+}
+
+impl Live {
+    /// Begins to tick and to wake. Once.
+    pub(crate) fn start(self: &Rc<Self>, checkout: Checkout) {
+        let (asked, ticked) = (Rc::downgrade(self), Rc::downgrade(self));
+        let on_time = Closure::<dyn FnMut()>::new(move || {
+            if let Some(live) = asked.upgrade() {
+                live.ask();
+            }
+        });
+        let on_tick = Closure::<dyn FnMut()>::new(move || {
+            if let Some(live) = ticked.upgrade() {
+                live.tick();
+            }
+        });
+        for (target, event) in wake_targets() {
+            let _ = target.add_event_listener_with_callback(event, function(&on_time));
+        }
+        let ticking = window()
+            .set_interval_with_callback_and_timeout_and_arguments_0(function(&on_tick), 1000);
+        self.ticking.set(ticking.unwrap_or_default());
+        self.drift_ms.set(drift_ms());
+        let _ = self.checkout.set(checkout);
+        let _ = self.on_time.set(on_time);
+        let _ = self.on_tick.set(on_tick);
+    }
+
+    /// Ends everything: no timer, no listener and no stream is left.
+    pub(crate) fn stop(&self) {
+        let window = window();
+        window.clear_timeout_with_handle(self.timer.take());
+        window.clear_interval_with_handle(self.ticking.take());
+        if let Some(on_time) = self.on_time.get() {
+            for (target, event) in wake_targets() {
+                let _ = target.remove_event_listener_with_callback(event, function(on_time));
+            }
+        }
+        self.pace.set(None);
+        self.hush();
+    }
+
+    /// An order has arrived, whichever way.
+    pub(crate) fn heard(self: &Rc<Self>, order: Option<&OrderView>) {
+        self.failures.set(0);
+        self.heard_ms.set(now_ms());
+        if let Some(order) = order {
+            let left = order.attempt.as_ref().map_or(0, |a| a.expires_in_seconds);
+            self.deadline_ms.set(now_ms() + u64::from(left) * 1000);
+            self.pace.set(order.next_poll_seconds);
+        }
+        if self.pace.get().is_none() {
+            self.hush();
+        } else if self.may_listen() {
+            self.listen();
+        }
+        self.schedule();
+    }
+
+    /// The quotes on the screen hold for so long.
+    pub(crate) fn quotes_hold(&self, seconds: u32) {
+        self.quotes_until_ms
+            .set(now_ms() + u64::from(seconds) * 1000);
+    }
+
+    /// Asks for the order now. The page's wake-ups come here too, so that a hidden page ends its stream here.
+    pub(crate) fn ask(self: &Rc<Self>) {
+        let Some(checkout) = self.checkout.get().copied() else {
+            return;
+        };
+        if is_hidden() {
+            self.hush();
+            return;
+        }
+        if self.asking.get() || !checkout.is_open() {
+            return;
+        }
+        self.asking.set(true);
+        let live = Rc::clone(self);
+        spawn(async move {
+            let Some(parts) = checkout.parts() else {
+                return;
+            };
+            let answer = parts.api.order().await;
+            live.asking.set(false);
+            if checkout.parts().is_none() {
+                return;
+            }
+            match answer {
+                Ok(Some(order)) => checkout.receive(order),
+                Ok(None) => {
+                    live.heard(None);
+                    checkout.lost.set(false);
+                }
+                Err(problem) if problem.code() == Some(ErrorCode::NotFound) => {
+                    checkout.stop_with(problem);
+                }
+                Err(_) => {
+                    live.failures.set(live.failures.get() + 1);
+                    if live.failures.get() >= LOST_AFTER {
+                        checkout.lost.set(true);
+                    }
+                    live.schedule();
+                }
+            }
+        });
+    }
+
+    fn schedule(&self) {
+        let window = window();
+        window.clear_timeout_with_handle(self.timer.take());
+        let (Some(seconds), Some(on_time)) = (self.pace.get(), self.on_time.get()) else {
+            return;
+        };
+        let pause = match self.failures.get() {
+            0 => pace::after_answer(seconds, self.stream.borrow().is_some(), chance()),
+            failures => pace::after_failure(failures, chance()),
+        };
+        let timer = window.set_timeout_with_callback_and_timeout_and_arguments_0(
+            function(on_time),
+            i32::try_from(pause).unwrap_or(i32::MAX),
+        );
+        self.timer.set(timer.unwrap_or_default());
+    }
+
+    fn tick(self: &Rc<Self>) {
+        let Some(checkout) = self.checkout.get() else {
+            return;
+        };
+        let now = now_ms();
+        let left = self.deadline_ms.get().saturating_sub(now).div_ceil(1000);
+        let left = u32::try_from(left).unwrap_or(u32::MAX);
+        if left != checkout.seconds_left.get_untracked() {
+            checkout.count_down(left);
+            if left == 0 {
+                self.ask();
+            }
+        }
+        let silent = now.saturating_sub(self.heard_ms.get()) / 1000;
+        let silent = u32::try_from(silent).unwrap_or(u32::MAX);
+        if checkout.lost.get_untracked() {
+            checkout.silent_for.set(silent);
+        }
+        let until = self.quotes_until_ms.get();
+        if until > 0 && now >= until && checkout.is_choosing() && !is_hidden() {
+            self.quotes_until_ms.set(0);
+            checkout.load_quotes();
+        }
+        let drift = drift_ms();
+        if drift.abs_diff(self.drift_ms.replace(drift)) > ASLEEP_MS {
+            self.ask();
+        }
+    }
+
+    fn may_listen(&self) -> bool {
+        self.stream.borrow().is_none() && now_ms() >= self.stream_from_ms.get() && !is_hidden()
+    }
+
+    /// Listens to the order's events until they end; asking goes on either way.
+    fn listen(self: &Rc<Self>) {
+        let (Ok(controller), Some(checkout)) =
+            (AbortController::new(), self.checkout.get().copied())
+        else {
+            return;
+        };
+        *self.stream.borrow_mut() = Some(controller.clone());
+        let live = Rc::clone(self);
+        spawn(async move {
+            let _ = follow(checkout, &controller).await;
+            // Another stream may have begun since this one was ended.
+            let mine = live.stream.borrow().as_ref() == Some(&controller);
+            if mine {
+                live.hush();
+                live.stream_from_ms.set(now_ms() + STREAM_PAUSE_MS);
+                live.schedule();
+            }
+        });
+    }
+
+    fn hush(&self) {
+        if let Some(controller) = self.stream.take() {
+            controller.abort();
+        }
+    }
+}
+
+/// Reads events until the stream ends.
+async fn follow(checkout: Checkout, controller: &AbortController) -> Result<(), Problem> {
+    let Some(parts) = checkout.parts() else {
+        return Ok(());
+    };
+    let reader = parts.api.events(&controller.signal()).await?;
+    let mut stream = EventStream::default();
+    loop {
+        let piece = JsFuture::from(reader.read())
+            .await
+            .map_err(|_| Problem::Network)?;
+        let bytes = Reflect::get(&piece, &JsValue::from_str("value"));
+        let Some(bytes) = bytes
+            .ok()
+            .and_then(|value| value.dyn_into::<Uint8Array>().ok())
+        else {
+            return Ok(());
+        };
+        for data in stream
+            .push(&bytes.to_vec())
+            .map_err(|_| Problem::Unreadable)?
+        {
+            if checkout.parts().is_none() {
+                return Ok(());
+            }
+            let json = js_sys::JSON::parse(&data).map_err(|_| Problem::Unreadable)?;
+            checkout.receive(read_order(&json)?);
+        }
+    }
+}
+
+fn window() -> Window {
+    leptos::tachys::dom::window()
+}
+
+fn wake_targets() -> impl Iterator<Item = (EventTarget, &'static str)> {
+    WAKE_EVENTS.into_iter().map(|event| {
+        // `visibilitychange` is the document's and rises no further in older browsers.
+        let target: EventTarget = if event == "visibilitychange" {
+            leptos::tachys::dom::document().into()
+        } else {
+            window().into()
+        };
+        (target, event)
+    })
+}
+
+fn function(closure: &Closure<dyn FnMut()>) -> &Function {
+    closure.as_ref().unchecked_ref()
+}
+
+fn is_hidden() -> bool {
+    leptos::tachys::dom::document().visibility_state() == VisibilityState::Hidden
+}
+
+/// The monotonic clock.
+fn now_ms() -> u64 {
+    milliseconds(window().performance().map_or(0.0, |clock| clock.now()))
+}
+
+/// How far the wall clock is ahead of the monotonic one.
+fn drift_ms() -> u64 {
+    milliseconds(Date::now()).saturating_sub(now_ms())
+}
+
+fn milliseconds(time: f64) -> u64 {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a float becomes an integer by losing fractions of a millisecond; the cast saturates"
+    )]
+    let whole = time as u64;
+    whole
+}
+
+/// Chance, from the middle digits of a random number: its mantissa is evenly spread.
+fn chance() -> u8 {
+    Math::random().to_bits().to_be_bytes()[3]
+}

@@ -1,0 +1,59 @@
+//! When to ask again. The server names the pace; failures slow it down; chance keeps a thousand pages from asking in
+//! the same instant.
+
+/// The first pause after a failure.
+const FIRST_PAUSE_MS: u32 = 2_000;
+/// The longest pause while failures go on.
+const LONGEST_PAUSE_MS: u32 = 30_000;
+/// The pace while changes also arrive as events, which makes asking a mere safeguard.
+const BESIDE_EVENTS_MS: u32 = 30_000;
+
+/// Milliseconds until the next question after an answer that named `seconds`: up to a quarter more by `chance`, and
+/// rarely while events arrive as well.
+pub fn after_answer(seconds: u32, events_arrive: bool, chance: u8) -> u32 {
+    let pause = seconds.clamp(1, 3600) * 1000;
+    let pause = if events_arrive {
+        pause.max(BESIDE_EVENTS_MS)
+    } else {
+        pause
+    };
+    pause + pause / 4 / 255 * u32::from(chance)
+}
+
+/// Milliseconds until the next try after `failures` in a row: 2, 4, 8, 16, then 30 seconds, the last half by chance.
+pub fn after_failure(failures: u32, chance: u8) -> u32 {
+    let doublings = failures.saturating_sub(1).min(4);
+    let pause = (FIRST_PAUSE_MS << doublings).min(LONGEST_PAUSE_MS);
+    pause / 2 + pause / 2 / 255 * u32::from(chance)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_server_names_the_pace_and_chance_spreads_it_by_a_quarter() {
+        assert_eq!(after_answer(4, false, 0), 4_000);
+        assert_eq!(after_answer(4, false, 255), 4_765);
+    }
+
+    #[test]
+    fn no_answer_makes_the_page_ask_without_a_pause() {
+        assert_eq!(after_answer(0, false, 0), 1_000);
+    }
+
+    #[test]
+    fn events_make_questions_rare() {
+        assert_eq!(after_answer(3, true, 0), 30_000);
+        assert_eq!(after_answer(60, true, 0), 60_000);
+    }
+
+    #[test]
+    fn failures_slow_down_to_half_a_minute() {
+        let longest = |failures| after_failure(failures, 255) / 1000;
+        let paces: Vec<u32> = (1..=7).map(longest).collect();
+        assert_eq!(paces, [1, 3, 7, 15, 29, 29, 29]);
+        assert_eq!(after_failure(1, 0), 1_000);
+        assert_eq!(after_failure(u32::MAX, 0), 15_000);
+    }
+}

@@ -1,0 +1,74 @@
+//! Which screen an order is at.
+
+use checkout_api::{AttemptView, OrderView, Status};
+
+/// What the customer is to do or to wait for. Screens are functions of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// The order has not arrived yet.
+    Loading,
+    /// The order could not be had: only trying again helps.
+    Stopped,
+    /// Pick an asset.
+    Choosing,
+    /// Send the amount to the address.
+    Paying,
+    /// The customer says it is sent, or a transaction was seen: wait for the first block.
+    Checking,
+    /// Wait for more blocks.
+    Processing,
+    /// Done.
+    Paid,
+    /// Done, and more than enough was sent.
+    Overpaid,
+    /// Less than the price has arrived and settled.
+    Underpaid,
+    /// The payment did not go through.
+    Failed,
+    /// The order was called off.
+    Cancelled,
+    /// Time ran out before anything arrived.
+    Expired,
+    /// The invoice did not pass the proxy's checks.
+    Blocked,
+}
+
+impl Phase {
+    /// The phase of an order. `choosing`: the customer asked for another asset, which counts as long as the order can
+    /// take one. `stopped`: asking for the order failed for good, or before there was one to show.
+    pub fn of(order: Option<&OrderView>, choosing: bool, stopped: bool) -> Self {
+        let Some(order) = order.filter(|_| !stopped) else {
+            return if stopped {
+                Self::Stopped
+            } else {
+                Self::Loading
+            };
+        };
+        if choosing && order.can_open_attempt && !order.status.is_settled() {
+            return Self::Choosing;
+        }
+        match order.status {
+            Status::Open => Self::Choosing,
+            Status::AwaitingPayment if order.attempt.is_some() => Self::Paying,
+            Status::AwaitingPayment | Status::Checking => Self::Checking,
+            Status::Processing => Self::Processing,
+            Status::Paid => Self::Paid,
+            Status::Overpaid => Self::Overpaid,
+            Status::Underpaid => Self::Underpaid,
+            Status::Failed => Self::Failed,
+            Status::Cancelled => Self::Cancelled,
+            Status::Expired => Self::Expired,
+            Status::Blocked => Self::Blocked,
+        }
+    }
+}
+
+/// Whether something, but not all, has arrived: the full amount must not be sent again.
+pub fn is_partly_paid(attempt: &AttemptView) -> bool {
+    let is_something = |text: &str| text.bytes().any(|b| matches!(b, b'1'..=b'9'));
+    is_something(attempt.received_in_crypto.as_str())
+        && is_something(attempt.remaining_in_crypto.as_str())
+}
+
+#[cfg(test)]
+mod tests;

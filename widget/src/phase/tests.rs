@@ -1,0 +1,121 @@
+use checkout_api::{Environment, StoreView};
+use money::AmountText;
+
+use super::*;
+
+fn amount(text: &str) -> AmountText {
+    AmountText::parse(text).unwrap()
+}
+
+fn attempt(received: &str, remaining: &str) -> AttemptView {
+    AttemptView {
+        crypto_code: "BTC".into(),
+        asset: "BTC".into(),
+        network: "Bitcoin".into(),
+        address: "tb1q".into(),
+        qr_string: "bitcoin:tb1q?amount=0.5".into(),
+        amount_in_crypto: amount("0.5"),
+        amount_in_usd: amount("19.90"),
+        amount_in_local_currency: amount("19.90"),
+        local_currency_code: "USD".into(),
+        expires_in_seconds: 0,
+        lifetime_seconds: 900,
+        warnings: vec![],
+        marked_as_paid: false,
+        received_in_crypto: amount(received),
+        remaining_in_crypto: amount(remaining),
+        excess_in_crypto: None,
+        confirmations: None,
+        transaction_hash: None,
+        explorer_url: None,
+    }
+}
+
+fn order(status: Status) -> OrderView {
+    OrderView {
+        id: "ord_1".into(),
+        environment: Environment::Test,
+        store: StoreView {
+            id: "demo".into(),
+            name: "Demo".into(),
+            support_url: None,
+            theme: "auto".into(),
+        },
+        title: "An e-book".into(),
+        amount: amount("19.90"),
+        currency: "USD".into(),
+        status,
+        attempt: Some(attempt("0", "0.5")),
+        return_url: None,
+        can_open_attempt: true,
+        delayed: false,
+        next_poll_seconds: Some(3),
+        checked_seconds_ago: None,
+        as_of: "2026-11-21T09:00:00Z".into(),
+    }
+}
+
+#[test]
+fn a_countdown_at_zero_does_not_end_a_payment() {
+    let order = order(Status::AwaitingPayment);
+    assert_eq!(order.attempt.as_ref().unwrap().expires_in_seconds, 0);
+    assert_eq!(Phase::of(Some(&order), false, false), Phase::Paying);
+}
+
+#[test]
+fn every_status_has_its_phase() {
+    let phases: Vec<Phase> = Status::ALL
+        .into_iter()
+        .map(|(status, _)| Phase::of(Some(&order(status)), false, false))
+        .collect();
+    let expected = [
+        Phase::Choosing,
+        Phase::Paying,
+        Phase::Checking,
+        Phase::Processing,
+        Phase::Paid,
+        Phase::Overpaid,
+        Phase::Underpaid,
+        Phase::Failed,
+        Phase::Cancelled,
+        Phase::Expired,
+        Phase::Blocked,
+    ];
+    assert_eq!(phases, expected);
+}
+
+#[test]
+fn another_asset_can_be_chosen_while_the_order_takes_one() {
+    let mut order = order(Status::AwaitingPayment);
+    assert_eq!(Phase::of(Some(&order), true, false), Phase::Choosing);
+    order.can_open_attempt = false;
+    assert_eq!(Phase::of(Some(&order), true, false), Phase::Paying);
+}
+
+#[test]
+fn a_settled_order_offers_no_choice() {
+    assert_eq!(
+        Phase::of(Some(&order(Status::Paid)), true, false),
+        Phase::Paid
+    );
+}
+
+#[test]
+fn without_an_order_the_page_loads_until_it_is_stopped() {
+    assert_eq!(Phase::of(None, false, false), Phase::Loading);
+    assert_eq!(Phase::of(None, false, true), Phase::Stopped);
+}
+
+#[test]
+fn an_address_that_was_never_shown_is_not_waited_for() {
+    let mut order = order(Status::AwaitingPayment);
+    order.attempt = None;
+    assert_eq!(Phase::of(Some(&order), false, false), Phase::Checking);
+}
+
+#[test]
+fn partly_paid_means_something_came_and_something_lacks() {
+    assert!(is_partly_paid(&attempt("0.2", "0.3")));
+    assert!(!is_partly_paid(&attempt("0.00", "0.5")));
+    assert!(!is_partly_paid(&attempt("0.5", "0")));
+}

@@ -1,0 +1,159 @@
+//! The page of one checkout: the order's summary, and beside it the screen of its phase.
+
+mod banner;
+mod choose;
+mod coin;
+mod copy;
+mod ending;
+mod instructions;
+mod paid;
+mod pay;
+mod progress;
+mod stopped;
+mod summary;
+
+use std::borrow::Cow;
+
+use leptos::prelude::*;
+use wasm_bindgen::JsCast as _;
+use web_sys::{HtmlElement, Node};
+
+use crate::checkout::{Checkout, remember};
+use crate::markup::{Tag, live, live_text, nothing, tag, text};
+use crate::phase::Phase;
+
+/// Everything.
+pub(crate) fn all(checkout: Checkout) -> Node {
+    let Some(parts) = checkout.parts() else {
+        return nothing();
+    };
+    let said = checkout.said;
+    let chosen = parts.host.theme();
+    let theme = move || {
+        let store = checkout
+            .order
+            .with(|order| order.as_ref().map(|order| order.store.theme.clone()));
+        let chosen = Some(chosen.clone()).filter(|name| name == "light" || name == "dark");
+        chosen.or(store)
+    };
+    tag("div", "florin")
+        .attr("part", "checkout")
+        .attr("lang", parts.language.locale())
+        .attr("dir", parts.language.direction())
+        .live_attr("data-theme", theme)
+        .with(summary::show(checkout))
+        .with(
+            tag("section", "main")
+                .attr("part", "main")
+                .attr("aria-label", checkout.word("payment"))
+                .with(banner::show(checkout))
+                .with(current(checkout)),
+        )
+        .with(
+            tag("p", "unseen")
+                .attr("role", "status")
+                .with(live_text(move || said.get())),
+        )
+        .into()
+}
+
+/// The screen of the order's phase. It is built anew when the phase changes, or the address to pay to.
+fn current(checkout: Checkout) -> Node {
+    let address = checkout.watch(|_, attempt| Some(attempt.address.clone()));
+    let at = remember(Box::new(move || {
+        let phase = char::from(checkout.phase() as u8);
+        [phase.to_string(), address.get()].concat()
+    }));
+    let mut arrived = false;
+    live(move || {
+        // Reading it, not just tracking it: a memo that nobody reads follows nothing.
+        let _ = at.get();
+        let phase = untrack(|| checkout.phase());
+        if arrived {
+            focus_heading(checkout);
+        }
+        arrived = arrived || phase != Phase::Loading;
+        untrack(|| screen(checkout, phase))
+    })
+}
+
+fn screen(checkout: Checkout, phase: Phase) -> Node {
+    match phase {
+        Phase::Loading => stopped::loading(checkout),
+        Phase::Stopped => stopped::show(checkout),
+        Phase::Choosing => choose::show(checkout),
+        Phase::Paying => pay::show(checkout),
+        Phase::Checking => progress::checking(checkout),
+        Phase::Processing => progress::processing(checkout),
+        Phase::Paid | Phase::Overpaid => paid::show(checkout),
+        Phase::Underpaid => ending::underpaid(checkout),
+        Phase::Failed => ending::failed(checkout),
+        Phase::Cancelled => ending::cancelled(checkout),
+        Phase::Expired => ending::expired(checkout),
+        Phase::Blocked => ending::blocked(checkout),
+    }
+}
+
+/// Moves the focus to the heading of a new screen, unless the customer is busy elsewhere on the shop's page.
+fn focus_heading(checkout: Checkout) {
+    let document = leptos::tachys::dom::document();
+    let elsewhere = document.active_element().is_some_and(|element| {
+        element.tag_name() != "BODY" && !element.tag_name().starts_with("FLORIN-")
+    });
+    if elsewhere {
+        return;
+    }
+    request_animation_frame(move || {
+        let heading = checkout
+            .parts()
+            .and_then(|parts| parts.root.query_selector("h2").ok().flatten());
+        if let Some(heading) = heading {
+            let _ = heading.unchecked_into::<HtmlElement>().focus();
+        }
+    });
+}
+
+/// A screen with the name under which tests find it.
+fn root(status: &str) -> Tag {
+    tag("div", "screen").test(["status-", status].concat())
+}
+
+/// The heading of a screen: where the focus goes.
+fn heading(words: String) -> Tag {
+    tag("h2", "").attr("tabindex", "-1").text(words)
+}
+
+/// An amount or an address: written from left to right in every language.
+fn ltr<'a>(words: impl Into<Cow<'a, str>>) -> Tag {
+    tag("bdi", "").attr("dir", "ltr").text(words)
+}
+
+/// `0.00030973 BTC`
+fn coins(amount: &str, asset: &str) -> String {
+    [amount, "\u{a0}", asset].concat()
+}
+
+/// A button; the first class says how it looks.
+fn button(class: &'static str, words: String, act: impl Fn() + 'static) -> Tag {
+    tag("button", class)
+        .attr("type", "button")
+        .attr("part", "button")
+        .text(words)
+        .on_click(act)
+}
+
+/// A sentence below the heading.
+fn paragraph(words: String) -> Node {
+    tag("p", "").text(words).into()
+}
+
+/// A sentence in which one amount stands apart, so that it is never reordered by the language around it.
+fn with_amount(checkout: Checkout, key: &'static str, amount: &str) -> Node {
+    let whole = checkout.word(key);
+    let (before, after) = whole.split_once("{amount}").unwrap_or((&whole, ""));
+    tag("p", "")
+        .with(text(before))
+        .with(ltr(amount))
+        .with(text(after))
+        .into()
+}

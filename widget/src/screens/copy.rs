@@ -1,0 +1,77 @@
+//! A button that copies a text and says so in its own place, without changing its width.
+
+use leptos::prelude::*;
+use wasm_bindgen::{JsCast as _, JsValue};
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{Clipboard, Element, Node};
+
+use crate::checkout::Checkout;
+use crate::markup::tag;
+use crate::task::spawn;
+
+/// Where the text to copy is shown, by class: selected when the clipboard is out of reach.
+#[derive(Clone, Copy)]
+pub(super) enum Shown {
+    Address,
+    Amount,
+}
+
+/// A button that copies `value`. `label` names what it is, for who does not see where it stands.
+pub(super) fn button(checkout: Checkout, shown: Shown, value: String, label: String) -> Node {
+    let (test, place) = match shown {
+        Shown::Address => ("copy-address", ".address"),
+        Shown::Amount => ("copy-amount", ".exactly"),
+    };
+    let copied = RwSignal::new(false);
+    let copy = move || {
+        let value = value.clone();
+        spawn(async move {
+            if write(&value).await {
+                let _ = copied.try_set(true);
+                let _ = checkout.said.try_set(checkout.word("copied"));
+                set_timeout(
+                    move || {
+                        let _ = copied.try_set(false);
+                    },
+                    core::time::Duration::from_secs(2),
+                );
+            } else {
+                select(checkout, place);
+                let _ = checkout.said.try_set(checkout.word("selected"));
+            }
+        });
+    };
+    tag("button", "secondary copy")
+        .attr("type", "button")
+        .attr("part", "button")
+        .attr("aria-label", label)
+        .test(test)
+        .live_attr("data-copied", move || copied.get().then(String::new))
+        .with(tag("span", "").text(checkout.word("copy")))
+        .with(tag("span", "").text(checkout.word("copied")))
+        .on_click(copy)
+        .into()
+}
+
+/// Whether the clipboard took it. Pages without TLS have none, and a frame may be denied it.
+async fn write(value: &str) -> bool {
+    let navigator = window().navigator();
+    let clipboard = js_sys::Reflect::get(&navigator, &JsValue::from_str("clipboard"));
+    let Some(clipboard) = clipboard.ok().filter(JsValue::is_object) else {
+        return false;
+    };
+    let clipboard: Clipboard = clipboard.unchecked_into();
+    JsFuture::from(clipboard.write_text(value)).await.is_ok()
+}
+
+fn select(checkout: Checkout, place: &str) {
+    let place = checkout.parts().and_then(|parts| find(&parts.root, place));
+    let selection = window().get_selection().ok().flatten();
+    if let (Some(place), Some(selection)) = (place, selection) {
+        let _ = selection.select_all_children(&place);
+    }
+}
+
+fn find(root: &Element, selector: &str) -> Option<Element> {
+    root.query_selector(selector).ok().flatten()
+}

@@ -1,0 +1,122 @@
+//! The ends that nobody wished for. Each says what happened, that the money is not lost, what to do next, whom to ask
+//! and by which reference.
+
+use checkout_api::OrderView;
+use leptos::prelude::*;
+use web_sys::Node;
+
+use crate::checkout::Checkout;
+use crate::markup::{Tag, nothing, tag};
+use crate::phase::is_partly_paid;
+
+use super::summary::help_link;
+use super::{button, coins, heading, paragraph, pay, root, with_amount};
+
+/// Less arrived than asked for.
+pub(super) fn underpaid(checkout: Checkout) -> Node {
+    end(
+        checkout,
+        "underpaid",
+        &["underpaid_hint"],
+        |screen, order| {
+            let rest = order
+                .attempt
+                .as_ref()
+                .filter(|attempt| is_partly_paid(attempt));
+            let Some(attempt) = rest else { return screen };
+            let missing = coins(attempt.remaining_in_crypto.as_str(), &attempt.asset);
+            screen
+                .with(with_amount(checkout, "missing", &missing))
+                .with(pay::what_to_send(checkout))
+        },
+    )
+}
+
+/// The payment did not go through.
+pub(super) fn failed(checkout: Checkout) -> Node {
+    end(
+        checkout,
+        "failed",
+        &["failed_hint", "if_sent"],
+        |screen, order| screen.all(actions(checkout, order, true)),
+    )
+}
+
+/// The order was called off.
+pub(super) fn cancelled(checkout: Checkout) -> Node {
+    end(
+        checkout,
+        "cancelled",
+        &["cancelled_hint", "if_sent"],
+        |screen, order| screen.all(actions(checkout, order, true)),
+    )
+}
+
+/// Time ran out.
+pub(super) fn expired(checkout: Checkout) -> Node {
+    end(
+        checkout,
+        "expired",
+        &["expired_hint", "if_sent"],
+        |screen, order| screen.all(actions(checkout, order, true)),
+    )
+}
+
+/// The invoice was not trustworthy: there is no address to show.
+pub(super) fn blocked(checkout: Checkout) -> Node {
+    end(checkout, "blocked", &["blocked_hint"], |screen, order| {
+        screen.all(actions(checkout, order, false))
+    })
+}
+
+/// One bad end; `name` is its status and the key of its heading.
+fn end(
+    checkout: Checkout,
+    name: &'static str,
+    hints: &[&'static str],
+    remedy: impl FnOnce(Tag, &OrderView) -> Tag,
+) -> Node {
+    let Some(order) = checkout.order.get() else {
+        return nothing();
+    };
+    let screen = root(name)
+        .with(tag("div", "mark").attr("aria-hidden", "true").text("!"))
+        .with(heading(checkout.word(name)))
+        .all(hints.iter().map(|hint| paragraph(checkout.word(hint))));
+    remedy(screen, &order)
+        .with(
+            tag("div", "contact")
+                .all(help_link(checkout, &order, "plain"))
+                .with(reference(checkout, &order)),
+        )
+        .into()
+}
+
+/// What can be done about it here: a new quote in the same asset, or another asset.
+fn actions(checkout: Checkout, order: &OrderView, renew: bool) -> Option<Node> {
+    if !order.can_open_attempt {
+        return None;
+    }
+    let other = |class| {
+        let choose = move || checkout.choose_again();
+        button(class, checkout.word("other_asset"), choose)
+    };
+    let attempt = order.attempt.as_ref().filter(|_| renew);
+    let actions = tag("div", "actions");
+    let Some(attempt) = attempt else {
+        return Some(actions.with(other("primary").test("new-quote")).into());
+    };
+    let code = attempt.crypto_code.clone();
+    let renew = move || checkout.renew(code.clone());
+    let renew = button("primary", checkout.word("new_quote"), renew).test("new-quote");
+    Some(actions.with(renew).with(other("plain")).into())
+}
+
+/// What to quote when asking for help.
+pub(super) fn reference(checkout: Checkout, order: &OrderView) -> Node {
+    let id = tag("bdi", "id").attr("dir", "ltr").text(order.id.as_str());
+    tag("p", "quiet")
+        .with(tag("span", "").text(checkout.word("reference")))
+        .with(id)
+        .into()
+}

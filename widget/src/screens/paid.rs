@@ -1,0 +1,74 @@
+//! The good end.
+
+use checkout_api::{OrderView, Status};
+use leptos::prelude::*;
+use web_sys::Node;
+
+use crate::checkout::Checkout;
+use crate::links;
+use crate::markup::{drawing, nothing, tag};
+
+use super::ending::reference;
+use super::summary::help_link;
+use super::{button, coins, heading, paragraph, progress, root, with_amount};
+
+/// A tick, from one end of the pen to the other.
+const TICK: &str = "M9.6 17.4 4.5 12.3l1.7-1.7 3.4 3.4 8.2-8.2 1.7 1.7z";
+
+/// The order is paid.
+pub(super) fn show(checkout: Checkout) -> Node {
+    let Some(order) = checkout.order.get() else {
+        return nothing();
+    };
+    let tick = drawing("tick", "0 0 24 24", TICK, None);
+    let thanks = checkout.sentence("thanks", &[("store", &order.store.name)]);
+    let screen = root(order.status.as_str())
+        .with(tick)
+        .with(heading(checkout.word("paid")))
+        .with(paragraph(thanks));
+    let screen = match too_much(&order) {
+        Some(excess) => screen.with(
+            tag("div", "box")
+                .with(with_amount(checkout, "overpaid", &excess))
+                .with(paragraph(checkout.word("overpaid_hint")))
+                .all(help_link(checkout, &order, "plain")),
+        ),
+        None => screen,
+    };
+    let back = order.return_url.clone().filter(|url| links::is_page(url));
+    let back = back.map(|url| go_back(checkout, url, &order.store.name));
+    let repeatable = checkout
+        .parts()
+        .is_some_and(|parts| parts.host.repeatable());
+    let again = repeatable.then(|| {
+        let again = move || checkout.start_over();
+        button("plain", checkout.word("new_purchase"), again).into()
+    });
+    screen
+        .with(progress::transaction(checkout))
+        .with(reference(checkout, &order))
+        .with(tag("div", "actions").all(back).all(again))
+        .into()
+}
+
+fn too_much(order: &OrderView) -> Option<String> {
+    let attempt = order.attempt.as_ref()?;
+    let excess = attempt.excess_in_crypto.as_ref()?;
+    (order.status == Status::Overpaid).then(|| coins(excess.as_str(), &attempt.asset))
+}
+
+/// The way back to the shop, out of the frame.
+fn go_back(checkout: Checkout, url: String, store: &str) -> Node {
+    let close = move || {
+        if let Some(parts) = checkout.parts() {
+            parts.host.emit("close", &wasm_bindgen::JsValue::NULL);
+        }
+    };
+    tag("a", "primary")
+        .attr("href", url)
+        .attr("target", "_top")
+        .attr("part", "button")
+        .text(checkout.sentence("return", &[("store", store)]))
+        .on_click(close)
+        .into()
+}

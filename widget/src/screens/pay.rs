@@ -1,0 +1,132 @@
+//! Sending the payment.
+
+use leptos::prelude::*;
+use wasm_bindgen::JsCast as _;
+use web_sys::{HtmlInputElement, Node};
+
+use crate::checkout::{Checkout, remember};
+use crate::countdown;
+use crate::markup::{live, live_text, nothing, tag};
+use crate::phase::is_partly_paid;
+
+use super::{button, coins, heading, instructions, root, with_amount};
+
+/// How to pay, how long, and what to do afterwards.
+pub(super) fn show(checkout: Checkout) -> Node {
+    let Some(order) = checkout.order.get() else {
+        return nothing();
+    };
+    let Some(attempt) = &order.attempt else {
+        return nothing();
+    };
+    let names = [
+        ("asset", attempt.asset.as_str()),
+        ("network", attempt.network.as_str()),
+    ];
+    let top = tag("div", "top")
+        .with(heading(checkout.sentence("pay", &names)))
+        .with(time_left(checkout));
+    let other = order.can_open_attempt.then(|| {
+        let choose = move || checkout.choose_again();
+        button("plain", checkout.word("other_asset"), choose).into()
+    });
+    root("awaiting_payment")
+        .with(top)
+        .with(what_to_send(checkout))
+        .with(sent(checkout))
+        .all(other)
+        .into()
+}
+
+/// The instructions; they change when a part of the payment arrives.
+pub(super) fn what_to_send(checkout: Checkout) -> Node {
+    let received = checkout.watch(|_, attempt| {
+        is_partly_paid(attempt).then(|| attempt.received_in_crypto.as_str().to_owned())
+    });
+    live(move || {
+        let received = received.get();
+        let Some(order) = checkout.order.get_untracked() else {
+            return nothing();
+        };
+        let Some(attempt) = &order.attempt else {
+            return nothing();
+        };
+        let part = (!received.is_empty()).then(|| {
+            let received = coins(&received, &attempt.asset);
+            tag("div", "box")
+                .with(with_amount(checkout, "part_received", &received))
+                .into()
+        });
+        tag("div", "rest")
+            .all(part)
+            .with(instructions::show(checkout, &order, attempt))
+            .into()
+    })
+}
+
+fn time_left(checkout: Checkout) -> Node {
+    let seconds = checkout.seconds_left;
+    let is_up = remember(Box::new(move || match seconds.get() {
+        0 => String::from("up"),
+        _ => String::new(),
+    }));
+    live(move || {
+        if !is_up.get().is_empty() {
+            return tag("p", "countdown up")
+                .test("countdown")
+                .text(checkout.word("time_up"))
+                .into();
+        }
+        tag("p", "countdown")
+            .attr("role", "timer")
+            .attr("aria-live", "off")
+            .test("countdown")
+            .live_attr("data-urgent", move || {
+                countdown::is_urgent(seconds.get()).then(String::new)
+            })
+            .with(tag("span", "unseen").text(checkout.word("time")))
+            .with(live_text(move || countdown::clock(seconds.get())))
+            .into()
+    })
+}
+
+/// "I have paid", with an address for the receipt.
+fn sent(checkout: Checkout) -> Node {
+    let marked = checkout.watch(|_, attempt| attempt.marked_as_paid.then(|| String::from("yes")));
+    live(move || {
+        if !marked.get().is_empty() {
+            return tag("p", "box").text(checkout.word("marked")).into();
+        }
+        let email = tag("input", "")
+            .attr("type", "email")
+            .attr("id", "email")
+            .attr("autocomplete", "email")
+            .attr("maxlength", "254")
+            .attr("dir", "ltr");
+        let busy = checkout.busy;
+        let paid = tag("button", "secondary")
+            .attr("part", "button")
+            .test("i-have-paid")
+            .live_attr("aria-disabled", move || {
+                busy.get().then(|| String::from("true"))
+            })
+            .text(checkout.word("i_have_paid"));
+        tag("form", "sent")
+            .on_submit(move || checkout.mark_paid(&typed(checkout)))
+            .with(
+                tag("label", "")
+                    .attr("for", "email")
+                    .text(checkout.word("email")),
+            )
+            .with(tag("div", "line").with(email).with(paid))
+            .into()
+    })
+}
+
+fn typed(checkout: Checkout) -> String {
+    checkout
+        .parts()
+        .and_then(|parts| parts.root.query_selector("input").ok().flatten())
+        .map(|input| input.unchecked_into::<HtmlInputElement>().value())
+        .unwrap_or_default()
+}

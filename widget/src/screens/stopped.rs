@@ -1,0 +1,69 @@
+//! Before there is an order: waiting for it, and what to do when it cannot be had.
+
+use checkout_api::ErrorCode;
+use leptos::prelude::*;
+use web_sys::Node;
+
+use crate::api::Problem;
+use crate::checkout::Checkout;
+use crate::markup::tag;
+
+use super::{button, heading, paragraph, root};
+
+/// The shape of what is to come.
+pub(super) fn loading(checkout: Checkout) -> Node {
+    let bars = ["bar wide", "bar", "bar", "bar", "bar"];
+    root("loading")
+        .attr("aria-busy", "true")
+        .with(tag("p", "unseen").text(checkout.word("loading")))
+        .all(bars.map(|class| tag("div", class).into()))
+        .into()
+}
+
+/// The order cannot be shown.
+pub(super) fn show(checkout: Checkout) -> Node {
+    let problem = checkout.problem.get().unwrap_or(Problem::Network);
+    let (words, reference) = explanation(checkout, &problem);
+    let screen = root("stopped")
+        .attr("role", "alert")
+        .with(heading(checkout.word("stopped")))
+        .with(paragraph(words))
+        .with(paragraph(checkout.word("nothing_lost")));
+    let screen = match reference {
+        Some(reference) => screen.with(tag("p", "quiet").text(reference)),
+        None => screen,
+    };
+    screen
+        .with(tag("div", "actions").with(
+            button("primary", checkout.word("retry"), move || checkout.begin()).test("retry"),
+        ))
+        .into()
+}
+
+/// What happened in the customer's words, and the reference to quote.
+pub(super) fn explanation(checkout: Checkout, problem: &Problem) -> (String, Option<String>) {
+    let body = match problem {
+        Problem::Network => return (checkout.word("no_network"), None),
+        Problem::Unreadable => return (checkout.word("unreadable"), None),
+        Problem::Refused(body) => body,
+    };
+    let words = match body.code {
+        Some(ErrorCode::NotFound) => checkout.word("gone"),
+        Some(ErrorCode::RateLimited | ErrorCode::ServiceUnavailable) => {
+            checkout.word("service_busy")
+        }
+        Some(ErrorCode::QuoteExpired) => checkout.word("price_moved"),
+        Some(ErrorCode::AmountOutOfRange | ErrorCode::AssetUnavailable) => {
+            checkout.word("asset_gone")
+        }
+        Some(ErrorCode::AttemptInProgress) => checkout.word("in_progress"),
+        Some(ErrorCode::OrderClosed) => checkout.word("closed"),
+        // The rest are mistakes of the shop or ours: the proxy's own words help whoever is asked for help.
+        _ => body.message.clone(),
+    };
+    let reference = body
+        .request_id
+        .as_ref()
+        .map(|id| checkout.sentence("request", &[("id", id)]));
+    (words, reference)
+}

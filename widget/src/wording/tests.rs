@@ -1,0 +1,82 @@
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::{fs, str};
+
+use super::*;
+
+#[test]
+fn gaps_are_filled_by_name_and_unknown_ones_stay_visible() {
+    let values = [("count", "1"), ("required", "3")];
+    assert_eq!(fill("{count} of {required}", &values), "1 of 3");
+    assert_eq!(fill("{count}{other}", &values), "1{other}");
+    assert_eq!(fill("an { alone", &values), "an { alone");
+}
+
+#[test]
+fn a_value_is_not_searched_for_gaps() {
+    let values = [("store", "{title}"), ("title", "x")];
+    assert_eq!(fill("{store}", &values), "{title}");
+}
+
+fn words(language: &str) -> BTreeMap<String, String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("locales");
+    let text = fs::read_to_string(path.join(language)).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+fn gaps(text: &str) -> Vec<&str> {
+    let mut gaps: Vec<&str> = text
+        .split('{')
+        .skip(1)
+        .map(|rest| rest.split_once('}').unwrap().0)
+        .collect();
+    gaps.sort_unstable();
+    gaps
+}
+
+#[test]
+fn every_language_has_the_same_texts_with_the_same_gaps() {
+    let english = words("en.json");
+    for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("locales")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let translated = words(&name);
+        assert!(
+            english.keys().eq(translated.keys()),
+            "{name} has other keys"
+        );
+        for (key, text) in &translated {
+            assert_eq!(gaps(text), gaps(&english[key]), "{name}: {key}");
+            assert!(!text.is_empty(), "{name}: {key}");
+        }
+    }
+}
+
+/// The source of every module, whose texts are looked up by literal keys such as `word("paid")`.
+fn sources(folder: &Path, texts: &mut String) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, texts);
+        } else if path.file_name().unwrap() != "tests.rs" {
+            texts.push_str(&fs::read_to_string(path).unwrap());
+        }
+    }
+}
+
+#[test]
+fn screens_ask_for_texts_that_exist_and_for_every_one() {
+    let mut source = String::new();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    sources(&root.join("src"), &mut source);
+    source.push_str(&fs::read_to_string(root.join("florin.js")).unwrap());
+    let english = words("en.json");
+    for call in source.split("word(\"").skip(1) {
+        let key = call.split_once('"').unwrap().0;
+        assert!(english.contains_key(key), "{key:?} has no text");
+    }
+    for key in english.keys() {
+        let used = source.contains(&["\"", key, "\""].concat())
+            || source.contains(&["words.", key].concat());
+        assert!(used, "{key:?} is never shown");
+    }
+}
