@@ -42,9 +42,10 @@ pub(super) async fn page(
     Ok(answer)
 }
 
-/// The store's own origins; without a store those of all, since a token in the fragment may be of any of them.
+/// The store's own origins; without a store those of all, since a token in the fragment may be of any of them. An
+/// element that was given a token alone names an empty one.
 fn embedders(app: &App, store: Option<&str>) -> Vec<Origin> {
-    match store {
+    match store.filter(|id| !id.is_empty()) {
         Some(id) => {
             let store = StoreId::parse(id).ok().and_then(|id| app.config.store(&id));
             store.map(|store| store.origins.clone()).unwrap_or_default()
