@@ -1,1 +1,42 @@
-//! Journeys through the whole system, in a real browser and under faults.
+//! A world to test in: the payment service's sandbox, the proxy and the demo shop, in one process, over real HTTP and
+//! with real signatures, each on a port of its own.
+//!
+//! ```no_run
+//! # async fn sale() {
+//! use tests::World;
+//!
+//! let world = World::start().await;
+//! let checkout = world.shopper().opens("ebook").await;
+//! checkout.chooses("BTC").await;
+//! world.chain().pays(&checkout, "exact").await;
+//! world.chain().mines(3).await;
+//! checkout.sees("paid").await;
+//! world.end().await;
+//! # }
+//! ```
+//!
+//! What it refuses to do: to wait without a bound, to share anything between two worlds, and to end well when an
+//! unexpected error was logged, a delivery was not signed, or an event still waits to be told.
+
+mod answer;
+mod chain;
+mod clock;
+mod ear;
+mod folder;
+mod log;
+mod patience;
+mod shopper;
+mod store_server;
+mod wire;
+mod world;
+
+pub use answer::Answer;
+pub use chain::Chain;
+pub use clock::MovableClock;
+pub use ear::{Ear, Heard, Mood};
+pub use folder::Folder;
+pub use patience::{eventually, pause, within};
+pub use shopper::{Checkout, Shopper};
+pub use store_server::StoreServer;
+pub use wire::Wire;
+pub use world::{Wishes, World, secrets};

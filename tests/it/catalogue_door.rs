@@ -1,0 +1,252 @@
+//! The first sale: a product of the catalogue, from the shop's page to the shop's own backend.
+
+use reqwest::header::{ETAG, IF_NONE_MATCH};
+use serde_json::{Value, json};
+use tests::{Checkout, Wishes, World, within};
+
+use crate::journeys::{pays_in_full, sequences, types};
+
+#[tokio::test]
+async fn a_product_is_paid_and_the_shop_believes_the_signed_webhook() {
+    let world = World::start().await;
+    let checkout = world.shopper().opens("ebook").await;
+    let view = checkout.chooses("BTC").await;
+    assert_eq!(
+        (&view["amount"], &view["currency"]),
+        (&json!("19.90"), &json!("USD"))
+    );
+    assert_eq!(checkout.says_paid().await["status"], "checking");
+
+    world.chain().pays(&checkout, "exact").await;
+    world.chain().mines(1).await;
+    let view = checkout.sees("processing").await;
+    let confirmations = json!({ "count": 1, "required": 3 });
+    assert_eq!(view["attempt"]["confirmations"], confirmations);
+
+    world.chain().mines(2).await;
+    let view = checkout.sees("paid").await;
+    assert_eq!(view["attempt"]["remaining_in_crypto"], "0.00000000");
+    assert_eq!(view["next_poll_seconds"], Value::Null);
+    world.shop_says_paid(&checkout.order).await;
+
+    world.everything_is_told().await;
+    let events = world.store().events_of(&checkout.order).await;
+    assert_eq!(
+        types(&events),
+        [
+            "order.created",
+            "order.attempt_opened",
+            "order.processing",
+            "order.paid"
+        ]
+    );
+    assert_eq!(sequences(&events), [1, 2, 3, 4]);
+    assert_eq!(world.ear.kinds(&checkout.order), types(&events));
+    let record = world.store().order(&checkout.order).await;
+    assert_eq!(record["status"], "paid");
+    assert!(record["settled_at"].is_string(), "{record}");
+    assert_eq!(
+        record["attempt"]["received_in_crypto"],
+        record["attempt"]["amount_in_crypto"]
+    );
+    world.end().await;
+}
+
+#[tokio::test]
+async fn each_of_the_nine_assets_can_be_paid_with() {
+    let world = World::start().await;
+    for code in [
+        "USDTTRC20",
+        "USDTERC20",
+        "BTC",
+        "ETH",
+        "TRX",
+        "LTC",
+        "DOGE",
+        "BCH",
+        "BNB",
+    ] {
+        let checkout = world.shopper().opens("ebook").await;
+        let view = checkout.chooses(code).await;
+        let attempt = &view["attempt"];
+        let (address, uri) = (attempt["address"].as_str(), attempt["qr_string"].as_str());
+        let bare = address.unwrap().rsplit(':').next().unwrap();
+        assert!(uri.unwrap().contains(bare), "{attempt}");
+        assert!(!attempt["warnings"].as_array().unwrap().is_empty());
+        pays_in_full(&world, &checkout).await;
+    }
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_page_that_knows_the_order_is_told_so_without_a_body() {
+    let world = World::start().await;
+    let checkout = world.shopper().opens("ebook").await;
+    let first = checkout.gets("").await.with(200);
+    let tag = first.headers[ETAG].clone();
+    let asked = async |tag: &str| {
+        let url = format!("{}/v1/checkout", world.proxy_url());
+        let request = world.http().get(url).bearer_auth(checkout.token());
+        request.header(IF_NONE_MATCH, tag).send().await.unwrap()
+    };
+    let tag = tag.to_str().unwrap();
+    let same = asked(tag).await;
+    assert_eq!(same.status(), 304);
+    assert_eq!(same.headers()[ETAG].to_str().unwrap(), tag);
+    assert_eq!(same.headers()["cache-control"], "no-store");
+    assert_eq!(same.text().await.unwrap(), "");
+    checkout.chooses("BTC").await;
+    let changed = asked(tag).await;
+    assert_eq!(changed.status(), 200);
+    assert_ne!(changed.headers()[ETAG].to_str().unwrap(), tag);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_change_arrives_by_the_stream_without_being_asked_for() {
+    let world = World::start().await;
+    let checkout = world.shopper().opens("ebook").await;
+    let mut stream = checkout.listens().await;
+    assert_eq!(stream.headers()["content-type"], "text/event-stream");
+    let mut heard = String::new();
+    let mut statuses = Vec::new();
+    assert_eq!(next_order(&mut stream, &mut heard).await["status"], "open");
+    checkout.chooses("LTC").await;
+    world.chain().pays(&checkout, "exact").await;
+    world.chain().mines(3).await;
+    while let Some(view) = next_or_end(&mut stream, &mut heard).await {
+        statuses.push(view["status"].as_str().unwrap().to_owned());
+    }
+    assert_eq!(statuses.first().unwrap(), "awaiting_payment");
+    assert_eq!(statuses.last().unwrap(), "paid");
+    world.end().await;
+}
+
+#[tokio::test]
+async fn an_asset_that_cannot_carry_the_price_says_why_and_is_refused() {
+    let world = World::start().await;
+    for (product, code, reason) in [
+        ("sticker", "BTC", "below_minimum"),
+        ("piano", "BNB", "above_maximum"),
+    ] {
+        let checkout = world.shopper().opens(product).await;
+        let quote = checkout.quote(code).await;
+        assert_eq!(quote["available"], false, "{quote}");
+        assert_eq!(quote["reason"], reason, "{quote}");
+        checkout
+            .asks_for(code)
+            .await
+            .refused(422, "amount_out_of_range");
+        assert_eq!(checkout.looks().await["status"], "open");
+    }
+    assert_eq!(world.chain().count("POST", "/invoice").await, 0);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn an_asset_that_nobody_knows_is_shown_and_never_guessed_at() {
+    let world = World::start_with(Wishes {
+        unknown_asset: true,
+        ..Wishes::default()
+    })
+    .await;
+    let checkout = world.shopper().opens("ebook").await;
+    let quote = checkout.quote("USDTSOL").await;
+    assert_eq!(quote["available"], false, "{quote}");
+    assert_eq!(quote["reason"], "unknown_asset", "{quote}");
+    assert_eq!(quote["amount_in_crypto"], Value::Null, "{quote}");
+    checkout
+        .asks_for("USDTSOL")
+        .await
+        .refused(422, "asset_unavailable");
+    assert_eq!(world.chain().count("POST", "/invoice").await, 0);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn choosing_the_same_asset_twice_shows_the_same_invoice() {
+    let world = World::start().await;
+    let checkout = world.shopper().opens("ebook").await;
+    let first = checkout.chooses("ETH").await;
+    let second = checkout.chooses("ETH").await;
+    assert_eq!(first["attempt"]["address"], second["attempt"]["address"]);
+    assert_eq!(world.chain().count("POST", "/invoice").await, 1);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn nothing_is_paid_before_an_asset_is_chosen() {
+    let world = World::start().await;
+    let checkout = world.shopper().opens("ebook").await;
+    let answer = checkout.posts("/paid", &json!({})).await;
+    answer.refused(409, "nothing_to_pay");
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_receipt_goes_to_an_address_that_is_one() {
+    let world = World::start().await;
+    let checkout = world.shopper().opens("ebook").await;
+    checkout.chooses("BTC").await;
+    let answer = checkout.posts("/paid", &json!({ "email": "me" })).await;
+    answer.refused(400, "invalid_request").naming("email");
+    let said = json!({ "email": "me@example.org" });
+    checkout.posts("/paid", &said).await.with(200);
+    tests::eventually("the service knows the address", async || {
+        let invoice = world.chain().invoices().await.remove(0);
+        (invoice["email"] == "me@example.org" && invoice["marked_as_paid"] == true).then_some(())
+    })
+    .await;
+    assert_eq!(checkout.looks().await["status"], "checking");
+    world.end().await;
+}
+
+#[tokio::test]
+async fn however_many_watch_the_service_is_asked_once_per_interval() {
+    let world = World::start().await;
+    let checkout = world.shopper().opens("ebook").await;
+    checkout.chooses("BTC").await;
+    let before = world.chain().count("GET", "/invoice").await;
+    let seconds = 3;
+    let until = std::time::Duration::from_secs(seconds);
+    let _ = within(until, async || {
+        let watchers: [&Checkout; 10] = [&checkout; 10];
+        for watcher in watchers {
+            watcher.looks().await;
+        }
+        None::<()>
+    })
+    .await;
+    let asked = world.chain().count("GET", "/invoice").await - before;
+    assert!((1..=5).contains(&asked), "{asked} calls in {seconds} s");
+    world.end().await;
+}
+
+/// The next `order` of the stream.
+async fn next_order(stream: &mut reqwest::Response, heard: &mut String) -> Value {
+    next_or_end(stream, heard)
+        .await
+        .expect("the stream goes on")
+}
+
+async fn next_or_end(stream: &mut reqwest::Response, heard: &mut String) -> Option<Value> {
+    loop {
+        if let Some((event, rest)) = heard.split_once("\n\n") {
+            let data = event.lines().find_map(|line| line.strip_prefix("data: "));
+            let view = data.map(|data| serde_json::from_str(data).unwrap());
+            assert!(data.is_none() || event.contains("event: order"), "{event}");
+            let rest = rest.to_owned();
+            *heard = rest;
+            match view {
+                Some(view) => return Some(view),
+                None => continue,
+            }
+        }
+        let bound = std::time::Duration::from_secs(20);
+        let chunk = tokio::time::timeout(bound, stream.chunk()).await;
+        let chunk = chunk
+            .expect("the stream says something within 20 s")
+            .unwrap()?;
+        heard.push_str(std::str::from_utf8(&chunk).unwrap());
+    }
+}

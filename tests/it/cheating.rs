@@ -1,0 +1,346 @@
+//! What a dishonest page, a stranger, or a forger may try, and that it gets them nothing.
+
+use std::time::Duration;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use tests::{Answer, World, secrets};
+
+use crate::journeys::pays_in_full;
+
+#[tokio::test]
+async fn a_browser_names_no_price() {
+    let world = World::start().await;
+    for field in [
+        "amount",
+        "price",
+        "currency",
+        "title",
+        "reference",
+        "metadata",
+    ] {
+        let mut door = json!({ "store": "demo", "product": "ebook" });
+        door[field] = json!("0.01");
+        let answer = world.shopper().asks_to_open(&door).await;
+        answer.refused(400, "invalid_request").naming(field);
+    }
+    let checkout = world.shopper().opens("ebook").await;
+    let quote = checkout.quote("BTC").await;
+    for field in ["amount", "amount_in_crypto", "amount_in_usd", "address"] {
+        let mut choice = json!({ "crypto_code": "BTC", "quote_id": quote["quote_id"] });
+        choice[field] = json!("0.00000001");
+        let answer = checkout.posts("/attempt", &choice).await;
+        answer.refused(400, "invalid_request").naming(field);
+        let mut paid = json!({});
+        paid[field] = json!("0.00000001");
+        let answer = checkout.posts("/paid", &paid).await;
+        answer.refused(400, "invalid_request").naming(field);
+    }
+    assert_eq!(world.chain().count("POST", "/invoice").await, 0);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_quantity_is_a_number_of_pieces_that_the_store_sells_at_once() {
+    let world = World::start().await;
+    let asks = async |quantity: Value| {
+        let door = json!({ "store": "demo", "product": "ebook", "quantity": quantity });
+        world.shopper().asks_to_open(&door).await
+    };
+    for quantity in [json!(0), json!(6), json!(1_000_000_000)] {
+        asks(quantity).await.refused(422, "quantity_out_of_range");
+    }
+    for quantity in [json!(-1), json!(1.5), json!("1"), json!(true), json!([1])] {
+        asks(quantity).await.refused(400, "invalid_request");
+    }
+    let five = asks(json!(5)).await.with(201);
+    assert_eq!(five.text_at("/order/amount"), "99.50");
+    let orders = world.store().gets("/v1/orders").await.with(200).body;
+    assert_eq!(orders["orders"].as_array().unwrap().len(), 1);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn what_is_not_sold_here_cannot_be_ordered() {
+    let world = World::start().await;
+    for (store, product, code) in [
+        ("demo", "yacht", "unknown_product"),
+        ("demo", "", "unknown_product"),
+        ("nobody", "ebook", "unknown_store"),
+        ("", "ebook", "unknown_store"),
+        ("../demo", "ebook", "unknown_store"),
+    ] {
+        let door = json!({ "store": store, "product": product });
+        world.shopper().asks_to_open(&door).await.refused(404, code);
+    }
+    world.end().await;
+}
+
+#[tokio::test]
+async fn bodies_that_are_no_requests_are_refused() {
+    let world = World::start().await;
+    let url = format!("{}/v1/checkout", world.proxy_url());
+    let sends = async |media: &str, body: String| {
+        let request = world.http().post(&url).header("content-type", media);
+        Answer::read(request.body(body).send().await.unwrap()).await
+    };
+    let door = r#"{"store":"demo","product":"ebook"}"#.to_owned();
+    let form = sends("application/x-www-form-urlencoded", door.clone()).await;
+    form.refused(415, "unsupported_media_type");
+    sends("text/plain", door)
+        .await
+        .refused(415, "unsupported_media_type");
+    for body in ["", "null", "[]", "{", "{\"store\":\"demo\"}", "\u{0}"] {
+        let answer = sends("application/json", body.to_owned()).await;
+        answer.refused(400, "invalid_request");
+    }
+    let huge = format!("{{\"store\":\"{}\"}}", "x".repeat(70_000));
+    sends("application/json", huge)
+        .await
+        .refused(413, "payload_too_large");
+    let request = world.http().delete(&url).send().await.unwrap();
+    Answer::read(request)
+        .await
+        .refused(405, "method_not_allowed");
+    world.end().await;
+}
+
+#[tokio::test]
+async fn tokens_that_open_nothing_are_all_answered_alike() {
+    let world = World::start().await;
+    let checkout = world.shopper().opens("ebook").await;
+    let unknown = "0".repeat(64);
+    let shouted = checkout.token().to_uppercase();
+    let wrong = [
+        unknown.as_str(),
+        "",
+        "abc",
+        &checkout.token()[..63],
+        &shouted,
+        secrets::STORE_KEY,
+        &checkout.order,
+    ];
+    let paths = [
+        (Method::GET, "/v1/checkout"),
+        (Method::GET, "/v1/checkout/quotes"),
+        (Method::GET, "/v1/checkout/events"),
+        (Method::POST, "/v1/checkout/attempt"),
+        (Method::POST, "/v1/checkout/paid"),
+    ];
+    let mut bodies = Vec::new();
+    for (method, path) in &paths {
+        for token in wrong.iter().map(|token| Some(*token)).chain([None]) {
+            let body = json!({ "crypto_code": "BTC", "quote_id": "conv_1" });
+            let body = (*method == Method::POST).then_some(&body);
+            let answer = world
+                .shopper()
+                .sends(method.clone(), path, token, body)
+                .await;
+            bodies.push(answer.refused(404, "not_found").without_request_id());
+        }
+    }
+    // The one that was good, once its time is over: the order's day and a month.
+    world.everything_is_told().await;
+    world.skip(Duration::from_hours(32 * 24));
+    let expired = checkout.gets("").await.refused(404, "not_found");
+    tests::eventually("the order's end is told", async || {
+        (world.ear.taken(&checkout.order).len() == 2).then_some(())
+    })
+    .await;
+    bodies.push(expired.without_request_id());
+    assert!(bodies.iter().all(|body| *body == bodies[0]), "{bodies:#?}");
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_token_opens_its_own_order_alone() {
+    let world = World::start().await;
+    let (mine, yours) = (
+        world.shopper().opens("ebook").await,
+        world.shopper().opens("mug").await,
+    );
+    yours.chooses("BTC").await;
+    assert_eq!(mine.looks().await["id"], mine.order.as_str());
+    assert_eq!(mine.looks().await["attempt"], Value::Null);
+    let path = format!("/v1/orders/{}", yours.order);
+    let answer = world
+        .shopper()
+        .sends(Method::GET, &path, Some(mine.token()), None)
+        .await;
+    answer.refused(401, "unauthorized");
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_page_of_another_origin_gets_nothing() {
+    let world = World::start().await;
+    let checkout = world.shopper().opens("ebook").await;
+    let shop = world.shop_url();
+    for origin in [
+        "https://evil.example",
+        "https://other.example",
+        "null",
+        &shop.replace("127.0.0.1", "localhost"),
+        &format!("{shop}.evil.example"),
+    ] {
+        let page = world.shopper().from_page_of(origin);
+        let door = json!({ "store": "demo", "product": "ebook" });
+        let answers = [
+            page.asks_to_open(&door).await,
+            checkout.from_page_of(origin).gets("").await,
+            checkout.from_page_of(origin).gets("/quotes").await,
+            checkout.from_page_of(origin).gets("/events").await,
+            checkout
+                .from_page_of(origin)
+                .posts("/paid", &json!({}))
+                .await,
+        ];
+        for answer in answers {
+            let answer = answer.refused(403, "origin_not_allowed");
+            let allowed = answer.header("access-control-allow-origin");
+            let is_a_stores = origin == "https://other.example";
+            assert_eq!(allowed, is_a_stores.then_some(origin));
+        }
+    }
+    let listed = checkout.gets("").await.with(200);
+    assert_eq!(
+        listed.header("access-control-allow-origin"),
+        Some(shop.as_str())
+    );
+    assert_eq!(listed.header("access-control-allow-credentials"), None);
+    assert_eq!(listed.header("vary"), Some("origin"));
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_preflight_allows_listed_pages_alone() {
+    let world = World::start().await;
+    let asks = async |origin: &str| {
+        let request = world.http().request(
+            Method::OPTIONS,
+            format!("{}/v1/checkout", world.proxy_url()),
+        );
+        let request = request
+            .header("origin", origin)
+            .header("access-control-request-method", "POST")
+            .header(
+                "access-control-request-headers",
+                "authorization,content-type",
+            );
+        Answer::read(request.send().await.unwrap()).await.with(204)
+    };
+    let shop = world.shop_url();
+    let ours = asks(&shop).await;
+    assert_eq!(
+        ours.header("access-control-allow-origin"),
+        Some(shop.as_str())
+    );
+    assert_eq!(
+        ours.header("access-control-allow-methods"),
+        Some("GET, POST")
+    );
+    let headers = ours.header("access-control-allow-headers").unwrap();
+    assert!(headers.contains("authorization") && headers.contains("content-type"));
+    let theirs = asks("https://evil.example").await;
+    assert_eq!(theirs.header("access-control-allow-origin"), None);
+    assert_eq!(theirs.header("access-control-allow-methods"), None);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_forged_callback_changes_nothing() {
+    let world = World::start().await;
+    let checkout = world.shopper().opens("ebook").await;
+    checkout.chooses("BTC").await;
+    let known = world.chain().invoice_of(&checkout.address().await).await;
+    let calls = async |token: &str, body: String| {
+        let url = format!("{}/callbacks/{token}", world.proxy_url());
+        let request = world
+            .http()
+            .post(url)
+            .header("content-type", "application/json");
+        Answer::read(request.body(body).send().await.unwrap()).await
+    };
+    let completed = |id: &str| json!({ "invoice_id": id, "status": "COMPLETED" }).to_string();
+    for body in [
+        completed(&known),
+        completed("nobody"),
+        completed("' OR 1=1"),
+    ] {
+        let answer = calls(secrets::CALLBACK_TOKEN, body).await.with(200);
+        assert_eq!(
+            (answer.text.as_str(), answer.header("content-type")),
+            ("", None)
+        );
+    }
+    for garbage in ["", "null", "{}", "{\"invoice_id\":7}"] {
+        let answer = calls(secrets::CALLBACK_TOKEN, garbage.to_owned()).await;
+        answer.refused(400, "invalid_request");
+    }
+    let wrong = &secrets::CALLBACK_TOKEN[1..];
+    calls(wrong, completed(&known))
+        .await
+        .refused(404, "not_found");
+    calls("x", "garbage".into()).await.refused(404, "not_found");
+    tests::pause(Duration::from_millis(1500)).await;
+    assert_eq!(checkout.looks().await["status"], "awaiting_payment");
+    pays_in_full(&world, &checkout).await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn one_order_cannot_open_invoices_without_end() {
+    let world = World::start().await;
+    let checkout = world.shopper().opens("ebook").await;
+    let codes = ["BTC", "ETH", "LTC", "TRX", "BNB", "BCH"];
+    for code in codes {
+        checkout.chooses(code).await;
+    }
+    let refused = checkout.asks_for("DOGE").await.refused(429, "rate_limited");
+    assert_eq!(refused.header("retry-after"), Some("60"));
+    assert_eq!(world.chain().count("POST", "/invoice").await, codes.len());
+    world.skip(Duration::from_secs(61));
+    checkout.chooses("DOGE").await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn the_page_cannot_be_framed_by_strangers() {
+    let world = World::start().await;
+    let asks = async |path: &str| {
+        let request = world.http().get(format!("{}{path}", world.proxy_url()));
+        Answer::read(request.send().await.unwrap()).await.with(200)
+    };
+    for (path, ancestors) in [
+        (
+            "/pay?store=demo",
+            format!("frame-ancestors {}", world.shop_url()),
+        ),
+        (
+            "/pay?store=other",
+            "frame-ancestors https://other.example".to_owned(),
+        ),
+        ("/pay?store=nobody", "frame-ancestors 'none'".to_owned()),
+        // An element with a client token names no store.
+        (
+            "/pay?store=",
+            format!("frame-ancestors https://other.example {}", world.shop_url()),
+        ),
+        (
+            "/pay",
+            format!("frame-ancestors https://other.example {}", world.shop_url()),
+        ),
+    ] {
+        let page = asks(path).await;
+        let policy = page.header("content-security-policy").unwrap();
+        assert!(policy.ends_with(&ancestors), "{path}: {policy}");
+        assert!(policy.starts_with("default-src 'none'; script-src 'self' 'wasm-unsafe-eval';"));
+        assert!(
+            !policy.contains("unsafe-inline") && !policy.contains('*'),
+            "{policy}"
+        );
+        assert_eq!(page.header("referrer-policy"), Some("no-referrer"));
+        assert_eq!(page.header("x-content-type-options"), Some("nosniff"));
+    }
+    world.end().await;
+}

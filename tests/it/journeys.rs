@@ -1,0 +1,35 @@
+//! Steps that many journeys share.
+
+use serde_json::Value;
+use tests::{Checkout, World};
+
+/// The invoice that is shown is paid and confirmed, and the order is paid.
+pub(crate) async fn pays_in_full(world: &World, checkout: &Checkout) {
+    world.chain().pays(checkout, "exact").await;
+    world.chain().mines(3).await;
+    checkout.sees("paid").await;
+}
+
+/// What happened, in order: `order.created`, …
+pub(crate) fn types(events: &[Value]) -> Vec<&str> {
+    let types = events.iter().map(|event| event["type"].as_str().unwrap());
+    types.collect()
+}
+
+/// The numbers of the events.
+pub(crate) fn sequences(events: &[Value]) -> Vec<u64> {
+    let numbers = events
+        .iter()
+        .map(|event| event["data"]["sequence"].as_u64());
+    numbers.map(Option::unwrap).collect()
+}
+
+/// How often the store was told, in all its events, that an order is paid.
+pub(crate) async fn times_paid(world: &World, order: &str) -> usize {
+    let events = world.store().events_of(order).await;
+    let types = types(&events);
+    types
+        .into_iter()
+        .filter(|kind| *kind == "order.paid")
+        .count()
+}

@@ -1,0 +1,281 @@
+//! What arrives is not always what was asked for, nor when.
+
+use std::time::Duration;
+
+use money::Amount;
+use serde_json::Value;
+use tests::{Checkout, Wishes, World, eventually};
+
+use crate::journeys::{pays_in_full, sequences, times_paid, types};
+
+const PAST_THE_END: Duration = Duration::from_mins(16);
+
+fn amount(view: &Value, member: &str) -> Amount {
+    Amount::parse(view["attempt"][member].as_str().unwrap()).unwrap()
+}
+
+async fn told(world: &World, checkout: &Checkout) -> Vec<String> {
+    world.everything_is_told().await;
+    let events = world.store().events_of(&checkout.order).await;
+    let numbers: Vec<u64> = (1..).take(events.len()).collect();
+    assert_eq!(sequences(&events), numbers);
+    assert_eq!(world.ear.kinds(&checkout.order), types(&events));
+    types(&events).into_iter().map(str::to_owned).collect()
+}
+
+#[tokio::test]
+async fn half_is_not_enough_and_the_rest_completes_it() {
+    let world = World::start().await;
+    let checkout = world.shopper().opens("ebook").await;
+    checkout.chooses("BTC").await;
+    world.chain().pays(&checkout, "half").await;
+    world.chain().mines(3).await;
+    let view = checkout.sees("underpaid").await;
+    let (asked, received) = (
+        amount(&view, "amount_in_crypto"),
+        amount(&view, "received_in_crypto"),
+    );
+    assert_eq!(
+        asked.minus(received).unwrap(),
+        amount(&view, "remaining_in_crypto")
+    );
+    assert!(!amount(&view, "remaining_in_crypto").is_zero());
+    assert_eq!(times_paid(&world, &checkout.order).await, 0);
+    assert!(world.shops_orders().await[0]["paid_by"].is_null());
+
+    world.chain().pays(&checkout, "rest").await;
+    world.chain().mines(3).await;
+    checkout.sees("paid").await;
+    let told = told(&world, &checkout).await;
+    assert_eq!(told.last().unwrap(), "order.paid");
+    assert!(told.contains(&"order.underpaid".to_owned()));
+    assert_eq!(times_paid(&world, &checkout.order).await, 1);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn one_smallest_unit_short_is_not_paid() {
+    let world = World::start().await;
+    let checkout = world.shopper().opens("ebook").await;
+    let view = checkout.chooses("LTC").await;
+    let one = Amount::parse("0.00000001").unwrap();
+    let short = amount(&view, "amount_in_crypto").minus(one).unwrap();
+    world.chain().pays(&checkout, &short.to_string()).await;
+    world.chain().mines(3).await;
+    let view = checkout.sees("underpaid").await;
+    assert_eq!(amount(&view, "remaining_in_crypto"), one);
+    assert_eq!(times_paid(&world, &checkout.order).await, 0);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_store_may_forgive_what_it_said_it_would() {
+    let world = World::start_with(Wishes {
+        tolerance: "0.10".into(),
+        ..Wishes::default()
+    })
+    .await;
+    for (share, status) in [("0.996", "paid"), ("0.994", "underpaid")] {
+        let checkout = world.shopper().opens("ebook").await;
+        let view = checkout.chooses("LTC").await;
+        let share = Amount::parse(share).unwrap();
+        let sent = amount(&view, "amount_in_crypto");
+        let sent = sent
+            .times_ratio(share, Amount::ONE, 8, money::Rounding::Down)
+            .unwrap();
+        world.chain().pays(&checkout, &sent.to_string()).await;
+        world.chain().mines(3).await;
+        checkout.sees(status).await;
+    }
+    world.end().await;
+}
+
+#[tokio::test]
+async fn too_much_is_paid_and_the_excess_is_told() {
+    let world = World::start().await;
+    let checkout = world.shopper().opens("ebook").await;
+    checkout.chooses("USDTERC20").await;
+    world.chain().pays(&checkout, "double").await;
+    world.chain().mines(3).await;
+    let view = checkout.sees("overpaid").await;
+    assert_eq!(
+        amount(&view, "excess_in_crypto"),
+        amount(&view, "amount_in_crypto")
+    );
+    let told = told(&world, &checkout).await;
+    assert_eq!(told[told.len() - 2..], ["order.paid", "order.overpaid"]);
+    world.shop_says_paid(&checkout.order).await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn an_order_whose_time_ran_out_is_paid_by_a_new_quote() {
+    let world = World::start().await;
+    let checkout = world.shopper().opens("ebook").await;
+    let first = checkout.chooses("BTC").await;
+    world.everything_is_told().await;
+    world.skip(PAST_THE_END);
+    let view = checkout.sees("expired").await;
+    assert_eq!(view["can_open_attempt"], true);
+    let second = checkout.chooses("BTC").await;
+    assert_ne!(first["attempt"]["address"], second["attempt"]["address"]);
+    pays_in_full(&world, &checkout).await;
+    let told = told(&world, &checkout).await;
+    assert_eq!(
+        told,
+        [
+            "order.created",
+            "order.attempt_opened",
+            "order.expired",
+            "order.attempt_opened",
+            "order.paid"
+        ]
+    );
+    world.end().await;
+}
+
+#[tokio::test]
+async fn money_that_arrives_after_the_end_is_found_and_credited() {
+    let world = World::start().await;
+    let checkout = world.shopper().opens("ebook").await;
+    checkout.chooses("BTC").await;
+    world.everything_is_told().await;
+    world.skip(PAST_THE_END);
+    checkout.sees("expired").await;
+    world.chain().pays(&checkout, "exact").await;
+    world.chain().mines(3).await;
+    checkout.sees("paid").await;
+    let told = told(&world, &checkout).await;
+    assert_eq!(
+        told[2..],
+        ["order.expired", "order.late_payment", "order.paid"]
+    );
+    world.end().await;
+}
+
+#[tokio::test]
+async fn nobody_needs_to_watch_for_late_money_to_be_found() {
+    let world = World::start_with(Wishes {
+        callbacks: false,
+        ..Wishes::default()
+    })
+    .await;
+    let checkout = world.shopper().opens("ebook").await;
+    checkout.chooses("BTC").await;
+    let address = checkout.address().await;
+    world.everything_is_told().await;
+    world.skip(Duration::from_hours(3 * 24));
+    eventually("the order's end is told", async || {
+        world
+            .ear
+            .kinds(&checkout.order)
+            .contains(&"order.expired".into())
+            .then_some(())
+    })
+    .await;
+    let invoice = world.chain().invoice_of(&address).await;
+    world.chain().pays_invoice(&invoice, "exact").await;
+    world.chain().mines(3).await;
+    world.everything_is_told().await;
+    world.skip(Duration::from_secs(3700));
+    eventually("the order is told as paid", async || {
+        world
+            .ear
+            .kinds(&checkout.order)
+            .contains(&"order.paid".into())
+            .then_some(())
+    })
+    .await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn the_first_address_still_counts_after_another_asset_was_chosen() {
+    let world = World::start().await;
+    let checkout = world.shopper().opens("ebook").await;
+    let first = checkout.chooses("BTC").await;
+    checkout.chooses("LTC").await;
+    let address = first["attempt"]["address"].as_str().unwrap();
+    let invoice = world.chain().invoice_of(address).await;
+    world.chain().pays_invoice(&invoice, "exact").await;
+    world.chain().mines(3).await;
+    let view = checkout.sees("paid").await;
+    assert_eq!(view["attempt"]["crypto_code"], "BTC");
+    let told = told(&world, &checkout).await;
+    assert_eq!(told[3..], ["order.late_payment", "order.paid"]);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn two_paid_attempts_are_one_credit_and_both_are_told() {
+    let world = World::start().await;
+    let checkout = world.shopper().opens("ebook").await;
+    let first = checkout.chooses("BTC").await;
+    checkout.chooses("LTC").await;
+    let address = first["attempt"]["address"].as_str().unwrap();
+    let invoice = world.chain().invoice_of(address).await;
+    world.chain().pays_invoice(&invoice, "exact").await;
+    world.chain().pays(&checkout, "exact").await;
+    world.chain().mines(3).await;
+    checkout.sees("paid").await;
+    // The first counts as late because another asset was shown, the second because the order was paid.
+    eventually("both payments are told", async || {
+        let kinds = world.ear.kinds(&checkout.order).into_iter();
+        let late = kinds.filter(|kind| kind == "order.late_payment");
+        (late.count() == 2).then_some(())
+    })
+    .await;
+    let told = told(&world, &checkout).await;
+    let count = |kind: &str| told.iter().filter(|one| *one == kind).count();
+    assert_eq!(
+        (count("order.paid"), count("order.late_payment")),
+        (1, 2),
+        "{told:?}"
+    );
+    checkout.gets("/quotes").await.refused(409, "order_closed");
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_payment_that_is_stuck_fails_and_another_can_be_made() {
+    let world = World::start().await;
+    let checkout = world.shopper().opens("ebook").await;
+    checkout.chooses("BTC").await;
+    world.chain().pays(&checkout, "exact").await;
+    world.chain().fails(&checkout).await;
+    checkout.sees("failed").await;
+    checkout.chooses("ETH").await;
+    pays_in_full(&world, &checkout).await;
+    let told = told(&world, &checkout).await;
+    assert!(told.contains(&"order.failed".to_owned()), "{told:?}");
+    assert_eq!(times_paid(&world, &checkout.order).await, 1);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn while_a_payment_confirms_no_second_one_is_asked_for() {
+    let world = World::start().await;
+    let checkout = world.shopper().opens("ebook").await;
+    checkout.chooses("BTC").await;
+    world.chain().pays(&checkout, "exact").await;
+    world.chain().mines(1).await;
+    let view = checkout.sees("processing").await;
+    assert_eq!(view["can_open_attempt"], false);
+    checkout.gets("/quotes").await.refused(409, "order_closed");
+    world.chain().mines(2).await;
+    checkout.sees("paid").await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn an_order_that_nobody_tried_to_pay_ends_after_its_day() {
+    let world = World::start().await;
+    let checkout = world.shopper().opens("ebook").await;
+    world.everything_is_told().await;
+    world.skip(Duration::from_hours(25));
+    let view = checkout.sees("expired").await;
+    assert_eq!(view["can_open_attempt"], false);
+    let told = told(&world, &checkout).await;
+    assert_eq!(told, ["order.created", "order.expired"]);
+    world.end().await;
+}

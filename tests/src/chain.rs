@@ -1,0 +1,118 @@
+//! What happens on the chains and at the service: the sandbox's control API.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::answer::Answer;
+use crate::shopper::Checkout;
+
+/// The developer's side of the sandbox.
+#[derive(Clone, Debug)]
+pub struct Chain {
+    pub(crate) http: reqwest::Client,
+    pub(crate) base: String,
+}
+
+impl Chain {
+    /// Somebody pays the invoice that a checkout shows: `exact`, `half`, `double`, `rest`, or an amount of the asset.
+    pub async fn pays(&self, checkout: &Checkout, amount: &str) {
+        let id = self.invoice_of(&checkout.address().await).await;
+        self.pays_invoice(&id, amount).await;
+    }
+
+    /// Somebody pays the invoice of this id.
+    pub async fn pays_invoice(&self, id: &str, amount: &str) {
+        let path = format!("invoices/{id}/pay");
+        self.post(&path, &json!({ "amount": amount })).await;
+    }
+
+    /// Blocks are found on every chain.
+    pub async fn mines(&self, blocks: u32) {
+        self.post("mine", &json!({ "blocks": blocks })).await;
+    }
+
+    /// The payment of the invoice that a checkout shows is stuck.
+    pub async fn fails(&self, checkout: &Checkout) {
+        let id = self.invoice_of(&checkout.address().await).await;
+        self.post(&format!("invoices/{id}/fail"), &json!({})).await;
+    }
+
+    /// The invoice that a checkout shows runs out at once.
+    pub async fn runs_out(&self, checkout: &Checkout) {
+        let id = self.invoice_of(&checkout.address().await).await;
+        self.post(&format!("invoices/{id}/expire"), &json!({}))
+            .await;
+    }
+
+    /// The service names another address for an invoice from now on.
+    pub async fn names_another_address(&self, checkout: &Checkout, address: &str) {
+        let id = self.invoice_of(&checkout.address().await).await;
+        let path = format!("invoices/{id}/address");
+        self.post(&path, &json!({ "address": address })).await;
+    }
+
+    /// The next POST /invoice answers with these members instead of its own.
+    pub async fn lies_about_the_next_invoice(&self, lie: Value) {
+        self.post("next-invoice", &lie).await;
+    }
+
+    /// The service goes wrong: the body of POST /sandbox/faults.
+    pub async fn breaks(&self, fault: Value) {
+        self.post("faults", &fault).await;
+    }
+
+    /// The service goes right again.
+    pub async fn heals(&self) {
+        self.send(Method::DELETE, "faults", None).await;
+    }
+
+    /// Every invoice, newest first.
+    pub async fn invoices(&self) -> Vec<Value> {
+        let all = self.send(Method::GET, "invoices", None).await.body;
+        all.as_array().expect("a list").clone()
+    }
+
+    /// The calls to the service, newest first.
+    pub async fn calls(&self) -> Vec<Value> {
+        let all = self.send(Method::GET, "requests", None).await.body;
+        all.as_array()
+            .or(all["requests"].as_array())
+            .expect("a list")
+            .clone()
+    }
+
+    /// How many calls the service has had of this method and path.
+    pub async fn count(&self, method: &str, path: &str) -> usize {
+        let is_it = |call: &&Value| {
+            let called = call["path"].as_str().unwrap_or_default();
+            call["method"] == method && called.split('?').next() == Some(path)
+        };
+        self.calls().await.iter().filter(is_it).count()
+    }
+
+    /// The id of the invoice with this address.
+    pub async fn invoice_of(&self, address: &str) -> String {
+        let invoices = self.invoices().await;
+        let found = invoices
+            .iter()
+            .find(|invoice| invoice["address"] == address);
+        let id = found.and_then(|invoice| invoice["id"].as_str());
+        id.unwrap_or_else(|| panic!("no invoice has the address {address}"))
+            .to_owned()
+    }
+
+    async fn post(&self, path: &str, body: &Value) -> Answer {
+        self.send(Method::POST, path, Some(body)).await
+    }
+
+    async fn send(&self, method: Method, path: &str, body: Option<&Value>) -> Answer {
+        let mut request = self
+            .http
+            .request(method, format!("{}/sandbox/{path}", self.base));
+        if let Some(body) = body {
+            request = request.json(body);
+        }
+        let answer = request.send().await.expect("the sandbox answers");
+        Answer::read(answer).await.with(200)
+    }
+}

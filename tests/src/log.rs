@@ -1,0 +1,80 @@
+//! What a world logs, kept so that an error that nobody expected fails the test.
+
+use std::fmt::{self, Write as _};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tracing::field::{Field, Visit};
+use tracing::subscriber::DefaultGuard;
+use tracing::{Event, Level, Subscriber};
+use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
+
+/// The lines of one world. Tests run on one thread each, and so does all that a test spawns: what this thread logs is
+/// this world's.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Log(Arc<Mutex<Vec<Line>>>);
+
+#[derive(Debug)]
+struct Line {
+    level: Level,
+    text: String,
+}
+
+impl Log {
+    /// Begins to keep what this thread logs, from the level INFO on, until the guard is dropped.
+    pub(crate) fn begin() -> (Self, DefaultGuard) {
+        let log = Self::default();
+        let subscriber = tracing_subscriber::registry().with(log.clone());
+        let guard = tracing::subscriber::set_default(subscriber);
+        (log, guard)
+    }
+
+    /// The errors so far.
+    pub(crate) fn errors(&self) -> Vec<String> {
+        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let errors = lines.iter().filter(|line| line.level == Level::ERROR);
+        errors.map(|line| line.text.clone()).collect()
+    }
+
+    /// Whether any line holds this text.
+    pub(crate) fn says(&self, text: &str) -> bool {
+        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        lines.iter().any(|line| line.text.contains(text))
+    }
+}
+
+impl fmt::Display for Log {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for Line { level, text } in lines.iter() {
+            writeln!(f, "{level:5} {text}")?;
+        }
+        Ok(())
+    }
+}
+
+impl<S: Subscriber> Layer<S> for Log {
+    fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+        let (level, target) = (*event.metadata().level(), event.metadata().target());
+        if level > Level::INFO {
+            return;
+        }
+        let mut text = Text(format!("{target}:"));
+        event.record(&mut text);
+        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        lines.push(Line {
+            level,
+            text: text.0,
+        });
+    }
+}
+
+struct Text(String);
+
+impl Visit for Text {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        let _ = match field.name() {
+            "message" => write!(self.0, " {value:?}"),
+            name => write!(self.0, " {name}={value:?}"),
+        };
+    }
+}

@@ -1,0 +1,37 @@
+//! Waiting, always with a bound.
+
+use std::time::Duration;
+
+use proxy::clock::{Clock as _, SystemClock};
+
+/// Nothing takes longer, even while two browsers share two cores.
+const BOUND: Duration = Duration::from_secs(20);
+const LOOK_EVERY: Duration = Duration::from_millis(40);
+
+/// Looks until there is something, for 20 seconds at most.
+///
+/// # Panics
+/// When there was nothing all the time; `what` says what was waited for.
+pub async fn eventually<T>(what: &str, look: impl AsyncFn() -> Option<T>) -> T {
+    within(BOUND, look)
+        .await
+        .unwrap_or_else(|| panic!("waited {} s for: {what}", BOUND.as_secs()))
+}
+
+/// Looks until there is something, for `bound` at most.
+pub async fn within<T>(bound: Duration, look: impl AsyncFn() -> Option<T>) -> Option<T> {
+    let looked = tokio::time::timeout(bound, async {
+        loop {
+            if let Some(found) = look().await {
+                return found;
+            }
+            pause(LOOK_EVERY).await;
+        }
+    });
+    looked.await.ok()
+}
+
+/// Lets real time pass. Only where nothing can be waited for: to see that nothing happens.
+pub async fn pause(duration: Duration) {
+    SystemClock.sleep(duration).await;
+}

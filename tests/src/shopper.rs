@@ -1,0 +1,180 @@
+//! A customer's page, as far as it talks to the proxy.
+
+use reqwest::Method;
+use reqwest::header::{HeaderMap, HeaderValue};
+use serde_json::{Value, json};
+
+use crate::answer::Answer;
+use crate::patience::eventually;
+
+/// A page of some origin, before it has an order.
+#[derive(Clone, Debug)]
+pub struct Shopper {
+    pub(crate) http: reqwest::Client,
+    pub(crate) base: String,
+    pub(crate) origin: Option<String>,
+}
+
+/// A page with an order.
+#[derive(Clone, Debug)]
+pub struct Checkout {
+    page: Shopper,
+    token: String,
+    /// The order's id.
+    pub order: String,
+}
+
+impl Shopper {
+    /// The same customer on a page of another origin.
+    pub fn from_page_of(&self, origin: &str) -> Self {
+        Self {
+            origin: Some(origin.to_owned()),
+            ..self.clone()
+        }
+    }
+
+    /// Opens an order for one piece of a product.
+    pub async fn opens(&self, product: &str) -> Checkout {
+        let door = json!({ "store": "demo", "product": product });
+        let opened = self.asks_to_open(&door).await.with(201);
+        self.with_token(
+            &opened.text_at("/client_token"),
+            &opened.text_at("/order/id"),
+        )
+    }
+
+    /// POST /v1/checkout.
+    pub async fn asks_to_open(&self, door: &Value) -> Answer {
+        self.sends(Method::POST, "/v1/checkout", None, Some(door))
+            .await
+    }
+
+    /// The page of an order that somebody else opened.
+    pub fn with_token(&self, token: &str, order: &str) -> Checkout {
+        Checkout {
+            page: self.clone(),
+            token: token.to_owned(),
+            order: order.to_owned(),
+        }
+    }
+
+    /// Sends a request as a browser would from this page.
+    pub async fn sends(
+        &self,
+        method: Method,
+        path: &str,
+        token: Option<&str>,
+        body: Option<&Value>,
+    ) -> Answer {
+        let mut headers = HeaderMap::new();
+        if let Some(origin) = &self.origin {
+            let origin = HeaderValue::from_str(origin).expect("an origin is plain ASCII");
+            headers.insert("origin", origin);
+        }
+        let mut request = self.http.request(method, format!("{}{path}", self.base));
+        request = request.headers(headers);
+        if let Some(token) = token {
+            request = request.header("authorization", format!("Bearer {token}"));
+        }
+        if let Some(body) = body {
+            request = request.json(body);
+        }
+        Answer::read(request.send().await.expect("the proxy answers")).await
+    }
+}
+
+impl Checkout {
+    /// The token that opens this order.
+    pub fn token(&self) -> &str {
+        &self.token
+    }
+
+    /// The same order on a page of another origin.
+    pub fn from_page_of(&self, origin: &str) -> Self {
+        Self {
+            page: self.page.from_page_of(origin),
+            ..self.clone()
+        }
+    }
+
+    /// GET below /v1/checkout.
+    pub async fn gets(&self, path: &str) -> Answer {
+        let path = format!("/v1/checkout{path}");
+        self.page
+            .sends(Method::GET, &path, Some(&self.token), None)
+            .await
+    }
+
+    /// POST below /v1/checkout.
+    pub async fn posts(&self, path: &str, body: &Value) -> Answer {
+        let path = format!("/v1/checkout{path}");
+        self.page
+            .sends(Method::POST, &path, Some(&self.token), Some(body))
+            .await
+    }
+
+    /// The order as it stands.
+    pub async fn looks(&self) -> Value {
+        self.gets("").await.with(200).body
+    }
+
+    /// The quotes.
+    pub async fn quotes(&self) -> Vec<Value> {
+        let quotes = self.gets("/quotes").await.with(200).body;
+        quotes.as_array().expect("a list of quotes").clone()
+    }
+
+    /// The quote of one asset.
+    pub async fn quote(&self, crypto_code: &str) -> Value {
+        let quotes = self.quotes().await;
+        let found = quotes
+            .into_iter()
+            .find(|quote| quote["crypto_code"] == crypto_code);
+        found.unwrap_or_else(|| panic!("{crypto_code} is not offered"))
+    }
+
+    /// Asks for an attempt in an asset, at its quote.
+    pub async fn asks_for(&self, crypto_code: &str) -> Answer {
+        let quote = self.quote(crypto_code).await;
+        let choice = json!({ "crypto_code": crypto_code, "quote_id": quote["quote_id"] });
+        self.posts("/attempt", &choice).await
+    }
+
+    /// Chooses an asset and gets its invoice.
+    pub async fn chooses(&self, crypto_code: &str) -> Value {
+        let view = self.asks_for(crypto_code).await.with(200).body;
+        assert_eq!(view["status"], "awaiting_payment", "{view}");
+        assert_eq!(view["attempt"]["crypto_code"], crypto_code, "{view}");
+        view
+    }
+
+    /// "I have paid".
+    pub async fn says_paid(&self) -> Value {
+        self.posts("/paid", &json!({})).await.with(200).body
+    }
+
+    /// The address that is shown.
+    pub async fn address(&self) -> String {
+        let view = self.looks().await;
+        crate::answer::text_at(&view, "/attempt/address")
+    }
+
+    /// Waits until the order stands here.
+    pub async fn sees(&self, status: &str) -> Value {
+        let what = format!("{} is {status}", self.order);
+        eventually(&what, async || {
+            Some(self.looks().await).filter(|view| view["status"] == status)
+        })
+        .await
+    }
+
+    /// Opens the stream of server-sent events.
+    pub async fn listens(&self) -> reqwest::Response {
+        let request = self
+            .page
+            .http
+            .get(format!("{}/v1/checkout/events", self.page.base));
+        let answer = request.bearer_auth(&self.token).send().await;
+        answer.expect("the proxy answers")
+    }
+}

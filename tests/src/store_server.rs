@@ -1,0 +1,55 @@
+//! A store's backend, which calls the proxy with its secret key.
+
+use serde_json::Value;
+
+use crate::answer::Answer;
+
+/// A store's backend.
+#[derive(Clone, Debug)]
+pub struct StoreServer {
+    pub(crate) http: reqwest::Client,
+    pub(crate) base: String,
+    pub(crate) key: String,
+}
+
+impl StoreServer {
+    /// The same backend with another key.
+    pub fn with_key(&self, key: &str) -> Self {
+        Self {
+            key: key.to_owned(),
+            ..self.clone()
+        }
+    }
+
+    /// POST /v1/orders.
+    pub async fn opens(&self, order: &Value) -> Answer {
+        self.posts("/v1/orders", order).await
+    }
+
+    /// One of its orders.
+    pub async fn order(&self, id: &str) -> Value {
+        self.gets(&format!("/v1/orders/{id}")).await.with(200).body
+    }
+
+    /// Every event of one order, in order.
+    pub async fn events_of(&self, order: &str) -> Vec<Value> {
+        let page = self.gets("/v1/events?limit=100").await.with(200).body;
+        let events = page["events"].as_array().expect("a page holds events");
+        let is_its = |event: &&Value| event["data"]["order"]["id"] == order;
+        events.iter().filter(is_its).cloned().collect()
+    }
+
+    /// GET.
+    pub async fn gets(&self, path: &str) -> Answer {
+        let request = self.http.get(format!("{}{path}", self.base));
+        let answer = request.bearer_auth(&self.key).send().await;
+        Answer::read(answer.expect("the proxy answers")).await
+    }
+
+    /// POST.
+    pub async fn posts(&self, path: &str, body: &Value) -> Answer {
+        let request = self.http.post(format!("{}{path}", self.base));
+        let answer = request.bearer_auth(&self.key).json(body).send().await;
+        Answer::read(answer.expect("the proxy answers")).await
+    }
+}

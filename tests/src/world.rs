@@ -1,0 +1,338 @@
+//! The world: service, proxy, shop and the store's endpoint, and how it ends.
+
+mod configuration;
+mod running;
+pub mod secrets;
+mod wishes;
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use ledger::{Ledger as _, SqliteLedger};
+use money::Currency;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use tracing::subscriber::DefaultGuard;
+
+use self::configuration::Places;
+use self::running::Running;
+pub use self::wishes::Wishes;
+use crate::chain::Chain;
+use crate::clock::MovableClock;
+use crate::ear::Ear;
+use crate::folder::Folder;
+use crate::log::Log;
+use crate::patience::eventually;
+use crate::shopper::Shopper;
+use crate::store_server::StoreServer;
+use crate::wire::Wire;
+
+/// Everything, running. Ends with [`World::end`].
+pub struct World {
+    /// The clock of proxy and sandbox.
+    pub clock: MovableClock,
+    /// What stands between the proxy and the payment service.
+    pub service_wire: Wire,
+    /// What stands between the proxy and the store's endpoint.
+    pub store_wire: Wire,
+    /// The store's endpoint.
+    pub ear: Ear,
+    wishes: Wishes,
+    places: Places,
+    proxy: Option<Running>,
+    http: reqwest::Client,
+    folder: Folder,
+    shutdown: CancellationToken,
+    log: Log,
+    expected: Mutex<BTreeSet<String>>,
+    has_ended: bool,
+    _keeps_the_log: DefaultGuard,
+}
+
+impl World {
+    /// A world as everybody would set it up.
+    pub async fn start() -> Self {
+        Self::start_with(Wishes::default()).await
+    }
+
+    /// A world with something special.
+    pub async fn start_with(wishes: Wishes) -> Self {
+        // Fails when another world was first, which is as good.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let (log, keeps_the_log) = Log::begin();
+        let (clock, folder) = (MovableClock::default(), Folder::new());
+        let shutdown = CancellationToken::new();
+        let [sandbox, shop, public, admin] =
+            [bind().await, bind().await, bind().await, bind().await];
+        let shop_url = format!("http://{}", shop.1);
+        let ear = Ear::open(clock.clone(), shop_url, shutdown.clone()).await;
+        let service_wire = Wire::to(sandbox.1).await;
+        let store_wire = Wire::to(ear.address()).await;
+        let places = Places {
+            public: public.1,
+            admin: admin.1,
+            service: service_wire.address(),
+            sandbox: sandbox.1,
+            shop: shop.1,
+            webhook: store_wire.address(),
+        };
+        let settings = wishes.sandbox(&places, clock.clone());
+        spawn(sandbox::run(sandbox.0, settings, shutdown.clone()));
+        let settings = demo_shop::Settings {
+            proxy_url: places.proxy_url(),
+            store_id: "demo".to_owned(),
+            secret_key: secrets::STORE_KEY.into(),
+            webhook_secret: secrets::WEBHOOK.into(),
+            currency: Currency::USD,
+            new_reference: secrets::new_reference,
+        };
+        spawn(demo_shop::run(shop.0, settings, shutdown.clone()));
+        let mut world = Self {
+            clock,
+            service_wire,
+            store_wire,
+            ear,
+            wishes,
+            places,
+            proxy: None,
+            http: client(),
+            folder,
+            shutdown,
+            log,
+            expected: Mutex::default(),
+            has_ended: false,
+            _keeps_the_log: keeps_the_log,
+        };
+        world.run_proxy(public.0, admin.0).await;
+        world
+    }
+
+    /// The proxy's public address.
+    pub fn proxy_url(&self) -> String {
+        self.places.proxy_url()
+    }
+
+    /// The demo shop's address, which is also its origin.
+    pub fn shop_url(&self) -> String {
+        self.places.shop_url()
+    }
+
+    /// The sandbox's own address.
+    pub fn sandbox_url(&self) -> String {
+        format!("http://{}", self.places.sandbox)
+    }
+
+    /// The proxy's admin address.
+    pub fn admin_url(&self) -> String {
+        format!("http://{}", self.places.admin)
+    }
+
+    /// A client for whatever has no better name.
+    pub fn http(&self) -> &reqwest::Client {
+        &self.http
+    }
+
+    /// A customer on a page of the demo shop.
+    pub fn shopper(&self) -> Shopper {
+        Shopper {
+            http: self.http.clone(),
+            base: self.proxy_url(),
+            origin: Some(self.shop_url()),
+        }
+    }
+
+    /// The chains, and the service behind its counter.
+    pub fn chain(&self) -> Chain {
+        Chain {
+            http: self.http.clone(),
+            base: self.sandbox_url(),
+        }
+    }
+
+    /// The backend of the store `demo`.
+    pub fn store(&self) -> StoreServer {
+        StoreServer {
+            http: self.http.clone(),
+            base: self.proxy_url(),
+            key: secrets::STORE_KEY.to_owned(),
+        }
+    }
+
+    /// The backend of another store, without a webhook.
+    pub fn other_store(&self) -> StoreServer {
+        self.store().with_key(secrets::OTHER_STORE_KEY)
+    }
+
+    /// The demo shop's own list of orders.
+    pub async fn shops_orders(&self) -> Vec<serde_json::Value> {
+        let answer = self
+            .http
+            .get(format!("{}/orders.json", self.shop_url()))
+            .send()
+            .await;
+        let answer = crate::Answer::read(answer.expect("the shop answers"))
+            .await
+            .with(200);
+        answer.body["orders"].as_array().expect("a list").clone()
+    }
+
+    /// Waits until the demo shop believes that an order is paid.
+    pub async fn shop_says_paid(&self, order: &str) {
+        eventually("the shop says that the order is paid", async || {
+            let orders = self.shops_orders().await;
+            let paid =
+                |known: &&serde_json::Value| known["id"] == order && !known["paid_by"].is_null();
+            orders.iter().find(paid).map(|_| ())
+        })
+        .await;
+    }
+
+    /// Lets time pass, for the proxy and the service at once.
+    pub fn skip(&self, time: Duration) {
+        self.clock.skip(time);
+    }
+
+    /// An error that will be logged and holds this text.
+    pub fn expect_error(&self, text: &str) {
+        let mut expected = self.expected.lock().unwrap_or_else(PoisonError::into_inner);
+        expected.insert(text.to_owned());
+    }
+
+    /// Whether something was logged that holds this text, at INFO or above.
+    pub fn logged(&self, text: &str) -> bool {
+        self.log.says(text)
+    }
+
+    /// The database's file; beside it lie its journals.
+    pub fn database(&self) -> PathBuf {
+        self.folder.file("florin.db")
+    }
+
+    /// Ends the proxy in order.
+    pub async fn stop_proxy(&mut self) {
+        if let Some(proxy) = self.proxy.take() {
+            proxy.end().await;
+        }
+    }
+
+    /// Starts the proxy again, at the same address and on the same database.
+    pub async fn start_proxy(&mut self) {
+        let bind = async |address| {
+            TcpListener::bind(address)
+                .await
+                .expect("the port is still free")
+        };
+        let (public, admin) = (
+            bind(self.places.public).await,
+            bind(self.places.admin).await,
+        );
+        self.run_proxy(public, admin).await;
+    }
+
+    async fn run_proxy(&mut self, public: TcpListener, admin: TcpListener) {
+        let file = self.folder.file("florin.toml");
+        let url = format!("sqlite://{}", self.database().display());
+        let text = configuration::florin_toml(&self.places, &self.wishes, &url);
+        std::fs::write(&file, text).expect("the folder is writable");
+        let proxy = Running::start(&file, self.clock.clone(), public, admin).await;
+        self.proxy = Some(proxy);
+    }
+
+    /// Waits until everything is told, ends all, and fails when something was wrong.
+    ///
+    /// # Panics
+    /// An event still waits to be told, a delivery was not signed, or an error was logged that nobody expected; or one
+    /// was expected and did not come.
+    pub async fn end(mut self) {
+        if self.proxy.is_some() {
+            self.everything_is_told().await;
+        }
+        self.has_ended = true;
+        self.stop_proxy().await;
+        let url = format!("sqlite://{}", self.database().display());
+        let ledger = SqliteLedger::open(&url, "test")
+            .await
+            .expect("the proxy's own database");
+        let backlog = ledger.backlog().await.expect("the ledger answers");
+        ledger.close().await;
+        let expected = self
+            .expected
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        let errors = self.log.errors();
+        let is_expected = |error: &&String| expected.iter().any(|text| error.contains(text));
+        let surprises: Vec<_> = errors.iter().filter(|error| !is_expected(error)).collect();
+        let missing = expected
+            .iter()
+            .find(|text| !errors.iter().any(|error| error.contains(*text)));
+        let faults = self.ear.faults();
+        self.shutdown.cancel();
+        assert!(
+            surprises.is_empty(),
+            "unexpected errors: {surprises:#?}\n{}",
+            self.log
+        );
+        assert_eq!(
+            missing, None,
+            "an error that was expected was not logged\n{}",
+            self.log
+        );
+        assert!(
+            faults.is_empty(),
+            "deliveries that no store would take: {faults:#?}"
+        );
+        assert_eq!(backlog, 0, "events wait to be told\n{}", self.log);
+    }
+
+    /// Waits until no event waits to be told.
+    pub async fn everything_is_told(&self) {
+        eventually("no event waits to be told", async || {
+            let answer = self
+                .http
+                .get(format!("{}/health/ready", self.admin_url()))
+                .send()
+                .await;
+            let answer = crate::Answer::read(answer.ok()?).await;
+            (answer.body["events_waiting"] == 0).then_some(())
+        })
+        .await;
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        self.shutdown.cancel();
+        if std::thread::panicking() {
+            eprintln!("what the world logged:\n{}", self.log);
+        } else {
+            assert!(self.has_ended, "a test ends its world: world.end().await");
+        }
+    }
+}
+
+async fn bind() -> (TcpListener, SocketAddr) {
+    let listener = TcpListener::bind("127.0.0.1:0").await;
+    let listener = listener.expect("a port is free");
+    let address = listener.local_addr().expect("it is bound");
+    (listener, address)
+}
+
+/// A part of the world whose failure is the test's.
+fn spawn(part: impl Future<Output = anyhow::Result<()>> + Send + 'static) {
+    tokio::spawn(async move {
+        if let Err(error) = part.await {
+            tracing::error!("a part of the world failed: {error:#}");
+        }
+    });
+}
+
+fn client() -> reqwest::Client {
+    let builder = reqwest::Client::builder().no_proxy();
+    let builder = builder.redirect(reqwest::redirect::Policy::none());
+    let builder = builder.timeout(Duration::from_secs(30));
+    builder.build().expect("the crypto provider is installed")
+}

@@ -1,0 +1,87 @@
+//! The proxy's configuration file.
+
+use std::net::SocketAddr;
+
+use super::secrets;
+use super::wishes::Wishes;
+
+/// Where everything is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Places {
+    pub(crate) public: SocketAddr,
+    pub(crate) admin: SocketAddr,
+    /// The service as the proxy reaches it.
+    pub(crate) service: SocketAddr,
+    /// The service itself.
+    pub(crate) sandbox: SocketAddr,
+    pub(crate) shop: SocketAddr,
+    /// The store's endpoint as the proxy reaches it.
+    pub(crate) webhook: SocketAddr,
+}
+
+impl Places {
+    pub(crate) fn proxy_url(&self) -> String {
+        format!("http://{}", self.public)
+    }
+
+    pub(crate) fn shop_url(&self) -> String {
+        format!("http://{}", self.shop)
+    }
+}
+
+/// The text of `florin.toml`: the demo shop's store with its catalogue, and another one.
+pub(crate) fn florin_toml(places: &Places, wishes: &Wishes, database_url: &str) -> String {
+    let Places {
+        public,
+        admin,
+        service,
+        shop,
+        webhook,
+        ..
+    } = places;
+    let secret = &wishes.proxys_secret;
+    let (tolerance, theme) = (&wishes.tolerance, &wishes.theme);
+    let key = secrets::API_KEY;
+    let token = secrets::CALLBACK_TOKEN;
+    let (store_key, other_key) = (secrets::STORE_KEY, secrets::OTHER_STORE_KEY);
+    let webhook_secret = secrets::WEBHOOK;
+    let products = demo_shop::PRODUCTS_TOML;
+    format!(
+        r#"listen = "{public}"
+admin_listen = "{admin}"
+public_url = "http://{public}"
+database_url = "{database_url}"
+environment = "test"
+
+[service]
+url = "http://{service}/api"
+api_key = "{key}"
+api_secret = "{secret}"
+callback_token = "{token}"
+watch_seconds = 1
+
+[[store]]
+id = "other"
+name = "Another shop"
+origins = ["https://other.example"]
+secret_key = "{other_key}"
+
+[[store]]
+id = "demo"
+name = "Quiet Goods"
+origins = ["http://{shop}"]
+currency = "USD"
+secret_key = "{store_key}"
+return_url = "http://{shop}/thanks"
+support_url = "mailto:help@quiet-goods.example"
+underpayment_tolerance = "{tolerance}"
+theme = {{ preset = "{theme}" }}
+
+[store.webhook]
+url = "http://{webhook}/florin"
+secret = "{webhook_secret}"
+dangerous_allow_private_targets = true
+
+{products}"#
+    )
+}

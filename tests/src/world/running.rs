@@ -1,0 +1,81 @@
+//! A proxy that runs in this process.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ledger::SqliteLedger;
+use proxy::clock::SystemRandom;
+use proxy::config::load;
+use proxy::{Listeners, Parts};
+use service_api::{Client, Credentials, Deadlines, Settings};
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::clock::MovableClock;
+
+/// A customer waits 10 s for a slow service; tests do not.
+const DEADLINES: Deadlines = Deadlines {
+    connect: Duration::from_secs(2),
+    total: Duration::from_secs(2),
+};
+/// How long an orderly end may take.
+const END: Duration = Duration::from_secs(15);
+
+/// The proxy and how it is ended.
+pub(super) struct Running {
+    shutdown: CancellationToken,
+    ended: JoinHandle<anyhow::Result<()>>,
+    ledger: SqliteLedger,
+}
+
+impl Running {
+    /// Starts it as its own program would.
+    pub(super) async fn start(
+        file: &Path,
+        clock: MovableClock,
+        public: TcpListener,
+        admin: TcpListener,
+    ) -> Self {
+        let config = load(Some(file), &BTreeMap::new());
+        let config = config.unwrap_or_else(|problems| panic!("our own configuration: {problems}"));
+        let environment = config.environment.as_str();
+        let ledger = SqliteLedger::open(&config.database_url, environment).await;
+        let ledger = ledger.expect("a file in our own folder");
+        let credentials = Credentials {
+            api_key: config.service.api_key.clone(),
+            api_secret: config.service.api_secret.clone(),
+        };
+        let mut settings = Settings::new(config.service.url.clone(), credentials);
+        settings.deadlines = DEADLINES;
+        let (clock, random) = (Arc::new(clock), Arc::new(SystemRandom));
+        let client = Client::new(settings, clock.clone(), random.clone());
+        let parts = Parts {
+            ledger: Arc::new(ledger.clone()),
+            service: Arc::new(client.expect("our own settings")),
+            clock,
+            random,
+        };
+        let shutdown = CancellationToken::new();
+        let listeners = Listeners { public, admin };
+        let run = proxy::run(listeners, config, parts, shutdown.clone());
+        Self {
+            shutdown,
+            ended: tokio::spawn(run),
+            ledger,
+        }
+    }
+
+    /// Ends it in order.
+    pub(super) async fn end(self) {
+        self.shutdown.cancel();
+        let ended = tokio::time::timeout(END, self.ended).await;
+        let ended = ended.expect("the proxy ends within 15 s when it is asked to");
+        ended
+            .expect("the proxy does not panic")
+            .expect("the proxy ends well when it is asked to");
+        self.ledger.close().await;
+    }
+}

@@ -1,0 +1,24 @@
+//! The secrets of every world: each so odd that it can be searched for.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Names the account at the service.
+pub const API_KEY: &str = "canary-api-key-5d1f0c77";
+/// Signs what is sent to the service.
+pub const API_SECRET: &str = "canary-api-secret-8e2b6a94c1";
+/// Part of the callbacks' path.
+pub const CALLBACK_TOKEN: &str = "canary-callback-token-0f4c9d21e7b35a68";
+/// The store's own key.
+pub const STORE_KEY: &str = "canary-store-key-b7719e0d5c3f4a82";
+/// Another store's key.
+pub const OTHER_STORE_KEY: &str = "canary-other-store-key-2c6e8f1b9a0d";
+/// What deliveries are signed with: base64 of `canary-webhook-secret-93d7`.
+pub const WEBHOOK: &str = "whsec_Y2FuYXJ5LXdlYmhvb2stc2VjcmV0LTkzZDc=";
+/// The same as it is used.
+pub const WEBHOOK_BYTES: &str = "canary-webhook-secret-93d7";
+
+/// A reference that no other cart has.
+pub(crate) fn new_reference() -> String {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    format!("cart-{}", COUNT.fetch_add(1, Ordering::Relaxed))
+}

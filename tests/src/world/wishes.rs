@@ -1,0 +1,54 @@
+//! What is special about a world.
+
+use std::sync::Arc;
+
+use super::configuration::Places;
+use super::secrets;
+use crate::clock::MovableClock;
+
+/// What is special. Everything else is as a newcomer's demo has it, only quicker.
+#[derive(Clone, Debug)]
+pub struct Wishes {
+    /// Whether the service tells the proxy of COMPLETED and FAILED.
+    pub callbacks: bool,
+    /// The secret that the proxy signs with.
+    pub proxys_secret: String,
+    /// The store's `underpayment_tolerance`.
+    pub tolerance: String,
+    /// The store's `theme.preset`.
+    pub theme: String,
+    /// Whether the service offers an asset that nobody knows.
+    pub unknown_asset: bool,
+    /// Minutes until an invoice runs out.
+    pub invoice_minutes: u32,
+}
+
+impl Default for Wishes {
+    fn default() -> Self {
+        Self {
+            callbacks: true,
+            proxys_secret: secrets::API_SECRET.to_owned(),
+            tolerance: "0".to_owned(),
+            theme: "auto".to_owned(),
+            unknown_asset: false,
+            invoice_minutes: 15,
+        }
+    }
+}
+
+impl Wishes {
+    pub(super) fn sandbox(&self, places: &Places, clock: MovableClock) -> sandbox::Settings {
+        let token = secrets::CALLBACK_TOKEN;
+        let callbacks = format!("{}/callbacks/{token}", places.proxy_url());
+        sandbox::Settings {
+            seed: 7,
+            api_key: secrets::API_KEY.to_owned(),
+            api_secret: secrets::API_SECRET.into(),
+            callback_url: self.callbacks.then_some(callbacks),
+            unknown_asset: self.unknown_asset,
+            invoice_minutes: self.invoice_minutes,
+            clock: Arc::new(clock),
+            ..sandbox::Settings::default()
+        }
+    }
+}
