@@ -13,9 +13,9 @@
 mod compress;
 mod fingerprint;
 mod package;
+mod scripts;
 mod strip_css;
 mod strip_html;
-mod strip_js;
 
 use std::fs;
 use std::path::Path;
@@ -45,7 +45,8 @@ pub(crate) fn make(workspace: &Workspace) -> anyhow::Result<()> {
     let watch = Stopwatch::start();
     let built = workspace.target.join("widget-trunk");
     trunk(workspace, &folders, &built)?;
-    let files = package::files(&workspace.root, &built)?;
+    let minify = |script: &str, kind| scripts::minify(workspace, script, kind);
+    let files = package::files(&workspace.root, &built, &minify)?;
     package::write(&dist, &files)?;
     fs::write(&stamp, current()?).context("the widget's stamp cannot be written")?;
     screen::good(format!(

@@ -16,6 +16,7 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 pub(crate) use folder::Folder;
 pub(crate) use ports::Ports;
+pub(crate) use probe::answers;
 use programs::{Ended, Programs};
 pub(crate) use secrets::Secrets;
 pub(crate) use settings::florin_toml;
@@ -94,7 +95,7 @@ fn serve(
         if let Some(ended) = programs.ended()? {
             return Ok(Some(ended));
         }
-        waiting.retain(|(_, port, path)| !probe::answers(*port, path));
+        waiting.retain(|(_, port, path)| !answers(*port, path));
         if waiting.is_empty() && !told {
             welcome(ports, folder, wishes);
             told = true;

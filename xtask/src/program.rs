@@ -1,7 +1,7 @@
 //! Other programs, run with their output on the screen.
 
 use std::ffi::OsStr;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{env, iter};
@@ -94,6 +94,30 @@ impl Program {
             bail!("{} failed ({})", self.name, output.status);
         }
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    /// Runs it with `input`, and takes what it printed; its complaints stay on the screen.
+    ///
+    /// # Errors
+    /// It cannot be started, or it failed.
+    pub(crate) fn filter(mut self, input: &str) -> anyhow::Result<String> {
+        self.command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = self.command.spawn().map_err(|error| self.missing(error))?;
+        let mut stdin = child.stdin.take().expect("its input is ours");
+        // It prints only after it has read everything, so neither waits for the other.
+        stdin
+            .write_all(input.as_bytes())
+            .with_context(|| format!("{} reads nothing", self.name))?;
+        drop(stdin);
+        let output = child.wait_with_output()?;
+        if !output.status.success() {
+            bail!(
+                "{} failed ({}); what it printed above says why",
+                self.name,
+                output.status
+            );
+        }
+        String::from_utf8(output.stdout).with_context(|| format!("{} printed no text", self.name))
     }
 
     fn missing(&self, error: std::io::Error) -> anyhow::Error {

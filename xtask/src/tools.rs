@@ -24,7 +24,7 @@ pub(crate) fn set_up(workspace: &Workspace) -> anyhow::Result<()> {
     rust_target::install(workspace)
 }
 
-/// The folders of the three programs that turn the widget into a bundle, installed where missing.
+/// The folders of the programs that turn the widget into a bundle, which are installed or built where missing.
 ///
 /// # Errors
 /// A sentence that says what to do.
@@ -32,24 +32,19 @@ pub(crate) fn bundlers(workspace: &Workspace) -> anyhow::Result<Vec<PathBuf>> {
     Ok(vec![
         TRUNK.folder(workspace)?,
         WASM_OPT.folder(workspace)?,
-        wasm_bindgen(workspace)?,
+        our_own(workspace)?,
     ])
 }
 
-/// Builds the pinned wasm-bindgen, a program of this workspace.
-fn wasm_bindgen(workspace: &Workspace) -> anyhow::Result<PathBuf> {
-    let program = workspace.debug_program("wasm-bindgen");
-    if !program.exists() {
-        screen::step("Building wasm-bindgen (about 1 minute the first time)…");
+/// Builds the two that are packages of this workspace: the pinned wasm-bindgen, and the minifier of scripts.
+fn our_own(workspace: &Workspace) -> anyhow::Result<PathBuf> {
+    let there = |name| workspace.debug_program(name).exists();
+    if !there("wasm-bindgen") || !there("minify-js") {
+        screen::step("Building wasm-bindgen and the minifier (about 2 minutes the first time)…");
     }
     Program::cargo(workspace)
-        .args([
-            "build",
-            "--quiet",
-            "--locked",
-            "--package",
-            "wasm-bindgen-pinned",
-        ])
+        .args(["build", "--quiet", "--locked"])
+        .args(["--package", "wasm-bindgen-pinned", "--package", "minify-js"])
         .run()?;
     Ok(workspace.target.join("debug"))
 }

@@ -1,7 +1,7 @@
-//! How long the proxy takes from its start until it takes connections.
+//! How long the proxy takes from its start until it answers.
 
 use std::fs;
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, TcpListener};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 
 use crate::arguments::DemoWishes;
-use crate::demo::{Folder, Ports, Secrets, florin_toml};
+use crate::demo::{Folder, Ports, Secrets, answers, florin_toml};
 use crate::stopwatch::Stopwatch;
 use crate::workspace::Workspace;
 
@@ -32,7 +32,7 @@ pub(super) fn measure(workspace: &Workspace, folder: &Folder) -> anyhow::Result<
 pub(super) struct Proxy(Child);
 
 impl Proxy {
-    /// Starts it on free ports and waits until it takes a connection.
+    /// Starts it on free ports and waits until it serves the loader.
     pub(super) fn start(
         workspace: &Workspace,
         folder: &Folder,
@@ -55,11 +55,11 @@ impl Proxy {
             .stderr(file);
         let watch = Stopwatch::start();
         let mut proxy = Self(command.spawn().context("the proxy cannot be started")?);
-        while TcpStream::connect((Ipv4Addr::LOCALHOST, ports.proxy)).is_err() {
+        while !answers(ports.proxy, "/florin.js") {
             let ended = proxy.0.try_wait().context("the proxy is lost")?.is_some();
             if ended || watch.elapsed() > PATIENCE {
                 let log = fs::read_to_string(log).unwrap_or_default();
-                bail!("the proxy does not take connections; it says: {log}");
+                bail!("the proxy does not answer; it says: {log}");
             }
             thread::sleep(Duration::from_micros(200));
         }

@@ -10,7 +10,7 @@ use crate::tools::{TRUNK, WASM_OPT};
 use crate::workspace::Workspace;
 
 /// Everything that the bundle is made from: sources, settings, pinned versions, and the code that packages it.
-const INPUTS: [&str; 11] = [
+const INPUTS: [&str; 12] = [
     "index.html",
     "Trunk.toml",
     "Cargo.toml",
@@ -20,6 +20,7 @@ const INPUTS: [&str; 11] = [
     "widget",
     "crates/money",
     "crates/checkout-api",
+    "tools/minify-js",
     "tools/wasm-bindgen",
     "xtask/src/bundle",
 ];

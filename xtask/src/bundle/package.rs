@@ -7,16 +7,20 @@ use std::path::Path;
 use anyhow::{Context as _, bail};
 
 use super::fingerprint::of_bytes;
-use super::{compress, strip_css, strip_html, strip_js};
+use super::scripts::Kind;
+use super::{compress, strip_css, strip_html};
 
 /// Name in `dist/`, with `/` between folder and file, and content.
 pub(super) type Files = BTreeMap<String, Vec<u8>>;
+
+/// Makes a script smaller.
+pub(super) type Minify<'a> = &'a dyn Fn(&str, Kind) -> anyhow::Result<String>;
 
 /// All files, compressed ones included, made from the repository and from what Trunk built.
 ///
 /// # Errors
 /// A file is missing or cannot be read, or a `%FLORIN:…%` names no file.
-pub(super) fn files(root: &Path, built: &Path) -> anyhow::Result<Files> {
+pub(super) fn files(root: &Path, built: &Path, minify: Minify<'_>) -> anyhow::Result<Files> {
     let widget = root.join("widget");
     let mut assets = BTreeMap::new();
     let mut asset = |name: &str, content: Vec<u8>| {
@@ -29,7 +33,7 @@ pub(super) fn files(root: &Path, built: &Path) -> anyhow::Result<Files> {
     };
     asset(
         "widget.js",
-        strip_js::strip(&text(&built.join("widget.js"))?)?.into_bytes(),
+        minify(&text(&built.join("widget.js"))?, Kind::Module)?.into_bytes(),
     );
     asset("widget_bg.wasm", bytes(&built.join("widget_bg.wasm"))?);
     for name in ["florin.css", "page.css"] {
@@ -43,7 +47,7 @@ pub(super) fn files(root: &Path, built: &Path) -> anyhow::Result<Files> {
         asset(&name, language);
     }
 
-    let loader = strip_js::strip(&text(&widget.join("florin.js"))?)?;
+    let loader = minify(&text(&widget.join("florin.js"))?, Kind::Script)?;
     let page = strip_html::strip(&text(&built.join("index.html"))?);
     let mut files = Files::from([
         (

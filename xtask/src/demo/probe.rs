@@ -8,7 +8,7 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Whether `GET path` on this machine is answered with 200.
-pub(super) fn answers(port: u16, path: &str) -> bool {
+pub(crate) fn answers(port: u16, path: &str) -> bool {
     ask(port, path).is_ok_and(|begin| begin.starts_with(b"HTTP/1.1 200"))
 }
 

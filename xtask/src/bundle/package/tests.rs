@@ -16,7 +16,7 @@ fn small_widget() -> Folder {
     for (name, text) in [
         (
             "widget/florin.js",
-            "go('%FLORIN:widget.js%', '%FLORIN:en.json%'); // go",
+            "go('%FLORIN:widget.js%', '%FLORIN:en.json%');",
         ),
         ("widget/florin.css", style.as_str()),
         ("widget/page.css", "b { color: red }"),
@@ -30,8 +30,9 @@ fn small_widget() -> Folder {
     folder
 }
 
-fn packaged(folder: &Folder) -> Files {
-    files(folder.path(), &folder.path().join("built")).unwrap()
+fn packaged(folder: &Folder) -> anyhow::Result<Files> {
+    let marked = |script: &str, kind| Ok(format!("{script} // {kind:?}"));
+    files(folder.path(), &folder.path().join("built"), &marked)
 }
 
 #[test]
@@ -59,13 +60,16 @@ fn a_token_without_a_file_is_an_error_that_names_both() {
 #[test]
 fn the_loader_names_files_by_their_content() {
     let folder = small_widget();
-    let files = packaged(&folder);
-    // printf %s 'export default 1;' | sha256sum; printf %s '{"paid":"Paid"}' | sha256sum
+    let files = packaged(&folder).unwrap();
+    // printf %s 'export default 1; // Module' | sha256sum; printf %s '{"paid":"Paid"}' | sha256sum
     assert_eq!(
         String::from_utf8_lossy(&files["florin.js"]),
-        "go('assets/widget-56332e0a.js','assets/en-94df29b3.json');"
+        "go('assets/widget-53a986b3.js', 'assets/en-94df29b3.json'); // Script"
     );
-    assert_eq!(files["assets/widget-56332e0a.js"], b"export default 1;");
+    assert_eq!(
+        files["assets/widget-53a986b3.js"],
+        b"export default 1; // Module"
+    );
     assert_eq!(files["assets/en-94df29b3.json"], b"{\"paid\":\"Paid\"}");
     folder.remove();
 }
@@ -73,7 +77,7 @@ fn the_loader_names_files_by_their_content() {
 #[test]
 fn a_compressed_file_lies_beside_what_it_makes_smaller() {
     let folder = small_widget();
-    let files = packaged(&folder);
+    let files = packaged(&folder).unwrap();
     let compressed: Vec<&str> = files
         .keys()
         .filter_map(|name| name.strip_suffix(".br").or(name.strip_suffix(".gz")))
@@ -94,7 +98,7 @@ fn a_compressed_file_lies_beside_what_it_makes_smaller() {
 fn a_missing_file_is_named() {
     let folder = small_widget();
     fs::remove_file(folder.path().join("widget/page.css")).unwrap();
-    let error = files(folder.path(), &folder.path().join("built")).unwrap_err();
+    let error = packaged(&folder).unwrap_err();
     let sentence = format!(
         "{} cannot be read",
         folder.path().join("widget/page.css").display()
