@@ -7,17 +7,21 @@ const GROUP: usize = 4;
 ///
 /// A prefix such as `bitcoincash:` is a group of its own.
 pub fn groups(address: &str) -> Vec<&str> {
-    let (prefix, mut rest) = address.split_at(address.find(':').map_or(0, |colon| colon + 1));
     let mut groups = Vec::new();
-    if !prefix.is_empty() {
+    let mut rest = address;
+    if let Some((prefix, after)) = address
+        .find(':')
+        .and_then(|at| rest.split_at_checked(at + 1))
+    {
         groups.push(prefix);
+        rest = after;
     }
     while !rest.is_empty() {
         let end = rest
             .char_indices()
             .nth(GROUP)
-            .map_or(rest.len(), |(index, _)| index);
-        let (group, after) = rest.split_at(end);
+            .map_or(rest.len(), |(at, _)| at);
+        let (group, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
         groups.push(group);
         rest = after;
     }

@@ -4,19 +4,21 @@
 pub fn fill(template: &str, values: &[(&str, &str)]) -> String {
     let mut text = String::new();
     let mut rest = template;
-    while let Some(start) = rest.find('{') {
-        let (before, gap) = rest.split_at(start);
+    // Split, never sliced: a slice's failure message would cost every customer three kilobytes.
+    while let Some((before, gap)) = rest.split_once('{') {
         text.push_str(before);
-        let Some(end) = gap.find('}') else {
+        let Some((name, after)) = gap.split_once('}') else {
+            text.push('{');
             rest = gap;
             break;
         };
-        let name = &gap[1..end];
         match values.iter().find(|(known, _)| *known == name) {
             Some((_, value)) => text.push_str(value),
-            None => text.push_str(&gap[..=end]),
+            None => ["{", name, "}"]
+                .into_iter()
+                .for_each(|part| text.push_str(part)),
         }
-        rest = &gap[end + 1..];
+        rest = after;
     }
     text.push_str(rest);
     text

@@ -9,12 +9,16 @@ use web_sys::Node;
 use crate::checkout::{Checkout, remember};
 use crate::links;
 use crate::markup::{live, nothing, tag};
+use crate::phase::Phase;
 
 use super::ltr;
 
 /// The order's summary.
 pub(super) fn show(checkout: Checkout) -> Node {
     let known = remember(Box::new(move || {
+        if checkout.phase() == Phase::Stopped {
+            return String::from("-");
+        }
         let id = |order: &Rc<OrderView>| order.id.clone();
         checkout
             .order
@@ -24,9 +28,10 @@ pub(super) fn show(checkout: Checkout) -> Node {
         .attr("part", "summary")
         .attr("aria-label", checkout.word("order"))
         .with(live(move || {
-            let _ = known.get();
+            let known = known.get();
             match checkout.order.get_untracked() {
                 Some(order) => summary(checkout, &order),
+                None if known == "-" => nothing(),
                 None => tag("div", "about")
                     .with(tag("div", "bar short"))
                     .with(tag("div", "bar wide"))
