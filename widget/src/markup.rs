@@ -14,7 +14,7 @@ use leptos::prelude::*;
 use leptos::reactive::effect::RenderEffect;
 use wasm_bindgen::JsCast as _;
 use wasm_bindgen::closure::Closure;
-use web_sys::{Document, Element, Event, Node};
+use web_sys::{Document, Element, Node};
 
 /// The namespace of drawings.
 const SVG: &str = "http://www.w3.org/2000/svg";
@@ -113,24 +113,12 @@ impl Tag {
     }
 
     pub(crate) fn on_click(self, act: impl Fn() + 'static) -> Self {
-        self.on("click", Box::new(move |_| act()))
+        self.listen(Closure::wrap(Box::new(act)))
     }
 
-    /// Instead of sending the form.
-    pub(crate) fn on_submit(self, act: impl Fn() + 'static) -> Self {
-        self.on(
-            "submit",
-            Box::new(move |event| {
-                event.prevent_default();
-                act();
-            }),
-        )
-    }
-
-    fn on(self, event: &str, act: Box<dyn FnMut(Event)>) -> Self {
-        let act = Closure::wrap(act);
+    fn listen(self, act: Closure<dyn Fn()>) -> Self {
         let listener = act.as_ref().unchecked_ref();
-        let _ = self.0.add_event_listener_with_callback(event, listener);
+        let _ = self.0.add_event_listener_with_callback("click", listener);
         keep(Box::new(act));
         self
     }
