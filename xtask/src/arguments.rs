@@ -8,7 +8,7 @@ cargo xtask <command>
 
   demo     start the sandbox, the proxy and a demo shop, and say what to try
              --port-base N       the proxy's port; the others follow (8080)
-             --database-url URL  sqlite://… or postgres://… (SQLite in a temporary folder)
+             --database-url URL  where the proxy keeps its ledger (SQLite in a temporary folder)
   test     every check: format, dependencies, lints, docs, tests, browser, budget
   build    the release: dist/ and one florin-proxy with the widget inside
   budget   the widget's sizes against the promise

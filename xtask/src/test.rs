@@ -84,6 +84,11 @@ const CHECKS: [Check; 9] = [
     Check {
         claim: "The tests pass",
         run: |workspace| {
+            // The journeys start the proxy as a program as well; `cargo test` alone does not build it.
+            cargo(
+                workspace,
+                &["build", "--locked", "--package", "proxy", "--quiet"],
+            )?;
             cargo(
                 workspace,
                 &["test", "--locked", "--workspace", "--no-fail-fast"],
