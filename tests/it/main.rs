@@ -4,9 +4,14 @@
     reason = "a test may panic; the lint only exempts test functions, not their helpers"
 )]
 
+mod canary;
 mod catalogue_door;
 mod cheating;
+mod faults;
 mod house;
 mod journeys;
 mod money;
+mod program;
+mod restart;
 mod store_door;
+mod telling;

@@ -208,7 +208,17 @@ impl World {
 
     /// The database's file; beside it lie its journals.
     pub fn database(&self) -> PathBuf {
-        self.folder.file("florin.db")
+        self.file("florin.db")
+    }
+
+    /// The proxy's configuration.
+    pub fn config_file(&self) -> PathBuf {
+        self.file("florin.toml")
+    }
+
+    /// A file in this world's own folder.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.folder.file(name)
     }
 
     /// Ends the proxy in order.
@@ -233,7 +243,7 @@ impl World {
     }
 
     async fn run_proxy(&mut self, public: TcpListener, admin: TcpListener) {
-        let file = self.folder.file("florin.toml");
+        let file = self.config_file();
         let url = format!("sqlite://{}", self.database().display());
         let text = configuration::florin_toml(&self.places, &self.wishes, &url);
         std::fs::write(&file, text).expect("the folder is writable");

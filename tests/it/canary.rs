@@ -1,0 +1,179 @@
+//! The secrets of a world are odd words. None of them may be found where it does not belong: in a log (at its most
+//! talkative), in an answer, or in the database.
+
+use std::fmt::Write as _;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
+use serde_json::json;
+use tests::{Answer, Checkout, Mood, Program, World, eventually, secrets};
+
+use crate::journeys::pays_in_full;
+
+const CANARIES: [&str; 6] = [
+    secrets::API_KEY,
+    secrets::API_SECRET,
+    secrets::CALLBACK_TOKEN,
+    secrets::STORE_KEY,
+    secrets::WEBHOOK,
+    secrets::WEBHOOK_BYTES,
+];
+
+/// The secret itself, and in the disguises in which bytes are written.
+fn disguises(secret: &str) -> Vec<String> {
+    let mut found = vec![
+        secret.to_owned(),
+        hex::encode(secret),
+        hex::encode_upper(secret),
+    ];
+    // Base64 shows three faces, by where in a group of three bytes the secret begins.
+    for before in 0..3 {
+        let padded = [&"x".repeat(before), secret].concat();
+        let encoded = STANDARD_NO_PAD.encode(padded);
+        let whole = encoded.len() / 4 * 4;
+        found.push(encoded[before * 8 / 6 + usize::from(before > 0)..whole].to_owned());
+    }
+    found.push(STANDARD.encode(secret));
+    found
+}
+
+fn holds(haystack: &[u8], needle: &str) -> bool {
+    haystack
+        .windows(needle.len())
+        .any(|part| part == needle.as_bytes())
+}
+
+fn secrets_in(haystack: &[u8]) -> Vec<&'static str> {
+    let shown = |secret: &&str| disguises(secret).iter().any(|face| holds(haystack, face));
+    CANARIES.into_iter().filter(shown).collect()
+}
+
+#[test]
+fn a_canary_is_found_in_every_disguise() {
+    let secret = secrets::API_SECRET;
+    for before in 0..3 {
+        let text = format!("{}{secret} and more", "y".repeat(before));
+        for shown in [text.clone(), hex::encode(&text), STANDARD.encode(&text)] {
+            assert_eq!(secrets_in(shown.as_bytes()), [secret], "{shown}");
+        }
+    }
+    assert_eq!(secrets_in(b"canary-api-secret"), [""; 0]);
+}
+
+/// Every answer, headers included.
+#[derive(Default)]
+struct Notes(String);
+
+impl Notes {
+    fn note(&mut self, answer: Answer) -> Answer {
+        let _ = writeln!(self.0, "{:?} {}", answer.headers, answer.text);
+        answer
+    }
+}
+
+/// A sale, with everything that may go wrong on its way.
+async fn sells_badly(world: &World, notes: &mut Notes) -> Checkout {
+    let order = json!({ "amount": "20.00", "currency": "USD", "reference": "canary" });
+    let opened = notes.note(world.store().opens(&order).await.with(201));
+    let (token, id) = (opened.text_at("/client_token"), opened.text_at("/order/id"));
+    let checkout = world.shopper().with_token(&token, &id);
+    for kind in ["garbled", "drop"] {
+        let fault = json!({ "endpoint": "any", "kind": kind, "times": 3 });
+        world.chain().breaks(fault).await;
+        notes.note(checkout.gets("/quotes").await);
+        world.chain().heals().await;
+    }
+    let refused = json!({ "endpoint": "create_invoice", "kind": "status", "status": 401 });
+    world.chain().breaks(refused).await;
+    notes.note(checkout.asks_for("BTC").await.with(503));
+    let lie = json!({ "qr_string": "bitcoin:nobody" });
+    world.chain().lies_about_the_next_invoice(lie).await;
+    notes.note(checkout.asks_for("BTC").await.with(200));
+    notes.note(checkout.asks_for("LTC").await.with(200));
+    world.ear.feels(Mood::Answers(500));
+    notes.note(checkout.posts("/paid", &json!({})).await.with(200));
+    world.ear.feels(Mood::Takes);
+    pays_in_full(world, &checkout).await;
+    world.everything_is_told().await;
+    checkout
+}
+
+/// Everything else that can be asked, rightly and wrongly.
+async fn asks_around(world: &World, order: &str, notes: &mut Notes) {
+    let store = world.store();
+    notes.note(store.with_key("wrong").gets("/v1/orders").await.with(401));
+    let nonsense = json!({ "amount": 1 });
+    notes.note(store.posts("/v1/orders", &nonsense).await.with(400));
+    for path in ["/v1/orders", "/v1/events", &format!("/v1/orders/{order}")] {
+        notes.note(store.gets(path).await.with(200));
+    }
+    for event in store.events_of(order).await {
+        let id = event["id"].as_str().unwrap();
+        let path = format!("/v1/deliveries?event={id}");
+        notes.note(store.gets(&path).await.with(200));
+    }
+    let callback = format!(
+        "{}/callbacks/{}",
+        world.proxy_url(),
+        secrets::CALLBACK_TOKEN
+    );
+    for (body, status) in [("{\"invoice_id\":\"x\"}", 200), ("garbage", 400)] {
+        let sent = world
+            .http()
+            .post(&callback)
+            .body(body)
+            .send()
+            .await
+            .unwrap();
+        notes.note(Answer::read(sent).await.with(status));
+    }
+    let live = format!("{}/health/live", world.admin_url());
+    let ready = format!("{}/health/ready", world.admin_url());
+    for (url, status) in [(callback, 405), (live, 200), (ready, 200)] {
+        let sent = world.http().get(url).send().await.unwrap();
+        notes.note(Answer::read(sent).await.with(status));
+    }
+}
+
+#[tokio::test]
+async fn no_secret_leaves_the_proxy() {
+    let mut world = World::start().await;
+    world.stop_proxy().await;
+    let (log, trace) = (world.file("proxy.log"), [("FLORIN_LOG", "trace")]);
+    let mut program = Program::start(&world.config_file(), &log, &trace);
+    let health = format!("{}/health/ready", world.admin_url());
+    eventually("it is up", async || {
+        world.http().get(&health).send().await.ok()
+    })
+    .await;
+
+    let mut notes = Notes::default();
+    let checkout = sells_badly(&world, &mut notes).await;
+    asks_around(&world, &checkout.order, &mut notes).await;
+    assert_eq!(secrets_in(notes.0.as_bytes()), [""; 0]);
+
+    for ending in ["", "-wal", "-shm"] {
+        let file = format!("{}{ending}", world.database().display());
+        let bytes = std::fs::read(&file).unwrap();
+        assert_eq!(secrets_in(&bytes), [""; 0], "{file}");
+        // A client token is stored as a hash.
+        assert!(!holds(&bytes, checkout.token()), "{file}");
+    }
+
+    assert_eq!(program.is_asked_to_end().await, Some(0));
+    let printed = program.printed();
+    assert!(
+        printed.contains("\"level\":\"TRACE\""),
+        "the log was not at its most talkative"
+    );
+    assert!(
+        printed.contains("payment service called"),
+        "the log says nothing of the service"
+    );
+    for line in printed.lines() {
+        assert_eq!(secrets_in(line.as_bytes()), [""; 0], "{line}");
+        assert!(!line.contains(checkout.token()), "{line}");
+    }
+    world.start_proxy().await;
+    world.end().await;
+}

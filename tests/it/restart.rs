@@ -1,0 +1,104 @@
+//! The proxy ends and starts again in the middle of everything: nothing is lost, and nothing happens twice.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tests::{Wishes, World, eventually};
+
+use crate::journeys::{pays_in_full, sequences, times_paid};
+
+async fn restarts(world: &mut World) {
+    world.stop_proxy().await;
+    world.start_proxy().await;
+}
+
+#[tokio::test]
+async fn an_order_survives_a_restart_at_every_step() {
+    let mut world = World::start_with(Wishes {
+        callbacks: false,
+        ..Wishes::default()
+    })
+    .await;
+    let checkout = world.shopper().opens("ebook").await;
+    restarts(&mut world).await;
+    let shown = checkout.chooses("BTC").await;
+    restarts(&mut world).await;
+    let view = checkout.looks().await;
+    assert_eq!(view["attempt"]["address"], shown["attempt"]["address"]);
+    assert_eq!(checkout.says_paid().await["status"], "checking");
+    restarts(&mut world).await;
+    world.chain().pays(&checkout, "exact").await;
+    world.chain().mines(1).await;
+    checkout.sees("processing").await;
+    // The last blocks are found while nobody is there to see it.
+    world.stop_proxy().await;
+    world.chain().mines(2).await;
+    world.start_proxy().await;
+    checkout.sees("paid").await;
+    restarts(&mut world).await;
+    checkout.sees("paid").await;
+    world.everything_is_told().await;
+    let events = world.store().events_of(&checkout.order).await;
+    let numbers: Vec<u64> = (1..).take(events.len()).collect();
+    assert_eq!(sequences(&events), numbers);
+    assert_eq!(times_paid(&world, &checkout.order).await, 1);
+    let paid = world.ear.taken(&checkout.order);
+    assert_eq!(
+        paid.iter().filter(|told| told.kind == "order.paid").count(),
+        1
+    );
+    world.end().await;
+}
+
+#[tokio::test]
+async fn what_was_not_told_before_the_end_is_told_after_it() {
+    let mut world = World::start().await;
+    world.store_wire.cut().await;
+    let checkout = world.shopper().opens("ebook").await;
+    checkout.chooses("BTC").await;
+    pays_in_full(&world, &checkout).await;
+    world.stop_proxy().await;
+    world.store_wire.mend().await;
+    world.skip(Duration::from_hours(1));
+    world.start_proxy().await;
+    let told = eventually("the order is told as paid", async || {
+        Some(world.ear.kinds(&checkout.order)).filter(|kinds| kinds.len() >= 3)
+    })
+    .await;
+    assert_eq!(
+        told,
+        ["order.created", "order.attempt_opened", "order.paid"]
+    );
+    world.end().await;
+}
+
+#[tokio::test]
+async fn an_attempt_that_the_end_cut_off_does_not_block_the_order() {
+    let mut world = World::start().await;
+    let checkout = world.shopper().opens("ebook").await;
+    let quote = checkout.quote("BTC").await;
+    let slow = json!({ "endpoint": "create_invoice", "kind": "slow", "delay_ms": 1500 });
+    world.chain().breaks(slow).await;
+    let choice = json!({ "crypto_code": "BTC", "quote_id": quote["quote_id"] });
+    let (url, token) = (world.proxy_url(), checkout.token().to_owned());
+    let http = world.http().clone();
+    let asking = tokio::spawn(async move {
+        let request = http.post(format!("{url}/v1/checkout/attempt"));
+        request.bearer_auth(token).json(&choice).send().await
+    });
+    eventually("the service is asked for an invoice", async || {
+        (world.chain().count("POST", "/invoice").await == 1).then_some(())
+    })
+    .await;
+    world.stop_proxy().await;
+    let _ = asking.await;
+    world.start_proxy().await;
+    world.skip(Duration::from_secs(30));
+    eventually("an attempt can be made", async || {
+        let answer = checkout.asks_for("BTC").await;
+        (answer.status == 200).then_some(())
+    })
+    .await;
+    pays_in_full(&world, &checkout).await;
+    world.end().await;
+}

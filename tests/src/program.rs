@@ -1,0 +1,116 @@
+//! The proxy as its own program.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+use crate::patience::within;
+
+/// How long it may take to start or to end.
+const BOUND: Duration = Duration::from_secs(10);
+
+/// `florin-proxy`, running. It is killed with the value.
+#[derive(Debug)]
+pub struct Program {
+    child: Child,
+    log: PathBuf,
+}
+
+/// How `florin-proxy` ended, and what it printed.
+#[derive(Debug)]
+pub struct Ended {
+    /// Its exit code; `None` when a signal ended it.
+    pub code: Option<i32>,
+    /// Standard output and standard error.
+    pub printed: String,
+}
+
+impl Program {
+    /// Starts it; what it prints is added to the file `log`.
+    pub fn start(config: &Path, log: &Path, variables: &[(&str, &str)]) -> Self {
+        let file = File::options().create(true).append(true).open(log);
+        let file = file.expect("the folder is writable");
+        let errors = file.try_clone().expect("a file can be shared");
+        let mut command = command(variables);
+        command.arg("--config").arg(config);
+        command.stdin(Stdio::null()).stdout(file).stderr(errors);
+        Self {
+            child: command.spawn().expect("the program can be started"),
+            log: log.to_owned(),
+        }
+    }
+
+    /// Runs it to its end.
+    pub fn runs(words: &[&str], variables: &[(&str, &str)]) -> Ended {
+        let output = command(variables).args(words).stdin(Stdio::null()).output();
+        let output = output.expect("the program can be started");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Ended {
+            code: output.status.code(),
+            printed: text(&output.stdout) + &text(&output.stderr),
+        }
+    }
+
+    /// What it printed so far.
+    pub fn printed(&self) -> String {
+        std::fs::read_to_string(&self.log).unwrap_or_default()
+    }
+
+    /// Asks it to end (SIGTERM) and answers how it did; `None` when it did not within 10 s.
+    pub async fn is_asked_to_end(&mut self) -> Option<i32> {
+        let id = self.child.id().to_string();
+        let asked = Command::new("kill").args(["-TERM", &id]).status();
+        assert!(asked.expect("kill is everywhere").success());
+        self.ended().await?.code()
+    }
+
+    /// Kills it (SIGKILL): it has no time for anything.
+    pub fn is_killed(&mut self) {
+        self.child.kill().expect("it runs");
+        self.child.wait().expect("it is our child");
+    }
+
+    async fn ended(&mut self) -> Option<ExitStatus> {
+        let child = std::sync::Mutex::new(&mut self.child);
+        within(BOUND, async || {
+            let mut child = child.lock().expect("nobody panics while holding it");
+            child.try_wait().expect("it is our child")
+        })
+        .await
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The program with these variables and no other of its own.
+fn command(variables: &[(&str, &str)]) -> Command {
+    let mut command = Command::new(path());
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("FLORIN_") {
+            command.env_remove(name);
+        }
+    }
+    command.envs(variables.iter().copied());
+    command
+}
+
+/// Where cargo puts it: beside the folder of this test's own program.
+fn path() -> PathBuf {
+    let test = std::env::current_exe().expect("a running program is somewhere");
+    let folder = test.parent().and_then(Path::parent);
+    let path = folder
+        .expect("cargo runs tests in target/…/deps")
+        .join("florin-proxy");
+    assert!(
+        path.exists(),
+        "{} is missing. Build it with: cargo build -p proxy",
+        path.display()
+    );
+    path
+}
