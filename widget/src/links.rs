@@ -85,6 +85,8 @@ mod tests {
             "http://127.0.0.1@evil.example/",
             "http://127.0.0.1:80@evil.example/",
             "http://localhost\\@evil.example/",
+            "https://shop.example@evil.example/",
+            "https://evil.example\\@shop.example/",
             "https://",
             "//evil.example",
             " https://shop.example",
