@@ -30,7 +30,7 @@ const ROWS: [(&str, &[(&str, &str)]); 6] = [
 
 /// Bytes as they are and as they travel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Sizes {
+struct Sizes {
     raw: usize,
     gzip: usize,
     brotli: usize,

@@ -1,10 +1,10 @@
 //! Other programs, run with their output on the screen.
 
+use std::env;
 use std::ffi::OsStr;
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::{env, iter};
 
 use anyhow::{Context as _, bail};
 
@@ -136,7 +136,6 @@ impl Program {
 pub(crate) fn on_path(name: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     env::split_paths(&path)
-        .chain(iter::once(PathBuf::from("/usr/sbin")))
         .map(|folder| folder.join(name))
         .find(|candidate| candidate.is_file())
 }

@@ -77,7 +77,10 @@ const CHECKS: [Check; 9] = [
             Program::cargo(workspace)
                 .args(["doc", "--locked", "--workspace", "--no-deps", "--quiet"])
                 // A link from a public page to a private part is a help to whoever reads the source.
-                .env("RUSTDOCFLAGS", "-D warnings -A rustdoc::private_intra_doc_links")
+                .env(
+                    "RUSTDOCFLAGS",
+                    "-D warnings -A rustdoc::private_intra_doc_links",
+                )
                 .run()
         },
     },
