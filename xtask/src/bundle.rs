@@ -17,7 +17,7 @@ mod scripts;
 mod strip_css;
 mod strip_html;
 
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::path::Path;
 
 use anyhow::Context as _;
@@ -33,6 +33,7 @@ use crate::workspace::Workspace;
 /// # Errors
 /// A tool is missing and cannot be installed, the widget does not compile, or a file is not what it should be.
 pub(crate) fn make(workspace: &Workspace) -> anyhow::Result<()> {
+    let _alone = alone(&workspace.target.join("widget.lock"))?;
     let stamp = workspace.target.join("widget.stamp");
     let inputs = fingerprint::of_inputs(workspace)?;
     let dist = workspace.dist();
@@ -54,6 +55,22 @@ pub(crate) fn make(workspace: &Workspace) -> anyhow::Result<()> {
         screen::time(watch.elapsed())
     ));
     Ok(())
+}
+
+/// Waits until no other `cargo xtask` makes the bundle: two at once would clear each other's folders. The lock ends with
+/// the file's handle, and so with this program, however that ends.
+fn alone(path: &Path) -> anyhow::Result<File> {
+    let locking = || format!("{} cannot be locked", path.display());
+    let file = File::create(path).with_context(locking)?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            screen::step("Waiting for another cargo xtask to build the widget…");
+            file.lock().with_context(locking)?;
+        }
+        Err(TryLockError::Error(error)) => return Err(error).with_context(locking),
+    }
+    Ok(file)
 }
 
 fn trunk(workspace: &Workspace, tools: &[std::path::PathBuf], to: &Path) -> anyhow::Result<()> {
