@@ -27,8 +27,9 @@ const LOST_AFTER: u32 = 2;
 const ASLEEP_MS: u64 = 3_000;
 /// A stream that ended, or was refused, is not asked for again before.
 const STREAM_PAUSE_MS: u64 = 30_000;
-/// What a page wakes up by, on the window.
-const WAKE_EVENTS: [&str; 4] = ["focus", "online", "pageshow", "visibilitychange"];
+/// What a page wakes up by, on the window. Without a network it asks as well: the failures tell the customer at once,
+/// long before a stream that has gone quiet would.
+const WAKE_EVENTS: [&str; 5] = ["focus", "offline", "online", "pageshow", "visibilitychange"];
 
 /// The work of one checkout beside its screens.
 #[derive(Default)]

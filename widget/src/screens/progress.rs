@@ -7,6 +7,7 @@ use web_sys::Node;
 use crate::checkout::Checkout;
 use crate::links;
 use crate::markup::{live, nothing, tag};
+use crate::phase::is_partly_paid;
 
 use super::{button, heading, paragraph, pay, root};
 
@@ -15,7 +16,9 @@ const MOST_BARS: u32 = 12;
 
 /// The payment is said to be on its way, or was seen without a block.
 pub(super) fn checking(checkout: Checkout) -> Node {
+    let partly = partly_paid(checkout);
     let again = tag("details", "again")
+        .live_attr("open", move || (!partly.get().is_empty()).then(String::new))
         .with(tag("summary", "").text(checkout.word("show_again")))
         .with(pay::what_to_send(checkout));
     root("checking")
@@ -34,11 +37,28 @@ pub(super) fn processing(checkout: Checkout) -> Node {
     root("processing")
         .with(tag("div", "pulse found").attr("aria-hidden", "true"))
         .with(heading(checkout.word("processing")))
-        .with(paragraph(checkout.word("processing_hint")))
         .with(blocks(checkout))
-        .with(paragraph(checkout.word("come_back")))
+        .with(what_is_left_to_do(checkout))
         .with(transaction(checkout))
         .into()
+}
+
+/// Nothing, once enough is on its way; else the rest can be sent while the part that came gathers blocks.
+fn what_is_left_to_do(checkout: Checkout) -> Node {
+    let partly = partly_paid(checkout);
+    live(move || {
+        if partly.get().is_empty() {
+            return tag("div", "rest")
+                .with(paragraph(checkout.word("processing_hint")))
+                .with(paragraph(checkout.word("come_back")))
+                .into();
+        }
+        pay::what_to_send(checkout)
+    })
+}
+
+fn partly_paid(checkout: Checkout) -> Memo<String> {
+    checkout.watch(|_, attempt| is_partly_paid(attempt).then(|| String::from("yes")))
 }
 
 fn blocks(checkout: Checkout) -> Node {
