@@ -1,11 +1,12 @@
 //! What every request and every job works with.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use jiff::Timestamp;
 use ledger::{AttemptId, Ledger, OrderId};
 use service_api::{Clock, PaymentService};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::RandomBytes;
@@ -39,10 +40,10 @@ pub(crate) struct App {
     /// Rung when an attempt may be due earlier than was thought.
     pub attempts_due: Notify,
     /// Rung when an event may wait to be told.
-    pub deliveries_due: Notify,
+    pub deliveries_due: watch::Sender<()>,
     /// Cancelled when the process should end.
     pub shutdown: CancellationToken,
-    delayed_since: Mutex<Option<Timestamp>>,
+    is_delayed: AtomicBool,
 }
 
 impl std::fmt::Debug for App {
@@ -63,9 +64,9 @@ impl App {
             prices,
             watchers: Watchers::default(),
             attempts_due: Notify::new(),
-            deliveries_due: Notify::new(),
+            deliveries_due: watch::Sender::new(()),
             shutdown,
-            delayed_since: Mutex::default(),
+            is_delayed: AtomicBool::new(false),
         }
     }
 
@@ -94,28 +95,20 @@ impl App {
     /// An order changed: everybody who watches it looks again, and its events are told.
     pub(crate) fn order_changed(&self, order: &OrderId) {
         self.watchers.wake(order);
-        self.deliveries_due.notify_one();
+        self.deliveries_due.send_replace(());
     }
 
-    /// Notes whether the service answered. Answers whether that is news.
+    /// Notes whether the service answered. When that is news, every view changes.
     pub(crate) fn service_answered(&self, answered: bool) -> bool {
-        let mut since = self
-            .delayed_since
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let news = since.is_none() != answered;
-        *since = match (answered, *since) {
-            (true, _) => None,
-            (false, known) => Some(known.unwrap_or_else(|| self.now())),
-        };
+        let news = self.is_delayed.swap(!answered, Ordering::Relaxed) == answered;
+        if news {
+            self.watchers.wake_all();
+        }
         news
     }
 
     /// Whether the service could not be reached when it was last asked about an attempt.
     pub(crate) fn is_delayed(&self) -> bool {
-        self.delayed_since
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .is_some()
+        self.is_delayed.load(Ordering::Relaxed)
     }
 }

@@ -63,12 +63,8 @@ fn terms(
             "This order cannot be paid in this asset. Choose another one.",
         ));
     }
-    let expired = || {
-        let message = "This price no longer holds. Get new prices and choose again.";
-        ApiError::new(ErrorCode::QuoteExpired, message)
-    };
     let prices = app.prices.find(&code, quote_id, app.now());
-    let entry = prices.ok_or_else(expired)?;
+    let entry = prices.ok_or_else(price_gone)?;
     let asked = quoting::quote(order, asset, &entry).map_err(|no_quote| match no_quote {
         NoQuote::NotPriced => unavailable("There is no price for this asset now. Choose another."),
         NoQuote::BelowMinimum | NoQuote::AboveMaximum => out_of_range(),
@@ -95,6 +91,8 @@ async fn ask_and_open(app: &App, order: &OrderId, terms: &NewAttempt) -> Result<
         amount_in_crypto: terms.asked.figures.crypto.to_text(),
         crypto_code: terms.crypto_code.clone(),
     };
+    // Its time runs from before the question, so that it ends with us no later than with the service.
+    let asked_at = app.now();
     let answer = match app.parts.service.create_invoice(&request).await {
         Ok(answer) => answer,
         Err(error) => {
@@ -104,13 +102,16 @@ async fn ask_and_open(app: &App, order: &OrderId, terms: &NewAttempt) -> Result<
             } else {
                 Abandoned::Unclear
             };
-            tracing::warn!(%order, attempt = %terms.id, %error, "no invoice was made");
+            log_refusal(&error, "no invoice was made");
+            if is_about_the_price(&error) {
+                app.prices.forget();
+            }
             ledger.abandon_attempt(&terms.id, reason, app.now()).await?;
             return Err(not_made(&error));
         }
     };
     let environment = app.config.environment;
-    match invoice_check::check(terms, &answer, environment, app.now()) {
+    match invoice_check::check(terms, &answer, environment, asked_at) {
         Ok(invoice) => ledger.open_attempt(&terms.id, &invoice, app.now()).await?,
         Err(suspicious) => {
             let invoice = answer.invoice_id.as_str();
@@ -133,11 +134,12 @@ fn not_begun(error: BeginError) -> ApiError {
     match error {
         BeginError::NoOrder(_) => ApiError::not_found(),
         BeginError::Closed {
-            from: OrderStatus::Processing,
+            from: OrderStatus::Checking | OrderStatus::Processing | OrderStatus::Underpaid,
             ..
         } => ApiError::new(
             ErrorCode::OrderClosed,
-            "A payment for this order is being confirmed. Wait for it to finish.",
+            "Money for this order is on its way: nothing more is asked for. Wait for it to be \
+             confirmed, and send what may be missing to the same address.",
         ),
         BeginError::Closed { .. } => ApiError::new(
             ErrorCode::OrderClosed,
@@ -157,10 +159,39 @@ fn not_begun(error: BeginError) -> ApiError {
     }
 }
 
-/// What a customer is told when there is no invoice. No money was asked for, so none is lost.
-pub(crate) fn not_made(error: &CallError) -> ApiError {
-    let message = "The payment service cannot be reached. Nothing was charged; try again shortly.";
+/// A refused request that names no cause of the specification's list: what we sent was right when its price was fetched,
+/// so the price is what no longer holds. `Assumed:` a conversion id that has lapsed is answered with 400.
+fn is_about_the_price(error: &CallError) -> bool {
+    let CallError::Refused { status: 400, error } = error else {
+        return false;
+    };
+    !matches!(
+        error.code,
+        Some(
+            service_api::ErrorCode::AmountOutOfRange
+                | service_api::ErrorCode::UnsupportedCryptoCode
+        )
+    )
+}
+
+/// Logs why the service did not do what it was asked. A wrong key or secret is for a person to mend.
+pub(crate) fn log_refusal(error: &CallError, what: &'static str) {
     match error {
+        CallError::Refused { status: 401, error } => tracing::error!(
+            code = ?error.code, said = ?error.message,
+            "the payment service refuses us: check the key, the secret and the clock"
+        ),
+        CallError::Refused { status, error } => {
+            tracing::warn!(status, code = ?error.code, said = ?error.message, "{what}");
+        }
+        other => tracing::warn!(error = %other, "{what}"),
+    }
+}
+
+/// What a customer is told when there is no invoice. No money was asked for, so none is lost.
+pub(crate) fn not_made(error_of_call: &CallError) -> ApiError {
+    let message = "The payment service cannot be reached. Nothing was charged; try again shortly.";
+    match error_of_call {
         CallError::RateLimited { retry_after } => {
             let seconds = u32::try_from(retry_after.as_secs())
                 .unwrap_or(u32::MAX)
@@ -173,12 +204,18 @@ pub(crate) fn not_made(error: &CallError) -> ApiError {
                 ErrorCode::AssetUnavailable,
                 "This asset cannot be paid with at present. Choose another one.",
             ),
+            _ if is_about_the_price(error_of_call) => price_gone(),
             _ => ApiError::new(ErrorCode::ServiceUnavailable, message).retry_after(30),
         },
         CallError::NotSent(_) | CallError::Unclear(_) | CallError::Broken { .. } => {
             ApiError::new(ErrorCode::ServiceUnavailable, message).retry_after(5)
         }
     }
+}
+
+fn price_gone() -> ApiError {
+    let message = "This price no longer holds. Get new prices and choose again.";
+    ApiError::new(ErrorCode::QuoteExpired, message)
 }
 
 fn out_of_range() -> ApiError {

@@ -4,6 +4,16 @@ use std::io::IsTerminal as _;
 
 use tracing_subscriber::EnvFilter;
 
+/// Whether a text is a `tracing` filter.
+///
+/// # Errors
+/// What is wrong with it.
+pub(crate) fn check(directives: &str) -> Result<(), String> {
+    EnvFilter::try_new(directives)
+        .map(|_| ())
+        .map_err(|error| error.to_string())
+}
+
 /// Starts logging to standard error.
 ///
 /// # Errors

@@ -41,7 +41,9 @@ fn main() -> ExitCode {
         print!("{}", reference());
         return ExitCode::SUCCESS;
     }
-    let variables: BTreeMap<String, String> = std::env::vars()
+    // Variables that are no text are none of ours.
+    let variables: BTreeMap<String, String> = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .filter(|(name, _)| name.starts_with("FLORIN_"))
         .collect();
     let config = match load(arguments.config.as_deref(), &variables) {

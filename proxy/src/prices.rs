@@ -23,7 +23,8 @@ pub(crate) struct PriceBoard {
     lifetime: SignedDuration,
     /// Newest last; all still within their lifetime when they were last looked at.
     offered: RwLock<Vec<Arc<Priced>>>,
-    fetching: Mutex<()>,
+    /// Held while the service is asked; what it answered when that failed, and when.
+    failed: Mutex<Option<(Timestamp, CallError)>>,
 }
 
 impl PriceBoard {
@@ -33,7 +34,7 @@ impl PriceBoard {
         Self {
             lifetime,
             offered: RwLock::default(),
-            fetching: Mutex::default(),
+            failed: Mutex::default(),
         }
     }
 
@@ -49,11 +50,24 @@ impl PriceBoard {
         if let Some(priced) = self.newest(clock.now()) {
             return Ok(priced);
         }
-        let _one_at_a_time = self.fetching.lock().await;
+        let asked_at = clock.now();
+        let mut failed = self.failed.lock().await;
         if let Some(priced) = self.newest(clock.now()) {
             return Ok(priced);
         }
-        let prices = service.prices().await?;
+        // Whoever waited while the service failed shares that failure, instead of waiting for one of his own.
+        if let Some((at, error)) = &*failed
+            && *at >= asked_at
+        {
+            return Err(error.clone());
+        }
+        let prices = match service.prices().await {
+            Ok(prices) => prices,
+            Err(error) => {
+                *failed = Some((clock.now(), error.clone()));
+                return Err(error);
+            }
+        };
         for skipped in &prices.skipped {
             tracing::warn!(asset = %skipped.key, reason = %skipped.reason, "price not readable");
         }
@@ -65,6 +79,14 @@ impl PriceBoard {
         offered.retain(|old| self.seconds_left(old, clock.now()) > 0);
         offered.push(fetched.clone());
         Ok(fetched)
+    }
+
+    /// Offers none of the prices any longer: the service does not honour one of them.
+    pub(crate) fn forget(&self) {
+        self.offered
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clear();
     }
 
     /// The price of an asset that a conversion id pins, while it is still offered.

@@ -44,6 +44,22 @@ impl Watchers {
     }
 }
 
+impl Watchers {
+    /// Wakes everybody.
+    pub(crate) fn wake_all(&self) {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for sender in all.values() {
+            sender.send_replace(());
+        }
+    }
+
+    /// How many watch an order.
+    pub(crate) fn count(&self, order: &OrderId) -> usize {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.get(order).map_or(0, watch::Sender::receiver_count)
+    }
+}
+
 impl Watcher {
     /// Waits for the next wake-up.
     pub(crate) async fn woken(&mut self) {

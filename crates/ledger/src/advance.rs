@@ -52,6 +52,9 @@ pub fn advance(order: &Order, attempt: &Attempt, verdict: &Verdict) -> Change {
     if !is_current && !carries_money {
         return unchanged;
     }
+    if order.cancelled_at.is_some() && !carries_money {
+        return unchanged;
+    }
     let Some(status) = next_status(order.status, verdict) else {
         return unchanged;
     };
@@ -76,7 +79,8 @@ pub fn advance(order: &Order, attempt: &Attempt, verdict: &Verdict) -> Change {
 
 /// More money on a settled order: its status stays, but a second payment is told once.
 fn after_settlement(order: &Order, before: Standing, now: Standing, unchanged: Change) -> Change {
-    let second_payment = now == Standing::Settled && before != Standing::Settled;
+    let is_payment = matches!(now, Standing::Settled | Standing::Short);
+    let second_payment = is_payment && now != before;
     if second_payment && order.status.is_settled() {
         return Change {
             events: vec![EventType::LatePayment],

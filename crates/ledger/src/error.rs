@@ -8,7 +8,7 @@ pub enum LedgerError {
     /// The database file or server cannot be opened.
     #[error("the database {url} cannot be opened: {source}")]
     Open {
-        /// Where it should be, without a password.
+        /// Where it should be, as it was configured. A file's address holds no password.
         url: String,
         /// Why not.
         source: sqlx::Error,

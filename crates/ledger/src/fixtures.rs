@@ -83,6 +83,8 @@ pub(crate) fn order(status: OrderStatus) -> Order {
         version: 2,
         created_at: at(0),
         settled_at: None,
+        cancelled_at: None,
+        has_money: false,
     }
 }
 
@@ -101,6 +103,7 @@ pub(crate) fn said(status: &str) -> Observation {
     Observation {
         observed_at: at(10),
         raw: format!("{{\"data\":{{\"transaction_status\":\"{status}\"}}}}"),
+        is_known: true,
         invoice_id: some("inv_1"),
         status: some(status),
         asked: Figures {

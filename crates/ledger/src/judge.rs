@@ -46,6 +46,9 @@ pub enum Hold {
     /// The attempt has no invoice to speak of.
     #[error("the attempt holds no invoice")]
     NoInvoice,
+    /// The service says that it has no such invoice, before its time is over or although money was seen.
+    #[error("the service says that it does not know the invoice")]
+    Forgotten,
     /// A member that is needed is absent or empty.
     #[error("the service's answer lacks {0}")]
     Missing(&'static str),
@@ -121,6 +124,10 @@ fn conclude(
     invoice: &Invoice,
     seen: &Observation,
 ) -> Result<Verdict, Hold> {
+    let over = seen.observed_at >= invoice.expires_at;
+    if !seen.is_known {
+        return forgotten(invoice, over);
+    }
     same(
         "invoice_id",
         invoice.id.as_str(),
@@ -139,7 +146,6 @@ fn conclude(
     }
     asks_nothing_else(attempt, seen)?;
     let progress = progress(seen, Absent::MeansZero)?;
-    let over = seen.observed_at >= invoice.expires_at;
     Ok(match status {
         "CHECKING" if progress.is_something() => Verdict::Seen(progress),
         "CHECKING" if over => Verdict::Expired,
@@ -150,6 +156,14 @@ fn conclude(
         "CANCELLED" => Verdict::Cancelled,
         unknown => return Err(Hold::UnknownStatus(unknown.chars().take(40).collect())),
     })
+}
+
+/// Source: payment-service.md, "Errors": `INVALID_INVOICE_ID` means that an invoice does not exist or has expired.
+fn forgotten(invoice: &Invoice, over: bool) -> Result<Verdict, Hold> {
+    if over && !invoice.progress.is_something() {
+        return Ok(Verdict::Expired);
+    }
+    Err(Hold::Forgotten)
 }
 
 /// The full-payment check: every figure must be there, asked as we asked, and covered.
@@ -296,9 +310,17 @@ fn same(field: &'static str, expected: &str, found: &str) -> Result<(), Hold> {
     })
 }
 
-/// Letter case carries only a checksum in addresses that begin with `0x`; everywhere else it is the address.
+/// Whether two texts are one address. Letter case is the address, except where it carries at most a checksum (`0x…`) or
+/// nothing at all (bech32 and CashAddr, written in one case); a prefix like `bitcoincash:` may be left out.
 fn same_address(a: &str, b: &str) -> bool {
-    a == b || (a.starts_with("0x") && a.eq_ignore_ascii_case(b))
+    let bare = |text: &str| text.rsplit(':').next().unwrap_or_default().to_owned();
+    let (a, b) = (bare(a), bare(b));
+    let one_case = |text: &str| {
+        let has = |is: fn(&u8) -> bool| text.as_bytes().iter().any(is);
+        !(has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase))
+    };
+    let is_case_free = a.starts_with("0x") || (one_case(&a) && one_case(&b));
+    a == b || (is_case_free && a.eq_ignore_ascii_case(&b))
 }
 
 #[cfg(test)]

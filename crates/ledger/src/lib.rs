@@ -8,7 +8,8 @@
 //! Invariants, kept by code and by the database's own triggers:
 //! - an order is credited at most once, ever, and only by an observation that covers its price;
 //! - a price, a credit, an observation and an event never change once written;
-//! - every change of an order's status has an event, and the events of an order are numbered without a gap.
+//! - every change of an order's status has an event, but for the customer's own "I have paid", which proves nothing; the
+//!   events of an order are numbered without a gap.
 
 mod advance;
 mod attempt;
@@ -38,4 +39,4 @@ pub use order::{NewOrder, Order, OrderStatus, PriceSource, Snapshot};
 pub use record::OrderRecord;
 pub use sqlite::SqliteLedger;
 pub use store::{DueAttempt, Ledger, Observed, Opened, OrderFilter, Settlement};
-pub use watch::next_poll;
+pub use watch::{next_poll, next_poll_after_hold};

@@ -38,12 +38,14 @@ impl<T> Figures<T> {
 /// One answer about an invoice: every member as the service wrote it, absent where it wrote none.
 ///
 /// Source: payment-service.md, "Invoice status record".
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Observation {
     /// When the answer arrived.
     pub observed_at: Timestamp,
     /// The whole answer, byte for byte.
     pub raw: String,
+    /// Whether the service knows the invoice. When it says that there is none, nothing else is said.
+    pub is_known: bool,
     /// The invoice it speaks of.
     pub invoice_id: Option<String>,
     /// `transaction_status`.

@@ -70,6 +70,10 @@ pub struct Order {
     pub created_at: Timestamp,
     /// When it was credited.
     pub settled_at: Option<Timestamp>,
+    /// When the store cancelled it. Its status may move on all the same, when money arrives.
+    pub cancelled_at: Option<Timestamp>,
+    /// Whether money was seen on any of its attempts, current or replaced: on its way, confirming, or too little.
+    pub has_money: bool,
 }
 
 /// Where an order stands. `Paid` and `Overpaid` are final; every other status can still become one of them, because
@@ -130,20 +134,15 @@ impl OrderStatus {
     pub fn is_settled(self) -> bool {
         matches!(self, Self::Paid | Self::Overpaid)
     }
-
-    /// Whether money has been seen on the way, so that another attempt would ask for it twice.
-    pub fn is_in_flight(self) -> bool {
-        matches!(self, Self::Processing)
-    }
 }
 
 impl Order {
-    /// Whether another attempt may be opened at `now`: not once credited, not while a payment is confirming, not after
-    /// the order's own end or its cancellation by the store.
+    /// Whether another attempt may be opened at `now`: not once credited or cancelled by the store, not after the order's
+    /// own end, and not while money was seen on any attempt, since the same money would be asked for twice.
     pub fn takes_attempts(&self, now: Timestamp) -> bool {
         !self.status.is_settled()
-            && !self.status.is_in_flight()
-            && self.status != OrderStatus::Cancelled
+            && self.cancelled_at.is_none()
+            && !self.has_money
             && now < self.terms.expires_at
     }
 }

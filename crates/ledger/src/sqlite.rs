@@ -165,6 +165,10 @@ impl Ledger for SqliteLedger {
         Ok(snapshot)
     }
 
+    async fn forget_tokens(&self, now: Timestamp) -> Result<u64, LedgerError> {
+        orders::forget_tokens(&self.writer, now).await
+    }
+
     async fn expire_orders(&self, now: Timestamp) -> Result<Vec<OrderId>, LedgerError> {
         let mut tx = self.begin().await?;
         let expired = orders::expire(&mut tx, now).await?;
@@ -276,19 +280,20 @@ impl Ledger for SqliteLedger {
         store: &StoreId,
         after: Option<&EventId>,
         limit: u32,
-    ) -> Result<Vec<Event>, LedgerError> {
+    ) -> Result<Option<Vec<Event>>, LedgerError> {
         let mut connection = self.reader.acquire().await?;
         events::page(&mut connection, store, after, limit).await
     }
 
     async fn due_deliveries(
         &self,
+        store: &StoreId,
         now: Timestamp,
         lease_until: Timestamp,
         limit: u32,
     ) -> Result<Vec<DueDelivery>, LedgerError> {
         let mut tx = self.begin().await?;
-        let due = deliveries::due(&mut tx, now, lease_until, limit).await?;
+        let due = deliveries::due(&mut tx, store, now, lease_until, limit).await?;
         tx.commit().await?;
         Ok(due)
     }

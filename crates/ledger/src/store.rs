@@ -49,7 +49,7 @@ pub struct DueAttempt {
 pub struct Observed {
     /// What it means.
     pub verdict: Verdict,
-    /// Whether the order changed.
+    /// Whether that is news: the order or its attempt changed, or a payment is held for a reason that is new.
     pub changed: bool,
     /// Where the order stands.
     pub status: OrderStatus,
@@ -106,6 +106,9 @@ pub trait Ledger: Send + Sync + std::fmt::Debug {
     /// # Errors
     /// [`BeginError::Closed`] once money was seen.
     async fn cancel_order(&self, id: &OrderId, now: Timestamp) -> Result<Snapshot, BeginError>;
+
+    /// Forgets client tokens that opened nothing any more. Answers how many.
+    async fn forget_tokens(&self, now: Timestamp) -> Result<u64, LedgerError>;
 
     /// Ends every order that was never tried and takes no attempt any more. Answers which.
     async fn expire_orders(&self, now: Timestamp) -> Result<Vec<OrderId>, LedgerError>;
@@ -182,18 +185,20 @@ pub trait Ledger: Send + Sync + std::fmt::Debug {
     /// The credit of an order.
     async fn settlement(&self, order: &OrderId) -> Result<Option<Settlement>, LedgerError>;
 
-    /// A page of a store's events in the order in which they happened, behind the event `after`.
+    /// A page of a store's events in the order in which they happened, behind the event `after`; `None` when
+    /// the store has no such event.
     async fn events(
         &self,
         store: &StoreId,
         after: Option<&EventId>,
         limit: u32,
-    ) -> Result<Vec<Event>, LedgerError>;
+    ) -> Result<Option<Vec<Event>>, LedgerError>;
 
-    /// Leases up to `limit` events that it is time to tell. Of one order only the earliest that is not settled yet is
+    /// Leases up to `limit` events that it is time to tell a store. Of one order only the earliest that is not settled yet is
     /// among them: a store hears an order's events in their order.
     async fn due_deliveries(
         &self,
+        store: &StoreId,
         now: Timestamp,
         lease_until: Timestamp,
         limit: u32,

@@ -41,6 +41,15 @@ pub fn next_poll(invoice: &Invoice, now: Timestamp) -> Option<Timestamp> {
     Some(now + pause)
 }
 
+/// The time of the next look after one that allowed no conclusion: a person has to act first, so it is not made often.
+pub fn next_poll_after_hold(invoice: &Invoice, now: Timestamp) -> Option<Timestamp> {
+    let held = Invoice {
+        standing: Standing::Failed,
+        ..invoice.clone()
+    };
+    next_poll(&held, now)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

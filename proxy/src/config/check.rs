@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use checkout_api::Environment;
 use secrecy::{ExposeSecret as _, SecretString};
+use url::Url;
 
 use super::check_store::store;
 use super::secret::secret;
@@ -34,8 +35,12 @@ impl Findings {
 }
 
 /// Checks the settings, all of them.
-pub(super) fn check(file: File) -> Result<Config, Problems> {
+pub(super) fn check(file: File, unknown_variables: Vec<String>) -> Result<Config, Problems> {
     let mut findings = Findings::default();
+    for variable in unknown_variables {
+        let message = "is no variable of Florin's: see florin-proxy config-reference";
+        findings.add(&variable, message);
+    }
     let environment = findings.take("environment", environment(file.environment.as_deref()));
     let is_test = environment != Some(Environment::Production);
     let listen = address(&mut findings, "listen", file.listen, "127.0.0.1:8080");
@@ -53,11 +58,21 @@ pub(super) fn check(file: File) -> Result<Config, Problems> {
     let database_url = file
         .database_url
         .unwrap_or_else(|| "sqlite://florin.db".into());
-    if !database_url.starts_with("sqlite:") {
+    if !database_url.starts_with("sqlite://") || database_url.contains("memory") {
+        let message =
+            "write sqlite://path/to/florin.db: a ledger is a file, and no other is served";
+        findings.add("database_url", message);
+    }
+    // Port 0 is whichever port is free: two of them differ.
+    if listen.is_some_and(|address| address.port() != 0) && listen == admin_listen {
         findings.add(
-            "database_url",
-            "write sqlite://path/to/florin.db: no other database is served",
+            "admin_listen",
+            "is the same as listen: the operator's pages need their own",
         );
+    }
+    let log = file.log.unwrap_or_else(|| "info".into());
+    if let Err(error) = crate::log::check(&log) {
+        findings.add("log", error);
     }
     let service = service(&mut findings, file.service);
     let mut stores = Vec::new();
@@ -84,7 +99,7 @@ pub(super) fn check(file: File) -> Result<Config, Problems> {
             environment: environment?,
             service: service?,
             stores,
-            log: file.log.unwrap_or_else(|| "info".into()),
+            log,
         })
     })();
     config
@@ -130,7 +145,7 @@ fn service(findings: &mut Findings, table: ServiceTable) -> Option<Service> {
     let url = table
         .url
         .ok_or_else(|| "is required: the payment service's address".to_owned());
-    let url = findings.take("service.url", url.and_then(|text| web_address(&text)));
+    let url = findings.take("service.url", url.and_then(|text| service_address(&text)));
     let api_key = secret(table.api_key, table.api_key_file, 1);
     let api_key = findings.take("service.api_key", api_key);
     let api_secret = secret(table.api_secret, table.api_secret_file, 1);
@@ -163,6 +178,17 @@ fn service(findings: &mut Findings, table: ServiceTable) -> Option<Service> {
         quote_lifetime: quote?,
         watch_interval: watch?,
     })
+}
+
+/// The signed path begins behind the base address, so nothing may follow that.
+fn service_address(text: &str) -> Result<Url, String> {
+    let url = web_address(text)?;
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err(format!(
+            "{text:?} has a query: write scheme, host, port and path alone"
+        ));
+    }
+    Ok(url)
 }
 
 fn fits_a_path(token: SecretString) -> Result<SecretString, String> {

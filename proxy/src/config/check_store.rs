@@ -124,6 +124,9 @@ fn link_address(text: &str, may_be_mail: bool) -> Result<(), String> {
 }
 
 fn product(table: ProductTable, currency: Currency, tolerance: Amount) -> Result<Product, String> {
+    if table.sku.is_empty() || table.title.as_deref() == Some("") {
+        return Err("sku and title must not be empty".into());
+    }
     let text = table.price.ok_or("needs a price")?;
     let price = Amount::parse(&text).map_err(|error| error.to_string())?;
     if price.is_zero() {

@@ -1,6 +1,6 @@
 //! Where settings come from: a TOML file, and environment variables, which win.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde::Deserialize;
@@ -92,8 +92,8 @@ pub fn load(file: Option<&Path>, variables: &BTreeMap<String, String>) -> Result
         Some(path) => read(path)?,
         None => File::default(),
     };
-    overlay(&mut settings, variables);
-    check::check(settings)
+    let unknown = overlay(&mut settings, variables);
+    check::check(settings, unknown)
 }
 
 fn read(path: &Path) -> Result<File, Problems> {
@@ -113,12 +113,23 @@ fn read(path: &Path) -> Result<File, Problems> {
         let place = line
             .map(|line| format!(" (line {line})"))
             .unwrap_or_default();
-        problem(format!("{}{place}", error.message()))
+        problem(format!("{}{place}", without_values(error.message())))
     })
 }
 
-/// A variable replaces its key in both forms, value and file, so that the two never meet.
-fn overlay(settings: &mut File, variables: &BTreeMap<String, String>) {
+/// A message without the value that was refused, which may be a secret that was left unquoted. Names of keys stay.
+fn without_values(message: &str) -> String {
+    match message.split_once(", expected ") {
+        Some((found, expected)) if found.starts_with("invalid") => {
+            format!("a value of another kind was expected: {expected}")
+        }
+        _ => message.to_owned(),
+    }
+}
+
+/// A variable replaces its key in both forms, value and file, so that the two never meet. Answers the variables that
+/// name no key.
+fn overlay(settings: &mut File, variables: &BTreeMap<String, String>) -> Vec<String> {
     let service = &mut settings.service;
     let plain = [
         ("FLORIN_LISTEN", &mut settings.listen),
@@ -129,7 +140,9 @@ fn overlay(settings: &mut File, variables: &BTreeMap<String, String>) {
         ("FLORIN_LOG", &mut settings.log),
         ("FLORIN_SERVICE_URL", &mut service.url),
     ];
+    let mut unknown: BTreeSet<String> = variables.keys().cloned().collect();
     for (variable, setting) in plain {
+        unknown.remove(variable);
         if let Some(value) = variables.get(variable) {
             *setting = Some(value.clone());
         }
@@ -152,10 +165,13 @@ fn overlay(settings: &mut File, variables: &BTreeMap<String, String>) {
         ),
     ];
     for (variable, value, file) in secrets {
+        unknown.remove(variable);
+        unknown.remove(&format!("{variable}_FILE"));
         let from_value = variables.get(variable).cloned();
         let from_file = variables.get(&format!("{variable}_FILE")).cloned();
         if from_value.is_some() || from_file.is_some() {
             (*value, *file) = (from_value, from_file);
         }
     }
+    unknown.into_iter().collect()
 }

@@ -90,6 +90,15 @@ impl Store {
         self.origins.iter().any(|known| known.as_str() == origin)
     }
 
+    /// How much of a price in the store's currency may be missing: nothing of one that the tolerance would swallow.
+    pub(crate) fn tolerance_of(&self, price: Amount) -> Amount {
+        if self.tolerance < price {
+            self.tolerance
+        } else {
+            Amount::ZERO
+        }
+    }
+
     /// The product of a sku.
     pub fn product(&self, sku: &str) -> Option<&Product> {
         self.products.iter().find(|product| product.sku == sku)

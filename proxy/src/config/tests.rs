@@ -179,6 +179,47 @@ fn an_unknown_key_is_refused_by_name_and_line_without_its_value() {
 }
 
 #[test]
+fn an_unquoted_secret_is_refused_without_being_printed() {
+    let text = COMPLETE.replace("\"secret\"", "918273645546372819");
+    let problems = loaded(&text, &[]).unwrap_err().to_string();
+    assert!(
+        problems.contains("a value of another kind was expected: a string"),
+        "{problems}"
+    );
+    assert!(
+        problems.contains("line 5") && !problems.contains("918273645"),
+        "{problems}"
+    );
+}
+
+#[test]
+fn what_the_server_could_not_run_with_is_found_by_the_check() {
+    for (from, to, key) in [
+        ("/api\"", "/api?v=1\"", "service.url"),
+        ("[service]", "log = \"no such=filter=\"\n[service]", "log"),
+        (
+            "[service]",
+            "admin_listen = \"127.0.0.1:8080\"\n[service]",
+            "admin_listen",
+        ),
+        (
+            "[service]",
+            "database_url = \"sqlite::memory:\"\n[service]",
+            "database_url",
+        ),
+        (
+            "[service]",
+            "database_url = \"postgres://localhost/x\"\n[service]",
+            "database_url",
+        ),
+    ] {
+        assert_eq!(keys(&COMPLETE.replacen(from, to, 1)), [key], "{to}");
+    }
+    let problems = loaded(COMPLETE, &[("FLORIN_DATABASE_URI", "x")]).unwrap_err();
+    assert_eq!(problems.0[0].key, "FLORIN_DATABASE_URI");
+}
+
+#[test]
 fn production_delivers_to_public_addresses_alone() {
     let private = COMPLETE.replace(
         "[[store.product]]",

@@ -1,6 +1,8 @@
 //! Reading a request's body: bounded, JSON, and refused with the member that is wrong.
 
-use axum::body::to_bytes;
+use std::time::Duration;
+
+use axum::body::{Bytes, to_bytes};
 use axum::extract::{FromRequest, Request};
 use axum::http::header::CONTENT_TYPE;
 use checkout_api::ErrorCode;
@@ -10,6 +12,9 @@ use super::error::ApiError;
 
 /// More than any request needs.
 const MAX_BODY_BYTES: usize = 64 * 1024;
+
+/// A body that has not arrived by then does not arrive.
+const LONGEST_BODY: Duration = Duration::from_secs(10);
 
 /// A JSON body of type `T`.
 pub(super) struct Body<T>(pub T);
@@ -29,16 +34,21 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
             let message = "Send JSON, with the header Content-Type: application/json.";
             return Err(ApiError::new(ErrorCode::UnsupportedMediaType, message));
         }
-        let bytes = to_bytes(request.into_body(), MAX_BODY_BYTES)
-            .await
-            .map_err(|_| {
-                let message = "The body is larger than 64 KiB, or was cut off on its way.";
-                ApiError::new(ErrorCode::PayloadTooLarge, message)
-            })?;
+        let bytes = read(request.into_body(), MAX_BODY_BYTES).await?;
         serde_json::from_slice(&bytes)
             .map(Self)
             .map_err(|error| unreadable(&error))
     }
+}
+
+/// Reads a body of at most so many bytes, in bounded time.
+pub(crate) async fn read(body: axum::body::Body, max_bytes: usize) -> Result<Bytes, ApiError> {
+    let refused = || {
+        let message = "The body is larger than this address takes, or did not arrive whole.";
+        ApiError::new(ErrorCode::PayloadTooLarge, message)
+    };
+    let whole = tokio::time::timeout(LONGEST_BODY, to_bytes(body, max_bytes)).await;
+    whole.map_err(|_| refused())?.map_err(|_| refused())
 }
 
 /// The member that serde names, so that a machine can point at it.

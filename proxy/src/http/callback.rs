@@ -5,13 +5,13 @@
 
 use std::sync::Arc;
 
-use axum::body::to_bytes;
 use axum::extract::{Path, Request, State};
 use axum::http::StatusCode;
 use checkout_api::ErrorCode;
 use ledger::InvoiceId;
 use serde::Deserialize;
 
+use super::body::read;
 use super::error::ApiError;
 use crate::app::App;
 use crate::token::is_secret;
@@ -36,9 +36,7 @@ pub(super) async fn callback(
             "There is nothing at this address.",
         ));
     }
-    let body = to_bytes(request.into_body(), MAX_BODY_BYTES)
-        .await
-        .map_err(|_| ApiError::new(ErrorCode::PayloadTooLarge, "A callback has 4 KiB at most."))?;
+    let body = read(request.into_body(), MAX_BODY_BYTES).await?;
     let hint: Hint = serde_json::from_slice(&body).map_err(|_| {
         ApiError::field(
             "invoice_id",

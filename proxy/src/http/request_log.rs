@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::{MatchedPath, Request, State};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, VARY};
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
@@ -32,10 +33,11 @@ pub(super) async fn log_request(
     let mut answer = next.run(request).instrument(span).await;
     let refusal = answer.extensions_mut().remove::<ApiError>();
     if let Some(refusal) = refusal.or_else(|| unrouted(&answer)) {
-        let cors = std::mem::take(answer.headers_mut());
+        let kept = std::mem::take(answer.headers_mut());
         answer = refusal.answer(&id);
-        for (name, value) in &cors {
-            if name.as_str().starts_with("access-control-") || name == "vary" {
+        for (name, value) in &kept {
+            if name.as_str().starts_with("access-control-") || name == VARY || name == CACHE_CONTROL
+            {
                 answer.headers_mut().append(name.clone(), value.clone());
             }
         }
@@ -48,18 +50,21 @@ pub(super) async fn log_request(
     answer
 }
 
-/// What the router refuses by itself gets the same shape as every other refusal.
+/// What the router and its extractors refuse by themselves gets the same shape as every other refusal.
 fn unrouted(answer: &Response) -> Option<ApiError> {
-    let bare = answer.headers().get("content-type").is_none();
-    match answer.status() {
-        StatusCode::NOT_FOUND if bare => Some(ApiError::new(
-            ErrorCode::NotFound,
-            "There is nothing at this address.",
-        )),
+    let content_type = answer.headers().get(CONTENT_TYPE);
+    let is_plain = content_type.is_none_or(|value| value.as_bytes().starts_with(b"text/plain"));
+    let (code, message) = match answer.status() {
+        StatusCode::NOT_FOUND => (ErrorCode::NotFound, "There is nothing at this address."),
         StatusCode::METHOD_NOT_ALLOWED => {
             let message = "This address takes another method; see its documentation.";
-            Some(ApiError::new(ErrorCode::MethodNotAllowed, message))
+            (ErrorCode::MethodNotAllowed, message)
         }
-        _ => None,
-    }
+        StatusCode::BAD_REQUEST => (
+            ErrorCode::InvalidRequest,
+            "The address or its query cannot be read.",
+        ),
+        _ => return None,
+    };
+    is_plain.then(|| ApiError::new(code, message))
 }

@@ -1,5 +1,5 @@
 //! The keeper: attempts whose invoice never came are given up, so that their order can be paid after all, and orders
-//! that nobody tried to pay come to their end.
+//! that nobody tried to pay and tokens that are over come to their end.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,6 +37,7 @@ async fn tidy(app: &App) -> Result<(), LedgerError> {
             "attempts without an invoice were given up"
         );
     }
+    ledger.forget_tokens(now).await?;
     for order in ledger.expire_orders(now).await? {
         app.order_changed(&order);
     }

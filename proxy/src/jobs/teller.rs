@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use ledger::{Delivery, DeliveryOutcome, DueDelivery};
+use ledger::{Delivery, DeliveryOutcome, DueDelivery, StoreId};
 use tokio::task::JoinSet;
 
 use crate::app::App;
@@ -26,41 +26,53 @@ const PAUSES: [SignedDuration; 9] = [
 ];
 /// Up to a fifth longer: stores that were away together are not all told at once when they come back.
 const JITTER_PERCENT: u64 = 20;
-const CONCURRENT_DELIVERIES: usize = 8;
+/// Deliveries to one store at once.
+const CONCURRENT_DELIVERIES: usize = 4;
 /// Longer than a delivery takes. One that was under way when the process died is made again: the store knows it by id.
 const LEASE: SignedDuration = SignedDuration::from_secs(30);
 /// The longest sleep between looks into the outbox.
 const MAX_SLEEP: Duration = Duration::from_secs(1);
 
-/// Tells until the process ends; then lets the deliveries under way finish.
+/// Tells every store until the process ends. Each has a teller of its own: a store that does not answer keeps no other
+/// one waiting.
 pub(crate) async fn tell(app: Arc<App>, sender: WebhookSender) {
+    let stores = app.config.stores.iter().map(|store| store.id.clone());
+    let mut tellers: JoinSet<()> = stores
+        .map(|store| tell_store(app.clone(), sender.clone(), store))
+        .collect();
+    while let Some(ended) = tellers.join_next().await {
+        ended.expect("a teller does not panic");
+    }
+}
+
+/// Tells one store until the process ends; then lets the deliveries under way finish.
+async fn tell_store(app: Arc<App>, sender: WebhookSender, store: StoreId) {
+    let mut rung = app.deliveries_due.subscribe();
     let mut deliveries = JoinSet::new();
     while !app.shutdown.is_cancelled() {
         let free = CONCURRENT_DELIVERIES - deliveries.len();
-        for due in due_now(&app, free).await {
+        for due in due_now(&app, &store, free).await {
             deliveries.spawn(deliver(app.clone(), sender.clone(), due));
         }
+        let has_room = deliveries.len() < CONCURRENT_DELIVERIES;
         tokio::select! {
             () = app.shutdown.cancelled() => {}
-            () = app.deliveries_due.notified(), if deliveries.len() < CONCURRENT_DELIVERIES => {}
-            () = app.parts.clock.sleep(MAX_SLEEP), if deliveries.len() < CONCURRENT_DELIVERIES => {}
+            _ = rung.changed(), if has_room => {}
+            () = app.parts.clock.sleep(MAX_SLEEP), if has_room => {}
             Some(ended) = deliveries.join_next() => ended.expect("a delivery does not panic"),
         }
     }
     while deliveries.join_next().await.is_some() {}
 }
 
-async fn due_now(app: &App, free: usize) -> Vec<DueDelivery> {
+async fn due_now(app: &App, store: &StoreId, free: usize) -> Vec<DueDelivery> {
     let limit = u32::try_from(free).unwrap_or(u32::MAX);
     if limit == 0 {
         return Vec::new();
     }
     let now = app.now();
-    let due = app
-        .parts
-        .ledger
-        .due_deliveries(now, now + LEASE, limit)
-        .await;
+    let ledger = &app.parts.ledger;
+    let due = ledger.due_deliveries(store, now, now + LEASE, limit).await;
     due.unwrap_or_else(|error| {
         tracing::error!(%error, "the ledger does not say which events wait");
         Vec::new()
@@ -105,12 +117,10 @@ async fn deliver(app: Arc<App>, sender: WebhookSender, due: DueDelivery) {
     if let Err(error) = app.parts.ledger.record_delivery(&delivery, outcome).await {
         tracing::error!(event = %event.id, %error, "a delivery could not be recorded");
     }
-    // The order's next event may have waited for this one.
-    app.deliveries_due.notify_one();
 }
 
 /// What follows from a try, after `tries` earlier ones. Source: Standard Webhooks 1.0.0: 2xx is success, 410 means "never
-/// again", everything else, redirects included, is tried again.
+/// again" for this event, everything else, redirects included, is tried again.
 fn outcome(sent: &Sent, tries: u32, now: Timestamp, jitter_percent: u64) -> DeliveryOutcome {
     match sent {
         Sent::Answered(200..=299) => return DeliveryOutcome::Delivered,

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 use ledger::{DueAttempt, Figures, Observation, Observed, Verdict};
-use service_api::{CallError, InvoiceAnswer, InvoiceId};
+use service_api::{CallError, ErrorCode, InvoiceAnswer, InvoiceId, ServiceError};
 use tokio::task::JoinSet;
 
 use crate::app::App;
@@ -64,12 +64,18 @@ async fn look(app: Arc<App>, due: DueAttempt) {
 }
 
 async fn heard(app: &App, due: &DueAttempt, answer: InvoiceAnswer) {
+    answered(app);
+    record(app, due, &observation(app, answer)).await;
+}
+
+fn answered(app: &App) {
     if app.service_answered(true) {
         tracing::info!("the payment service answers again");
-        app.watchers.wake(&due.order_id);
     }
-    let observation = observation(app, answer);
-    match app.parts.ledger.observe(due, &observation).await {
+}
+
+async fn record(app: &App, due: &DueAttempt, observation: &Observation) {
+    match app.parts.ledger.observe(due, observation).await {
         Ok(Some(observed)) => recorded(app, due, &observed),
         Ok(None) => tracing::debug!(order = %due.order_id, "a later look was recorded already"),
         Err(error) => {
@@ -83,6 +89,7 @@ async fn heard(app: &App, due: &DueAttempt, answer: InvoiceAnswer) {
 fn recorded(app: &App, due: &DueAttempt, observed: &Observed) {
     let order = &due.order_id;
     match &observed.verdict {
+        Verdict::Held(_) if !observed.changed => {}
         Verdict::Held(hold) => tracing::error!(
             %order, invoice = %due.invoice_id, %hold,
             "a payment is held: nothing is credited until the service's answer is clear"
@@ -100,19 +107,29 @@ fn recorded(app: &App, due: &DueAttempt, observed: &Observed) {
 }
 
 async fn not_heard(app: &App, due: &DueAttempt, error: &CallError) {
-    if app.service_answered(false) {
-        tracing::warn!(%error, "the payment service does not answer: payments are found later");
-        app.watchers.wake(&due.order_id);
+    match error {
+        CallError::Refused { status, error } if is_forgotten(*status, error) => {
+            answered(app);
+            return record(app, due, &forgotten(app, error)).await;
+        }
+        CallError::Refused { status, error } => {
+            answered(app);
+            tracing::error!(
+                order = %due.order_id, invoice = %due.invoice_id,
+                status, code = ?error.code, said = ?error.message,
+                "the service refuses to speak of an invoice"
+            );
+        }
+        error if app.service_answered(false) => {
+            tracing::warn!(%error, "the payment service does not answer: payments are found later");
+        }
+        _ => {}
     }
     let pause = match error {
         CallError::RateLimited { retry_after } => SignedDuration::try_from(*retry_after)
             .unwrap_or(RETRY)
             .max(RETRY),
-        CallError::Refused { .. } => {
-            let (order, invoice) = (&due.order_id, &due.invoice_id);
-            tracing::error!(%order, %invoice, %error, "the service refuses to speak of an invoice");
-            SignedDuration::from_mins(1)
-        }
+        CallError::Refused { .. } => SignedDuration::from_mins(1),
         CallError::NotSent(_) | CallError::Unclear(_) | CallError::Broken { .. } => RETRY,
     };
     let deferred = app
@@ -125,12 +142,37 @@ async fn not_heard(app: &App, due: &DueAttempt, error: &CallError) {
     }
 }
 
+/// Source: payment-service.md, "Errors": 404 for what does not exist, `INVALID_INVOICE_ID` for an invoice that does not
+/// exist or has expired.
+fn is_forgotten(status: u16, error: &ServiceError) -> bool {
+    status == 404 || error.code == Some(ErrorCode::InvalidInvoiceId)
+}
+
+/// That the service knows no such invoice is an observation too.
+fn forgotten(app: &App, error: &ServiceError) -> Observation {
+    Observation {
+        observed_at: app.now(),
+        raw: format!("{:?}: {:?}", error.code, error.message),
+        is_known: false,
+        invoice_id: None,
+        status: None,
+        asked: Figures::default(),
+        received: Figures::default(),
+        local_currency: None,
+        crypto_code: None,
+        address: None,
+        confirmations: None,
+        transaction_hash: None,
+    }
+}
+
 /// The answer member by member, as the service wrote it.
 fn observation(app: &App, answer: InvoiceAnswer) -> Observation {
     let InvoiceAnswer { status: said, raw } = answer;
     Observation {
         observed_at: app.now(),
         raw,
+        is_known: true,
         invoice_id: said.invoice_id,
         status: said
             .transaction_status

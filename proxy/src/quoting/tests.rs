@@ -27,6 +27,8 @@ fn order(amount: &str, currency: &str) -> Order {
         version: 1,
         created_at: Timestamp::UNIX_EPOCH,
         settled_at: None,
+        cancelled_at: None,
+        has_money: false,
     }
 }
 

@@ -31,6 +31,7 @@ CREATE TABLE orders (
     sequence        INTEGER NOT NULL DEFAULT 0,
     version         INTEGER NOT NULL DEFAULT 0,
     settled_at      INTEGER,
+    cancelled_at    INTEGER,
     UNIQUE (store_id, reference)
 ) STRICT;
 CREATE INDEX orders_by_store ON orders (store_id, created_at DESC, id DESC);
@@ -42,6 +43,7 @@ CREATE TABLE client_tokens (
     order_id   TEXT NOT NULL REFERENCES orders (id),
     expires_at INTEGER NOT NULL
 ) STRICT;
+CREATE INDEX client_tokens_over ON client_tokens (expires_at);
 
 CREATE TABLE attempts (
     id                TEXT PRIMARY KEY,
@@ -77,6 +79,12 @@ CREATE TABLE attempts (
 CREATE INDEX attempts_by_order ON attempts (order_id);
 CREATE INDEX attempts_due ON attempts (next_poll_at) WHERE next_poll_at IS NOT NULL;
 CREATE INDEX attempts_creating ON attempts (begun_at) WHERE state = 'creating';
+
+-- Money that was seen on any attempt, current or replaced: nothing more is asked for while there is some.
+CREATE VIEW orders_with_money AS SELECT *, EXISTS (
+    SELECT 1 FROM attempts WHERE order_id = orders.id AND state = 'open'
+        AND standing IN ('seen', 'confirming', 'short', 'settled')) AS has_money
+FROM orders;
 
 CREATE TABLE observations (
     id          INTEGER PRIMARY KEY,
@@ -114,11 +122,12 @@ CREATE INDEX events_by_store ON events (store_id, position);
 CREATE TABLE outbox (
     position   INTEGER PRIMARY KEY REFERENCES events (position),
     order_id   TEXT NOT NULL,
+    store_id   TEXT NOT NULL,
     state      TEXT NOT NULL DEFAULT 'pending',
     tries      INTEGER NOT NULL DEFAULT 0,
     next_at    INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX outbox_due ON outbox (next_at) WHERE state = 'pending';
+CREATE INDEX outbox_due ON outbox (store_id, next_at) WHERE state = 'pending';
 CREATE INDEX outbox_by_order ON outbox (order_id, position) WHERE state = 'pending';
 
 CREATE TABLE deliveries (
@@ -139,6 +148,9 @@ BEGIN SELECT RAISE(ABORT, 'orders are never deleted'); END;
 CREATE TRIGGER paid_stays_paid BEFORE UPDATE OF status ON orders
 WHEN OLD.status IN ('paid', 'overpaid') AND NEW.status <> OLD.status
 BEGIN SELECT RAISE(ABORT, 'a paid order stays paid'); END;
+CREATE TRIGGER cancelled_stays_cancelled BEFORE UPDATE OF cancelled_at ON orders
+WHEN OLD.cancelled_at IS NOT NULL
+BEGIN SELECT RAISE(ABORT, 'a cancellation is not taken back'); END;
 CREATE TRIGGER paid_has_a_credit BEFORE UPDATE OF status ON orders
 WHEN NEW.status IN ('paid', 'overpaid') AND NOT EXISTS (SELECT 1 FROM credits WHERE order_id = NEW.id)
 BEGIN SELECT RAISE(ABORT, 'an order is paid only with its credit'); END;

@@ -189,6 +189,38 @@ fn letter_case_is_no_change_of_an_ethereum_address() {
 }
 
 #[test]
+fn one_address_has_several_writings_and_another_is_another() {
+    for (a, b, same) in [
+        ("bchtest:qpm2q", "qpm2q", true),
+        ("QPM2Q", "bitcoincash:qpm2q", true),
+        ("TB1QW508", "tb1qw508", true),
+        ("tb1qw508", "tb1qw509", false),
+        (
+            "mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn",
+            "mipcbbFg9gMiCh81Kj8tqqdgoZub1ZJRfn",
+            false,
+        ),
+    ] {
+        assert_eq!(same_address(a, b), same, "{a} and {b}");
+    }
+}
+
+#[test]
+fn an_invoice_that_the_service_forgot_expires_with_its_time_and_not_before() {
+    let mut seen = said("CHECKING");
+    seen.is_known = false;
+    assert_eq!(verdict(&seen), Verdict::Held(Hold::Forgotten));
+    seen.observed_at = at(900);
+    assert_eq!(word(&seen), "expired");
+    let mut paid = attempt(1);
+    if let AttemptState::Open(invoice) = &mut paid.state {
+        invoice.progress.received.crypto = amount("0.0001");
+    }
+    let verdict = judge(&order(OrderStatus::Checking), &paid, &seen);
+    assert_eq!(verdict, Verdict::Held(Hold::Forgotten));
+}
+
+#[test]
 fn nothing_arrived_is_waiting_until_the_time_is_over() {
     let mut seen = said("CHECKING");
     assert_eq!(word(&seen), "waiting");

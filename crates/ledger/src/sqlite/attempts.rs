@@ -124,7 +124,8 @@ pub(super) async fn open(
     }
     let attempt = find(tx, id).await?;
     let order = get(tx, &attempt.order_id).await?;
-    if order.status.is_settled() || order.status == OrderStatus::Cancelled {
+    if !order.takes_attempts(now) {
+        // Cancelled, or money came on another attempt, while the service made this invoice: it is watched, not shown.
         return Ok(());
     }
     sqlx::query("UPDATE orders SET current_attempt = ? WHERE id = ?")
@@ -133,7 +134,7 @@ pub(super) async fn open(
         .execute(&mut *tx)
         .await?;
     set_status(tx, &order.id, OrderStatus::AwaitingPayment).await?;
-    tell(tx, &order.id, &[EventType::AttemptOpened], now).await
+    tell(tx, &order.id, None, &[EventType::AttemptOpened], now).await
 }
 
 pub(super) async fn abandon(
@@ -152,11 +153,11 @@ pub(super) async fn abandon(
     }
     let attempt = find(tx, id).await?;
     let order = get(tx, &attempt.order_id).await?;
-    if order.status.is_settled() || order.status.is_in_flight() {
+    if !order.takes_attempts(now) {
         return Ok(());
     }
     set_status(tx, &order.id, OrderStatus::Blocked).await?;
-    tell(tx, &order.id, &[EventType::Blocked], now).await
+    tell(tx, &order.id, None, &[EventType::Blocked], now).await
 }
 
 pub(super) async fn stale(
@@ -217,7 +218,7 @@ pub(super) async fn due(
     limit: u32,
 ) -> Result<Vec<DueAttempt>, LedgerError> {
     let leased = sqlx::query(
-        "UPDATE attempts SET lease_until = ?2, look = look + 1
+        "UPDATE attempts SET lease_until = ?2, next_poll_at = ?2, look = look + 1
          WHERE id IN (SELECT id FROM attempts WHERE next_poll_at <= ?1 AND lease_until <= ?1
                       ORDER BY next_poll_at LIMIT ?3)
          RETURNING id, order_id, invoice_id, look",
@@ -248,8 +249,9 @@ pub(super) async fn hurry_order(
     at: Timestamp,
 ) -> Result<bool, LedgerError> {
     let hurried = sqlx::query(
-        "UPDATE attempts SET next_poll_at = ?1 WHERE next_poll_at > ?1
-             AND id = (SELECT current_attempt FROM orders WHERE id = ?2)",
+        "UPDATE attempts SET next_poll_at = ?1
+         WHERE id = (SELECT current_attempt FROM orders WHERE id = ?2) AND standing <> 'settled'
+             AND (next_poll_at IS NULL OR next_poll_at > ?1)",
     )
     .bind(millis(at))
     .bind(id.as_str())
@@ -268,7 +270,8 @@ pub(super) async fn hurry_invoice(
 ) -> Result<bool, LedgerError> {
     let hurried = sqlx::query(
         "UPDATE attempts SET next_poll_at = max(?1, coalesce(observed_at, 0) + ?3)
-         WHERE invoice_id = ?2 AND next_poll_at > max(?1, coalesce(observed_at, 0) + ?3)",
+         WHERE invoice_id = ?2 AND standing <> 'settled'
+             AND (next_poll_at IS NULL OR next_poll_at > max(?1, coalesce(observed_at, 0) + ?3))",
     )
     .bind(millis(at))
     .bind(id.as_str())

@@ -9,13 +9,14 @@ use crate::{Delivery, DeliveryOutcome, DueDelivery, EventId, LedgerError, StoreI
 
 pub(super) async fn due(
     tx: &mut SqliteConnection,
+    store: &StoreId,
     now: Timestamp,
     lease_until: Timestamp,
     limit: u32,
 ) -> Result<Vec<DueDelivery>, LedgerError> {
     let leased: Vec<i64> = sqlx::query_scalar(
         "UPDATE outbox SET next_at = ?2 WHERE position IN (
-             SELECT position FROM outbox AS mine WHERE state = 'pending' AND next_at <= ?1
+             SELECT position FROM outbox AS mine WHERE state = 'pending' AND store_id = ?4 AND next_at <= ?1
                  AND NOT EXISTS (SELECT 1 FROM outbox AS earlier WHERE earlier.order_id = mine.order_id
                                  AND earlier.state = 'pending' AND earlier.position < mine.position)
              ORDER BY next_at, position LIMIT ?3)
@@ -24,6 +25,7 @@ pub(super) async fn due(
     .bind(millis(now))
     .bind(millis(lease_until))
     .bind(limit)
+    .bind(store.as_str())
     .fetch_all(&mut *tx)
     .await?;
     let mut due = Vec::with_capacity(leased.len());

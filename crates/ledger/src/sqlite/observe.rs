@@ -10,7 +10,7 @@ use super::rows::{self, millis};
 use crate::order::word_of;
 use crate::{
     Attempt, AttemptId, Change, DueAttempt, LedgerError, Observation, Observed, Order, OrderId,
-    Progress, Settlement, Standing, Verdict, advance, judge, next_poll,
+    Progress, Settlement, Standing, Verdict, advance, judge, next_poll, next_poll_after_hold,
 };
 
 pub(super) async fn record(
@@ -25,7 +25,9 @@ pub(super) async fn record(
     let order = get(tx, &due.order_id).await?;
     let verdict = judge(&order, &attempt, observation);
     let change = advance(&order, &attempt, &verdict);
-    let row = insert(tx, due, observation, &verdict).await?;
+    let said = said(&verdict);
+    let is_news = latest_said(tx, &due.attempt_id).await?.as_deref() != Some(&*said);
+    let row = insert(tx, due, observation, &said).await?;
     let moved = apply_to_attempt(tx, &attempt, observation, &verdict).await?;
     if change.credits {
         credit(tx, &order, &attempt, row, observation).await?;
@@ -37,8 +39,10 @@ pub(super) async fn record(
         set_status(tx, &order.id, change.status).await?;
     }
     let Change { status, events, .. } = change;
-    tell(tx, &order.id, &events, observation.observed_at).await?;
-    let changed = moved || status != order.status || !events.is_empty();
+    let about = Some(&due.attempt_id);
+    tell(tx, &order.id, about, &events, observation.observed_at).await?;
+    let newly_held = is_news && matches!(verdict, Verdict::Held(_));
+    let changed = newly_held || moved || status != order.status || !events.is_empty();
     Ok(Some(Observed {
         verdict,
         changed,
@@ -57,13 +61,9 @@ async fn is_latest(tx: &mut SqliteConnection, due: &DueAttempt) -> Result<bool, 
     Ok(recorded.rows_affected() > 0)
 }
 
-async fn insert(
-    tx: &mut SqliteConnection,
-    due: &DueAttempt,
-    observation: &Observation,
-    verdict: &Verdict,
-) -> Result<i64, LedgerError> {
-    let said = match verdict {
+/// A verdict as it is kept beside its observation.
+fn said(verdict: &Verdict) -> String {
+    match verdict {
         Verdict::Held(hold) => format!("held: {hold}"),
         Verdict::Frozen { address } => format!("frozen: the service names the address {address}"),
         decided => {
@@ -72,7 +72,26 @@ async fn insert(
                 .expect("only a held verdict has no standing");
             word_of(&Standing::ALL, standing).to_owned()
         }
-    };
+    }
+}
+
+async fn latest_said(
+    tx: &mut SqliteConnection,
+    attempt: &AttemptId,
+) -> Result<Option<String>, LedgerError> {
+    let latest = "SELECT verdict FROM observations WHERE attempt_id = ? ORDER BY look DESC LIMIT 1";
+    Ok(sqlx::query_scalar(latest)
+        .bind(attempt.as_str())
+        .fetch_optional(tx)
+        .await?)
+}
+
+async fn insert(
+    tx: &mut SqliteConnection,
+    due: &DueAttempt,
+    observation: &Observation,
+    said: &str,
+) -> Result<i64, LedgerError> {
     let inserted = sqlx::query(
         "INSERT INTO observations (attempt_id, look, observed_at, raw, verdict) VALUES (?, ?, ?, ?, ?)",
     )
@@ -104,11 +123,18 @@ async fn apply_to_attempt(
     };
     let moved = now.standing != invoice.standing || now.progress != invoice.progress;
     let (count, required) = now.progress.confirmations.unzip();
+    let next = match verdict {
+        Verdict::Held(_) => next_poll_after_hold(&now, observation.observed_at),
+        _ => next_poll(&now, observation.observed_at),
+    };
+    // A look that was hurried while this one was under way is not forgotten.
     sqlx::query(
-        "UPDATE attempts SET standing = ?, received_crypto = ?, received_usd = ?, received_local = ?,
-             confirmations = ?, confirmations_required = ?, transaction_hash = ?, observed_at = ?,
-             next_poll_at = ?, lease_until = 0
-         WHERE id = ?",
+        "UPDATE attempts SET standing = ?1, received_crypto = ?2, received_usd = ?3, received_local = ?4,
+             confirmations = ?5, confirmations_required = ?6, transaction_hash = ?7, observed_at = ?8,
+             next_poll_at = CASE WHEN next_poll_at < lease_until
+                 THEN min(next_poll_at, ?9) ELSE ?9 END,
+             lease_until = 0
+         WHERE id = ?10",
     )
     .bind(word_of(&Standing::ALL, now.standing))
     .bind(now.progress.received.crypto.to_string())
@@ -118,7 +144,7 @@ async fn apply_to_attempt(
     .bind(required)
     .bind(&now.progress.transaction_hash)
     .bind(millis(observation.observed_at))
-    .bind(next_poll(&now, observation.observed_at).map(millis))
+    .bind(next.map(millis))
     .bind(attempt.terms.id.as_str())
     .execute(tx)
     .await?;

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use sqlx::SqliteConnection;
+use sqlx::sqlite::SqlitePool;
 
 use super::events::tell;
 use super::rows::{self, millis};
@@ -17,7 +18,7 @@ pub(super) async fn open(
     terms: &NewOrder,
     now: Timestamp,
 ) -> Result<Opened, OpenError> {
-    let known = sqlx::query("SELECT * FROM orders WHERE store_id = ? AND reference = ?")
+    let known = sqlx::query("SELECT * FROM orders_with_money WHERE store_id = ? AND reference = ?")
         .bind(terms.store_id.as_str())
         .bind(terms.reference.as_str())
         .fetch_optional(&mut *tx)
@@ -36,7 +37,7 @@ pub(super) async fn open(
         return Err(OpenError::Conflict(Box::new(order)));
     }
     insert(tx, id, terms, now).await?;
-    tell(tx, id, &[EventType::Created], now).await?;
+    tell(tx, id, None, &[EventType::Created], now).await?;
     Ok(Opened {
         order: get(tx, id).await?,
         is_new: true,
@@ -91,6 +92,14 @@ pub(super) async fn admit(
     Ok(())
 }
 
+pub(super) async fn forget_tokens(writer: &SqlitePool, now: Timestamp) -> Result<u64, LedgerError> {
+    let forgotten = sqlx::query("DELETE FROM client_tokens WHERE expires_at <= ?")
+        .bind(millis(now))
+        .execute(writer)
+        .await?;
+    Ok(forgotten.rows_affected())
+}
+
 /// The token is looked up by its hash: how long that takes tells nothing about the token.
 pub(super) async fn of_token(
     connection: &mut SqliteConnection,
@@ -113,7 +122,7 @@ pub(super) async fn snapshot(
     connection: &mut SqliteConnection,
     id: &OrderId,
 ) -> Result<Option<Snapshot>, LedgerError> {
-    let row = sqlx::query("SELECT * FROM orders WHERE id = ?")
+    let row = sqlx::query("SELECT * FROM orders_with_money WHERE id = ?")
         .bind(id.as_str())
         .fetch_optional(&mut *connection)
         .await?;
@@ -148,7 +157,7 @@ pub(super) async fn get(
     connection: &mut SqliteConnection,
     id: &OrderId,
 ) -> Result<Order, LedgerError> {
-    let row = sqlx::query("SELECT * FROM orders WHERE id = ?")
+    let row = sqlx::query("SELECT * FROM orders_with_money WHERE id = ?")
         .bind(id.as_str())
         .fetch_one(connection);
     rows::order(&row.await?)
@@ -160,7 +169,7 @@ pub(super) async fn list(
     filter: &OrderFilter,
 ) -> Result<Vec<Snapshot>, LedgerError> {
     let found = sqlx::query(
-        "SELECT * FROM orders WHERE store_id = ?1
+        "SELECT * FROM orders_with_money WHERE store_id = ?1
              AND (?2 IS NULL OR reference = ?2)
              AND (?3 IS NULL OR status = ?3)
              AND (?4 IS NULL OR (created_at, id) <
@@ -189,23 +198,27 @@ pub(super) async fn cancel(
     let Some(known) = snapshot(tx, id).await? else {
         return Err(BeginError::NoOrder(id.clone()));
     };
-    let arrived = known
-        .attempt
-        .as_ref()
-        .and_then(|attempt| attempt.invoice())
-        .is_some_and(|invoice| invoice.progress.is_something());
-    match known.order.status {
-        OrderStatus::Cancelled => return Ok(known),
-        from if from.is_settled() || arrived => {
-            return Err(BeginError::Closed {
-                from,
-                event: "cancellation",
-            });
-        }
-        _ => {}
+    let Order {
+        status: from,
+        cancelled_at,
+        has_money,
+        ..
+    } = known.order;
+    if cancelled_at.is_some() {
+        return Ok(known);
     }
+    if from.is_settled() || has_money {
+        let event = "cancellation";
+        return Err(BeginError::Closed { from, event });
+    }
+    sqlx::query("UPDATE orders SET cancelled_at = ? WHERE id = ?")
+        .bind(millis(now))
+        .bind(id.as_str())
+        .execute(&mut *tx)
+        .await
+        .map_err(LedgerError::from)?;
     set_status(tx, id, OrderStatus::Cancelled).await?;
-    tell(tx, id, &[EventType::Cancelled], now).await?;
+    tell(tx, id, None, &[EventType::Cancelled], now).await?;
     snapshot(tx, id)
         .await?
         .ok_or_else(|| BeginError::NoOrder(id.clone()))
@@ -224,13 +237,13 @@ pub(super) async fn expire(
     for id in over {
         let id = rows::read("an order id", OrderId::parse(&id))?;
         set_status(tx, &id, OrderStatus::Expired).await?;
-        tell(tx, &id, &[EventType::Expired], now).await?;
+        tell(tx, &id, None, &[EventType::Expired], now).await?;
         expired.push(id);
     }
     Ok(expired)
 }
 
-/// Moves an order to a status. Whoever calls this tells the event in the same transaction.
+/// Moves an order to a status. Whoever calls this tells the event, if the step has one, in the same transaction.
 pub(super) async fn set_status(
     tx: &mut SqliteConnection,
     id: &OrderId,

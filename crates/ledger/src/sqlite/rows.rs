@@ -77,6 +77,8 @@ pub(super) fn order(row: &SqliteRow) -> Result<Order, LedgerError> {
         )?,
         created_at: time(row.try_get("created_at")?)?,
         settled_at: maybe_time(row, "settled_at")?,
+        cancelled_at: maybe_time(row, "cancelled_at")?,
+        has_money: row.try_get("has_money")?,
     })
 }
 

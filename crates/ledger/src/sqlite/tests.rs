@@ -85,9 +85,12 @@ async fn see(ledger: &SqliteLedger, now: i64, mut seen: Observation) -> Observed
         .expect("the latest look")
 }
 
+fn demo() -> StoreId {
+    StoreId::parse("demo").unwrap()
+}
+
 async fn event_types(ledger: &SqliteLedger) -> Vec<EventType> {
-    let store = StoreId::parse("demo").unwrap();
-    let events = ledger.events(&store, None, 100).await.unwrap();
+    let events = ledger.events(&demo(), None, 100).await.unwrap().unwrap();
     for (event, number) in events.iter().zip(1..) {
         assert_eq!(event.sequence, number, "events are numbered without a gap");
     }
@@ -462,6 +465,226 @@ async fn a_paid_or_cancelled_order_takes_no_attempt() {
 }
 
 #[tokio::test]
+async fn a_cancelled_order_never_asks_for_money_again() {
+    let home = home("cancelled").await;
+    awaiting(&home.ledger, 1).await;
+    home.ledger.cancel_order(&id(1), at(5)).await.unwrap();
+    for (now, word) in [
+        (100, "CHECKING"),
+        (1000, "CHECKING"),
+        (2000, "FAILED"),
+        (4000, "CANCELLED"),
+    ] {
+        see(&home.ledger, now, said(word)).await;
+        assert_eq!(status(&home.ledger, 1).await, OrderStatus::Cancelled);
+        let refused = home
+            .ledger
+            .begin_attempt(&id(1), &new_attempt(9), at(now))
+            .await;
+        assert!(matches!(refused, Err(BeginError::Closed { .. })), "{word}");
+    }
+    assert_eq!(
+        event_types(&home.ledger).await,
+        [E::Created, E::AttemptOpened, E::Cancelled]
+    );
+    see(&home.ledger, 9000, exact("COMPLETED")).await;
+    assert_eq!(
+        status(&home.ledger, 1).await,
+        OrderStatus::Paid,
+        "late money is credited"
+    );
+}
+
+#[tokio::test]
+async fn an_invoice_that_comes_after_the_cancellation_is_not_shown() {
+    let home = home("crossing").await;
+    for (number, is_good) in [(1, true), (2, false)] {
+        order(&home.ledger, number).await;
+        home.ledger
+            .begin_attempt(&id(number), &new_attempt(number), at(0))
+            .await
+            .unwrap();
+        home.ledger.cancel_order(&id(number), at(1)).await.unwrap();
+        let attempt = new_attempt(number).id;
+        if is_good {
+            home.ledger
+                .open_attempt(&attempt, &invoice(number), at(2))
+                .await
+                .unwrap();
+        } else {
+            home.ledger
+                .abandon_attempt(&attempt, Abandoned::Blocked, at(2))
+                .await
+                .unwrap();
+        }
+        assert_eq!(status(&home.ledger, number).await, OrderStatus::Cancelled);
+    }
+    assert_eq!(
+        home.ledger
+            .due_attempts(at(60), at(90), 9)
+            .await
+            .unwrap()
+            .len(),
+        1,
+        "watched"
+    );
+}
+
+#[tokio::test]
+async fn while_money_is_seen_nothing_more_is_asked_for() {
+    for (name, seen) in [
+        ("money-seen", exact("CHECKING")),
+        ("money-confirming", exact("PROCESSING")),
+        (
+            "money-short",
+            received("COMPLETED", "0.0001", "6.42", "6.42"),
+        ),
+    ] {
+        let home = home(name).await;
+        awaiting(&home.ledger, 1).await;
+        // Another attempt is begun, and its invoice arrives only after the money on the first was seen.
+        home.ledger
+            .begin_attempt(&id(1), &new_attempt(2), at(1))
+            .await
+            .unwrap();
+        let before = see(&home.ledger, 20, seen).await.status;
+        home.ledger
+            .open_attempt(&new_attempt(2).id, &invoice(2), at(21))
+            .await
+            .unwrap();
+        assert_eq!(status(&home.ledger, 1).await, before, "{name}");
+        let third = home
+            .ledger
+            .begin_attempt(&id(1), &new_attempt(3), at(22))
+            .await;
+        assert!(matches!(third, Err(BeginError::Closed { .. })), "{name}");
+        let cancelled = home.ledger.cancel_order(&id(1), at(23)).await;
+        assert!(
+            matches!(cancelled, Err(BeginError::Closed { .. })),
+            "{name}"
+        );
+        let shown = home.ledger.snapshot(&id(1)).await.unwrap().unwrap().order;
+        assert_eq!(
+            (shown.current_attempt, shown.has_money),
+            (Some(new_attempt(1).id), true)
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_late_payment_is_told_with_its_own_invoice() {
+    let home = home("late-about").await;
+    awaiting(&home.ledger, 1).await;
+    attempt(&home.ledger, 1, 2).await;
+    let mut due = home.ledger.due_attempts(at(60), at(90), 9).await.unwrap();
+    due.sort_by_key(|due| due.attempt_id != new_attempt(2).id);
+    for (due, seen) in due.iter().zip([
+        exact("COMPLETED"),
+        received("COMPLETED", "0.0001", "6.42", "6.42"),
+    ]) {
+        let seen = Observation {
+            invoice_id: Some(due.invoice_id.to_string()),
+            ..seen
+        };
+        home.ledger.observe(due, &seen).await.unwrap();
+    }
+    let events = home.ledger.events(&demo(), None, 9).await.unwrap().unwrap();
+    let late = events.last().unwrap();
+    assert_eq!(late.event_type, E::LatePayment);
+    let payload: serde_json::Value = serde_json::from_str(&late.payload).unwrap();
+    assert_eq!(payload["data"]["order"]["status"], "paid");
+    assert_eq!(payload["data"]["order"]["attempt"]["invoice_id"], "inv_1");
+    assert_eq!(
+        payload["data"]["order"]["attempt"]["received_in_crypto"],
+        "0.0001"
+    );
+}
+
+#[tokio::test]
+async fn a_callback_is_heard_long_after_the_last_look() {
+    let home = home("long-after").await;
+    awaiting(&home.ledger, 1).await;
+    let month = 30 * 24 * 3600;
+    see(&home.ledger, month, said("FAILED")).await;
+    let much_later = at(month + 3600);
+    assert_eq!(
+        home.ledger
+            .due_attempts(much_later, much_later, 9)
+            .await
+            .unwrap(),
+        []
+    );
+    assert!(
+        home.ledger
+            .hurry_invoice(&invoice(1).id, much_later)
+            .await
+            .unwrap()
+    );
+    see(&home.ledger, month + 3600, exact("COMPLETED")).await;
+    assert_eq!(status(&home.ledger, 1).await, OrderStatus::Paid);
+    assert!(
+        !home
+            .ledger
+            .hurry_invoice(&invoice(1).id, much_later)
+            .await
+            .unwrap(),
+        "settled"
+    );
+}
+
+#[tokio::test]
+async fn a_callback_during_a_look_leads_to_another_look() {
+    let home = home("during").await;
+    awaiting(&home.ledger, 1).await;
+    let under_way = look(&home.ledger, 20).await;
+    assert!(
+        home.ledger
+            .hurry_invoice(&invoice(1).id, at(21))
+            .await
+            .unwrap()
+    );
+    assert_eq!(
+        home.ledger.due_attempts(at(21), at(51), 9).await.unwrap(),
+        [],
+        "one at a time"
+    );
+    let seen = Observation {
+        observed_at: at(22),
+        ..said("CHECKING")
+    };
+    home.ledger.observe(&under_way, &seen).await.unwrap();
+    assert_eq!(
+        home.ledger
+            .due_attempts(at(22), at(52), 9)
+            .await
+            .unwrap()
+            .len(),
+        1
+    );
+}
+
+#[tokio::test]
+async fn what_is_held_is_news_once_and_looked_at_rarely() {
+    let home = home("held").await;
+    awaiting(&home.ledger, 1).await;
+    assert!(see(&home.ledger, 20, said("LOST")).await.changed);
+    assert_eq!(
+        home.ledger.due_attempts(at(79), at(109), 9).await.unwrap(),
+        []
+    );
+    assert!(!see(&home.ledger, 80, said("LOST")).await.changed);
+    assert_eq!(status(&home.ledger, 1).await, OrderStatus::AwaitingPayment);
+}
+
+#[tokio::test]
+async fn a_token_that_is_over_is_forgotten() {
+    let home = home("forgotten-token").await;
+    order(&home.ledger, 1).await;
+    assert_eq!(home.ledger.forget_tokens(at(86_399)).await.unwrap(), 0);
+    assert_eq!(home.ledger.forget_tokens(at(86_400)).await.unwrap(), 1);
+}
+
+#[tokio::test]
 async fn saying_paid_moves_the_screen_and_credits_nothing() {
     let home = home("says-paid").await;
     order(&home.ledger, 1).await;
@@ -488,11 +711,18 @@ async fn saying_paid_moves_the_screen_and_credits_nothing() {
 async fn a_store_hears_an_orders_events_in_their_order() {
     let home = home("outbox").await;
     awaiting(&home.ledger, 1).await;
-    let due = home.ledger.due_deliveries(at(1), at(31), 9).await.unwrap();
+    let due = home
+        .ledger
+        .due_deliveries(&demo(), at(1), at(31), 9)
+        .await
+        .unwrap();
     assert_eq!(due.len(), 1, "the second event waits for the first");
     assert_eq!(due[0].event.event_type, EventType::Created);
     assert_eq!(
-        home.ledger.due_deliveries(at(2), at(32), 9).await.unwrap(),
+        home.ledger
+            .due_deliveries(&demo(), at(2), at(32), 9)
+            .await
+            .unwrap(),
         []
     );
     let mut tried = Delivery {
@@ -507,19 +737,30 @@ async fn a_store_hears_an_orders_events_in_their_order() {
         .await
         .unwrap();
     assert_eq!(
-        home.ledger.due_deliveries(at(6), at(36), 9).await.unwrap(),
+        home.ledger
+            .due_deliveries(&demo(), at(6), at(36), 9)
+            .await
+            .unwrap(),
         []
     );
-    let again = home.ledger.due_deliveries(at(7), at(37), 9).await.unwrap();
+    let again = home
+        .ledger
+        .due_deliveries(&demo(), at(7), at(37), 9)
+        .await
+        .unwrap();
     assert_eq!((again[0].tries, &again[0].event), (1, &due[0].event));
     tried.http_status = Some(204);
     home.ledger
         .record_delivery(&tried, DeliveryOutcome::Delivered)
         .await
         .unwrap();
-    let next = home.ledger.due_deliveries(at(7), at(37), 9).await.unwrap();
+    let next = home
+        .ledger
+        .due_deliveries(&demo(), at(7), at(37), 9)
+        .await
+        .unwrap();
     assert_eq!(next[0].event.event_type, EventType::AttemptOpened);
-    let store = StoreId::parse("demo").unwrap();
+    let store = demo();
     let deliveries = home
         .ledger
         .deliveries(&store, &tried.event_id)
@@ -537,7 +778,11 @@ async fn a_store_hears_an_orders_events_in_their_order() {
             .unwrap()
     );
     assert_eq!(
-        home.ledger.due_deliveries(at(50), at(80), 9).await.unwrap()[0].tries,
+        home.ledger
+            .due_deliveries(&demo(), at(50), at(80), 9)
+            .await
+            .unwrap()[0]
+            .tries,
         0
     );
 }
@@ -548,7 +793,14 @@ async fn another_store_sees_nothing() {
     order(&home.ledger, 1).await;
     let other = StoreId::parse("other").unwrap();
     let event = EventId::of(&id(1), 1);
-    assert_eq!(home.ledger.events(&other, None, 9).await.unwrap(), []);
+    assert_eq!(
+        home.ledger.events(&other, None, 9).await.unwrap(),
+        Some(Vec::new())
+    );
+    assert_eq!(
+        home.ledger.events(&other, Some(&event), 9).await.unwrap(),
+        None
+    );
     assert_eq!(
         home.ledger
             .orders(&other, &OrderFilter::default())
@@ -571,7 +823,7 @@ async fn orders_come_in_pages_newest_first() {
             .await
             .unwrap();
     }
-    let store = StoreId::parse("demo").unwrap();
+    let store = demo();
     let mut filter = OrderFilter {
         limit: 2,
         ..OrderFilter::default()

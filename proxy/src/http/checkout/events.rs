@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use axum::extract::State;
 use axum::response::sse::{Event, Sse};
+use checkout_api::ErrorCode;
 use futures_util::Stream;
 use futures_util::stream::unfold;
 use jiff::{SignedDuration, Timestamp};
@@ -20,6 +21,8 @@ use crate::watchers::Watcher;
 
 /// A stream without news says that it is alive, before any proxy between takes it for dead.
 const HEARTBEAT: SignedDuration = SignedDuration::from_secs(15);
+/// Streams of one order: a customer has a handful of pages.
+const MOST_STREAMS: usize = 16;
 /// What a browser waits before it comes back to a stream that ended.
 const RETRY: Duration = Duration::from_secs(2);
 
@@ -40,6 +43,10 @@ pub(crate) async fn events(
     Holder(snapshot): Holder,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, ApiError> {
     let order = snapshot.order.id;
+    if app.watchers.count(&order) >= MOST_STREAMS {
+        let message = "This order is watched on many pages. Close some, or ask without a stream.";
+        return Err(ApiError::new(ErrorCode::RateLimited, message).retry_after(30));
+    }
     let watcher = app.watchers.watch(&order);
     let quiet_since = app.now();
     let watching = Watching {

@@ -8,7 +8,6 @@ use axum::http::{HeaderMap, StatusCode};
 use checkout_api::{Door, ErrorCode, Opened};
 use jiff::SignedDuration;
 use ledger::{NewOrder, OpenError, PriceSource, Reference, Snapshot, StoreId};
-use money::Amount;
 
 use super::view_of;
 use crate::app::App;
@@ -104,11 +103,7 @@ fn terms(app: &App, store: &Store, product: &Product, quantity: u32) -> Result<N
         return_url: None,
         metadata,
         assets: Vec::new(),
-        tolerance: if store.tolerance < amount {
-            store.tolerance
-        } else {
-            Amount::ZERO
-        },
+        tolerance: store.tolerance_of(amount),
         expires_at: app.now() + ORDER_LIFETIME,
     })
 }

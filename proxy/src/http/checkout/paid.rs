@@ -45,6 +45,9 @@ pub(crate) async fn paid(
             ApiError::new(ErrorCode::NothingToPay, message)
         }
     })?;
+    if was_said(&snapshot) {
+        return Ok(Json(view_of(&app, &marked)?));
+    }
     confirm(&app, &marked, email);
     app.parts
         .ledger
@@ -53,6 +56,15 @@ pub(crate) async fn paid(
     app.attempts_due.notify_one();
     app.order_changed(&marked.order.id);
     Ok(Json(view_of(&app, &marked)?))
+}
+
+/// Saying it again costs the service nothing.
+fn was_said(snapshot: &Snapshot) -> bool {
+    let invoice = snapshot
+        .attempt
+        .as_ref()
+        .and_then(|attempt| attempt.invoice());
+    invoice.is_some_and(|invoice| invoice.marked_as_paid_at.is_some())
 }
 
 /// The service's answer changes nothing, so nobody waits for it; a failure costs the customer a receipt by mail.

@@ -7,11 +7,11 @@ use axum::extract::State;
 use checkout_api::{ErrorCode, Quote, Unavailable};
 use ledger::Order;
 use money::{Amount, Asset, CryptoCode};
-use service_api::{CallError, PriceEntry};
+use service_api::PriceEntry;
 
 use super::Holder;
 use crate::app::App;
-use crate::attempting::not_made;
+use crate::attempting::{log_refusal, not_made};
 use crate::http::error::ApiError;
 use crate::quoting::{NoQuote, Range, price, quote};
 
@@ -29,14 +29,7 @@ pub(crate) async fn quotes(
         .fresh(&*app.parts.service, &*app.parts.clock)
         .await;
     let priced = priced.map_err(|error| {
-        // A refusal stays one until somebody mends it.
-        if let CallError::Refused { error: said, .. } = &error {
-            let code = said.code.as_ref().map(tracing::field::debug);
-            let message = "the payment service refuses us: check the key, the secret and the clock";
-            tracing::error!(%error, code, "{message}");
-        } else {
-            tracing::warn!(%error, "no prices");
-        }
+        log_refusal(&error, "no prices");
         not_made(&error)
     })?;
     let valid_for_seconds = app.prices.seconds_left(&priced, app.now());

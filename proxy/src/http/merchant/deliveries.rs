@@ -73,6 +73,6 @@ pub(crate) async fn redeliver(
     {
         return Err(ApiError::not_found());
     }
-    app.deliveries_due.notify_one();
+    app.deliveries_due.send_replace(());
     Ok(StatusCode::ACCEPTED)
 }

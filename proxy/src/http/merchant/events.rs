@@ -52,6 +52,8 @@ pub(crate) async fn events(
         .ledger
         .events(&merchant.0, after.as_ref(), limit)
         .await?;
+    let unknown = || ApiError::field("after", "The store has no such event.");
+    let found = found.ok_or_else(unknown)?;
     let next = found.last().map(|event| event.id.to_string());
     let events = found.iter().map(told).collect::<Result<_, _>>()?;
     Ok(Json(Page { events, next }))

@@ -134,7 +134,6 @@ fn terms(app: &App, store: &Store, wanted: OpenOrder) -> Result<NewOrder, ApiErr
         return Err(ApiError::field("expires_in_seconds", message));
     }
     let same_currency = wanted.currency == store.currency;
-    let tolerates = same_currency && store.tolerance < amount;
     Ok(NewOrder {
         store_id: store.id.clone(),
         reference,
@@ -146,8 +145,8 @@ fn terms(app: &App, store: &Store, wanted: OpenOrder) -> Result<NewOrder, ApiErr
         return_url: wanted.return_url,
         metadata: wanted.metadata,
         assets: wanted.assets,
-        tolerance: if tolerates {
-            store.tolerance
+        tolerance: if same_currency {
+            store.tolerance_of(amount)
         } else {
             Amount::ZERO
         },
@@ -169,21 +168,19 @@ fn amount(amount: Amount, currency: Currency) -> Result<Amount, ApiError> {
 
 /// Back to the shop, and nowhere else.
 fn check_return_url(store: &Store, link: &str) -> Result<(), ApiError> {
-    let origin = Url::parse(link)
-        .ok()
-        .map(|url| url.origin().ascii_serialization());
+    let refused = || {
+        let message = "Write an http or https address on one of the store's origins.";
+        ApiError::field("return_url", message)
+    };
+    let url = Url::parse(link).map_err(|_| refused())?;
+    let is_web = matches!(url.scheme(), "http" | "https") && url.username().is_empty();
     let home = store
         .return_url
         .as_deref()
         .and_then(|home| Url::parse(home).ok());
-    let home = home.map(|url| url.origin().ascii_serialization());
-    if origin
-        .as_deref()
-        .is_some_and(|origin| store.lists_origin(origin))
-        || origin == home
-    {
+    let is_home = home.is_some_and(|home| home.origin() == url.origin());
+    if is_web && (is_home || store.lists_origin(&url.origin().ascii_serialization())) {
         return Ok(());
     }
-    let message = "The address must be on one of the store's origins.";
-    Err(ApiError::field("return_url", message))
+    Err(refused())
 }

@@ -47,6 +47,13 @@ pub(crate) async fn orders(
 ) -> Result<Json<Page>, ApiError> {
     let Query(wanted) = wanted.map_err(|error| ApiError::field("query", &error.body_text()))?;
     let filter = filter(&wanted)?;
+    if let Some(after) = &filter.after {
+        let unknown = |_| ApiError::field("after", "The store has no such order.");
+        merchant
+            .order(&app, after.as_str())
+            .await
+            .map_err(unknown)?;
+    }
     let found = app.parts.ledger.orders(&merchant.0, &filter).await?;
     let is_full = found.len() == filter.limit as usize;
     let next = found
