@@ -82,6 +82,10 @@ async fn sells_badly(world: &World, notes: &mut Notes) -> Checkout {
         world.chain().breaks(fault).await;
         notes.note(checkout.gets("/quotes").await);
         world.chain().heals().await;
+        eventually("prices are there again", async || {
+            (checkout.gets("/quotes").await.status == 200).then_some(())
+        })
+        .await;
     }
     let refused = json!({ "endpoint": "create_invoice", "kind": "status", "status": 401 });
     world.chain().breaks(refused).await;

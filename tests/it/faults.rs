@@ -7,6 +7,9 @@ use tests::{Checkout, Wishes, World, eventually, pause};
 
 use crate::journeys::{pays_in_full, times_paid};
 
+/// Who asks again within two seconds may be told of the same failure.
+const A_MOMENT: Duration = Duration::from_secs(3);
+
 async fn is_ready(world: &World) {
     let health = world
         .http()
@@ -34,6 +37,7 @@ async fn a_service_that_is_down_offers_no_quotes_and_loses_no_order() {
     assert_eq!(checkout.looks().await["status"], "open");
     is_ready(&world).await;
     world.service_wire.mend().await;
+    world.skip(A_MOMENT);
     checkout.chooses("BTC").await;
     pays_in_full(&world, &checkout).await;
     world.end().await;
@@ -114,6 +118,7 @@ async fn prices_that_keep_failing_are_a_clear_refusal() {
         world.chain().breaks(fault).await;
         assert_eq!(retry_after(checkout.gets("/quotes").await), 5);
         world.chain().heals().await;
+        world.skip(A_MOMENT);
     }
     assert_eq!(checkout.quotes().await.len(), 9);
     world.end().await;

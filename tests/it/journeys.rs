@@ -1,7 +1,7 @@
 //! Steps that many journeys share.
 
 use serde_json::Value;
-use tests::{Checkout, World};
+use tests::{Browser, Checkout, World};
 
 /// The invoice that is shown is paid and confirmed, and the order is paid.
 pub(crate) async fn pays_in_full(world: &World, checkout: &Checkout) {
@@ -32,4 +32,21 @@ pub(crate) async fn times_paid(world: &World, order: &str) -> usize {
         .into_iter()
         .filter(|kind| *kind == "order.paid")
         .count()
+}
+
+/// The client token that the page keeps for its order.
+pub(crate) async fn token_of(browser: &Browser) -> String {
+    let find =
+        "return Object.entries(sessionStorage).find(([key]) => key.startsWith('florin'))?.[1]";
+    let token = browser.runs(find, &[]).await;
+    token.as_str().expect("the page keeps a token").to_owned()
+}
+
+/// The only order of the store, as its customer's page has it.
+pub(crate) async fn the_order(world: &World, browser: &Browser) -> Checkout {
+    let orders = world.store().gets("/v1/orders").await.with(200).body;
+    let orders = orders["orders"].as_array().unwrap();
+    assert_eq!(orders.len(), 1, "one order, whatever the page went through");
+    let id = orders[0]["id"].as_str().unwrap();
+    world.shopper().with_token(&token_of(browser).await, id)
 }

@@ -1,5 +1,6 @@
 //! `florin-proxy` as an operator meets it: started wrongly, ended in order, killed.
 
+use std::net::SocketAddr;
 use std::time::Instant;
 
 use serde_json::Value;
@@ -31,11 +32,17 @@ async fn is_up(world: &World, program: &Program) {
     assert!(up.is_some(), "it does not start:\n{}", program.printed());
 }
 
+/// A port that nobody listens on.
+fn free_port() -> SocketAddr {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap()
+}
+
 /// A configuration that lacks nothing, for a service that nobody runs.
 fn complete(database: &str) -> Vec<(&'static str, String)> {
     vec![
-        ("FLORIN_LISTEN", "127.0.0.1:0".into()),
-        ("FLORIN_ADMIN_LISTEN", "127.0.0.1:0".into()),
+        ("FLORIN_LISTEN", free_port().to_string()),
+        ("FLORIN_ADMIN_LISTEN", free_port().to_string()),
         ("FLORIN_DATABASE_URL", format!("sqlite://{database}")),
         ("FLORIN_SERVICE_URL", "http://127.0.0.1:9/api".into()),
         ("FLORIN_SERVICE_API_KEY", "key".into()),

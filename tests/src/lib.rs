@@ -19,6 +19,7 @@
 //! unexpected error was logged, a delivery was not signed, or an event still waits to be told.
 
 mod answer;
+mod browser;
 mod chain;
 mod clock;
 mod ear;
@@ -27,11 +28,13 @@ mod log;
 mod patience;
 mod program;
 mod shopper;
+mod site;
 mod store_server;
 mod wire;
 mod world;
 
 pub use answer::Answer;
+pub use browser::{Browser, Look};
 pub use chain::Chain;
 pub use clock::MovableClock;
 pub use ear::{Ear, Heard, Mood};
@@ -39,6 +42,7 @@ pub use folder::Folder;
 pub use patience::{eventually, pause, within};
 pub use program::{Ended, Program};
 pub use shopper::{Checkout, Shopper};
+pub use site::Site;
 pub use store_server::StoreServer;
 pub use wire::Wire;
 pub use world::{Wishes, World, secrets};

@@ -48,7 +48,7 @@ impl Program {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         Ended {
             code: output.status.code(),
-            printed: text(&output.stdout) + &text(&output.stderr),
+            printed: [text(&output.stdout), text(&output.stderr)].concat(),
         }
     }
 

@@ -4,13 +4,16 @@ use std::net::SocketAddr;
 
 use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
-/// Carries connections to a server. Cut, it refuses them, as a server does that is down.
+/// Carries connections to a server. Cut, it refuses them, as a server does that is down. Frozen, it takes everything
+/// and hands on nothing, as a network does that is gone.
 #[derive(Debug)]
 pub struct Wire {
     here: SocketAddr,
     there: SocketAddr,
+    frozen: watch::Sender<bool>,
     carrying: Option<JoinHandle<()>>,
 }
 
@@ -20,10 +23,12 @@ impl Wire {
         let listener = TcpListener::bind("127.0.0.1:0").await;
         let listener = listener.expect("a port is free");
         let here = listener.local_addr().expect("it is bound");
-        let carrying = Some(tokio::spawn(carry(listener, there)));
+        let frozen = watch::channel(false).0;
+        let carrying = Some(tokio::spawn(carry(listener, there, frozen.subscribe())));
         Self {
             here,
             there,
+            frozen,
             carrying,
         }
     }
@@ -41,12 +46,22 @@ impl Wire {
         }
     }
 
-    /// Carries again, at the same address.
+    /// Hands on nothing more; nobody is told.
+    pub fn freeze(&self) {
+        self.frozen.send_replace(true);
+    }
+
+    /// Carries again, at the same address. Connections of before are gone.
     pub async fn mend(&mut self) {
         self.cut().await;
+        self.frozen.send_replace(false);
         let listener = TcpListener::bind(self.here).await;
         let listener = listener.expect("the port is still free");
-        self.carrying = Some(tokio::spawn(carry(listener, self.there)));
+        self.carrying = Some(tokio::spawn(carry(
+            listener,
+            self.there,
+            self.frozen.subscribe(),
+        )));
     }
 }
 
@@ -58,18 +73,32 @@ impl Drop for Wire {
     }
 }
 
-async fn carry(listener: TcpListener, there: SocketAddr) {
+async fn carry(listener: TcpListener, there: SocketAddr, frozen: watch::Receiver<bool>) {
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
-            Ok((mut near, _)) = listener.accept() => {
-                connections.spawn(async move {
-                    if let Ok(mut far) = TcpStream::connect(there).await {
-                        let _ = copy_bidirectional(&mut near, &mut far).await;
-                    }
-                });
+            Ok((near, _)) = listener.accept() => {
+                connections.spawn(connect(near, there, frozen.clone()));
             }
             Some(_) = connections.join_next() => {}
         }
+    }
+}
+
+async fn connect(mut near: TcpStream, there: SocketAddr, mut frozen: watch::Receiver<bool>) {
+    let Ok(mut far) = TcpStream::connect(there).await else {
+        return;
+    };
+    let freezes = async {
+        // An error means that the wire itself is gone, and this with it.
+        let _ = frozen.wait_for(|is| *is).await;
+    };
+    tokio::select! {
+        biased;
+        () = freezes => {
+            // Both ends stay open, and hear nothing.
+            std::future::pending::<()>().await;
+        }
+        _ = copy_bidirectional(&mut near, &mut far) => {}
     }
 }

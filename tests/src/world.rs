@@ -1,6 +1,7 @@
 //! The world: service, proxy, shop and the store's endpoint, and how it ends.
 
 mod configuration;
+mod ending;
 mod running;
 pub mod secrets;
 mod wishes;
@@ -11,7 +12,6 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use ledger::{Ledger as _, SqliteLedger};
 use money::Currency;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -34,6 +34,8 @@ use crate::wire::Wire;
 pub struct World {
     /// The clock of proxy and sandbox.
     pub clock: MovableClock,
+    /// What stands between browsers, shops and the proxy.
+    pub front_wire: Wire,
     /// What stands between the proxy and the payment service.
     pub service_wire: Wire,
     /// What stands between the proxy and the store's endpoint.
@@ -69,9 +71,11 @@ impl World {
             [bind().await, bind().await, bind().await, bind().await];
         let shop_url = format!("http://{}", shop.1);
         let ear = Ear::open(clock.clone(), shop_url, shutdown.clone()).await;
+        let front_wire = Wire::to(public.1).await;
         let service_wire = Wire::to(sandbox.1).await;
         let store_wire = Wire::to(ear.address()).await;
         let places = Places {
+            front: front_wire.address(),
             public: public.1,
             admin: admin.1,
             service: service_wire.address(),
@@ -92,6 +96,7 @@ impl World {
         spawn(demo_shop::run(shop.0, settings, shutdown.clone()));
         let mut world = Self {
             clock,
+            front_wire,
             service_wire,
             store_wire,
             ear,
@@ -249,78 +254,6 @@ impl World {
         std::fs::write(&file, text).expect("the folder is writable");
         let proxy = Running::start(&file, self.clock.clone(), public, admin).await;
         self.proxy = Some(proxy);
-    }
-
-    /// Waits until everything is told, ends all, and fails when something was wrong.
-    ///
-    /// # Panics
-    /// An event still waits to be told, a delivery was not signed, or an error was logged that nobody expected; or one
-    /// was expected and did not come.
-    pub async fn end(mut self) {
-        if self.proxy.is_some() {
-            self.everything_is_told().await;
-        }
-        self.has_ended = true;
-        self.stop_proxy().await;
-        let url = format!("sqlite://{}", self.database().display());
-        let ledger = SqliteLedger::open(&url, "test")
-            .await
-            .expect("the proxy's own database");
-        let backlog = ledger.backlog().await.expect("the ledger answers");
-        ledger.close().await;
-        let expected = self
-            .expected
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
-        let errors = self.log.errors();
-        let is_expected = |error: &&String| expected.iter().any(|text| error.contains(text));
-        let surprises: Vec<_> = errors.iter().filter(|error| !is_expected(error)).collect();
-        let missing = expected
-            .iter()
-            .find(|text| !errors.iter().any(|error| error.contains(*text)));
-        let faults = self.ear.faults();
-        self.shutdown.cancel();
-        assert!(
-            surprises.is_empty(),
-            "unexpected errors: {surprises:#?}\n{}",
-            self.log
-        );
-        assert_eq!(
-            missing, None,
-            "an error that was expected was not logged\n{}",
-            self.log
-        );
-        assert!(
-            faults.is_empty(),
-            "deliveries that no store would take: {faults:#?}"
-        );
-        assert_eq!(backlog, 0, "events wait to be told\n{}", self.log);
-    }
-
-    /// Waits until no event waits to be told.
-    pub async fn everything_is_told(&self) {
-        eventually("no event waits to be told", async || {
-            let answer = self
-                .http
-                .get(format!("{}/health/ready", self.admin_url()))
-                .send()
-                .await;
-            let answer = crate::Answer::read(answer.ok()?).await;
-            (answer.body["events_waiting"] == 0).then_some(())
-        })
-        .await;
-    }
-}
-
-impl Drop for World {
-    fn drop(&mut self) {
-        self.shutdown.cancel();
-        if std::thread::panicking() {
-            eprintln!("what the world logged:\n{}", self.log);
-        } else {
-            assert!(self.has_ended, "a test ends its world: world.end().await");
-        }
     }
 }
 

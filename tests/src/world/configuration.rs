@@ -8,6 +8,9 @@ use super::wishes::Wishes;
 /// Where everything is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Places {
+    /// The proxy as everybody reaches it.
+    pub(crate) front: SocketAddr,
+    /// The proxy itself.
     pub(crate) public: SocketAddr,
     pub(crate) admin: SocketAddr,
     /// The service as the proxy reaches it.
@@ -21,7 +24,7 @@ pub(crate) struct Places {
 
 impl Places {
     pub(crate) fn proxy_url(&self) -> String {
-        format!("http://{}", self.public)
+        format!("http://{}", self.front)
     }
 
     pub(crate) fn shop_url(&self) -> String {
@@ -32,6 +35,7 @@ impl Places {
 /// The text of `florin.toml`: the demo shop's store with its catalogue, and another one.
 pub(crate) fn florin_toml(places: &Places, wishes: &Wishes, database_url: &str) -> String {
     let Places {
+        front,
         public,
         admin,
         service,
@@ -39,6 +43,7 @@ pub(crate) fn florin_toml(places: &Places, wishes: &Wishes, database_url: &str) 
         webhook,
         ..
     } = places;
+    let origins = [&[places.shop_url()], &wishes.origins[..]].concat();
     let secret = &wishes.proxys_secret;
     let (tolerance, theme) = (&wishes.tolerance, &wishes.theme);
     let key = secrets::API_KEY;
@@ -49,7 +54,7 @@ pub(crate) fn florin_toml(places: &Places, wishes: &Wishes, database_url: &str) 
     format!(
         r#"listen = "{public}"
 admin_listen = "{admin}"
-public_url = "http://{public}"
+public_url = "http://{front}"
 database_url = "{database_url}"
 environment = "test"
 
@@ -69,7 +74,7 @@ secret_key = "{other_key}"
 [[store]]
 id = "demo"
 name = "Quiet Goods"
-origins = ["http://{shop}"]
+origins = {origins:?}
 currency = "USD"
 secret_key = "{store_key}"
 return_url = "http://{shop}/thanks"

@@ -15,6 +15,8 @@ pub struct Wishes {
     pub proxys_secret: String,
     /// The store's `underpayment_tolerance`.
     pub tolerance: String,
+    /// Origins of the store beside the demo shop's.
+    pub origins: Vec<String>,
     /// The store's `theme.preset`.
     pub theme: String,
     /// Whether the service offers an asset that nobody knows.
@@ -29,6 +31,7 @@ impl Default for Wishes {
             callbacks: true,
             proxys_secret: secrets::API_SECRET.to_owned(),
             tolerance: "0".to_owned(),
+            origins: Vec::new(),
             theme: "auto".to_owned(),
             unknown_asset: false,
             invoice_minutes: 15,

@@ -1,0 +1,203 @@
+//! A page is loaded again, loses its network, or meets a proxy that is away: the order goes on where it was.
+
+use tests::{Browser, World, within};
+
+use crate::journeys::the_order;
+
+#[tokio::test]
+async fn loaded_again_at_every_step_it_is_the_same_order() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    let page = format!(
+        "{}/pay?store=demo#store=demo&product=ebook",
+        world.proxy_url()
+    );
+    browser.goes_to(&page).await;
+    browser.sees("status-open").await;
+    let checkout = the_order(&world, &browser).await;
+    browser.reloads().await;
+    browser.presses("asset-BTC").await;
+    browser.sees("status-awaiting_payment").await;
+    let address = browser.reads("address").await;
+    browser.reloads().await;
+    browser.sees("status-awaiting_payment").await;
+    assert_eq!(browser.reads("address").await, address);
+    browser.presses("i-have-paid").await;
+    for (act, status) in [
+        (None, "status-checking"),
+        (Some(1), "status-processing"),
+        (Some(2), "status-paid"),
+    ] {
+        if let Some(blocks) = act {
+            if blocks == 1 {
+                world.chain().pays(&checkout, "exact").await;
+            }
+            world.chain().mines(blocks).await;
+        }
+        browser.sees(status).await;
+        browser.reloads().await;
+        browser.sees(status).await;
+    }
+    assert_eq!(the_order(&world, &browser).await.order, checkout.order);
+    assert_eq!(world.chain().count("POST", "/invoice").await, 1);
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_shops_page_that_is_loaded_again_finds_its_order_in_the_frame() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    browser.goes_to(&world.shop_url()).await;
+    browser.presses("pay-ebook").await;
+    browser.enters_the_checkout().await;
+    browser.presses("asset-BTC").await;
+    let address = browser.reads("address").await;
+    browser.reloads().await;
+    browser.presses("pay-ebook").await;
+    browser.enters_the_checkout().await;
+    browser.sees("status-awaiting_payment").await;
+    assert_eq!(browser.reads("address").await, address);
+    the_order(&world, &browser).await;
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_page_without_a_network_says_so_and_goes_on_when_it_is_back() {
+    let mut world = World::start().await;
+    let browser = Browser::open().await;
+    let page = format!(
+        "{}/pay?store=demo#store=demo&product=ebook",
+        world.proxy_url()
+    );
+    browser.goes_to(&page).await;
+    browser.presses("asset-BTC").await;
+    browser.sees("status-awaiting_payment").await;
+    let checkout = the_order(&world, &browser).await;
+    world.front_wire.freeze();
+    browser.is_offline(true).await;
+    // The browser knows at once; the stream, which merely goes quiet, would tell only much later.
+    let soon = std::time::Duration::from_secs(15);
+    let told = within(soon, async || browser.shows("offline").await.then_some(())).await;
+    assert!(told.is_some(), "nothing says that the network is gone");
+    let banner = browser.reads("offline").await;
+    assert!(
+        banner.contains("Connection lost. Your payment is safe"),
+        "{banner}"
+    );
+    assert!(
+        browser.shows("address").await,
+        "what can be paid is still shown"
+    );
+    world.front_wire.mend().await;
+    browser.is_offline(false).await;
+    browser.sees_no("offline").await;
+    world.chain().pays(&checkout, "exact").await;
+    world.chain().mines(3).await;
+    browser.sees("status-paid").await;
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_page_outlives_a_proxy_that_is_started_again() {
+    let mut world = World::start().await;
+    let browser = Browser::open().await;
+    browser.goes_to(&world.shop_url()).await;
+    browser.presses("pay-ebook").await;
+    browser.enters_the_checkout().await;
+    browser.presses("asset-BTC").await;
+    browser.sees("status-awaiting_payment").await;
+    let checkout = the_order(&world, &browser).await;
+    let address = checkout.address().await;
+    world.stop_proxy().await;
+    browser.sees("offline").await;
+    let invoice = world.chain().invoice_of(&address).await;
+    world.chain().pays_invoice(&invoice, "exact").await;
+    world.chain().mines(3).await;
+    world.start_proxy().await;
+    browser.sees("status-paid").await;
+    browser.sees_no("offline").await;
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_bad_end_leads_on() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    let page = format!(
+        "{}/pay?store=demo#store=demo&product=ebook",
+        world.proxy_url()
+    );
+    browser.goes_to(&page).await;
+    browser.presses("asset-BTC").await;
+    let old = browser.reads("address").await;
+    let checkout = the_order(&world, &browser).await;
+    // Time runs out; a new quote is one press away.
+    world.everything_is_told().await;
+    world.skip(std::time::Duration::from_mins(16));
+    browser.sees("status-expired").await;
+    browser.presses("new-quote").await;
+    browser.sees("status-awaiting_payment").await;
+    assert_ne!(browser.reads("address").await, old);
+    // Half arrives; the page says exactly what is missing, and the code leads to the same address.
+    world.chain().pays(&checkout, "half").await;
+    world.chain().mines(3).await;
+    browser.sees("status-underpaid").await;
+    let view = checkout.looks().await;
+    let missing = view["attempt"]["remaining_in_crypto"].as_str().unwrap();
+    assert_eq!(browser.reads("remaining").await, missing);
+    assert_eq!(browser.scans("qr").await, view["attempt"]["address"]);
+    world.chain().pays(&checkout, "rest").await;
+    world.chain().mines(3).await;
+    browser.sees("status-paid").await;
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_service_that_is_away_is_explained_and_asked_again() {
+    let mut world = World::start().await;
+    let browser = Browser::open().await;
+    world.service_wire.cut().await;
+    let page = format!(
+        "{}/pay?store=demo#store=demo&product=ebook",
+        world.proxy_url()
+    );
+    browser.goes_to(&page).await;
+    browser.sees("retry").await;
+    let screen = browser.reads("status-open").await;
+    assert!(screen.contains("Please try again in a moment"), "{screen}");
+    world.service_wire.mend().await;
+    browser.presses("retry").await;
+    browser.presses("asset-BTC").await;
+    browser.sees("status-awaiting_payment").await;
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn an_address_that_failed_its_checks_is_nowhere_on_the_page() {
+    let world = World::start().await;
+    world.expect_error("the service's invoice is not shown");
+    let browser = Browser::open().await;
+    let page = format!(
+        "{}/pay?store=demo#store=demo&product=ebook",
+        world.proxy_url()
+    );
+    browser.goes_to(&page).await;
+    browser.sees("asset-BTC").await;
+    let wrong = "tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsy";
+    let lie = serde_json::json!({ "address": wrong });
+    world.chain().lies_about_the_next_invoice(lie).await;
+    browser.presses("asset-BTC").await;
+    browser.sees("status-blocked").await;
+    let everything = "return document.querySelector('florin-checkout').shadowRoot.innerHTML";
+    let everything = browser.runs(everything, &[]).await;
+    assert!(!everything.as_str().unwrap().contains("tb1q"));
+    assert!(!browser.shows("qr").await && !browser.shows("address").await);
+    browser.end().await;
+    world.end().await;
+}

@@ -1,0 +1,255 @@
+//! A real browser: Chromium, driven from outside by WebDriver.
+//!
+//! Steps read as a customer's would; each waits, with a bound, until what it speaks of is there. Where a checkout is
+//! shown in a frame, [`Browser::enters_the_checkout`] comes first.
+
+mod driver;
+mod launch;
+mod scan;
+
+use std::process::Command;
+
+use serde_json::{Value, json};
+use thirtyfour::error::WebDriverResult;
+use thirtyfour::{Key, WebDriver, WebElement};
+
+use self::driver::Driver;
+use self::launch::launch;
+use self::scan::scan;
+use crate::folder::Folder;
+use crate::patience::{eventually, pause};
+
+/// Finds by `data-testid`: in the checkout's shadow root, else in the page.
+const FIND: &str = r#"
+    const named = `[data-testid="${arguments[0]}"]`;
+    const checkout = document.querySelector('florin-checkout');
+    return checkout?.shadowRoot?.querySelector(named) ?? document.querySelector(named);
+"#;
+
+/// The `data-testid` of what has the focus, else its `data-product`, else its tag.
+const FOCUSED: &str = r"
+    let at = document.activeElement;
+    while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
+    return at?.dataset?.testid ?? at?.tagName ?? '';
+";
+
+/// How a browser looks at things.
+#[derive(Clone, Copy, Debug)]
+pub struct Look {
+    /// The window, in CSS pixels.
+    pub size: (u32, u32),
+    /// Whether its owner likes it dark.
+    pub dark: bool,
+}
+
+impl Default for Look {
+    /// A laptop in daylight.
+    fn default() -> Self {
+        Self {
+            size: (1280, 1000),
+            dark: false,
+        }
+    }
+}
+
+/// A browser with one tab. Ends with [`Browser::end`].
+#[derive(Debug)]
+pub struct Browser {
+    tab: WebDriver,
+    driver: Driver,
+    /// Chromium's own process, which outlives its driver.
+    process: u64,
+    folder: Folder,
+    has_ended: bool,
+}
+
+impl Browser {
+    /// A browser as most people have it.
+    pub async fn open() -> Self {
+        Self::open_with(Look::default()).await
+    }
+
+    /// A browser that looks at things otherwise.
+    pub async fn open_with(look: Look) -> Self {
+        let folder = Folder::new();
+        let driver = Driver::start();
+        let tab = launch(&driver, &folder, look).await;
+        let process = tab.capabilities().get("goog:processID");
+        let process = process.and_then(Value::as_u64);
+        Self {
+            process: process.expect("chromedriver says which process it started"),
+            tab,
+            driver,
+            folder,
+            has_ended: false,
+        }
+    }
+
+    /// Goes to an address.
+    pub async fn goes_to(&self, url: &str) {
+        self.tab.goto(url).await.expect("the page loads");
+    }
+
+    /// Loads the page again.
+    pub async fn reloads(&self) {
+        self.leaves_the_checkout().await;
+        self.tab.refresh().await.expect("the page loads again");
+    }
+
+    /// Steps into the frame in which the checkout is shown.
+    pub async fn enters_the_checkout(&self) {
+        self.leaves_the_checkout().await;
+        eventually("the frame of the checkout", async || {
+            let script = "return document.querySelector('florin-checkout')?.shadowRoot?.querySelector('iframe')";
+            let frame = self.tab.execute(script, vec![]).await.ok()?.element().ok()?;
+            frame.enter_frame().await.ok()?;
+            let inside = "return document.querySelector('florin-checkout') !== null";
+            (self.runs(inside, &[]).await == json!(true)).then_some(())
+        })
+        .await;
+    }
+
+    /// Steps back into the shop's page.
+    pub async fn leaves_the_checkout(&self) {
+        self.tab
+            .enter_default_frame()
+            .await
+            .expect("there is a page");
+    }
+
+    /// Waits until this is visible: a `data-testid`.
+    pub async fn sees(&self, name: &str) -> WebElement {
+        eventually(&format!("{name} is visible"), async || {
+            let found = self.find(name).await?;
+            found.is_displayed().await.ok()?.then_some(found)
+        })
+        .await
+    }
+
+    /// Waits until this is gone: a `data-testid`.
+    pub async fn sees_no(&self, name: &str) {
+        eventually(&format!("{name} is gone"), async || {
+            self.find(name).await.is_none().then_some(())
+        })
+        .await;
+    }
+
+    /// Whether this is on the screen now.
+    pub async fn shows(&self, name: &str) -> bool {
+        match self.find(name).await {
+            Some(found) => found.is_displayed().await.unwrap_or(false),
+            None => false,
+        }
+    }
+
+    /// Its text, as it is read: without the blanks that only look nice.
+    pub async fn reads(&self, name: &str) -> String {
+        let read = "return arguments[0].textContent";
+        let found = self.sees(name).await;
+        let found = found.to_json().expect("an element is JSON");
+        let text = self.runs(read, &[found]).await;
+        text.as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Presses it.
+    pub async fn presses(&self, name: &str) {
+        eventually(&format!("{name} can be pressed"), async || {
+            let found = self.find(name).await?;
+            let ready = found.attr("aria-disabled").await.ok()?.is_none();
+            (ready && found.click().await.is_ok()).then_some(())
+        })
+        .await;
+    }
+
+    /// What a camera reads in it.
+    pub async fn scans(&self, name: &str) -> String {
+        let found = self.sees(name).await;
+        let script = "arguments[0].scrollIntoView({ block: 'center', behavior: 'instant' })";
+        self.runs(script, &[found.to_json().expect("an element is JSON")])
+            .await;
+        let picture = found.screenshot_as_png().await.expect("it can be seen");
+        scan(&picture, &self.folder.file("code.png"))
+    }
+
+    /// What the clipboard holds.
+    pub async fn clipboard(&self) -> String {
+        self.leaves_the_checkout().await;
+        let read = "const done = arguments[0]; navigator.clipboard.readText().then(done, (e) => done('' + e))";
+        let text = self.tab.execute_async(read, vec![]).await;
+        let text = text.expect("a page may ask for the clipboard");
+        let text = text.json().as_str().unwrap_or_default().to_owned();
+        self.enters_the_checkout().await;
+        text
+    }
+
+    /// Presses Tab until this has the focus (a `data-testid`), inside or outside the frame, then Enter.
+    pub async fn reaches_by_keyboard(&self, name: &str) {
+        for _ in 0..60 {
+            if self.runs(FOCUSED, &[]).await == name {
+                return;
+            }
+            self.types(Key::Tab).await;
+            pause(std::time::Duration::from_millis(20)).await;
+        }
+        panic!("{name} cannot be reached with Tab");
+    }
+
+    /// Presses a key, wherever the focus is.
+    pub async fn types(&self, key: Key) {
+        let typed = self.tab.action_chain().send_keys(key).perform().await;
+        typed.expect("a key can be pressed");
+    }
+
+    /// Takes the network away, or brings it back.
+    pub async fn is_offline(&self, offline: bool) {
+        let conditions = json!({
+            "offline": offline,
+            "latency": 0,
+            "downloadThroughput": -1,
+            "uploadThroughput": -1,
+        });
+        self.tells("Network.enable", json!({})).await;
+        self.tells("Network.emulateNetworkConditions", conditions)
+            .await;
+    }
+
+    /// Runs a script in the page or frame.
+    pub async fn runs(&self, script: &str, arguments: &[Value]) -> Value {
+        let answer = self.tab.execute(script, arguments.to_vec()).await;
+        answer.map_or(Value::Null, |answer| answer.json().clone())
+    }
+
+    /// What the console holds since it was last read, without what is only said for information.
+    pub async fn complaints(&self) -> Vec<String> {
+        let log = self.tab.browser_log().await.expect("Chromium keeps a log");
+        let lines = log.into_iter().map(|entry| entry.message);
+        lines.collect()
+    }
+
+    /// Closes it.
+    pub async fn end(mut self) {
+        self.has_ended = true;
+        let quit = self.tab.clone().quit().await;
+        quit.expect("a browser can be closed");
+    }
+
+    async fn find(&self, name: &str) -> Option<WebElement> {
+        let found: WebDriverResult<_> = self.tab.execute(FIND, vec![json!(name)]).await;
+        found.ok()?.element().ok()
+    }
+
+    async fn tells(&self, method: &str, parameters: Value) {
+        let told = self.tab.cdp().send_raw(method, parameters).await;
+        told.unwrap_or_else(|error| panic!("{method}: {error}"));
+    }
+}
+
+/// A test that fails does not come to the end of its browser: nothing of it may be left.
+impl Drop for Browser {
+    fn drop(&mut self) {
+        if !self.has_ended {
+            let _ = Command::new("kill").arg(self.process.to_string()).status();
+            self.driver.stop();
+        }
+    }
+}

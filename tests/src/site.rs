@@ -1,0 +1,75 @@
+//! A page of somebody's own, on an origin of its own.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::get;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+/// A site of one page.
+#[derive(Debug)]
+pub struct Site {
+    url: String,
+    page: Arc<Mutex<Page>>,
+    serving: JoinHandle<()>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Page {
+    policy: String,
+    html: String,
+}
+
+impl Site {
+    /// Opens it, empty.
+    pub async fn open() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await;
+        let listener = listener.expect("a port is free");
+        let address = listener.local_addr().expect("it is bound");
+        let page = Arc::<Mutex<Page>>::default();
+        let routes = Router::new()
+            .route("/", get(show))
+            .with_state(Arc::clone(&page));
+        let serving = async move {
+            axum::serve(listener, routes)
+                .await
+                .expect("a bound listener serves");
+        };
+        Self {
+            url: format!("http://{address}"),
+            page,
+            serving: tokio::spawn(serving),
+        }
+    }
+
+    /// Its address, which is also its origin.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Shows this body from now on, under this Content-Security-Policy.
+    pub fn shows(&self, policy: &str, body: &str) {
+        let mut page = self.page.lock().unwrap_or_else(PoisonError::into_inner);
+        policy.clone_into(&mut page.policy);
+        page.html = format!("<!doctype html><html lang=\"en\"><title>Page</title>{body}");
+    }
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        self.serving.abort();
+    }
+}
+
+async fn show(State(page): State<Arc<Mutex<Page>>>) -> Response {
+    let Page { policy, html } = page.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let headers = [
+        (CONTENT_SECURITY_POLICY, policy),
+        (CONTENT_TYPE, "text/html; charset=utf-8".to_owned()),
+    ];
+    (headers, html).into_response()
+}
