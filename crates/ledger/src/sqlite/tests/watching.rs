@@ -1,0 +1,161 @@
+//! Looks: leased, hurried, held, and in their order.
+
+use super::*;
+
+#[tokio::test]
+async fn a_slow_answer_never_overwrites_a_later_one() {
+    let home = home("slow").await;
+    awaiting(&home.ledger, 1).await;
+    let slow = look(&home.ledger, 20).await;
+    let quick = look(&home.ledger, 60).await;
+    let paid = home
+        .ledger
+        .observe(&quick, &exact("COMPLETED"))
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(paid.status, OrderStatus::Paid);
+    assert_eq!(
+        home.ledger.observe(&slow, &said("FAILED")).await.unwrap(),
+        None
+    );
+    assert_eq!(
+        home.ledger
+            .observe(&quick, &exact("COMPLETED"))
+            .await
+            .unwrap(),
+        None
+    );
+    assert_eq!(status(&home.ledger, 1).await, OrderStatus::Paid);
+}
+
+#[tokio::test]
+async fn an_attempt_is_leased_to_one_watcher_at_a_time() {
+    let home = home("lease").await;
+    awaiting(&home.ledger, 1).await;
+    assert_eq!(
+        home.ledger
+            .due_attempts(at(20), at(50), 9)
+            .await
+            .unwrap()
+            .len(),
+        1
+    );
+    assert_eq!(
+        home.ledger
+            .due_attempts(at(49), at(80), 9)
+            .await
+            .unwrap()
+            .len(),
+        0
+    );
+    let again = home.ledger.due_attempts(at(50), at(80), 9).await.unwrap();
+    assert_eq!(
+        again[0].look, 2,
+        "a look that never came back is made again"
+    );
+}
+
+#[tokio::test]
+async fn a_callback_only_brings_the_next_look_forward() {
+    let home = home("hurry").await;
+    awaiting(&home.ledger, 1).await;
+    let known = invoice(1).id;
+    assert!(home.ledger.hurry_invoice(&known, at(3)).await.unwrap());
+    assert!(
+        !home.ledger.hurry_invoice(&known, at(9)).await.unwrap(),
+        "never back"
+    );
+    assert!(
+        !home
+            .ledger
+            .hurry_invoice(&invoice(7).id, at(1))
+            .await
+            .unwrap()
+    );
+    assert_eq!(
+        home.ledger
+            .due_attempts(at(3), at(33), 9)
+            .await
+            .unwrap()
+            .len(),
+        1
+    );
+    assert_eq!(event_types(&home.ledger).await.len(), 2);
+}
+
+#[tokio::test]
+async fn a_callback_is_heard_long_after_the_last_look() {
+    let home = home("long-after").await;
+    awaiting(&home.ledger, 1).await;
+    let month = 30 * 24 * 3600;
+    see(&home.ledger, month, said("FAILED")).await;
+    let much_later = at(month + 3600);
+    assert_eq!(
+        home.ledger
+            .due_attempts(much_later, much_later, 9)
+            .await
+            .unwrap(),
+        []
+    );
+    assert!(
+        home.ledger
+            .hurry_invoice(&invoice(1).id, much_later)
+            .await
+            .unwrap()
+    );
+    see(&home.ledger, month + 3600, exact("COMPLETED")).await;
+    assert_eq!(status(&home.ledger, 1).await, OrderStatus::Paid);
+    assert!(
+        !home
+            .ledger
+            .hurry_invoice(&invoice(1).id, much_later)
+            .await
+            .unwrap(),
+        "settled"
+    );
+}
+
+#[tokio::test]
+async fn a_callback_during_a_look_leads_to_another_look() {
+    let home = home("during").await;
+    awaiting(&home.ledger, 1).await;
+    let under_way = look(&home.ledger, 20).await;
+    assert!(
+        home.ledger
+            .hurry_invoice(&invoice(1).id, at(21))
+            .await
+            .unwrap()
+    );
+    assert_eq!(
+        home.ledger.due_attempts(at(21), at(51), 9).await.unwrap(),
+        [],
+        "one at a time"
+    );
+    let seen = Observation {
+        observed_at: at(22),
+        ..said("CHECKING")
+    };
+    home.ledger.observe(&under_way, &seen).await.unwrap();
+    assert_eq!(
+        home.ledger
+            .due_attempts(at(22), at(52), 9)
+            .await
+            .unwrap()
+            .len(),
+        1
+    );
+}
+
+#[tokio::test]
+async fn what_is_held_is_news_once_and_looked_at_rarely() {
+    let home = home("held").await;
+    awaiting(&home.ledger, 1).await;
+    assert!(see(&home.ledger, 20, said("LOST")).await.changed);
+    assert_eq!(
+        home.ledger.due_attempts(at(79), at(109), 9).await.unwrap(),
+        []
+    );
+    assert!(!see(&home.ledger, 80, said("LOST")).await.changed);
+    assert_eq!(status(&home.ledger, 1).await, OrderStatus::AwaitingPayment);
+}
