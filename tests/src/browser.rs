@@ -250,6 +250,8 @@ impl Drop for Browser {
         if !self.has_ended {
             let _ = Command::new("kill").arg(self.process.to_string()).status();
             self.driver.stop();
+            // There is no session left to say goodbye to.
+            let _ = self.tab.clone().leak();
         }
     }
 }

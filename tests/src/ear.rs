@@ -8,7 +8,7 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Redirect, Response};
-use axum::routing::post;
+use axum::routing::{any, post};
 use jiff::Timestamp;
 use serde_json::Value;
 use standardwebhooks::Webhook;
@@ -93,6 +93,8 @@ impl Ear {
         let ear = Self(Arc::new(inner));
         let routes = Router::new()
             .route("/florin", post(receive))
+            // Where a redirect leads: whoever follows it would take it for a success.
+            .route("/elsewhere", any(async || StatusCode::NO_CONTENT))
             .with_state(ear.clone());
         let serve =
             axum::serve(listener, routes).with_graceful_shutdown(shutdown.cancelled_owned());
