@@ -38,6 +38,7 @@ pub(crate) fn view(snapshot: &Snapshot, seen: Seen<'_>) -> OrderView {
     let observed_at = shown.and_then(|(_, invoice)| invoice.observed_at);
     OrderView {
         id: order.id.to_string(),
+        version: u32::try_from(order.version).unwrap_or(u32::MAX),
         environment: seen.environment,
         store: StoreView {
             id: seen.store.id.to_string(),

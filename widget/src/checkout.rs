@@ -195,13 +195,19 @@ impl Checkout {
     pub(crate) fn receive(self, order: OrderView) {
         let Some(parts) = self.parts() else { return };
         let before = self.order.get_untracked();
+        // A slow answer to an earlier question: what is shown is newer.
+        let is_old = |shown: &Rc<OrderView>| shown.id == order.id && shown.version > order.version;
+        if before.as_ref().is_some_and(is_old) {
+            parts.live.heard(None);
+            return;
+        }
         let status = order.status;
         let is_news = before.is_none_or(|before| before.status != status);
         let left = order.attempt.as_ref().map_or(0, |a| a.expires_in_seconds);
         let id = order.id.clone();
         let order = Rc::new(order);
         self.seconds_left.set(left);
-        self.lost.set(false);
+        self.answered(is_news);
         self.stopped.set(false);
         self.order.set(Some(Rc::clone(&order)));
         parts.live.heard(Some(&order));
@@ -211,6 +217,19 @@ impl Checkout {
         }
         if is_news && status.is_settled() {
             parts.host.emit("paid", &object(&[("order_id", &id)]));
+        }
+    }
+
+    /// The proxy has answered: a connection that was lost is back, and with news what was refused before is past.
+    pub(crate) fn answered(self, is_news: bool) {
+        self.lost.set(false);
+        let is_past = self.problem.with_untracked(|problem| match problem {
+            Some(Problem::Network) => true,
+            Some(_) => is_news,
+            None => false,
+        });
+        if is_past {
+            self.problem.set(None);
         }
     }
 

@@ -80,9 +80,13 @@ impl Language {
 
     /// `4 seconds ago`.
     pub(crate) fn ago(&self, seconds: u32) -> String {
-        let seconds = i32::try_from(seconds).unwrap_or(i32::MAX);
+        let (number, unit) = match seconds {
+            0..60 => (seconds.max(1), "second"),
+            _ => (seconds / 60, "minute"),
+        };
+        let number = i32::try_from(number).unwrap_or(i32::MAX);
         RelativeTimeFormat::new(&self.locale)
-            .map(|format| format.format(-seconds, "second"))
+            .map(|format| format.format(-number, unit))
             .unwrap_or_default()
     }
 

@@ -146,7 +146,7 @@ impl Live {
                 Ok(Some(order)) => checkout.receive(order),
                 Ok(None) => {
                     live.heard(None);
-                    checkout.lost.set(false);
+                    checkout.answered(false);
                 }
                 Err(problem) if problem.code() == Some(ErrorCode::NotFound) => {
                     checkout.stop_with(problem);

@@ -13,9 +13,9 @@ pub enum Phase {
     Choosing,
     /// Send the amount to the address.
     Paying,
-    /// The customer says it is sent, or a transaction was seen: wait for the first block.
+    /// The customer says it is sent: wait for it to be seen.
     Checking,
-    /// Wait for more blocks.
+    /// It was seen: wait for blocks.
     Processing,
     /// Done.
     Paid,
@@ -50,6 +50,8 @@ impl Phase {
         match order.status {
             Status::Open => Self::Choosing,
             Status::AwaitingPayment if order.attempt.is_some() => Self::Paying,
+            // Seen without a block yet: found, and nothing more to send.
+            Status::Checking if is_seen(order) => Self::Processing,
             Status::AwaitingPayment | Status::Checking => Self::Checking,
             Status::Processing => Self::Processing,
             Status::Paid => Self::Paid,
@@ -61,6 +63,11 @@ impl Phase {
             Status::Blocked => Self::Blocked,
         }
     }
+}
+
+fn is_seen(order: &OrderView) -> bool {
+    let attempt = order.attempt.as_ref();
+    attempt.is_some_and(|attempt| attempt.confirmations.is_some())
 }
 
 /// Whether something, but not all, has arrived: the full amount must not be sent again.

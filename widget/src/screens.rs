@@ -100,7 +100,8 @@ fn focus_heading(checkout: Checkout) {
     let elsewhere = document.active_element().is_some_and(|element| {
         element.tag_name() != "BODY" && !element.tag_name().starts_with("FLORIN-")
     });
-    if elsewhere {
+    // In a frame the customer may be busy on the page around it, which is another document.
+    if elsewhere || !document.has_focus().unwrap_or(false) {
         return;
     }
     request_animation_frame(move || {

@@ -2,7 +2,7 @@
 
 use money::AmountText;
 
-use crate::fields::{amount, flag, text};
+use crate::fields::{amount, flag, number, text};
 use crate::{AttemptView, Fields, Status, Unreadable};
 
 /// Which money moves.
@@ -32,6 +32,8 @@ impl Environment {
 pub struct OrderView {
     /// `ord_` and 32 hexadecimal digits. A public handle: it opens nothing.
     pub id: String,
+    /// Grows with every change: a view of a lower version than the one that is shown is out of date.
+    pub version: u32,
     /// Which money moves.
     pub environment: Environment,
     /// Who sells.
@@ -88,6 +90,7 @@ impl OrderView {
         let store = fields.object("store").ok_or(Unreadable("store"))?;
         Ok(Self {
             id: text(fields, "id")?,
+            version: number(fields, "version")?,
             environment: match text(fields, "environment")?.as_str() {
                 "test" => Environment::Test,
                 "production" => Environment::Production,

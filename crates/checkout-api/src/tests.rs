@@ -35,6 +35,7 @@ fn amount(text: &str) -> AmountText {
 fn order(attempt: Option<AttemptView>) -> OrderView {
     OrderView {
         id: "ord_00112233445566778899aabbccddeeff".into(),
+        version: 7,
         environment: Environment::Test,
         store: StoreView {
             id: "demo".into(),

@@ -1,4 +1,4 @@
-use checkout_api::{Environment, StoreView};
+use checkout_api::{Confirmations, Environment, StoreView};
 use money::AmountText;
 
 use super::*;
@@ -34,6 +34,7 @@ fn attempt(received: &str, remaining: &str) -> AttemptView {
 fn order(status: Status) -> OrderView {
     OrderView {
         id: "ord_1".into(),
+        version: 1,
         environment: Environment::Test,
         store: StoreView {
             id: "demo".into(),
@@ -118,4 +119,16 @@ fn partly_paid_means_something_came_and_something_lacks() {
     assert!(is_partly_paid(&attempt("0.2", "0.3")));
     assert!(!is_partly_paid(&attempt("0.00", "0.5")));
     assert!(!is_partly_paid(&attempt("0.5", "0")));
+}
+
+#[test]
+fn a_payment_that_was_seen_is_found_before_its_first_block() {
+    let mut order = order(Status::Checking);
+    assert_eq!(Phase::of(Some(&order), false, false), Phase::Checking);
+    let attempt = order.attempt.as_mut().unwrap();
+    attempt.confirmations = Some(Confirmations {
+        count: 0,
+        required: 3,
+    });
+    assert_eq!(Phase::of(Some(&order), false, false), Phase::Processing);
 }

@@ -23,7 +23,7 @@ pub(super) fn show(checkout: Checkout) -> Node {
 
 fn connection(checkout: Checkout) -> Node {
     let state = remember(Box::new(move || {
-        let late = |order: &Rc<OrderView>| order.delayed;
+        let late = |order: &Rc<OrderView>| order.delayed && order.attempt.is_some();
         if checkout.lost.get() {
             String::from("offline")
         } else if checkout

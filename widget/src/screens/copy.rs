@@ -20,7 +20,7 @@ pub(super) enum Shown {
 pub(super) fn button(checkout: Checkout, shown: Shown, value: String, label: String) -> Node {
     let (test, place) = match shown {
         Shown::Address => ("copy-address", ".address"),
-        Shown::Amount => ("copy-amount", ".exactly"),
+        Shown::Amount => ("copy-amount", ".number"),
     };
     let copied = RwSignal::new(false);
     let copy = move || {

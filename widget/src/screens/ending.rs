@@ -95,7 +95,7 @@ fn end(
 /// What can be done about it here: a new quote in the same asset, or another asset.
 fn actions(checkout: Checkout, order: &OrderView, renew: bool) -> Option<Node> {
     if !order.can_open_attempt {
-        return None;
+        return new_purchase(checkout, "primary");
     }
     let other = |class| {
         let choose = move || checkout.choose_again();
@@ -110,6 +110,13 @@ fn actions(checkout: Checkout, order: &OrderView, renew: bool) -> Option<Node> {
     let renew = move || checkout.renew(code.clone());
     let renew = button("primary", checkout.word("new_quote"), renew).test("new-quote");
     Some(actions.with(renew).with(other("plain")).into())
+}
+
+/// Leaves this order for another of the same product, where the page knows the product.
+pub(super) fn new_purchase(checkout: Checkout, class: &'static str) -> Option<Node> {
+    let parts = checkout.parts().filter(|parts| parts.host.repeatable());
+    let again = move || checkout.start_over();
+    parts.map(|_| button(class, checkout.word("new_purchase"), again).into())
 }
 
 /// What to quote when asking for help.

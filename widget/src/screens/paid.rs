@@ -8,9 +8,9 @@ use crate::checkout::Checkout;
 use crate::links;
 use crate::markup::{drawing, nothing, tag};
 
-use super::ending::reference;
+use super::ending::{new_purchase, reference};
 use super::summary::help_link;
-use super::{button, coins, heading, paragraph, progress, root, with_amount};
+use super::{coins, heading, paragraph, progress, root, with_amount};
 
 /// A tick, from one end of the pen to the other.
 const TICK: &str = "M9.6 17.4 4.5 12.3l1.7-1.7 3.4 3.4 8.2-8.2 1.7 1.7z";
@@ -37,13 +37,7 @@ pub(super) fn show(checkout: Checkout) -> Node {
     };
     let back = order.return_url.clone().filter(|url| links::is_page(url));
     let back = back.map(|url| go_back(checkout, url, &order.store.name));
-    let repeatable = checkout
-        .parts()
-        .is_some_and(|parts| parts.host.repeatable());
-    let again = repeatable.then(|| {
-        let again = move || checkout.start_over();
-        button("plain", checkout.word("new_purchase"), again).into()
-    });
+    let again = new_purchase(checkout, "plain");
     screen
         .with(progress::transaction(checkout))
         .with(reference(checkout, &order))

@@ -9,7 +9,7 @@ use crate::countdown;
 use crate::markup::{live, live_text, nothing, tag};
 use crate::phase::is_partly_paid;
 
-use super::{button, coins, heading, instructions, root, with_amount};
+use super::{button, coins, heading, instructions, paragraph, root, with_amount};
 
 /// How to pay, how long, and what to do afterwards.
 pub(super) fn show(checkout: Checkout) -> Node {
@@ -43,14 +43,23 @@ pub(super) fn what_to_send(checkout: Checkout) -> Node {
     let received = checkout.watch(|_, attempt| {
         is_partly_paid(attempt).then(|| attempt.received_in_crypto.as_str().to_owned())
     });
+    let is_up = time_is_up(checkout);
     live(move || {
         let received = received.get();
+        let is_up = !is_up.get().is_empty();
         let Some(order) = checkout.order.get_untracked() else {
             return nothing();
         };
         let Some(attempt) = &order.attempt else {
             return nothing();
         };
+        if is_up && received.is_empty() {
+            // Only the server says that it expired; but what is sent from here on would come late.
+            return tag("div", "box")
+                .with(paragraph(checkout.word("expired_hint")))
+                .with(paragraph(checkout.word("if_sent")))
+                .into();
+        }
         let part = (!received.is_empty()).then(|| {
             let received = coins(&received, &attempt.asset);
             tag("div", "box")
@@ -64,12 +73,17 @@ pub(super) fn what_to_send(checkout: Checkout) -> Node {
     })
 }
 
-fn time_left(checkout: Checkout) -> Node {
+fn time_is_up(checkout: Checkout) -> Memo<String> {
     let seconds = checkout.seconds_left;
-    let is_up = remember(Box::new(move || match seconds.get() {
+    remember(Box::new(move || match seconds.get() {
         0 => String::from("up"),
         _ => String::new(),
-    }));
+    }))
+}
+
+fn time_left(checkout: Checkout) -> Node {
+    let seconds = checkout.seconds_left;
+    let is_up = time_is_up(checkout);
     live(move || {
         if !is_up.get().is_empty() {
             return tag("p", "countdown up")

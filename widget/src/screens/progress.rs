@@ -14,7 +14,7 @@ use super::{button, heading, paragraph, pay, root};
 /// Bars up to this many blocks; beyond, one bar fills up.
 const MOST_BARS: u32 = 12;
 
-/// The payment is said to be on its way, or was seen without a block.
+/// The payment is said to be on its way.
 pub(super) fn checking(checkout: Checkout) -> Node {
     let partly = partly_paid(checkout);
     let again = tag("details", "again")
