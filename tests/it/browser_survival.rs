@@ -1,5 +1,7 @@
 //! A page is loaded again, loses its network, or meets a proxy that is away: the order goes on where it was.
 
+use std::time::Duration;
+
 use tests::{Browser, World, within};
 
 use crate::journeys::the_order;
@@ -78,7 +80,7 @@ async fn a_page_without_a_network_says_so_and_goes_on_when_it_is_back() {
     world.front_wire.freeze();
     browser.is_offline(true).await;
     // The browser knows at once; the stream, which merely goes quiet, would tell only much later.
-    let soon = std::time::Duration::from_secs(15);
+    let soon = Duration::from_secs(15);
     let told = within(soon, async || browser.shows("offline").await.then_some(())).await;
     assert!(told.is_some(), "nothing says that the network is gone");
     let banner = browser.reads("offline").await;
@@ -198,6 +200,53 @@ async fn an_address_that_failed_its_checks_is_nowhere_on_the_page() {
     let everything = browser.runs(everything, &[]).await;
     assert!(!everything.as_str().unwrap().contains("tb1q"));
     assert!(!browser.shows("qr").await && !browser.shows("address").await);
+    browser.end().await;
+    world.end().await;
+}
+
+/// A customer changes the asset while an answer about the old one is still on its way: the old address came back.
+#[tokio::test]
+async fn a_slow_answer_brings_no_replaced_address_back() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    let page = format!(
+        "{}/pay?store=demo#store=demo&product=ebook",
+        world.proxy_url()
+    );
+    browser.goes_to(&page).await;
+    browser.presses("asset-BTC").await;
+    let replaced = browser.reads("address").await;
+    let hold_one_answer = "
+        const fetched = window.fetch;
+        window.held = 0;
+        window.fetch = async (request, options) => {
+            const answer = await fetched(request, options);
+            const isView = (request.url ?? request).endsWith('/v1/checkout');
+            if (isView && request.method === 'GET' && !window.held) {
+                window.held = 1;
+                await new Promise(done => setTimeout(done, 4000));
+                window.held = 2;
+            }
+            return answer;
+        };
+        window.dispatchEvent(new Event('focus'));";
+    browser.runs(hold_one_answer, &[]).await;
+    let change = "
+        const inside = document.querySelector('florin-checkout').shadowRoot;
+        inside.querySelector('.screen > button.plain').click();";
+    browser.runs(change, &[]).await;
+    browser.presses("asset-LTC").await;
+    browser.sees("status-awaiting_payment").await;
+    let address = browser.reads("address").await;
+    assert_ne!(address, replaced);
+    let arrived = within(Duration::from_secs(10), async || {
+        let held = browser.runs("return window.held", &[]).await;
+        assert_ne!(browser.reads("address").await, replaced);
+        (held == 2).then_some(())
+    })
+    .await;
+    assert!(arrived.is_some(), "no answer was held");
+    assert_eq!(browser.reads("address").await, address);
     browser.end().await;
     world.end().await;
 }
