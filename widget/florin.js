@@ -29,18 +29,19 @@
   /** The attributes; in the page's fragment they are written with underscores. */
   const ATTRIBUTES = ['store', 'product', 'quantity', 'client-token', 'display', 'locale', 'theme', 'asset'];
   /** Custom properties of the element that reach the frame as well. */
-  const TOKENS = ['accent', 'on-accent', 'radius', 'font'].map((name) => '--florin-' + name);
+  const TOKENS = ['accent', 'on-accent', 'radius', 'font', 'ground', 'side', 'ink', 'soft', 'line'].map((name) => '--florin-' + name);
   const EVENTS = ['ready', 'resize', 'status', 'paid', 'close', 'error'];
   const FRAME_TIMEOUT_MS = 15000;
   const REQUEST_TIMEOUT_MS = 20000;
 
-  /** sessionStorage, or memory where a browser forbids it in frames of another site. */
+  /** sessionStorage, or memory where a browser forbids it in frames of another site. Answers whether a reload finds it. */
   const memory = {};
   const remember = (key, token) => {
     memory[key] = token;
     try {
       if (token) sessionStorage.setItem(key, token);
       else sessionStorage.removeItem(key);
+      return true;
     } catch {}
   };
   const recall = (key) => {
@@ -186,16 +187,21 @@
       });
       frame.sandbox = 'allow-scripts allow-same-origin allow-popups allow-top-navigation-by-user-activation';
       frame.style.cssText = 'display:block;box-sizing:border-box;width:100%;max-width:1270px;height:740px;min-height:480px;margin:auto;border:1px solid #8884;border-radius:16px';
+      const link = make('a', { href: src, target: '_blank', rel: 'noopener' }, 'Open the checkout on its own page');
+      const help = make('p', {}, 'The checkout does not appear here. ', link);
+      help.setAttribute('role', 'alert');
       const timer = setTimeout(() => {
-        const link = make('a', { href: src, target: '_blank', rel: 'noopener' }, 'Open the checkout on its own page');
-        this.#show(make('p', {}, 'The checkout does not appear here. '), link, frame);
-        link.parentNode.firstChild.setAttribute('role', 'alert');
+        console.error('florin: the frame did not answer: the store\'s `origins` must list ' + location.origin + ", and this page's Content-Security-Policy needs frame-src " + ORIGIN);
+        frame.style.display = 'none';
+        // The frame stays where it is: moved, it would load anew.
+        frame.before(help);
         this.#emit('error', { code: 'frame_timeout', message: 'The frame did not answer within 15 seconds.' });
       }, FRAME_TIMEOUT_MS);
       const listen = ({ data, origin, source }) => {
         if (source !== frame.contentWindow || origin !== ORIGIN || data?.florin !== 1 || !EVENTS.includes(data.type)) return;
         clearTimeout(timer);
-        if (frame.previousSibling) this.#show(frame);
+        help.remove();
+        frame.style.display = 'block';
         if (data.type === 'resize') frame.style.height = Math.max(480, data.detail.height | 0) + 2 + 'px';
         this.#emit(data.type, data.detail);
       };
@@ -208,14 +214,13 @@
       this.#show(frame);
     }
 
-    /** The checkout page: what to open stands in the fragment, which keeps no token. */
+    /** The checkout page: what to open stands in the fragment, which keeps a token only where storage does not. */
     #page() {
       const told = new URLSearchParams(location.hash.slice(1));
       const origin = told.get('origin');
       const token = told.get('client_token');
-      if (token) {
+      if (token && remember('florin', token)) {
         told.delete('client_token');
-        remember('florin', token);
         history.replaceState(null, '', '#' + told);
       }
       const signal = this.#until();
@@ -313,6 +318,7 @@
         if (given || answer.status !== 404) return { body };
         remember(key);
       }
+      if (!door.store || !door.product) return { body: { error: { code: 'not_found', message: 'Neither a client token nor a store and a product are named.' } } };
       const [answer, body] = await ask('POST', { 'content-type': 'application/json' }, JSON.stringify(door));
       if (!answer.ok) return { body };
       remember(key, body.client_token);
