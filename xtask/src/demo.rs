@@ -131,6 +131,9 @@ fn build(workspace: &Workspace) -> anyhow::Result<()> {
         .run()
 }
 
+/// A checkout as a page of its own, without a shop around it.
+const CHECKOUT: &str = "/pay?store=demo#store=demo&product=ebook";
+
 fn welcome(ports: Ports, folder: &Folder, wishes: &DemoWishes) {
     let at = |port: u16, path: &str| bold(&format!("http://127.0.0.1:{port}{path}"));
     let database = match &wishes.database_url {
@@ -140,7 +143,8 @@ fn welcome(ports: Ports, folder: &Folder, wishes: &DemoWishes) {
     println!("\n{}\n", bold("Florin is open."));
     println!("  Shop     {}", at(ports.shop, "/"));
     println!("  Sandbox  {}", at(ports.sandbox, "/sandbox"));
-    println!("  Proxy    {}\n", at(ports.proxy, "/pay"));
+    println!("  Checkout {}", at(ports.proxy, CHECKOUT));
+    println!("           {}\n", dim("the proxy's own page, for one e-book"));
     println!("  1  In the shop, press “Pay with crypto” and choose an asset.");
     println!("  2  In the sandbox, press “Pay and confirm”. That is the customer's wallet.");
     println!(
