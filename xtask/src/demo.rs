@@ -144,7 +144,10 @@ fn welcome(ports: Ports, folder: &Folder, wishes: &DemoWishes) {
     println!("  Shop     {}", at(ports.shop, "/"));
     println!("  Sandbox  {}", at(ports.sandbox, "/sandbox"));
     println!("  Checkout {}", at(ports.proxy, CHECKOUT));
-    println!("           {}\n", dim("the proxy's own page, for one e-book"));
+    println!(
+        "           {}\n",
+        dim("the proxy's own page, for one e-book")
+    );
     println!("  1  In the shop, press “Pay with crypto” and choose an asset.");
     println!("  2  In the sandbox, press “Pay and confirm”. That is the customer's wallet.");
     println!(
