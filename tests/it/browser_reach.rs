@@ -116,3 +116,18 @@ async fn a_strangers_page_cannot_use_the_element_either() {
     browser.end().await;
     world.end().await;
 }
+
+/// The page without an order in its address once showed a customer the reader's own words about `null`.
+#[tokio::test]
+async fn a_page_without_an_order_says_so_and_asks_for_none() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    browser.goes_to(&format!("{}/pay", world.proxy_url())).await;
+    browser.sees("status-stopped").await;
+    let words = browser.reads("status-stopped").await;
+    assert!(words.contains("no longer available here"), "{words}");
+    let asked = "return performance.getEntriesByType('resource').filter(e => e.name.includes('/v1/')).length";
+    assert_eq!(browser.runs(asked, &[]).await, 0);
+    browser.end().await;
+    world.end().await;
+}
