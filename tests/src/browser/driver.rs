@@ -12,17 +12,40 @@ pub(super) struct Driver {
     port: u16,
 }
 
+/// Starts before giving up. Each takes a free port for IPv6 and then the same one for IPv4, which a test beside it may
+/// have taken meanwhile; it says so and ends.
+const STARTS: usize = 5;
+
 impl Driver {
     pub(super) fn start() -> Self {
+        let mut said = String::new();
+        for _ in 0..STARTS {
+            match Self::try_start() {
+                Ok(driver) => return driver,
+                Err(last_words) => said = last_words,
+            }
+        }
+        panic!("chromedriver does not start: {said}")
+    }
+
+    /// Starts it once; else answers what it said before it ended.
+    fn try_start() -> Result<Self, String> {
         let mut command = Command::new(program("chromedriver", "chromium-driver"));
         command.arg("--port=0").stdin(Stdio::null());
         command.stdout(Stdio::piped()).stderr(Stdio::null());
         let mut process = command.spawn().expect("chromedriver can be started");
         let out = process.stdout.take().expect("it is piped");
-        let mut said = BufReader::new(out).lines().map_while(Result::ok);
-        let port = said.find_map(|line| port(&line));
-        let port = port.expect("chromedriver says its port");
-        Self { process, port }
+        let mut said = String::new();
+        for line in BufReader::new(out).lines().map_while(Result::ok) {
+            if let Some(port) = port(&line) {
+                return Ok(Self { process, port });
+            }
+            said.push_str(&line);
+            said.push('\n');
+        }
+        let _ = process.kill();
+        let _ = process.wait();
+        Err(said)
     }
 
     /// Ends it. A second time does nothing.
