@@ -62,10 +62,7 @@ async fn on_a_small_phone_a_code_is_read() {
 async fn by_night_the_page_is_dark_and_its_codes_are_not() {
     let world = World::start().await;
     let browser = Browser::open_with(NIGHT).await;
-    let page = format!(
-        "{}/pay?store=demo#store=demo&product=ebook",
-        world.proxy_url()
-    );
+    let page = world.checkout_page();
     browser.goes_to(&page).await;
     browser.presses("asset-BTC").await;
     browser.sees("qr").await;
@@ -81,10 +78,7 @@ async fn by_night_the_page_is_dark_and_its_codes_are_not() {
 async fn the_two_networks_of_one_asset_are_told_apart() {
     let world = World::start().await;
     let browser = Browser::open().await;
-    let page = format!(
-        "{}/pay?store=demo#store=demo&product=ebook",
-        world.proxy_url()
-    );
+    let page = world.checkout_page();
     browser.goes_to(&page).await;
     let (tron, ethereum) = (
         browser.reads("asset-USDTTRC20").await,

@@ -74,10 +74,7 @@ async fn arabic_is_read_from_right_to_left_and_amounts_are_not() {
 #[tokio::test]
 async fn a_strangers_page_cannot_frame_the_checkout() {
     let (site, world) = (Site::open().await, World::start().await);
-    let page = format!(
-        "{}/pay?store=demo#store=demo&product=ebook",
-        world.proxy_url()
-    );
+    let page = world.checkout_page();
     site.shows(
         "",
         &format!("<iframe id=\"theirs\" src=\"{page}\"></iframe>"),

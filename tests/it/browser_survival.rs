@@ -10,10 +10,7 @@ use crate::journeys::the_order;
 async fn loaded_again_at_every_step_it_is_the_same_order() {
     let world = World::start().await;
     let browser = Browser::open().await;
-    let page = format!(
-        "{}/pay?store=demo#store=demo&product=ebook",
-        world.proxy_url()
-    );
+    let page = world.checkout_page();
     browser.goes_to(&page).await;
     browser.sees("status-open").await;
     let checkout = the_order(&world, &browser).await;
@@ -69,10 +66,7 @@ async fn a_shops_page_that_is_loaded_again_finds_its_order_in_the_frame() {
 async fn a_page_without_a_network_says_so_and_goes_on_when_it_is_back() {
     let mut world = World::start().await;
     let browser = Browser::open().await;
-    let page = format!(
-        "{}/pay?store=demo#store=demo&product=ebook",
-        world.proxy_url()
-    );
+    let page = world.checkout_page();
     browser.goes_to(&page).await;
     browser.presses("asset-BTC").await;
     browser.sees("status-awaiting_payment").await;
@@ -129,10 +123,7 @@ async fn a_page_outlives_a_proxy_that_is_started_again() {
 async fn a_bad_end_leads_on() {
     let world = World::start().await;
     let browser = Browser::open().await;
-    let page = format!(
-        "{}/pay?store=demo#store=demo&product=ebook",
-        world.proxy_url()
-    );
+    let page = world.checkout_page();
     browser.goes_to(&page).await;
     browser.presses("asset-BTC").await;
     let old = browser.reads("address").await;
@@ -164,10 +155,7 @@ async fn a_service_that_is_away_is_explained_and_asked_again() {
     let mut world = World::start().await;
     let browser = Browser::open().await;
     world.service_wire.cut().await;
-    let page = format!(
-        "{}/pay?store=demo#store=demo&product=ebook",
-        world.proxy_url()
-    );
+    let page = world.checkout_page();
     browser.goes_to(&page).await;
     browser.sees("retry").await;
     let screen = browser.reads("status-open").await;
@@ -185,10 +173,7 @@ async fn an_address_that_failed_its_checks_is_nowhere_on_the_page() {
     let world = World::start().await;
     world.expect_error("the service's invoice is not shown");
     let browser = Browser::open().await;
-    let page = format!(
-        "{}/pay?store=demo#store=demo&product=ebook",
-        world.proxy_url()
-    );
+    let page = world.checkout_page();
     browser.goes_to(&page).await;
     browser.sees("asset-BTC").await;
     let wrong = "tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsy";
@@ -209,10 +194,7 @@ async fn an_address_that_failed_its_checks_is_nowhere_on_the_page() {
 async fn a_slow_answer_brings_no_replaced_address_back() {
     let world = World::start().await;
     let browser = Browser::open().await;
-    let page = format!(
-        "{}/pay?store=demo#store=demo&product=ebook",
-        world.proxy_url()
-    );
+    let page = world.checkout_page();
     browser.goes_to(&page).await;
     browser.presses("asset-BTC").await;
     let replaced = browser.reads("address").await;

@@ -125,6 +125,14 @@ impl World {
         self.places.shop_url()
     }
 
+    /// The checkout page, with an e-book of the demo shop to buy.
+    pub fn checkout_page(&self) -> String {
+        format!(
+            "{}/pay?store=demo#store=demo&product=ebook",
+            self.proxy_url()
+        )
+    }
+
     /// The sandbox's own address.
     pub fn sandbox_url(&self) -> String {
         format!("http://{}", self.places.sandbox)
