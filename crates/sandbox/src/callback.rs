@@ -13,6 +13,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::Clock;
 use crate::invoices::Announcement;
+use crate::journal::Event;
+use crate::state::Sandbox;
 
 /// Pauses between the five tries. `Assumed:` the specification says "several times" and no delays.
 const PAUSES: [Duration; 4] = [
@@ -49,7 +51,7 @@ impl Callbacks {
     }
 
     /// Tries until one try is accepted or all have failed.
-    async fn deliver(self, announcement: Announcement) {
+    async fn deliver(self, sandbox: Arc<Sandbox>, announcement: Announcement) {
         let Announcement {
             invoice_id,
             reached,
@@ -57,38 +59,96 @@ impl Callbacks {
         let status = reached.as_str();
         let body = serde_json::json!({"invoice_id": invoice_id, "status": status});
         let mut pauses = PAUSES.into_iter();
-        loop {
-            let Err(error) = self.try_once(&body).await else {
+        for attempt in 1.. {
+            let sent = Event::CallbackSent {
+                invoice_id: invoice_id.clone(),
+                status,
+                url: self.url.to_string(),
+                attempt,
+            };
+            sandbox.act(|state, now| state.journal.add(now, sent));
+            let answer = self.try_once(&body).await;
+            let answered = Event::CallbackAnswered {
+                invoice_id: invoice_id.clone(),
+                status,
+                attempt,
+                accepted: answer == Answer::Accepted,
+                answer: answer.status(),
+                why: answer.why(),
+            };
+            sandbox.act(|state, now| state.journal.add(now, answered));
+            let Some(why) = answer.why() else {
                 tracing::info!(invoice_id, status, "callback accepted");
                 return;
             };
             let Some(pause) = pauses.next() else {
-                tracing::warn!(invoice_id, status, "callback given up: {error:#}");
+                tracing::warn!(invoice_id, status, "callback given up: {why}");
                 return;
             };
             tracing::info!(
                 invoice_id,
                 status,
-                "callback failed, tried again soon: {error:#}"
+                "callback failed, tried again soon: {why}"
             );
             self.clock.sleep(pause).await;
         }
     }
 
-    async fn try_once(&self, body: &serde_json::Value) -> anyhow::Result<()> {
+    async fn try_once(&self, body: &serde_json::Value) -> Answer {
         let request = self.client.post(self.url.clone()).json(body);
-        let mut answer = request.send().await?;
-        let status = answer.status();
-        anyhow::ensure!(status == 200, "the answer's status is {status}, not 200");
-        let rest = answer.chunk().await?;
-        anyhow::ensure!(rest.is_none(), "the answer's body is not empty");
-        Ok(())
+        let mut answer = match request.send().await {
+            Ok(answer) => answer,
+            Err(error) => return Answer::None(error.without_url().to_string()),
+        };
+        let status = answer.status().as_u16();
+        if status != 200 {
+            return Answer::Status(status);
+        }
+        match answer.chunk().await {
+            Ok(None) => Answer::Accepted,
+            Ok(Some(_)) => Answer::NotEmpty,
+            Err(error) => Answer::None(error.without_url().to_string()),
+        }
+    }
+}
+
+/// What a merchant makes of a callback.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Answer {
+    /// 200 with an empty body: the one answer that counts.
+    Accepted,
+    /// 200 with something in its body.
+    NotEmpty,
+    /// Another status.
+    Status(u16),
+    /// No answer, or none in time.
+    None(String),
+}
+
+impl Answer {
+    fn status(&self) -> Option<u16> {
+        match self {
+            Self::Accepted | Self::NotEmpty => Some(200),
+            Self::Status(status) => Some(*status),
+            Self::None(_) => None,
+        }
+    }
+
+    /// Why it is a failed delivery.
+    fn why(&self) -> Option<String> {
+        match self {
+            Self::Accepted => None,
+            Self::NotEmpty => Some("the answer's body is not empty".to_owned()),
+            Self::Status(status) => Some(format!("the answer's status is {status}, not 200")),
+            Self::None(error) => Some(error.clone()),
+        }
     }
 }
 
 /// Sends what is announced until the end; without a URL, announcements are dropped.
 pub(crate) async fn send_callbacks(
     callbacks: Option<Callbacks>,
+    sandbox: &Arc<Sandbox>,
     mut announcements: UnboundedReceiver<Announcement>,
     shutdown: &CancellationToken,
 ) {
@@ -99,7 +159,7 @@ pub(crate) async fn send_callbacks(
             Some(_) = deliveries.join_next() => {}
             Some(announcement) = announcements.recv() => {
                 if let Some(callbacks) = callbacks.clone() {
-                    deliveries.spawn(callbacks.deliver(announcement));
+                    deliveries.spawn(callbacks.deliver(sandbox.clone(), announcement));
                 }
             }
         }

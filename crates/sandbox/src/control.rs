@@ -4,6 +4,7 @@
 
 mod faults;
 mod invoices;
+mod journal;
 mod mine;
 mod next_invoice;
 mod prices;
@@ -36,6 +37,7 @@ pub(crate) fn routes() -> Router<Arc<Sandbox>> {
         .route("/sandbox/prices", post(prices::set))
         .route("/sandbox/faults", post(faults::plan).delete(faults::clear))
         .route("/sandbox/requests", get(requests::list))
+        .route("/sandbox/journal", get(journal::list))
 }
 
 /// For every path and method that leads nowhere.

@@ -44,6 +44,8 @@ pub(crate) struct Invoice {
     /// Told to fail; no transaction changes that.
     failed: bool,
     announced: Option<Final>,
+    /// The status at the last look.
+    noted: Status,
 }
 
 /// A payment on the chain.
@@ -127,6 +129,7 @@ impl Invoice {
             received: Received::NOTHING,
             failed: false,
             announced: None,
+            noted: Status::Checking,
         }
     }
 
@@ -218,6 +221,13 @@ impl Invoice {
     /// The transaction is stuck, or taken back.
     pub(crate) fn fail(&mut self) {
         self.failed = true;
+    }
+
+    /// The status at the last look and now, when they differ.
+    pub(crate) fn moved(&mut self, now: Timestamp) -> Option<(Status, Status)> {
+        let to = self.status(now);
+        let from = core::mem::replace(&mut self.noted, to);
+        (from != to).then_some((from, to))
     }
 
     /// The final status that nobody was told yet, once. After a top-up, completing is told again.

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::coin::Coin;
 use crate::conversion::Terms;
-use crate::invoice::{Final, Invoice, Opening, Refused, Transaction};
+use crate::invoice::{Final, Invoice, Opening, Refused, Status, Transaction};
 use crate::payment_uri::payment_uri;
 use crate::seed::Seed;
 use crate::settings::Settings;
@@ -34,6 +34,16 @@ pub(crate) struct NextInvoice {
 pub(crate) struct Announcement {
     pub(crate) invoice_id: String,
     pub(crate) reached: Final,
+}
+
+/// What moved an invoice since it was last looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Change {
+    pub(crate) invoice_id: String,
+    pub(crate) from: Status,
+    pub(crate) to: Status,
+    /// A final status that nobody was told yet.
+    pub(crate) announced: Option<Final>,
 }
 
 impl Invoices {
@@ -114,14 +124,15 @@ impl Invoices {
         }
     }
 
-    /// Final statuses that nobody was told yet.
-    pub(crate) fn announcements(&mut self, now: Timestamp) -> Vec<Announcement> {
+    /// What moved since the last look: statuses, and which of them are to be told.
+    pub(crate) fn changes(&mut self, now: Timestamp) -> Vec<Change> {
         let news = self.all.iter_mut().filter_map(|invoice| {
-            let reached = invoice.announce(now)?;
-            let invoice_id = invoice.id.clone();
-            Some(Announcement {
-                invoice_id,
-                reached,
+            let (from, to) = invoice.moved(now)?;
+            Some(Change {
+                invoice_id: invoice.id.clone(),
+                from,
+                to,
+                announced: invoice.announce(now),
             })
         });
         news.collect()

@@ -17,6 +17,7 @@
 //! | POST `/faults` | `{"endpoint": "prices" \| "invoice" \| "create_invoice" \| "confirm" \| "any", "kind": …, "times"?: 1}`; kinds `status` (with `status`, `retry_after`?), `garbled`, `slow` (with `delay_ms`), `drop` |
 //! | DELETE `/faults` | no more of them |
 //! | GET `/requests` | the last calls to the service, and why each was refused |
+//! | GET `/journal?after=0` | all that happened, oldest first: calls, payments, blocks, statuses, callbacks |
 //!
 //! What this crate refuses to do: touch a real chain, share code with the signing or address checks of those who call
 //! it (two ends written from one function agree on a wrong answer), and read the clock behind its caller's back: the
@@ -35,6 +36,7 @@ mod conversion;
 mod faults;
 mod invoice;
 mod invoices;
+mod journal;
 mod page;
 mod payment_uri;
 mod prices;

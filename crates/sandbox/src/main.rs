@@ -2,6 +2,7 @@
 
 use std::io::ErrorKind;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
@@ -26,6 +27,9 @@ struct Arguments {
     /// Where to POST that an invoice has completed or failed.
     #[arg(long)]
     callback_url: Option<Url>,
+    /// A file to which every request and every event is appended, one JSON object per line.
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
     /// The API key that callers must name.
     #[arg(long)]
     api_key: Option<String>,
@@ -59,6 +63,7 @@ async fn serve(arguments: Arguments) -> anyhow::Result<()> {
         api_secret: arguments
             .api_secret
             .map_or(defaults.api_secret, ApiSecret::new),
+        log_file: arguments.log,
         ..Settings::default()
     };
     let address = arguments.listen;
@@ -88,6 +93,9 @@ fn greet(address: SocketAddr, settings: &Settings) {
     println!("  secret    {}", settings.api_secret.expose());
     if let Some(url) = &settings.callback_url {
         println!("  callback  {url}");
+    }
+    if let Some(file) = &settings.log_file {
+        println!("  log       {}", file.display());
     }
 }
 

@@ -24,7 +24,8 @@ const GRACE: Duration = Duration::from_secs(2);
 /// Serves until `shutdown` is cancelled; open requests then have two seconds.
 ///
 /// # Errors
-/// A callback URL that is none, prices beyond what an amount holds, or a listener that fails.
+/// A callback URL that is none, prices beyond what an amount holds, a log that cannot be written, or a listener that
+/// fails.
 pub async fn run(
     listener: TcpListener,
     settings: Settings,
@@ -35,9 +36,7 @@ pub async fn run(
         None => None,
     };
     let (announce, announcements) = mpsc::unbounded_channel();
-    let sandbox = Sandbox::new(settings, announce)
-        .context("the prices cannot be stated in the local currency")?;
-    let sandbox = Arc::new(sandbox);
+    let sandbox = Arc::new(Sandbox::new(settings, announce)?);
     let stopped = shutdown.child_token();
     // One task holds all three: a panic in any of them ends the server instead of leaving half of it.
     let (served, (), ()) = tokio::join!(
@@ -47,7 +46,7 @@ pub async fn run(
             served
         },
         watch_expiry(&sandbox, &stopped),
-        send_callbacks(callbacks, announcements, &stopped),
+        send_callbacks(callbacks, &sandbox, announcements, &stopped),
     );
     served
 }

@@ -21,6 +21,7 @@ use serde_json::{Value, json};
 
 use crate::connection::Cut;
 use crate::faults::Fault;
+use crate::journal::Event;
 use crate::request_log::LoggedCall;
 use crate::state::Sandbox;
 use authenticate::authenticate;
@@ -46,6 +47,16 @@ impl Endpoint {
             _ => None,
         }
     }
+
+    /// What a call of it brings about when it is not refused.
+    fn did(self) -> Did {
+        match self {
+            Self::Prices => Did::PromisedPrices,
+            Self::CreateInvoice => Did::CreatedInvoice,
+            Self::Invoice => Did::ToldInvoice,
+            Self::Confirm => Did::ConfirmedInvoice,
+        }
+    }
 }
 
 pub(crate) fn routes() -> Router<Arc<Sandbox>> {
@@ -58,7 +69,30 @@ pub(crate) fn routes() -> Router<Arc<Sandbox>> {
 struct Answer {
     status: StatusCode,
     retry_after_seconds: Option<u32>,
-    body: String,
+    /// `None` when nothing was done.
+    did: Option<Did>,
+    body: Value,
+}
+
+/// What a call brought about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Did {
+    PromisedPrices,
+    CreatedInvoice,
+    ToldInvoice,
+    ConfirmedInvoice,
+}
+
+impl Did {
+    /// The word in the journal.
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::PromisedPrices => "promised_prices",
+            Self::CreatedInvoice => "created_invoice",
+            Self::ToldInvoice => "told_invoice",
+            Self::ConfirmedInvoice => "confirmed_invoice",
+        }
+    }
 }
 
 async fn answer(
@@ -68,7 +102,7 @@ async fn answer(
 ) -> Response {
     let call = Call::read(request).await;
     let fault = sandbox.act(|state, _| state.faults.take(call.endpoint()));
-    let (mut answer, refusal) = match &fault {
+    let (answer, refusal) = match &fault {
         Some(Fault::Status {
             status,
             retry_after_seconds,
@@ -76,34 +110,45 @@ async fn answer(
         _ => perform(&sandbox, &call),
     };
     log(&sandbox, &call, &answer, refusal, fault.as_ref());
+    let mut body = answer.body.to_string();
     match fault {
         Some(Fault::Garbled) => {
-            let middle = answer.body.floor_char_boundary(answer.body.len() / 2);
-            answer.body.truncate(middle);
+            let middle = body.floor_char_boundary(body.len() / 2);
+            body.truncate(middle);
         }
         Some(Fault::Slow(delay)) => sandbox.clock().sleep(delay).await,
         Some(Fault::Drop) => connection.cut(),
         Some(Fault::Status { .. }) | None => {}
     }
-    answer.into_response()
+    answer.into_response(body)
 }
 
 /// Does what the call asks, as the service would.
 fn perform(sandbox: &Sandbox, call: &Call) -> (Answer, Option<Refusal>) {
-    let result = sandbox.act(|state, now| {
+    let result: Result<_, Refusal> = sandbox.act(|state, now| {
         let endpoint = call.endpoint().ok_or_else(|| Refusal::no_endpoint(call))?;
         authenticate(&sandbox.settings, state, call, now)?;
-        match endpoint {
-            Endpoint::Prices => Ok(prices::answer(&mut state.prices, now)),
-            Endpoint::CreateInvoice => create_invoice::answer(&sandbox.settings, state, call, now),
-            Endpoint::Invoice => invoice::answer(&state.invoices, call, now),
-            Endpoint::Confirm => confirm::answer(&sandbox.settings, &mut state.invoices, call),
-        }
+        let body = match endpoint {
+            Endpoint::Prices => prices::answer(&mut state.prices, now),
+            Endpoint::CreateInvoice => create_invoice::answer(&sandbox.settings, state, call, now)?,
+            Endpoint::Invoice => invoice::answer(&state.invoices, call, now)?,
+            Endpoint::Confirm => confirm::answer(&sandbox.settings, &mut state.invoices, call)?,
+        };
+        Ok((endpoint.did(), body))
     });
     match result {
-        Ok(body) => (Answer::new(StatusCode::OK, &body), None),
+        Ok((did, body)) => {
+            let did = Some(did);
+            (
+                Answer {
+                    did,
+                    ..Answer::new(StatusCode::OK, body)
+                },
+                None,
+            )
+        }
         Err(refusal) => (
-            Answer::new(refusal.code.status(), &refusal.body()),
+            Answer::new(refusal.code.status(), refusal.body()),
             Some(refusal),
         ),
     }
@@ -120,7 +165,7 @@ fn planned(status: u16, retry_after_seconds: Option<u32>) -> Answer {
     });
     Answer {
         retry_after_seconds,
-        ..Answer::new(status, &body)
+        ..Answer::new(status, body)
     }
 }
 
@@ -142,31 +187,47 @@ fn log(
         code,
         "service call"
     );
+    let status = (!dropped).then_some(answer.status.as_u16());
+    let fault = fault.map(ToString::to_string);
+    let done = answer.did.map(Did::as_str);
+    let request = Event::Request {
+        method: call.method.to_string(),
+        path: call.target.clone(),
+        nonce: call.header("nonce").map(ToOwned::to_owned),
+        status,
+        did: done,
+        answer: (answer.did != Some(Did::PromisedPrices)).then(|| answer.body.clone()),
+        code,
+        message: message.clone(),
+        fault: fault.clone(),
+    };
     sandbox.act(|state, now| {
+        state.journal.add(now, request);
         state.requests.add(LoggedCall {
             number: 0,
             at: now.to_string(),
             method: call.method.to_string(),
             path: call.target.clone(),
-            status: (!dropped).then_some(answer.status.as_u16()),
+            status,
             code,
             message,
-            fault: fault.map(ToString::to_string),
+            fault,
         });
     });
 }
 
 impl Answer {
-    fn new(status: StatusCode, body: &Value) -> Self {
+    fn new(status: StatusCode, body: Value) -> Self {
         Self {
             status,
             retry_after_seconds: None,
-            body: body.to_string(),
+            did: None,
+            body,
         }
     }
 
-    fn into_response(self) -> Response {
-        let mut response = (self.status, Body::from(self.body)).into_response();
+    fn into_response(self, body: String) -> Response {
+        let mut response = (self.status, Body::from(body)).into_response();
         let headers = response.headers_mut();
         let json = header::HeaderValue::from_static("application/json");
         headers.insert(header::CONTENT_TYPE, json);

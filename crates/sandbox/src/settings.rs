@@ -1,6 +1,7 @@
 //! What a sandbox is started with.
 
 use core::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use money::{Amount, Currency};
@@ -38,6 +39,9 @@ pub struct Settings {
     pub strict_nonce: bool,
     /// Whether GET /prices also offers `USDTSOL`, an asset that the specification does not list.
     pub unknown_asset: bool,
+    /// Where every request and every event is appended, one JSON object per line; `None` keeps the last ones in
+    /// memory alone.
+    pub log_file: Option<PathBuf>,
     /// Where time comes from.
     pub clock: Arc<dyn Clock>,
 }
@@ -57,6 +61,7 @@ impl Default for Settings {
             nonce_tolerance_seconds: 300,
             strict_nonce: false,
             unknown_asset: false,
+            log_file: None,
             clock: Arc::new(SystemClock),
         }
     }

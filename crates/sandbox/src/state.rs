@@ -2,12 +2,13 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use anyhow::Context as _;
 use jiff::Timestamp;
-use money::AmountError;
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::faults::Faults;
 use crate::invoices::{Announcement, Invoices};
+use crate::journal::{Event, Journal};
 use crate::prices::Prices;
 use crate::request_log::RequestLog;
 use crate::{Clock, Settings};
@@ -27,6 +28,7 @@ pub(crate) struct State {
     pub(crate) invoices: Invoices,
     pub(crate) faults: Faults,
     pub(crate) requests: RequestLog,
+    pub(crate) journal: Journal,
     /// The largest nonce that was accepted.
     pub(crate) last_nonce: i64,
 }
@@ -35,12 +37,17 @@ impl Sandbox {
     pub(crate) fn new(
         settings: Settings,
         announcements: UnboundedSender<Announcement>,
-    ) -> Result<Self, AmountError> {
+    ) -> anyhow::Result<Self> {
+        let mut journal = Journal::appending_to(settings.log_file.as_deref())?;
+        let seed = settings.seed;
+        journal.add(settings.clock.now(), Event::Started { seed });
         let state = State {
-            prices: Prices::new(&settings)?,
+            prices: Prices::new(&settings)
+                .context("the prices cannot be stated in the local currency")?,
             invoices: Invoices::new(&settings),
             faults: Faults::default(),
             requests: RequestLog::default(),
+            journal,
             last_nonce: 0,
         };
         Ok(Self {
@@ -60,7 +67,22 @@ impl Sandbox {
         // Every transition is finished or refused before the next begins: a panic elsewhere leaves nothing half done.
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let result = act(&mut state, now);
-        for announcement in state.invoices.announcements(now) {
+        for change in state.invoices.changes(now) {
+            let invoice_id = change.invoice_id.clone();
+            let (from, to) = (change.from.as_str(), change.to.as_str());
+            let status = Event::Status {
+                invoice_id: change.invoice_id,
+                from,
+                to,
+            };
+            state.journal.add(now, status);
+            let Some(reached) = change.announced else {
+                continue;
+            };
+            let announcement = Announcement {
+                invoice_id,
+                reached,
+            };
             if self.announcements.send(announcement).is_err() {
                 tracing::debug!("nobody is left to send callbacks");
             }

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{ControlError, read};
+use crate::journal::Event;
 use crate::state::Sandbox;
 
 #[derive(Debug, Deserialize)]
@@ -27,6 +28,9 @@ pub(super) async fn mine(
     body: Bytes,
 ) -> Result<Json<Value>, ControlError> {
     let Mine { blocks } = read(&body)?;
-    sandbox.act(|state, _| state.invoices.mine(blocks));
+    sandbox.act(|state, now| {
+        state.invoices.mine(blocks);
+        state.journal.add(now, Event::Block { blocks });
+    });
     Ok(Json(json!({"blocks": blocks})))
 }

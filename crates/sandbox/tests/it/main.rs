@@ -7,6 +7,7 @@ mod callbacks;
 mod control;
 mod faults;
 mod invoice_life;
+mod log_file;
 mod merchant;
 mod page;
 mod prices;

@@ -1,0 +1,154 @@
+//! The log that others read after a campaign: one JSON object per line, whole, in the order of events.
+
+use std::fs;
+use std::path::PathBuf;
+
+use sandbox::Settings;
+use serde_json::{Value, json};
+
+use crate::world::World;
+
+/// A file of this test's own, gone at the end.
+struct LogFile(PathBuf);
+
+impl LogFile {
+    fn new(name: &str) -> Self {
+        let name = format!("florin-sandbox-{}-{name}.jsonl", std::process::id());
+        let file = Self(std::env::temp_dir().join(name));
+        let _ = fs::remove_file(&file.0);
+        file
+    }
+
+    fn settings(&self) -> Settings {
+        Settings {
+            log_file: Some(self.0.clone()),
+            ..Settings::default()
+        }
+    }
+
+    fn lines(&self) -> Vec<Value> {
+        let text = fs::read_to_string(&self.0).unwrap();
+        assert!(text.ends_with('\n'));
+        let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
+        lines.collect()
+    }
+
+    fn of_kind(&self, kind: &str) -> Vec<Value> {
+        let mut lines = self.lines();
+        lines.retain(|line| line["kind"] == kind);
+        lines
+    }
+}
+
+impl Drop for LogFile {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+#[tokio::test]
+async fn every_request_is_a_line_with_what_it_did() {
+    let file = LogFile::new("requests");
+    let world = World::start_with(file.settings()).await;
+    let invoice = world.merchant().invoice().await;
+    let id = invoice["invoice_id"].as_str().unwrap();
+    let record = world.merchant().record(id).await;
+    let requests = file.of_kind("request");
+    let did: Vec<&Value> = requests.iter().map(|line| &line["did"]).collect();
+    assert_eq!(did, ["promised_prices", "created_invoice", "told_invoice"]);
+    assert_eq!(requests[0]["answer"], json!(null));
+    assert_eq!(requests[1]["answer"], invoice);
+    assert_eq!(requests[2]["answer"], json!({"data": record}));
+    assert_eq!(requests[2]["path"], format!("/invoice?id={id}"));
+    assert_eq!(requests[2]["at"], "2023-11-14T22:13:20Z");
+    assert_eq!(requests[2]["nonce"], "1700000000");
+}
+
+#[tokio::test]
+async fn a_refused_and_a_dropped_request_are_lines_too() {
+    let file = LogFile::new("refused");
+    let world = World::start_with(file.settings()).await;
+    let call = world.merchant().get("/invoice?id=inv_0");
+    call.refused(404, "INVALID_INVOICE_ID").await;
+    let fault = r#"{"endpoint":"prices","kind":"drop"}"#;
+    world.control("faults", fault).await;
+    let dropped = world.merchant().get("/prices").request().send().await;
+    assert!(dropped.unwrap_err().is_request());
+    let requests = file.of_kind("request");
+    let (refused, dropped) = (&requests[0], &requests[1]);
+    assert_eq!(
+        (&refused["status"], &refused["code"], &refused["did"]),
+        (&json!(404), &json!("INVALID_INVOICE_ID"), &json!(null))
+    );
+    assert_eq!(
+        (&dropped["status"], &dropped["fault"], &dropped["did"]),
+        (&json!(null), &json!("dropped"), &json!("promised_prices"))
+    );
+}
+
+#[tokio::test]
+async fn what_happens_on_the_chain_is_told_in_order() {
+    let file = LogFile::new("chain");
+    let world = World::start_with(file.settings()).await;
+    let invoice = world.merchant().invoice().await;
+    let id = invoice["invoice_id"].as_str().unwrap();
+    let pay = format!("invoices/{id}/pay");
+    let paid = world.control(&pay, r#"{"amount":"exact"}"#).await;
+    world.control("mine", "").await;
+    world.control("mine", r#"{"blocks":2}"#).await;
+    let mut lines = file.lines();
+    lines.retain(|line| line["kind"] != "request");
+    for line in &mut lines {
+        let line = line.as_object_mut().unwrap();
+        line.remove("at").unwrap();
+        line.remove("number").unwrap();
+    }
+    let expected = [
+        json!({"kind": "started", "seed": 7}),
+        json!({
+            "kind": "payment", "invoice_id": id, "crypto_code": "USDTTRC20", "amount": "20.00",
+            "transaction_hash": paid["transaction_hash"], "confirmations": 0,
+        }),
+        json!({"kind": "block", "blocks": 1}),
+        json!({"kind": "status", "invoice_id": id, "from": "CHECKING", "to": "PROCESSING"}),
+        json!({"kind": "block", "blocks": 2}),
+        json!({"kind": "status", "invoice_id": id, "from": "PROCESSING", "to": "COMPLETED"}),
+    ];
+    assert_eq!(lines, expected);
+}
+
+#[tokio::test]
+async fn a_log_is_continued_and_never_begun_anew() {
+    let file = LogFile::new("continued");
+    for _ in 0..2 {
+        World::start_with(file.settings())
+            .await
+            .merchant()
+            .prices()
+            .await;
+    }
+    assert_eq!(file.of_kind("started").len(), 2);
+}
+
+#[tokio::test]
+async fn a_log_that_cannot_be_written_ends_the_start() {
+    let world = World::start_with(Settings {
+        log_file: Some("/nowhere/at/all".into()),
+        ..Settings::default()
+    })
+    .await;
+    let error = world.server.await.unwrap().unwrap_err().to_string();
+    assert_eq!(error, "cannot write the log to /nowhere/at/all");
+}
+
+#[tokio::test]
+async fn the_journal_can_be_read_from_any_number_on() {
+    let world = World::start().await;
+    world.merchant().prices().await;
+    let all = world.get("journal").await;
+    assert_eq!(
+        (&all[0]["kind"], &all[1]["kind"]),
+        (&json!("started"), &json!("request"))
+    );
+    assert_eq!(world.get("journal?after=1").await, json!([all[1]]));
+}
