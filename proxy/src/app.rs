@@ -13,6 +13,7 @@ use crate::clock::RandomBytes;
 use crate::config::Config;
 use crate::prices::PriceBoard;
 use crate::watchers::Watchers;
+use crate::webhook::Webhooks;
 
 /// The parts that the caller of [`crate::run`] chooses: a real database and service, or ones made for a test.
 #[derive(Clone)]
@@ -21,6 +22,8 @@ pub struct Parts {
     pub ledger: Arc<dyn Ledger>,
     /// Who makes invoices.
     pub service: Arc<dyn PaymentService>,
+    /// Who carries events to the stores.
+    pub webhooks: Arc<dyn Webhooks>,
     /// What time it is.
     pub clock: Arc<dyn Clock>,
     /// Where ids and tokens come from.

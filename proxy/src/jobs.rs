@@ -4,6 +4,6 @@ mod keeper;
 mod teller;
 mod watcher;
 
-pub(crate) use keeper::keep;
-pub(crate) use teller::tell;
-pub(crate) use watcher::watch;
+pub(crate) use keeper::{keep, tidy};
+pub(crate) use teller::{tell, tell_all};
+pub(crate) use watcher::{look, watch};

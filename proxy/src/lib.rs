@@ -12,6 +12,7 @@ mod app;
 mod attempting;
 pub mod clock;
 pub mod config;
+mod core;
 mod http;
 mod invoice_check;
 mod jobs;
@@ -24,6 +25,7 @@ mod view;
 mod watchers;
 pub mod webhook;
 
+pub use self::core::Core;
 pub use app::Parts;
 pub use log::init as init_log;
 pub use server::{Listeners, run};

@@ -10,6 +10,7 @@ use clap::{Parser, Subcommand};
 use ledger::SqliteLedger;
 use proxy::clock::{SystemClock, SystemRandom};
 use proxy::config::{Config, load, reference};
+use proxy::webhook::WebhookSender;
 use proxy::{Listeners, Parts};
 use service_api::{Client, Credentials, Settings};
 use tokio::net::TcpListener;
@@ -107,6 +108,7 @@ fn parts(config: &Config, ledger: SqliteLedger) -> anyhow::Result<Parts> {
     Ok(Parts {
         ledger: Arc::new(ledger),
         service: Arc::new(client),
+        webhooks: Arc::new(WebhookSender::new()?),
         clock: Arc::new(SystemClock),
         random: Arc::new(SystemRandom),
     })

@@ -1,18 +1,16 @@
 //! Running: two listeners, three jobs, and an orderly end.
 
 use std::future::{Future, IntoFuture as _};
-use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::app::{App, Parts};
+use crate::app::Parts;
 use crate::config::Config;
-use crate::http::{admin_routes, routes};
+use crate::core::Core;
 use crate::jobs;
-use crate::webhook::WebhookSender;
 
 /// A browser that does not let go of its connection does not keep the process from ending.
 const LONGEST_END: Duration = Duration::from_secs(10);
@@ -36,18 +34,15 @@ pub async fn run(
     parts: Parts,
     shutdown: CancellationToken,
 ) -> anyhow::Result<()> {
-    let sender = WebhookSender::new()?;
-    let app = Arc::new(App::new(config, parts, shutdown.clone()));
+    let core = Core::new(config, parts, shutdown.clone());
     let mut parts = JoinSet::new();
-    let public = serve(listeners.public, routes(app.clone()), shutdown.clone());
+    let public = serve(listeners.public, core.router(), shutdown.clone());
     parts.spawn(named("the public listener", public));
-    let admin = serve(listeners.admin, admin_routes(app.clone()), shutdown.clone());
+    let admin = serve(listeners.admin, core.admin_router(), shutdown.clone());
     parts.spawn(named("the admin listener", admin));
+    let app = core.app;
     parts.spawn(named("the watcher", endless(jobs::watch(app.clone()))));
-    parts.spawn(named(
-        "the teller",
-        endless(jobs::tell(app.clone(), sender)),
-    ));
+    parts.spawn(named("the teller", endless(jobs::tell(app.clone()))));
     parts.spawn(named("the keeper", endless(jobs::keep(app))));
     let mut failure = None;
     while let Some(ended) = parts.join_next().await {

@@ -16,7 +16,7 @@ use jiff::Timestamp;
 use sha2::Sha256;
 
 pub use resolver::is_public;
-pub use sender::{Sent, WebhookSender};
+pub use sender::{Sent, WebhookSender, Webhooks};
 
 /// What deliveries to one store are signed with: 24 to 64 bytes.
 #[derive(Clone)]

@@ -8,10 +8,12 @@ mod call;
 mod effects;
 mod error;
 mod exchange;
+mod https;
 mod nonces;
 mod pause;
 mod retry;
 mod settings;
+mod transport;
 
 use std::fmt;
 use std::sync::Arc;
@@ -21,6 +23,7 @@ use serde::de::DeserializeOwned;
 
 use self::call::Call;
 use self::exchange::{Exchange, Request};
+use self::https::Https;
 use self::pause::Pause;
 use crate::wire::InvoiceLookup;
 use crate::{
@@ -32,6 +35,7 @@ pub use self::effects::{Clock, Random};
 pub use self::error::{CallError, Unclear};
 pub use self::retry::RetryPolicy;
 pub use self::settings::{Credentials, Deadlines, Settings, SettingsError};
+pub use self::transport::{RawAnswer, SignedRequest, Transport};
 
 /// The endpoints of the service that a checkout needs.
 ///
@@ -79,7 +83,7 @@ pub struct InvoiceAnswer {
     pub raw: String,
 }
 
-/// The service over HTTP.
+/// The service over HTTPS, or over whatever carries its requests.
 ///
 /// Cloning is cheap, and clones share connections, nonces and pauses.
 #[derive(Clone)]
@@ -101,9 +105,25 @@ impl Client {
         clock: Arc<dyn Clock>,
         random: Arc<dyn Random>,
     ) -> Result<Self, SettingsError> {
+        let https = Arc::new(Https::new(&settings)?);
+        Self::over(https, settings, clock, random)
+    }
+
+    /// Prepares a client whose requests are carried by something else than HTTPS, for tests without a network. All that
+    /// a client promises holds, but for the deadlines, which are the transport's.
+    ///
+    /// # Errors
+    /// [`SettingsError`]
+    pub fn over(
+        transport: Arc<dyn Transport>,
+        settings: Settings,
+        clock: Arc<dyn Clock>,
+        random: Arc<dyn Random>,
+    ) -> Result<Self, SettingsError> {
         let retry = settings.retry;
+        let exchange = Exchange::new(settings, transport, Arc::clone(&clock))?;
         Ok(Self {
-            exchange: Arc::new(Exchange::new(settings, Arc::clone(&clock))?),
+            exchange: Arc::new(exchange),
             pause: Arc::default(),
             retry,
             clock,

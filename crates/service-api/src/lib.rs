@@ -31,7 +31,7 @@ pub use address::{AddressError, Network};
 #[cfg(feature = "client")]
 pub use client::{
     CallError, Client, Clock, Credentials, Deadlines, InvoiceAnswer, PaymentService, Random,
-    RetryPolicy, Settings, SettingsError, Unclear,
+    RawAnswer, RetryPolicy, Settings, SettingsError, SignedRequest, Transport, Unclear,
 };
 pub use nonce::Nonce;
 pub use payment_uri::UriError;

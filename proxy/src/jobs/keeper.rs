@@ -16,9 +16,7 @@ const PAUSE: Duration = Duration::from_secs(5);
 /// Tidies up until the process ends.
 pub(crate) async fn keep(app: Arc<App>) {
     while !app.shutdown.is_cancelled() {
-        if let Err(error) = tidy(&app).await {
-            tracing::error!(%error, "the ledger could not be tidied up");
-        }
+        tidy(&app).await;
         tokio::select! {
             () = app.shutdown.cancelled() => {}
             () = app.parts.clock.sleep(PAUSE) => {}
@@ -26,7 +24,14 @@ pub(crate) async fn keep(app: Arc<App>) {
     }
 }
 
-async fn tidy(app: &App) -> Result<(), LedgerError> {
+/// Tidies up once.
+pub(crate) async fn tidy(app: &App) {
+    if let Err(error) = try_tidy(app).await {
+        tracing::error!(%error, "the ledger could not be tidied up");
+    }
+}
+
+async fn try_tidy(app: &App) -> Result<(), LedgerError> {
     let (ledger, now) = (&app.parts.ledger, app.now());
     let stale = ledger
         .abandon_stale_attempts(now - STALE_AFTER, now)

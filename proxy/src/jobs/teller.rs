@@ -8,7 +8,7 @@ use ledger::{Delivery, DeliveryOutcome, DueDelivery, StoreId};
 use tokio::task::JoinSet;
 
 use crate::app::App;
-use crate::webhook::{Sent, WebhookSender};
+use crate::webhook::Sent;
 
 /// Pauses before the tries after the first: ten tries over 75 h 35 min.
 ///
@@ -35,25 +35,20 @@ const MAX_SLEEP: Duration = Duration::from_secs(1);
 
 /// Tells every store until the process ends. Each has a teller of its own: a store that does not answer keeps no other
 /// one waiting.
-pub(crate) async fn tell(app: Arc<App>, sender: WebhookSender) {
+pub(crate) async fn tell(app: Arc<App>) {
     let stores = app.config.stores.iter().map(|store| store.id.clone());
-    let mut tellers: JoinSet<()> = stores
-        .map(|store| tell_store(app.clone(), sender.clone(), store))
-        .collect();
+    let mut tellers: JoinSet<()> = stores.map(|store| tell_store(app.clone(), store)).collect();
     while let Some(ended) = tellers.join_next().await {
         ended.expect("a teller does not panic");
     }
 }
 
 /// Tells one store until the process ends; then lets the deliveries under way finish.
-async fn tell_store(app: Arc<App>, sender: WebhookSender, store: StoreId) {
+async fn tell_store(app: Arc<App>, store: StoreId) {
     let mut rung = app.deliveries_due.subscribe();
     let mut deliveries = JoinSet::new();
     while !app.shutdown.is_cancelled() {
-        let free = CONCURRENT_DELIVERIES - deliveries.len();
-        for due in due_now(&app, &store, free).await {
-            deliveries.spawn(deliver(app.clone(), sender.clone(), due));
-        }
+        begin_deliveries(&app, &store, &mut deliveries).await;
         let has_room = deliveries.len() < CONCURRENT_DELIVERIES;
         tokio::select! {
             () = app.shutdown.cancelled() => {}
@@ -63,6 +58,24 @@ async fn tell_store(app: Arc<App>, sender: WebhookSender, store: StoreId) {
         }
     }
     while deliveries.join_next().await.is_some() {}
+}
+
+/// Tells every store once what is due, as far as there is room for it.
+pub(crate) async fn tell_all(app: &Arc<App>) {
+    let mut deliveries = JoinSet::new();
+    for store in &app.config.stores {
+        let mut of_store = JoinSet::new();
+        begin_deliveries(app, &store.id, &mut of_store).await;
+        deliveries.spawn(of_store.join_all());
+    }
+    deliveries.join_all().await;
+}
+
+async fn begin_deliveries(app: &Arc<App>, store: &StoreId, deliveries: &mut JoinSet<()>) {
+    let free = CONCURRENT_DELIVERIES - deliveries.len();
+    for due in due_now(app, store, free).await {
+        deliveries.spawn(deliver(app.clone(), due));
+    }
 }
 
 async fn due_now(app: &App, store: &StoreId, free: usize) -> Vec<DueDelivery> {
@@ -79,7 +92,7 @@ async fn due_now(app: &App, store: &StoreId, free: usize) -> Vec<DueDelivery> {
     })
 }
 
-async fn deliver(app: Arc<App>, sender: WebhookSender, due: DueDelivery) {
+async fn deliver(app: Arc<App>, due: DueDelivery) {
     let event = &due.event;
     let tried_at = app.now();
     let webhook = app
@@ -89,7 +102,7 @@ async fn deliver(app: Arc<App>, sender: WebhookSender, due: DueDelivery) {
     let (sent, outcome) = match webhook {
         None => (None, DeliveryOutcome::NotWanted),
         Some(webhook) => {
-            let sent = sender.send(webhook, event, tried_at).await;
+            let sent = app.parts.webhooks.send(webhook, event, tried_at).await;
             let jitter = app.parts.random.below(JITTER_PERCENT + 1);
             let outcome = outcome(&sent, due.tries, app.now(), jitter);
             (Some(sent), outcome)

@@ -25,10 +25,7 @@ const MAX_SLEEP: Duration = Duration::from_secs(1);
 pub(crate) async fn watch(app: Arc<App>) {
     let mut looks = JoinSet::new();
     while !app.shutdown.is_cancelled() {
-        let free = CONCURRENT_LOOKS - looks.len();
-        for due in due_now(&app, free).await {
-            looks.spawn(look(app.clone(), due));
-        }
+        begin_looks(&app, &mut looks).await;
         tokio::select! {
             () = app.shutdown.cancelled() => {}
             () = app.attempts_due.notified(), if looks.len() < CONCURRENT_LOOKS => {}
@@ -37,6 +34,22 @@ pub(crate) async fn watch(app: Arc<App>) {
         }
     }
     while looks.join_next().await.is_some() {}
+}
+
+/// Looks once at what is due, as far as there is room for it.
+pub(crate) async fn look(app: &Arc<App>) {
+    let mut looks = JoinSet::new();
+    begin_looks(app, &mut looks).await;
+    while let Some(ended) = looks.join_next().await {
+        ended.expect("a look does not panic");
+    }
+}
+
+async fn begin_looks(app: &Arc<App>, looks: &mut JoinSet<()>) {
+    let free = CONCURRENT_LOOKS - looks.len();
+    for due in due_now(app, free).await {
+        looks.spawn(look_at(app.clone(), due));
+    }
 }
 
 async fn due_now(app: &App, free: usize) -> Vec<DueAttempt> {
@@ -52,7 +65,7 @@ async fn due_now(app: &App, free: usize) -> Vec<DueAttempt> {
     })
 }
 
-async fn look(app: Arc<App>, due: DueAttempt) {
+async fn look_at(app: Arc<App>, due: DueAttempt) {
     let id = match InvoiceId::parse(due.invoice_id.as_str()) {
         Ok(id) => id,
         Err(error) => return tracing::error!(%error, "an invoice of the ledger has no usable id"),

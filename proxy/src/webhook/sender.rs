@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use jiff::Timestamp;
 use ledger::Event;
 use reqwest::redirect::Policy;
@@ -14,7 +15,14 @@ use crate::config::Webhook;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const TIMEOUT: Duration = Duration::from_secs(15);
 
-/// Sends deliveries.
+/// Carries events to stores: over HTTPS, or to a store that a test plays.
+#[async_trait]
+pub trait Webhooks: Send + Sync {
+    /// Delivers an event once, in bounded time.
+    async fn send(&self, webhook: &Webhook, event: &Event, now: Timestamp) -> Sent;
+}
+
+/// Sends deliveries over HTTPS.
 #[derive(Clone, Debug)]
 pub struct WebhookSender {
     public_only: reqwest::Client,
@@ -49,9 +57,12 @@ impl WebhookSender {
             anywhere: builder().build()?,
         })
     }
+}
 
-    /// Delivers an event once. The answer's body is never read: a huge or endless one costs nothing.
-    pub async fn send(&self, webhook: &Webhook, event: &Event, now: Timestamp) -> Sent {
+#[async_trait]
+impl Webhooks for WebhookSender {
+    /// The answer's body is never read: a huge or endless one costs nothing.
+    async fn send(&self, webhook: &Webhook, event: &Event, now: Timestamp) -> Sent {
         let anywhere = webhook.dangerous_allow_private_targets;
         let client = if anywhere {
             &self.anywhere

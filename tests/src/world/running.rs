@@ -8,6 +8,7 @@ use std::time::Duration;
 use ledger::SqliteLedger;
 use proxy::clock::SystemRandom;
 use proxy::config::load;
+use proxy::webhook::WebhookSender;
 use proxy::{Listeners, Parts};
 use service_api::{Client, Credentials, Deadlines, Settings};
 use tokio::net::TcpListener;
@@ -55,6 +56,7 @@ impl Running {
         let parts = Parts {
             ledger: Arc::new(ledger.clone()),
             service: Arc::new(client.expect("our own settings")),
+            webhooks: Arc::new(WebhookSender::new().expect("the machine has TLS roots")),
             clock,
             random,
         };

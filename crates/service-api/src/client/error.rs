@@ -47,10 +47,7 @@ pub enum Unclear {
     #[error("the connection broke: {0}")]
     Cut(String),
     /// The answer is larger than any of the service's.
-    #[error(
-        "the answer is larger than {} bytes",
-        super::exchange::MAX_ANSWER_BYTES
-    )]
+    #[error("the answer is larger than {} bytes", super::https::MAX_ANSWER_BYTES)]
     TooLarge,
     /// A success whose body is not what the endpoint answers.
     #[error("the answer cannot be read: {0}")]

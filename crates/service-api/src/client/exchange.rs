@@ -1,22 +1,18 @@
-//! One request and its answer: signed, bounded in time and size.
+//! One request and its answer: signed, carried once, and logged.
 
-use core::time::Duration;
 use std::fmt;
 use std::sync::Arc;
 
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
-use reqwest::{Response, redirect, retry};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Serialize;
 use url::Url;
 
 use super::nonces::Nonces;
 use super::settings::check_base_url;
+use super::transport::{SignedRequest, Transport};
 use super::{Call, CallError, Clock, Settings, SettingsError, Unclear};
 use crate::{Method, ServiceError, Signing};
-
-/// Largest answer that is read. All prices together are a few kilobytes.
-pub(super) const MAX_ANSWER_BYTES: usize = 256 * 1024;
 
 const API_KEY: HeaderName = HeaderName::from_static("apikey");
 const SIGNATURE: HeaderName = HeaderName::from_static("signature");
@@ -81,7 +77,7 @@ impl Answer {
 
 /// The connection to the service.
 pub(super) struct Exchange {
-    http: reqwest::Client,
+    transport: Arc<dyn Transport>,
     base_url: Url,
     api_key: HeaderValue,
     api_secret: SecretString,
@@ -91,13 +87,17 @@ pub(super) struct Exchange {
 }
 
 impl Exchange {
-    pub(super) fn new(settings: Settings, clock: Arc<dyn Clock>) -> Result<Self, SettingsError> {
+    pub(super) fn new(
+        settings: Settings,
+        transport: Arc<dyn Transport>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, SettingsError> {
         check_base_url(&settings.base_url)?;
         let key = settings.credentials.api_key.expose_secret();
         let mut api_key = HeaderValue::from_str(key).map_err(|_| SettingsError::ApiKey)?;
         api_key.set_sensitive(true);
         Ok(Self {
-            http: http_client(&settings)?,
+            transport,
             base_url: settings.base_url,
             api_key,
             api_secret: settings.credentials.api_secret,
@@ -124,24 +124,20 @@ impl Exchange {
     }
 
     async fn exchange(&self, request: &Request) -> Result<Answer, CallError> {
-        let method = match request.method {
-            Method::Get => reqwest::Method::GET,
-            Method::Post => reqwest::Method::POST,
-            Method::Put => reqwest::Method::PUT,
+        let signed = SignedRequest {
+            method: request.method,
+            url: self.url(&request.path_and_query),
+            headers: self.headers(request),
+            body: request.body.clone(),
         };
-        let mut builder = self.http.request(method, self.url(&request.path_and_query));
-        builder = builder.headers(self.headers(request));
-        if let Some(body) = &request.body {
-            builder = builder.body(body.clone());
-        }
-        let mut response = builder.send().await.map_err(|error| failure(&error))?;
-        let retry_after = response.headers().get(RETRY_AFTER);
+        let answer = self.transport.carry(signed).await?;
+        let retry_after = answer.headers.get(RETRY_AFTER);
         Ok(Answer {
-            status: response.status().as_u16(),
+            status: answer.status,
             retry_after: retry_after
                 .and_then(|value| value.to_str().ok())
                 .map(str::to_owned),
-            body: read(&mut response).await,
+            body: answer.body,
         })
     }
 
@@ -181,69 +177,15 @@ impl fmt::Debug for Exchange {
     }
 }
 
-/// A client that goes where it is told and nowhere else: no redirects, no proxies from the environment, and no second
-/// try of its own.
-fn http_client(settings: &Settings) -> Result<reqwest::Client, SettingsError> {
-    // The first provider installed in a process stays; ours or another's are as good.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let mut builder = reqwest::Client::builder()
-        .connect_timeout(settings.deadlines.connect)
-        .timeout(settings.deadlines.total)
-        .redirect(redirect::Policy::none())
-        .retry(retry::never())
-        .no_proxy()
-        .pool_idle_timeout(Duration::from_secs(30));
-    if settings.base_url.scheme() == "http" {
-        // A sandbox on this machine: without this a machine that has no certificates could not run it.
-        builder = builder.tls_certs_only([]);
-    }
-    builder.build().map_err(SettingsError::Tls)
-}
-
-/// The body as far as it may be read.
-async fn read(response: &mut Response) -> Result<Vec<u8>, Unclear> {
-    let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(|error| cut(&error))? {
-        if body.len() + chunk.len() > MAX_ANSWER_BYTES {
-            return Err(Unclear::TooLarge);
-        }
-        body.extend_from_slice(&chunk);
-    }
-    Ok(body)
-}
-
-/// What a request without an answer means: without a connection nothing was sent.
-fn failure(error: &reqwest::Error) -> CallError {
-    if error.is_connect() {
-        CallError::NotSent(innermost(error))
-    } else {
-        CallError::Unclear(cut(error))
-    }
-}
-
-fn cut(error: &reqwest::Error) -> Unclear {
-    if error.is_timeout() {
-        Unclear::TimedOut
-    } else {
-        Unclear::Cut(innermost(error))
-    }
-}
-
-/// The cause at the bottom: the layers above it repeat the address, and its query.
-fn innermost(error: &reqwest::Error) -> String {
-    let mut cause: &dyn std::error::Error = error;
-    while let Some(source) = cause.source() {
-        cause = source;
-    }
-    cause.to_string()
-}
-
 #[cfg(test)]
 mod tests {
+    use core::time::Duration;
+
     use jiff::Timestamp;
 
     use super::*;
     use crate::Credentials;
+    use crate::client::https::Https;
 
     struct Stopped;
 
@@ -263,7 +205,8 @@ mod tests {
             api_secret: SecretString::from("secret"),
         };
         let settings = Settings::new("http://127.0.0.1:1/api".parse().unwrap(), credentials);
-        let exchange = Exchange::new(settings, Arc::new(Stopped)).unwrap();
+        let transport = Arc::new(Https::new(&settings).unwrap());
+        let exchange = Exchange::new(settings, transport, Arc::new(Stopped)).unwrap();
         let headers = exchange.headers(&Request::get(Call::Prices, "/prices".into()));
         let sensitive = headers.iter().filter(|(_, value)| value.is_sensitive());
         let mut names: Vec<_> = sensitive.map(|(name, _)| name.as_str()).collect();
