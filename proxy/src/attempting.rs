@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use checkout_api::ErrorCode;
-use ledger::{Abandoned, Attempt, BeginError, NewAttempt, Order, OrderId, OrderStatus, Snapshot};
+use ledger::{
+    Abandoned, Ask, Attempt, BeginError, CustomAsk, NewAttempt, Order, OrderId, OrderStatus,
+    Snapshot,
+};
 use money::{Asset, CryptoCode};
 use service_api::{CallError, ConversionId, InvoiceRequest};
 
@@ -27,9 +30,9 @@ pub(crate) async fn open(
     if is_open_already(app, &snapshot, crypto_code) {
         return Ok(());
     }
-    let terms = terms(app, &snapshot.order, crypto_code, quote_id)?;
+    let ask = ask(app, &snapshot.order, crypto_code, quote_id)?;
     let (app, order) = (app.clone(), snapshot.order.id);
-    let done = tokio::spawn(async move { ask_and_open(&app, &order, &terms).await });
+    let done = tokio::spawn(async move { ask_and_open(&app, &order, ask).await });
     done.await.map_err(|error| ApiError::internal(&error))?
 }
 
@@ -43,16 +46,14 @@ fn is_open_already(app: &App, snapshot: &Snapshot, crypto_code: &str) -> bool {
     let invoice = attempt.and_then(|attempt| Some((attempt, attempt.invoice()?)));
     waits
         && invoice.is_some_and(|(Attempt { terms, .. }, invoice)| {
-            terms.crypto_code.as_str() == crypto_code && app.now() < invoice.expires_at
+            terms
+                .custom()
+                .is_some_and(|ask| ask.crypto_code.as_str() == crypto_code)
+                && app.now() < invoice.expires_at
         })
 }
 
-fn terms(
-    app: &App,
-    order: &Order,
-    crypto_code: &str,
-    quote_id: &str,
-) -> Result<NewAttempt, ApiError> {
+fn ask(app: &App, order: &Order, crypto_code: &str, quote_id: &str) -> Result<CustomAsk, ApiError> {
     let unavailable = |why: &str| ApiError::new(ErrorCode::AssetUnavailable, why);
     let code = CryptoCode::parse(crypto_code)
         .map_err(|error| ApiError::field("crypto_code", &error.to_string()))?;
@@ -69,27 +70,30 @@ fn terms(
         NoQuote::NotPriced => unavailable("There is no price for this asset now. Choose another."),
         NoQuote::BelowMinimum | NoQuote::AboveMaximum => out_of_range(),
     })?;
-    Ok(NewAttempt {
-        id: app.draw_attempt_id(),
+    Ok(CustomAsk {
         crypto_code: code,
         conversion_id: entry.conversion_id.as_str().to_owned(),
         asked,
     })
 }
 
-async fn ask_and_open(app: &App, order: &OrderId, terms: &NewAttempt) -> Result<(), ApiError> {
+async fn ask_and_open(app: &App, order: &OrderId, ask: CustomAsk) -> Result<(), ApiError> {
     let ledger = &app.parts.ledger;
+    let terms = NewAttempt {
+        id: app.draw_attempt_id(),
+        ask: Ask::Custom(ask.clone()),
+    };
     ledger
-        .begin_attempt(order, terms, app.now())
+        .begin_attempt(order, &terms, app.now())
         .await
         .map_err(not_begun)?;
     let request = InvoiceRequest {
-        conversion_id: ConversionId::parse(&terms.conversion_id)
+        conversion_id: ConversionId::parse(&ask.conversion_id)
             .map_err(|error| ApiError::internal(&error))?,
-        amount_in_usd: terms.asked.figures.usd.to_text(),
-        amount_in_local_currency: terms.asked.figures.local.to_text(),
-        amount_in_crypto: terms.asked.figures.crypto.to_text(),
-        crypto_code: terms.crypto_code.clone(),
+        amount_in_usd: ask.asked.figures.usd.to_text(),
+        amount_in_local_currency: ask.asked.figures.local.to_text(),
+        amount_in_crypto: ask.asked.figures.crypto.to_text(),
+        crypto_code: ask.crypto_code.clone(),
     };
     // Its time runs from before the question, so that it ends with us no later than with the service.
     let asked_at = app.now();
@@ -111,7 +115,7 @@ async fn ask_and_open(app: &App, order: &OrderId, terms: &NewAttempt) -> Result<
         }
     };
     let environment = app.config.environment;
-    match invoice_check::check(terms, &answer, environment, asked_at) {
+    match invoice_check::check(&ask, &answer, environment, asked_at) {
         Ok(invoice) => ledger.open_attempt(&terms.id, &invoice, app.now()).await?,
         Err(suspicious) => {
             let invoice = answer.invoice_id.as_str();

@@ -2,12 +2,10 @@
 
 use checkout_api::Environment;
 use jiff::{SignedDuration, Timestamp};
-use ledger::{NewAttempt, Progress, Standing};
+use ledger::{CustomAsk, Place};
 use money::{Amount, Asset, InvalidAmount};
 use service_api::{AddressError, Network, UriError, payment_uri};
 
-/// Lifetimes that are taken at their word. `Assumed:` no invoice lives longer than a week.
-const LIFETIME_MINUTES: std::ops::RangeInclusive<i64> = 1..=7 * 24 * 60;
 /// Texts that are shown to a customer.
 const MAX_WARNINGS: usize = 20;
 const MAX_WARNING_CHARS: usize = 1000;
@@ -47,18 +45,18 @@ pub(crate) enum Suspicious {
 
 /// Turns the service's answer into an invoice that may be shown.
 pub(crate) fn check(
-    terms: &NewAttempt,
+    ask: &CustomAsk,
     answer: &service_api::Invoice,
     environment: Environment,
     now: Timestamp,
 ) -> Result<ledger::Invoice, Suspicious> {
-    let asset = Asset::of(&terms.crypto_code).ok_or(Suspicious::UnknownAsset)?;
+    let asset = Asset::of(&ask.crypto_code).ok_or(Suspicious::UnknownAsset)?;
     same(
         "deposit_crypto",
-        terms.crypto_code.as_str(),
+        ask.crypto_code.as_str(),
         &answer.deposit_crypto,
     )?;
-    let asked = &terms.asked;
+    let asked = &ask.asked;
     same_amount(
         "invoice_amount_in_crypto",
         asked.figures.crypto,
@@ -86,29 +84,18 @@ pub(crate) fn check(
     let (address, amount) = (&answer.deposit_address, asked.figures.crypto);
     service_api::address::check(asset, address, network)?;
     payment_uri::check(asset, &answer.qr_string, address, amount, network)?;
-    Ok(ledger::Invoice {
-        id: ledger::InvoiceId::parse(answer.invoice_id.as_str())?,
+    let id = ledger::InvoiceId::parse(answer.invoice_id.as_str())?;
+    let place = Place::Address {
         address: answer.deposit_address.clone(),
         qr_string: answer.qr_string.clone(),
         warnings: warnings(&answer.warning_messages),
-        opened_at: now,
-        expires_at: now + lifetime(&answer.invoice_expired_in)?,
-        marked_as_paid_at: None,
-        standing: Standing::Waiting,
-        progress: Progress::NOTHING,
-        observed_at: None,
-        next_poll_at: None,
-    })
-}
-
-/// Source: payment-service.md, "Invoice": `invoice_expired_in` is the time until the invoice expires, in minutes.
-fn lifetime(minutes: &str) -> Result<SignedDuration, Suspicious> {
-    let parsed = minutes
-        .parse::<i64>()
-        .ok()
-        .filter(|minutes| LIFETIME_MINUTES.contains(minutes));
-    let parsed = parsed.ok_or_else(|| Suspicious::Lifetime(minutes.chars().take(40).collect()))?;
-    Ok(SignedDuration::from_mins(parsed))
+    };
+    let minutes = &answer.invoice_expired_in;
+    let lifetime = answer
+        .lifetime()
+        .and_then(|lifetime| SignedDuration::try_from(lifetime).ok())
+        .ok_or_else(|| Suspicious::Lifetime(minutes.chars().take(40).collect()))?;
+    Ok(ledger::Invoice::opened(id, place, now, now + lifetime))
 }
 
 fn warnings(texts: &[String]) -> Vec<String> {

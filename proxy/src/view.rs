@@ -2,7 +2,7 @@
 
 use checkout_api::{AttemptView, Confirmations, Environment, OrderView, Status, StoreView};
 use jiff::Timestamp;
-use ledger::{Attempt, Invoice, Order, OrderStatus, Snapshot, Standing};
+use ledger::{Attempt, Invoice, Order, OrderStatus, Place, Snapshot, Standing};
 use money::{Amount, Asset};
 use url::Url;
 
@@ -50,7 +50,7 @@ pub(crate) fn view(snapshot: &Snapshot, seen: Seen<'_>) -> OrderView {
         amount: order.terms.amount.to_text(),
         currency: order.terms.currency.to_string(),
         status,
-        attempt: shown.map(|(attempt, invoice)| attempt_view(order, attempt, invoice, seen)),
+        attempt: shown.and_then(|(attempt, invoice)| attempt_view(order, attempt, invoice, seen)),
         return_url: return_url(order, seen.store),
         can_open_attempt: order.takes_attempts(seen.now),
         delayed: seen.delayed && !status.is_settled(),
@@ -96,10 +96,18 @@ fn attempt_view(
     attempt: &Attempt,
     invoice: &Invoice,
     seen: Seen<'_>,
-) -> AttemptView {
-    let terms = &attempt.terms;
-    let asset = Asset::of(&terms.crypto_code);
-    let asked = terms.asked.figures;
+) -> Option<AttemptView> {
+    let ask = attempt.terms.custom()?;
+    let Place::Address {
+        address,
+        qr_string,
+        warnings,
+    } = &invoice.place
+    else {
+        return None;
+    };
+    let asset = Asset::of(&ask.crypto_code);
+    let asked = ask.asked.figures;
     let received = invoice.progress.received.crypto;
     let excess = received
         .minus(asked.crypto)
@@ -111,21 +119,21 @@ fn attempt_view(
         .progress
         .confirmations
         .unwrap_or((0, seen.store.confirmations_required));
-    AttemptView {
-        crypto_code: terms.crypto_code.to_string(),
-        asset: asset.map_or_else(|| terms.crypto_code.to_string(), |a| a.symbol().to_owned()),
+    Some(AttemptView {
+        crypto_code: ask.crypto_code.to_string(),
+        asset: asset.map_or_else(|| ask.crypto_code.to_string(), |a| a.symbol().to_owned()),
         network: asset
             .map(|asset| asset.network().to_owned())
             .unwrap_or_default(),
-        address: invoice.address.clone(),
-        qr_string: invoice.qr_string.clone(),
+        address: address.clone(),
+        qr_string: qr_string.clone(),
         amount_in_crypto: asked.crypto.to_text(),
         amount_in_usd: asked.usd.to_text(),
         amount_in_local_currency: asked.local.to_text(),
-        local_currency_code: terms.asked.local_currency.to_string(),
+        local_currency_code: ask.asked.local_currency.to_string(),
         expires_in_seconds: whole_seconds(invoice.expires_at, seen.now),
         lifetime_seconds: whole_seconds(invoice.expires_at, invoice.opened_at),
-        warnings: invoice.warnings.clone(),
+        warnings: warnings.clone(),
         marked_as_paid: invoice.marked_as_paid_at.is_some(),
         received_in_crypto: received.to_text(),
         remaining_in_crypto: remaining.to_text(),
@@ -135,7 +143,7 @@ fn attempt_view(
         confirmations: was_seen.then_some(Confirmations { count, required }),
         transaction_hash: invoice.progress.transaction_hash.clone(),
         explorer_url: explorer_url(asset, invoice, seen.environment),
-    }
+    })
 }
 
 /// Where the customer goes afterwards: the order's own address, else the store's, with the order's id and no status.

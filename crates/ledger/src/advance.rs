@@ -6,7 +6,10 @@
 //!                        └─▶ expired │ failed │ cancelled ──(money arrives late)──▶ checking …
 //! ```
 //!
-//! `paid` and `overpaid` absorb everything. A verdict that says what is known already changes nothing.
+//! `paid` and `overpaid` absorb everything. A verdict that says what is known already changes nothing. What the service
+//! says against a credit changes no status: it is told, once each time that it says something else.
+
+mod after_credit;
 
 use crate::{Attempt, EventType, Order, OrderStatus, Standing, Verdict};
 
@@ -19,6 +22,8 @@ pub struct Change {
     pub shows_attempt: bool,
     /// Whether the order is credited by this observation.
     pub credits: bool,
+    /// What the service says against the order's credit afterwards.
+    pub reverted: Option<Standing>,
     /// What the store is told, in this order.
     pub events: Vec<EventType>,
 }
@@ -29,11 +34,16 @@ pub fn advance(order: &Order, attempt: &Attempt, verdict: &Verdict) -> Change {
         status: order.status,
         shows_attempt: false,
         credits: false,
+        reverted: order.reverted.map(|reverted| reverted.says),
         events: Vec::new(),
     };
     let (Some(invoice), Some(standing)) = (attempt.invoice(), verdict.standing()) else {
         return unchanged;
     };
+    let is_current = order.is_current(attempt);
+    if order.is_credited_by(attempt) {
+        return after_credit::reconsider(invoice, verdict, standing, &unchanged);
+    }
     let more_arrived = verdict
         .progress()
         .is_some_and(|now| now.received != invoice.progress.received);
@@ -42,9 +52,8 @@ pub fn advance(order: &Order, attempt: &Attempt, verdict: &Verdict) -> Change {
         return unchanged;
     }
     if order.status.is_settled() {
-        return after_settlement(order, invoice.standing, standing, unchanged);
+        return after_credit::second_payment(invoice.standing, standing, unchanged);
     }
-    let is_current = order.current_attempt.as_ref() == Some(&attempt.terms.id);
     let carries_money = matches!(
         standing,
         Standing::Seen | Standing::Confirming | Standing::Settled | Standing::Short
@@ -74,20 +83,8 @@ pub fn advance(order: &Order, attempt: &Attempt, verdict: &Verdict) -> Change {
         shows_attempt: true,
         credits: status.is_settled(),
         events,
+        ..unchanged
     }
-}
-
-/// More money on a settled order: its status stays, but a second payment is told once.
-fn after_settlement(order: &Order, before: Standing, now: Standing, unchanged: Change) -> Change {
-    let is_payment = matches!(now, Standing::Settled | Standing::Short);
-    let second_payment = is_payment && now != before;
-    if second_payment && order.status.is_settled() {
-        return Change {
-            events: vec![EventType::LatePayment],
-            ..unchanged
-        };
-    }
-    unchanged
 }
 
 fn next_status(now: OrderStatus, verdict: &Verdict) -> Option<OrderStatus> {

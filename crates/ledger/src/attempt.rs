@@ -3,13 +3,30 @@
 use jiff::Timestamp;
 use money::{Amount, CryptoCode, Currency};
 
-use crate::{AttemptId, Figures, InvoiceId, OrderId};
+use crate::{AttemptId, Figures, Flow, InvoiceId, OrderId};
 
 /// What an attempt is begun with, before the service is asked for an invoice.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewAttempt {
     /// Its id, drawn by the caller, so that it exists before anything is sent.
     pub id: AttemptId,
+    /// What the service is asked for.
+    pub ask: Ask,
+}
+
+/// What the service is asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ask {
+    /// An invoice in one asset, whose address we show.
+    Custom(CustomAsk),
+    /// A session on the service's own page, for the order's price in the order's currency. The customer picks the asset
+    /// there, so what it asks for in the asset and in dollars is the service's own sum.
+    Hosted,
+}
+
+/// The ask for an invoice in one asset.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CustomAsk {
     /// The asset.
     pub crypto_code: CryptoCode,
     /// The service's pin on the price.
@@ -75,28 +92,45 @@ impl Abandoned {
 /// The service's record of an attempt.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Invoice {
-    /// The service's id.
+    /// The service's id. Of a hosted session: its `session_id`, which is the same thing.
     pub id: InvoiceId,
     /// Where to pay. It never changes.
-    pub address: String,
-    /// What the QR code encodes.
-    pub qr_string: String,
-    /// What the service wants customers to read.
-    pub warnings: Vec<String>,
+    pub place: Place,
     /// When it was opened.
     pub opened_at: Timestamp,
     /// When it runs out.
     pub expires_at: Timestamp,
     /// When the customer said "I have paid".
     pub marked_as_paid_at: Option<Timestamp>,
-    /// What the latest observation made of it.
+    /// What the latest observation made of it; of the credited attempt what it was credited by.
     pub standing: Standing,
+    /// When it came to stand there.
+    pub standing_since: Timestamp,
     /// What has arrived by the latest observation.
     pub progress: Progress,
     /// When the service last answered about it.
     pub observed_at: Option<Timestamp>,
     /// When it is asked about next; absent when nothing can change any more.
     pub next_poll_at: Option<Timestamp>,
+}
+
+/// Where an invoice is paid.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// At an address that passed our checks.
+    Address {
+        /// The address.
+        address: String,
+        /// What the QR code encodes.
+        qr_string: String,
+        /// What the service wants customers to read.
+        warnings: Vec<String>,
+    },
+    /// On the service's hosted page.
+    Page {
+        /// Where it is: https, on the service's checkout address, with the session's id.
+        url: String,
+    },
 }
 
 /// What the latest readable observation said of an attempt.
@@ -146,6 +180,8 @@ pub struct Progress {
     pub confirmations: Option<(u32, u32)>,
     /// The transaction's hash.
     pub transaction_hash: Option<String>,
+    /// The asset that the customer picked on the service's page; absent before, and where the attempt names the asset.
+    pub paid_in: Option<CryptoCode>,
 }
 
 impl Progress {
@@ -158,11 +194,61 @@ impl Progress {
         },
         confirmations: None,
         transaction_hash: None,
+        paid_in: None,
     };
 
     /// Whether something is on its way or there.
     pub fn is_something(&self) -> bool {
         !self.received.crypto.is_zero() || self.transaction_hash.is_some()
+    }
+}
+
+impl NewAttempt {
+    /// The ask for an invoice in one asset; `None` for a hosted session.
+    pub fn custom(&self) -> Option<&CustomAsk> {
+        match &self.ask {
+            Ask::Custom(ask) => Some(ask),
+            Ask::Hosted => None,
+        }
+    }
+
+    /// Who shows the customer how to pay.
+    pub fn flow(&self) -> Flow {
+        match self.ask {
+            Ask::Custom(_) => Flow::Custom,
+            Ask::Hosted => Flow::Hosted,
+        }
+    }
+}
+
+impl Invoice {
+    /// The invoice as it was opened: nothing has been seen of it.
+    pub fn opened(
+        id: InvoiceId,
+        place: Place,
+        opened_at: Timestamp,
+        expires_at: Timestamp,
+    ) -> Self {
+        Self {
+            id,
+            place,
+            opened_at,
+            expires_at,
+            marked_as_paid_at: None,
+            standing: Standing::Waiting,
+            standing_since: opened_at,
+            progress: Progress::NOTHING,
+            observed_at: None,
+            next_poll_at: None,
+        }
+    }
+
+    /// Where the hosted page is; `None` for an address.
+    pub fn page(&self) -> Option<&str> {
+        match &self.place {
+            Place::Page { url } => Some(url),
+            Place::Address { .. } => None,
+        }
     }
 }
 

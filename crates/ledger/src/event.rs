@@ -32,11 +32,14 @@ pub enum EventType {
     Blocked,
     /// Money arrived for an attempt that was over or replaced, or for an order that was paid already.
     LatePayment,
+    /// It is credited, and the service says something against that: failed, cancelled, or less than was received. It stays
+    /// paid; a person should look before anything more is shipped.
+    Reverted,
 }
 
 impl EventType {
     /// Every type with its word.
-    pub const ALL: [(Self, &'static str); 12] = [
+    pub const ALL: [(Self, &'static str); 13] = [
         (Self::Created, "order.created"),
         (Self::AttemptOpened, "order.attempt_opened"),
         (Self::PaymentSeen, "order.payment_seen"),
@@ -49,6 +52,7 @@ impl EventType {
         (Self::Cancelled, "order.cancelled"),
         (Self::Blocked, "order.blocked"),
         (Self::LatePayment, "order.late_payment"),
+        (Self::Reverted, "order.reverted"),
     ];
 
     /// The word on the wire: `order.paid`.

@@ -4,8 +4,9 @@ use jiff::{SignedDuration, Timestamp};
 use money::{Amount, CryptoCode, Currency};
 
 use crate::{
-    Asked, Attempt, AttemptId, AttemptState, Figures, Invoice, InvoiceId, NewAttempt, NewOrder,
-    Observation, Order, OrderId, OrderStatus, PriceSource, Progress, Reference, Standing, StoreId,
+    Ask, Asked, Attempt, AttemptId, AttemptState, CustomAsk, Figures, Flow, Invoice, InvoiceId,
+    NewAttempt, NewOrder, Observation, Order, OrderId, OrderStatus, Place, PriceSource, Reference,
+    StoreId,
 };
 
 pub(crate) const ADDRESS: &str = "tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx";
@@ -31,6 +32,7 @@ pub(crate) fn terms(reference: &str) -> NewOrder {
         return_url: None,
         metadata: serde_json::Map::new(),
         assets: Vec::new(),
+        flow: Flow::Custom,
         tolerance: Amount::ZERO,
         expires_at: at(86_400),
     }
@@ -51,26 +53,22 @@ pub(crate) fn asked() -> Asked {
 pub(crate) fn new_attempt(number: u8) -> NewAttempt {
     NewAttempt {
         id: AttemptId::from_random([number; 16]),
-        crypto_code: CryptoCode::parse("BTC").unwrap(),
-        conversion_id: "conv".into(),
-        asked: asked(),
+        ask: Ask::Custom(CustomAsk {
+            crypto_code: CryptoCode::parse("BTC").unwrap(),
+            conversion_id: "conv".into(),
+            asked: asked(),
+        }),
     }
 }
 
 pub(crate) fn invoice(number: u8) -> Invoice {
-    Invoice {
-        id: InvoiceId::parse(&format!("inv_{number}")).unwrap(),
+    let place = Place::Address {
         address: ADDRESS.into(),
         qr_string: format!("bitcoin:{ADDRESS}?amount=0.00030973"),
         warnings: vec!["Send only BTC.".into()],
-        opened_at: at(0),
-        expires_at: at(900),
-        marked_as_paid_at: None,
-        standing: Standing::Waiting,
-        progress: Progress::NOTHING,
-        observed_at: None,
-        next_poll_at: None,
-    }
+    };
+    let id = InvoiceId::parse(&format!("inv_{number}")).unwrap();
+    Invoice::opened(id, place, at(0), at(900))
 }
 
 pub(crate) fn order(status: OrderStatus) -> Order {
@@ -83,6 +81,7 @@ pub(crate) fn order(status: OrderStatus) -> Order {
         version: 2,
         created_at: at(0),
         settled_at: None,
+        reverted: None,
         cancelled_at: None,
         has_money: false,
     }
@@ -94,6 +93,21 @@ pub(crate) fn attempt(number: u8) -> Attempt {
         terms: new_attempt(number),
         begun_at: at(0),
         state: AttemptState::Open(Box::new(invoice(number))),
+    }
+}
+
+/// A session on the service's page for the same order.
+pub(crate) fn hosted(number: u8) -> Attempt {
+    let url = format!("https://checkout.example/?id=inv_{number}");
+    let id = InvoiceId::parse(&format!("inv_{number}")).unwrap();
+    let invoice = Invoice::opened(id, Place::Page { url }, at(0), at(3600));
+    Attempt {
+        terms: NewAttempt {
+            ask: Ask::Hosted,
+            ..new_attempt(number)
+        },
+        state: AttemptState::Open(Box::new(invoice)),
+        ..attempt(number)
     }
 }
 

@@ -3,9 +3,14 @@
 //! Credit ⇔ the service says COMPLETED, it asked for exactly our price, and what it received covers that price in all
 //! three figures. Anything missing, unreadable or unknown is held: it is raised to a person and credits nothing.
 
-use money::{Amount, AmountError, Currency, Rounding};
+mod demand;
+mod members;
 
-use crate::{Attempt, Figures, Invoice, Observation, Order, Progress, Standing};
+use money::{Amount, AmountError, CryptoCode, Rounding};
+
+use self::demand::Demand;
+use self::members::{amount, confirmations, filled, present, same, same_address};
+use crate::{Attempt, Figures, Invoice, Observation, Order, Place, Progress, Standing};
 
 /// What one observation means for an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,8 +57,8 @@ pub enum Hold {
     /// A member that is needed is absent or empty.
     #[error("the service's answer lacks {0}")]
     Missing(&'static str),
-    /// A member that is no amount.
-    #[error("{0} is not an amount: {1:?}")]
+    /// A member that is not what it should be: an amount, an asset.
+    #[error("{0} cannot be read: {1:?}")]
     Unreadable(&'static str, String),
     /// A status that the specification does not list.
     #[error("unknown transaction_status {0:?}")]
@@ -71,6 +76,9 @@ pub enum Hold {
     /// The attempt does not ask for the order's price.
     #[error("the attempt does not ask for the order's price")]
     OtherPrice,
+    /// The answer asks for nothing at all, which anything would cover.
+    #[error("the answer asks for nothing: {0} is zero")]
+    AsksNothing(&'static str),
     /// A sum beyond what an amount can hold.
     #[error("the figures are out of range: {0}")]
     OutOfRange(#[from] AmountError),
@@ -133,19 +141,21 @@ fn conclude(
         invoice.id.as_str(),
         present("invoice_id", seen.invoice_id.as_ref())?,
     )?;
-    if let Some(address) =
-        filled(seen.address.as_ref()).filter(|a| !same_address(a, &invoice.address))
+    if let Place::Address { address, .. } = &invoice.place
+        && let Some(other) =
+            filled(seen.address.as_ref()).filter(|other| !same_address(other, address))
     {
         return Ok(Verdict::Frozen {
-            address: address.to_owned(),
+            address: other.to_owned(),
         });
     }
     let status = present("transaction_status", seen.status.as_ref())?;
+    let demand = Demand::of(order, attempt);
     if status == "COMPLETED" {
-        return completed(order, attempt, seen);
+        return completed(order, &demand, seen);
     }
-    asks_nothing_else(attempt, seen)?;
-    let progress = progress(seen, Absent::MeansZero)?;
+    demand.is_all_that_is_asked(seen)?;
+    let progress = progress(&demand, seen, Absent::MeansZero)?;
     Ok(match status {
         "CHECKING" if progress.is_something() => Verdict::Seen(progress),
         "CHECKING" if over => Verdict::Expired,
@@ -167,7 +177,7 @@ fn forgotten(invoice: &Invoice, over: bool) -> Result<Verdict, Hold> {
 }
 
 /// The full-payment check: every figure must be there, asked as we asked, and covered.
-fn completed(order: &Order, attempt: &Attempt, seen: &Observation) -> Result<Verdict, Hold> {
+fn completed(order: &Order, demand: &Demand<'_>, seen: &Observation) -> Result<Verdict, Hold> {
     present("wallet_address", seen.address.as_ref())?;
     present("transaction_crypto", seen.crypto_code.as_ref())?;
     present("local_currency_code", seen.local_currency.as_ref())?;
@@ -177,11 +187,10 @@ fn completed(order: &Order, attempt: &Attempt, seen: &Observation) -> Result<Ver
         "invoice_amount_in_local_currency",
         seen.asked.local.as_ref(),
     )?;
-    asks_nothing_else(attempt, seen)?;
-    asks_the_price(order, attempt)?;
-    let progress = progress(seen, Absent::IsHeld)?;
-    let asked = attempt.terms.asked.figures;
-    for (_, (asked, received)) in asked.zip(progress.received).each() {
+    demand.is_all_that_is_asked(seen)?;
+    let asked = demand.figures(seen)?;
+    let progress = progress(demand, seen, Absent::IsHeld)?;
+    for (asked, received) in asked.zip(progress.received).each() {
         if received < enough(order, asked)? {
             return Ok(Verdict::Short(progress));
         }
@@ -203,57 +212,6 @@ fn enough(order: &Order, asked: Amount) -> Result<Amount, Hold> {
     Ok(asked.times_ratio(price.minus(tolerance)?, price, 18, Rounding::Up)?)
 }
 
-/// The attempt's own figures must carry the order's price, in its currency.
-fn asks_the_price(order: &Order, attempt: &Attempt) -> Result<(), Hold> {
-    let asked = &attempt.terms.asked;
-    let in_local =
-        asked.local_currency == order.terms.currency && asked.figures.local == order.terms.amount;
-    let in_usd = order.terms.currency == Currency::USD && asked.figures.usd == order.terms.amount;
-    if in_local || in_usd {
-        Ok(())
-    } else {
-        Err(Hold::OtherPrice)
-    }
-}
-
-/// Whatever the answer says it asks for must be what we asked for.
-fn asks_nothing_else(attempt: &Attempt, seen: &Observation) -> Result<(), Hold> {
-    let terms = &attempt.terms;
-    if let Some(code) = filled(seen.crypto_code.as_ref()) {
-        same("transaction_crypto", terms.crypto_code.as_str(), code)?;
-    }
-    if let Some(code) = filled(seen.local_currency.as_ref()) {
-        same(
-            "local_currency_code",
-            terms.asked.local_currency.as_str(),
-            code,
-        )?;
-    }
-    let names = Figures {
-        crypto: "invoice_crypto_amount",
-        usd: "invoice_amount_in_usd",
-        local: "invoice_amount_in_local_currency",
-    };
-    let found = Figures {
-        crypto: seen.asked.crypto.as_ref(),
-        usd: seen.asked.usd.as_ref(),
-        local: seen.asked.local.as_ref(),
-    };
-    for (_, ((field, expected), found)) in names.zip(terms.asked.figures).zip(found).each() {
-        if let Some(text) = filled(found)
-            && amount(field, text)? != expected
-        {
-            let (expected, found) = (expected.to_string(), text.to_owned());
-            return Err(Hold::Mismatch {
-                field,
-                expected,
-                found,
-            });
-        }
-    }
-    Ok(())
-}
-
 /// What an absent received amount means.
 #[derive(Clone, Copy)]
 enum Absent {
@@ -263,12 +221,13 @@ enum Absent {
     IsHeld,
 }
 
-fn progress(seen: &Observation, absent: Absent) -> Result<Progress, Hold> {
+fn progress(demand: &Demand<'_>, seen: &Observation, absent: Absent) -> Result<Progress, Hold> {
     let read = |field: &'static str, text: &Option<String>| match (filled(text.as_ref()), absent) {
         (Some(text), _) => amount(field, text),
         (None, Absent::MeansZero) => Ok(Amount::ZERO),
         (None, Absent::IsHeld) => Err(Hold::Missing(field)),
     };
+    let picked = filled(seen.crypto_code.as_ref()).filter(|_| demand.leaves_the_asset_open());
     Ok(Progress {
         received: Figures {
             crypto: read("received_crypto_amount", &seen.received.crypto)?,
@@ -277,50 +236,8 @@ fn progress(seen: &Observation, absent: Absent) -> Result<Progress, Hold> {
         },
         confirmations: filled(seen.confirmations.as_ref()).and_then(confirmations),
         transaction_hash: filled(seen.transaction_hash.as_ref()).map(str::to_owned),
+        paid_in: picked.and_then(|code| CryptoCode::parse(code).ok()),
     })
-}
-
-/// Reads `<count>/<required>`; shown to people, and no ground for credit, so anything else is simply not shown.
-fn confirmations(text: &str) -> Option<(u32, u32)> {
-    let (count, required) = text.split_once('/')?;
-    Some((count.parse().ok()?, required.parse().ok()?))
-}
-
-fn filled(text: Option<&String>) -> Option<&str> {
-    text.map(String::as_str).filter(|text| !text.is_empty())
-}
-
-fn present<'a>(field: &'static str, text: Option<&'a String>) -> Result<&'a str, Hold> {
-    filled(text).ok_or(Hold::Missing(field))
-}
-
-fn amount(field: &'static str, text: &str) -> Result<Amount, Hold> {
-    Amount::parse(text).map_err(|error| Hold::Unreadable(field, error.input))
-}
-
-fn same(field: &'static str, expected: &str, found: &str) -> Result<(), Hold> {
-    if expected == found {
-        return Ok(());
-    }
-    let found = found.chars().take(80).collect();
-    Err(Hold::Mismatch {
-        field,
-        expected: expected.to_owned(),
-        found,
-    })
-}
-
-/// Whether two texts are one address. Letter case is the address, except where it carries at most a checksum (`0x…`) or
-/// nothing at all (bech32 and CashAddr, written in one case); a prefix like `bitcoincash:` may be left out.
-fn same_address(a: &str, b: &str) -> bool {
-    let bare = |text: &str| text.rsplit(':').next().unwrap_or_default().to_owned();
-    let (a, b) = (bare(a), bare(b));
-    let one_case = |text: &str| {
-        let has = |is: fn(&u8) -> bool| text.as_bytes().iter().any(is);
-        !(has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase))
-    };
-    let is_case_free = a.starts_with("0x") || (one_case(&a) && one_case(&b));
-    a == b || (is_case_free && a.eq_ignore_ascii_case(&b))
 }
 
 #[cfg(test)]

@@ -28,14 +28,15 @@ mod watch;
 
 pub use advance::{Change, advance};
 pub use attempt::{
-    Abandoned, Asked, Attempt, AttemptState, Invoice, NewAttempt, Progress, Standing,
+    Abandoned, Ask, Asked, Attempt, AttemptState, CustomAsk, Invoice, NewAttempt, Place, Progress,
+    Standing,
 };
 pub use error::{BeginError, LedgerError, OpenError};
 pub use event::{Delivery, DeliveryOutcome, DueDelivery, Event, EventType};
 pub use id::{AttemptId, EventId, InvalidId, InvoiceId, OrderId, Reference, StoreId, TokenHash};
 pub use judge::{Hold, Verdict, judge};
 pub use observation::{Figures, Observation};
-pub use order::{NewOrder, Order, OrderStatus, PriceSource, Snapshot};
+pub use order::{Flow, NewOrder, Order, OrderStatus, PriceSource, Reverted, Snapshot};
 pub use record::OrderRecord;
 pub use sqlite::SqliteLedger;
 pub use store::{DueAttempt, Ledger, Observed, Opened, OrderFilter, Settlement};

@@ -16,13 +16,18 @@ pub struct Figures<T> {
 }
 
 impl<T> Figures<T> {
-    /// The three with their names, for a look at each.
-    pub fn each(self) -> [(&'static str, T); 3] {
-        [
-            ("crypto", self.crypto),
-            ("usd", self.usd),
-            ("local", self.local),
-        ]
+    /// The three, for a look at each.
+    pub fn each(self) -> [T; 3] {
+        [self.crypto, self.usd, self.local]
+    }
+
+    /// Makes something of each.
+    pub fn map<U>(self, make: impl Fn(T) -> U) -> Figures<U> {
+        Figures {
+            crypto: make(self.crypto),
+            usd: make(self.usd),
+            local: make(self.local),
+        }
     }
 
     /// Pairs the three with three others.

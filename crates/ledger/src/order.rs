@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use money::{Amount, CryptoCode, Currency};
 
-use crate::{Attempt, AttemptId, OrderId, Reference, StoreId};
+use crate::{Attempt, AttemptId, OrderId, Reference, Standing, StoreId};
 
 /// An order as it was opened. Nothing of it changes afterwards.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +28,8 @@ pub struct NewOrder {
     pub metadata: serde_json::Map<String, serde_json::Value>,
     /// The assets it may be paid in; empty for all.
     pub assets: Vec<CryptoCode>,
+    /// Who shows the customer how to pay.
+    pub flow: Flow,
     /// How much may be missing and still count as paid, in `currency`; below the price.
     pub tolerance: Amount,
     /// From when on no further attempt is opened. A payment that arrives later is still found.
@@ -51,6 +53,30 @@ impl PriceSource {
     ];
 }
 
+/// Who shows the customer how to pay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// We do: the asset is picked here, and its checked address shown.
+    Custom,
+    /// The service does, on its own page.
+    Hosted,
+}
+
+impl Flow {
+    /// Every flow with its word.
+    pub const ALL: [(Self, &'static str); 2] = [(Self::Custom, "custom"), (Self::Hosted, "hosted")];
+}
+
+/// What the service says against a credit that was given. The order stays paid all the same: what to do about it is for
+/// the store to decide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reverted {
+    /// Since when it says so.
+    pub at: Timestamp,
+    /// What it says. [`Standing::Settled`] is completed with less than what was credited.
+    pub says: Standing,
+}
+
 /// An order and where it stands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Order {
@@ -70,6 +96,8 @@ pub struct Order {
     pub created_at: Timestamp,
     /// When it was credited.
     pub settled_at: Option<Timestamp>,
+    /// What the service says against the credit; absent while it stands by it.
+    pub reverted: Option<Reverted>,
     /// When the store cancelled it. Its status may move on all the same, when money arrives.
     pub cancelled_at: Option<Timestamp>,
     /// Whether money was seen on any of its attempts, current or replaced: on its way, confirming, or too little.
@@ -137,6 +165,16 @@ impl OrderStatus {
 }
 
 impl Order {
+    /// Whether this attempt is the one that is shown.
+    pub fn is_current(&self, attempt: &Attempt) -> bool {
+        self.current_attempt.as_ref() == Some(&attempt.terms.id)
+    }
+
+    /// Whether this attempt paid the order: from then on none but it is the one that is shown.
+    pub fn is_credited_by(&self, attempt: &Attempt) -> bool {
+        self.status.is_settled() && self.is_current(attempt)
+    }
+
     /// Whether another attempt may be opened at `now`: not once credited or cancelled by the store, not after the order's
     /// own end, and not while money was seen on any attempt, since the same money would be asked for twice.
     pub fn takes_attempts(&self, now: Timestamp) -> bool {

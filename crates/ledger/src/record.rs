@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::order::word_of;
-use crate::{EventType, Order, PriceSource, Snapshot};
+use crate::{EventType, Flow, Order, Place, PriceSource, Snapshot, Standing};
 
 /// An order as JSON for its store. Amounts are decimal strings, times RFC 3339 in UTC.
 #[derive(Clone, Debug, Serialize)]
@@ -33,10 +33,24 @@ pub struct OrderRecord {
     pub created_at: String,
     /// From when on no further attempt is opened.
     pub expires_at: String,
+    /// `custom` or `hosted`: who shows the customer how to pay.
+    pub flow: &'static str,
     /// When it was credited; absent before.
     pub settled_at: Option<String>,
+    /// What the service says against the credit; absent while it stands by it.
+    pub reverted: Option<RevertedRecord>,
     /// The attempt that counts: the one that is shown, or that was credited.
     pub attempt: Option<AttemptRecord>,
+}
+
+/// What the service says against a credit that was given.
+#[derive(Clone, Debug, Serialize)]
+pub struct RevertedRecord {
+    /// Since when it says so.
+    pub at: String,
+    /// What it says: `failed`, `cancelled`, `expired`, `waiting`, `seen` or `confirming` (no longer completed), `short` (less
+    /// than the price), `settled` (completed with less than was credited) or `frozen` (another address).
+    pub says: &'static str,
 }
 
 /// The attempt inside an [`OrderRecord`].
@@ -44,16 +58,18 @@ pub struct OrderRecord {
 pub struct AttemptRecord {
     /// `att_…`.
     pub id: String,
-    /// The asset.
-    pub crypto_code: String,
-    /// The payment service's id of the invoice.
+    /// The asset; of a hosted attempt the one that the customer picked, absent before.
+    pub crypto_code: Option<String>,
+    /// The payment service's id of the invoice or session.
     pub invoice_id: String,
-    /// Where the customer pays.
-    pub address: String,
-    /// What was asked for, in the asset.
-    pub amount_in_crypto: String,
-    /// What was asked for, in US dollars.
-    pub amount_in_usd: String,
+    /// Where the customer pays; absent for a hosted attempt.
+    pub address: Option<String>,
+    /// The service's page where the customer pays; absent for a custom attempt.
+    pub payment_process_url: Option<String>,
+    /// What was asked for, in the asset; absent for a hosted attempt.
+    pub amount_in_crypto: Option<String>,
+    /// What was asked for, in US dollars; absent for a hosted attempt.
+    pub amount_in_usd: Option<String>,
     /// What was asked for, in the service's local currency.
     pub amount_in_local_currency: String,
     /// The service's local currency.
@@ -77,6 +93,7 @@ impl OrderRecord {
             status,
             created_at,
             settled_at,
+            reverted,
             ..
         } = &snapshot.order;
         Self {
@@ -92,7 +109,12 @@ impl OrderRecord {
             metadata: terms.metadata.clone(),
             created_at: created_at.to_string(),
             expires_at: terms.expires_at.to_string(),
+            flow: word_of(&Flow::ALL, terms.flow),
             settled_at: settled_at.map(|at| at.to_string()),
+            reverted: reverted.map(|reverted| RevertedRecord {
+                at: reverted.at.to_string(),
+                says: word_of(&Standing::ALL, reverted.says),
+            }),
             attempt: AttemptRecord::of(snapshot),
         }
     }
@@ -112,17 +134,31 @@ impl AttemptRecord {
     fn of(snapshot: &Snapshot) -> Option<Self> {
         let attempt = snapshot.attempt.as_ref()?;
         let invoice = attempt.invoice()?;
-        let asked = &attempt.terms.asked;
+        let ask = attempt.terms.custom();
+        let asked = ask.map(|ask| &ask.asked);
+        let price = &snapshot.order.terms;
         let received = &invoice.progress.received;
+        let crypto_code = ask.map(|ask| &ask.crypto_code);
+        let (address, page) = match &invoice.place {
+            Place::Address { address, .. } => (Some(address.clone()), None),
+            Place::Page { url } => (None, Some(url.clone())),
+        };
         Some(Self {
             id: attempt.terms.id.to_string(),
-            crypto_code: attempt.terms.crypto_code.to_string(),
+            crypto_code: crypto_code
+                .or(invoice.progress.paid_in.as_ref())
+                .map(ToString::to_string),
             invoice_id: invoice.id.to_string(),
-            address: invoice.address.clone(),
-            amount_in_crypto: asked.figures.crypto.to_string(),
-            amount_in_usd: asked.figures.usd.to_string(),
-            amount_in_local_currency: asked.figures.local.to_string(),
-            local_currency_code: asked.local_currency.to_string(),
+            address,
+            payment_process_url: page,
+            amount_in_crypto: asked.map(|asked| asked.figures.crypto.to_string()),
+            amount_in_usd: asked.map(|asked| asked.figures.usd.to_string()),
+            amount_in_local_currency: asked
+                .map_or(price.amount, |asked| asked.figures.local)
+                .to_string(),
+            local_currency_code: asked
+                .map_or(price.currency, |asked| asked.local_currency)
+                .to_string(),
             received_in_crypto: received.crypto.to_string(),
             received_in_usd: received.usd.to_string(),
             received_in_local_currency: received.local.to_string(),

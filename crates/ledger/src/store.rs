@@ -5,8 +5,8 @@ use jiff::Timestamp;
 
 use crate::{
     Abandoned, Attempt, AttemptId, BeginError, Delivery, DeliveryOutcome, DueDelivery, Event,
-    EventId, Invoice, InvoiceId, LedgerError, NewAttempt, NewOrder, Observation, OpenError, Order,
-    OrderId, OrderStatus, Reference, Snapshot, StoreId, TokenHash, Verdict,
+    EventId, EventType, Invoice, InvoiceId, LedgerError, NewAttempt, NewOrder, Observation,
+    OpenError, Order, OrderId, OrderStatus, Reference, Snapshot, StoreId, TokenHash, Verdict,
 };
 
 /// An opened order.
@@ -53,6 +53,8 @@ pub struct Observed {
     pub changed: bool,
     /// Where the order stands.
     pub status: OrderStatus,
+    /// What the store is told of it.
+    pub events: Vec<EventType>,
 }
 
 /// A credit: the one entry that says an order is paid.

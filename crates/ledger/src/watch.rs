@@ -6,16 +6,33 @@ use crate::{Invoice, Standing};
 
 /// The time of the next look, counted from `now`; `None` when nothing can change any more.
 ///
-/// An attempt that is over is still looked at for a week, ever more rarely: money that arrives late is found.
+/// An attempt that is over is still looked at for a week, ever more rarely: money that arrives late is found. One that is
+/// settled is looked at after ten minutes, then each time when twice as long has gone by: ten looks in three and a half days
+/// show whether the service stands by what it said. `Assumed:` it takes nothing back later than that; a store that hears
+/// of it elsewhere would disprove it.
 pub fn next_poll(invoice: &Invoice, now: Timestamp) -> Option<Timestamp> {
     let minutes = SignedDuration::from_mins;
     let age = now.duration_since(invoice.opened_at);
     let over_for = now.duration_since(invoice.expires_at);
     let pause = match invoice.standing {
-        Standing::Settled => return None,
+        Standing::Settled => {
+            let settled_for = now.duration_since(invoice.standing_since);
+            if settled_for >= minutes(48 * 60) {
+                return None;
+            }
+            settled_for.max(minutes(10))
+        }
         Standing::Waiting if over_for >= SignedDuration::ZERO => SignedDuration::from_secs(15),
         Standing::Waiting => {
-            let pause = if age < minutes(2) { 15 } else { 30 };
+            // A hosted session is paid on the service's page, and the service calls back when it is.
+            let is_elsewhere = invoice.page().is_some();
+            let pause = if is_elsewhere {
+                60
+            } else if age < minutes(2) {
+                15
+            } else {
+                30
+            };
             // Never past the end: that look is the one that can call it expired.
             let left = SignedDuration::ZERO.saturating_sub(over_for);
             SignedDuration::from_secs(pause).min(left.max(SignedDuration::from_secs(1)))
@@ -43,6 +60,9 @@ pub fn next_poll(invoice: &Invoice, now: Timestamp) -> Option<Timestamp> {
 
 /// The time of the next look after one that allowed no conclusion: a person has to act first, so it is not made often.
 pub fn next_poll_after_hold(invoice: &Invoice, now: Timestamp) -> Option<Timestamp> {
+    if invoice.standing == Standing::Settled {
+        return next_poll(invoice, now);
+    }
     let held = Invoice {
         standing: Standing::Failed,
         ..invoice.clone()
@@ -53,21 +73,11 @@ pub fn next_poll_after_hold(invoice: &Invoice, now: Timestamp) -> Option<Timesta
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Progress;
 
     fn invoice(standing: Standing) -> Invoice {
         Invoice {
-            id: crate::InvoiceId::parse("inv_1").unwrap(),
-            address: "a".into(),
-            qr_string: "a".into(),
-            warnings: Vec::new(),
-            opened_at: Timestamp::UNIX_EPOCH,
-            expires_at: Timestamp::UNIX_EPOCH + SignedDuration::from_mins(15),
-            marked_as_paid_at: None,
             standing,
-            progress: Progress::NOTHING,
-            observed_at: None,
-            next_poll_at: None,
+            ..crate::fixtures::invoice(1)
         }
     }
 
@@ -102,7 +112,20 @@ mod tests {
     }
 
     #[test]
-    fn what_is_settled_is_left_alone() {
-        assert_eq!(pause(Standing::Settled, 60), None);
+    fn what_is_settled_is_looked_at_ten_times_ever_more_rarely() {
+        let (mut now, mut looks) = (0, Vec::new());
+        while let Some(pause) = pause(Standing::Settled, now) {
+            now += pause;
+            looks.push(now / 60);
+        }
+        assert_eq!(looks, [10, 20, 40, 80, 160, 320, 640, 1280, 2560, 5120]);
+    }
+
+    #[test]
+    fn a_session_on_the_services_page_is_asked_about_once_a_minute() {
+        let hosted = crate::fixtures::hosted(1);
+        let opened = Timestamp::UNIX_EPOCH;
+        let next = next_poll(hosted.invoice().unwrap(), opened);
+        assert_eq!(next, Some(opened + SignedDuration::from_mins(1)));
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::SignedDuration;
-use ledger::{DueAttempt, Figures, Observation, Observed, Verdict};
+use ledger::{DueAttempt, EventType, Figures, Observation, Observed, Verdict};
 use service_api::{CallError, ErrorCode, InvoiceAnswer, InvoiceId, ServiceError};
 use tokio::task::JoinSet;
 
@@ -107,7 +107,11 @@ fn recorded(app: &App, due: &DueAttempt, observed: &Observed) {
             %order, invoice = %due.invoice_id, %hold,
             "a payment is held: nothing is credited until the service's answer is clear"
         ),
-        Verdict::Frozen { address } => tracing::error!(
+        verdict if observed.events.contains(&EventType::Reverted) => tracing::error!(
+            %order, invoice = %due.invoice_id, says = ?verdict.standing(),
+            "the service takes back a payment that was credited: the order stays paid, ask the service and the store"
+        ),
+        Verdict::Frozen { address } if observed.changed => tracing::error!(
             %order, invoice = %due.invoice_id, address,
             "the service changed an invoice's address: the order is blocked"
         ),

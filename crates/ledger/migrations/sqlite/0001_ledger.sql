@@ -23,6 +23,7 @@ CREATE TABLE orders (
     return_url      TEXT,
     metadata        TEXT NOT NULL,
     assets          TEXT NOT NULL,
+    flow            TEXT NOT NULL,
     tolerance       TEXT NOT NULL,
     expires_at      INTEGER NOT NULL,
     created_at      INTEGER NOT NULL,
@@ -31,6 +32,9 @@ CREATE TABLE orders (
     sequence        INTEGER NOT NULL DEFAULT 0,
     version         INTEGER NOT NULL DEFAULT 0,
     settled_at      INTEGER,
+    -- What the service says against the credit, and since when.
+    reverted_at     INTEGER,
+    reverted_to     TEXT,
     cancelled_at    INTEGER,
     UNIQUE (store_id, reference)
 ) STRICT;
@@ -45,36 +49,47 @@ CREATE TABLE client_tokens (
 ) STRICT;
 CREATE INDEX client_tokens_over ON client_tokens (expires_at);
 
+-- A custom attempt asks for an invoice in one asset; a hosted one for a session on the service's page.
 CREATE TABLE attempts (
     id                TEXT PRIMARY KEY,
     order_id          TEXT NOT NULL REFERENCES orders (id),
-    crypto_code       TEXT NOT NULL,
-    conversion_id     TEXT NOT NULL,
-    asked_crypto      TEXT NOT NULL,
-    asked_usd         TEXT NOT NULL,
-    asked_local       TEXT NOT NULL,
-    local_currency    TEXT NOT NULL,
+    flow              TEXT NOT NULL,
+    crypto_code       TEXT,
+    conversion_id     TEXT,
+    asked_crypto      TEXT,
+    asked_usd         TEXT,
+    asked_local       TEXT,
+    local_currency    TEXT,
     begun_at          INTEGER NOT NULL,
     state             TEXT NOT NULL,
     invoice_id        TEXT UNIQUE,
     address           TEXT,
     qr_string         TEXT,
     warnings          TEXT,
+    page_url          TEXT,
     opened_at         INTEGER,
     expires_at        INTEGER,
     marked_as_paid_at INTEGER,
     standing          TEXT NOT NULL DEFAULT 'waiting',
+    standing_since    INTEGER,
     received_crypto   TEXT NOT NULL DEFAULT '0',
     received_usd      TEXT NOT NULL DEFAULT '0',
     received_local    TEXT NOT NULL DEFAULT '0',
     confirmations     INTEGER,
     confirmations_required INTEGER,
     transaction_hash  TEXT,
+    paid_in           TEXT,
     observed_at       INTEGER,
     next_poll_at      INTEGER,
     lease_until       INTEGER NOT NULL DEFAULT 0,
     look              INTEGER NOT NULL DEFAULT 0,
-    recorded_look     INTEGER NOT NULL DEFAULT 0
+    recorded_look     INTEGER NOT NULL DEFAULT 0,
+    CHECK (CASE flow
+        WHEN 'custom' THEN crypto_code IS NOT NULL AND conversion_id IS NOT NULL AND asked_crypto IS NOT NULL
+            AND asked_usd IS NOT NULL AND asked_local IS NOT NULL AND local_currency IS NOT NULL AND page_url IS NULL
+        WHEN 'hosted' THEN crypto_code IS NULL AND asked_crypto IS NULL AND address IS NULL AND qr_string IS NULL
+        ELSE 0 END),
+    CHECK (state <> 'open' OR (invoice_id IS NOT NULL AND coalesce(address, page_url) IS NOT NULL))
 ) STRICT;
 CREATE INDEX attempts_by_order ON attempts (order_id);
 CREATE INDEX attempts_due ON attempts (next_poll_at) WHERE next_poll_at IS NOT NULL;
@@ -141,7 +156,7 @@ CREATE TABLE deliveries (
 
 -- What was written stays as it was written, whatever a statement says.
 CREATE TRIGGER orders_keep_their_terms BEFORE UPDATE OF
-    id, store_id, reference, amount, currency, price_source, tolerance, created_at ON orders
+    id, store_id, reference, amount, currency, price_source, tolerance, flow, created_at ON orders
 BEGIN SELECT RAISE(ABORT, 'the terms of an order never change'); END;
 CREATE TRIGGER orders_stay BEFORE DELETE ON orders
 BEGIN SELECT RAISE(ABORT, 'orders are never deleted'); END;
@@ -155,7 +170,8 @@ CREATE TRIGGER paid_has_a_credit BEFORE UPDATE OF status ON orders
 WHEN NEW.status IN ('paid', 'overpaid') AND NOT EXISTS (SELECT 1 FROM credits WHERE order_id = NEW.id)
 BEGIN SELECT RAISE(ABORT, 'an order is paid only with its credit'); END;
 CREATE TRIGGER attempts_keep_their_invoice BEFORE UPDATE OF
-    order_id, crypto_code, asked_crypto, asked_usd, asked_local, local_currency, invoice_id, address, qr_string ON attempts
+    order_id, flow, crypto_code, asked_crypto, asked_usd, asked_local, local_currency, invoice_id, address, qr_string,
+    page_url ON attempts
 WHEN OLD.state <> 'creating'
 BEGIN SELECT RAISE(ABORT, 'an invoice never changes'); END;
 CREATE TRIGGER observations_stay BEFORE UPDATE ON observations

@@ -1,6 +1,7 @@
 use super::*;
-use crate::fixtures::{amount, asked, at, attempt, exact, order, received, said};
-use crate::{AttemptState, OrderStatus};
+use crate::fixtures::{amount, asked, at, attempt, exact, hosted, order, received, said};
+use crate::{Ask, AttemptState, OrderStatus};
+use money::Currency;
 
 #[track_caller]
 fn verdict(observation: &Observation) -> Verdict {
@@ -151,8 +152,11 @@ fn junk_where_an_amount_is_due_is_held() {
 #[test]
 fn an_attempt_that_does_not_ask_for_the_price_never_credits() {
     let mut cheap = attempt(1);
-    cheap.terms.asked.figures.usd = amount("1.99");
-    cheap.terms.asked.figures.local = amount("1.99");
+    let Ask::Custom(ask) = &mut cheap.terms.ask else {
+        panic!("the attempt is custom")
+    };
+    ask.asked.figures.usd = amount("1.99");
+    ask.asked.figures.local = amount("1.99");
     let mut seen = received("COMPLETED", "0.00030973", "19.90", "19.90");
     seen.asked.usd = Some("1.99".into());
     seen.asked.local = Some("1.99".into());
@@ -178,7 +182,11 @@ fn another_address_freezes_whatever_else_is_said() {
 fn letter_case_is_no_change_of_an_ethereum_address() {
     let mut ether = attempt(1);
     if let AttemptState::Open(invoice) = &mut ether.state {
-        invoice.address = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed".into();
+        invoice.place = Place::Address {
+            address: "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed".into(),
+            qr_string: String::new(),
+            warnings: Vec::new(),
+        };
     }
     let mut seen = said("CHECKING");
     seen.address = Some("0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed".into());
@@ -271,7 +279,10 @@ fn a_stores_tolerance_forgives_no_more_than_itself() {
 #[test]
 fn the_price_in_dollars_may_be_paid_through_another_local_currency() {
     let mut abroad = attempt(1);
-    abroad.terms.asked = crate::Asked {
+    let Ask::Custom(ask) = &mut abroad.terms.ask else {
+        panic!("the attempt is custom")
+    };
+    ask.asked = crate::Asked {
         figures: Figures {
             local: amount("18.11"),
             ..asked().figures
@@ -289,6 +300,68 @@ fn the_price_in_dollars_may_be_paid_through_another_local_currency() {
 fn an_unknown_status_is_held_with_its_word() {
     let held = Hold::UnknownStatus("REFUNDED".into());
     assert_eq!(verdict(&exact("REFUNDED")), Verdict::Held(held));
+}
+
+/// What a hosted session of the order said, judged.
+#[track_caller]
+fn on_the_page(seen: &Observation) -> Verdict {
+    judge(&order(OrderStatus::AwaitingPayment), &hosted(1), seen)
+}
+
+#[test]
+fn a_hosted_payment_is_credited_at_the_orders_price_in_whatever_asset() {
+    let mut seen = exact("COMPLETED");
+    seen.crypto_code = Some("DOGE".into());
+    seen.address = Some("nbMFaHF9pjNoohS4fD1jefKBgDnETK9uPu".into());
+    seen.asked.crypto = Some("99.5".into());
+    seen.received.crypto = Some("99.5".into());
+    let Verdict::Settled { progress, excess } = on_the_page(&seen) else {
+        panic!("must settle")
+    };
+    assert!(excess.is_zero());
+    assert_eq!(progress.paid_in.unwrap().as_str(), "DOGE");
+}
+
+#[test]
+fn a_hosted_payment_must_be_asked_at_the_orders_price() {
+    let cheap: [fn(&mut Observation); 3] = [
+        |o| o.asked.local = Some("1.99".into()),
+        |o| o.asked.usd = Some("1.99".into()),
+        |o| o.local_currency = Some("ARS".into()),
+    ];
+    for change in cheap {
+        for status in ["CHECKING", "PROCESSING", "COMPLETED"] {
+            let mut seen = exact(status);
+            change(&mut seen);
+            let verdict = on_the_page(&seen);
+            assert!(
+                matches!(verdict, Verdict::Held(Hold::Mismatch { .. })),
+                "{status}: {verdict:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_a_hosted_page_asks_in_the_asset_must_be_covered() {
+    let seen = received("COMPLETED", "0.00030972", "19.90", "19.90");
+    assert!(matches!(on_the_page(&seen), Verdict::Short(_)));
+    let mut nothing = exact("COMPLETED");
+    nothing.asked.crypto = Some("0".into());
+    let held = Verdict::Held(Hold::AsksNothing("invoice_crypto_amount"));
+    assert_eq!(on_the_page(&nothing), held);
+}
+
+#[test]
+fn a_hosted_session_waits_without_an_asset_and_is_cancelled_without_a_code() {
+    let mut seen = said("CHECKING");
+    (seen.crypto_code, seen.address) = (None, None);
+    (seen.asked.crypto, seen.asked.usd) = (None, Some(String::new()));
+    assert_eq!(on_the_page(&seen), Verdict::Waiting);
+    seen.observed_at = at(3600);
+    assert_eq!(on_the_page(&seen), Verdict::Expired);
+    seen.status = Some("CANCELLED".into());
+    assert_eq!(on_the_page(&seen), Verdict::Cancelled);
 }
 
 proptest::proptest! {

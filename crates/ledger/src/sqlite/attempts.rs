@@ -1,6 +1,7 @@
 //! Attempts: begun before anything is sent, opened once, watched by `next_poll_at`.
 
 use jiff::{SignedDuration, Timestamp};
+use money::Amount;
 use sqlx::sqlite::{SqlitePool, SqliteRow};
 use sqlx::{Row as _, SqliteConnection};
 
@@ -9,8 +10,8 @@ use super::orders::{get, set_status, snapshot};
 use super::rows::{self, millis};
 use crate::order::word_of;
 use crate::{
-    Abandoned, Attempt, AttemptId, BeginError, DueAttempt, EventType, Invoice, InvoiceId,
-    LedgerError, NewAttempt, OrderId, OrderStatus, Snapshot, next_poll,
+    Abandoned, Attempt, AttemptId, BeginError, DueAttempt, EventType, Figures, Flow, Invoice,
+    InvoiceId, LedgerError, NewAttempt, OrderId, OrderStatus, Place, Snapshot, next_poll,
 };
 
 /// Every attempt costs a call to the service and leaves an invoice there.
@@ -67,19 +68,23 @@ async fn insert(
     terms: &NewAttempt,
     now: Timestamp,
 ) -> Result<(), LedgerError> {
+    let ask = terms.custom();
+    let figure =
+        |read: fn(&Figures<Amount>) -> Amount| ask.map(|ask| read(&ask.asked.figures).to_string());
     sqlx::query(
-        "INSERT INTO attempts (id, order_id, crypto_code, conversion_id, asked_crypto, asked_usd,
+        "INSERT INTO attempts (id, order_id, flow, crypto_code, conversion_id, asked_crypto, asked_usd,
              asked_local, local_currency, begun_at, state)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'creating')",
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'creating')",
     )
     .bind(terms.id.as_str())
     .bind(order_id.as_str())
-    .bind(terms.crypto_code.as_str())
-    .bind(&terms.conversion_id)
-    .bind(terms.asked.figures.crypto.to_string())
-    .bind(terms.asked.figures.usd.to_string())
-    .bind(terms.asked.figures.local.to_string())
-    .bind(terms.asked.local_currency.as_str())
+    .bind(word_of(&Flow::ALL, terms.flow()))
+    .bind(ask.map(|ask| ask.crypto_code.as_str()))
+    .bind(ask.map(|ask| ask.conversion_id.as_str()))
+    .bind(figure(|figures| figures.crypto))
+    .bind(figure(|figures| figures.usd))
+    .bind(figure(|figures| figures.local))
+    .bind(ask.map(|ask| ask.asked.local_currency.as_str()))
     .bind(millis(now))
     .execute(tx)
     .await?;
@@ -103,15 +108,25 @@ pub(super) async fn open(
     invoice: &Invoice,
     now: Timestamp,
 ) -> Result<(), LedgerError> {
+    let (address, qr_string, warnings) = match &invoice.place {
+        Place::Address {
+            address,
+            qr_string,
+            warnings,
+        } => (Some(address), Some(qr_string), Some(warnings.clone())),
+        Place::Page { .. } => (None, None, None),
+    };
     let opened = sqlx::query(
         "UPDATE attempts SET state = 'open', invoice_id = ?, address = ?, qr_string = ?, warnings = ?,
-             opened_at = ?, expires_at = ?, next_poll_at = ?
+             page_url = ?, opened_at = ?, standing_since = ?, expires_at = ?, next_poll_at = ?
          WHERE id = ? AND state = 'creating'",
     )
     .bind(invoice.id.as_str())
-    .bind(&invoice.address)
-    .bind(&invoice.qr_string)
-    .bind(serde_json::Value::from(invoice.warnings.clone()).to_string())
+    .bind(address)
+    .bind(qr_string)
+    .bind(warnings.map(|texts| serde_json::Value::from(texts).to_string()))
+    .bind(invoice.page())
+    .bind(millis(invoice.opened_at))
     .bind(millis(invoice.opened_at))
     .bind(millis(invoice.expires_at))
     .bind(next_poll(invoice, now).map(millis))

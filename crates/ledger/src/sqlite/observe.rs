@@ -9,8 +9,9 @@ use super::orders::{get, set_status};
 use super::rows::{self, millis};
 use crate::order::word_of;
 use crate::{
-    Attempt, AttemptId, Change, DueAttempt, LedgerError, Observation, Observed, Order, OrderId,
-    Progress, Settlement, Standing, Verdict, advance, judge, next_poll, next_poll_after_hold,
+    Attempt, AttemptId, Change, DueAttempt, Hold, LedgerError, Observation, Observed, Order,
+    OrderId, Progress, Settlement, Standing, Verdict, advance, judge, next_poll,
+    next_poll_after_hold,
 };
 
 pub(super) async fn record(
@@ -28,26 +29,58 @@ pub(super) async fn record(
     let said = said(&verdict);
     let is_news = latest_said(tx, &due.attempt_id).await?.as_deref() != Some(&*said);
     let row = insert(tx, due, observation, &said).await?;
-    let moved = apply_to_attempt(tx, &attempt, observation, &verdict).await?;
+    let moved = apply_to_attempt(tx, &order, &attempt, observation, &verdict, &change).await?;
+    let doubts = revert(tx, &order, &change, observation).await?;
     if change.credits {
         credit(tx, &order, &attempt, row, observation).await?;
     }
     if change.shows_attempt {
         show(tx, &order, &attempt).await?;
     }
-    if moved || change.status != order.status {
+    if moved || doubts || change.status != order.status {
         set_status(tx, &order.id, change.status).await?;
     }
     let Change { status, events, .. } = change;
     let about = Some(&due.attempt_id);
     tell(tx, &order.id, about, &events, observation.observed_at).await?;
-    let newly_held = is_news && matches!(verdict, Verdict::Held(_));
-    let changed = newly_held || moved || status != order.status || !events.is_empty();
+    let newly_held = is_news && is_alarming(&order, &attempt, &verdict);
+    let changed = newly_held || moved || doubts || status != order.status || !events.is_empty();
     Ok(Some(Observed {
         verdict,
         changed,
         status,
+        events,
     }))
+}
+
+/// Whether a person should look at why a verdict is held. A service that no longer knows an invoice which it completed
+/// takes nothing back by that.
+fn is_alarming(order: &Order, attempt: &Attempt, verdict: &Verdict) -> bool {
+    match verdict {
+        Verdict::Held(Hold::Forgotten) => !order.is_credited_by(attempt),
+        Verdict::Held(_) => true,
+        _ => false,
+    }
+}
+
+/// Notes what the service says against the credit, or that it says it no more; answers whether that is news.
+async fn revert(
+    tx: &mut SqliteConnection,
+    order: &Order,
+    change: &Change,
+    observation: &Observation,
+) -> Result<bool, LedgerError> {
+    if change.reverted == order.reverted.map(|reverted| reverted.says) {
+        return Ok(false);
+    }
+    let says = change.reverted;
+    sqlx::query("UPDATE orders SET reverted_at = ?, reverted_to = ? WHERE id = ?")
+        .bind(says.map(|_| millis(observation.observed_at)))
+        .bind(says.map(|standing| word_of(&Standing::ALL, standing)))
+        .bind(order.id.as_str())
+        .execute(tx)
+        .await?;
+    Ok(true)
 }
 
 /// A slow answer to an earlier look never overwrites a later one.
@@ -108,19 +141,28 @@ async fn insert(
 /// Writes what the attempt has come to; answers whether a customer would see a difference.
 async fn apply_to_attempt(
     tx: &mut SqliteConnection,
+    order: &Order,
     attempt: &Attempt,
     observation: &Observation,
     verdict: &Verdict,
+    change: &Change,
 ) -> Result<bool, LedgerError> {
     let Some(invoice) = attempt.invoice() else {
         return Ok(false);
     };
     let mut now = invoice.clone();
-    now.standing = verdict.standing().unwrap_or(invoice.standing);
-    now.progress = match verdict {
-        Verdict::Waiting | Verdict::Expired => Progress::NOTHING,
-        _ => verdict.progress().unwrap_or(&invoice.progress).clone(),
-    };
+    // What was credited stays on record as it was, whatever is said against it.
+    let is_kept = order.is_credited_by(attempt) && change.reverted.is_some();
+    if !is_kept {
+        now.standing = verdict.standing().unwrap_or(invoice.standing);
+        now.progress = match verdict {
+            Verdict::Waiting | Verdict::Expired => Progress::NOTHING,
+            _ => verdict.progress().unwrap_or(&invoice.progress).clone(),
+        };
+    }
+    if now.standing != invoice.standing {
+        now.standing_since = observation.observed_at;
+    }
     let moved = now.standing != invoice.standing || now.progress != invoice.progress;
     let (count, required) = now.progress.confirmations.unzip();
     let next = match verdict {
@@ -131,6 +173,7 @@ async fn apply_to_attempt(
     sqlx::query(
         "UPDATE attempts SET standing = ?1, received_crypto = ?2, received_usd = ?3, received_local = ?4,
              confirmations = ?5, confirmations_required = ?6, transaction_hash = ?7, observed_at = ?8,
+             paid_in = ?11, standing_since = ?12,
              next_poll_at = CASE WHEN next_poll_at < lease_until
                  THEN min(next_poll_at, ?9) ELSE ?9 END,
              lease_until = 0
@@ -146,6 +189,8 @@ async fn apply_to_attempt(
     .bind(millis(observation.observed_at))
     .bind(next.map(millis))
     .bind(attempt.terms.id.as_str())
+    .bind(now.progress.paid_in.as_ref().map(money::CryptoCode::as_str))
+    .bind(millis(now.standing_since))
     .execute(tx)
     .await?;
     Ok(moved)

@@ -8,8 +8,8 @@ use super::events::tell;
 use super::rows::{self, millis};
 use crate::order::word_of;
 use crate::{
-    BeginError, EventType, LedgerError, NewOrder, OpenError, Opened, Order, OrderFilter, OrderId,
-    OrderStatus, PriceSource, Snapshot, StoreId, TokenHash,
+    BeginError, EventType, Flow, LedgerError, NewOrder, OpenError, Opened, Order, OrderFilter,
+    OrderId, OrderStatus, PriceSource, Snapshot, StoreId, TokenHash,
 };
 
 pub(super) async fn open(
@@ -54,8 +54,8 @@ async fn insert(
     let metadata = serde_json::Value::Object(terms.metadata.clone()).to_string();
     sqlx::query(
         "INSERT INTO orders (id, store_id, reference, amount, currency, price_source, title,
-             customer_email, return_url, metadata, assets, tolerance, expires_at, created_at, status)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'open')",
+             customer_email, return_url, metadata, assets, flow, tolerance, expires_at, created_at, status)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'open')",
     )
     .bind(id.as_str())
     .bind(terms.store_id.as_str())
@@ -68,6 +68,7 @@ async fn insert(
     .bind(&terms.return_url)
     .bind(metadata)
     .bind(assets.join(" "))
+    .bind(word_of(&Flow::ALL, terms.flow))
     .bind(terms.tolerance.to_string())
     .bind(millis(terms.expires_at))
     .bind(millis(now))

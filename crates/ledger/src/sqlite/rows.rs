@@ -9,9 +9,9 @@ use sqlx::sqlite::SqliteRow;
 
 use crate::order::thing_of;
 use crate::{
-    Abandoned, Asked, Attempt, AttemptId, AttemptState, Event, EventId, EventType, Figures,
-    Invoice, InvoiceId, LedgerError, NewAttempt, NewOrder, Order, OrderId, OrderStatus,
-    PriceSource, Progress, Reference, Standing, StoreId,
+    Abandoned, Ask, Asked, Attempt, AttemptId, AttemptState, CustomAsk, Event, EventId, EventType,
+    Figures, Flow, Invoice, InvoiceId, LedgerError, NewAttempt, NewOrder, Order, OrderId,
+    OrderStatus, Place, PriceSource, Progress, Reference, Reverted, Standing, StoreId,
 };
 
 /// A time as Unix milliseconds.
@@ -61,6 +61,7 @@ pub(super) fn order(row: &SqliteRow) -> Result<Order, LedgerError> {
         return_url: row.try_get("return_url")?,
         metadata: read("metadata", serde_json::from_str(row.try_get("metadata")?))?,
         assets: read("assets", assets)?,
+        flow: word(&Flow::ALL, row.try_get("flow")?)?,
         tolerance: amount(row, "tolerance")?,
         expires_at: time(row.try_get("expires_at")?)?,
     };
@@ -77,26 +78,26 @@ pub(super) fn order(row: &SqliteRow) -> Result<Order, LedgerError> {
         )?,
         created_at: time(row.try_get("created_at")?)?,
         settled_at: maybe_time(row, "settled_at")?,
+        reverted: reverted(row)?,
         cancelled_at: maybe_time(row, "cancelled_at")?,
         has_money: row.try_get("has_money")?,
     })
 }
 
+fn reverted(row: &SqliteRow) -> Result<Option<Reverted>, LedgerError> {
+    let Some(at) = maybe_time(row, "reverted_at")? else {
+        return Ok(None);
+    };
+    let says = word(&Standing::ALL, row.try_get("reverted_to")?)?;
+    Ok(Some(Reverted { at, says }))
+}
+
 pub(super) fn attempt(row: &SqliteRow) -> Result<Attempt, LedgerError> {
     let terms = NewAttempt {
         id: read("an attempt id", AttemptId::parse(row.try_get("id")?))?,
-        crypto_code: read(
-            "a crypto code",
-            CryptoCode::parse(row.try_get("crypto_code")?),
-        )?,
-        conversion_id: row.try_get("conversion_id")?,
-        asked: Asked {
-            figures: Figures {
-                crypto: amount(row, "asked_crypto")?,
-                usd: amount(row, "asked_usd")?,
-                local: amount(row, "asked_local")?,
-            },
-            local_currency: currency(row, "local_currency")?,
+        ask: match word(&Flow::ALL, row.try_get("flow")?)? {
+            Flow::Custom => Ask::Custom(custom_ask(row)?),
+            Flow::Hosted => Ask::Hosted,
         },
     };
     let state = match row.try_get("state")? {
@@ -112,6 +113,35 @@ pub(super) fn attempt(row: &SqliteRow) -> Result<Attempt, LedgerError> {
     })
 }
 
+fn custom_ask(row: &SqliteRow) -> Result<CustomAsk, LedgerError> {
+    Ok(CustomAsk {
+        crypto_code: read(
+            "a crypto code",
+            CryptoCode::parse(row.try_get("crypto_code")?),
+        )?,
+        conversion_id: row.try_get("conversion_id")?,
+        asked: Asked {
+            figures: Figures {
+                crypto: amount(row, "asked_crypto")?,
+                usd: amount(row, "asked_usd")?,
+                local: amount(row, "asked_local")?,
+            },
+            local_currency: currency(row, "local_currency")?,
+        },
+    })
+}
+
+fn place(row: &SqliteRow) -> Result<Place, LedgerError> {
+    if let Some(url) = row.try_get("page_url")? {
+        return Ok(Place::Page { url });
+    }
+    Ok(Place::Address {
+        address: row.try_get("address")?,
+        qr_string: row.try_get("qr_string")?,
+        warnings: read("warnings", serde_json::from_str(row.try_get("warnings")?))?,
+    })
+}
+
 fn invoice(row: &SqliteRow) -> Result<Invoice, LedgerError> {
     let count: Option<u32> = row.try_get("confirmations")?;
     let required: Option<u32> = row.try_get("confirmations_required")?;
@@ -120,13 +150,12 @@ fn invoice(row: &SqliteRow) -> Result<Invoice, LedgerError> {
             "an invoice id",
             InvoiceId::parse(row.try_get("invoice_id")?),
         )?,
-        address: row.try_get("address")?,
-        qr_string: row.try_get("qr_string")?,
-        warnings: read("warnings", serde_json::from_str(row.try_get("warnings")?))?,
+        place: place(row)?,
         opened_at: time(row.try_get("opened_at")?)?,
         expires_at: time(row.try_get("expires_at")?)?,
         marked_as_paid_at: maybe_time(row, "marked_as_paid_at")?,
         standing: word(&Standing::ALL, row.try_get("standing")?)?,
+        standing_since: time(row.try_get("standing_since")?)?,
         progress: Progress {
             received: Figures {
                 crypto: amount(row, "received_crypto")?,
@@ -135,6 +164,12 @@ fn invoice(row: &SqliteRow) -> Result<Invoice, LedgerError> {
             },
             confirmations: count.zip(required),
             transaction_hash: row.try_get("transaction_hash")?,
+            paid_in: read(
+                "a crypto code",
+                row.try_get::<Option<&str>, _>("paid_in")?
+                    .map(CryptoCode::parse)
+                    .transpose(),
+            )?,
         },
         observed_at: maybe_time(row, "observed_at")?,
         next_poll_at: maybe_time(row, "next_poll_at")?,

@@ -6,6 +6,9 @@ use money::{AmountText, CryptoCode};
 
 use super::{ConversionId, InvoiceId, lenient};
 
+/// Lifetimes that are taken at their word.
+const LIFETIME_MINUTES: core::ops::RangeInclusive<u64> = 1..=7 * 24 * 60;
+
 /// Body of POST /invoice: all members required, all of them strings.
 ///
 /// Source: payment-service.md, "POST /invoice".
@@ -53,16 +56,17 @@ pub struct Invoice {
 }
 
 impl Invoice {
-    /// How long the invoice lives from the moment it was made; `None` unless the service wrote 1 to 4 digits.
+    /// How long the invoice lives from the moment it was made; `None` unless the service wrote a number of minutes between
+    /// one minute and a week.
+    ///
+    /// Source: payment-service.md, "Invoice": `invoice_expired_in` is the time until it expires, in minutes. `Assumed:` no
+    /// invoice lives longer than a week; one that says so is not shown, and the log names what it said.
     pub fn lifetime(&self) -> Option<Duration> {
         let minutes = self.invoice_expired_in.as_str();
-        let digits =
-            (1..=4).contains(&minutes.len()) && minutes.bytes().all(|b| b.is_ascii_digit());
-        let minutes: u64 = if digits {
-            minutes.parse().ok()?
-        } else {
-            return None;
-        };
-        Some(Duration::from_secs(minutes * 60))
+        let is_number = !minutes.is_empty() && minutes.bytes().all(|b| b.is_ascii_digit());
+        let minutes: u64 = minutes.parse().ok().filter(|_| is_number)?;
+        LIFETIME_MINUTES
+            .contains(&minutes)
+            .then(|| Duration::from_secs(minutes * 60))
     }
 }

@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use checkout_api::{Door, ErrorCode, Opened};
 use jiff::SignedDuration;
-use ledger::{NewOrder, OpenError, PriceSource, Reference, Snapshot, StoreId};
+use ledger::{Flow, NewOrder, OpenError, PriceSource, Reference, Snapshot, StoreId};
 
 use super::view_of;
 use crate::app::App;
@@ -103,6 +103,7 @@ fn terms(app: &App, store: &Store, product: &Product, quantity: u32) -> Result<N
         return_url: None,
         metadata,
         assets: Vec::new(),
+        flow: Flow::Custom,
         tolerance: store.tolerance_of(amount),
         expires_at: app.now() + ORDER_LIFETIME,
     })

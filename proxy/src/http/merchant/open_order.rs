@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use checkout_api::ErrorCode;
 use jiff::SignedDuration;
-use ledger::{NewOrder, OpenError, OrderRecord, PriceSource, Reference, Snapshot};
+use ledger::{Flow, NewOrder, OpenError, OrderRecord, PriceSource, Reference, Snapshot};
 use money::{Amount, CryptoCode, Currency};
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -145,6 +145,7 @@ fn terms(app: &App, store: &Store, wanted: OpenOrder) -> Result<NewOrder, ApiErr
         return_url: wanted.return_url,
         metadata: wanted.metadata,
         assets: wanted.assets,
+        flow: Flow::Custom,
         tolerance: if same_currency {
             store.tolerance_of(amount)
         } else {

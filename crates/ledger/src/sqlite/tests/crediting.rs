@@ -27,12 +27,81 @@ async fn the_first_sale_is_credited_once_and_told_in_order() {
         E::Paid,
     ];
     assert_eq!(event_types(&home.ledger).await, told);
-    let far = at(10_000_000);
+}
+
+#[tokio::test]
+async fn what_contradicts_a_credit_is_told_once_and_the_order_stays_paid() {
+    let home = home("reverted").await;
+    awaiting(&home.ledger, 1).await;
+    see(&home.ledger, 20, exact("COMPLETED")).await;
+    for (minutes, seen, changed) in [
+        (11, exact("FAILED"), true),
+        (22, exact("FAILED"), false),
+        (44, said("CANCELLED"), true),
+        (90, exact("LOST"), true),
+        (180, exact("COMPLETED"), true),
+        (360, exact("FAILED"), true),
+    ] {
+        let observed = see(&home.ledger, minutes * 60, seen).await;
+        assert_eq!(
+            (observed.status, observed.changed),
+            (OrderStatus::Paid, changed),
+            "{minutes}"
+        );
+    }
+    let told = event_types(&home.ledger).await;
+    let reverted = E::Reverted;
+    assert_eq!(told[3..], [reverted, reverted, reverted]);
+    let known = home.ledger.snapshot(&id(1)).await.unwrap().unwrap();
+    let says = known.order.reverted.unwrap();
+    assert_eq!((says.at, says.says), (at(360 * 60), Standing::Failed));
+    let credited = known.attempt.unwrap().invoice().unwrap().clone();
     assert_eq!(
-        home.ledger.due_attempts(far, far, 9).await.unwrap(),
-        [],
-        "settled is left alone"
+        credited.standing,
+        Standing::Settled,
+        "the record of the credit stays"
     );
+    assert_eq!(credited.progress.received.crypto, amount("0.00030973"));
+    let events = home.ledger.events(&demo(), None, 9).await.unwrap().unwrap();
+    let payload: serde_json::Value = serde_json::from_str(&events[3].payload).unwrap();
+    assert_eq!(payload["data"]["order"]["status"], "paid");
+    assert_eq!(payload["data"]["order"]["reverted"]["says"], "failed");
+}
+
+#[tokio::test]
+async fn a_credited_invoice_that_the_service_forgets_is_no_alarm() {
+    let home = home("forgotten").await;
+    awaiting(&home.ledger, 1).await;
+    see(&home.ledger, 20, exact("COMPLETED")).await;
+    let mut forgotten = said("");
+    forgotten.is_known = false;
+    let observed = see(&home.ledger, 3600, forgotten).await;
+    assert_eq!(
+        (observed.status, observed.changed),
+        (OrderStatus::Paid, false)
+    );
+    assert_eq!(event_types(&home.ledger).await.last(), Some(&E::Paid));
+}
+
+#[tokio::test]
+async fn a_credit_is_looked_at_ten_times_and_then_left_alone() {
+    let home = home("settled").await;
+    awaiting(&home.ledger, 1).await;
+    see(&home.ledger, 20, exact("COMPLETED")).await;
+    let mut looks = 0;
+    let mut now = 20;
+    while now < 10 * 24 * 3600 {
+        now += 600;
+        for due in home.ledger.due_attempts(at(now), at(now), 9).await.unwrap() {
+            let seen = Observation {
+                observed_at: at(now),
+                ..exact("COMPLETED")
+            };
+            home.ledger.observe(&due, &seen).await.unwrap();
+            looks += 1;
+        }
+    }
+    assert_eq!(looks, 10);
 }
 
 #[tokio::test]
