@@ -6,7 +6,7 @@
 //! | `kind` | members besides `number`, `at`, `kind` |
 //! |---|---|
 //! | `started` | `seed` |
-//! | `request` | `method`, `path` (with query, below `/api`), `nonce`, `status` (`null`: no answer), `did`, `answer`, `code`, `message`, `fault` |
+//! | `request` | `method`, `path` (with query, below `/api`), `nonce`, `asked` (the body, `null` when it is no JSON), `status` (`null`: no answer), `retry_after` (seconds), `did`, `answer`, `code`, `message`, `fault` |
 //! | `payment` | `invoice_id`, `crypto_code`, `amount`, `transaction_hash`, `confirmations` |
 //! | `block` | `blocks` |
 //! | `status` | `invoice_id`, `from`, `to` |
@@ -56,7 +56,11 @@ pub(crate) enum Event {
         method: String,
         path: String,
         nonce: Option<String>,
+        /// The request's body; `null` when it is empty or no JSON.
+        asked: Option<Box<Value>>,
         status: Option<u16>,
+        /// The header of the answer, in seconds.
+        retry_after: Option<u32>,
         /// `null` when nothing was done.
         did: Option<&'static str>,
         /// What was answered, or would have been without the fault; `null` for the long list of prices.

@@ -3,6 +3,7 @@
 use axum::body::{Bytes, to_bytes};
 use axum::extract::Request;
 use axum::http::{HeaderMap, Method};
+use serde_json::Value;
 
 use super::Endpoint;
 
@@ -47,6 +48,11 @@ impl Call {
 
     pub(super) fn endpoint(&self) -> Option<Endpoint> {
         Endpoint::of(&self.method, &self.path)
+    }
+
+    /// The body, when it is JSON of some kind.
+    pub(super) fn json(&self) -> Option<Value> {
+        serde_json::from_slice(self.body.as_ref()?).ok()
     }
 
     /// A header that may be sent once.

@@ -58,6 +58,8 @@ async fn every_request_is_a_line_with_what_it_did() {
     assert_eq!(did, ["promised_prices", "created_invoice", "told_invoice"]);
     assert_eq!(requests[0]["answer"], json!(null));
     assert_eq!(requests[1]["answer"], invoice);
+    assert_eq!(requests[1]["asked"]["crypto_code"], "USDTTRC20");
+    assert_eq!(requests[2]["asked"], json!(null));
     assert_eq!(requests[2]["answer"], json!({"data": record}));
     assert_eq!(requests[2]["path"], format!("/invoice?id={id}"));
     assert_eq!(requests[2]["at"], "2023-11-14T22:13:20Z");
@@ -70,12 +72,21 @@ async fn a_refused_and_a_dropped_request_are_lines_too() {
     let world = World::start_with(file.settings()).await;
     let call = world.merchant().get("/invoice?id=inv_0");
     call.refused(404, "INVALID_INVOICE_ID").await;
+    let busy = r#"{"endpoint":"prices","kind":"status","status":429,"retry_after":7}"#;
+    world.control("faults", busy).await;
+    let busy = world.merchant().get("/prices").request().send().await;
+    assert_eq!(busy.unwrap().status(), 429);
     let fault = r#"{"endpoint":"prices","kind":"drop"}"#;
     world.control("faults", fault).await;
     let dropped = world.merchant().get("/prices").request().send().await;
     assert!(dropped.unwrap_err().is_request());
     let requests = file.of_kind("request");
-    let (refused, dropped) = (&requests[0], &requests[1]);
+    let (refused, busy, dropped) = (&requests[0], &requests[1], &requests[2]);
+    assert_eq!(
+        (&busy["status"], &busy["retry_after"]),
+        (&json!(429), &json!(7))
+    );
+    assert_eq!(refused["retry_after"], json!(null));
     assert_eq!(
         (&refused["status"], &refused["code"], &refused["did"]),
         (&json!(404), &json!("INVALID_INVOICE_ID"), &json!(null))
