@@ -1,11 +1,14 @@
 //! Telling a store: one signed POST.
 //!
 //! Headers and signature are those of Standard Webhooks 1.0.0 ("Webhook headers", "Signature scheme"): HMAC-SHA256 over
-//! `id.timestamp.body`, in base64, as `v1,…`. Redirects are failures, the answer's body is not read, and the address a
-//! name resolves to is checked before anything is sent.
+//! `id.timestamp.body`, in base64, as `v1,…`; while a secret is exchanged, one such signature by each, new and old.
+//! Redirects are failures, little of an answer is read, and the address a name resolves to is checked before anything is
+//! sent.
 
 mod resolver;
+mod schedule;
 mod sender;
+mod special_purpose;
 
 use std::fmt;
 
@@ -15,10 +18,30 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use jiff::Timestamp;
 use sha2::Sha256;
 
-pub use resolver::is_public;
-pub use sender::{Sent, WebhookSender, Webhooks};
+pub(crate) use schedule::{JITTER_PERCENT, LONGEST_DELIVERY, pause};
+pub use sender::{Answered, Sent, WebhookSender, Webhooks};
+pub use special_purpose::is_public;
 
-/// What deliveries to one store are signed with: 24 to 64 bytes.
+/// What deliveries to one store are signed with, each 24 to 64 bytes: the secret in use, and while it is exchanged the one
+/// before it, so that the store may change over at any moment.
+#[derive(Clone, Debug)]
+pub struct WebhookSecrets(Vec<WebhookSecret>);
+
+impl WebhookSecrets {
+    /// Takes checked secrets, the one in use first.
+    pub(crate) fn new(secrets: Vec<WebhookSecret>) -> Self {
+        Self(secrets)
+    }
+
+    /// The header `webhook-signature` of a delivery. Source: Standard Webhooks 1.0.0, "Webhook headers": signatures are
+    /// separated by blanks, and one that fits suffices.
+    pub fn sign(&self, id: &str, sent_at: Timestamp, body: &str) -> String {
+        let signatures = self.0.iter().map(|secret| secret.sign(id, sent_at, body));
+        signatures.collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// One secret.
 #[derive(Clone)]
 pub struct WebhookSecret(Vec<u8>);
 
@@ -28,8 +51,7 @@ impl WebhookSecret {
         Self(bytes)
     }
 
-    /// The header `webhook-signature` of a delivery.
-    pub fn sign(&self, id: &str, sent_at: Timestamp, body: &str) -> String {
+    fn sign(&self, id: &str, sent_at: Timestamp, body: &str) -> String {
         let mut mac =
             Hmac::<Sha256>::new_from_slice(&self.0).expect("HMAC takes keys of any length");
         let seconds = sent_at.as_second();
@@ -68,15 +90,33 @@ mod tests {
         let now = SystemClock.now();
         let signature = WebhookSecret::new(secret.to_vec()).sign("evt_1", now, "{}");
         let verifier = standardwebhooks::Webhook::from_bytes(secret.to_vec()).unwrap();
-        let mut headers = axum::http::HeaderMap::new();
-        headers.insert("webhook-id", "evt_1".parse().unwrap());
-        headers.insert(
-            "webhook-timestamp",
-            now.as_second().to_string().parse().unwrap(),
-        );
-        headers.insert("webhook-signature", signature.parse().unwrap());
+        let headers = headers(now, &signature);
         verifier.verify(b"{}", &headers).unwrap();
         assert!(verifier.verify(b"{ }", &headers).is_err());
+    }
+
+    #[test]
+    fn while_a_secret_is_exchanged_the_store_may_hold_either() {
+        let (new, old) = ([7_u8; 32], [8_u8; 32]);
+        let secrets = [new, old].map(|secret| WebhookSecret::new(secret.to_vec()));
+        let now = SystemClock.now();
+        let signature = WebhookSecrets::new(secrets.to_vec()).sign("evt_1", now, "{}");
+        let headers = headers(now, &signature);
+        for secret in [new, old] {
+            let verifier = standardwebhooks::Webhook::from_bytes(secret.to_vec()).unwrap();
+            verifier.verify(b"{}", &headers).unwrap();
+        }
+        let verifier = standardwebhooks::Webhook::from_bytes(vec![9; 32]).unwrap();
+        assert!(verifier.verify(b"{}", &headers).is_err());
+    }
+
+    fn headers(now: Timestamp, signature: &str) -> axum::http::HeaderMap {
+        let mut headers = axum::http::HeaderMap::new();
+        let seconds = now.as_second().to_string();
+        headers.insert("webhook-id", "evt_1".parse().unwrap());
+        headers.insert("webhook-timestamp", seconds.parse().unwrap());
+        headers.insert("webhook-signature", signature.parse().unwrap());
+        headers
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! The store's own server: it names the price, reads what happened, and has it told again.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
-use tests::{Checkout, Mood, World, eventually};
+use tests::{Checkout, Mood, World, eventually, pause};
 
 use crate::journeys::{pays_in_full, sequences, types};
 
@@ -273,14 +275,86 @@ async fn an_order_takes_only_the_assets_that_its_store_named() {
 }
 
 #[tokio::test]
-async fn a_store_that_answers_410_is_told_no_more_and_can_still_read() {
+async fn a_store_that_answers_410_is_told_no_more_until_it_enables_its_endpoint() {
     let world = World::start().await;
-    world.expect_error("an event was given up");
+    world.expect_error("a store's endpoint says that it is gone");
     world.ear.feels(Mood::Answers(410));
-    let checkout = opens(&world, &lamp()).await;
-    world.everything_is_told().await;
+    let first = opens(&world, &lamp()).await;
+    let store = world.store();
+    eventually("the endpoint is disabled", async || {
+        let telling = store.gets("/v1/webhook").await.with(200).body;
+        (telling["state"] == "disabled").then_some(())
+    })
+    .await;
+    world.ear.feels(Mood::Takes);
+    let mut second = lamp();
+    second["reference"] = json!("lamp-2");
+    let second = opens(&world, &second).await;
+    world.skip(Duration::from_hours(80));
+    pause(Duration::from_millis(200)).await;
     assert_eq!(world.ear.heard().len(), 1);
-    let events = world.store().events_of(&checkout.order).await;
-    assert_eq!(types(&events), ["order.created"]);
+    // Nothing is lost meanwhile: the store can read, and after enabling its endpoint it hears everything.
+    let events = store.events_of(&first.order).await;
+    assert_eq!(types(&events)[0], "order.created");
+    let enabled = store.posts("/v1/webhook/enable", &json!({})).await;
+    let enabled = enabled.with(200).body;
+    assert_eq!(enabled["state"], "enabled");
+    assert!(enabled["events_waiting"].as_u64() > Some(0), "{enabled}");
+    world.everything_is_told().await;
+    for order in [&first.order, &second.order] {
+        assert_eq!(world.ear.kinds(order)[0], "order.created");
+    }
+    let telling = store.gets("/v1/webhook").await.with(200).body;
+    assert_eq!(telling, json!({ "state": "enabled", "events_waiting": 0 }));
+    let other = world.other_store().gets("/v1/webhook").await.with(200).body;
+    assert_eq!(other["state"], "none");
+    world.end().await;
+}
+
+#[tokio::test]
+async fn what_was_tried_is_listed_with_what_the_store_answered() {
+    let world = World::start().await;
+    world.ear.feels(Mood::Answers(503));
+    let checkout = opens(&world, &lamp()).await;
+    eventually("a second try", async || {
+        world.skip(Duration::from_secs(4));
+        pause(Duration::from_millis(50)).await;
+        (world.ear.heard().len() >= 2).then_some(())
+    })
+    .await;
+    world.ear.feels(Mood::Takes);
+    eventually("it is taken", async || {
+        world.skip(Duration::from_mins(4));
+        pause(Duration::from_millis(50)).await;
+        (!world.ear.taken(&checkout.order).is_empty()).then_some(())
+    })
+    .await;
+    world.everything_is_told().await;
+    let store = world.store();
+    let mut tries = Vec::new();
+    let mut path = "/v1/deliveries?limit=1".to_owned();
+    loop {
+        let page = store.gets(&path).await.with(200).body;
+        tries.extend(page["deliveries"].as_array().unwrap().iter().cloned());
+        let Some(next) = page["next"].as_str() else {
+            break;
+        };
+        path = format!("/v1/deliveries?limit=1&after={next}");
+    }
+    let all = store.gets("/v1/deliveries").await.with(200).body;
+    assert_eq!(all["deliveries"], json!(tries));
+    let first = tries.last().unwrap();
+    assert_eq!(first["type"], "order.created");
+    assert_eq!(first["http_status"], 503);
+    assert_eq!(first["note"], "answered 503: not today");
+    assert_eq!(tries[0]["http_status"], 204);
+    assert_eq!(tries[0]["note"], "answered 204");
+    for refused in ["?since=1", "?after=dlv_1", "?limit=0", "?event=order.paid"] {
+        let answer = store.gets(&format!("/v1/deliveries{refused}")).await;
+        answer.refused(400, "invalid_request");
+    }
+    let unknown = format!("?after={}9", tries[0]["id"].as_str().unwrap());
+    let answer = store.gets(&format!("/v1/deliveries{unknown}")).await;
+    answer.refused(404, "not_found");
     world.end().await;
 }

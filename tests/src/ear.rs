@@ -198,7 +198,7 @@ async fn receive(State(ear): State<Ear>, headers: HeaderMap, body: Bytes) -> Res
         Mood::Takes => {}
         Mood::Answers(status) => {
             let status = StatusCode::from_u16(status).expect("tests answer with real statuses");
-            return status.into_response();
+            return (status, "not today\n").into_response();
         }
         Mood::Redirects => return Redirect::temporary("/elsewhere").into_response(),
     }

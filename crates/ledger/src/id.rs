@@ -115,6 +115,36 @@ impl EventId {
     }
 }
 
+text_id! {
+    /// `dlv_`, its event's digits and number, and the try's own number, from 1.
+    DeliveryId, "delivery id", "write dlv_, 32 hexadecimal digits, _, a number, _ and a number",
+    |text| text.strip_prefix("dlv_").and_then(|rest| rest.rsplit_once('_')).is_some_and(
+        |(event, number)| {
+            EventId::parse(&format!("evt_{event}")).is_ok()
+                && (1..=10).contains(&number.len())
+                && number.bytes().all(|b| b.is_ascii_digit())
+        }
+    )
+}
+
+impl DeliveryId {
+    /// The id of try number `number` at telling an event.
+    pub fn of(event: &EventId, number: u32) -> Self {
+        let digits = event.as_str().trim_start_matches("evt_");
+        Self(format!("dlv_{digits}_{number}"))
+    }
+
+    /// The event that was told, and the number of the try as it is written.
+    pub(crate) fn parts(&self) -> (String, &str) {
+        let (event, number) = self.0.rsplit_once('_').expect("the shape was checked");
+        (event.replacen("dlv_", "evt_", 1), number)
+    }
+}
+
+/// SHA-256 of a webhook's address. The address itself may hold a secret of the store, and is not stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EndpointHash(pub [u8; 32]);
+
 /// SHA-256 of a client token. The token itself is never stored.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct TokenHash(pub [u8; 32]);
@@ -145,6 +175,25 @@ mod tests {
         let event = EventId::of(&order, 3);
         assert_eq!(event.as_str(), "evt_07070707070707070707070707070707_3");
         assert_eq!(EventId::parse(event.as_str()), Ok(event));
+    }
+
+    #[test]
+    fn a_deliverys_id_names_its_event_and_number() {
+        let event = EventId::of(&OrderId::from_random([7; 16]), 3);
+        let delivery = DeliveryId::of(&event, 12);
+        assert_eq!(
+            delivery.as_str(),
+            "dlv_07070707070707070707070707070707_3_12"
+        );
+        assert_eq!(DeliveryId::parse(delivery.as_str()), Ok(delivery.clone()));
+        assert_eq!(delivery.parts(), (event.to_string(), "12"));
+        for text in [
+            "dlv_07_3_1",
+            "evt_07070707070707070707070707070707_3_1",
+            "dlv__",
+        ] {
+            assert!(DeliveryId::parse(text).is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -32,8 +32,14 @@ pub use attempt::{
     Standing,
 };
 pub use error::{BeginError, LedgerError, OpenError};
-pub use event::{Delivery, DeliveryOutcome, DueDelivery, Event, EventType};
-pub use id::{AttemptId, EventId, InvalidId, InvoiceId, OrderId, Reference, StoreId, TokenHash};
+pub use event::{
+    Delivery, DeliveryFilter, DeliveryOutcome, DueDelivery, Event, EventType, GoneEndpoint,
+    RecordedDelivery, Telling,
+};
+pub use id::{
+    AttemptId, DeliveryId, EndpointHash, EventId, InvalidId, InvoiceId, OrderId, Reference,
+    StoreId, TokenHash,
+};
 pub use judge::{Hold, Verdict, judge};
 pub use observation::{Figures, Observation};
 pub use order::{Flow, NewOrder, Order, OrderStatus, PriceSource, Reverted, Snapshot};

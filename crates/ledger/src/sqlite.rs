@@ -21,9 +21,10 @@ use sqlx::sqlite::{
 use sqlx::{SqlStr, Sqlite, Transaction};
 
 use crate::{
-    Abandoned, Attempt, AttemptId, BeginError, Delivery, DeliveryOutcome, DueAttempt, DueDelivery,
-    Event, EventId, Invoice, InvoiceId, Ledger, LedgerError, NewAttempt, NewOrder, Observation,
-    Observed, OpenError, Opened, OrderFilter, OrderId, Settlement, Snapshot, StoreId, TokenHash,
+    Abandoned, Attempt, AttemptId, BeginError, Delivery, DeliveryFilter, DeliveryOutcome,
+    DueAttempt, DueDelivery, Event, EventId, Invoice, InvoiceId, Ledger, LedgerError, NewAttempt,
+    NewOrder, Observation, Observed, OpenError, Opened, OrderFilter, OrderId, RecordedDelivery,
+    Settlement, Snapshot, StoreId, Telling, TokenHash,
 };
 
 /// How long a statement waits for another process that holds the file.
@@ -311,10 +312,10 @@ impl Ledger for SqliteLedger {
     async fn deliveries(
         &self,
         store: &StoreId,
-        event: &EventId,
-    ) -> Result<Option<Vec<Delivery>>, LedgerError> {
+        filter: &DeliveryFilter,
+    ) -> Result<Option<Vec<RecordedDelivery>>, LedgerError> {
         let mut connection = self.reader.acquire().await?;
-        deliveries::of_event(&mut connection, store, event).await
+        deliveries::page(&mut connection, store, filter).await
     }
 
     async fn redeliver(
@@ -327,6 +328,18 @@ impl Ledger for SqliteLedger {
         let known = deliveries::again(&mut tx, store, event, now).await?;
         tx.commit().await?;
         Ok(known)
+    }
+
+    async fn telling(&self, store: &StoreId) -> Result<Telling, LedgerError> {
+        let mut connection = self.reader.acquire().await?;
+        deliveries::telling(&mut connection, store).await
+    }
+
+    async fn restore_endpoint(&self, store: &StoreId, now: Timestamp) -> Result<bool, LedgerError> {
+        let mut tx = self.begin().await?;
+        let was_gone = deliveries::restore(&mut tx, store, now).await?;
+        tx.commit().await?;
+        Ok(was_gone)
     }
 
     async fn backlog(&self) -> Result<u64, LedgerError> {

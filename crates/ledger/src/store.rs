@@ -4,9 +4,10 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 
 use crate::{
-    Abandoned, Attempt, AttemptId, BeginError, Delivery, DeliveryOutcome, DueDelivery, Event,
-    EventId, EventType, Invoice, InvoiceId, LedgerError, NewAttempt, NewOrder, Observation,
-    OpenError, Order, OrderId, OrderStatus, Reference, Snapshot, StoreId, TokenHash, Verdict,
+    Abandoned, Attempt, AttemptId, BeginError, Delivery, DeliveryFilter, DeliveryOutcome,
+    DueDelivery, Event, EventId, EventType, Invoice, InvoiceId, LedgerError, NewAttempt, NewOrder,
+    Observation, OpenError, Order, OrderId, OrderStatus, RecordedDelivery, Reference, Snapshot,
+    StoreId, Telling, TokenHash, Verdict,
 };
 
 /// An opened order.
@@ -197,7 +198,7 @@ pub trait Ledger: Send + Sync + std::fmt::Debug {
     ) -> Result<Option<Vec<Event>>, LedgerError>;
 
     /// Leases up to `limit` events that it is time to tell a store. Of one order only the earliest that is not settled yet is
-    /// among them: a store hears an order's events in their order.
+    /// among them: a store hears an order's events in their order. None while the store's endpoint is gone.
     async fn due_deliveries(
         &self,
         store: &StoreId,
@@ -213,12 +214,13 @@ pub trait Ledger: Send + Sync + std::fmt::Debug {
         outcome: DeliveryOutcome,
     ) -> Result<(), LedgerError>;
 
-    /// The tries at telling an event of a store, first one first; `None` when the store has no such event.
+    /// A page of the tries at telling a store, latest first; `None` when the store has no such event or delivery as the
+    /// filter names.
     async fn deliveries(
         &self,
         store: &StoreId,
-        event: &EventId,
-    ) -> Result<Option<Vec<Delivery>>, LedgerError>;
+        filter: &DeliveryFilter,
+    ) -> Result<Option<Vec<RecordedDelivery>>, LedgerError>;
 
     /// Plans to tell an event again, with all its tries. Answers whether the store has such an event.
     async fn redeliver(
@@ -227,6 +229,13 @@ pub trait Ledger: Send + Sync + std::fmt::Debug {
         event: &EventId,
         now: Timestamp,
     ) -> Result<bool, LedgerError>;
+
+    /// How telling a store goes.
+    async fn telling(&self, store: &StoreId) -> Result<Telling, LedgerError>;
+
+    /// Sends to a store again whose endpoint said that it is gone: everything that waits is told from now on, with all
+    /// its tries. Answers whether it was gone.
+    async fn restore_endpoint(&self, store: &StoreId, now: Timestamp) -> Result<bool, LedgerError>;
 
     /// How many events wait to be told, for the operator.
     async fn backlog(&self) -> Result<u64, LedgerError>;

@@ -11,13 +11,16 @@ use url::Host;
 
 use super::check::{Findings, MIN_GUESSABLE_CHARS};
 use super::secret::secret;
-use super::source::{ProductTable, StoreTable, WebhookTable};
+use super::source::{OneOrMore, ProductTable, StoreTable, WebhookTable};
 use super::web_address::{is_loopback, web_address};
 use super::{Origin, Product, Store, Webhook};
-use crate::webhook::WebhookSecret;
+use crate::webhook::{WebhookSecret, WebhookSecrets};
 
 /// Bytes of a webhook secret. Source: Standard Webhooks 1.0.0, "Signature scheme": between 24 and 64.
 const WEBHOOK_SECRET_BYTES: std::ops::RangeInclusive<usize> = 24..=64;
+
+/// One in use, and the one before it.
+const MAX_WEBHOOK_SECRETS: usize = 2;
 
 /// Checks a store, all of it.
 pub(super) fn store(findings: &mut Findings, table: StoreTable, is_test: bool) -> Option<Store> {
@@ -178,17 +181,50 @@ fn webhook(table: WebhookTable, is_test: bool) -> Result<Webhook, String> {
             table.url
         ));
     }
-    let text = secret(table.secret, table.secret_file, 1).map_err(|m| format!("secret: {m}"))?;
+    Ok(Webhook {
+        url,
+        secrets: webhook_secrets(table.secret, table.secret_file)?,
+        dangerous_allow_private_targets: private,
+    })
+}
+
+/// One secret, or two while one is exchanged for the other.
+fn webhook_secrets(
+    values: Option<OneOrMore>,
+    files: Option<OneOrMore>,
+) -> Result<WebhookSecrets, String> {
+    let given = match (values, files) {
+        (Some(_), Some(_)) => {
+            return Err("secret: is given as value and as file: leave one of them out".into());
+        }
+        (Some(values), None) => values
+            .into_list()
+            .into_iter()
+            .map(|v| (Some(v), None))
+            .collect(),
+        (None, Some(files)) => files
+            .into_list()
+            .into_iter()
+            .map(|f| (None, Some(f)))
+            .collect(),
+        (None, None) => vec![(None, None)],
+    };
+    if !(1..=MAX_WEBHOOK_SECRETS).contains(&given.len()) {
+        return Err("secret: write one, or two while you exchange it, the new one first".into());
+    }
+    let secrets = given
+        .into_iter()
+        .map(|(value, file)| webhook_secret(value, file));
+    Ok(WebhookSecrets::new(secrets.collect::<Result<_, _>>()?))
+}
+
+fn webhook_secret(value: Option<String>, file: Option<String>) -> Result<WebhookSecret, String> {
+    let text = secret(value, file, 1).map_err(|message| format!("secret: {message}"))?;
     let shape = "secret: write whsec_ and 24 to 64 random bytes in base64";
     let encoded = text.expose_secret().strip_prefix("whsec_").ok_or(shape)?;
     let bytes = STANDARD.decode(encoded).map_err(|_| shape)?;
     if !WEBHOOK_SECRET_BYTES.contains(&bytes.len()) {
         return Err(shape.into());
     }
-    let secret = WebhookSecret::new(bytes);
-    Ok(Webhook {
-        url,
-        secret,
-        dangerous_allow_private_targets: private,
-    })
+    Ok(WebhookSecret::new(bytes))
 }

@@ -145,7 +145,7 @@ const STORE_LEVEL: [Row; 17] = [
         "webhook.secret",
         "",
         "required",
-        "whsec_ and 24 to 64 bytes in base64; or webhook.secret_file",
+        "whsec_ and 24 to 64 bytes in base64, or a list of two while one is exchanged, the new one first; or webhook.secret_file",
     ),
     (
         "webhook.dangerous_allow_private_targets",

@@ -62,10 +62,27 @@ pub(super) struct StoreTable {
 #[serde(deny_unknown_fields)]
 pub(super) struct WebhookTable {
     pub(super) url: String,
-    pub(super) secret: Option<String>,
-    pub(super) secret_file: Option<String>,
+    pub(super) secret: Option<OneOrMore>,
+    pub(super) secret_file: Option<OneOrMore>,
     #[serde(default)]
     pub(super) dangerous_allow_private_targets: bool,
+}
+
+/// A text, or a list of texts.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub(super) enum OneOrMore {
+    One(String),
+    More(Vec<String>),
+}
+
+impl OneOrMore {
+    pub(super) fn into_list(self) -> Vec<String> {
+        match self {
+            Self::One(text) => vec![text],
+            Self::More(texts) => texts,
+        }
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]

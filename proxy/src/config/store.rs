@@ -2,12 +2,13 @@
 
 use std::fmt;
 
-use ledger::StoreId;
+use ledger::{EndpointHash, StoreId};
 use money::{Amount, Currency};
 use secrecy::SecretString;
+use sha2::{Digest as _, Sha256};
 use url::Url;
 
-use crate::webhook::WebhookSecret;
+use crate::webhook::WebhookSecrets;
 
 /// A store of the configuration.
 #[derive(Debug)]
@@ -44,9 +45,16 @@ pub struct Webhook {
     /// The endpoint.
     pub url: Url,
     /// What deliveries are signed with.
-    pub secret: WebhookSecret,
+    pub secrets: WebhookSecrets,
     /// Whether the endpoint may be on a private or loopback address.
     pub dangerous_allow_private_targets: bool,
+}
+
+impl Webhook {
+    /// Names the endpoint without its address.
+    pub(crate) fn endpoint(&self) -> EndpointHash {
+        EndpointHash(Sha256::digest(self.url.as_str().as_bytes()).into())
+    }
 }
 
 /// Something a store sells at a fixed price.

@@ -250,3 +250,46 @@ fn every_key_of_the_file_is_in_the_reference() {
         assert!(page.contains(key), "{key}");
     }
 }
+
+#[test]
+fn a_webhook_has_one_secret_or_two_while_it_is_exchanged() {
+    let with = |secrets: &str| {
+        let one = "\"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\"";
+        COMPLETE.replace(one, &secrets.replace("ONE", one))
+    };
+    for taken in ["ONE", "[ONE]", "[ONE, ONE]"] {
+        loaded(&with(taken), &[]).unwrap();
+    }
+    for refused in [
+        "[]",
+        "[ONE, ONE, ONE]",
+        "[ONE, \"whsec_dG9vIHNob3J0\"]",
+        "\"x\"",
+    ] {
+        assert_eq!(keys(&with(refused)), ["store.demo.webhook"], "{refused}");
+    }
+}
+
+#[test]
+fn a_webhook_is_on_the_public_internet_however_its_address_is_written() {
+    for refused in [
+        "https://127.0.0.1/",
+        "https://127.1/",
+        "https://0x7f.1/",
+        "https://2130706433/",
+        "https://0177.0.0.1/",
+        "https://10.0.0.1/",
+        "https://169.254.169.254/latest/meta-data/",
+        "https://[::1]/",
+        "https://[::ffff:10.0.0.1]/",
+        "https://[fd00::1]/",
+        "https://localhost/",
+        "https://user@shop.example/",
+        "https://user:word@shop.example/",
+        "http://shop.example/",
+        "ftp://shop.example/",
+    ] {
+        let text = COMPLETE.replace("https://shop.example/florin", refused);
+        assert_eq!(keys(&text), ["store.demo.webhook"], "{refused}");
+    }
+}

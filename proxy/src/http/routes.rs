@@ -37,6 +37,8 @@ pub(crate) fn routes(app: Arc<App>) -> Router {
             post(merchant::deliveries::redeliver),
         )
         .route("/v1/deliveries", get(merchant::deliveries::deliveries))
+        .route("/v1/webhook", get(merchant::webhook::show))
+        .route("/v1/webhook/enable", post(merchant::webhook::enable))
         .layer(from_fn(checkout::no_store));
     Router::new()
         .merge(browser)

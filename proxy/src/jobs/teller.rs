@@ -4,28 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use ledger::{Delivery, DeliveryOutcome, DueDelivery, StoreId};
+use ledger::{Delivery, DeliveryOutcome, DueDelivery, EndpointHash, Event, StoreId};
 use tokio::task::JoinSet;
 
 use crate::app::App;
-use crate::webhook::Sent;
+use crate::config::Webhook;
+use crate::webhook::{Answered, JITTER_PERCENT, LONGEST_DELIVERY, Sent, pause};
 
-/// Pauses before the tries after the first: ten tries over 75 h 35 min.
-///
-/// Source: Standard Webhooks 1.0.0, "Deliverability and reliability".
-const PAUSES: [SignedDuration; 9] = [
-    SignedDuration::from_secs(5),
-    SignedDuration::from_mins(5),
-    SignedDuration::from_mins(30),
-    SignedDuration::from_hours(2),
-    SignedDuration::from_hours(5),
-    SignedDuration::from_hours(10),
-    SignedDuration::from_hours(14),
-    SignedDuration::from_hours(20),
-    SignedDuration::from_hours(24),
-];
-/// Up to a fifth longer: stores that were away together are not all told at once when they come back.
-const JITTER_PERCENT: u64 = 20;
 /// Deliveries to one store at once.
 const CONCURRENT_DELIVERIES: usize = 4;
 /// Longer than a delivery takes. One that was under way when the process died is made again: the store knows it by id.
@@ -45,6 +30,7 @@ pub(crate) async fn tell(app: Arc<App>) {
 
 /// Tells one store until the process ends; then lets the deliveries under way finish.
 async fn tell_store(app: Arc<App>, store: StoreId) {
+    restore_if_moved(&app, &store).await;
     let mut rung = app.deliveries_due.subscribe();
     let mut deliveries = JoinSet::new();
     while !app.shutdown.is_cancelled() {
@@ -78,6 +64,29 @@ async fn begin_deliveries(app: &Arc<App>, store: &StoreId, deliveries: &mut Join
     }
 }
 
+/// An endpoint at another address than the one that said it is gone is not gone.
+async fn restore_if_moved(app: &App, store: &StoreId) {
+    let configured = app
+        .config
+        .store(store)
+        .and_then(|store| store.webhook.as_ref());
+    let Some(here) = configured.map(Webhook::endpoint) else {
+        return;
+    };
+    let ledger = &app.parts.ledger;
+    let restored = async {
+        match ledger.telling(store).await?.gone {
+            Some(gone) if gone.endpoint != here => ledger.restore_endpoint(store, app.now()).await,
+            _ => Ok(false),
+        }
+    };
+    match restored.await {
+        Ok(true) => tracing::info!(%store, "the store has a new endpoint: events are sent again"),
+        Ok(false) => {}
+        Err(error) => tracing::error!(%store, %error, "the ledger does not say how telling goes"),
+    }
+}
+
 async fn due_now(app: &App, store: &StoreId, free: usize) -> Vec<DueDelivery> {
     let limit = u32::try_from(free).unwrap_or(u32::MAX);
     if limit == 0 {
@@ -102,51 +111,93 @@ async fn deliver(app: Arc<App>, due: DueDelivery) {
     let (sent, outcome) = match webhook {
         None => (None, DeliveryOutcome::NotWanted),
         Some(webhook) => {
-            let sent = app.parts.webhooks.send(webhook, event, tried_at).await;
-            let jitter = app.parts.random.below(JITTER_PERCENT + 1);
-            let outcome = outcome(&sent, due.tries, app.now(), jitter);
+            let sent = tokio::select! {
+                biased;
+                sent = app.parts.webhooks.send(webhook, event, tried_at) => sent,
+                () = app.parts.clock.sleep(LONGEST_DELIVERY) => Sent::Failed("no answer in time".into()),
+            };
+            let draw = app.parts.random.below(2 * JITTER_PERCENT + 1);
+            let outcome = outcome(&sent, due.tries, app.now(), draw, webhook.endpoint());
             (Some(sent), outcome)
         }
     };
-    let (http_status, note) = match &sent {
-        None => (None, "the store has no webhook".to_owned()),
-        Some(Sent::Answered(status)) => (Some(*status), format!("answered {status}")),
-        Some(Sent::Failed(reason)) => (None, reason.clone()),
-    };
-    if outcome == DeliveryOutcome::GivenUp {
-        tracing::error!(
-            event = %event.id, store = %event.store_id, note,
-            "an event was given up: the store has to read it by GET /v1/events"
-        );
-    } else {
-        tracing::info!(event = %event.id, kind = event.event_type.as_str(), note, "a delivery");
-    }
+    report(event, sent.as_ref(), outcome);
     let delivery = Delivery {
         event_id: event.id.clone(),
         tried_at,
-        http_status,
-        note,
+        took: app.now().duration_since(tried_at),
+        http_status: sent.as_ref().and_then(status),
+        note: note(sent.as_ref()),
     };
     if let Err(error) = app.parts.ledger.record_delivery(&delivery, outcome).await {
         tracing::error!(event = %event.id, %error, "a delivery could not be recorded");
     }
 }
 
-/// What follows from a try, after `tries` earlier ones. Source: Standard Webhooks 1.0.0: 2xx is success, 410 means "never
-/// again" for this event, everything else, redirects included, is tried again.
-fn outcome(sent: &Sent, tries: u32, now: Timestamp, jitter_percent: u64) -> DeliveryOutcome {
-    match sent {
-        Sent::Answered(200..=299) => return DeliveryOutcome::Delivered,
-        Sent::Answered(410) => return DeliveryOutcome::GivenUp,
-        Sent::Answered(_) | Sent::Failed(_) => {}
+/// Logs a try. What the store wrote into its answer is the store's own, and stays out of the log.
+fn report(event: &Event, sent: Option<&Sent>, outcome: DeliveryOutcome) {
+    let status = sent.and_then(status);
+    let failure = match sent {
+        Some(Sent::Failed(reason)) => Some(reason.as_str()),
+        _ => None,
+    };
+    let (kind, store, event) = (event.event_type.as_str(), &event.store_id, &event.id);
+    match outcome {
+        DeliveryOutcome::GivenUp => tracing::error!(
+            %event, %store, status, failure,
+            "an event was given up: the store has to read it by GET /v1/events"
+        ),
+        DeliveryOutcome::Gone(_) => tracing::error!(
+            %event, %store, status,
+            "a store's endpoint says that it is gone: nothing more is sent to it. Events wait until the store calls \
+             POST /v1/webhook/enable or its webhook.url is another one"
+        ),
+        _ => tracing::info!(%event, %store, kind, status, failure, "a delivery"),
     }
-    let pause = usize::try_from(tries)
-        .ok()
-        .and_then(|tries| PAUSES.get(tries));
-    pause.map_or(DeliveryOutcome::GivenUp, |pause| {
-        let percent = i64::try_from(100 + jitter_percent).unwrap_or(100);
-        DeliveryOutcome::Retry(now + SignedDuration::from_millis(pause.as_secs() * 10 * percent))
-    })
+}
+
+fn status(sent: &Sent) -> Option<u16> {
+    match sent {
+        Sent::Answered(answered) => Some(answered.status),
+        Sent::Failed(_) => None,
+    }
+}
+
+/// What happened, for the store's people.
+fn note(sent: Option<&Sent>) -> String {
+    match sent {
+        None => "the store has no webhook".to_owned(),
+        Some(Sent::Failed(reason)) => reason.clone(),
+        Some(Sent::Answered(Answered {
+            status, excerpt, ..
+        })) if excerpt.is_empty() => format!("answered {status}"),
+        Some(Sent::Answered(Answered {
+            status, excerpt, ..
+        })) => format!("answered {status}: {excerpt}"),
+    }
+}
+
+/// What follows from a try, after `tries` earlier ones. Source: Standard Webhooks 1.0.0: 2xx is success, 410 means that
+/// the endpoint wants nothing more, everything else, redirects included, is tried again.
+fn outcome(
+    sent: &Sent,
+    tries: u32,
+    now: Timestamp,
+    draw: u64,
+    endpoint: EndpointHash,
+) -> DeliveryOutcome {
+    let retry_after = match sent {
+        Sent::Answered(Answered {
+            status: 200..=299, ..
+        }) => return DeliveryOutcome::Delivered,
+        Sent::Answered(Answered { status: 410, .. }) => return DeliveryOutcome::Gone(endpoint),
+        Sent::Answered(answered) => answered.retry_after,
+        Sent::Failed(_) => None,
+    };
+    match pause(tries, draw, retry_after) {
+        Some(pause) => DeliveryOutcome::Retry(now + pause),
+        None => DeliveryOutcome::GivenUp,
+    }
 }
 
 #[cfg(test)]
@@ -154,53 +205,55 @@ mod tests {
     use super::*;
 
     const NOW: Timestamp = Timestamp::UNIX_EPOCH;
+    const HERE: EndpointHash = EndpointHash([1; 32]);
 
-    #[test]
-    fn ten_tries_reach_over_seventy_five_hours_and_thirty_five_minutes() {
-        let mut at = NOW;
-        for tries in 0..9 {
-            let DeliveryOutcome::Retry(next) = outcome(&Sent::Answered(500), tries, at, 0) else {
-                panic!("try {tries} must be followed by another");
-            };
-            at = next;
-        }
-        let total = SignedDuration::from_mins(75 * 60 + 35) + SignedDuration::from_secs(5);
-        assert_eq!(at.duration_since(NOW), total);
-        assert_eq!(
-            outcome(&Sent::Answered(500), 9, at, 0),
-            DeliveryOutcome::GivenUp
-        );
+    fn answered(status: u16, retry_after: Option<i64>) -> Sent {
+        Sent::Answered(Answered {
+            status,
+            retry_after: retry_after.map(SignedDuration::from_secs),
+            excerpt: String::new(),
+        })
+    }
+
+    /// After a first try, with the jitter in its middle.
+    fn after(sent: &Sent) -> DeliveryOutcome {
+        outcome(sent, 0, NOW, JITTER_PERCENT, HERE)
     }
 
     #[test]
     fn success_is_any_2xx_and_nothing_else() {
         for status in [200, 204, 299] {
-            assert_eq!(
-                outcome(&Sent::Answered(status), 0, NOW, 0),
-                DeliveryOutcome::Delivered
-            );
+            assert_eq!(after(&answered(status, None)), DeliveryOutcome::Delivered);
         }
-        assert_eq!(
-            outcome(&Sent::Answered(410), 0, NOW, 0),
-            DeliveryOutcome::GivenUp
-        );
+        let gone = DeliveryOutcome::Gone(HERE);
+        assert_eq!(after(&answered(410, None)), gone);
         let later = DeliveryOutcome::Retry(NOW + SignedDuration::from_secs(5));
         for status in [301, 302, 400, 404, 429, 500] {
-            assert_eq!(
-                outcome(&Sent::Answered(status), 0, NOW, 0),
-                later,
-                "{status}"
-            );
+            assert_eq!(after(&answered(status, None)), later, "{status}");
         }
-        assert_eq!(outcome(&Sent::Failed("refused".into()), 0, NOW, 0), later);
+        assert_eq!(after(&Sent::Failed("refused".into())), later);
     }
 
     #[test]
-    fn jitter_makes_a_pause_at_most_a_fifth_longer() {
-        let latest = DeliveryOutcome::Retry(NOW + SignedDuration::from_secs(6));
-        assert_eq!(
-            outcome(&Sent::Answered(500), 0, NOW, JITTER_PERCENT),
-            latest
-        );
+    fn a_store_that_asks_for_time_gets_it() {
+        let later = DeliveryOutcome::Retry(NOW + SignedDuration::from_secs(8));
+        assert_eq!(after(&answered(429, Some(8))), later);
+    }
+
+    #[test]
+    fn the_tenth_try_is_the_last() {
+        let refused = answered(500, None);
+        let last = outcome(&refused, 9, NOW, JITTER_PERCENT, HERE);
+        assert_eq!(last, DeliveryOutcome::GivenUp);
+    }
+
+    #[test]
+    fn what_the_store_answered_is_noted() {
+        let mut sent = answered(500, None);
+        assert_eq!(note(Some(&sent)), "answered 500");
+        if let Sent::Answered(answered) = &mut sent {
+            answered.excerpt = "disk full".into();
+        }
+        assert_eq!(note(Some(&sent)), "answered 500: disk full");
     }
 }

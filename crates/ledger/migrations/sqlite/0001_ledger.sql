@@ -146,12 +146,24 @@ CREATE INDEX outbox_due ON outbox (store_id, next_at) WHERE state = 'pending';
 CREATE INDEX outbox_by_order ON outbox (order_id, position) WHERE state = 'pending';
 
 CREATE TABLE deliveries (
+    id          INTEGER PRIMARY KEY,
     event_id    TEXT NOT NULL REFERENCES events (id),
+    store_id    TEXT NOT NULL,
     number      INTEGER NOT NULL,
     tried_at    INTEGER NOT NULL,
+    took_ms     INTEGER NOT NULL,
     http_status INTEGER,
     note        TEXT NOT NULL,
-    PRIMARY KEY (event_id, number)
+    UNIQUE (event_id, number)
+) STRICT;
+CREATE INDEX deliveries_by_store ON deliveries (store_id, id DESC);
+
+-- Endpoints that said they are gone: nothing is sent to the store until a person, or another address, says otherwise.
+CREATE TABLE gone_endpoints (
+    store_id TEXT PRIMARY KEY,
+    endpoint BLOB NOT NULL CHECK (length(endpoint) = 32),
+    event_id TEXT NOT NULL REFERENCES events (id),
+    since    INTEGER NOT NULL
 ) STRICT;
 
 -- What was written stays as it was written, whatever a statement says.

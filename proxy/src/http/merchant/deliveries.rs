@@ -6,32 +6,45 @@ use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
-use ledger::EventId;
+use ledger::{DeliveryFilter, DeliveryId, EventId, RecordedDelivery};
 use serde::{Deserialize, Serialize};
 
-use super::Merchant;
+use super::{Merchant, page_size};
 use crate::app::App;
 use crate::http::error::ApiError;
 
-/// Of which event.
+/// Which tries.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Wanted {
-    event: String,
+    event: Option<String>,
+    after: Option<String>,
+    limit: Option<u32>,
 }
 
-/// The tries at telling one event, first one first.
+/// A page of tries, latest first.
 #[derive(Serialize)]
-pub(crate) struct Tries {
+pub(crate) struct Page {
     deliveries: Vec<Try>,
+    /// What to pass as `after` for the next page; absent on the last.
+    next: Option<String>,
 }
 
 /// One try.
 #[derive(Serialize)]
 pub(crate) struct Try {
+    id: String,
+    /// What was told.
+    event: String,
+    #[serde(rename = "type")]
+    event_type: &'static str,
+    /// When it began.
     tried_at: String,
+    /// How long it took, in milliseconds.
+    took_ms: u64,
     /// The store's HTTP status; absent when none came.
     http_status: Option<u16>,
+    /// What happened, in words; for a refusal with the beginning of the store's own answer.
     note: String,
 }
 
@@ -40,22 +53,39 @@ pub(crate) async fn deliveries(
     State(app): State<Arc<App>>,
     merchant: Merchant,
     wanted: Result<Query<Wanted>, QueryRejection>,
-) -> Result<Json<Tries>, ApiError> {
-    let Query(wanted) = wanted.map_err(|error| ApiError::field("event", &error.body_text()))?;
-    let event = EventId::parse(&wanted.event)
-        .map_err(|error| ApiError::field("event", &error.to_string()))?;
-    let found = app.parts.ledger.deliveries(&merchant.0, &event).await?;
-    let tries = found
-        .ok_or_else(ApiError::not_found)?
-        .into_iter()
-        .map(|delivery| Try {
-            tried_at: delivery.tried_at.to_string(),
-            http_status: delivery.http_status,
-            note: delivery.note,
-        });
-    Ok(Json(Tries {
-        deliveries: tries.collect(),
-    }))
+) -> Result<Json<Page>, ApiError> {
+    let Query(wanted) = wanted.map_err(|error| ApiError::field("query", &error.body_text()))?;
+    let event = wanted.event.as_deref().map(EventId::parse).transpose();
+    let after = wanted.after.as_deref().map(DeliveryId::parse).transpose();
+    let filter = DeliveryFilter {
+        event: event.map_err(|error| ApiError::field("event", &error.to_string()))?,
+        after: after.map_err(|error| ApiError::field("after", &error.to_string()))?,
+        limit: page_size(wanted.limit)?,
+    };
+    let found = app.parts.ledger.deliveries(&merchant.0, &filter).await?;
+    let found = found.ok_or_else(ApiError::not_found)?;
+    let is_full = found.len() == filter.limit as usize;
+    let next = found.last().filter(|_| is_full);
+    let next = next.map(|last| last.id.to_string());
+    let deliveries = found.into_iter().map(shown).collect();
+    Ok(Json(Page { deliveries, next }))
+}
+
+fn shown(recorded: RecordedDelivery) -> Try {
+    let RecordedDelivery {
+        id,
+        event_type,
+        delivery,
+    } = recorded;
+    Try {
+        id: id.to_string(),
+        event: delivery.event_id.to_string(),
+        event_type: event_type.as_str(),
+        tried_at: delivery.tried_at.to_string(),
+        took_ms: u64::try_from(delivery.took.as_millis()).unwrap_or(0),
+        http_status: delivery.http_status,
+        note: delivery.note,
+    }
 }
 
 /// Plans to tell an event again.

@@ -108,7 +108,11 @@ async fn another_store_sees_nothing() {
             .unwrap(),
         []
     );
-    assert_eq!(home.ledger.deliveries(&other, &event).await.unwrap(), None);
+    let filter = DeliveryFilter {
+        event: Some(event.clone()),
+        ..DeliveryFilter::default()
+    };
+    assert_eq!(home.ledger.deliveries(&other, &filter).await.unwrap(), None);
     assert!(!home.ledger.redeliver(&other, &event, at(0)).await.unwrap());
 }
 

@@ -1,6 +1,7 @@
 //! The outbox.
 
 use super::*;
+use crate::{DeliveryId, EndpointHash, GoneEndpoint};
 
 #[tokio::test]
 async fn a_store_hears_an_orders_events_in_their_order() {
@@ -23,6 +24,7 @@ async fn a_store_hears_an_orders_events_in_their_order() {
     let mut tried = Delivery {
         event_id: due[0].event.id.clone(),
         tried_at: at(2),
+        took: SignedDuration::from_millis(40),
         http_status: Some(500),
         note: "answered 500".into(),
     };
@@ -56,16 +58,28 @@ async fn a_store_hears_an_orders_events_in_their_order() {
         .unwrap();
     assert_eq!(next[0].event.event_type, EventType::AttemptOpened);
     let store = demo();
-    let deliveries = home
-        .ledger
-        .deliveries(&store, &tried.event_id)
-        .await
-        .unwrap()
-        .unwrap();
-    assert_eq!(
-        deliveries.iter().map(|t| t.http_status).collect::<Vec<_>>(),
-        [Some(500), Some(204)]
-    );
+    let filter = DeliveryFilter {
+        event: Some(tried.event_id.clone()),
+        limit: 9,
+        ..DeliveryFilter::default()
+    };
+    let page = home.ledger.deliveries(&store, &filter).await.unwrap();
+    let statuses = |page: Vec<RecordedDelivery>| {
+        let statuses = page.into_iter().map(|one| one.delivery.http_status);
+        statuses.collect::<Vec<_>>()
+    };
+    let page = page.unwrap();
+    let latest = page[0].id.clone();
+    assert_eq!(latest, DeliveryId::of(&tried.event_id, 2));
+    assert_eq!(page[0].delivery, tried);
+    assert_eq!(statuses(page), [Some(204), Some(500)]);
+    let older = DeliveryFilter {
+        event: None,
+        after: Some(latest),
+        limit: 9,
+    };
+    let page = home.ledger.deliveries(&store, &older).await.unwrap();
+    assert_eq!(statuses(page.unwrap()), [Some(500)]);
     assert!(
         home.ledger
             .redeliver(&store, &tried.event_id, at(50))
@@ -79,5 +93,80 @@ async fn a_store_hears_an_orders_events_in_their_order() {
             .unwrap()[0]
             .tries,
         0
+    );
+}
+
+fn tried(due: &DueDelivery, second: i64) -> Delivery {
+    Delivery {
+        event_id: due.event.id.clone(),
+        tried_at: at(second),
+        took: SignedDuration::ZERO,
+        http_status: Some(410),
+        note: "answered 410".into(),
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_sent_to_an_endpoint_that_is_gone_and_nothing_is_lost() {
+    let home = home("gone").await;
+    let (ledger, store) = (&home.ledger, demo());
+    awaiting(ledger, 1).await;
+    order(ledger, 2).await;
+    let due = async |second| {
+        let due = ledger.due_deliveries(&store, at(second), at(second + 30), 9);
+        due.await.unwrap()
+    };
+    let first = due(1).await;
+    assert_eq!(first.len(), 2);
+    let (endpoint, other) = (EndpointHash([7; 32]), EndpointHash([8; 32]));
+    for (event, endpoint, second) in [(&first[0], endpoint, 2), (&first[1], other, 3)] {
+        let (tried, outcome) = (tried(event, second), DeliveryOutcome::Gone(endpoint));
+        ledger.record_delivery(&tried, outcome).await.unwrap();
+    }
+    assert_eq!(due(3600).await, []);
+    let since = at(2);
+    let telling = Telling {
+        waiting: 3,
+        gone: Some(GoneEndpoint { endpoint, since }),
+    };
+    assert_eq!(ledger.telling(&store).await.unwrap(), telling);
+
+    assert!(ledger.restore_endpoint(&store, at(3600)).await.unwrap());
+    let again = due(3600).await;
+    let tries: Vec<_> = again.iter().map(|due| (&due.event.id, due.tries)).collect();
+    assert_eq!(tries, [(&first[0].event.id, 0), (&first[1].event.id, 0)]);
+    assert!(!ledger.restore_endpoint(&store, at(3601)).await.unwrap());
+}
+
+#[tokio::test]
+async fn a_stores_deliveries_are_its_own() {
+    let home = home("own-deliveries").await;
+    let (ledger, store) = (&home.ledger, demo());
+    awaiting(ledger, 1).await;
+    let due = ledger
+        .due_deliveries(&store, at(1), at(31), 9)
+        .await
+        .unwrap();
+    let (tried, outcome) = (tried(&due[0], 1), DeliveryOutcome::Delivered);
+    ledger.record_delivery(&tried, outcome).await.unwrap();
+    let other = StoreId::parse("other").unwrap();
+    let all = DeliveryFilter {
+        limit: 9,
+        ..DeliveryFilter::default()
+    };
+    assert_eq!(ledger.deliveries(&other, &all).await.unwrap(), Some(vec![]));
+    let of_event = DeliveryFilter {
+        event: Some(due[0].event.id.clone()),
+        ..all.clone()
+    };
+    assert_eq!(ledger.deliveries(&other, &of_event).await.unwrap(), None);
+    let after = DeliveryFilter {
+        after: Some(DeliveryId::of(&due[0].event.id, 1)),
+        ..all
+    };
+    assert_eq!(ledger.deliveries(&other, &after).await.unwrap(), None);
+    assert_eq!(
+        ledger.deliveries(&store, &after).await.unwrap(),
+        Some(vec![])
     );
 }
