@@ -196,7 +196,9 @@ pub(crate) fn log_refusal(error: &CallError, what: &'static str) {
 pub(crate) fn not_made(error_of_call: &CallError) -> ApiError {
     let message = "The payment service cannot be reached. Nothing was charged; try again shortly.";
     match error_of_call {
-        CallError::RateLimited { retry_after } => {
+        CallError::RateLimited { retry_after }
+        | CallError::CircuitOpen { retry_after }
+        | CallError::OutOfBudget { retry_after } => {
             let seconds = u32::try_from(retry_after.as_secs())
                 .unwrap_or(u32::MAX)
                 .max(1);

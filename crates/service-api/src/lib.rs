@@ -30,7 +30,8 @@ mod wire;
 pub use address::{AddressError, Network};
 #[cfg(feature = "client")]
 pub use client::{
-    CallError, Client, Clock, Credentials, Deadlines, InvoiceAnswer, PaymentService, Random,
+    CallError, Client, Clock, Condition, Credentials, Deadlines, Endpoint, InvoiceAnswer,
+    MAX_PASSED_BYTES, NonceRule, Passage, PassageError, PaymentService, Priority, Random,
     RawAnswer, RetryPolicy, Settings, SettingsError, SignedRequest, Transport, Unclear,
 };
 pub use nonce::Nonce;

@@ -13,6 +13,12 @@ impl Nonce {
     pub fn from_second(second: i64) -> Self {
         Self(second)
     }
+
+    /// Its second.
+    #[cfg(feature = "client")]
+    pub(crate) fn second(self) -> i64 {
+        self.0
+    }
 }
 
 impl fmt::Display for Nonce {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 use ledger::{DueAttempt, EventType, Figures, Observation, Observed, Verdict};
-use service_api::{CallError, ErrorCode, InvoiceAnswer, InvoiceId, ServiceError};
+use service_api::{CallError, ErrorCode, InvoiceAnswer, InvoiceId, Priority, ServiceError};
 use tokio::task::JoinSet;
 
 use crate::app::App;
@@ -70,7 +70,7 @@ async fn look_at(app: Arc<App>, due: DueAttempt) {
         Ok(id) => id,
         Err(error) => return tracing::error!(%error, "an invoice of the ledger has no usable id"),
     };
-    match app.parts.service.invoice(&id).await {
+    match app.parts.service.invoice(&id, Priority::Watched).await {
         Ok(answer) => heard(&app, &due, answer).await,
         Err(error) => not_heard(&app, &due, &error).await,
     }
@@ -137,13 +137,17 @@ async fn not_heard(app: &App, due: &DueAttempt, error: &CallError) {
                 "the service refuses to speak of an invoice"
             );
         }
+        // Nothing was asked, so nothing is known.
+        CallError::OutOfBudget { .. } => {}
         error if app.service_answered(false) => {
             tracing::warn!(%error, "the payment service does not answer: payments are found later");
         }
         _ => {}
     }
     let pause = match error {
-        CallError::RateLimited { retry_after } => SignedDuration::try_from(*retry_after)
+        CallError::RateLimited { retry_after }
+        | CallError::CircuitOpen { retry_after }
+        | CallError::OutOfBudget { retry_after } => SignedDuration::try_from(*retry_after)
             .unwrap_or(RETRY)
             .max(RETRY),
         CallError::Refused { .. } => SignedDuration::from_mins(1),

@@ -21,6 +21,19 @@ pub enum CallError {
         /// What is left of the pause.
         retry_after: Duration,
     },
+    /// More calls are wanted than the service is asked for at a time; calls of a higher priority go first. Nothing was
+    /// sent.
+    #[error("too many calls of the payment service at once; the next one in {} ms", .retry_after.as_millis())]
+    OutOfBudget {
+        /// When there is room again, if nobody else takes it.
+        retry_after: Duration,
+    },
+    /// The service has failed again and again just now and is left alone for a while. Nothing was sent.
+    #[error("the payment service is down and is asked again in {} s", .retry_after.as_secs())]
+    CircuitOpen {
+        /// When it is tried again.
+        retry_after: Duration,
+    },
     /// A status from 400 to 499 other than 429: the same request will be refused again.
     #[error("the payment service refused with status {status}")]
     Refused {
@@ -62,7 +75,11 @@ impl CallError {
     /// be asked for; if nobody knows, there may be one that was never seen.
     pub fn surely_not_done(&self) -> bool {
         match self {
-            Self::NotSent(_) | Self::RateLimited { .. } | Self::Refused { .. } => true,
+            Self::NotSent(_)
+            | Self::RateLimited { .. }
+            | Self::OutOfBudget { .. }
+            | Self::CircuitOpen { .. }
+            | Self::Refused { .. } => true,
             Self::Unclear(_) | Self::Broken { .. } => false,
         }
     }
@@ -81,7 +98,16 @@ mod tests {
         let limited = CallError::RateLimited {
             retry_after: Duration::from_secs(1),
         };
-        for error in [CallError::NotSent(String::new()), refused, limited] {
+        let retry_after = Duration::from_secs(1);
+        let over = CallError::OutOfBudget { retry_after };
+        let open = CallError::CircuitOpen { retry_after };
+        for error in [
+            CallError::NotSent(String::new()),
+            refused,
+            limited,
+            over,
+            open,
+        ] {
             assert!(error.surely_not_done(), "{error}");
         }
         for error in [

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use jiff::SignedDuration;
+use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Serialize;
 use url::Url;
@@ -11,8 +12,8 @@ use url::Url;
 use super::nonces::Nonces;
 use super::settings::check_base_url;
 use super::transport::{SignedRequest, Transport};
-use super::{Call, CallError, Clock, Settings, SettingsError, Unclear};
-use crate::{Method, ServiceError, Signing};
+use super::{Call, CallError, Clock, Passage, Settings, SettingsError, Unclear};
+use crate::{Method, Nonce, ServiceError, Signing};
 
 const API_KEY: HeaderName = HeaderName::from_static("apikey");
 const SIGNATURE: HeaderName = HeaderName::from_static("signature");
@@ -47,6 +48,20 @@ impl Request {
         }
     }
 
+    /// What somebody else wrote, as it is.
+    pub(super) fn passing(passage: &Passage) -> Self {
+        let call = match passage.method() {
+            Method::Get => Call::Ask,
+            Method::Post | Method::Put => Call::Tell,
+        };
+        Self {
+            call,
+            method: passage.method(),
+            path_and_query: passage.path_and_query(),
+            body: passage.body().map(|body| body.as_bytes().to_vec()),
+        }
+    }
+
     /// The path for logs: the query holds an invoice.
     fn path(&self) -> &str {
         let path = &self.path_and_query;
@@ -58,6 +73,8 @@ impl Request {
 pub(super) struct Answer {
     pub(super) status: u16,
     pub(super) retry_after: Option<String>,
+    /// Whether it was refused because our clock is off. The next request goes by the service's.
+    pub(super) clock_was_off: bool,
     /// Its bytes, or why there are none.
     body: Result<Vec<u8>, Unclear>,
 }
@@ -102,7 +119,7 @@ impl Exchange {
             api_key,
             api_secret: settings.credentials.api_secret,
             signing: settings.signing,
-            nonces: Nonces::new(),
+            nonces: Nonces::new(settings.nonces),
             clock,
         })
     }
@@ -124,21 +141,27 @@ impl Exchange {
     }
 
     async fn exchange(&self, request: &Request) -> Result<Answer, CallError> {
+        let nonce = self.nonces.next(self.clock.now());
         let signed = SignedRequest {
             method: request.method,
             url: self.url(&request.path_and_query),
-            headers: self.headers(request),
+            headers: self.headers(request, nonce),
             body: request.body.clone(),
         };
         let answer = self.transport.carry(signed).await?;
-        let retry_after = answer.headers.get(RETRY_AFTER);
+        let header = |name| answer.headers.get(name)?.to_str().ok();
+        let (now, status) = (self.clock.now(), answer.status);
         Ok(Answer {
-            status: answer.status,
-            retry_after: retry_after
-                .and_then(|value| value.to_str().ok())
-                .map(str::to_owned),
+            status,
+            retry_after: header(RETRY_AFTER).map(str::to_owned),
+            clock_was_off: self.nonces.learn(now, nonce, status, header(DATE)),
             body: answer.body,
         })
+    }
+
+    /// How far the service's clock is ahead of ours, as last heard.
+    pub(super) fn skew(&self) -> Option<SignedDuration> {
+        self.nonces.skew()
     }
 
     fn url(&self, path_and_query: &str) -> Url {
@@ -147,8 +170,7 @@ impl Exchange {
     }
 
     /// `Assumed:` GET needs the content type as GET /invoice does, so all requests carry it.
-    fn headers(&self, request: &Request) -> HeaderMap {
-        let nonce = self.nonces.next(self.clock.now());
+    fn headers(&self, request: &Request, nonce: Nonce) -> HeaderMap {
         let signature = self.signing.sign(
             &self.api_secret,
             nonce,
@@ -207,7 +229,8 @@ mod tests {
         let settings = Settings::new("http://127.0.0.1:1/api".parse().unwrap(), credentials);
         let transport = Arc::new(Https::new(&settings).unwrap());
         let exchange = Exchange::new(settings, transport, Arc::new(Stopped)).unwrap();
-        let headers = exchange.headers(&Request::get(Call::Prices, "/prices".into()));
+        let request = Request::get(Call::Prices, "/prices".into());
+        let headers = exchange.headers(&request, Nonce::from_second(1));
         let sensitive = headers.iter().filter(|(_, value)| value.is_sensitive());
         let mut names: Vec<_> = sensitive.map(|(name, _)| name.as_str()).collect();
         names.sort_unstable();

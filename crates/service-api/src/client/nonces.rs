@@ -1,27 +1,113 @@
-//! Nonces that never go back in time.
+//! Nonces: the current second by the service's clock, never before one that it has accepted.
 
-use core::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use jiff::Timestamp;
+use jiff::fmt::rfc2822::DateTimeParser;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::Nonce;
 
-/// Gives out nonces that never go back, whatever the clock does.
-///
-/// `Assumed:` several requests may carry the same nonce within one second; a 401 for the second of them would disprove
-/// it.
+/// A difference of the clocks up to this is no reason for a refusal. `Assumed:` the service allows at least as much; the
+/// allowed difference is not shown (payment-service.md, "Authentication").
+const HARMLESS_S: i64 = 5;
+
+/// Whether the service takes one nonce for several requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NonceRule {
+    /// Several requests may carry the same second. `Assumed:` since a nonce is "current Unix time in seconds" and nothing
+    /// else is said; a 401 for the second request of a second would disprove it.
+    #[default]
+    MayRepeat,
+    /// Every nonce must be above the last one: then one request a second is all that there is.
+    MustIncrease,
+}
+
+/// Gives out nonces.
 #[derive(Debug)]
-pub(crate) struct Nonces(AtomicI64);
+pub(super) struct Nonces {
+    rule: NonceRule,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    /// What is added to our clock.
+    correction_s: i64,
+    last: i64,
+    /// The last one that was not refused. Only what the service has accepted must never be gone behind.
+    accepted: i64,
+    /// The service's clock less ours, when it was last heard.
+    skew_s: Option<i64>,
+}
 
 impl Nonces {
-    pub(crate) fn new() -> Self {
-        Self(AtomicI64::new(i64::MIN))
+    pub(super) fn new(rule: NonceRule) -> Self {
+        Self {
+            rule,
+            state: Mutex::new(State {
+                correction_s: 0,
+                last: i64::MIN,
+                accepted: i64::MIN,
+                skew_s: None,
+            }),
+        }
     }
 
-    /// The current second, or the last one given out if the clock was set back.
-    pub(crate) fn next(&self, now: Timestamp) -> Nonce {
-        let now = now.as_second();
-        Nonce::from_second(now.max(self.0.fetch_max(now, Ordering::Relaxed)))
+    /// The current second; or the last one given out, or the one behind it, if the clock was set back.
+    pub(super) fn next(&self, now: Timestamp) -> Nonce {
+        let mut state = self.state();
+        let least = match self.rule {
+            NonceRule::MayRepeat => state.last,
+            NonceRule::MustIncrease => state.last.saturating_add(1),
+        };
+        state.last = least.max(now.as_second().saturating_add(state.correction_s));
+        Nonce::from_second(state.last)
+    }
+
+    /// Takes in the status and the header `Date` of the answer to a nonce. `true`: the nonce was refused because our clock
+    /// is off, and the next one is by the service's clock.
+    pub(super) fn learn(
+        &self,
+        now: Timestamp,
+        nonce: Nonce,
+        status: u16,
+        date: Option<&str>,
+    ) -> bool {
+        let mut state = self.state();
+        let date = date.and_then(|text| DateTimeParser::new().parse_timestamp(text.trim()).ok());
+        let date = date.map(Timestamp::as_second);
+        state.skew_s = date
+            .map(|date| date.saturating_sub(now.as_second()))
+            .or(state.skew_s);
+        if status != 401 {
+            state.accepted = state.accepted.max(nonce.second());
+            return false;
+        }
+        let Some(date) = date else { return false };
+        if date.abs_diff(nonce.second()) <= HARMLESS_S.unsigned_abs() {
+            return false;
+        }
+        let correction_s = date.saturating_sub(now.as_second());
+        // Requests that were under way together are refused together: that is said once.
+        if correction_s.abs_diff(state.correction_s) > 1 {
+            tracing::warn!(
+                skew_seconds = correction_s,
+                "this machine's clock is not the payment service's: nonces follow the service's"
+            );
+        }
+        state.correction_s = correction_s;
+        state.last = state.accepted;
+        true
+    }
+
+    /// How far the service's clock is ahead of ours, as last heard.
+    pub(super) fn skew(&self) -> Option<SignedDuration> {
+        self.state().skew_s.map(SignedDuration::from_secs)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Every change of the state is a whole one, so a panic elsewhere leaves nothing half done.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -29,11 +115,79 @@ impl Nonces {
 mod tests {
     use super::*;
 
+    const DATE: &str = "Tue, 14 Nov 2023 22:13:20 GMT";
+    const SECOND: i64 = 1_700_000_000;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    fn given(nonces: &Nonces, now: i64) -> i64 {
+        nonces.next(at(now)).second()
+    }
+
+    /// A nonce is refused by a service whose clock says [`DATE`] while ours says `now`.
+    fn refused(nonces: &Nonces, now: i64) -> bool {
+        let nonce = nonces.next(at(now));
+        nonces.learn(at(now), nonce, 401, Some(DATE))
+    }
+
     #[test]
     fn a_nonce_follows_the_clock_and_never_goes_back() {
-        let nonces = Nonces::new();
-        let at = |second| Timestamp::from_second(second).unwrap();
-        let given = [100, 100, 103, 40, 104].map(|second| nonces.next(at(second)));
-        assert_eq!(given, [100, 100, 103, 103, 104].map(Nonce::from_second));
+        let nonces = Nonces::new(NonceRule::MayRepeat);
+        let given = [100, 100, 103, 40, 104].map(|second| given(&nonces, second));
+        assert_eq!(given, [100, 100, 103, 103, 104]);
+    }
+
+    #[test]
+    fn where_a_nonce_is_taken_once_each_is_above_the_last() {
+        let nonces = Nonces::new(NonceRule::MustIncrease);
+        let given = [100, 100, 103, 40, 104, 107].map(|second| given(&nonces, second));
+        assert_eq!(given, [100, 101, 103, 104, 105, 107]);
+    }
+
+    #[test]
+    fn a_refusal_by_a_clock_that_is_off_sets_the_nonces_by_it() {
+        for ours in [SECOND - 3600, SECOND + 3600, SECOND + 6, SECOND - 6, 0] {
+            let nonces = Nonces::new(NonceRule::MayRepeat);
+            assert!(refused(&nonces, ours), "{ours}");
+            assert_eq!(given(&nonces, ours), SECOND);
+            assert_eq!(given(&nonces, ours + 7), SECOND + 7);
+            let skew = nonces.skew().map(|skew| skew.as_secs());
+            assert_eq!(skew, Some(SECOND - ours));
+        }
+    }
+
+    #[test]
+    fn a_refusal_within_five_seconds_has_another_reason() {
+        for ours in [SECOND - 5, SECOND, SECOND + 5] {
+            let nonces = Nonces::new(NonceRule::MayRepeat);
+            assert!(!refused(&nonces, ours), "{ours}");
+            assert_eq!(given(&nonces, ours), ours);
+        }
+        let nonces = Nonces::new(NonceRule::MayRepeat);
+        let nonce = nonces.next(at(5));
+        assert!(!nonces.learn(at(5), nonce, 401, None));
+        assert!(!nonces.learn(at(5), nonce, 401, Some("soon")));
+        assert!(!nonces.learn(at(5), nonce, 200, Some(DATE)), "not refused");
+    }
+
+    #[test]
+    fn set_by_the_services_clock_a_nonce_is_never_below_an_accepted_one() {
+        let nonces = Nonces::new(NonceRule::MayRepeat);
+        let accepted = nonces.next(at(SECOND + 2));
+        nonces.learn(at(SECOND + 2), accepted, 200, None);
+        assert!(refused(&nonces, SECOND + 3600));
+        assert_eq!(given(&nonces, SECOND + 3600), SECOND + 2);
+        assert_eq!(given(&nonces, SECOND + 3603), SECOND + 3);
+    }
+
+    #[test]
+    fn a_clock_that_jumps_back_is_noticed_by_what_was_sent() {
+        let nonces = Nonces::new(NonceRule::MayRepeat);
+        // Our clock was right an hour later, and the service has forgotten all of it.
+        nonces.next(at(SECOND + 3600));
+        assert!(refused(&nonces, SECOND));
+        assert_eq!(given(&nonces, SECOND), SECOND);
     }
 }

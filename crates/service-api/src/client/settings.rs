@@ -5,6 +5,7 @@ use core::time::Duration;
 use secrecy::SecretString;
 use url::{Host, Url};
 
+use super::NonceRule;
 use crate::{RetryPolicy, Signing};
 
 /// Who we are to the service.
@@ -51,7 +52,16 @@ pub struct Settings {
     pub deadlines: Deadlines,
     /// How often a failed call is repeated.
     pub retry: RetryPolicy,
+    /// The most requests that are sent in a second; twice as many may go at once after a second of silence. A service that
+    /// bears less says 429, and gets less.
+    pub requests_per_second: u32,
+    /// Whether the service takes a nonce once. Then there is one request a second, whatever else is said.
+    pub nonces: NonceRule,
 }
+
+/// `Assumed:` the service bears ten requests a second, its numbers being nowhere shown; a 429 would disprove it, and is
+/// obeyed.
+const REQUESTS_PER_SECOND: u32 = 10;
 
 impl Settings {
     /// Settings with everything else at its default.
@@ -62,6 +72,8 @@ impl Settings {
             signing: Signing::default(),
             deadlines: Deadlines::default(),
             retry: RetryPolicy::default(),
+            requests_per_second: REQUESTS_PER_SECOND,
+            nonces: NonceRule::default(),
         }
     }
 }

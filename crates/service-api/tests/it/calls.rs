@@ -7,7 +7,7 @@ use money::{AmountText, CryptoCode};
 use serde_json::{Value, json};
 use service_api::{
     CheckoutRequest, ConfirmRequest, ConversionId, InvoiceId, InvoiceRequest, PaymentService as _,
-    TransactionStatus,
+    Priority, TransactionStatus,
 };
 use sha2::Sha384;
 
@@ -98,7 +98,11 @@ async fn an_invoice_is_asked_for_with_compact_json() {
 async fn a_status_comes_with_the_body_it_was_read_from() {
     let body = r#"{ "data": {"transaction_status": "PROCESSING", "x": 1} }"#;
     let server = Server::json(200, body).await;
-    let answer = client(&server.base).0.invoice(&invoice_id()).await.unwrap();
+    let answer = client(&server.base)
+        .0
+        .invoice(&invoice_id(), Priority::Watched)
+        .await
+        .unwrap();
     assert_eq!(answer.raw, body);
     assert_eq!(
         answer.status.transaction_status,
@@ -112,7 +116,11 @@ async fn a_status_comes_with_the_body_it_was_read_from() {
 async fn an_odd_identifier_is_signed_as_it_is_sent() {
     let server = Server::json(200, r#"{"data":{}}"#).await;
     let odd = InvoiceId::parse("a/b?c&d=%7e#\"'<>|+~[x]").unwrap();
-    client(&server.base).0.invoice(&odd).await.unwrap();
+    client(&server.base)
+        .0
+        .invoice(&odd, Priority::Watched)
+        .await
+        .unwrap();
     let path = "/invoice?id=a%2Fb%3Fc%26d%3D%257e%23%22%27%3C%3E%7C%2B%7E%5Bx%5D";
     assert_signed(&server.seen()[0], "GET", path);
 }

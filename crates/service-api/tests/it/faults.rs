@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use secrecy::SecretString;
-use service_api::{CallError, Client, ErrorCode, PaymentService as _, SettingsError, Unclear};
+use service_api::{
+    CallError, Client, ErrorCode, PaymentService as _, Priority, SettingsError, Unclear,
+};
 
 use crate::calls::{invoice_id, invoice_request};
 use crate::effects::{HandClock, Largest};
@@ -119,7 +121,7 @@ async fn a_success_that_cannot_be_read_is_unclear() {
     let server = Server::json(200, r#"{"data":"COMPLETED"}"#).await;
     let error = client(&server.base)
         .0
-        .invoice(&invoice_id())
+        .invoice(&invoice_id(), Priority::Watched)
         .await
         .unwrap_err();
     assert!(

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use service_api::{CallError, PaymentService as _};
+use service_api::{CallError, PaymentService as _, Priority};
 
 use crate::calls::{invoice_id, invoice_request};
 use crate::server::{Answer, Server, client};
@@ -25,7 +25,10 @@ async fn nothing_is_sent_within_a_pause() {
     assert_eq!(client.prices().await, Err(limited(30)));
     clock.pass(Duration::from_secs(29));
     assert_eq!(client.clone().prices().await, Err(limited(1)));
-    assert_eq!(client.invoice(&invoice_id()).await, Err(limited(1)));
+    assert_eq!(
+        client.invoice(&invoice_id(), Priority::Watched).await,
+        Err(limited(1))
+    );
     assert_eq!(
         client.create_invoice(&invoice_request()).await,
         Err(limited(1))

@@ -1,7 +1,7 @@
 //! What is tried again, and what never.
 
 use serde_json::json;
-use service_api::{CallError, ConfirmRequest, PaymentService as _};
+use service_api::{CallError, ConfirmRequest, PaymentService as _, Priority};
 
 use crate::calls::{invoice_answer, invoice_id, invoice_request};
 use crate::server::{Answer, Server, client};
@@ -15,7 +15,10 @@ async fn a_question_is_asked_again_until_it_is_answered() {
     let good = json!({"data": {}}).to_string();
     let server = Server::start([answer(502, ""), answer(200, "<html>"), answer(200, &good)]).await;
     let (client, clock) = client(&server.base);
-    client.invoice(&invoice_id()).await.unwrap();
+    client
+        .invoice(&invoice_id(), Priority::Watched)
+        .await
+        .unwrap();
     assert_eq!(server.count(), 3);
     assert_eq!(clock.slept_ms(), [200, 400]);
 }
@@ -64,7 +67,7 @@ async fn a_refused_question_is_not_repeated() {
     let server = Server::json(404, r#"{"code":"INVALID_INVOICE_ID"}"#).await;
     let error = client(&server.base)
         .0
-        .invoice(&invoice_id())
+        .invoice(&invoice_id(), Priority::Watched)
         .await
         .unwrap_err();
     assert!(

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 
-use service_api::{InvoiceId, PaymentService as _};
+use service_api::{InvoiceId, PaymentService as _, Priority};
 use tracing_subscriber::filter::LevelFilter;
 
 use crate::calls::invoice_request;
@@ -39,7 +39,7 @@ async fn the_most_talkative_log_and_every_error_keep_the_secrets() {
     let server = Server::json(200, r#"{"data":{}}"#).await;
     let (client, _) = client(&server.base);
     let id = InvoiceId::parse("inv_canary_55").unwrap();
-    client.invoice(&id).await.unwrap();
+    client.invoice(&id, Priority::Watched).await.unwrap();
     let mut said = format!("{client:?} {:?}", settings(&server.base));
     let mut errors = Vec::new();
     let (address, _) = raw_server(b"", Then::Close);
@@ -51,7 +51,7 @@ async fn the_most_talkative_log_and_every_error_keep_the_secrets() {
         let (client, _) = crate::server::client(base);
         let error = client.create_invoice(&invoice_request()).await.unwrap_err();
         errors.push(format!("{error} {error:?}"));
-        if let Err(error) = client.invoice(&id).await {
+        if let Err(error) = client.invoice(&id, Priority::Watched).await {
             errors.push(format!("{error} {error:?}"));
         }
     }

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use super::{Call, CallError, Random};
+use crate::client::{Call, CallError, Random};
 
 /// How often and how soon.
 ///
@@ -32,7 +32,7 @@ impl Default for RetryPolicy {
 
 impl RetryPolicy {
     /// How long to wait before the next try after `tries` failed ones; `None` when there is to be none.
-    pub(super) fn delay(
+    pub(in crate::client) fn delay(
         &self,
         call: Call,
         error: &CallError,
@@ -42,7 +42,10 @@ impl RetryPolicy {
         let may_pass = match error {
             CallError::NotSent(_) | CallError::Unclear(_) | CallError::Broken { .. } => true,
             // A pause is kept, and a refusal stays one.
-            CallError::RateLimited { .. } | CallError::Refused { .. } => false,
+            CallError::RateLimited { .. }
+            | CallError::Refused { .. }
+            | CallError::OutOfBudget { .. }
+            | CallError::CircuitOpen { .. } => false,
         };
         if !may_pass || !call.is_repeatable() || tries >= self.tries {
             return None;

@@ -4,12 +4,11 @@
 //! exponential back-off; numbers are not shown. `Retry-After` is RFC 9110, section 10.2.3: seconds or a date.
 
 use core::time::Duration;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 use jiff::fmt::rfc2822::DateTimeParser;
 
-use super::CallError;
+use crate::CallError;
 
 /// Without `Retry-After`: 1 s, doubled by every further 429 …
 const FIRST_S: u64 = 1;
@@ -19,10 +18,7 @@ const LONGEST_S: u64 = 5 * 60;
 const LONGEST_ASKED_S: u64 = 24 * 60 * 60;
 
 #[derive(Debug, Default)]
-pub(super) struct Pause(Mutex<State>);
-
-#[derive(Debug, Default)]
-struct State {
+pub(super) struct Pause {
     /// Nothing is sent before this.
     until: Option<Timestamp>,
     /// How often in a row the service has said 429.
@@ -32,7 +28,7 @@ struct State {
 impl Pause {
     /// Refuses while the pause lasts.
     pub(super) fn check(&self, now: Timestamp) -> Result<(), CallError> {
-        let retry_after = self.state().left(now);
+        let retry_after = self.left(now);
         if retry_after.is_zero() {
             Ok(())
         } else {
@@ -42,30 +38,27 @@ impl Pause {
 
     /// Takes in the status of an answer and its `Retry-After`, and says how long the pause lasts. A 503 asks for one
     /// only with that header.
-    pub(super) fn learn(&self, now: Timestamp, status: u16, retry_after: Option<&str>) -> Duration {
-        let mut state = self.state();
+    pub(super) fn learn(
+        &mut self,
+        now: Timestamp,
+        status: u16,
+        retry_after: Option<&str>,
+    ) -> Duration {
         let asked = retry_after.and_then(|text| read(text, now));
         let asked = asked.map(|seconds| seconds.clamp(FIRST_S, LONGEST_ASKED_S));
         match status {
             429 => {
-                let doubled = FIRST_S.saturating_mul(2_u64.saturating_pow(state.strikes));
-                state.strikes = state.strikes.saturating_add(1);
-                state.extend(now, asked.unwrap_or(doubled.min(LONGEST_S)));
+                let doubled = FIRST_S.saturating_mul(2_u64.saturating_pow(self.strikes));
+                self.strikes = self.strikes.saturating_add(1);
+                self.extend(now, asked.unwrap_or(doubled.min(LONGEST_S)));
             }
-            503 => state.extend(now, asked.unwrap_or(0)),
-            200..=299 => state.strikes = 0,
+            503 => self.extend(now, asked.unwrap_or(0)),
+            200..=299 => self.strikes = 0,
             _ => {}
         }
-        state.left(now)
+        self.left(now)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        // Every change of the state is a whole one, so a panic elsewhere leaves nothing half done.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl State {
     fn left(&self, now: Timestamp) -> Duration {
         let left = self.until.map(|until| until.duration_since(now));
         left.and_then(|left| Duration::try_from(left).ok())
@@ -109,14 +102,14 @@ mod tests {
 
     #[track_caller]
     fn asked(status: u16, retry_after: Option<&str>) -> Option<u64> {
-        let pause = Pause::default();
+        let mut pause = Pause::default();
         pause.learn(at(1_700_000_000), status, retry_after);
         left(&pause, 1_700_000_000)
     }
 
     #[test]
     fn a_pause_lasts_as_long_as_was_asked() {
-        let pause = Pause::default();
+        let mut pause = Pause::default();
         pause.learn(at(100), 429, Some("30"));
         assert_eq!(
             [100, 129, 130].map(|now| left(&pause, now)),
@@ -140,7 +133,7 @@ mod tests {
 
     #[test]
     fn without_a_time_each_pause_is_twice_as_long_up_to_five_minutes() {
-        let pause = Pause::default();
+        let mut pause = Pause::default();
         let mut now = 0;
         let mut pauses = Vec::new();
         for _ in 0..11 {
@@ -157,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_shorter_pause_does_not_shorten_a_longer_one() {
-        let pause = Pause::default();
+        let mut pause = Pause::default();
         pause.learn(at(0), 429, Some("60"));
         pause.learn(at(0), 429, Some("5"));
         pause.learn(at(1), 200, None);

@@ -1,0 +1,171 @@
+//! The budget in numbers, on a clock that is moved by hand.
+
+use super::*;
+
+fn at_ms(ms: i64) -> Timestamp {
+    Timestamp::from_millisecond(ms).unwrap()
+}
+
+fn at(second: i64) -> Timestamp {
+    at_ms(second * 1000)
+}
+
+/// Ten requests a second, from second 0 on.
+fn ten() -> Budget {
+    Budget::new(10, at(0))
+}
+
+/// How many of a priority are let go at once.
+fn taken(budget: &mut Budget, now: Timestamp, priority: Priority) -> usize {
+    let room = budget.room(now, priority);
+    let count = (0..1000)
+        .take_while(|_| budget.take(now, priority).is_ok())
+        .count();
+    assert_eq!(room as usize, count, "the room that was promised");
+    count
+}
+
+/// How many are let go within a minute when one asks every 10 ms, after the bucket was emptied.
+fn in_a_minute(budget: &mut Budget, priority: Priority) -> usize {
+    taken(budget, at(0), Priority::Create);
+    let asked = (1..=6000).map(|n| at_ms(n * 10));
+    asked
+        .filter(|now| budget.take(*now, priority).is_ok())
+        .count()
+}
+
+#[test]
+fn two_seconds_worth_may_go_at_once_and_then_the_rate_holds() {
+    let mut budget = ten();
+    assert_eq!(taken(&mut budget, at(0), Priority::Create), 20);
+    assert_eq!(
+        budget.take(at(0), Priority::Create),
+        Err(Duration::from_millis(100))
+    );
+    assert_eq!(taken(&mut budget, at(1), Priority::Create), 10);
+    assert_eq!(taken(&mut budget, at(1000), Priority::Create), 20);
+    assert_eq!(in_a_minute(&mut ten(), Priority::Create), 600);
+}
+
+#[test]
+fn a_fifth_is_kept_for_creation_whatever_looks_ask_for() {
+    let mut budget = ten();
+    assert_eq!(taken(&mut budget, at(0), Priority::Unwatched), 10);
+    assert_eq!(taken(&mut budget, at(0), Priority::Watched), 4);
+    assert_eq!(taken(&mut budget, at(0), Priority::Callback), 2);
+    assert_eq!(taken(&mut budget, at(0), Priority::Create), 4);
+}
+
+#[test]
+fn each_priority_leaves_room_for_those_above() {
+    let alone = |priority| taken(&mut ten(), at(0), priority);
+    assert_eq!(alone(Priority::Create), 20);
+    assert_eq!(alone(Priority::Callback), 10, "half of the bucket");
+    assert_eq!(alone(Priority::Watched), 10);
+    assert_eq!(alone(Priority::Unwatched), 10);
+}
+
+#[test]
+fn callbacks_get_half_of_the_rate_at_most() {
+    // The bucket fills to its reserve first, which takes a moment.
+    let callbacks = in_a_minute(&mut ten(), Priority::Callback);
+    assert!((295..=310).contains(&callbacks), "{callbacks} of 600");
+    let watched = in_a_minute(&mut ten(), Priority::Watched);
+    assert!((590..=600).contains(&watched), "{watched} of 600");
+}
+
+#[test]
+fn a_fifth_is_for_the_unwatched_however_many_watch() {
+    let mut budget = ten();
+    taken(&mut budget, at(0), Priority::Create);
+    let (mut watched, mut unwatched) = (0, 0);
+    for n in 1..=6000 {
+        let now = at_ms(n * 10);
+        watched += u32::from(budget.take(now, Priority::Watched).is_ok());
+        unwatched += u32::from(budget.take(now, Priority::Unwatched).is_ok());
+    }
+    assert!((110..=125).contains(&unwatched), "{unwatched} of 600");
+    assert!((460..=490).contains(&watched), "{watched} of 600");
+}
+
+#[test]
+fn a_429_halves_the_rate_once_for_all_that_was_under_way() {
+    let mut budget = ten();
+    let together: Vec<_> = (0..8)
+        .map(|_| budget.take(at(0), Priority::Create).unwrap())
+        .collect();
+    let news: Vec<_> = together
+        .iter()
+        .filter_map(|epoch| budget.limited(at(1), *epoch))
+        .collect();
+    assert_eq!(news, [300]);
+    let later = budget.take(at(1), Priority::Create).unwrap();
+    assert_eq!(budget.limited(at(1), later), Some(150));
+}
+
+#[test]
+fn the_rate_never_falls_below_one_request_in_thirty_seconds() {
+    let mut budget = ten();
+    for _ in 0..40 {
+        let epoch = budget.epoch;
+        budget.limited(at(0), epoch);
+    }
+    assert_eq!(budget.requests_per_minute(), 1);
+    assert_eq!(taken(&mut budget, at(0), Priority::Create), 3);
+    assert_eq!(
+        budget
+            .take(at(0), Priority::Create)
+            .map_err(|d| d.as_secs()),
+        Err(30)
+    );
+    assert_eq!(taken(&mut budget, at(31), Priority::Create), 1);
+    assert_eq!(taken(&mut budget, at(500), Priority::Unwatched), 1);
+}
+
+#[test]
+fn a_tenth_of_the_full_rate_comes_back_with_every_minute_of_answers() {
+    let mut budget = ten();
+    let epoch = budget.epoch;
+    budget.limited(at(0), epoch);
+    let rates: Vec<_> = (1..=6)
+        .map(|minute| {
+            budget.answered(at(minute * 60));
+            budget.requests_per_minute()
+        })
+        .collect();
+    assert_eq!(rates, [360, 420, 480, 540, 600, 600]);
+    // However often answers come.
+    let mut budget = ten();
+    let epoch = budget.epoch;
+    budget.limited(at(0), epoch);
+    for n in 1..=600 {
+        budget.answered(at_ms(n * 100));
+    }
+    assert!((359..=360).contains(&budget.requests_per_minute()));
+}
+
+#[test]
+fn silence_gives_no_more_than_a_minute_back() {
+    let mut budget = ten();
+    let epoch = budget.epoch;
+    budget.limited(at(0), epoch);
+    budget.answered(at(24 * 3600));
+    assert_eq!(budget.requests_per_minute(), 360);
+}
+
+#[test]
+fn a_clock_that_is_set_back_gives_nothing_and_takes_nothing() {
+    let mut budget = ten();
+    assert_eq!(taken(&mut budget, at(1000), Priority::Create), 20);
+    assert_eq!(taken(&mut budget, at(10), Priority::Create), 0);
+    assert_eq!(taken(&mut budget, at(11), Priority::Create), 10);
+}
+
+#[test]
+fn an_emptied_budget_of_one_a_second_never_gives_two_for_one_second_twice() {
+    let mut budget = Budget::new(1, at(0)).emptied();
+    let given: Vec<_> = (0..=100)
+        .filter(|tenth| budget.take(at_ms(tenth * 100), Priority::Create).is_ok())
+        .collect();
+    assert_eq!(given, [10, 20, 30, 40, 50, 60, 70, 80, 90, 100]);
+}

@@ -1,0 +1,234 @@
+//! The circuit breaker: a service that is down is left alone, and asked by one call at a time whether it is back.
+
+use core::time::Duration;
+use std::collections::VecDeque;
+
+use jiff::{SignedDuration, Timestamp};
+
+/// So many failures in a row open the circuit …
+const STRAIGHT_FAILURES: u32 = 5;
+/// … or more than half of so many calls.
+const WINDOW: usize = 20;
+/// How long it rests at first; doubled by every probe that fails …
+const FIRST_REST: Duration = Duration::from_secs(5);
+/// … up to a minute: a customer who comes back then finds a service that came back.
+const LONGEST_REST: Duration = Duration::from_mins(1);
+/// When to ask again while a probe is under way.
+const PROBE_TAKES: Duration = Duration::from_secs(1);
+
+#[derive(Debug, Default)]
+pub(super) struct Circuit {
+    phase: Phase,
+    straight: u32,
+    /// Whether the last calls failed, the newest last.
+    recent: VecDeque<bool>,
+}
+
+#[derive(Debug, Default)]
+enum Phase {
+    #[default]
+    Closed,
+    /// Nothing is sent before `until`; the next call after that is the probe.
+    Open { until: Timestamp, rest: Duration },
+    /// One call is under way.
+    Probing { rest: Duration },
+}
+
+/// What became of the circuit.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Change {
+    /// The service is taken for down.
+    Opened { rest: Duration },
+    /// It is up.
+    Closed,
+}
+
+impl Circuit {
+    /// Refuses while nothing may be sent, and says when to ask again.
+    pub(super) fn check(&self, now: Timestamp) -> Result<(), Duration> {
+        match self.phase {
+            Phase::Closed => Ok(()),
+            Phase::Open { until, .. } => {
+                let left = Duration::try_from(until.duration_since(now)).unwrap_or_default();
+                if left.is_zero() { Ok(()) } else { Err(left) }
+            }
+            Phase::Probing { .. } => Err(PROBE_TAKES),
+        }
+    }
+
+    /// Notes that a call that was not refused is sent, and answers whether it is the probe.
+    pub(super) fn pass(&mut self, now: Timestamp) -> bool {
+        match self.phase {
+            Phase::Open { until, rest } if until <= now => {
+                self.phase = Phase::Probing { rest };
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// How many calls may be sent now.
+    pub(super) fn room(&self, now: Timestamp) -> u32 {
+        match self.phase {
+            Phase::Closed => u32::MAX,
+            _ => u32::from(self.check(now).is_ok()),
+        }
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        !matches!(self.phase, Phase::Closed)
+    }
+
+    /// Takes in whether a call was answered. Calls of before the circuit opened say nothing of now.
+    pub(super) fn record(
+        &mut self,
+        now: Timestamp,
+        answered: bool,
+        is_probe: bool,
+    ) -> Option<Change> {
+        match self.phase {
+            Phase::Closed => {
+                self.count(!answered);
+                if !self.is_down() {
+                    return None;
+                }
+                Some(self.open(now, FIRST_REST))
+            }
+            Phase::Probing { rest } if is_probe => {
+                if answered {
+                    *self = Self::default();
+                    return Some(Change::Closed);
+                }
+                Some(self.open(now, (rest * 2).min(LONGEST_REST)))
+            }
+            Phase::Open { .. } | Phase::Probing { .. } => None,
+        }
+    }
+
+    /// The probe's caller went away: the next call is the probe.
+    pub(super) fn abandon(&mut self) {
+        if let Phase::Probing { rest } = self.phase {
+            self.phase = Phase::Open {
+                until: Timestamp::MIN,
+                rest,
+            };
+        }
+    }
+
+    fn count(&mut self, failed: bool) {
+        self.straight = if failed { self.straight + 1 } else { 0 };
+        self.recent.push_back(failed);
+        if self.recent.len() > WINDOW {
+            self.recent.pop_front();
+        }
+    }
+
+    fn is_down(&self) -> bool {
+        let failed = self.recent.iter().filter(|failed| **failed).count();
+        self.straight >= STRAIGHT_FAILURES || failed > WINDOW / 2
+    }
+
+    fn open(&mut self, now: Timestamp, rest: Duration) -> Change {
+        let until = now + SignedDuration::try_from(rest).expect("a rest is a minute at most");
+        self.phase = Phase::Open { until, rest };
+        Change::Opened { rest }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    fn opened(rest: u64) -> Change {
+        let rest = Duration::from_secs(rest);
+        Change::Opened { rest }
+    }
+
+    /// Open since second 0.
+    fn down() -> Circuit {
+        let mut circuit = Circuit::default();
+        for n in 1..=5 {
+            let change = circuit.record(at(0), false, false);
+            assert_eq!(change, (n == 5).then(|| opened(5)), "{n}");
+        }
+        circuit
+    }
+
+    #[test]
+    fn five_failures_in_a_row_open_it_for_five_seconds() {
+        let circuit = down();
+        assert!(circuit.is_open());
+        assert_eq!(circuit.check(at(0)), Err(Duration::from_secs(5)));
+        assert_eq!(circuit.check(at(4)), Err(Duration::from_secs(1)));
+        assert_eq!(circuit.check(at(5)), Ok(()));
+        assert_eq!((circuit.room(at(4)), circuit.room(at(5))), (0, 1));
+    }
+
+    #[test]
+    fn four_failures_in_a_row_again_and_again_do_not_until_more_than_half_of_twenty_failed() {
+        let mut circuit = Circuit::default();
+        let mut calls = 0;
+        // Of each three calls two fail: never five in a row.
+        while !circuit.is_open() {
+            calls += 1;
+            circuit.record(at(0), calls % 3 == 0, false);
+        }
+        assert_eq!(calls, 16, "eleven of sixteen failed");
+        let mut circuit = Circuit::default();
+        for call in 0..1000 {
+            circuit.record(at(0), call % 2 == 0, false);
+        }
+        assert!(!circuit.is_open(), "half is not more than half");
+    }
+
+    #[test]
+    fn one_probe_at_a_time_is_let_through_and_its_failure_doubles_the_rest_up_to_a_minute() {
+        let mut circuit = down();
+        let (mut now, mut rests) = (5, Vec::new());
+        for _ in 0..6 {
+            assert!(circuit.pass(at(now)));
+            assert_eq!(circuit.check(at(now)), Err(PROBE_TAKES), "one at a time");
+            let Some(Change::Opened { rest }) = circuit.record(at(now), false, true) else {
+                panic!("a failed probe opens it again");
+            };
+            rests.push(rest.as_secs());
+            now += i64::try_from(rest.as_secs()).unwrap();
+        }
+        assert_eq!(rests, [10, 20, 40, 60, 60, 60]);
+    }
+
+    #[test]
+    fn a_probe_that_is_answered_closes_it_and_forgets_the_failures() {
+        let mut circuit = down();
+        assert!(circuit.pass(at(5)));
+        assert_eq!(circuit.record(at(5), true, true), Some(Change::Closed));
+        assert!(!circuit.is_open());
+        for _ in 0..4 {
+            assert_eq!(circuit.record(at(6), false, false), None);
+        }
+        assert_eq!(circuit.record(at(6), false, false), Some(opened(5)));
+    }
+
+    #[test]
+    fn an_answer_to_a_call_of_before_decides_nothing() {
+        let mut circuit = down();
+        assert_eq!(circuit.record(at(1), true, false), None);
+        assert!(circuit.is_open());
+        assert!(circuit.pass(at(5)));
+        assert_eq!(circuit.record(at(6), false, false), None);
+        assert_eq!(circuit.record(at(6), true, true), Some(Change::Closed));
+    }
+
+    #[test]
+    fn a_probe_that_nobody_waits_for_leaves_its_place_to_the_next() {
+        let mut circuit = down();
+        assert!(circuit.pass(at(5)));
+        circuit.abandon();
+        assert_eq!(circuit.check(at(5)), Ok(()));
+        assert!(circuit.pass(at(5)));
+    }
+}
