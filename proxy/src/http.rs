@@ -8,10 +8,13 @@ mod checkout;
 mod cors;
 mod error;
 mod merchant;
+mod openapi;
 mod page;
 mod request_log;
 mod routes;
 
 pub(crate) use admin::admin_routes;
 pub(crate) use error::ApiError;
+pub use openapi::openapi;
+pub use routes::paths;
 pub(crate) use routes::routes;

@@ -27,5 +27,6 @@ pub mod webhook;
 
 pub use self::core::Core;
 pub use app::Parts;
+pub use http::{openapi, paths};
 pub use log::init as init_log;
 pub use server::{Listeners, run};

@@ -15,6 +15,7 @@ mod faults;
 mod house;
 mod journeys;
 mod money;
+mod openapi;
 mod program;
 mod restart;
 mod store_door;

@@ -1,8 +1,10 @@
 //! What came back over HTTP.
 
-use reqwest::Response;
 use reqwest::header::HeaderMap;
+use reqwest::{Method, Response};
 use serde_json::Value;
+
+use crate::contract::CONTRACT;
 
 /// An answer, read whole.
 #[derive(Clone, Debug)]
@@ -29,6 +31,13 @@ impl Answer {
             text,
             body,
         }
+    }
+
+    /// The answer, which is as the proxy's description of its HTTP has it.
+    #[track_caller]
+    pub(crate) fn described(self, method: &Method, path: &str) -> Self {
+        CONTRACT.check(method, path, &self);
+        self
     }
 
     /// The answer, which has this status.

@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::answer::text_at;
 use crate::clock::MovableClock;
+use crate::contract::CONTRACT;
 use crate::world::secrets;
 
 /// What the endpoint answers.
@@ -166,6 +167,7 @@ impl Ear {
             verified.map_err(|error| error.to_string())?;
         }
         let body: Value = serde_json::from_slice(body).map_err(|error| error.to_string())?;
+        CONTRACT.check_event(&body)?;
         Ok(Heard {
             id: id.to_owned(),
             kind: text_at(&body, "/type"),

@@ -71,7 +71,9 @@ impl Shopper {
             let origin = HeaderValue::from_str(origin).expect("an origin is plain ASCII");
             headers.insert("origin", origin);
         }
-        let mut request = self.http.request(method, format!("{}{path}", self.base));
+        let mut request = self
+            .http
+            .request(method.clone(), format!("{}{path}", self.base));
         request = request.headers(headers);
         if let Some(token) = token {
             request = request.header("authorization", format!("Bearer {token}"));
@@ -79,7 +81,8 @@ impl Shopper {
         if let Some(body) = body {
             request = request.json(body);
         }
-        Answer::read(request.send().await.expect("the proxy answers")).await
+        let answer = Answer::read(request.send().await.expect("the proxy answers")).await;
+        answer.described(&method, path)
     }
 }
 

@@ -1,5 +1,6 @@
 //! A store's backend, which calls the proxy with its secret key.
 
+use reqwest::Method;
 use serde_json::Value;
 
 use crate::answer::Answer;
@@ -43,13 +44,15 @@ impl StoreServer {
     pub async fn gets(&self, path: &str) -> Answer {
         let request = self.http.get(format!("{}{path}", self.base));
         let answer = request.bearer_auth(&self.key).send().await;
-        Answer::read(answer.expect("the proxy answers")).await
+        let answer = Answer::read(answer.expect("the proxy answers")).await;
+        answer.described(&Method::GET, path)
     }
 
     /// POST.
     pub async fn posts(&self, path: &str, body: &Value) -> Answer {
         let request = self.http.post(format!("{}{path}", self.base));
         let answer = request.bearer_auth(&self.key).json(body).send().await;
-        Answer::read(answer.expect("the proxy answers")).await
+        let answer = Answer::read(answer.expect("the proxy answers")).await;
+        answer.described(&Method::POST, path)
     }
 }

@@ -8,6 +8,7 @@ use crate::{Fields, Unreadable};
 /// One invoice of the payment service, checked by the proxy, as its customer sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "server", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AttemptView {
     /// The service's code: `USDTTRC20`.
     pub crypto_code: String,
@@ -26,6 +27,7 @@ pub struct AttemptView {
     /// The same in the service's local currency.
     pub amount_in_local_currency: AmountText,
     /// ISO 4217 code of `amount_in_local_currency`.
+    #[cfg_attr(feature = "schema", schemars(with = "money::Currency"))]
     pub local_currency_code: String,
     /// Time left to send it; 0 when it has run out. Counted by the server's clock.
     pub expires_in_seconds: u32,
@@ -56,6 +58,7 @@ pub struct AttemptView {
 /// `count` of `required` blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "server", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Confirmations {
     /// Blocks so far; may exceed `required`.
     pub count: u32,

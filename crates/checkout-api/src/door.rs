@@ -11,6 +11,7 @@ use crate::{Fields, OrderView, Unreadable};
     derive(serde::Deserialize),
     serde(deny_unknown_fields)
 )]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Door {
     /// The store's id.
     pub store: String,
@@ -27,6 +28,7 @@ pub struct Door {
     derive(serde::Deserialize),
     serde(deny_unknown_fields)
 )]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OpenAttempt {
     /// The asset chosen.
     pub crypto_code: String,
@@ -41,6 +43,7 @@ pub struct OpenAttempt {
     derive(serde::Deserialize),
     serde(deny_unknown_fields)
 )]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MarkPaid {
     /// Where the service sends a receipt; absent when the customer wants none.
     pub email: Option<String>,
@@ -49,8 +52,10 @@ pub struct MarkPaid {
 /// Answer of `POST /v1/checkout`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "server", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Opened {
     /// 64 hexadecimal digits: whoever holds it may see and pay this one order, nothing else.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[0-9a-f]{64}$")))]
     pub client_token: String,
     /// The order.
     pub order: OrderView,

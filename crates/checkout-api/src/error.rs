@@ -4,10 +4,10 @@ use crate::fields::text;
 use crate::{Fields, Unreadable};
 
 macro_rules! error_codes {
-    ($($(#[$doc:meta])* $name:ident = $word:literal, $status:literal;)+) => {
+    ($($(#[doc = $doc:literal])+ $name:ident = $word:literal, $status:literal;)+) => {
         /// Why the proxy refused. Machines read the code, people the message beside it.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum ErrorCode { $($(#[$doc])* $name,)+ }
+        pub enum ErrorCode { $($(#[doc = $doc])+ $name,)+ }
 
         impl ErrorCode {
             /// Every code.
@@ -21,6 +21,11 @@ macro_rules! error_codes {
             /// The HTTP status it always comes with.
             pub fn status(self) -> u16 {
                 match self { $(Self::$name => $status,)+ }
+            }
+
+            /// When it comes, for people.
+            pub fn meaning(self) -> &'static str {
+                match self { $(Self::$name => concat!($($doc),+).trim_ascii(),)+ }
             }
 
             fn parse(word: &str) -> Option<Self> {

@@ -9,6 +9,7 @@ use crate::{AttemptView, Fields, Status, Unreadable};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "server", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "server", serde(rename_all = "snake_case"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Environment {
     /// Test networks and the sandbox: worthless coins.
     Test,
@@ -29,8 +30,10 @@ impl Environment {
 /// One order, whole: the widget is a function of this.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "server", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OrderView {
     /// `ord_` and 32 hexadecimal digits. A public handle: it opens nothing.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^ord_[0-9a-f]{32}$")))]
     pub id: String,
     /// Grows with every change: a view of a lower version than the one that is shown is out of date.
     pub version: u32,
@@ -43,6 +46,7 @@ pub struct OrderView {
     /// The price in `currency`. It never changes.
     pub amount: AmountText,
     /// ISO 4217 code of the price.
+    #[cfg_attr(feature = "schema", schemars(with = "money::Currency"))]
     pub currency: String,
     /// Where the order stands.
     pub status: Status,
@@ -63,12 +67,14 @@ pub struct OrderView {
     #[cfg_attr(feature = "server", serde(skip_serializing_if = "Option::is_none"))]
     pub checked_seconds_ago: Option<u32>,
     /// When this was true: RFC 3339, UTC.
+    #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
     pub as_of: String,
 }
 
 /// The store as its customer sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "server", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StoreView {
     /// The store's id in the proxy's configuration.
     pub id: String,

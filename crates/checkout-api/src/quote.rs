@@ -8,6 +8,7 @@ use crate::{Fields, Unreadable};
 /// One line of the asset choice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "server", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Quote {
     /// The service's code: `USDTTRC20`.
     pub crypto_code: String,
@@ -47,6 +48,7 @@ pub struct Quote {
     derive(serde::Serialize),
     serde(rename_all = "snake_case")
 )]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Unavailable {
     /// The price is less than the asset's minimum.
     BelowMinimum,

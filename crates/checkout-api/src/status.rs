@@ -9,6 +9,7 @@
     derive(serde::Serialize),
     serde(rename_all = "snake_case")
 )]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Status {
     /// Nothing chosen yet: the customer picks an asset.
     Open,

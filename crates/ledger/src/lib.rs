@@ -22,6 +22,8 @@ mod judge;
 mod observation;
 mod order;
 mod record;
+#[cfg(feature = "schema")]
+mod schema;
 mod sqlite;
 mod store;
 mod watch;

@@ -8,18 +8,27 @@ use crate::{EventType, Flow, Order, Place, PriceSource, Snapshot, Standing};
 
 /// An order as JSON for its store. Amounts are decimal strings, times RFC 3339 in UTC.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OrderRecord {
     /// `ord_…`.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^ord_[0-9a-f]{32}$")))]
     pub id: String,
     /// The store's own name for it.
     pub reference: String,
     /// Where it stands, as in `OrderView`.
+    #[cfg_attr(feature = "schema", schemars(schema_with = "crate::schema::status"))]
     pub status: &'static str,
     /// The price.
+    #[cfg_attr(feature = "schema", schemars(with = "money::Amount"))]
     pub amount: String,
     /// The price's currency.
+    #[cfg_attr(feature = "schema", schemars(with = "money::Currency"))]
     pub currency: String,
     /// `catalogue` or `store_server`: who named the price.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(schema_with = "crate::schema::price_source")
+    )]
     pub price_source: &'static str,
     /// What is sold.
     pub title: String,
@@ -30,12 +39,16 @@ pub struct OrderRecord {
     /// The store's own notes.
     pub metadata: serde_json::Map<String, serde_json::Value>,
     /// When it was opened.
+    #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
     pub created_at: String,
     /// From when on no further attempt is opened.
+    #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
     pub expires_at: String,
     /// `custom` or `hosted`: who shows the customer how to pay.
+    #[cfg_attr(feature = "schema", schemars(schema_with = "crate::schema::flow"))]
     pub flow: &'static str,
     /// When it was credited; absent before.
+    #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
     pub settled_at: Option<String>,
     /// What the service says against the credit; absent while it stands by it.
     pub reverted: Option<RevertedRecord>,
@@ -45,18 +58,23 @@ pub struct OrderRecord {
 
 /// What the service says against a credit that was given.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RevertedRecord {
     /// Since when it says so.
+    #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
     pub at: String,
     /// What it says: `failed`, `cancelled`, `expired`, `waiting`, `seen` or `confirming` (no longer completed), `short` (less
     /// than the price), `settled` (completed with less than was credited) or `frozen` (another address).
+    #[cfg_attr(feature = "schema", schemars(schema_with = "crate::schema::says"))]
     pub says: &'static str,
 }
 
-/// The attempt inside an [`OrderRecord`].
+/// The attempt that counts, with its invoice.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AttemptRecord {
     /// `att_…`.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^att_[0-9a-f]{32}$")))]
     pub id: String,
     /// The asset; of a hosted attempt the one that the customer picked, absent before.
     pub crypto_code: Option<String>,
@@ -67,18 +85,25 @@ pub struct AttemptRecord {
     /// The service's page where the customer pays; absent for a custom attempt.
     pub payment_process_url: Option<String>,
     /// What was asked for, in the asset; absent for a hosted attempt.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<money::Amount>"))]
     pub amount_in_crypto: Option<String>,
     /// What was asked for, in US dollars; absent for a hosted attempt.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<money::Amount>"))]
     pub amount_in_usd: Option<String>,
     /// What was asked for, in the service's local currency.
+    #[cfg_attr(feature = "schema", schemars(with = "money::Amount"))]
     pub amount_in_local_currency: String,
     /// The service's local currency.
+    #[cfg_attr(feature = "schema", schemars(with = "money::Currency"))]
     pub local_currency_code: String,
     /// What arrived, in the asset.
+    #[cfg_attr(feature = "schema", schemars(with = "money::Amount"))]
     pub received_in_crypto: String,
     /// What arrived, in US dollars.
+    #[cfg_attr(feature = "schema", schemars(with = "money::Amount"))]
     pub received_in_usd: String,
     /// What arrived, in the service's local currency.
+    #[cfg_attr(feature = "schema", schemars(with = "money::Amount"))]
     pub received_in_local_currency: String,
     /// The transaction's hash; absent before one is seen.
     pub transaction_hash: Option<String>,

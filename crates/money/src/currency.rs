@@ -38,6 +38,12 @@ impl Currency {
         }
     }
 
+    /// Every known code.
+    pub fn codes() -> impl Iterator<Item = &'static str> {
+        let lists = [NO_DECIMALS, TWO_DECIMALS, THREE_DECIMALS];
+        lists.into_iter().flat_map(str::split_ascii_whitespace)
+    }
+
     /// The code.
     pub fn as_str(&self) -> &str {
         core::str::from_utf8(&self.0).expect("a currency is made of ASCII capitals")

@@ -21,6 +21,8 @@ mod amount;
 mod asset;
 mod crypto_code;
 mod currency;
+#[cfg(feature = "schema")]
+mod schema;
 mod text;
 
 #[cfg(feature = "arithmetic")]

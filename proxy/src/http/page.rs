@@ -7,6 +7,7 @@ use axum::http::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY};
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::Response;
 use ledger::StoreId;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::assets;
@@ -15,8 +16,9 @@ use crate::app::App;
 use crate::config::Origin;
 
 /// Which store's pages may frame this one. The order itself comes in the fragment, which no server sees.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub(super) struct Framed {
+    /// The store's id.
     store: Option<String>,
 }
 

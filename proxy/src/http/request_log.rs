@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, VARY};
+use axum::http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, VARY};
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
@@ -36,8 +36,8 @@ pub(super) async fn log_request(
         let kept = std::mem::take(answer.headers_mut());
         answer = refusal.answer(&id);
         for (name, value) in &kept {
-            if name.as_str().starts_with("access-control-") || name == VARY || name == CACHE_CONTROL
-            {
+            let is_ours = [VARY, CACHE_CONTROL, ALLOW].contains(name);
+            if is_ours || name.as_str().starts_with("access-control-") {
                 answer.headers_mut().append(name.clone(), value.clone());
             }
         }
@@ -57,7 +57,7 @@ fn unrouted(answer: &Response) -> Option<ApiError> {
     let (code, message) = match answer.status() {
         StatusCode::NOT_FOUND => (ErrorCode::NotFound, "There is nothing at this address."),
         StatusCode::METHOD_NOT_ALLOWED => {
-            let message = "This address takes another method; see its documentation.";
+            let message = "This address takes another method: the header Allow says which.";
             (ErrorCode::MethodNotAllowed, message)
         }
         StatusCode::BAD_REQUEST => (

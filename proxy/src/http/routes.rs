@@ -4,16 +4,54 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
-use axum::routing::{get, post};
+use axum::routing::{MethodRouter, get, post};
 
 use super::cors::cors;
 use super::request_log::log_request;
-use super::{assets, callback, checkout, merchant, page};
+use super::{assets, callback, checkout, merchant, openapi, page};
 use crate::app::App;
+
+/// A router that knows its own addresses, so that a test finds the one that the description of the HTTP leaves out.
+#[derive(Default)]
+struct Routes {
+    router: Router<Arc<App>>,
+    paths: Vec<&'static str>,
+}
+
+impl Routes {
+    fn route(mut self, path: &'static str, methods: MethodRouter<Arc<App>>) -> Self {
+        self.paths.push(path);
+        self.router = self.router.route(path, methods);
+        self
+    }
+}
 
 /// Everything that browsers, stores and the service call.
 pub(crate) fn routes(app: Arc<App>) -> Router {
-    let browser = Router::new()
+    let browser = browser()
+        .router
+        .layer(from_fn(checkout::no_store))
+        .layer(from_fn_with_state(app.clone(), cors));
+    let store = store().router.layer(from_fn(checkout::no_store));
+    Router::new()
+        .merge(browser)
+        .merge(store)
+        .merge(others().router)
+        .layer(from_fn_with_state(app.clone(), log_request))
+        .with_state(app)
+}
+
+/// Every address of the public listener, a parameter as `{name}`.
+pub fn paths() -> Vec<&'static str> {
+    [browser(), store(), others()]
+        .into_iter()
+        .flat_map(|routes| routes.paths)
+        .collect()
+}
+
+/// For pages of the stores' origins.
+fn browser() -> Routes {
+    Routes::default()
         .route(
             "/v1/checkout",
             post(checkout::open::open).get(checkout::show::show),
@@ -22,9 +60,11 @@ pub(crate) fn routes(app: Arc<App>) -> Router {
         .route("/v1/checkout/attempt", post(checkout::attempt::attempt))
         .route("/v1/checkout/paid", post(checkout::paid::paid))
         .route("/v1/checkout/events", get(checkout::events::events))
-        .layer(from_fn(checkout::no_store))
-        .layer(from_fn_with_state(app.clone(), cors));
-    let store = Router::new()
+}
+
+/// For the stores' servers.
+fn store() -> Routes {
+    Routes::default()
         .route(
             "/v1/orders",
             post(merchant::open_order::open_order).get(merchant::orders::orders),
@@ -39,15 +79,15 @@ pub(crate) fn routes(app: Arc<App>) -> Router {
         .route("/v1/deliveries", get(merchant::deliveries::deliveries))
         .route("/v1/webhook", get(merchant::webhook::show))
         .route("/v1/webhook/enable", post(merchant::webhook::enable))
-        .layer(from_fn(checkout::no_store));
-    Router::new()
-        .merge(browser)
-        .merge(store)
+}
+
+/// For the payment service, and for everybody.
+fn others() -> Routes {
+    Routes::default()
         .route("/callbacks/{token}", post(callback::callback))
         .route("/pay", get(page::page))
         .route("/florin.js", get(assets::root))
         .route("/florin.d.ts", get(assets::root))
         .route("/assets/{name}", get(assets::immutable))
-        .layer(from_fn_with_state(app.clone(), log_request))
-        .with_state(app)
+        .route("/openapi.json", get(openapi::document))
 }

@@ -7,38 +7,51 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use ledger::{DeliveryFilter, DeliveryId, EventId, RecordedDelivery};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Merchant, page_size};
+use super::{MAX_PAGE, Merchant, page_size};
 use crate::app::App;
 use crate::http::error::ApiError;
 
 /// Which tries.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Wanted {
+    /// Only tries at telling this event.
+    #[schemars(regex(pattern = "^evt_[0-9a-f]{32}_[0-9]{1,10}$"))]
     event: Option<String>,
+    /// The `next` of the page before: only what is older than this try.
+    #[schemars(regex(pattern = "^dlv_[0-9a-f]{32}_[0-9]{1,10}_[0-9]{1,10}$"))]
     after: Option<String>,
+    /// At most so many; 20 when absent.
+    #[schemars(range(min = 1, max = MAX_PAGE))]
     limit: Option<u32>,
 }
 
 /// A page of tries, latest first.
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
+#[schemars(rename = "DeliveryPage")]
 pub(crate) struct Page {
+    /// The tries.
     deliveries: Vec<Try>,
     /// What to pass as `after` for the next page; absent on the last.
     next: Option<String>,
 }
 
 /// One try.
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
+#[schemars(rename = "Delivery")]
 pub(crate) struct Try {
+    /// The try's own id.
     id: String,
     /// What was told.
     event: String,
     #[serde(rename = "type")]
+    /// The event's type.
     event_type: &'static str,
     /// When it began.
+    #[schemars(extend("format" = "date-time"))]
     tried_at: String,
     /// How long it took, in milliseconds.
     took_ms: u64,

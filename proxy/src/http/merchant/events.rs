@@ -6,24 +6,31 @@ use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use ledger::{Event, EventId};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Merchant, page_size};
+use super::{MAX_PAGE, Merchant, page_size};
 use crate::app::App;
 use crate::http::error::ApiError;
 
 /// Which events.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Wanted {
+    /// The `next` of the page before: only what happened after this event.
+    #[schemars(regex(pattern = "^evt_[0-9a-f]{32}_[0-9]{1,10}$"))]
     after: Option<String>,
+    /// At most so many; 20 when absent.
+    #[schemars(range(min = 1, max = MAX_PAGE))]
     limit: Option<u32>,
 }
 
 /// A page of events.
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
+#[schemars(rename = "EventPage")]
 pub(crate) struct Page {
+    #[schemars(schema_with = "crate::http::openapi::events")]
     events: Vec<Told>,
     /// What to pass as `after` for what follows; absent when there is nothing yet.
     next: Option<String>,

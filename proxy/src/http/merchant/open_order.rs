@@ -9,6 +9,7 @@ use checkout_api::ErrorCode;
 use jiff::SignedDuration;
 use ledger::{Flow, NewOrder, OpenError, OrderRecord, PriceSource, Reference, Snapshot};
 use money::{Amount, CryptoCode, Currency};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
@@ -28,25 +29,39 @@ const MAX_TITLE_CHARS: usize = 120;
 const MAX_METADATA_BYTES: usize = 4096;
 
 /// What the store wants paid.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OpenOrder {
+    /// The price, above zero, with no more decimals than its currency has.
     amount: Amount,
+    /// The price's currency.
     currency: Currency,
+    /// The store's own name for it: one order per reference.
+    #[schemars(regex(pattern = "^[A-Za-z0-9_.:-]{1,64}$"))]
     reference: String,
+    /// What is sold, for the customer; the shop's name when absent.
+    #[schemars(length(max = MAX_TITLE_CHARS))]
     title: Option<String>,
+    /// Where the buyer gets mail; handed back to the store, and sent to nobody.
     customer_email: Option<String>,
+    /// Where the buyer goes afterwards: an address on one of the store's origins, or on that of its `return_url`.
+    #[schemars(extend("format" = "uri"))]
     return_url: Option<String>,
+    /// The store's own notes, handed back untouched: at most 4096 bytes as JSON.
     #[serde(default)]
     metadata: serde_json::Map<String, serde_json::Value>,
+    /// The assets it may be paid in; all when empty or absent.
     #[serde(default)]
     assets: Vec<CryptoCode>,
+    /// How long the order takes attempts: one minute to 30 days; a day when absent.
+    #[schemars(range(min = *LIFETIME_SECONDS.start(), max = *LIFETIME_SECONDS.end()))]
     expires_in_seconds: Option<u32>,
 }
 
 /// The order, and how its customer gets to it.
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
 pub(crate) struct OpenedOrder {
+    /// The order.
     order: OrderRecord,
     /// A fresh token at every call: whoever holds it may see and pay this order.
     client_token: String,

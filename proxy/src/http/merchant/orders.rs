@@ -6,24 +6,34 @@ use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use ledger::{OrderFilter, OrderId, OrderRecord, OrderStatus, Reference};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Merchant, page_size};
+use super::{MAX_PAGE, Merchant, page_size};
 use crate::app::App;
 use crate::http::error::ApiError;
 
 /// Which orders.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Wanted {
+    /// Only the order of this reference.
+    #[schemars(regex(pattern = "^[A-Za-z0-9_.:-]{1,64}$"))]
     reference: Option<String>,
+    /// Only orders that stand here.
+    #[schemars(with = "Option<checkout_api::Status>")]
     status: Option<String>,
+    /// The `next` of the page before: only what is older than this order.
+    #[schemars(regex(pattern = "^ord_[0-9a-f]{32}$"))]
     after: Option<String>,
+    /// At most so many; 20 when absent.
+    #[schemars(range(min = 1, max = MAX_PAGE))]
     limit: Option<u32>,
 }
 
 /// A page of orders, newest first.
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
+#[schemars(rename = "OrderPage")]
 pub(crate) struct Page {
     orders: Vec<OrderRecord>,
     /// What to pass as `after` for the next page; absent on the last.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Merchant;
@@ -11,12 +12,14 @@ use crate::app::App;
 use crate::http::error::ApiError;
 
 /// How telling a store goes.
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
 pub(crate) struct Telling {
     /// `enabled`; `disabled` after the endpoint has answered 410; `none` for a store without one.
+    #[schemars(extend("enum" = ["enabled", "disabled", "none"]))]
     state: &'static str,
     /// Since when it is disabled.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "date-time"))]
     disabled_at: Option<String>,
     /// Events that wait to be told.
     events_waiting: u64,

@@ -1,0 +1,113 @@
+//! What stands before and beside the operations: the introduction, the chapters, keys and headers.
+
+use checkout_api::ErrorCode;
+use serde_json::{Value, json};
+
+/// The chapters, in the order in which they are read.
+pub(super) const CHECKOUT: &str = "Checkout";
+pub(super) const ORDERS: &str = "Orders";
+pub(super) const EVENTS: &str = "Events";
+pub(super) const SERVICE: &str = "Payment service";
+pub(super) const FILES: &str = "Files";
+
+const INTRODUCTION: &str = "JSON in snake_case. Money is a decimal *string*, times are RFC 3339 in UTC, durations are \
+whole seconds. An unknown member of a request is refused by its name.
+
+Every refusal is `{\"error\": {code, message, field?, request_id}}`; its code is of a closed list, and each code has one \
+status. Beside the refusals that an operation lists, any address answers an unexpected method with 405 \
+`method_not_allowed` and the header `Allow`, and an address that is not here answers 404 `not_found`. 429 and 503 carry \
+`Retry-After`.";
+
+pub(super) fn info() -> Value {
+    json!({
+        "title": "Florin",
+        "version": env!("CARGO_PKG_VERSION"),
+        "summary": "A crypto checkout for any storefront.",
+        "description": INTRODUCTION,
+        "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
+    })
+}
+
+pub(super) fn tags() -> Value {
+    let chapter =
+        |name: &str, description: &str| json!({ "name": name, "description": description });
+    json!([
+        chapter(
+            CHECKOUT,
+            "For pages in a browser. CORS by the store's `origins`, no cookies; whoever holds an order's \
+            client token may see and pay this one order. An unknown, foreign or expired token gets one and the same 404."
+        ),
+        chapter(
+            ORDERS,
+            "For the store's server, with its secret key. Every store sees its own orders alone."
+        ),
+        chapter(
+            EVENTS,
+            "The same events as the webhooks, to be read in order, and what became of telling them."
+        ),
+        chapter(SERVICE, "What the payment service calls."),
+        chapter(FILES, "The checkout page, the loader and this description."),
+    ])
+}
+
+pub(super) fn security_schemes() -> Value {
+    json!({
+        "secret_key": {
+            "type": "http",
+            "scheme": "bearer",
+            "description": "The store's `secret_key` of the proxy's configuration. It belongs on the store's server and \
+                            nowhere else.",
+        },
+        "client_token": {
+            "type": "http",
+            "scheme": "bearer",
+            "bearerFormat": "64 hexadecimal digits",
+            "description": "Opens one order. It comes with the order, and with every call that opens the same order \
+                            again.",
+        },
+    })
+}
+
+pub(super) fn headers() -> Value {
+    json!({
+        "RequestId": {
+            "description": "What to quote when asking for help; the log names it.",
+            "required": true,
+            "schema": { "type": "string", "pattern": "^req_[0-9a-f]{16}$" },
+        },
+        "RetryAfter": {
+            "description": "Seconds until it makes sense to come back.",
+            "required": true,
+            "schema": { "type": "integer", "minimum": 0 },
+        },
+        "ETag": {
+            "description": "Names this answer: send it back as `If-None-Match`.",
+            "required": true,
+            "schema": { "type": "string", "pattern": "^\"[^\"]+\"$" },
+        },
+    })
+}
+
+/// The shape of every refusal.
+pub(super) fn refusal() -> Value {
+    let codes: Vec<&str> = ErrorCode::ALL.iter().map(|code| code.as_str()).collect();
+    json!({
+        "type": "object",
+        "description": "Why a request was refused.",
+        "required": ["error"],
+        "properties": { "error": {
+            "type": "object",
+            "required": ["code", "message", "request_id"],
+            "properties": {
+                "code": { "type": "string", "enum": codes, "description": "For machines." },
+                "message": { "type": "string", "minLength": 1, "description": "One or two sentences for people." },
+                "field": { "type": "string", "description": "The member or parameter at fault, when it is one." },
+                "request_id": {
+                    "type": "string",
+                    "pattern": "^req_[0-9a-f]{16}$",
+                    "description": "What to quote when asking for help; also the header `X-Request-Id`.",
+                },
+            },
+        } },
+    })
+}

@@ -1,0 +1,285 @@
+//! One operation: what may be sent to an address, and every answer to it.
+
+use std::collections::BTreeMap;
+
+use checkout_api::ErrorCode;
+use schemars::JsonSchema;
+use serde_json::{Value, json};
+
+use super::types::Types;
+
+/// Who may call.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Caller {
+    /// A store's server, with its secret key.
+    Store,
+    /// Whoever holds an order's client token.
+    Customer,
+    /// Everybody.
+    Anyone,
+}
+
+/// What is sent to one address with one method, and what comes back.
+#[derive(Clone)]
+pub(super) struct Operation {
+    pub(super) method: &'static str,
+    pub(super) path: &'static str,
+    id: &'static str,
+    tag: &'static str,
+    summary: &'static str,
+    description: &'static str,
+    caller: Caller,
+    parameters: Vec<Value>,
+    body: Option<Value>,
+    answers: BTreeMap<u16, Value>,
+    refusals: Vec<ErrorCode>,
+}
+
+impl Operation {
+    /// A reading operation.
+    pub(super) fn get(path: &'static str, id: &'static str) -> Self {
+        Self::new("get", path, id)
+    }
+
+    /// A writing operation.
+    pub(super) fn post(path: &'static str, id: &'static str) -> Self {
+        Self::new("post", path, id)
+    }
+
+    fn new(method: &'static str, path: &'static str, id: &'static str) -> Self {
+        Self {
+            method,
+            path,
+            id,
+            tag: "",
+            summary: "",
+            description: "",
+            caller: Caller::Anyone,
+            parameters: Vec::new(),
+            body: None,
+            answers: BTreeMap::new(),
+            refusals: Vec::new(),
+        }
+    }
+
+    /// What it does, in a line and in some more.
+    pub(super) fn does(self, summary: &'static str, description: &'static str) -> Self {
+        Self {
+            summary,
+            description,
+            ..self
+        }
+    }
+
+    /// The chapter it stands in.
+    pub(super) fn of(self, tag: &'static str) -> Self {
+        Self { tag, ..self }
+    }
+
+    /// Who may call it, and how everybody else is refused.
+    pub(super) fn by(mut self, caller: Caller) -> Self {
+        self.caller = caller;
+        match caller {
+            Caller::Store => self.refuses(&[ErrorCode::Unauthorized, ErrorCode::Internal]),
+            Caller::Customer => self.refuses(&[
+                ErrorCode::NotFound,
+                ErrorCode::OriginNotAllowed,
+                ErrorCode::Internal,
+            ]),
+            Caller::Anyone => self,
+        }
+    }
+
+    /// A part of the path.
+    pub(super) fn path(mut self, name: &str, description: &str, schema: &Value) -> Self {
+        self.parameters.push(json!({
+            "name": name,
+            "in": "path",
+            "required": true,
+            "description": description,
+            "schema": schema,
+        }));
+        self
+    }
+
+    /// A header that may be sent.
+    pub(super) fn header(mut self, name: &str, description: &str, schema: &Value) -> Self {
+        self.parameters.push(json!({
+            "name": name,
+            "in": "header",
+            "required": false,
+            "description": description,
+            "schema": schema,
+        }));
+        self
+    }
+
+    /// The query.
+    pub(super) fn query<T: JsonSchema>(mut self, types: &mut Types) -> Self {
+        self.parameters.extend(types.query::<T>());
+        self.refuses(&[ErrorCode::InvalidRequest])
+    }
+
+    /// The JSON that must be sent.
+    pub(super) fn takes<T: JsonSchema>(self, types: &mut Types, example: &Value) -> Self {
+        let schema = types.read::<T>();
+        self.takes_json(&schema, example)
+    }
+
+    /// The JSON that must be sent, in a shape made by hand.
+    pub(super) fn takes_json(mut self, schema: &Value, example: &Value) -> Self {
+        self.body = Some(json!({
+            "required": true,
+            "content": { "application/json": { "schema": schema, "example": example } },
+        }));
+        self.refuses(&[
+            ErrorCode::InvalidRequest,
+            ErrorCode::PayloadTooLarge,
+            ErrorCode::UnsupportedMediaType,
+        ])
+    }
+
+    /// An answer in JSON.
+    pub(super) fn answers<T: JsonSchema>(
+        self,
+        status: u16,
+        description: &str,
+        types: &mut Types,
+    ) -> Self {
+        let schema = types.written::<T>();
+        self.answers_as(status, description, "application/json", &schema)
+    }
+
+    /// An answer of some other kind.
+    pub(super) fn answers_as(
+        self,
+        status: u16,
+        description: &str,
+        content_type: &str,
+        schema: &Value,
+    ) -> Self {
+        let mut operation = self.answers_empty(status, description);
+        let content = json!({ content_type: { "schema": schema } });
+        operation.answer(status)["content"] = content;
+        operation
+    }
+
+    /// An answer without a body.
+    pub(super) fn answers_empty(mut self, status: u16, description: &str) -> Self {
+        let answer = json!({
+            "description": description,
+            "headers": { "X-Request-Id": { "$ref": "#/components/headers/RequestId" } },
+        });
+        self.answers.insert(status, answer);
+        self
+    }
+
+    /// A header of an answer, of the document's list.
+    pub(super) fn with_header(mut self, status: u16, name: &str, listed: &str) -> Self {
+        let header = json!({ "$ref": format!("#/components/headers/{listed}") });
+        self.answer(status)["headers"][name] = header;
+        self
+    }
+
+    /// What one can do with an answer: another operation, its parameter, and where in the body its value is.
+    pub(super) fn leads_to(
+        mut self,
+        status: u16,
+        operation: &str,
+        parameter: &str,
+        pointer: &str,
+    ) -> Self {
+        self.answer(status)["links"][operation] = json!({
+            "operationId": operation,
+            "parameters": { parameter: format!("$response.body#{pointer}") },
+        });
+        self
+    }
+
+    /// Codes it refuses with.
+    pub(super) fn refuses(mut self, codes: &[ErrorCode]) -> Self {
+        for code in codes {
+            if !self.refusals.contains(code) {
+                self.refusals.push(*code);
+            }
+        }
+        self
+    }
+
+    /// The operation as the document has it.
+    pub(super) fn to_json(&self) -> Value {
+        let mut responses: BTreeMap<String, Value> = BTreeMap::new();
+        for (status, answer) in &self.answers {
+            responses.insert(status.to_string(), answer.clone());
+        }
+        let mut by_status: BTreeMap<u16, Vec<ErrorCode>> = BTreeMap::new();
+        for code in &self.refusals {
+            by_status.entry(code.status()).or_default().push(*code);
+        }
+        for (status, codes) in &by_status {
+            responses.insert(status.to_string(), refusal(*status, codes));
+        }
+        let mut operation = json!({
+            "operationId": self.id,
+            "tags": [self.tag],
+            "summary": self.summary,
+            "description": self.description,
+            "security": self.security(),
+            "responses": responses,
+        });
+        if !self.parameters.is_empty() {
+            operation["parameters"] = self.parameters.clone().into();
+        }
+        if let Some(body) = &self.body {
+            operation["requestBody"] = body.clone();
+        }
+        operation
+    }
+
+    fn security(&self) -> Value {
+        match self.caller {
+            Caller::Store => json!([{ "secret_key": [] }]),
+            Caller::Customer => json!([{ "client_token": [] }]),
+            Caller::Anyone => json!([]),
+        }
+    }
+
+    fn answer(&mut self, status: u16) -> &mut Value {
+        self.answers
+            .get_mut(&status)
+            .expect("an answer is named before what belongs to it")
+    }
+}
+
+/// The refusals of one status: the codes that come with it, and nothing else.
+fn refusal(status: u16, codes: &[ErrorCode]) -> Value {
+    let words: Vec<&str> = codes.iter().map(|code| code.as_str()).collect();
+    let meanings = codes
+        .iter()
+        .map(|code| format!("`{}`: {}", code.as_str(), code.meaning()));
+    let examples = codes.iter().map(|code| {
+        let error = json!({
+            "code": code.as_str(),
+            "message": code.meaning(),
+            "request_id": "req_0123456789abcdef",
+        });
+        let example = json!({ "summary": code.meaning(), "value": { "error": error } });
+        (code.as_str().to_owned(), example)
+    });
+    let schema = json!({
+        "$ref": "#/components/schemas/Refusal",
+        "properties": { "error": { "properties": { "code": { "enum": words } } } },
+    });
+    let mut answer = json!({
+        "description": meanings.collect::<Vec<_>>().join("\n\n"),
+        "headers": { "X-Request-Id": { "$ref": "#/components/headers/RequestId" } },
+        "content": { "application/json": {
+            "schema": schema,
+            "examples": examples.collect::<serde_json::Map<_, _>>(),
+        } },
+    });
+    if matches!(status, 429 | 503) {
+        answer["headers"]["Retry-After"] = json!({ "$ref": "#/components/headers/RetryAfter" });
+    }
+    answer
+}

@@ -1,0 +1,117 @@
+//! What the store is told.
+
+use ledger::{EventType, OrderRecord};
+use schemars::{Schema, SchemaGenerator, json_schema};
+use serde_json::{Map, Value, json};
+
+use super::information::EVENTS;
+use super::types::Types;
+
+/// One webhook for each type of event.
+pub(super) fn webhooks(types: &mut Types) -> Value {
+    let order = types.written::<OrderRecord>();
+    let all = EventType::ALL.into_iter().map(|(event, word)| {
+        let body = members(&json!({ "const": word }), &order);
+        let shape = types.keep(&shape_name(word), body);
+        (word.to_owned(), webhook(event, word, &shape))
+    });
+    all.collect::<Map<_, _>>().into()
+}
+
+/// The events of a page: a webhook's body each, with the webhook's id.
+pub(crate) fn events(generator: &mut SchemaGenerator) -> Schema {
+    let words: Vec<&str> = EventType::ALL.iter().map(|(_, word)| *word).collect();
+    let order = generator.subschema_for::<OrderRecord>().to_value();
+    let mut event = members(&json!({ "type": "string", "enum": words }), &order);
+    event["properties"]["id"] = json!({
+        "type": "string",
+        "pattern": "^evt_[0-9a-f]{32}_[0-9]{1,10}$",
+        "description": "The webhook's id.",
+    });
+    event["required"] = json!(["id", "type", "timestamp", "data"]);
+    json_schema!({ "type": "array", "items": event, "description": "The events, in order." })
+}
+
+fn members(word: &Value, order: &Value) -> Value {
+    json!({
+        "type": "object",
+        "required": ["type", "timestamp", "data"],
+        "properties": {
+            "type": word,
+            "timestamp": { "type": "string", "format": "date-time", "description": "When it happened." },
+            "data": {
+                "type": "object",
+                "required": ["sequence", "order"],
+                "properties": {
+                    "sequence": {
+                        "type": "integer",
+                        "minimum": 1,
+                        "description": "Number among the order's events, from 1 without a gap.",
+                    },
+                    "order": order,
+                },
+            },
+        },
+    })
+}
+
+fn webhook(event: EventType, word: &str, shape: &Value) -> Value {
+    let header = |name: &str, description: &str| {
+        json!({
+            "name": name,
+            "in": "header",
+            "required": true,
+            "description": description,
+            "schema": { "type": "string" },
+        })
+    };
+    json!({ "post": {
+        "operationId": shape_name(word),
+        "tags": [EVENTS],
+        "summary": meaning(event),
+        "description": "Signed as Standard Webhooks 1.0.0 says. Tried ten times over 75 h 35 min; every try has the same \
+                        `webhook-id` and the same body.",
+        "parameters": [
+            header("webhook-id", "Stable over all tries: act on each once."),
+            header("webhook-timestamp", "When it was sent: seconds since 1970."),
+            header("webhook-signature", "`v1,` and the base64 of HMAC-SHA256 over `id.timestamp.body`."),
+        ],
+        "requestBody": { "required": true, "content": { "application/json": { "schema": shape } } },
+        "responses": {
+            "2XX": { "description": "The store has it." },
+            "410": { "description": "The store wants no more of it: no further try." },
+            "default": { "description": "Tried again later." },
+        },
+    } })
+}
+
+/// `order.attempt_opened` → `OrderAttemptOpened`.
+fn shape_name(word: &str) -> String {
+    let parts = word.split(['.', '_']).map(|part| {
+        let (first, rest) = part.split_at(1);
+        format!("{}{rest}", first.to_ascii_uppercase())
+    });
+    parts.collect()
+}
+
+fn meaning(event: EventType) -> &'static str {
+    match event {
+        EventType::Created => "It was opened",
+        EventType::AttemptOpened => "An invoice is shown to the customer",
+        EventType::PaymentSeen => "A transaction was seen, without a confirmation",
+        EventType::Processing => "The transaction gathers confirmations",
+        EventType::Paid => "It is paid: the one event to ship on",
+        EventType::Overpaid => "It is paid, and more than the price arrived; follows order.paid",
+        EventType::Underpaid => "The payment is complete, with less than the price",
+        EventType::Failed => "The service calls the payment failed",
+        EventType::Expired => "The invoice ran out before anything arrived",
+        EventType::Cancelled => "Given up before anything was paid",
+        EventType::Blocked => "The invoice did not pass our checks: a person should look",
+        EventType::Reverted => {
+            "It is paid, and the service says something against that: a person should look before anything more is shipped"
+        }
+        EventType::LatePayment => {
+            "Money arrived for an attempt that was over or replaced, or for an order that was paid already"
+        }
+    }
+}

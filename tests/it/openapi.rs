@@ -1,0 +1,154 @@
+//! The proxy's description of its own HTTP: whole, true, and of use to machines.
+//!
+//! That every answer of every journey fits its description is checked where answers are read, in `tests::Answer`.
+
+use std::collections::BTreeSet;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use tests::{Answer, CONTRACT, World};
+
+/// What no address takes.
+const NO_METHOD: &str = "PROPFIND";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_address_is_described_and_every_description_has_an_address() {
+    let world = World::start().await;
+    let mut routed = BTreeSet::new();
+    for path in proxy::paths() {
+        let address = format!("{}{}", world.proxy_url(), filled(path));
+        let request = world.http().request(NO_METHOD.parse().unwrap(), address);
+        let answer = Answer::read(request.send().await.unwrap()).await;
+        let answer = answer.refused(405, "method_not_allowed");
+        let allowed = answer
+            .header("allow")
+            .expect("it says which methods it takes");
+        let methods = allowed
+            .split(',')
+            .map(str::trim)
+            .filter(|word| *word != "HEAD");
+        routed.extend(methods.map(|method| format!("{method} {path}")));
+    }
+    let described = CONTRACT
+        .operations()
+        .map(|(method, path)| format!("{method} {path}"));
+    assert_eq!(routed, described.collect());
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_document_is_served_to_any_page() {
+    let world = World::start().await;
+    let answer = world
+        .shopper()
+        .sends(Method::GET, "/openapi.json", None, None)
+        .await
+        .with(200);
+    assert_eq!(answer.header("access-control-allow-origin"), Some("*"));
+    assert_eq!(answer.body, proxy::openapi(&world.proxy_url()));
+    assert_eq!(answer.body["openapi"], "3.1.1");
+    world.end().await;
+}
+
+#[test]
+fn every_example_of_a_body_fits_its_shape() {
+    let mut examples = 0;
+    for (what, schema, example) in bodies() {
+        let fits = CONTRACT.shape(&schema).validate(&example);
+        assert!(fits.is_ok(), "{what}: {fits:?}");
+        examples += 1;
+    }
+    assert!(examples >= 4, "{examples}");
+}
+
+/// A shape that lets everything through describes nothing.
+#[test]
+fn a_member_that_is_not_described_fits_no_body() {
+    for (what, schema, mut example) in bodies() {
+        if schema["additionalProperties"] == true {
+            continue; // said in so many words, as for callbacks
+        }
+        example["colour"] = json!("blue");
+        let open = jsonschema::validator_for(&whole(&schema)).unwrap();
+        assert!(!open.is_valid(&example), "{what} takes anything");
+    }
+}
+
+#[test]
+fn every_reference_leads_somewhere() {
+    let document = CONTRACT.document();
+    let mut seen = 0;
+    each(document, &mut |value| {
+        if let Some(reference) = value["$ref"].as_str() {
+            let pointer = reference
+                .strip_prefix('#')
+                .expect("nothing is kept elsewhere");
+            assert!(document.pointer(pointer).is_some(), "{reference}");
+            seen += 1;
+        }
+    });
+    assert!(seen > 50, "{seen}");
+}
+
+#[test]
+fn every_operation_says_what_it_does_and_has_a_name_of_its_own() {
+    let mut names = BTreeSet::new();
+    for operation in operations() {
+        let name = operation["operationId"].as_str().unwrap();
+        assert!(names.insert(name.to_owned()), "{name} twice");
+        assert!(!operation["summary"].as_str().unwrap().is_empty(), "{name}");
+        assert!(!operation["tags"][0].as_str().unwrap().is_empty(), "{name}");
+        for parameter in operation["parameters"].as_array().into_iter().flatten() {
+            assert!(parameter["description"].is_string(), "{name}: {parameter}");
+        }
+    }
+}
+
+/// What is written for Rust's readers is no text for users of the HTTP.
+#[test]
+fn no_description_speaks_of_rust() {
+    each(CONTRACT.document(), &mut |value| {
+        let text = value["description"].as_str().unwrap_or_default();
+        for sign in ["[`", "::", "`None`", "`Some`", "serde"] {
+            assert!(!text.contains(sign), "{sign} in {text}");
+        }
+    });
+}
+
+fn operations() -> impl Iterator<Item = &'static Value> {
+    let paths = CONTRACT.document()["paths"].as_object().unwrap();
+    paths
+        .values()
+        .flat_map(|item| item.as_object().unwrap().values())
+}
+
+/// Every body that a request may have: its operation, its shape and its example.
+fn bodies() -> impl Iterator<Item = (&'static str, Value, Value)> {
+    operations().filter_map(|operation| {
+        let content = operation.get("requestBody")?["content"].get("application/json")?;
+        let name = operation["operationId"].as_str()?;
+        Some((name, content["schema"].clone(), content["example"].clone()))
+    })
+}
+
+fn whole(schema: &Value) -> Value {
+    let schemas = &CONTRACT.document()["components"]["schemas"];
+    json!({ "components": { "schemas": schemas }, "allOf": [schema] })
+}
+
+fn each(value: &'static Value, look: &mut impl FnMut(&'static Value)) {
+    look(value);
+    match value {
+        Value::Object(members) => members.values().for_each(|member| each(member, look)),
+        Value::Array(items) => items.iter().for_each(|item| each(item, look)),
+        _ => {}
+    }
+}
+
+/// `/v1/orders/{id}` → `/v1/orders/x`.
+fn filled(path: &str) -> String {
+    let parts = path
+        .split('/')
+        .map(|part| if part.starts_with('{') { "x" } else { part });
+    parts.collect::<Vec<_>>().join("/")
+}
