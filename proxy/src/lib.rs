@@ -19,6 +19,7 @@ mod jobs;
 mod log;
 mod prices;
 mod quoting;
+mod receipt;
 mod server;
 mod token;
 mod view;

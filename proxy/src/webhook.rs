@@ -18,6 +18,7 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use jiff::Timestamp;
 use sha2::Sha256;
 
+use crate::receipt::ReceiptKey;
 pub(crate) use schedule::{JITTER_PERCENT, LONGEST_DELIVERY, pause};
 pub use sender::{Answered, Sent, WebhookSender, Webhooks};
 pub use special_purpose::is_public;
@@ -38,6 +39,17 @@ impl WebhookSecrets {
     pub fn sign(&self, id: &str, sent_at: Timestamp, body: &str) -> String {
         let signatures = self.0.iter().map(|secret| secret.sign(id, sent_at, body));
         signatures.collect::<Vec<_>>().join(" ")
+    }
+
+    /// What receipts are signed with: the key of the secret in use.
+    pub(crate) fn receipt_key(&self) -> ReceiptKey {
+        let mut keys = self.receipt_keys();
+        keys.next().expect("a webhook has a secret")
+    }
+
+    /// The keys that genuine receipts may be signed with, the one in use first.
+    pub(crate) fn receipt_keys(&self) -> impl Iterator<Item = ReceiptKey> {
+        self.0.iter().map(|secret| ReceiptKey::derive(&secret.0))
     }
 }
 

@@ -17,6 +17,7 @@ mod journeys;
 mod money;
 mod openapi;
 mod program;
+mod receipts;
 mod restart;
 mod store_door;
 mod telling;

@@ -60,6 +60,8 @@ error_codes! {
     AttemptInProgress = "attempt_in_progress", 409;
     /// "I have paid", but there is no invoice to pay.
     NothingToPay = "nothing_to_pay", 409;
+    /// There is a receipt for paid orders alone.
+    NotPaid = "not_paid", 409;
     /// The body is larger than any request needs.
     PayloadTooLarge = "payload_too_large", 413;
     /// The body is not JSON.

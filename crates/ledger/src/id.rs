@@ -70,6 +70,16 @@ random_id! {
     /// `ord_` and 128 random bits. A public handle, which opens nothing.
     OrderId, "order id", "ord_"
 }
+impl OrderId {
+    /// The 128 bits that it was made of.
+    pub fn bits(&self) -> [u8; 16] {
+        let digits = self.0.strip_prefix("ord_").expect("the shape was checked");
+        let mut bits = [0; 16];
+        hex::decode_to_slice(digits, &mut bits).expect("the shape was checked");
+        bits
+    }
+}
+
 random_id! {
     /// `att_` and 128 random bits.
     AttemptId, "attempt id", "att_"
@@ -194,6 +204,14 @@ mod tests {
         ] {
             assert!(DeliveryId::parse(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn an_order_id_gives_back_the_bits_it_was_made_of() {
+        let bits = [
+            0x10, 0x32, 0x54, 0x76, 0x98, 0xba, 0xdc, 0xfe, 1, 2, 3, 4, 5, 6, 7, 8,
+        ];
+        assert_eq!(OrderId::from_random(bits).bits(), bits);
     }
 
     #[test]

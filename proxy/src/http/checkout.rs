@@ -5,6 +5,7 @@ pub(super) mod events;
 pub(super) mod open;
 pub(super) mod paid;
 pub(super) mod quotes;
+pub(super) mod receipt;
 pub(super) mod show;
 
 use std::sync::Arc;

@@ -5,6 +5,7 @@ pub(super) mod deliveries;
 pub(super) mod events;
 pub(super) mod open_order;
 pub(super) mod orders;
+pub(super) mod receipts;
 pub(super) mod webhook;
 
 use std::sync::Arc;

@@ -59,6 +59,7 @@ fn browser() -> Routes {
         .route("/v1/checkout/quotes", get(checkout::quotes::quotes))
         .route("/v1/checkout/attempt", post(checkout::attempt::attempt))
         .route("/v1/checkout/paid", post(checkout::paid::paid))
+        .route("/v1/checkout/receipt", get(checkout::receipt::receipt))
         .route("/v1/checkout/events", get(checkout::events::events))
 }
 
@@ -71,6 +72,8 @@ fn store() -> Routes {
         )
         .route("/v1/orders/{id}", get(merchant::orders::order))
         .route("/v1/orders/{id}/cancel", post(merchant::cancel::cancel))
+        .route("/v1/orders/{id}/receipt", get(merchant::receipts::receipt))
+        .route("/v1/receipts/verify", post(merchant::receipts::verify))
         .route("/v1/events", get(merchant::events::events))
         .route(
             "/v1/events/{id}/redeliver",

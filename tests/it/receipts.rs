@@ -1,0 +1,101 @@
+//! What a customer can keep and print, and what a store makes of it.
+
+use serde_json::{Value, json};
+use tests::{Checkout, World};
+
+use crate::journeys::pays_in_full;
+
+async fn paid_order(world: &World) -> Checkout {
+    let checkout = world.shopper().opens("ebook").await;
+    checkout.chooses("BTC").await;
+    pays_in_full(world, &checkout).await;
+    checkout
+}
+
+/// What the store is told about something that was shown as a receipt.
+async fn verified(world: &World, shown: &str) -> Value {
+    let presented = json!({ "receipt": shown });
+    let answer = world.store().posts("/v1/receipts/verify", &presented).await;
+    answer.with(200).body
+}
+
+#[tokio::test]
+async fn a_paid_order_has_a_receipt_that_its_store_can_verify() {
+    let world = World::start().await;
+    let checkout = paid_order(&world).await;
+    let issued = checkout.gets("/receipt").await.with(200).body;
+    let path = format!("/v1/orders/{}/receipt", checkout.order);
+    assert_eq!(world.store().gets(&path).await.with(200).body, issued);
+
+    let order = world.store().order(&checkout.order).await;
+    let receipt = &issued["receipt"];
+    for (stated, known) in [
+        ("order_id", &order["id"]),
+        ("reference", &order["reference"]),
+        ("amount", &order["amount"]),
+        ("currency", &order["currency"]),
+        ("paid_at", &order["settled_at"]),
+        ("address", &order["attempt"]["address"]),
+        (
+            "received_in_crypto",
+            &order["attempt"]["received_in_crypto"],
+        ),
+        ("transaction_hash", &order["attempt"]["transaction_hash"]),
+    ] {
+        assert!(known.is_string(), "{stated}");
+        assert_eq!(&receipt[stated], known, "{stated}");
+    }
+    assert_eq!(receipt["environment"], "test");
+    assert_eq!(receipt["store_name"], "Quiet Goods");
+
+    for shown in ["token", "code"] {
+        let shown = issued[shown].as_str().unwrap();
+        let said = verified(&world, shown).await;
+        assert_eq!(said, json!({ "valid": true, "order": order }), "{shown}");
+    }
+    world.end().await;
+}
+
+#[tokio::test]
+async fn what_was_changed_or_is_another_stores_is_no_receipt() {
+    let world = World::start().await;
+    let (one, other) = (paid_order(&world).await, paid_order(&world).await);
+    let one = one.gets("/receipt").await.with(200).body;
+    let other = other.gets("/receipt").await.with(200).body;
+    let (token, code) = (
+        one["token"].as_str().unwrap(),
+        one["code"].as_str().unwrap(),
+    );
+    // The one's proof under the other's facts.
+    let (head, signature) = (token.split('.').next().unwrap(), token.rsplit('.').next());
+    let facts = other["token"].as_str().unwrap().split('.').nth(1).unwrap();
+    let mixed_token = format!("{head}.{facts}.{}", signature.unwrap());
+    let mixed_code = [&other["code"].as_str().unwrap()[..24], &code[24..]].concat();
+    let untouched = verified(&world, code).await;
+    assert_eq!(untouched["valid"], true);
+    for forged in [mixed_token.as_str(), &mixed_code, "", "x", &code[1..]] {
+        let said = verified(&world, forged).await;
+        assert_eq!(said, json!({ "valid": false }), "{forged}");
+    }
+    for shown in [token, code] {
+        let presented = json!({ "receipt": shown });
+        let other_store = world.other_store();
+        let answer = other_store.posts("/v1/receipts/verify", &presented).await;
+        assert_eq!(answer.with(200).body, json!({ "valid": false }));
+    }
+    world.end().await;
+}
+
+#[tokio::test]
+async fn an_order_that_is_not_paid_has_no_receipt() {
+    let world = World::start().await;
+    let checkout = world.shopper().opens("ebook").await;
+    checkout.gets("/receipt").await.refused(409, "not_paid");
+    checkout.chooses("BTC").await;
+    checkout.gets("/receipt").await.refused(409, "not_paid");
+    let path = format!("/v1/orders/{}/receipt", checkout.order);
+    world.store().gets(&path).await.refused(409, "not_paid");
+    let foreign = world.other_store().gets(&path).await;
+    foreign.refused(404, "not_found");
+    world.end().await;
+}
