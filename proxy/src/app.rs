@@ -110,8 +110,8 @@ impl App {
         news
     }
 
-    /// Whether the service could not be reached when it was last asked about an attempt.
+    /// Whether the service could not be reached when it was last asked about an attempt, or is known to be down.
     pub(crate) fn is_delayed(&self) -> bool {
-        self.is_delayed.load(Ordering::Relaxed)
+        self.is_delayed.load(Ordering::Relaxed) || self.parts.service.condition().is_circuit_open
     }
 }

@@ -2,6 +2,7 @@
 
 mod check;
 mod check_store;
+mod client_settings;
 mod reference;
 mod secret;
 mod source;
@@ -14,6 +15,7 @@ use std::time::Duration;
 use checkout_api::Environment;
 use ledger::StoreId;
 use secrecy::SecretString;
+use service_api::NonceRule;
 use url::Url;
 
 pub use reference::reference;
@@ -56,6 +58,12 @@ pub struct Service {
     pub quote_lifetime: Duration,
     /// How often an attempt is asked about while somebody watches it.
     pub watch_interval: Duration,
+    /// The most requests that are sent to it in a second, until it says 429.
+    pub requests_per_second: u32,
+    /// Whether it takes one nonce for several requests.
+    pub nonces: NonceRule,
+    /// Whether a PUT signs its body as a POST does.
+    pub sign_put_body: bool,
 }
 
 /// Where browsers reach the proxy.

@@ -12,7 +12,7 @@ use proxy::clock::{SystemClock, SystemRandom};
 use proxy::config::{Config, load, reference};
 use proxy::webhook::WebhookSender;
 use proxy::{Listeners, Parts};
-use service_api::{Client, Credentials, Settings};
+use service_api::Client;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -98,11 +98,7 @@ fn serve(config: Config) -> anyhow::Result<()> {
 }
 
 fn parts(config: &Config, ledger: SqliteLedger) -> anyhow::Result<Parts> {
-    let credentials = Credentials {
-        api_key: config.service.api_key.clone(),
-        api_secret: config.service.api_secret.clone(),
-    };
-    let settings = Settings::new(config.service.url.clone(), credentials);
+    let settings = config.service.client_settings();
     let client =
         Client::new(settings, Arc::new(SystemClock), Arc::new(SystemRandom)).context("service")?;
     Ok(Parts {

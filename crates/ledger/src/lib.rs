@@ -26,6 +26,7 @@ mod record;
 mod schema;
 mod sqlite;
 mod store;
+mod urgency;
 mod watch;
 
 pub use advance::{Change, advance};
@@ -48,4 +49,5 @@ pub use order::{Flow, NewOrder, Order, OrderStatus, PriceSource, Reverted, Snaps
 pub use record::OrderRecord;
 pub use sqlite::SqliteLedger;
 pub use store::{DueAttempt, Ledger, Observed, Opened, OrderFilter, Settlement};
+pub use urgency::Urgency;
 pub use watch::{next_poll, next_poll_after_hold};

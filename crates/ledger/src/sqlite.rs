@@ -24,7 +24,7 @@ use crate::{
     Abandoned, Attempt, AttemptId, BeginError, Delivery, DeliveryFilter, DeliveryOutcome,
     DueAttempt, DueDelivery, Event, EventId, Invoice, InvoiceId, Ledger, LedgerError, NewAttempt,
     NewOrder, Observation, Observed, OpenError, Opened, OrderFilter, OrderId, RecordedDelivery,
-    Settlement, Snapshot, StoreId, Telling, TokenHash,
+    Settlement, Snapshot, StoreId, Telling, TokenHash, Urgency,
 };
 
 /// How long a statement waits for another process that holds the file.
@@ -234,12 +234,13 @@ impl Ledger for SqliteLedger {
 
     async fn due_attempts(
         &self,
+        urgency: Urgency,
         now: Timestamp,
         lease_until: Timestamp,
         limit: u32,
     ) -> Result<Vec<DueAttempt>, LedgerError> {
         let mut tx = self.begin().await?;
-        let due = attempts::due(&mut tx, now, lease_until, limit).await?;
+        let due = attempts::due(&mut tx, urgency, now, lease_until, limit).await?;
         tx.commit().await?;
         Ok(due)
     }
@@ -249,15 +250,11 @@ impl Ledger for SqliteLedger {
     }
 
     async fn hurry_invoice(&self, invoice: &InvoiceId, at: Timestamp) -> Result<bool, LedgerError> {
-        attempts::hurry_invoice(&self.writer, invoice, at).await
+        attempts::hurry_invoice(&self.reader, &self.writer, invoice, at).await
     }
 
-    async fn defer_attempt(
-        &self,
-        attempt: &AttemptId,
-        until: Timestamp,
-    ) -> Result<(), LedgerError> {
-        attempts::defer(&self.writer, attempt, until).await
+    async fn defer_attempt(&self, due: &DueAttempt, until: Timestamp) -> Result<(), LedgerError> {
+        attempts::defer(&self.writer, due, until).await
     }
 
     async fn observe(

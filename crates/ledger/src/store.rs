@@ -7,7 +7,7 @@ use crate::{
     Abandoned, Attempt, AttemptId, BeginError, Delivery, DeliveryFilter, DeliveryOutcome,
     DueDelivery, Event, EventId, EventType, Invoice, InvoiceId, LedgerError, NewAttempt, NewOrder,
     Observation, OpenError, Order, OrderId, OrderStatus, RecordedDelivery, Reference, Snapshot,
-    StoreId, Telling, TokenHash, Verdict,
+    StoreId, Telling, TokenHash, Urgency, Verdict,
 };
 
 /// An opened order.
@@ -41,6 +41,8 @@ pub struct DueAttempt {
     pub order_id: OrderId,
     /// What to ask for.
     pub invoice_id: InvoiceId,
+    /// What the look is for.
+    pub urgency: Urgency,
     /// Number of this look. An answer to an earlier look is ignored once a later one is recorded.
     pub look: u32,
 }
@@ -158,24 +160,25 @@ pub trait Ledger: Send + Sync + std::fmt::Debug {
     /// [`BeginError::Closed`] when no invoice is open.
     async fn mark_as_paid(&self, order: &OrderId, now: Timestamp) -> Result<Snapshot, BeginError>;
 
-    /// Leases up to `limit` attempts that are due, those due longest first.
+    /// Leases up to `limit` attempts of an urgency that are due, those due longest first.
     async fn due_attempts(
         &self,
+        urgency: Urgency,
         now: Timestamp,
         lease_until: Timestamp,
         limit: u32,
     ) -> Result<Vec<DueAttempt>, LedgerError>;
 
-    /// Asks for a look at an order's current attempt at `at`, if none is planned before. Answers whether that changed
-    /// anything.
+    /// Asks for a look at an order's current attempt at `at`, if none is planned before: somebody watches. Answers whether
+    /// that changed anything.
     async fn hurry_order(&self, order: &OrderId, at: Timestamp) -> Result<bool, LedgerError>;
 
-    /// The same by the service's id of the invoice; answers `false` for an unknown one.
+    /// The same on a callback's hint, by the service's id of the invoice; two seconds after the last look at the
+    /// earliest. Answers `false` for an unknown invoice.
     async fn hurry_invoice(&self, invoice: &InvoiceId, at: Timestamp) -> Result<bool, LedgerError>;
 
-    /// Plans the next look at an attempt that could not be asked about.
-    async fn defer_attempt(&self, attempt: &AttemptId, until: Timestamp)
-    -> Result<(), LedgerError>;
+    /// Plans a look anew that could not be made: just as urgent, unless it has become more so meanwhile.
+    async fn defer_attempt(&self, due: &DueAttempt, until: Timestamp) -> Result<(), LedgerError>;
 
     /// Records an observation and all that follows from it: state, credit and events, in one transaction. `None` when a
     /// later look was recorded already.

@@ -9,6 +9,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use url::Url;
 
 use super::check_store::store;
+use super::client_settings::{REQUESTS_PER_SECOND, nonce_rule};
 use super::secret::secret;
 use super::source::{File, ServiceTable};
 use super::web_address::web_address;
@@ -80,7 +81,10 @@ pub(super) fn check(file: File, unknown_variables: Vec<String>) -> Result<Config
     if file.store.is_empty() {
         findings.add("store", "describe one store at least, as [[store]]");
     }
-    for table in file.store {
+    let is_only = file.store.len() == 1;
+    for mut table in file.store {
+        // The account at the service is everybody's: with several stores each is allowed to touch it by name only.
+        table.service_access.get_or_insert(is_only);
         if !ids.insert(table.id.clone()) {
             findings.add(
                 &format!("store.{}", table.id),
@@ -170,6 +174,13 @@ fn service(findings: &mut Findings, table: ServiceTable) -> Option<Service> {
         5,
         1..=60,
     );
+    let rate = table.requests_per_second.unwrap_or(REQUESTS_PER_SECOND);
+    let rate = u32::try_from(rate)
+        .ok()
+        .filter(|rate| (1..=1000).contains(rate))
+        .ok_or_else(|| "write 1 to 1000 requests a second".to_owned());
+    let rate = findings.take("service.requests_per_second", rate);
+    let nonces = findings.take("service.nonces", nonce_rule(table.nonces.as_deref()));
     Some(Service {
         url: url?,
         api_key: api_key?,
@@ -177,6 +188,9 @@ fn service(findings: &mut Findings, table: ServiceTable) -> Option<Service> {
         callback_token: token?,
         quote_lifetime: quote?,
         watch_interval: watch?,
+        requests_per_second: rate?,
+        nonces: nonces?,
+        sign_put_body: table.sign_put_body.unwrap_or(false),
     })
 }
 

@@ -59,6 +59,8 @@ pub(super) fn store(findings: &mut Findings, table: StoreTable, is_test: bool) -
     if !(1..=100).contains(&confirmations_required) {
         findings.add(&key("confirmations_required"), "write 1 to 100 blocks");
     }
+    let merchant_id = table.merchant_id.map(merchant_id).transpose();
+    let merchant_id = findings.take(&key("merchant_id"), merchant_id);
     let theme = table.theme.preset.unwrap_or_else(|| "auto".into());
     if !["auto", "light", "dark"].contains(&theme.as_str()) {
         findings.add(&key("theme.preset"), "write auto, light or dark");
@@ -95,12 +97,22 @@ pub(super) fn store(findings: &mut Findings, table: StoreTable, is_test: bool) -
         secret_key,
         return_url: table.return_url,
         support_url: table.support_url,
+        merchant_id: merchant_id?,
+        service_access: table.service_access.unwrap_or(false),
         tolerance: tolerance?,
         confirmations_required,
         webhook,
         theme,
         products,
     })
+}
+
+/// `Assumed:` a merchant's name at the service is visible ASCII, as its other identifiers are.
+fn merchant_id(text: String) -> Result<String, String> {
+    if (1..=128).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_graphic()) {
+        return Ok(text);
+    }
+    Err("write 1 to 128 visible characters, as the service gave them".into())
 }
 
 fn origin(text: &str) -> Result<Origin, String> {

@@ -3,7 +3,7 @@
 /// Key, variable, default, and what it is for.
 type Row = (&'static str, &'static str, &'static str, &'static str);
 
-const SERVICE_LEVEL: [Row; 13] = [
+const SERVICE_LEVEL: [Row; 16] = [
     (
         "listen",
         "FLORIN_LISTEN",
@@ -77,6 +77,24 @@ const SERVICE_LEVEL: [Row; 13] = [
         "how often an attempt is asked about while somebody watches it, 1 to 60",
     ),
     (
+        "service.requests_per_second",
+        "",
+        "10",
+        "the most requests to the service, 1 to 1000; Assumed: it bears ten; a 429 halves it, answers raise it again",
+    ),
+    (
+        "service.nonces",
+        "",
+        "may_repeat",
+        "must_increase when the service takes each nonce once: one request a second is all there is then",
+    ),
+    (
+        "service.sign_put_body",
+        "",
+        "false",
+        "true when the service signs a PUT's body too; Assumed: it does not, as the specification says of POST alone",
+    ),
+    (
         "store",
         "",
         "one at least",
@@ -84,7 +102,7 @@ const SERVICE_LEVEL: [Row; 13] = [
     ),
 ];
 
-const STORE_LEVEL: [Row; 17] = [
+const STORE_LEVEL: [Row; 19] = [
     (
         "id",
         "",
@@ -121,6 +139,18 @@ const STORE_LEVEL: [Row; 17] = [
         "",
         "none",
         "https: or mailto: where customers get help",
+    ),
+    (
+        "merchant_id",
+        "",
+        "none",
+        "the store's name at the service, on a platform with several merchants; it can act for no other",
+    ),
+    (
+        "service_access",
+        "",
+        "true for an only store, else false",
+        "whether its server may change wallets and settings at the service: they are all stores' together",
     ),
     (
         "underpayment_tolerance",

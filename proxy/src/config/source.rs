@@ -35,6 +35,9 @@ pub(super) struct ServiceTable {
     pub(super) callback_token_file: Option<String>,
     pub(super) quote_seconds: Option<u64>,
     pub(super) watch_seconds: Option<u64>,
+    pub(super) requests_per_second: Option<u64>,
+    pub(super) nonces: Option<String>,
+    pub(super) sign_put_body: Option<bool>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -49,6 +52,8 @@ pub(super) struct StoreTable {
     pub(super) secret_key_file: Option<String>,
     pub(super) return_url: Option<String>,
     pub(super) support_url: Option<String>,
+    pub(super) merchant_id: Option<String>,
+    pub(super) service_access: Option<bool>,
     pub(super) underpayment_tolerance: Option<String>,
     pub(super) confirmations_required: Option<u32>,
     pub(super) webhook: Option<WebhookTable>,

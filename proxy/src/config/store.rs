@@ -27,6 +27,10 @@ pub struct Store {
     pub return_url: Option<String>,
     /// Where customers get help.
     pub support_url: Option<String>,
+    /// Its name at the service, on a platform with several merchants.
+    pub merchant_id: Option<String>,
+    /// Whether its server may call the service's account endpoints: wallets and settings belong to all stores together.
+    pub service_access: bool,
     /// How much may be missing and still count as paid, in `currency`.
     pub tolerance: Amount,
     /// Confirmations that are shown as required until the service states its own.

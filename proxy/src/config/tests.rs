@@ -293,3 +293,56 @@ fn a_webhook_is_on_the_public_internet_however_its_address_is_written() {
         assert_eq!(keys(&text), ["store.demo.webhook"], "{refused}");
     }
 }
+
+#[test]
+fn how_the_service_is_asked_can_be_set_and_is_checked() {
+    let set =
+        |lines: &str| COMPLETE.replace("api_key = \"key\"", &format!("api_key = \"key\"\n{lines}"));
+    let service = |lines: &str| loaded(&set(lines), &[]).unwrap().service.client_settings();
+    let usual = service("");
+    assert_eq!(usual.requests_per_second, 10);
+    assert_eq!(usual.nonces, service_api::NonceRule::MayRepeat);
+    assert_eq!(usual.signing.put_body, service_api::PutBody::Unsigned);
+    let other =
+        service("requests_per_second = 3\nnonces = \"must_increase\"\nsign_put_body = true");
+    assert_eq!(other.requests_per_second, 3);
+    assert_eq!(other.nonces, service_api::NonceRule::MustIncrease);
+    assert_eq!(other.signing.put_body, service_api::PutBody::Signed);
+    for (line, key) in [
+        ("requests_per_second = 0", "service.requests_per_second"),
+        ("requests_per_second = 1001", "service.requests_per_second"),
+        ("nonces = \"often\"", "service.nonces"),
+    ] {
+        assert_eq!(keys(&set(line)), [key], "{line}");
+    }
+}
+
+#[test]
+fn the_account_at_the_service_is_an_only_stores_own_and_else_for_those_that_are_named() {
+    let access = |text: &str| -> Vec<bool> {
+        let stores = loaded(text, &[]).unwrap().stores;
+        stores.iter().map(|store| store.service_access).collect()
+    };
+    let second = "[[store]]\nid = \"second\"\n";
+    assert_eq!(access(COMPLETE), [true]);
+    assert_eq!(access(&format!("{COMPLETE}{second}")), [false, false]);
+    let named = format!("{COMPLETE}{second}service_access = true\n");
+    assert_eq!(access(&named), [false, true]);
+    let only = COMPLETE.replace("id = \"demo\"", "id = \"demo\"\nservice_access = false");
+    assert_eq!(access(&only), [false]);
+}
+
+#[test]
+fn a_merchant_of_a_platform_is_named_as_the_service_names_it() {
+    let named = |id: &str| {
+        COMPLETE.replace(
+            "id = \"demo\"",
+            &format!("id = \"demo\"\nmerchant_id = \"{id}\""),
+        )
+    };
+    let store = &loaded(&named("m-1"), &[]).unwrap().stores[0];
+    assert_eq!(store.merchant_id.as_deref(), Some("m-1"));
+    for odd in ["", "m 1", "é"] {
+        assert_eq!(keys(&named(odd)), ["store.demo.merchant_id"], "{odd}");
+    }
+}

@@ -18,6 +18,17 @@ pub(crate) fn admin_routes(app: Arc<App>) -> Router {
         .with_state(app)
 }
 
+/// How the service lets itself be asked.
+fn service(app: &App) -> Value {
+    let condition = app.parts.service.condition();
+    json!({
+        "circuit": if condition.is_circuit_open { "open" } else { "closed" },
+        "pause_seconds": condition.pause.as_secs(),
+        "requests_per_minute": condition.requests_per_minute,
+        "clock_ahead_seconds": condition.skew.map(|skew| skew.as_secs()),
+    })
+}
+
 /// 200 while the ledger answers and the process is not ending, else 503; what waits to be told, and whether the payment
 /// service answers, is for the operator to read.
 async fn ready(State(app): State<Arc<App>>) -> (StatusCode, Json<Value>) {
@@ -32,6 +43,7 @@ async fn ready(State(app): State<Arc<App>>) -> (StatusCode, Json<Value>) {
     let report = json!({
         "ledger": if backlog.is_ok() { "ok" } else { "failing" },
         "payment_service": if app.is_delayed() { "not answering" } else { "ok" },
+        "service": service(&app),
         "events_waiting": backlog.ok(),
         "ending": ending,
     });

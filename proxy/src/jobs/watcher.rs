@@ -1,12 +1,13 @@
 //! The one watcher: asks the service about every attempt that is due, and hands what it hears to the ledger.
 //!
-//! Polls, callbacks and restarts all lead here: there is one way into the ledger.
+//! Polls, callbacks and restarts all lead here: there is one way into the ledger. It takes no more out of the ledger than
+//! the service may be asked at this moment; the rest waits there, and is not lost.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::SignedDuration;
-use ledger::{DueAttempt, EventType, Figures, Observation, Observed, Verdict};
+use ledger::{DueAttempt, EventType, Figures, Observation, Observed, Urgency, Verdict};
 use service_api::{CallError, ErrorCode, InvoiceAnswer, InvoiceId, Priority, ServiceError};
 use tokio::task::JoinSet;
 
@@ -18,6 +19,8 @@ const CONCURRENT_LOOKS: usize = 8;
 const LEASE: SignedDuration = SignedDuration::from_secs(60);
 /// When to look again at what could not be asked about.
 const RETRY: SignedDuration = SignedDuration::from_secs(5);
+/// The same when there was merely no room for it: others went first.
+const TURN: SignedDuration = SignedDuration::from_secs(1);
 /// The longest sleep: a look that another process planned is noticed by then.
 const MAX_SLEEP: Duration = Duration::from_secs(1);
 
@@ -46,19 +49,36 @@ pub(crate) async fn look(app: &Arc<App>) {
 }
 
 async fn begin_looks(app: &Arc<App>, looks: &mut JoinSet<()>) {
-    let free = CONCURRENT_LOOKS - looks.len();
-    for due in due_now(app, free).await {
-        looks.spawn(look_at(app.clone(), due));
+    let mut begun = 0;
+    for urgency in [Urgency::Hinted, Urgency::Watched, Urgency::Planned] {
+        // One place is kept for what nobody waits for, so that it has its turn however many wait.
+        let kept = usize::from(urgency != Urgency::Planned);
+        let free = CONCURRENT_LOOKS.saturating_sub(looks.len() + kept);
+        let room = app.parts.service.room(priority(urgency));
+        let limit = room
+            .saturating_sub(begun)
+            .min(u32::try_from(free).unwrap_or(u32::MAX));
+        for due in due_now(app, urgency, limit).await {
+            looks.spawn(look_at(app.clone(), due));
+            begun += 1;
+        }
     }
 }
 
-async fn due_now(app: &App, free: usize) -> Vec<DueAttempt> {
-    let limit = u32::try_from(free).unwrap_or(u32::MAX);
+fn priority(urgency: Urgency) -> Priority {
+    match urgency {
+        Urgency::Hinted => Priority::Callback,
+        Urgency::Watched => Priority::Watched,
+        Urgency::Planned => Priority::Unwatched,
+    }
+}
+
+async fn due_now(app: &App, urgency: Urgency, limit: u32) -> Vec<DueAttempt> {
     if limit == 0 {
         return Vec::new();
     }
-    let now = app.now();
-    let due = app.parts.ledger.due_attempts(now, now + LEASE, limit).await;
+    let (ledger, now) = (&app.parts.ledger, app.now());
+    let due = ledger.due_attempts(urgency, now, now + LEASE, limit).await;
     due.unwrap_or_else(|error| {
         tracing::error!(%error, "the ledger does not say which attempts are due");
         Vec::new()
@@ -70,7 +90,8 @@ async fn look_at(app: Arc<App>, due: DueAttempt) {
         Ok(id) => id,
         Err(error) => return tracing::error!(%error, "an invoice of the ledger has no usable id"),
     };
-    match app.parts.service.invoice(&id, Priority::Watched).await {
+    let priority = priority(due.urgency);
+    match app.parts.service.invoice(&id, priority).await {
         Ok(answer) => heard(&app, &due, answer).await,
         Err(error) => not_heard(&app, &due, &error).await,
     }
@@ -145,19 +166,18 @@ async fn not_heard(app: &App, due: &DueAttempt, error: &CallError) {
         _ => {}
     }
     let pause = match error {
-        CallError::RateLimited { retry_after }
-        | CallError::CircuitOpen { retry_after }
-        | CallError::OutOfBudget { retry_after } => SignedDuration::try_from(*retry_after)
-            .unwrap_or(RETRY)
-            .max(RETRY),
+        CallError::RateLimited { retry_after } | CallError::CircuitOpen { retry_after } => {
+            SignedDuration::try_from(*retry_after)
+                .unwrap_or(RETRY)
+                .max(RETRY)
+        }
+        CallError::OutOfBudget { retry_after } => SignedDuration::try_from(*retry_after)
+            .unwrap_or(TURN)
+            .max(TURN),
         CallError::Refused { .. } => SignedDuration::from_mins(1),
         CallError::NotSent(_) | CallError::Unclear(_) | CallError::Broken { .. } => RETRY,
     };
-    let deferred = app
-        .parts
-        .ledger
-        .defer_attempt(&due.attempt_id, app.now() + pause)
-        .await;
+    let deferred = app.parts.ledger.defer_attempt(due, app.now() + pause).await;
     if let Err(error) = deferred {
         tracing::error!(order = %due.order_id, %error, "a look could not be planned anew");
     }

@@ -50,6 +50,9 @@ pub(crate) fn florin_toml(places: &Places, wishes: &Wishes, database_url: &str) 
     let token = secrets::CALLBACK_TOKEN;
     let (store_key, other_key) = (secrets::STORE_KEY, secrets::OTHER_STORE_KEY);
     let webhook_secret = secrets::WEBHOOK;
+    let (rate, service_access) = (wishes.requests_per_second, wishes.service_access);
+    let merchant = wishes.merchant_id.as_ref();
+    let merchant = merchant.map_or_else(String::new, |id| format!("merchant_id = {id:?}"));
     let products = demo_shop::PRODUCTS_TOML;
     format!(
         r#"listen = "{public}"
@@ -64,6 +67,7 @@ api_key = "{key}"
 api_secret = "{secret}"
 callback_token = "{token}"
 watch_seconds = 1
+requests_per_second = {rate}
 
 [[store]]
 id = "other"
@@ -80,6 +84,8 @@ secret_key = "{store_key}"
 return_url = "http://{shop}/thanks"
 support_url = "mailto:help@quiet-goods.example"
 underpayment_tolerance = "{tolerance}"
+service_access = {service_access}
+{merchant}
 theme = {{ preset = "{theme}" }}
 
 [store.webhook]

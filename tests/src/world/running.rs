@@ -10,7 +10,7 @@ use proxy::clock::SystemRandom;
 use proxy::config::load;
 use proxy::webhook::WebhookSender;
 use proxy::{Listeners, Parts};
-use service_api::{Client, Credentials, Deadlines, Settings};
+use service_api::{Client, Deadlines};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -45,11 +45,7 @@ impl Running {
         let environment = config.environment.as_str();
         let ledger = SqliteLedger::open(&config.database_url, environment).await;
         let ledger = ledger.expect("a file in our own folder");
-        let credentials = Credentials {
-            api_key: config.service.api_key.clone(),
-            api_secret: config.service.api_secret.clone(),
-        };
-        let mut settings = Settings::new(config.service.url.clone(), credentials);
+        let mut settings = config.service.client_settings();
         settings.deadlines = DEADLINES;
         let (clock, random) = (Arc::new(clock), Arc::new(SystemRandom));
         let client = Client::new(settings, clock.clone(), random.clone());

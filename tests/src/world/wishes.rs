@@ -21,6 +21,12 @@ pub struct Wishes {
     pub theme: String,
     /// Whether the service offers an asset that nobody knows.
     pub unknown_asset: bool,
+    /// `service.requests_per_second`.
+    pub requests_per_second: u32,
+    /// The store's `service_access`.
+    pub service_access: bool,
+    /// The store's `merchant_id`.
+    pub merchant_id: Option<String>,
     /// Minutes until an invoice runs out.
     pub invoice_minutes: u32,
 }
@@ -34,6 +40,9 @@ impl Default for Wishes {
             origins: Vec::new(),
             theme: "auto".to_owned(),
             unknown_asset: false,
+            requests_per_second: 100,
+            service_access: false,
+            merchant_id: None,
             invoice_minutes: 15,
         }
     }

@@ -81,6 +81,8 @@ CREATE TABLE attempts (
     paid_in           TEXT,
     observed_at       INTEGER,
     next_poll_at      INTEGER,
+    urgency           TEXT NOT NULL DEFAULT 'planned' CHECK (urgency IN ('planned', 'watched', 'hinted')),
+    looked_at         INTEGER,
     lease_until       INTEGER NOT NULL DEFAULT 0,
     look              INTEGER NOT NULL DEFAULT 0,
     recorded_look     INTEGER NOT NULL DEFAULT 0,
@@ -92,7 +94,7 @@ CREATE TABLE attempts (
     CHECK (state <> 'open' OR (invoice_id IS NOT NULL AND coalesce(address, page_url) IS NOT NULL))
 ) STRICT;
 CREATE INDEX attempts_by_order ON attempts (order_id);
-CREATE INDEX attempts_due ON attempts (next_poll_at) WHERE next_poll_at IS NOT NULL;
+CREATE INDEX attempts_due ON attempts (urgency, next_poll_at) WHERE next_poll_at IS NOT NULL;
 CREATE INDEX attempts_creating ON attempts (begun_at) WHERE state = 'creating';
 
 -- Money that was seen on any attempt, current or replaced: nothing more is asked for while there is some.

@@ -11,7 +11,7 @@ use super::rows::{self, millis};
 use crate::order::word_of;
 use crate::{
     Abandoned, Attempt, AttemptId, BeginError, DueAttempt, EventType, Figures, Flow, Invoice,
-    InvoiceId, LedgerError, NewAttempt, OrderId, OrderStatus, Place, Snapshot, next_poll,
+    InvoiceId, LedgerError, NewAttempt, OrderId, OrderStatus, Place, Snapshot, Urgency, next_poll,
 };
 
 /// Every attempt costs a call to the service and leaves an invoice there.
@@ -228,26 +228,31 @@ pub(super) async fn mark_as_paid(
 
 pub(super) async fn due(
     tx: &mut SqliteConnection,
+    urgency: Urgency,
     now: Timestamp,
     lease_until: Timestamp,
     limit: u32,
 ) -> Result<Vec<DueAttempt>, LedgerError> {
     let leased = sqlx::query(
-        "UPDATE attempts SET lease_until = ?2, next_poll_at = ?2, look = look + 1
-         WHERE id IN (SELECT id FROM attempts WHERE next_poll_at <= ?1 AND lease_until <= ?1
+        "UPDATE attempts SET lease_until = ?2, next_poll_at = ?2, look = look + 1, looked_at = ?1,
+             urgency = 'planned'
+         WHERE id IN (SELECT id FROM attempts
+                      WHERE urgency = ?4 AND next_poll_at <= ?1 AND lease_until <= ?1
                       ORDER BY next_poll_at LIMIT ?3)
          RETURNING id, order_id, invoice_id, look",
     )
     .bind(millis(now))
     .bind(millis(lease_until))
     .bind(limit)
+    .bind(word_of(&Urgency::ALL, urgency))
     .fetch_all(tx)
     .await?;
-    leased.iter().map(due_attempt).collect()
+    leased.iter().map(|row| due_attempt(row, urgency)).collect()
 }
 
-fn due_attempt(row: &SqliteRow) -> Result<DueAttempt, LedgerError> {
+fn due_attempt(row: &SqliteRow, urgency: Urgency) -> Result<DueAttempt, LedgerError> {
     Ok(DueAttempt {
+        urgency,
         attempt_id: rows::read("an attempt id", AttemptId::parse(row.try_get("id")?))?,
         order_id: rows::read("an order id", OrderId::parse(row.try_get("order_id")?))?,
         invoice_id: rows::read(
@@ -264,7 +269,7 @@ pub(super) async fn hurry_order(
     at: Timestamp,
 ) -> Result<bool, LedgerError> {
     let hurried = sqlx::query(
-        "UPDATE attempts SET next_poll_at = ?1
+        "UPDATE attempts SET next_poll_at = ?1, urgency = iif(urgency = 'hinted', urgency, 'watched')
          WHERE id = (SELECT current_attempt FROM orders WHERE id = ?2) AND standing <> 'settled'
              AND (next_poll_at IS NULL OR next_poll_at > ?1)",
     )
@@ -275,22 +280,37 @@ pub(super) async fn hurry_order(
     Ok(hurried.rows_affected() > 0)
 }
 
-/// A callback may come as often as it likes: an invoice is asked about at most every two seconds for it.
+/// A callback may come as often as it likes: an invoice is asked about at most every two seconds for it, whatever came
+/// of the last question.
 const CALLBACK_DEBOUNCE_MS: i64 = 2000;
 
 pub(super) async fn hurry_invoice(
+    reader: &SqlitePool,
     writer: &SqlitePool,
     id: &InvoiceId,
     at: Timestamp,
 ) -> Result<bool, LedgerError> {
-    let hurried = sqlx::query(
-        "UPDATE attempts SET next_poll_at = max(?1, coalesce(observed_at, 0) + ?3)
+    // A flood of callbacks about nothing that we know, or that changes nothing, never waits for the one writer, and
+    // nobody waits for it.
+    let wanted: Option<(String, i64)> = sqlx::query_as(
+        "SELECT id, max(?1, coalesce(looked_at, 0) + ?3) AS wanted FROM attempts
          WHERE invoice_id = ?2 AND standing <> 'settled'
-             AND (next_poll_at IS NULL OR next_poll_at > max(?1, coalesce(observed_at, 0) + ?3))",
+             AND (next_poll_at IS NULL OR next_poll_at > max(?1, coalesce(looked_at, 0) + ?3))",
     )
     .bind(millis(at))
     .bind(id.as_str())
     .bind(CALLBACK_DEBOUNCE_MS)
+    .fetch_optional(reader)
+    .await?;
+    let Some((attempt, wanted)) = wanted else {
+        return Ok(false);
+    };
+    let hurried = sqlx::query(
+        "UPDATE attempts SET next_poll_at = ?1, urgency = 'hinted'
+         WHERE id = ?2 AND standing <> 'settled' AND (next_poll_at IS NULL OR next_poll_at > ?1)",
+    )
+    .bind(wanted)
+    .bind(attempt)
     .execute(writer)
     .await?;
     Ok(hurried.rows_affected() > 0)
@@ -298,13 +318,19 @@ pub(super) async fn hurry_invoice(
 
 pub(super) async fn defer(
     writer: &SqlitePool,
-    id: &AttemptId,
+    due: &DueAttempt,
     until: Timestamp,
 ) -> Result<(), LedgerError> {
-    sqlx::query("UPDATE attempts SET next_poll_at = ?, lease_until = 0 WHERE id = ?")
-        .bind(millis(until))
-        .bind(id.as_str())
-        .execute(writer)
-        .await?;
+    sqlx::query(
+        "UPDATE attempts SET next_poll_at = ?1, lease_until = 0,
+             urgency = iif(urgency = 'planned', ?2, urgency)
+         WHERE id = ?3 AND look = ?4",
+    )
+    .bind(millis(until))
+    .bind(word_of(&Urgency::ALL, due.urgency))
+    .bind(due.attempt_id.as_str())
+    .bind(due.look)
+    .execute(writer)
+    .await?;
     Ok(())
 }

@@ -75,12 +75,14 @@ async fn attempt(ledger: &SqliteLedger, order: u8, number: u8) {
 }
 
 async fn look(ledger: &SqliteLedger, now: i64) -> DueAttempt {
-    ledger
-        .due_attempts(at(now), at(now + 30), 1)
-        .await
-        .unwrap()
-        .pop()
-        .expect("an attempt is due")
+    // Whatever it is for, the most urgent first.
+    for urgency in [Urgency::Hinted, Urgency::Watched, Urgency::Planned] {
+        let due = ledger.due_attempts(urgency, at(now), at(now + 30), 1).await;
+        if let Some(due) = due.unwrap().pop() {
+            return due;
+        }
+    }
+    panic!("an attempt is due");
 }
 
 async fn see(ledger: &SqliteLedger, now: i64, mut seen: Observation) -> Observed {

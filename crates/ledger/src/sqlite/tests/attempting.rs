@@ -171,7 +171,7 @@ async fn an_invoice_that_comes_after_the_cancellation_is_not_shown() {
     }
     assert_eq!(
         home.ledger
-            .due_attempts(at(60), at(90), 9)
+            .due_attempts(Urgency::Planned, at(60), at(90), 9)
             .await
             .unwrap()
             .len(),

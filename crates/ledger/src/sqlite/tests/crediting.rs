@@ -92,7 +92,12 @@ async fn a_credit_is_looked_at_ten_times_and_then_left_alone() {
     let mut now = 20;
     while now < 10 * 24 * 3600 {
         now += 600;
-        for due in home.ledger.due_attempts(at(now), at(now), 9).await.unwrap() {
+        for due in home
+            .ledger
+            .due_attempts(Urgency::Planned, at(now), at(now), 9)
+            .await
+            .unwrap()
+        {
             let seen = Observation {
                 observed_at: at(now),
                 ..exact("COMPLETED")
@@ -109,7 +114,11 @@ async fn two_paid_attempts_credit_one_order_once() {
     let home = home("twice").await;
     awaiting(&home.ledger, 1).await;
     attempt(&home.ledger, 1, 2).await;
-    let mut due = home.ledger.due_attempts(at(60), at(90), 9).await.unwrap();
+    let mut due = home
+        .ledger
+        .due_attempts(Urgency::Planned, at(60), at(90), 9)
+        .await
+        .unwrap();
     assert_eq!(due.len(), 2, "the replaced attempt is still watched");
     due.sort_by_key(|due| due.attempt_id != new_attempt(2).id);
     for due in &due {
@@ -162,7 +171,11 @@ async fn a_late_payment_is_told_with_its_own_invoice() {
     let home = home("late-about").await;
     awaiting(&home.ledger, 1).await;
     attempt(&home.ledger, 1, 2).await;
-    let mut due = home.ledger.due_attempts(at(60), at(90), 9).await.unwrap();
+    let mut due = home
+        .ledger
+        .due_attempts(Urgency::Planned, at(60), at(90), 9)
+        .await
+        .unwrap();
     due.sort_by_key(|due| due.attempt_id != new_attempt(2).id);
     for (due, seen) in due.iter().zip([
         exact("COMPLETED"),

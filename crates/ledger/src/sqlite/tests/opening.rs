@@ -153,7 +153,12 @@ async fn what_was_committed_survives_the_process() {
     let found = again.snapshot(&id(1)).await.unwrap().unwrap();
     assert_eq!(found.order.status, OrderStatus::AwaitingPayment);
     let due = again
-        .due_attempts(at(15), at(15) + SignedDuration::from_secs(30), 9)
+        .due_attempts(
+            Urgency::Planned,
+            at(15),
+            at(15) + SignedDuration::from_secs(30),
+            9,
+        )
         .await
         .unwrap();
     assert_eq!(

@@ -35,7 +35,7 @@ async fn an_attempt_is_leased_to_one_watcher_at_a_time() {
     awaiting(&home.ledger, 1).await;
     assert_eq!(
         home.ledger
-            .due_attempts(at(20), at(50), 9)
+            .due_attempts(Urgency::Planned, at(20), at(50), 9)
             .await
             .unwrap()
             .len(),
@@ -43,13 +43,17 @@ async fn an_attempt_is_leased_to_one_watcher_at_a_time() {
     );
     assert_eq!(
         home.ledger
-            .due_attempts(at(49), at(80), 9)
+            .due_attempts(Urgency::Planned, at(49), at(80), 9)
             .await
             .unwrap()
             .len(),
         0
     );
-    let again = home.ledger.due_attempts(at(50), at(80), 9).await.unwrap();
+    let again = home
+        .ledger
+        .due_attempts(Urgency::Planned, at(50), at(80), 9)
+        .await
+        .unwrap();
     assert_eq!(
         again[0].look, 2,
         "a look that never came back is made again"
@@ -75,7 +79,7 @@ async fn a_callback_only_brings_the_next_look_forward() {
     );
     assert_eq!(
         home.ledger
-            .due_attempts(at(3), at(33), 9)
+            .due_attempts(Urgency::Hinted, at(3), at(33), 9)
             .await
             .unwrap()
             .len(),
@@ -93,7 +97,7 @@ async fn a_callback_is_heard_long_after_the_last_look() {
     let much_later = at(month + 3600);
     assert_eq!(
         home.ledger
-            .due_attempts(much_later, much_later, 9)
+            .due_attempts(Urgency::Planned, much_later, much_later, 9)
             .await
             .unwrap(),
         []
@@ -128,7 +132,10 @@ async fn a_callback_during_a_look_leads_to_another_look() {
             .unwrap()
     );
     assert_eq!(
-        home.ledger.due_attempts(at(21), at(51), 9).await.unwrap(),
+        home.ledger
+            .due_attempts(Urgency::Hinted, at(21), at(51), 9)
+            .await
+            .unwrap(),
         [],
         "one at a time"
     );
@@ -139,7 +146,7 @@ async fn a_callback_during_a_look_leads_to_another_look() {
     home.ledger.observe(&under_way, &seen).await.unwrap();
     assert_eq!(
         home.ledger
-            .due_attempts(at(22), at(52), 9)
+            .due_attempts(Urgency::Hinted, at(22), at(52), 9)
             .await
             .unwrap()
             .len(),
@@ -153,9 +160,62 @@ async fn what_is_held_is_news_once_and_looked_at_rarely() {
     awaiting(&home.ledger, 1).await;
     assert!(see(&home.ledger, 20, said("LOST")).await.changed);
     assert_eq!(
-        home.ledger.due_attempts(at(79), at(109), 9).await.unwrap(),
+        home.ledger
+            .due_attempts(Urgency::Planned, at(79), at(109), 9)
+            .await
+            .unwrap(),
         []
     );
     assert!(!see(&home.ledger, 80, said("LOST")).await.changed);
     assert_eq!(status(&home.ledger, 1).await, OrderStatus::AwaitingPayment);
+}
+
+async fn due_of(ledger: &SqliteLedger, urgency: Urgency, now: i64) -> Vec<DueAttempt> {
+    let due = ledger.due_attempts(urgency, at(now), at(now + 30), 9).await;
+    due.unwrap()
+}
+
+#[tokio::test]
+async fn a_callback_leads_to_a_look_two_seconds_after_the_last_one_whatever_came_of_that() {
+    let home = home("debounce").await;
+    awaiting(&home.ledger, 1).await;
+    let known = invoice(1).id;
+    let failed = look(&home.ledger, 20).await;
+    home.ledger.defer_attempt(&failed, at(25)).await.unwrap();
+    for _ in 0..100 {
+        home.ledger.hurry_invoice(&known, at(20)).await.unwrap();
+    }
+    assert_eq!(due_of(&home.ledger, Urgency::Hinted, 21).await, []);
+    assert_eq!(due_of(&home.ledger, Urgency::Hinted, 22).await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_look_is_as_urgent_as_what_asked_for_it_and_stays_so_when_it_is_deferred() {
+    let home = home("urgency").await;
+    awaiting(&home.ledger, 1).await;
+    let (order, known) = (id(1), invoice(1).id);
+    assert!(home.ledger.hurry_order(&order, at(5)).await.unwrap());
+    assert_eq!(due_of(&home.ledger, Urgency::Planned, 5).await, []);
+    let watched = due_of(&home.ledger, Urgency::Watched, 5).await;
+    home.ledger.defer_attempt(&watched[0], at(6)).await.unwrap();
+    let watched = due_of(&home.ledger, Urgency::Watched, 6).await;
+    assert_eq!(watched[0].urgency, Urgency::Watched);
+    // Hinted while it was under way: it is not forgotten when the look has to be made again.
+    assert!(home.ledger.hurry_invoice(&known, at(7)).await.unwrap());
+    home.ledger.defer_attempt(&watched[0], at(8)).await.unwrap();
+    assert_eq!(due_of(&home.ledger, Urgency::Watched, 8).await, []);
+    assert_eq!(due_of(&home.ledger, Urgency::Hinted, 8).await.len(), 1);
+    let later = at(8 + 30);
+    let again = home.ledger.due_attempts(Urgency::Planned, later, later, 9);
+    assert_eq!(again.await.unwrap().len(), 1, "a lost look is made again");
+}
+
+#[tokio::test]
+async fn a_deferral_that_comes_late_does_not_end_a_later_look() {
+    let home = home("late-deferral").await;
+    awaiting(&home.ledger, 1).await;
+    let slow = look(&home.ledger, 20).await;
+    look(&home.ledger, 60).await;
+    home.ledger.defer_attempt(&slow, at(61)).await.unwrap();
+    assert_eq!(due_of(&home.ledger, Urgency::Planned, 62).await, []);
 }
