@@ -39,7 +39,7 @@ pub(crate) fn invoice_answer() -> Value {
 
 /// The service's side of the signature, over what arrived.
 #[track_caller]
-fn assert_signed(seen: &Seen, method: &str, path_and_query: &str) {
+pub(crate) fn assert_signed(seen: &Seen, method: &str, path_and_query: &str) {
     assert_eq!(seen.method, method);
     let sent = seen.uri.path_and_query().expect("a path").as_str();
     assert_eq!(sent, format!("/api{path_and_query}"));

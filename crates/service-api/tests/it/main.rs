@@ -2,8 +2,10 @@
 #![cfg(feature = "client")]
 
 mod calls;
+mod clocks;
 mod effects;
 mod faults;
+mod manners;
 mod pauses;
 mod retries;
 mod secrets;

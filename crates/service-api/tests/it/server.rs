@@ -149,7 +149,13 @@ pub(crate) fn settings(base: &str) -> Settings {
 }
 
 pub(crate) fn client(base: &str) -> (Client, HandClock) {
+    client_with(base, |_| {})
+}
+
+pub(crate) fn client_with(base: &str, set: impl FnOnce(&mut Settings)) -> (Client, HandClock) {
     let clock = HandClock::new();
-    let client = Client::new(settings(base), Arc::new(clock.clone()), Arc::new(Largest));
+    let mut settings = settings(base);
+    set(&mut settings);
+    let client = Client::new(settings, Arc::new(clock.clone()), Arc::new(Largest));
     (client.expect("good settings"), clock)
 }
