@@ -6,39 +6,46 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use reqwest::Url;
 use reqwest::redirect::Policy;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::Clock;
 use crate::invoices::Announcement;
 use crate::journal::Event;
 use crate::state::Sandbox;
 
-/// Pauses between the five tries. `Assumed:` the specification says "several times" and no delays.
-const PAUSES: [Duration; 4] = [
+/// Pauses between the eight tries, a minute in all. `Assumed:` the specification says "several times" and no delays.
+const PAUSES: [Duration; 7] = [
     Duration::from_millis(500),
     Duration::from_secs(1),
     Duration::from_secs(2),
     Duration::from_secs(4),
+    Duration::from_secs(8),
+    Duration::from_secs(16),
+    Duration::from_secs(32),
 ];
+/// Callbacks that may be on their way, or wait for their next try, at once.
+const MAX_DELIVERIES: usize = 1_000;
 /// How long one try may take.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Sends callbacks to one URL.
+/// Sends callbacks.
 #[derive(Clone, Debug)]
 pub(crate) struct Callbacks {
     client: reqwest::Client,
-    url: reqwest::Url,
-    clock: Arc<dyn Clock>,
+    /// For invoices that name no URL themselves.
+    account_url: Option<Url>,
 }
 
 impl Callbacks {
-    pub(crate) fn to(url: &str, clock: Arc<dyn Clock>) -> anyhow::Result<Self> {
-        let url = url
-            .parse()
-            .with_context(|| format!("the callback URL {url:?} is no URL"))?;
+    pub(crate) fn new(account_url: Option<&str>) -> anyhow::Result<Self> {
+        let parse = |url: &str| {
+            let parsed: Result<Url, _> = url.parse();
+            parsed.with_context(|| format!("the callback URL {url:?} is no URL"))
+        };
+        let account_url = account_url.map(parse).transpose()?;
         // Fails when the process has one already, which is as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::builder()
@@ -47,7 +54,10 @@ impl Callbacks {
             .no_proxy()
             .build()
             .context("the client for callbacks cannot be built")?;
-        Ok(Self { client, url, clock })
+        Ok(Self {
+            client,
+            account_url,
+        })
     }
 
     /// Tries until one try is accepted or all have failed.
@@ -55,7 +65,12 @@ impl Callbacks {
         let Announcement {
             invoice_id,
             reached,
+            callback_url,
         } = announcement;
+        let own: Option<Url> = callback_url.and_then(|url| url.parse().ok());
+        let Some(url) = own.or_else(|| self.account_url.clone()) else {
+            return;
+        };
         let status = reached.as_str();
         let body = serde_json::json!({"invoice_id": invoice_id, "status": status});
         let mut pauses = PAUSES.into_iter();
@@ -63,11 +78,11 @@ impl Callbacks {
             let sent = Event::CallbackSent {
                 invoice_id: invoice_id.clone(),
                 status,
-                url: self.url.to_string(),
+                url: url.to_string(),
                 attempt,
             };
             sandbox.act(|state, now| state.journal.add(now, sent));
-            let answer = self.try_once(&body).await;
+            let answer = self.try_once(&url, &body).await;
             let answered = Event::CallbackAnswered {
                 invoice_id: invoice_id.clone(),
                 status,
@@ -90,12 +105,12 @@ impl Callbacks {
                 status,
                 "callback failed, tried again soon: {why}"
             );
-            self.clock.sleep(pause).await;
+            sandbox.clock().sleep(pause).await;
         }
     }
 
-    async fn try_once(&self, body: &serde_json::Value) -> Answer {
-        let request = self.client.post(self.url.clone()).json(body);
+    async fn try_once(&self, url: &Url, body: &serde_json::Value) -> Answer {
+        let request = self.client.post(url.clone()).json(body);
         let mut answer = match request.send().await {
             Ok(answer) => answer,
             Err(error) => return Answer::None(error.without_url().to_string()),
@@ -145,9 +160,9 @@ impl Answer {
     }
 }
 
-/// Sends what is announced until the end; without a URL, announcements are dropped.
+/// Sends what is announced until the end; what has no URL to go to is dropped.
 pub(crate) async fn send_callbacks(
-    callbacks: Option<Callbacks>,
+    callbacks: Callbacks,
     sandbox: &Arc<Sandbox>,
     mut announcements: UnboundedReceiver<Announcement>,
     shutdown: &CancellationToken,
@@ -158,8 +173,11 @@ pub(crate) async fn send_callbacks(
             () = shutdown.cancelled() => return,
             Some(_) = deliveries.join_next() => {}
             Some(announcement) = announcements.recv() => {
-                if let Some(callbacks) = callbacks.clone() {
-                    deliveries.spawn(callbacks.deliver(sandbox.clone(), announcement));
+                if deliveries.len() < MAX_DELIVERIES {
+                    deliveries.spawn(callbacks.clone().deliver(sandbox.clone(), announcement));
+                } else {
+                    let id = announcement.invoice_id;
+                    tracing::warn!(id, "callback dropped: {MAX_DELIVERIES} others are on their way");
                 }
             }
         }

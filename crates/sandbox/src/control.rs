@@ -9,6 +9,8 @@ mod mine;
 mod next_invoice;
 mod prices;
 mod requests;
+mod rules;
+mod sessions;
 
 use std::sync::Arc;
 
@@ -32,9 +34,12 @@ pub(crate) fn routes() -> Router<Arc<Sandbox>> {
             "/sandbox/invoices/{id}/address",
             post(invoices::report_address),
         )
+        .route("/sandbox/sessions", get(sessions::list))
         .route("/sandbox/mine", post(mine::mine))
         .route("/sandbox/next-invoice", post(next_invoice::lie))
         .route("/sandbox/prices", post(prices::set))
+        .route("/sandbox/prices/lapse", post(prices::lapse))
+        .route("/sandbox/rules", get(rules::show).post(rules::change))
         .route("/sandbox/faults", post(faults::plan).delete(faults::clear))
         .route("/sandbox/requests", get(requests::list))
         .route("/sandbox/journal", get(journal::list))

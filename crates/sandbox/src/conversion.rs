@@ -13,6 +13,8 @@ pub(crate) struct Conversion {
     pub(crate) local: Amount,
     pub(crate) local_currency: Currency,
     pub(crate) issued_at: Timestamp,
+    /// Counted from 1 over all that were issued.
+    pub(crate) number: u64,
 }
 
 /// The three amounts of an invoice, as the merchant wrote them.

@@ -13,7 +13,7 @@
 //! service that looks at an invoice only until it runs out disproves the late transaction; one that never leaves
 //! COMPLETED disproves the top-up.
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use money::{Amount, AmountError, AmountText, Currency, Rounding};
 
 use crate::coin::Coin;
@@ -21,6 +21,9 @@ use crate::conversion::Terms;
 
 /// Confirmations of every transaction that complete an invoice. Source: payment-service.md, "Limits".
 pub(crate) const REQUIRED_CONFIRMATIONS: u32 = 3;
+
+/// Statuses that are remembered of one invoice.
+const MAX_HISTORY: usize = 50;
 
 /// An invoice with its life.
 #[derive(Clone, Debug)]
@@ -39,6 +42,8 @@ pub(crate) struct Invoice {
     /// Set by POST /confirm, which moves nothing else.
     pub(crate) marked_as_paid: bool,
     pub(crate) email: Option<String>,
+    /// The checkout session it belongs to, when the service's own page opened it.
+    pub(crate) hosted: Option<Hosted>,
     transactions: Vec<Transaction>,
     received: Received,
     /// Told to fail; no transaction changes that.
@@ -46,12 +51,24 @@ pub(crate) struct Invoice {
     announced: Option<Final>,
     /// The status at the last look.
     noted: Status,
+    /// The statuses it had and since when, oldest first; the last [`MAX_HISTORY`] of them.
+    history: Vec<(Timestamp, Status)>,
+}
+
+/// What an invoice takes over from its checkout session.
+#[derive(Clone, Debug)]
+pub(crate) struct Hosted {
+    /// Where the customer goes afterwards.
+    pub(crate) website: String,
+    /// Where the end is told.
+    pub(crate) callback_url: String,
 }
 
 /// A payment on the chain.
 #[derive(Clone, Debug)]
 pub(crate) struct Transaction {
     pub(crate) hash: String,
+    pub(crate) amount: Amount,
     pub(crate) seen_at: Timestamp,
     /// 0 while it waits in the mempool.
     pub(crate) confirmations: u32,
@@ -72,6 +89,8 @@ pub(crate) enum Status {
     Processing,
     Completed,
     Failed,
+    /// A hosted checkout alone comes here, before it is an invoice.
+    Cancelled,
 }
 
 /// A status that a callback tells.
@@ -105,12 +124,13 @@ pub(crate) struct Opening {
     pub(crate) local_currency: Currency,
     pub(crate) address: String,
     pub(crate) qr_string: String,
-    pub(crate) minutes: u32,
+    pub(crate) expires_at: Timestamp,
+    pub(crate) email: Option<String>,
+    pub(crate) hosted: Option<Hosted>,
 }
 
 impl Invoice {
     pub(crate) fn open(opening: Opening, now: Timestamp) -> Self {
-        let lifetime = SignedDuration::from_mins(i64::from(opening.minutes));
         Self {
             id: opening.id,
             coin: opening.coin,
@@ -120,16 +140,16 @@ impl Invoice {
             address: opening.address,
             qr_string: opening.qr_string,
             created_at: now,
-            expires_at: now
-                .saturating_add(lifetime)
-                .expect("a duration is no calendar unit"),
+            expires_at: opening.expires_at,
             marked_as_paid: false,
-            email: None,
+            email: opening.email,
+            hosted: opening.hosted,
             transactions: Vec::new(),
             received: Received::NOTHING,
             failed: false,
             announced: None,
             noted: Status::Checking,
+            history: vec![(now, Status::Checking)],
         }
     }
 
@@ -156,6 +176,16 @@ impl Invoice {
         self.transactions.last()
     }
 
+    /// Every payment, oldest first.
+    pub(crate) fn transactions(&self) -> &[Transaction] {
+        &self.transactions
+    }
+
+    /// The statuses it had and since when, oldest first.
+    pub(crate) fn history(&self) -> &[(Timestamp, Status)] {
+        &self.history
+    }
+
     pub(crate) fn transaction_count(&self) -> usize {
         self.transactions.len()
     }
@@ -180,7 +210,8 @@ impl Invoice {
     }
 
     /// A transaction is seen, with so many confirmations already.
-    pub(crate) fn pay(&mut self, amount: Amount, seen: Transaction) -> Result<(), Refused> {
+    pub(crate) fn pay(&mut self, seen: Transaction) -> Result<(), Refused> {
+        let amount = seen.amount;
         if self.failed {
             return Err(Refused::HasFailed);
         }
@@ -227,7 +258,14 @@ impl Invoice {
     pub(crate) fn moved(&mut self, now: Timestamp) -> Option<(Status, Status)> {
         let to = self.status(now);
         let from = core::mem::replace(&mut self.noted, to);
-        (from != to).then_some((from, to))
+        if from == to {
+            return None;
+        }
+        if self.history.len() == MAX_HISTORY {
+            self.history.remove(0);
+        }
+        self.history.push((now, to));
+        Some((from, to))
     }
 
     /// The final status that nobody was told yet, once. After a top-up, completing is told again.
@@ -235,7 +273,7 @@ impl Invoice {
         let reached = match self.status(now) {
             Status::Completed => Some(Final::Completed),
             Status::Failed => Some(Final::Failed),
-            Status::Checking | Status::Processing => None,
+            Status::Checking | Status::Processing | Status::Cancelled => None,
         };
         let news = reached.filter(|_| reached != self.announced);
         self.announced = reached;
@@ -284,6 +322,7 @@ impl Status {
             Self::Processing => "PROCESSING",
             Self::Completed => "COMPLETED",
             Self::Failed => "FAILED",
+            Self::Cancelled => "CANCELLED",
         }
     }
 }

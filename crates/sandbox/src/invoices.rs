@@ -1,24 +1,33 @@
 //! Every invoice of this run, in the order in which they were opened.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use money::{Amount, Currency};
 use serde::Deserialize;
 
 use crate::coin::Coin;
 use crate::conversion::Terms;
-use crate::invoice::{Final, Invoice, Opening, Refused, Status, Transaction};
+use crate::invoice::{Final, Hosted, Invoice, Opening, Refused, Status, Transaction};
 use crate::payment_uri::payment_uri;
 use crate::seed::Seed;
-use crate::settings::Settings;
+use crate::shelf::Shelf;
 
 /// The service's invoices.
 #[derive(Debug)]
 pub(crate) struct Invoices {
     seed: Seed,
-    local_currency: Currency,
-    minutes: u32,
-    all: Vec<Invoice>,
+    shelf: Shelf<Invoice>,
     next: NextInvoice,
+}
+
+/// What somebody wants an invoice for.
+#[derive(Debug)]
+pub(crate) struct Wanted {
+    pub(crate) coin: Coin,
+    pub(crate) terms: Terms,
+    pub(crate) local_currency: Currency,
+    pub(crate) minutes: u32,
+    /// The session's, when the service's own page wants it.
+    pub(crate) session: Option<(String, String, Hosted)>,
 }
 
 /// What the next invoice says instead of the truth: a corrupted address, a foreign QR code.
@@ -34,6 +43,8 @@ pub(crate) struct NextInvoice {
 pub(crate) struct Announcement {
     pub(crate) invoice_id: String,
     pub(crate) reached: Final,
+    /// Where; `None` for the account's own URL.
+    pub(crate) callback_url: Option<String>,
 }
 
 /// What moved an invoice since it was last looked at.
@@ -44,22 +55,23 @@ pub(crate) struct Change {
     pub(crate) to: Status,
     /// A final status that nobody was told yet.
     pub(crate) announced: Option<Final>,
+    /// Where that is told; `None` for the account's own URL.
+    pub(crate) callback_url: Option<String>,
 }
 
 impl Invoices {
-    pub(crate) fn new(settings: &Settings) -> Self {
+    pub(crate) fn new(seed: Seed) -> Self {
         Self {
-            seed: Seed::new(settings.seed),
-            local_currency: settings.local_currency,
-            minutes: settings.invoice_minutes,
-            all: Vec::new(),
+            seed,
+            shelf: Shelf::default(),
             next: NextInvoice::default(),
         }
     }
 
     /// Opens an invoice at a fresh address, or at the one that was asked for with [`Invoices::lie_next`].
-    pub(crate) fn open(&mut self, coin: Coin, terms: Terms, now: Timestamp) -> &Invoice {
-        let number = u64::try_from(self.all.len()).expect("invoices fit the memory") + 1;
+    pub(crate) fn open(&mut self, wanted: Wanted, now: Timestamp) -> &Invoice {
+        let Wanted { coin, terms, .. } = wanted;
+        let number = self.shelf.next_number();
         let lie = core::mem::take(&mut self.next);
         let address = lie
             .address
@@ -67,17 +79,30 @@ impl Invoices {
         let qr_string = lie
             .qr_string
             .unwrap_or_else(|| payment_uri(&coin, &address, &terms.crypto));
+        let lifetime = SignedDuration::from_mins(i64::from(wanted.minutes));
+        let (id, email, hosted) = match wanted.session {
+            Some((id, email, hosted)) => (id, Some(email), Some(hosted)),
+            None => (
+                format!("inv_{}", self.seed.id("invoice", number)),
+                None,
+                None,
+            ),
+        };
         let opening = Opening {
-            id: format!("inv_{}", self.seed.id("invoice", number)),
+            id: id.clone(),
             coin,
             terms,
-            local_currency: self.local_currency,
+            local_currency: wanted.local_currency,
             address,
             qr_string,
-            minutes: self.minutes,
+            expires_at: now
+                .saturating_add(lifetime)
+                .expect("a duration is no calendar unit"),
+            email,
+            hosted,
         };
-        self.all.push(Invoice::open(opening, now));
-        self.all.last().expect("one was pushed")
+        let due = opening.expires_at;
+        self.shelf.add(id, Invoice::open(opening, now), due)
     }
 
     /// The next invoice answers with these instead. A QR string that is not given follows the address.
@@ -86,15 +111,15 @@ impl Invoices {
     }
 
     pub(crate) fn find(&self, id: &str) -> Option<&Invoice> {
-        self.all.iter().find(|invoice| invoice.id == id)
+        self.shelf.find(id)
     }
 
     pub(crate) fn find_mut(&mut self, id: &str) -> Option<&mut Invoice> {
-        self.all.iter_mut().find(|invoice| invoice.id == id)
+        self.shelf.find_mut(id)
     }
 
     pub(crate) fn newest_first(&self) -> impl Iterator<Item = &Invoice> {
-        self.all.iter().rev()
+        self.shelf.newest_first()
     }
 
     /// Sends `amount` to an invoice's address; `None` when there is no such invoice.
@@ -111,30 +136,33 @@ impl Invoices {
         let drawn = seed.draw(id, nth);
         let transaction = Transaction {
             hash: invoice.coin.chain.transaction_hash(&drawn),
+            amount,
             seen_at: now,
             confirmations,
         };
-        Some(invoice.pay(amount, transaction))
+        Some(invoice.pay(transaction))
     }
 
     /// Finds blocks on every chain.
     pub(crate) fn mine(&mut self, blocks: u32) {
-        for invoice in &mut self.all {
+        self.shelf.change_all(|invoice| {
             invoice.mine(blocks);
-        }
+            invoice.transaction_count() > 0
+        });
     }
 
     /// What moved since the last look: statuses, and which of them are to be told.
     pub(crate) fn changes(&mut self, now: Timestamp) -> Vec<Change> {
-        let news = self.all.iter_mut().filter_map(|invoice| {
+        self.shelf.look(now, |invoice| {
             let (from, to) = invoice.moved(now)?;
+            let hosted = invoice.hosted.as_ref();
             Some(Change {
                 invoice_id: invoice.id.clone(),
                 from,
                 to,
+                callback_url: hosted.map(|hosted| hosted.callback_url.clone()),
                 announced: invoice.announce(now),
             })
-        });
-        news.collect()
+        })
     }
 }

@@ -30,6 +30,9 @@ struct Arguments {
     /// A file to which every request and every event is appended, one JSON object per line.
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
+    /// Where browsers reach the sandbox, when that is not the address it listens on.
+    #[arg(long, value_name = "URL")]
+    public_url: Option<Url>,
     /// The API key that callers must name.
     #[arg(long)]
     api_key: Option<String>,
@@ -64,6 +67,7 @@ async fn serve(arguments: Arguments) -> anyhow::Result<()> {
             .api_secret
             .map_or(defaults.api_secret, ApiSecret::new),
         log_file: arguments.log,
+        public_url: arguments.public_url.map(String::from),
         ..Settings::default()
     };
     let address = arguments.listen;

@@ -21,26 +21,31 @@ pub(crate) fn routes() -> Router<Arc<Sandbox>> {
     Router::new()
         .route(
             "/sandbox",
-            get(async || file("text/html; charset=utf-8", HTML)),
+            get(async || file(POLICY, "text/html; charset=utf-8", HTML)),
         )
         .route(
             "/sandbox/page.css",
-            get(async || file("text/css; charset=utf-8", CSS)),
+            get(async || file(POLICY, "text/css; charset=utf-8", CSS)),
         )
         .route(
             "/sandbox/page.js",
-            get(async || file("text/javascript; charset=utf-8", JS)),
+            get(async || file(POLICY, "text/javascript; charset=utf-8", JS)),
         )
         .route(
             "/sandbox/icon.svg",
-            get(async || file("image/svg+xml", ICON)),
+            get(async || file(POLICY, "image/svg+xml", ICON)),
         )
 }
 
-fn file(media_type: &'static str, content: &'static str) -> Response {
+/// A file of a page, under that page's policy.
+pub(crate) fn file(
+    policy: &'static str,
+    media_type: &'static str,
+    content: &'static str,
+) -> Response {
     let headers: [(HeaderName, &str); 4] = [
         (header::CONTENT_TYPE, media_type),
-        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::CONTENT_SECURITY_POLICY, policy),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::CACHE_CONTROL, "no-cache"),
     ];

@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 
 use serde::Serialize;
 
+use crate::service::SignatureProof;
+
 /// Calls that are remembered.
 const CAPACITY: usize = 500;
 
@@ -30,6 +32,9 @@ pub(crate) struct LoggedCall {
     pub(crate) code: Option<&'static str>,
     /// Why it was refused: for a wrong signature, what should have been signed.
     pub(crate) message: Option<String>,
+    /// For a wrong signature: what was expected, what came, and the mistake that explains it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) signature: Option<Box<SignatureProof>>,
     /// The fault that was planned for this call.
     pub(crate) fault: Option<String>,
 }
@@ -64,6 +69,7 @@ mod tests {
                 status: Some(200),
                 code: None,
                 message: None,
+                signature: None,
                 fault: None,
             });
         }

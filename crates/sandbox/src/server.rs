@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::callback::{Callbacks, send_callbacks};
 use crate::connection::{Cut, CuttableListener};
 use crate::state::Sandbox;
-use crate::{Settings, control, page, service};
+use crate::{Settings, control, hosted, page, service};
 
 /// How often invoices are looked at for having run out, when nobody asks.
 const EXPIRY_INTERVAL: Duration = Duration::from_secs(1);
@@ -31,12 +31,16 @@ pub async fn run(
     settings: Settings,
     shutdown: CancellationToken,
 ) -> anyhow::Result<()> {
-    let callbacks = match &settings.callback_url {
-        Some(url) => Some(Callbacks::to(url, settings.clock.clone())?),
-        None => None,
-    };
+    let callbacks = Callbacks::new(settings.callback_url.as_deref())?;
     let (announce, announcements) = mpsc::unbounded_channel();
-    let sandbox = Arc::new(Sandbox::new(settings, announce)?);
+    let address = listener
+        .local_addr()
+        .context("the listener has no address")?;
+    let public_url = settings.public_url.as_deref().map_or_else(
+        || format!("http://{address}"),
+        |url| url.trim_end_matches('/').to_owned(),
+    );
+    let sandbox = Arc::new(Sandbox::new(settings, public_url, announce)?);
     let stopped = shutdown.child_token();
     // One task holds all three: a panic in any of them ends the server instead of leaving half of it.
     let (served, (), ()) = tokio::join!(
@@ -61,6 +65,7 @@ async fn serve(
         .merge(service::routes())
         .merge(control::routes())
         .merge(page::routes())
+        .merge(hosted::routes())
         .fallback(control::nothing_here)
         .method_not_allowed_fallback(control::nothing_here)
         .with_state(sandbox)

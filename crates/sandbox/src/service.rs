@@ -3,9 +3,14 @@
 mod authenticate;
 mod body;
 mod call;
+mod checkout;
 mod confirm;
 mod create_invoice;
+mod currencies;
+mod endpoint;
 mod invoice;
+mod merchants;
+mod preferences;
 mod prices;
 mod refusal;
 
@@ -14,9 +19,10 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{ConnectInfo, Request, State};
-use axum::http::{Method, StatusCode, header};
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::any;
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::connection::Cut;
@@ -26,38 +32,9 @@ use crate::request_log::LoggedCall;
 use crate::state::Sandbox;
 use authenticate::authenticate;
 use call::Call;
+pub(crate) use endpoint::Endpoint;
+pub(crate) use refusal::SignatureProof;
 use refusal::{Code, Refusal};
-
-/// The endpoints below the base address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Endpoint {
-    Prices,
-    CreateInvoice,
-    Invoice,
-    Confirm,
-}
-
-impl Endpoint {
-    fn of(method: &Method, path: &str) -> Option<Self> {
-        match (method.as_str(), path) {
-            ("GET", "/prices") => Some(Self::Prices),
-            ("POST", "/invoice") => Some(Self::CreateInvoice),
-            ("GET", "/invoice") => Some(Self::Invoice),
-            ("POST", "/confirm") => Some(Self::Confirm),
-            _ => None,
-        }
-    }
-
-    /// What a call of it brings about when it is not refused.
-    fn did(self) -> Did {
-        match self {
-            Self::Prices => Did::PromisedPrices,
-            Self::CreateInvoice => Did::CreatedInvoice,
-            Self::Invoice => Did::ToldInvoice,
-            Self::Confirm => Did::ConfirmedInvoice,
-        }
-    }
-}
 
 pub(crate) fn routes() -> Router<Arc<Sandbox>> {
     Router::new()
@@ -69,30 +46,11 @@ pub(crate) fn routes() -> Router<Arc<Sandbox>> {
 struct Answer {
     status: StatusCode,
     retry_after_seconds: Option<u32>,
-    /// `None` when nothing was done.
-    did: Option<Did>,
+    /// The endpoint that did what it was asked; `None` when nothing was done.
+    did: Option<Endpoint>,
+    /// What the header Date says.
+    date: Timestamp,
     body: Value,
-}
-
-/// What a call brought about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Did {
-    PromisedPrices,
-    CreatedInvoice,
-    ToldInvoice,
-    ConfirmedInvoice,
-}
-
-impl Did {
-    /// The word in the journal.
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::PromisedPrices => "promised_prices",
-            Self::CreatedInvoice => "created_invoice",
-            Self::ToldInvoice => "told_invoice",
-            Self::ConfirmedInvoice => "confirmed_invoice",
-        }
-    }
 }
 
 async fn answer(
@@ -106,7 +64,7 @@ async fn answer(
         Some(Fault::Status {
             status,
             retry_after_seconds,
-        }) => (planned(*status, *retry_after_seconds), None),
+        }) => (planned(&sandbox, *status, *retry_after_seconds), None),
         _ => perform(&sandbox, &call),
     };
     log(&sandbox, &call, &answer, refusal, fault.as_ref());
@@ -125,37 +83,48 @@ async fn answer(
 
 /// Does what the call asks, as the service would.
 fn perform(sandbox: &Sandbox, call: &Call) -> (Answer, Option<Refusal>) {
+    let endpoint = call.endpoint();
     let result: Result<_, Refusal> = sandbox.act(|state, now| {
-        let endpoint = call.endpoint().ok_or_else(|| Refusal::no_endpoint(call))?;
-        authenticate(&sandbox.settings, state, call, now)?;
+        let endpoint = endpoint.ok_or_else(|| Refusal::no_endpoint(call))?;
+        if let Some(limit) = state.rules.calls_per_minute {
+            let counted = state.throttle.count(now, limit);
+            counted.map_err(|seconds| Refusal::too_many(limit, seconds))?;
+        }
+        authenticate(sandbox, state, call, endpoint)?;
         let body = match endpoint {
             Endpoint::Prices => prices::answer(&mut state.prices, now),
-            Endpoint::CreateInvoice => create_invoice::answer(&sandbox.settings, state, call, now)?,
-            Endpoint::Invoice => invoice::answer(&state.invoices, call, now)?,
+            Endpoint::CreateInvoice => create_invoice::answer(state, call, now)?,
+            Endpoint::Invoice => invoice::answer(state, call, now)?,
             Endpoint::Confirm => confirm::answer(&sandbox.settings, &mut state.invoices, call)?,
+            Endpoint::Checkout => checkout::answer(sandbox, state, call, now)?,
+            Endpoint::Currencies => currencies::answer(&state.prices),
+            Endpoint::AddPreference => preferences::add(state, call)?,
+            Endpoint::ChangePreference => preferences::change(state, call)?,
+            Endpoint::OnboardMerchant => merchants::onboard(state, call)?,
+            Endpoint::MerchantAccount => merchants::account(sandbox, state, call)?,
+            Endpoint::ChangeSettings => merchants::change_settings(state, call)?,
         };
-        Ok((endpoint.did(), body))
+        Ok((endpoint, body))
     });
     match result {
-        Ok((did, body)) => {
-            let did = Some(did);
-            (
-                Answer {
-                    did,
-                    ..Answer::new(StatusCode::OK, body)
-                },
-                None,
-            )
+        Ok((endpoint, body)) => {
+            let answer = Answer::new(sandbox, StatusCode::OK, body);
+            let did = Some(endpoint);
+            (Answer { did, ..answer }, None)
         }
-        Err(refusal) => (
-            Answer::new(refusal.code.status(), refusal.body()),
-            Some(refusal),
-        ),
+        Err(refusal) => {
+            let (status, body) = (refusal.code.status(), refusal.body(endpoint));
+            let answer = Answer {
+                retry_after_seconds: refusal.retry_after_seconds,
+                ..Answer::new(sandbox, status, body)
+            };
+            (answer, Some(refusal))
+        }
     }
 }
 
 /// The answer that a fault puts in place of the service's own.
-fn planned(status: u16, retry_after_seconds: Option<u32>) -> Answer {
+fn planned(sandbox: &Sandbox, status: u16, retry_after_seconds: Option<u32>) -> Answer {
     let status = StatusCode::from_u16(status).expect("the control API plans 400 to 599 alone");
     let error = status.canonical_reason().unwrap_or("Error");
     let body = json!({
@@ -165,7 +134,7 @@ fn planned(status: u16, retry_after_seconds: Option<u32>) -> Answer {
     });
     Answer {
         retry_after_seconds,
-        ..Answer::new(status, body)
+        ..Answer::new(sandbox, status, body)
     }
 }
 
@@ -177,8 +146,9 @@ fn log(
     fault: Option<&Fault>,
 ) {
     let dropped = fault == Some(&Fault::Drop);
-    let (code, message) = refusal
-        .map(|refusal| (refusal.code.as_str(), refusal.message))
+    let code = refusal.as_ref().map(|refusal| refusal.code.as_str());
+    let (message, proof) = refusal
+        .map(|refusal| (refusal.message, refusal.proof))
         .unzip();
     tracing::debug!(
         method = %call.method,
@@ -189,7 +159,6 @@ fn log(
     );
     let status = (!dropped).then_some(answer.status.as_u16());
     let fault = fault.map(ToString::to_string);
-    let done = answer.did.map(Did::as_str);
     let request = Event::Request {
         method: call.method.to_string(),
         path: call.target.clone(),
@@ -197,8 +166,8 @@ fn log(
         asked: call.json().map(Box::new),
         status,
         retry_after: answer.retry_after_seconds,
-        did: done,
-        answer: (answer.did != Some(Did::PromisedPrices)).then(|| answer.body.clone()),
+        did: answer.did.map(Endpoint::did),
+        answer: (!answer.did.is_some_and(Endpoint::is_long)).then(|| answer.body.clone()),
         code,
         message: message.clone(),
         fault: fault.clone(),
@@ -213,14 +182,17 @@ fn log(
             status,
             code,
             message,
+            signature: proof.flatten(),
             fault,
         });
     });
 }
 
 impl Answer {
-    fn new(status: StatusCode, body: Value) -> Self {
+    fn new(sandbox: &Sandbox, status: StatusCode, body: Value) -> Self {
+        let date = sandbox.act(|state, _| sandbox.service_time(&state.rules));
         Self {
+            date,
             status,
             retry_after_seconds: None,
             did: None,
@@ -233,9 +205,18 @@ impl Answer {
         let headers = response.headers_mut();
         let json = header::HeaderValue::from_static("application/json");
         headers.insert(header::CONTENT_TYPE, json);
+        let date = http_date(self.date);
+        if let Ok(date) = header::HeaderValue::try_from(date) {
+            headers.insert(header::DATE, date);
+        }
         if let Some(seconds) = self.retry_after_seconds {
             headers.insert(header::RETRY_AFTER, seconds.into());
         }
         response
     }
+}
+
+/// A date as HTTP writes it. Source: RFC 9110, section 5.6.7.
+fn http_date(at: Timestamp) -> String {
+    at.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
 }

@@ -22,6 +22,8 @@ pub struct Settings {
     /// `Assumed:` invoices of POST /invoice, which name no URL themselves, use one of the account. Disproved by a
     /// service that sends callbacks for hosted checkouts only.
     pub callback_url: Option<String>,
+    /// Where browsers reach the sandbox, for the pages it links to; `None` names the address it listens on.
+    pub public_url: Option<String>,
     /// Where POST /confirm sends the customer.
     pub merchant_website: String,
     /// The currency of `amount_in_local_currency`.
@@ -53,6 +55,7 @@ impl Default for Settings {
             api_key: "florin_sandbox_key".to_owned(),
             api_secret: ApiSecret::new("florin_sandbox_secret"),
             callback_url: None,
+            public_url: None,
             merchant_website: "http://127.0.0.1:8081/thanks".to_owned(),
             local_currency: Currency::USD,
             local_per_usd: Amount::ONE,

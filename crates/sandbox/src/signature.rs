@@ -30,6 +30,14 @@ pub(crate) fn is_signed(secret: &ApiSecret, message: &[u8], signature: &str) -> 
         .is_ok()
 }
 
+/// The signature of a message, as it should have been.
+pub(crate) fn sign(secret: &ApiSecret, message: &[u8]) -> String {
+    let mac = Hmac::<Sha384>::new_from_slice(secret.expose().as_bytes())
+        .expect("HMAC takes a key of any length")
+        .chain_update(message);
+    hex::encode(mac.finalize().into_bytes())
+}
+
 /// Whether JSON text has no blanks between its tokens.
 ///
 /// The specification signs "compact JSON text". `Assumed:` the service writes the text anew from what it parsed, so

@@ -13,7 +13,6 @@ use serde::{Deserialize, Serialize};
 use super::{ControlError, read};
 use crate::conversion::whole;
 use crate::invoice::{Invoice, REQUIRED_CONFIRMATIONS, Refused};
-use crate::journal::Event;
 use crate::state::Sandbox;
 
 /// GET /sandbox/invoices: newest first.
@@ -47,12 +46,8 @@ pub(super) async fn pay(
     change(&sandbox, &id, |state, now| {
         let invoice = state.invoices.find(&id).ok_or_else(|| unknown(&id))?;
         let amount = meant(&pay.amount, invoice)?;
-        let paid = state.invoices.pay(&id, amount, pay.confirmations, now);
-        paid.ok_or_else(|| unknown(&id))?.map_err(refused)?;
-        if let Some(payment) = payment(state.invoices.find(&id), amount) {
-            state.journal.add(now, payment);
-        }
-        Ok(())
+        let paid = state.pay(&id, amount, pay.confirmations, now);
+        paid.ok_or_else(|| unknown(&id))?.map_err(refused)
     })
 }
 
@@ -132,19 +127,6 @@ fn meant(word: &str, invoice: &Invoice) -> Result<Amount, ControlError> {
         }
     };
     amount.map_err(|error| refused(Refused::Incalculable(error)))
-}
-
-/// The payment that was just seen, as the journal tells it.
-fn payment(invoice: Option<&Invoice>, amount: Amount) -> Option<Event> {
-    let invoice = invoice?;
-    let seen = invoice.latest_transaction()?;
-    Some(Event::Payment {
-        invoice_id: invoice.id.clone(),
-        crypto_code: invoice.coin.code.to_string(),
-        amount: amount.to_string(),
-        transaction_hash: seen.hash.clone(),
-        confirmations: seen.confirmations,
-    })
 }
 
 fn unknown(id: &str) -> ControlError {

@@ -1,4 +1,4 @@
-//! POST /sandbox/prices: moves a price. Promises that were made keep the old one.
+//! POST /sandbox/prices: moves a price. Promises that were made keep the old one, until they are told to lapse.
 
 use std::sync::Arc;
 
@@ -42,4 +42,10 @@ pub(super) async fn set(
         }
     })?;
     Ok(Json(json!({"crypto_code": crypto_code, "usd": usd})))
+}
+
+/// POST /sandbox/prices/lapse: every promise lapses at once.
+pub(super) async fn lapse(State(sandbox): State<Arc<Sandbox>>) -> Json<Value> {
+    sandbox.act(|state, _| state.prices.lapse());
+    Json(json!({}))
 }

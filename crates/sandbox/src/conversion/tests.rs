@@ -18,6 +18,7 @@ fn conversion(asset: Asset, usd: &str, local: &str, currency: &str) -> Conversio
         local: amount(local),
         local_currency: Currency::parse(currency).unwrap(),
         issued_at: Timestamp::from_second(1_000).unwrap(),
+        number: 1,
     }
 }
 

@@ -26,13 +26,16 @@ fn invoice() -> Invoice {
         local_currency: Currency::parse("JPY").unwrap(),
         address: "tb1q".to_owned(),
         qr_string: "bitcoin:tb1q".to_owned(),
-        minutes: 15,
+        expires_at: at(15 * 60),
+        email: None,
+        hosted: None,
     };
     Invoice::open(opening, at(0))
 }
 
-fn seen(confirmations: u32) -> Transaction {
+fn seen(text: &str, confirmations: u32) -> Transaction {
     Transaction {
+        amount: amount(text),
         hash: "ab".to_owned(),
         seen_at: at(60),
         confirmations,
@@ -41,7 +44,7 @@ fn seen(confirmations: u32) -> Transaction {
 
 fn paid(text: &str, confirmations: u32) -> Invoice {
     let mut invoice = invoice();
-    invoice.pay(amount(text), seen(confirmations)).unwrap();
+    invoice.pay(seen(text, confirmations)).unwrap();
     invoice
 }
 
@@ -79,7 +82,7 @@ fn a_late_transaction_revives_an_expired_invoice() {
     let mut invoice = invoice();
     invoice.expire(at(10)).unwrap();
     assert_eq!(invoice.status(at(10)), Status::Failed);
-    invoice.pay(amount("0.00030973"), seen(3)).unwrap();
+    invoice.pay(seen("0.00030973", 3)).unwrap();
     assert_eq!(invoice.status(at(20)), Status::Completed);
 }
 
@@ -103,7 +106,7 @@ fn a_failed_invoice_stays_failed() {
     invoice.mine(10);
     assert_eq!(invoice.status(at(60)), Status::Failed);
     assert_eq!(invoice.confirmations(), Some(1));
-    assert_eq!(invoice.pay(amount("1"), seen(0)), Err(Refused::HasFailed));
+    assert_eq!(invoice.pay(seen("1", 0)), Err(Refused::HasFailed));
 }
 
 #[test]
@@ -134,7 +137,7 @@ fn a_top_up_is_processed_and_completes_with_the_sum() {
     let mut invoice = paid("0.0002", 3);
     assert_eq!(invoice.status(at(60)), Status::Completed);
     assert_eq!(invoice.remaining(), amount("0.00010973"));
-    invoice.pay(amount("0.00010973"), seen(0)).unwrap();
+    invoice.pay(seen("0.00010973", 0)).unwrap();
     assert_eq!(
         (invoice.status(at(60)), invoice.confirmations()),
         (Status::Processing, Some(0))
@@ -148,10 +151,10 @@ fn a_top_up_is_processed_and_completes_with_the_sum() {
 #[test]
 fn an_impossible_payment_is_refused_and_changes_nothing() {
     let mut invoice = invoice();
-    assert_eq!(invoice.pay(Amount::ZERO, seen(0)), Err(Refused::Nothing));
-    let fine = invoice.pay(amount("0.000000001"), seen(0));
+    assert_eq!(invoice.pay(seen("0", 0)), Err(Refused::Nothing));
+    let fine = invoice.pay(seen("0.000000001", 0));
     assert_eq!(fine, Err(Refused::TooFine { decimals: 8 }));
-    let huge = invoice.pay(amount("999999999999.99999999"), seen(0));
+    let huge = invoice.pay(seen("999999999999.99999999", 0));
     assert_eq!(huge, Err(Refused::Incalculable(AmountError::TooLarge)));
     assert_eq!(invoice.received(), Received::NOTHING);
     assert_eq!(invoice.status(at(0)), Status::Checking);
@@ -163,7 +166,7 @@ fn each_end_is_announced_once() {
     assert_eq!(invoice.announce(at(0)), None);
     assert_eq!(invoice.announce(at(900)), Some(Final::Failed));
     assert_eq!(invoice.announce(at(901)), None);
-    invoice.pay(amount("0.0002"), seen(3)).unwrap();
+    invoice.pay(seen("0.0002", 3)).unwrap();
     assert_eq!(invoice.announce(at(902)), Some(Final::Completed));
     assert_eq!(invoice.announce(at(903)), None);
 }
@@ -172,7 +175,7 @@ fn each_end_is_announced_once() {
 fn completing_after_a_top_up_is_announced_again() {
     let mut invoice = paid("0.0002", 3);
     assert_eq!(invoice.announce(at(60)), Some(Final::Completed));
-    invoice.pay(amount("0.0001"), seen(0)).unwrap();
+    invoice.pay(seen("0.0001", 0)).unwrap();
     assert_eq!(invoice.announce(at(61)), None);
     invoice.mine(3);
     assert_eq!(invoice.announce(at(62)), Some(Final::Completed));

@@ -5,24 +5,37 @@
 
 use jiff::Timestamp;
 
-use super::{Call, Code, Refusal};
+use super::refusal::SignatureProof;
+use super::{Call, Code, Endpoint, Refusal};
 use crate::Settings;
-use crate::signature::{is_compact, is_signed, signed_message};
-use crate::state::State;
+use crate::rules::Rules;
+use crate::signature::{is_compact, is_signed, sign, signed_message};
+use crate::signature_hint::SignatureAttempt;
+use crate::state::{Sandbox, State};
 
 /// Checks key, nonce, signature and content type, in this order.
+///
+/// POST /checkout needs no signature (payment-service.md, "Signature"); when it has one, that one is checked too
+/// (`Assumed:`), so that a merchant who signs everything hears of a wrong signature.
 pub(super) fn authenticate(
-    settings: &Settings,
+    sandbox: &Sandbox,
     state: &mut State,
     call: &Call,
-    now: Timestamp,
+    endpoint: Endpoint,
 ) -> Result<(), Refusal> {
+    let settings = &sandbox.settings;
     check_key(settings, call)?;
+    let signs = call.headers.contains_key("signature") || call.headers.contains_key("nonce");
+    if endpoint == Endpoint::Checkout && !signs {
+        call.whole_body()?;
+        return check_content_type(call);
+    }
     let nonce = call
         .header("nonce")
         .ok_or_else(|| unsigned("the header nonce is missing, or sent twice"))?;
-    let seconds = check_nonce(settings, state, nonce, now)?;
-    check_signature(settings, call, nonce)?;
+    let here = sandbox.service_time(&state.rules);
+    let seconds = check_nonce(state, nonce, here)?;
+    check_signature(settings, &state.rules, call, nonce)?;
     check_content_type(call)?;
     state.last_nonce = state.last_nonce.max(seconds);
     Ok(())
@@ -37,24 +50,27 @@ fn check_key(settings: &Settings, call: &Call) -> Result<(), Refusal> {
     }
 }
 
-fn check_nonce(
-    settings: &Settings,
-    state: &State,
-    nonce: &str,
-    now: Timestamp,
-) -> Result<i64, Refusal> {
+fn check_nonce(state: &State, nonce: &str, now: Timestamp) -> Result<i64, Refusal> {
+    let rules = &state.rules;
     let digits = !nonce.is_empty() && nonce.bytes().all(|byte| byte.is_ascii_digit());
     let seconds = nonce.parse::<i64>().ok().filter(|_| digits);
     let seconds = seconds
         .ok_or_else(|| unsigned(format!("the nonce {nonce:?} is no Unix time in seconds")))?;
     let here = now.as_second();
-    if seconds.abs_diff(here) > u64::from(settings.nonce_tolerance_seconds) {
-        return Err(unsigned(format!(
+    if seconds.abs_diff(here) > u64::from(rules.nonce_tolerance_seconds) {
+        let refusal = unsigned(format!(
             "the nonce {nonce} is more than {} seconds away from our clock ({here})",
-            settings.nonce_tolerance_seconds
-        )));
+            rules.nonce_tolerance_seconds
+        ));
+        let in_seconds =
+            (seconds / 1_000).abs_diff(here) <= u64::from(rules.nonce_tolerance_seconds);
+        return Err(if in_seconds {
+            refusal.with_hint("the nonce is in milliseconds: it is whole seconds")
+        } else {
+            refusal
+        });
     }
-    if settings.strict_nonce && seconds <= state.last_nonce {
+    if rules.strict_nonce && seconds <= state.last_nonce {
         return Err(unsigned(format!(
             "the nonce {nonce} is not above the last one ({})",
             state.last_nonce
@@ -63,28 +79,55 @@ fn check_nonce(
     Ok(seconds)
 }
 
-fn check_signature(settings: &Settings, call: &Call, nonce: &str) -> Result<(), Refusal> {
+fn check_signature(
+    settings: &Settings,
+    rules: &Rules,
+    call: &Call,
+    nonce: &str,
+) -> Result<(), Refusal> {
     let signature = call
         .header("signature")
         .ok_or_else(|| unsigned("the header signature is missing, or sent twice"))?;
-    let body = match (&call.body, call.method.as_str()) {
-        (None, _) => return Err(Refusal::request("the body is too large, or was cut off")),
-        (Some(body), "POST") => body.as_ref(),
-        (Some(_), _) => b"",
+    let whole = call.whole_body()?;
+    let body = match call.method.as_str() {
+        "POST" => whole,
+        "PUT" if rules.put_signs_body => whole,
+        _ => b"",
     };
-    if !is_compact(body) {
-        return Err(unsigned(
-            "the body has blanks between its tokens; compact JSON text is what is signed and sent",
-        ));
-    }
     let message = signed_message(nonce, &call.target, body);
-    if is_signed(&settings.api_secret, &message, signature) {
+    let signed = is_signed(&settings.api_secret, &message, signature);
+    if signed && is_compact(body) {
         return Ok(());
     }
-    let message = String::from_utf8_lossy(&message);
-    Err(unsigned(format!(
-        "the signature is not the lower-case hexadecimal HMAC-SHA384 of this message under your secret: {message}"
-    )))
+    let proof = SignatureProof {
+        expected_message: String::from_utf8_lossy(&message).into_owned(),
+        expected_signature: sign(&settings.api_secret, &message),
+        received_signature: signature.chars().take(200).collect(),
+        hint: None,
+    };
+    let attempt = SignatureAttempt {
+        nonce,
+        target: &call.target,
+        host: call.header("host").unwrap_or_default(),
+        body: whole,
+        signature,
+    };
+    if !is_compact(body) {
+        let refusal = unsigned(
+            "the body has blanks between its tokens; compact JSON text is what is signed and sent",
+        );
+        return Err(refusal.with_proof(proof));
+    }
+    let refusal = unsigned(format!(
+        "the signature is not the lower-case hexadecimal HMAC-SHA384 of this message under your secret: {}",
+        proof.expected_message
+    ));
+    let hint = attempt.mistake(settings, &message);
+    let refusal = refusal.with_proof(proof);
+    Err(match hint {
+        Some(hint) => refusal.with_hint(hint),
+        None => refusal,
+    })
 }
 
 fn check_content_type(call: &Call) -> Result<(), Refusal> {

@@ -5,6 +5,9 @@ use serde_json::{Map, Value};
 
 use super::{Call, Refusal};
 
+/// Browsers take no longer ones.
+const MAX_URL_BYTES: usize = 2_000;
+
 /// The members of a body. Members that the specification does not list are ignored (`Assumed:`).
 #[derive(Debug)]
 pub(super) struct Members(Map<String, Value>);
@@ -19,6 +22,24 @@ impl Members {
                 kind(&other)
             ))),
             Err(error) => Err(Refusal::request(format!("the body is not JSON: {error}"))),
+        }
+    }
+
+    /// Every member as it is.
+    pub(super) fn into_object(self) -> Map<String, Value> {
+        self.0
+    }
+
+    /// An address of a web page.
+    pub(super) fn url(&self, name: &str) -> Result<String, Refusal> {
+        let text = self.text(name)?;
+        let url = reqwest::Url::parse(text).ok();
+        let is_web = |url: &reqwest::Url| matches!(url.scheme(), "http" | "https");
+        match url.filter(|url| is_web(url) && text.len() <= MAX_URL_BYTES) {
+            Some(_) => Ok(text.to_owned()),
+            None => Err(Refusal::request(format!(
+                "{name} must be an http or https URL of at most {MAX_URL_BYTES} bytes"
+            ))),
         }
     }
 

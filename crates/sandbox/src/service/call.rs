@@ -5,7 +5,7 @@ use axum::extract::Request;
 use axum::http::{HeaderMap, Method};
 use serde_json::Value;
 
-use super::Endpoint;
+use super::{Endpoint, Refusal};
 
 /// No request of the specification comes near this.
 const MAX_BODY_BYTES: usize = 64 * 1024;
@@ -53,6 +53,12 @@ impl Call {
     /// The body, when it is JSON of some kind.
     pub(super) fn json(&self) -> Option<Value> {
         serde_json::from_slice(self.body.as_ref()?).ok()
+    }
+
+    /// The exact bytes of the body.
+    pub(super) fn whole_body(&self) -> Result<&[u8], Refusal> {
+        let body = self.body.as_deref();
+        body.ok_or_else(|| Refusal::request("the body is too large, or was cut off"))
     }
 
     /// A header that may be sent once.

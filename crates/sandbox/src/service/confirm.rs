@@ -26,8 +26,10 @@ pub(super) fn answer(
     if let Some(email) = email {
         invoice.email = Some(email.to_owned());
     }
+    let hosted = invoice.hosted.as_ref();
+    let website = hosted.map_or(&settings.merchant_website, |hosted| &hosted.website);
     Ok(json!({
         "message": "OK",
-        "merchant_website_redirect_url": settings.merchant_website,
+        "merchant_website_redirect_url": website,
     }))
 }

@@ -6,20 +6,15 @@ use serde_json::{Value, json};
 
 use super::body::Members;
 use super::{Call, Code, Refusal};
-use crate::Settings;
 use crate::conversion::{Misfit, Terms};
 use crate::invoice::Invoice;
+use crate::invoices::Wanted;
 use crate::prices::{NotPromised, Prices};
 use crate::state::State;
 use crate::warnings::warnings;
 
 /// Opens an invoice, if its amounts keep to what was promised under its `conversion_id`.
-pub(super) fn answer(
-    settings: &Settings,
-    state: &mut State,
-    call: &Call,
-    now: Timestamp,
-) -> Result<Value, Refusal> {
+pub(super) fn answer(state: &mut State, call: &Call, now: Timestamp) -> Result<Value, Refusal> {
     let members = Members::of(call)?;
     let conversion_id = members.text("conversion_id")?;
     let code = supported(members.text("crypto_code")?, &state.prices)?;
@@ -30,12 +25,19 @@ pub(super) fn answer(
     };
     let conversion = state
         .prices
-        .promised(conversion_id, &code, now)
+        .promised(conversion_id, &code, now, state.rules.conversion_seconds)
         .map_err(|reason| not_promised(conversion_id, &reason))?;
     conversion.check(&terms).map_err(misfit)?;
-    let coin = conversion.coin.clone();
-    let invoice = state.invoices.open(coin, terms, now);
-    Ok(created(invoice, settings.invoice_minutes))
+    let wanted = Wanted {
+        coin: conversion.coin.clone(),
+        local_currency: conversion.local_currency,
+        terms,
+        minutes: state.rules.invoice_minutes,
+        session: None,
+    };
+    let minutes = wanted.minutes;
+    let invoice = state.invoices.open(wanted, now);
+    Ok(created(invoice, minutes))
 }
 
 fn supported(text: &str, prices: &Prices) -> Result<CryptoCode, Refusal> {

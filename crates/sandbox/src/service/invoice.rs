@@ -5,33 +5,107 @@ use serde_json::{Value, json};
 
 use super::{Call, Refusal};
 use crate::invoice::{Invoice, REQUIRED_CONFIRMATIONS, Status};
-use crate::invoices::Invoices;
+use crate::session::Session;
+use crate::state::State;
 
-/// The record of one invoice. `hist` is checked and changes nothing: its shape is not specified.
-pub(super) fn answer(invoices: &Invoices, call: &Call, now: Timestamp) -> Result<Value, Refusal> {
-    let id = invoice_id(call.query.as_deref().unwrap_or_default())?;
-    let invoice = invoices
-        .find(id)
-        .ok_or_else(|| Refusal::unknown_invoice(id))?;
-    Ok(json!({"data": record(invoice, now)}))
+/// The record of one invoice, or of a hosted checkout that is none yet.
+pub(super) fn answer(state: &State, call: &Call, now: Timestamp) -> Result<Value, Refusal> {
+    let asked = Asked::read(call.query.as_deref().unwrap_or_default())?;
+    let mut record = if let Some(invoice) = state.invoices.find(asked.id) {
+        let mut record = record(invoice, now);
+        if asked.with_history {
+            record["history"] = history(invoice);
+            record["transactions"] = transactions(invoice);
+        }
+        record
+    } else {
+        let session = state.sessions.find(asked.id);
+        session_record(
+            session.ok_or_else(|| Refusal::unknown_invoice(asked.id))?,
+            now,
+        )
+    };
+    if asked.with_history && record["history"].is_null() {
+        record["history"] = json!([]);
+        record["transactions"] = json!([]);
+    }
+    Ok(json!({"data": record}))
 }
 
-/// Ids are letters, digits and `_`: a query that needs decoding names none of ours.
-fn invoice_id(query: &str) -> Result<&str, Refusal> {
-    let mut id = None;
-    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-        match pair.split_once('=') {
-            Some(("id", value)) if id.is_none() => id = Some(value),
-            Some(("hist", "true" | "false")) => {}
-            _ => {
-                return Err(Refusal::request(format!(
-                    "the query takes id once, and hist=true or hist=false; not {pair:?}"
-                )));
+/// What the query asks for.
+struct Asked<'a> {
+    id: &'a str,
+    with_history: bool,
+}
+
+impl<'a> Asked<'a> {
+    /// Ids are letters, digits and `_`: a query that needs decoding names none of ours.
+    fn read(query: &'a str) -> Result<Self, Refusal> {
+        let (mut id, mut with_history) = (None, false);
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            match pair.split_once('=') {
+                Some(("id", value)) if id.is_none() => id = Some(value),
+                Some(("hist", value @ ("true" | "false"))) => with_history = value == "true",
+                _ => {
+                    return Err(Refusal::request(format!(
+                        "the query takes id once, and hist=true or hist=false; not {pair:?}"
+                    )));
+                }
             }
         }
+        let id = id
+            .filter(|id| !id.is_empty())
+            .ok_or_else(|| Refusal::request("the query parameter id is missing"))?;
+        Ok(Self { id, with_history })
     }
-    id.filter(|id| !id.is_empty())
-        .ok_or_else(|| Refusal::request("the query parameter id is missing"))
+}
+
+/// The statuses since the beginning. `Assumed:` this shape and the next; the specification shows none.
+fn history(invoice: &Invoice) -> Value {
+    let steps = invoice.history().iter();
+    steps
+        .map(|(since, status)| {
+            json!({"transaction_status": status.as_str(), "time": since.as_second().to_string()})
+        })
+        .collect()
+}
+
+/// Every payment that was seen.
+fn transactions(invoice: &Invoice) -> Value {
+    let seen = invoice.transactions().iter();
+    seen.map(|seen| {
+        json!({
+            "transaction_hash": seen.hash,
+            "received_crypto_amount": seen.amount.to_string(),
+            "blockchain_confirmations": format!("{}/{REQUIRED_CONFIRMATIONS}", seen.confirmations),
+            "transaction_time": seen.seen_at.as_second().to_string(),
+        })
+    })
+    .collect()
+}
+
+/// A hosted checkout before the customer has chosen: what is not known yet is empty.
+fn session_record(session: &Session, now: Timestamp) -> Value {
+    let amount = session.amount.as_ref().map_or("", |amount| amount.as_str());
+    json!({
+        "invoice_id": session.id,
+        "transaction_status": session.status(now).as_str(),
+        "invoice_amount_in_local_currency": amount,
+        "invoice_amount_in_usd": "",
+        "invoice_crypto_amount": "",
+        "received_amount_in_local_currency": "0",
+        "received_amount_in_usd": "0",
+        "received_crypto_amount": "0",
+        "local_currency_code": session.currency.as_str(),
+        "transaction_crypto": "",
+        "invoice_creation_time": session.created_at.as_second().to_string(),
+        "depositor_email_id": session.email,
+        "blockchain_transaction_status": "",
+        "transaction_hash": "",
+        "blockchain_confirmations": "",
+        "wallet_address": "",
+        "transaction_time": "",
+    })
 }
 
 fn record(invoice: &Invoice, now: Timestamp) -> Value {
@@ -69,6 +143,8 @@ fn on_chain(invoice: &Invoice, now: Timestamp) -> &'static str {
     match (invoice.latest_transaction(), invoice.status(now)) {
         (None, _) => "",
         (Some(_), Status::Completed) => "CONFIRMED",
-        (Some(_), Status::Checking | Status::Processing | Status::Failed) => "PENDING",
+        (Some(_), Status::Checking | Status::Processing | Status::Failed | Status::Cancelled) => {
+            "PENDING"
+        }
     }
 }

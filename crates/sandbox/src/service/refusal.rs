@@ -1,9 +1,10 @@
 //! What the service answers when it does not do what it was asked.
 
 use axum::http::StatusCode;
+use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::Call;
+use super::{Call, Endpoint};
 
 /// The machine-readable part of a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +17,7 @@ pub(super) enum Code {
     InvalidConversionId,
     InvalidRequest,
     NotFound,
+    RateLimited,
 }
 
 impl Code {
@@ -33,6 +35,7 @@ impl Code {
             Self::InvalidConversionId => "INVALID_CONVERSION_ID",
             Self::InvalidRequest => "INVALID_REQUEST",
             Self::NotFound => "NOT_FOUND",
+            Self::RateLimited => "RATE_LIMIT_EXCEEDED",
         }
     }
 
@@ -42,6 +45,7 @@ impl Code {
         match self {
             Self::InvalidApiKey | Self::InvalidSignature => StatusCode::UNAUTHORIZED,
             Self::InvalidInvoiceId | Self::NotFound => StatusCode::NOT_FOUND,
+            Self::RateLimited => StatusCode::TOO_MANY_REQUESTS,
             Self::AmountOutOfRange
             | Self::UnsupportedAsset
             | Self::InvalidConversionId
@@ -60,6 +64,7 @@ impl Code {
             Self::InvalidConversionId => "Invalid conversion",
             Self::InvalidRequest => "Bad request",
             Self::NotFound => "Not found",
+            Self::RateLimited => "Too many requests",
         }
     }
 }
@@ -69,6 +74,20 @@ impl Code {
 pub(super) struct Refusal {
     pub(super) code: Code,
     pub(super) message: String,
+    /// When calls are taken again.
+    pub(super) retry_after_seconds: Option<u32>,
+    /// For a wrong signature: what should have been signed.
+    pub(super) proof: Option<Box<SignatureProof>>,
+}
+
+/// What a signature should have been.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct SignatureProof {
+    pub(crate) expected_message: String,
+    pub(crate) expected_signature: String,
+    pub(crate) received_signature: String,
+    /// The mistake that explains the received signature, when it is one of the usual ones.
+    pub(crate) hint: Option<String>,
 }
 
 impl Refusal {
@@ -76,7 +95,23 @@ impl Refusal {
         Self {
             code,
             message: message.into(),
+            retry_after_seconds: None,
+            proof: None,
         }
+    }
+
+    pub(super) fn with_proof(mut self, proof: SignatureProof) -> Self {
+        self.proof = Some(Box::new(proof));
+        self
+    }
+
+    /// Says what the mistake was, in the answer and in the log.
+    pub(super) fn with_hint(mut self, hint: &str) -> Self {
+        self.message = format!("{}. Hint: {hint}", self.message);
+        if let Some(proof) = &mut self.proof {
+            proof.hint = Some(hint.to_owned());
+        }
+        self
     }
 
     pub(super) fn request(message: impl Into<String>) -> Self {
@@ -88,12 +123,31 @@ impl Refusal {
         Self::new(Code::NotFound, message)
     }
 
+    pub(super) fn too_many(limit: u32, retry_after_seconds: u32) -> Self {
+        let message = format!("more than {limit} calls in a minute");
+        Self {
+            retry_after_seconds: Some(retry_after_seconds),
+            ..Self::new(Code::RateLimited, message)
+        }
+    }
+
+    /// There is no such record: a merchant, a wallet.
+    pub(super) fn not_found(message: impl Into<String>) -> Self {
+        Self::new(Code::NotFound, message)
+    }
+
     pub(super) fn unknown_invoice(id: &str) -> Self {
         let message = format!("there is no invoice {id:?}");
         Self::new(Code::InvalidInvoiceId, message)
     }
 
-    pub(super) fn body(&self) -> Value {
+    /// The answer's body. A refused POST /checkout has a shape of its own.
+    ///
+    /// Source: payment-service.md, "Errors".
+    pub(super) fn body(&self, endpoint: Option<Endpoint>) -> Value {
+        if endpoint == Some(Endpoint::Checkout) && self.code.status() == StatusCode::BAD_REQUEST {
+            return json!({"error": true, "message": self.message});
+        }
         json!({
             "error": self.code.error(),
             "code": self.code.as_str(),

@@ -16,6 +16,7 @@ pub(crate) struct Call<'a> {
     path: String,
     signed_path: String,
     body: Option<String>,
+    signs_body: bool,
     secret: String,
     nonce: String,
     spoil: Vec<(&'static str, Option<String>)>,
@@ -38,6 +39,13 @@ impl<'a> Merchant<'a> {
         self.call(Method::POST, path, Some(body.to_string()))
     }
 
+    /// Signed as a GET is: without the body.
+    pub(crate) fn put(&self, path: &str, body: &Value) -> Call<'a> {
+        let mut call = self.call(Method::PUT, path, Some(body.to_string()));
+        call.signs_body = false;
+        call
+    }
+
     pub(crate) fn post_text(&self, path: &str, body: &str) -> Call<'a> {
         self.call(Method::POST, path, Some(body.to_owned()))
     }
@@ -49,6 +57,7 @@ impl<'a> Merchant<'a> {
             path: path.to_owned(),
             signed_path: path.to_owned(),
             body,
+            signs_body: true,
             secret: SECRET.to_owned(),
             nonce: START.to_string(),
             spoil: Vec::new(),
@@ -100,6 +109,11 @@ impl Call<'_> {
         self
     }
 
+    pub(crate) fn signing_body(mut self, signs_body: bool) -> Self {
+        self.signs_body = signs_body;
+        self
+    }
+
     pub(crate) fn without(mut self, header: &'static str) -> Self {
         self.spoil.push((header, None));
         self
@@ -111,7 +125,8 @@ impl Call<'_> {
     }
 
     pub(crate) fn signature(&self) -> String {
-        let body = self.body.as_deref().unwrap_or_default();
+        let body = self.body.as_deref().filter(|_| self.signs_body);
+        let body = body.unwrap_or_default();
         let message = format!("/api/{}{}{body}", self.nonce, self.signed_path);
         let mac = Hmac::<Sha384>::new_from_slice(self.secret.as_bytes()).unwrap();
         hex::encode(mac.chain_update(message).finalize().into_bytes())
