@@ -16,13 +16,14 @@ use checkout_api::Environment;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use ledger::{OrderId, OrderRecord, Snapshot};
 use money::{Asset, CryptoCode};
+use schemars::JsonSchema;
 use serde::Serialize;
 use sha2::Sha256;
 
 use crate::config::{Config, Store};
 
 /// What a receipt states.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub(crate) struct Receipt {
     /// The proxy that gave it: its `public_url`.
     pub iss: String,
@@ -33,16 +34,20 @@ pub(crate) struct Receipt {
     /// The store's name.
     pub store_name: String,
     /// `ord_…`.
+    #[schemars(regex(pattern = "^ord_[0-9a-f]{32}$"))]
     pub order_id: String,
     /// The store's own name for the order.
     pub reference: String,
     /// What was sold.
     pub title: String,
     /// The price that was credited.
+    #[schemars(with = "money::Amount")]
     pub amount: String,
     /// Its currency.
+    #[schemars(with = "money::Currency")]
     pub currency: String,
     /// When it was credited: RFC 3339, UTC.
+    #[schemars(extend("format" = "date-time"))]
     pub paid_at: String,
     /// What it was paid in; absent when the payment service does not say, on whose own page it was picked.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,6 +59,7 @@ pub(crate) struct Receipt {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub network: Option<&'static str>,
     /// What arrived, in the asset.
+    #[schemars(with = "money::Amount")]
     pub received_in_crypto: String,
     /// Where it was paid to; absent when that was on the service's own page.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,7 +70,7 @@ pub(crate) struct Receipt {
 }
 
 /// A receipt with what proves it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub(crate) struct SignedReceipt {
     /// What it states.
     pub receipt: Receipt,

@@ -18,6 +18,7 @@ pub struct Door {
     /// The product's `sku`.
     pub product: String,
     /// How many; 1 when absent. The proxy knows the most it sells at once.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub quantity: Option<u32>,
 }
 
@@ -31,6 +32,7 @@ pub struct Door {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OpenAttempt {
     /// The asset chosen.
+    #[cfg_attr(feature = "schema", schemars(with = "money::CryptoCode"))]
     pub crypto_code: String,
     /// The quote it was chosen by.
     pub quote_id: String,
@@ -46,6 +48,15 @@ pub struct OpenAttempt {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MarkPaid {
     /// Where the service sends a receipt; absent when the customer wants none.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(
+            length(max = 254),
+            regex(
+                pattern = r"^$|^[^@\s\x00-\x1f\x7f-\x9f]+@[^\s\x00-\x1f\x7f-\x9f]*\.[^\s\x00-\x1f\x7f-\x9f]*$"
+            )
+        )
+    )]
     pub email: Option<String>,
 }
 

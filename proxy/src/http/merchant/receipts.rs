@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Path, State};
 use ledger::OrderRecord;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Merchant;
@@ -15,7 +16,7 @@ use crate::http::error::ApiError;
 use crate::receipt::{Shown, SignedReceipt};
 
 /// What somebody shows as a receipt.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Presented {
     /// The token, or the printed code.
@@ -23,8 +24,9 @@ pub(crate) struct Presented {
 }
 
 /// Whether it is one.
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
 pub(crate) struct Verified {
+    /// Whether it is genuine.
     valid: bool,
     /// The order as it stands; absent when the receipt is not genuine.
     #[serde(skip_serializing_if = "Option::is_none")]

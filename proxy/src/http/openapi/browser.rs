@@ -6,9 +6,23 @@ use serde_json::json;
 use super::information::CHECKOUT;
 use super::operation::{Caller, Operation};
 use super::types::Types;
+use crate::receipt::SignedReceipt;
 
 pub(super) fn operations(types: &mut Types) -> Vec<Operation> {
-    let open = Operation::post("/v1/checkout", "open_checkout")
+    let all = [
+        open(types),
+        show(types),
+        quotes(types),
+        attempt(types),
+        paid(types),
+        watch(types),
+        receipt(types),
+    ];
+    all.map(|operation| operation.of(CHECKOUT)).into()
+}
+
+fn open(types: &mut Types) -> Operation {
+    Operation::post("/v1/checkout", "open_checkout")
         .does(
             "Open an order",
             "The page names what is bought; the price is the store's. Every call opens an order of its own.",
@@ -21,8 +35,11 @@ pub(super) fn operations(types: &mut Types) -> Vec<Operation> {
             ErrorCode::UnknownProduct,
             ErrorCode::QuantityOutOfRange,
         ])
-        .answers::<Opened>(201, "The order, and the token that opens it.", types);
-    let show = Operation::get("/v1/checkout", "show_checkout")
+        .answers::<Opened>(201, "The order, and the token that opens it.", types)
+}
+
+fn show(types: &mut Types) -> Operation {
+    Operation::get("/v1/checkout", "show_checkout")
         .does("See the order", "All that a checkout shows of it.")
         .by(Caller::Customer)
         .header(
@@ -33,16 +50,30 @@ pub(super) fn operations(types: &mut Types) -> Vec<Operation> {
         .answers::<OrderView>(200, "The order as it stands.", types)
         .with_header(200, "ETag", "ETag")
         .answers_empty(304, "Nothing changed since that answer.")
-        .with_header(304, "ETag", "ETag");
-    let quotes = Operation::get("/v1/checkout/quotes", "list_quotes")
+        .with_header(304, "ETag", "ETag")
+}
+
+fn quotes(types: &mut Types) -> Operation {
+    Operation::get("/v1/checkout/quotes", "list_quotes")
         .does(
             "What the order costs in each asset",
             "One quote for each asset that the service offers and the order accepts; those that cannot be chosen say why.",
         )
         .by(Caller::Customer)
         .refuses(&[ErrorCode::OrderClosed, ErrorCode::ServiceUnavailable])
-        .answers::<Vec<Quote>>(200, "The quotes.", types);
-    let attempt = Operation::post("/v1/checkout/attempt", "open_attempt")
+        .answers::<Vec<Quote>>(200, "The quotes.", types)
+        .leads_to_sending(
+            200,
+            "open_attempt",
+            &json!({
+                "crypto_code": "$response.body#/0/crypto_code",
+                "quote_id": "$response.body#/0/quote_id",
+            }),
+        )
+}
+
+fn attempt(types: &mut Types) -> Operation {
+    Operation::post("/v1/checkout/attempt", "open_attempt")
         .does(
             "Pay in this asset",
             "Opens an attempt at the price that was shown. The answer holds the invoice, or is `blocked` when the invoice \
@@ -62,8 +93,11 @@ pub(super) fn operations(types: &mut Types) -> Vec<Operation> {
             ErrorCode::RateLimited,
             ErrorCode::ServiceUnavailable,
         ])
-        .answers::<OrderView>(200, "The order with its invoice.", types);
-    let paid = Operation::post("/v1/checkout/paid", "mark_paid")
+        .answers::<OrderView>(200, "The order with its invoice.", types)
+}
+
+fn paid(types: &mut Types) -> Operation {
+    Operation::post("/v1/checkout/paid", "mark_paid")
         .does(
             "\"I have paid\"",
             "It proves nothing, and makes the proxy look at once. The service is told too, with the address for a receipt.",
@@ -71,8 +105,11 @@ pub(super) fn operations(types: &mut Types) -> Vec<Operation> {
         .by(Caller::Customer)
         .takes::<MarkPaid>(types, &json!({ "email": "buyer@shop.example" }))
         .refuses(&[ErrorCode::NothingToPay])
-        .answers::<OrderView>(200, "The order as it stands.", types);
-    let watch = Operation::get("/v1/checkout/events", "watch_checkout")
+        .answers::<OrderView>(200, "The order as it stands.", types)
+}
+
+fn watch(types: &mut Types) -> Operation {
+    Operation::get("/v1/checkout/events", "watch_checkout")
         .does(
             "Watch the order",
             "Server-sent events, each named `order` with an OrderView as its data: one at once, and one at every change. \
@@ -85,11 +122,33 @@ pub(super) fn operations(types: &mut Types) -> Vec<Operation> {
             "The stream, until the order is settled.",
             "text/event-stream",
             &json!({
-                "type": "string",
-                "description": "Lines `event: order` and `data:` with an OrderView as JSON.",
-                "x-event-data": { "order": types.written::<OrderView>() },
+                "type": "object",
+                "description": "One event.",
+                "required": ["event", "data"],
+                "properties": {
+                    "event": { "const": "order" },
+                    "data": {
+                        "type": "string",
+                        "description": "An OrderView.",
+                        "contentMediaType": "application/json",
+                        "contentSchema": types.written::<OrderView>(),
+                    },
+                    "retry": {
+                        "type": "integer",
+                        "description": "Milliseconds to wait before coming back to a stream that ended.",
+                    },
+                },
             }),
-        );
-    let all = [open, show, quotes, attempt, paid, watch];
-    all.map(|operation| operation.of(CHECKOUT)).into()
+        )
+}
+
+fn receipt(types: &mut Types) -> Operation {
+    Operation::get("/v1/checkout/receipt", "show_receipt")
+        .does(
+            "The receipt",
+            "What was paid, in two forms that the store can tell from forged ones: a JSON Web Token, and a code for print.",
+        )
+        .by(Caller::Customer)
+        .refuses(&[ErrorCode::NotPaid])
+        .answers::<SignedReceipt>(200, "The receipt.", types)
 }

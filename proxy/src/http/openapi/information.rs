@@ -83,7 +83,7 @@ pub(super) fn headers() -> Value {
         "ETag": {
             "description": "Names this answer: send it back as `If-None-Match`.",
             "required": true,
-            "schema": { "type": "string", "pattern": "^\"[^\"]+\"$" },
+            "schema": { "type": "string", "pattern": "^(W/)?\"[^\"]+\"$" },
         },
     })
 }

@@ -99,7 +99,8 @@ impl Operation {
             "description": description,
             "schema": schema,
         }));
-        self
+        // What cannot be a text at all, such as broken UTF-8.
+        self.refuses(&[ErrorCode::InvalidRequest])
     }
 
     /// A header that may be sent.
@@ -192,6 +193,15 @@ impl Operation {
         self.answer(status)["links"][operation] = json!({
             "operationId": operation,
             "parameters": { parameter: format!("$response.body#{pointer}") },
+        });
+        self
+    }
+
+    /// What one can send with what an answer holds: another operation and its body.
+    pub(super) fn leads_to_sending(mut self, status: u16, operation: &str, body: &Value) -> Self {
+        self.answer(status)["links"][operation] = json!({
+            "operationId": operation,
+            "requestBody": body,
         });
         self
     }

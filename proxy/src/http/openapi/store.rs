@@ -8,7 +8,8 @@ use super::information::{EVENTS, ORDERS};
 use super::operation::{Caller, Operation};
 use super::types::Types;
 use crate::http::merchant::open_order::{OpenOrder, OpenedOrder};
-use crate::http::merchant::{deliveries, events, orders, webhook};
+use crate::http::merchant::{deliveries, events, orders, receipts, webhook};
+use crate::receipt::SignedReceipt;
 
 pub(super) fn operations(types: &mut Types) -> Vec<Operation> {
     let all = [
@@ -16,6 +17,8 @@ pub(super) fn operations(types: &mut Types) -> Vec<Operation> {
         list_orders(types),
         get_order(types),
         cancel_order(types),
+        get_receipt(types),
+        verify_receipt(types),
     ];
     let orders = all.map(|operation| operation.of(ORDERS));
     let all = [
@@ -59,7 +62,6 @@ fn list_orders(types: &mut Types) -> Operation {
         .by(Caller::Store)
         .query::<orders::Wanted>(types)
         .answers::<orders::Page>(200, "A page of orders.", types)
-        .leads_to(200, "get_order", "id", "/orders/0/id")
 }
 
 fn get_order(types: &mut Types) -> Operation {
@@ -81,6 +83,27 @@ fn cancel_order(types: &mut Types) -> Operation {
         .path("id", "The order.", &order_id())
         .refuses(&[ErrorCode::NotFound, ErrorCode::OrderClosed])
         .answers::<OrderRecord>(200, "The order, cancelled.", types)
+}
+
+fn get_receipt(types: &mut Types) -> Operation {
+    Operation::get("/v1/orders/{id}/receipt", "get_receipt")
+        .does("An order's receipt", "The same that its customer gets.")
+        .by(Caller::Store)
+        .path("id", "The order.", &order_id())
+        .refuses(&[ErrorCode::NotFound, ErrorCode::NotPaid])
+        .answers::<SignedReceipt>(200, "The receipt.", types)
+}
+
+fn verify_receipt(types: &mut Types) -> Operation {
+    let example = json!({ "receipt": "7K3QM-2XW9P-0D4HT-V8NZC-J5RGB-1EYSA-6FQMW-3KTXP" });
+    Operation::post("/v1/receipts/verify", "verify_receipt")
+        .does(
+            "Is this receipt genuine?",
+            "Takes a token or a printed code. One that was forged, is another store's, or was never one, is all the same.",
+        )
+        .by(Caller::Store)
+        .takes::<receipts::Presented>(types, &example)
+        .answers::<receipts::Verified>(200, "Whether it is, and the order as it stands.", types)
 }
 
 fn list_events(types: &mut Types) -> Operation {
