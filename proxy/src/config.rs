@@ -1,7 +1,9 @@
 //! The proxy's configuration: read from a file and the environment, checked whole, then valid for good.
 
 mod check;
+mod check_donation;
 mod check_store;
+mod check_token_keys;
 mod client_settings;
 mod reference;
 mod secret;
@@ -20,7 +22,7 @@ use url::Url;
 
 pub use reference::reference;
 pub use source::load;
-pub use store::{Origin, Product, Store, Webhook};
+pub use store::{Donation, KeyId, Origin, Product, Store, TokenKey, Webhook};
 
 /// A configuration that passed every check.
 #[derive(Debug)]

@@ -17,6 +17,8 @@ mod http;
 mod invoice_check;
 mod jobs;
 mod log;
+mod opening;
+mod order_token;
 mod prices;
 mod quoting;
 mod receipt;

@@ -10,11 +10,14 @@ use tests::{Answer, Checkout, Mood, Program, World, eventually, secrets};
 
 use crate::journeys::pays_in_full;
 
-const CANARIES: [&str; 6] = [
+const CANARIES: [&str; 9] = [
     secrets::API_KEY,
     secrets::API_SECRET,
     secrets::CALLBACK_TOKEN,
     secrets::STORE_KEY,
+    secrets::TOKEN_KEY,
+    secrets::NEXT_TOKEN_KEY,
+    secrets::OTHER_TOKEN_KEY,
     secrets::WEBHOOK,
     secrets::WEBHOOK_BYTES,
 ];

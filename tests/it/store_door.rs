@@ -59,8 +59,9 @@ async fn the_same_reference_is_the_same_order_with_a_fresh_token() {
 }
 
 #[tokio::test]
-async fn the_same_reference_at_another_price_is_refused() {
+async fn the_same_reference_at_another_price_is_refused_and_a_person_is_called() {
     let world = World::start().await;
+    world.expect_error("a reference came again at another price");
     world.store().opens(&lamp()).await.with(201);
     for (field, other) in [("amount", "42.01"), ("currency", "EUR")] {
         let mut order = lamp();

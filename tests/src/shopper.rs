@@ -43,6 +43,16 @@ impl Shopper {
         )
     }
 
+    /// Opens the order of a signed token.
+    pub async fn opens_token(&self, token: &str) -> Checkout {
+        let opened = self.asks_to_open(&json!({ "order_token": token })).await;
+        assert!(matches!(opened.status, 200 | 201), "{}", opened.text);
+        self.with_token(
+            &opened.text_at("/client_token"),
+            &opened.text_at("/order/id"),
+        )
+    }
+
     /// POST /v1/checkout.
     pub async fn asks_to_open(&self, door: &Value) -> Answer {
         self.sends(Method::POST, "/v1/checkout", None, Some(door))

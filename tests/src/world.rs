@@ -25,6 +25,7 @@ use crate::clock::MovableClock;
 use crate::ear::Ear;
 use crate::folder::Folder;
 use crate::log::Log;
+use crate::mint::Mint;
 use crate::patience::eventually;
 use crate::shopper::Shopper;
 use crate::store_server::StoreServer;
@@ -171,6 +172,17 @@ impl World {
             http: self.http.clone(),
             base: self.proxy_url(),
             key: secrets::STORE_KEY.to_owned(),
+        }
+    }
+
+    /// The store `demo` as one that signs order tokens.
+    pub fn mint(&self) -> Mint {
+        Mint {
+            audience: self.proxy_url(),
+            clock: self.clock.clone(),
+            store: "demo".to_owned(),
+            kid: "k1".to_owned(),
+            secret: secrets::TOKEN_KEY.to_owned(),
         }
     }
 

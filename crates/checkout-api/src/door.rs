@@ -1,25 +1,54 @@
-//! What a browser may ask: to open an order, to open an attempt, to say "I have paid". None of it names a price.
+//! What a browser may ask: to open an order, to open an attempt, to say "I have paid". None of it names a price, but for
+//! the amount of a donation.
 
+#[cfg(feature = "server")]
+mod any_door;
+
+use money::AmountText;
+
+#[cfg(feature = "server")]
+use self::any_door::AnyDoor;
 use crate::fields::text;
 use crate::json::Object;
 use crate::{Fields, OrderView, Unreadable};
 
-/// Body of `POST /v1/checkout`: a product of the store's catalogue.
+/// Body of `POST /v1/checkout`: exactly one of the doors that a browser may open an order by.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(
     feature = "server",
     derive(serde::Deserialize),
-    serde(deny_unknown_fields)
+    serde(try_from = "AnyDoor")
 )]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Door {
-    /// The store's id.
-    pub store: String,
-    /// The product's `sku`.
-    pub product: String,
-    /// How many; 1 when absent. The proxy knows the most it sells at once.
-    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
-    pub quantity: Option<u32>,
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(!try_from, untagged, deny_unknown_fields)
+)]
+pub enum Door {
+    /// A product of the store's catalogue, which names the price.
+    Product {
+        /// The store's id.
+        store: String,
+        /// The product's `sku`.
+        product: String,
+        /// How many; 1 when absent. The proxy knows the most it sells at once.
+        #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+        quantity: Option<u32>,
+    },
+    /// A donation that the store declared: the one door through which a customer names a price, within its bounds.
+    Donation {
+        /// The store's id.
+        store: String,
+        /// The donation's `id`.
+        donation: String,
+        /// What the customer gives, in the store's currency.
+        amount: AmountText,
+    },
+    /// A token that the store's server signed; it names store, price and reference.
+    OrderToken {
+        /// A JSON Web Token of at most 2048 characters, see docs/embedding.md.
+        order_token: String,
+    },
 }
 
 /// Body of `POST /v1/checkout/attempt`.
@@ -75,12 +104,27 @@ pub struct Opened {
 impl Door {
     /// The request's body.
     pub fn to_json(&self) -> String {
-        let body = Object::new()
-            .text("store", &self.store)
-            .text("product", &self.product);
-        match self.quantity {
-            Some(quantity) => body.number("quantity", quantity),
-            None => body,
+        match self {
+            Self::Product {
+                store,
+                product,
+                quantity,
+            } => {
+                let body = Object::new().text("store", store).text("product", product);
+                match quantity {
+                    Some(quantity) => body.number("quantity", *quantity),
+                    None => body,
+                }
+            }
+            Self::Donation {
+                store,
+                donation,
+                amount,
+            } => Object::new()
+                .text("store", store)
+                .text("donation", donation)
+                .text("amount", amount.as_str()),
+            Self::OrderToken { order_token } => Object::new().text("order_token", order_token),
         }
         .end()
     }

@@ -40,6 +40,8 @@ error_codes! {
     InvalidRequest = "invalid_request", 400;
     /// No secret key, or one that no store has.
     Unauthorized = "unauthorized", 401;
+    /// An order token that does not open an order: altered, expired, or not of this proxy. The log says what is wrong.
+    InvalidOrderToken = "invalid_order_token", 401;
     /// A page of an origin that the store does not list.
     OriginNotAllowed = "origin_not_allowed", 403;
     /// No such order, or not yours; the same answer for an unknown, foreign or expired token.
@@ -48,6 +50,8 @@ error_codes! {
     UnknownStore = "unknown_store", 404;
     /// The store's catalogue has no product of that sku.
     UnknownProduct = "unknown_product", 404;
+    /// The store declared no donation of that id.
+    UnknownDonation = "unknown_donation", 404;
     /// Another method is expected here.
     MethodNotAllowed = "method_not_allowed", 405;
     /// The reference is already used for an order of another price.
@@ -58,6 +62,8 @@ error_codes! {
     QuoteExpired = "quote_expired", 409;
     /// Another attempt is being opened for this order at this moment.
     AttemptInProgress = "attempt_in_progress", 409;
+    /// A request of the same `Idempotency-Key` is being carried out; `Retry-After` says when to come back.
+    RequestInProgress = "request_in_progress", 409;
     /// "I have paid", but there is no invoice to pay.
     NothingToPay = "nothing_to_pay", 409;
     /// There is a receipt for paid orders alone.
@@ -68,6 +74,10 @@ error_codes! {
     UnsupportedMediaType = "unsupported_media_type", 415;
     /// More or fewer pieces than the store sells at once.
     QuantityOutOfRange = "quantity_out_of_range", 422;
+    /// The amount of a donation is outside its bounds, which the message states.
+    DonationOutOfRange = "donation_out_of_range", 422;
+    /// The `Idempotency-Key` came before with another request.
+    IdempotencyKeyReused = "idempotency_key_reused", 422;
     /// The price is outside the asset's limits.
     AmountOutOfRange = "amount_out_of_range", 422;
     /// The asset is not offered for this order now.

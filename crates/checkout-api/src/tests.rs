@@ -132,12 +132,23 @@ fn a_quote_survives_the_wire_with_and_without_a_price() {
 
 #[test]
 fn the_proxy_reads_what_the_browser_writes() {
-    let door = Door {
-        store: "demo\"\n\\".into(),
-        product: "é\u{202e}<".into(),
-        quantity: Some(2),
-    };
-    assert_eq!(serde_json::from_str::<Door>(&door.to_json()).unwrap(), door);
+    for door in [
+        Door::Product {
+            store: "demo\"\n\\".into(),
+            product: "é\u{202e}<".into(),
+            quantity: Some(2),
+        },
+        Door::Donation {
+            store: "demo".into(),
+            donation: "coffee".into(),
+            amount: amount("3.50"),
+        },
+        Door::OrderToken {
+            order_token: "e30.e30.e30".into(),
+        },
+    ] {
+        assert_eq!(serde_json::from_str::<Door>(&door.to_json()).unwrap(), door);
+    }
     let open = OpenAttempt {
         crypto_code: "BTC".into(),
         quote_id: "c1".into(),
@@ -159,16 +170,53 @@ fn the_proxy_reads_what_the_browser_writes() {
     }
 }
 
+#[track_caller]
+fn refused_door(json: &str) -> String {
+    serde_json::from_str::<Door>(json).unwrap_err().to_string()
+}
+
 #[test]
-fn a_door_takes_no_price() {
-    let error =
-        serde_json::from_str::<Door>(r#"{"store":"demo","product":"ebook","amount":"0.01"}"#);
-    assert!(
-        error
-            .unwrap_err()
-            .to_string()
-            .starts_with("unknown field `amount`")
-    );
+fn a_door_takes_no_price_but_a_donations() {
+    for json in [
+        r#"{"store":"demo","product":"ebook","amount":"0.01"}"#,
+        r#"{"order_token":"e30.e30.e30","amount":"0.01"}"#,
+    ] {
+        assert!(refused_door(json).starts_with("unknown field `amount`"));
+    }
+    let number = r#"{"store":"demo","donation":"coffee","amount":3}"#;
+    assert!(refused_door(number).contains("invalid type: integer"));
+}
+
+#[test]
+fn an_order_is_opened_by_exactly_one_door() {
+    for json in [
+        "{}",
+        r#"{"store":"demo"}"#,
+        r#"{"store":"demo","product":"ebook","donation":"coffee"}"#,
+        r#"{"store":"demo","product":"ebook","order_token":"e30.e30.e30"}"#,
+    ] {
+        assert!(
+            refused_door(json).starts_with("name exactly one door"),
+            "{json}"
+        );
+    }
+    for (json, member) in [
+        (r#"{"product":"ebook"}"#, "missing field `store`"),
+        (
+            r#"{"store":"demo","donation":"coffee"}"#,
+            "missing field `amount`",
+        ),
+        (
+            r#"{"store":"demo","order_token":"x"}"#,
+            "unknown field `store`",
+        ),
+        (
+            r#"{"store":"demo","donation":"coffee","amount":"3","quantity":2}"#,
+            "unknown field `quantity`",
+        ),
+    ] {
+        assert!(refused_door(json).starts_with(member), "{json}");
+    }
 }
 
 #[test]

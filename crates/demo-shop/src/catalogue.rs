@@ -6,6 +6,9 @@ use serde::Deserialize;
 /// The catalogue as it stands in the proxy's configuration, below its `[[store]]`.
 pub const PRODUCTS_TOML: &str = include_str!("../products.toml");
 
+/// What the shop takes donations for, in the same place.
+pub const DONATIONS_TOML: &str = include_str!("../donations.toml");
+
 /// One thing to buy.
 #[derive(Debug)]
 pub(crate) struct Product {

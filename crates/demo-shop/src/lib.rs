@@ -19,6 +19,6 @@ mod settings;
 mod shop;
 mod webhook;
 
-pub use catalogue::PRODUCTS_TOML;
+pub use catalogue::{DONATIONS_TOML, PRODUCTS_TOML};
 pub use server::run;
 pub use settings::Settings;

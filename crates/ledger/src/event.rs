@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use crate::order::{thing_of, word_of};
-use crate::{DeliveryId, EndpointHash, EventId, OrderId, StoreId};
+use crate::{DeliveryId, EndpointHash, EventId, OrderId, PriceSource, StoreId};
 
 /// What happened to an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -55,14 +55,26 @@ impl EventType {
         (Self::Reverted, "order.reverted"),
     ];
 
-    /// The word on the wire: `order.paid`.
+    /// The word of an order that is sold: `order.paid`.
     pub fn as_str(self) -> &'static str {
         word_of(&Self::ALL, self)
     }
 
-    /// The type of a word.
+    /// The word on the wire: `order.paid`, or `donation.paid` where the customer named the price, so that code which
+    /// ships on `order.paid` is never fed by a donation.
+    pub fn told_of(self, source: PriceSource) -> String {
+        match (source, self.as_str().split_once('.')) {
+            (PriceSource::Customer, Some((_, fact))) => format!("donation.{fact}"),
+            _ => self.as_str().to_owned(),
+        }
+    }
+
+    /// The type of a word, of an order or of a donation.
     pub fn parse(word: &str) -> Option<Self> {
-        thing_of(&Self::ALL, word)
+        match word.strip_prefix("donation.") {
+            Some(fact) => thing_of(&Self::ALL, &format!("order.{fact}")),
+            None => thing_of(&Self::ALL, word),
+        }
     }
 }
 
@@ -81,6 +93,8 @@ pub struct Event {
     pub sequence: u32,
     /// What happened.
     pub event_type: EventType,
+    /// The word that the store reads: `order.paid`, or `donation.paid`.
+    pub kind: String,
     /// When.
     pub created_at: Timestamp,
     /// The webhook's body.

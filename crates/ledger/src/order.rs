@@ -43,13 +43,20 @@ pub enum PriceSource {
     Catalogue,
     /// The store's server, by its secret key.
     StoreServer,
+    /// The store's server, by a token that it signed and the browser carried.
+    OrderToken,
+    /// The customer, within the bounds of a declared donation. Nothing is shipped for such an order: its events are told
+    /// as `donation.*`.
+    Customer,
 }
 
 impl PriceSource {
     /// Every source with its word.
-    pub const ALL: [(Self, &'static str); 2] = [
+    pub const ALL: [(Self, &'static str); 4] = [
         (Self::Catalogue, "catalogue"),
         (Self::StoreServer, "store_server"),
+        (Self::OrderToken, "order_token"),
+        (Self::Customer, "customer"),
     ];
 }
 

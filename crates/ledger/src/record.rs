@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::order::word_of;
-use crate::{EventType, Flow, Order, Place, PriceSource, Snapshot, Standing};
+use crate::{Flow, Order, Place, PriceSource, Snapshot, Standing};
 
 /// An order as JSON for its store. Amounts are decimal strings, times RFC 3339 in UTC.
 #[derive(Clone, Debug, Serialize)]
@@ -24,7 +24,7 @@ pub struct OrderRecord {
     /// The price's currency.
     #[cfg_attr(feature = "schema", schemars(with = "money::Currency"))]
     pub currency: String,
-    /// `catalogue` or `store_server`: who named the price.
+    /// Who named the price: `catalogue`, `store_server`, `order_token`, or `customer` for a donation.
     #[cfg_attr(
         feature = "schema",
         schemars(schema_with = "crate::schema::price_source")
@@ -145,9 +145,9 @@ impl OrderRecord {
     }
 
     /// The body of an event about this order.
-    pub(crate) fn payload(&self, event: EventType, sequence: u32, now: Timestamp) -> String {
+    pub(crate) fn payload(&self, event: &str, sequence: u32, now: Timestamp) -> String {
         serde_json::json!({
-            "type": event.as_str(),
+            "type": event,
             "timestamp": now.to_string(),
             "data": { "sequence": sequence, "order": self },
         })

@@ -9,6 +9,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use url::Url;
 
 use super::check_store::store;
+use super::check_token_keys::one_use_each;
 use super::client_settings::{REQUESTS_PER_SECOND, nonce_rule};
 use super::secret::secret;
 use super::source::{File, ServiceTable};
@@ -94,6 +95,7 @@ pub(super) fn check(file: File, unknown_variables: Vec<String>) -> Result<Config
         stores.extend(store(&mut findings, table, is_test));
     }
     same_key_twice(&mut findings, &stores);
+    one_use_each(&mut findings, &stores);
     let config = (|| {
         Some(Config {
             listen: listen?,

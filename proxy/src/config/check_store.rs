@@ -10,6 +10,8 @@ use secrecy::ExposeSecret as _;
 use url::Host;
 
 use super::check::{Findings, MIN_GUESSABLE_CHARS};
+use super::check_donation::donations;
+use super::check_token_keys::token_keys;
 use super::secret::secret;
 use super::source::{OneOrMore, ProductTable, StoreTable, WebhookTable};
 use super::web_address::{is_loopback, web_address};
@@ -42,6 +44,7 @@ pub(super) fn store(findings: &mut Findings, table: StoreTable, is_test: bool) -
     } else {
         None
     };
+    let token_keys = token_keys(findings, &table.id, table.token_keys);
     for (name, link) in [
         ("return_url", &table.return_url),
         ("support_url", &table.support_url),
@@ -89,12 +92,14 @@ pub(super) fn store(findings: &mut Findings, table: StoreTable, is_test: bool) -
             );
         }
     }
+    let donations = donations(findings, &table.id, table.donation, currency);
     Some(Store {
         name: table.name.unwrap_or_else(|| table.id.clone()),
         id: id?,
         origins,
         currency: currency?,
         secret_key,
+        token_keys,
         return_url: table.return_url,
         support_url: table.support_url,
         merchant_id: merchant_id?,
@@ -104,6 +109,7 @@ pub(super) fn store(findings: &mut Findings, table: StoreTable, is_test: bool) -
         webhook,
         theme,
         products,
+        donations,
     })
 }
 

@@ -102,7 +102,7 @@ const SERVICE_LEVEL: [Row; 16] = [
     ),
 ];
 
-const STORE_LEVEL: [Row; 19] = [
+const STORE_LEVEL: [Row; 26] = [
     (
         "id",
         "",
@@ -127,6 +127,18 @@ const STORE_LEVEL: [Row; 19] = [
         "",
         "none",
         "32 or more characters for the store's server; or secret_key_file",
+    ),
+    (
+        "token_keys.kid",
+        "",
+        "required",
+        "1 to 32 letters, digits, - and _; the keys as token_keys = [{ kid, secret }], two while one is replaced",
+    ),
+    (
+        "token_keys.secret",
+        "",
+        "required",
+        "32 or more random characters, which sign order tokens (HS256) as they are written; or secret_file",
     ),
     (
         "return_url",
@@ -206,6 +218,31 @@ const STORE_LEVEL: [Row; 19] = [
         "",
         "1",
         "the most that is sold at once",
+    ),
+    (
+        "donation.id",
+        "",
+        "required",
+        "the element's attribute `donation`; as [[store.donation]]",
+    ),
+    (
+        "donation.title",
+        "",
+        "the id",
+        "what customers read, at most 100 characters",
+    ),
+    (
+        "donation.min",
+        "",
+        "required",
+        "the least that is taken, in the store's currency, as a string",
+    ),
+    ("donation.max", "", "required", "the most that is taken"),
+    (
+        "donation.suggested",
+        "",
+        "none",
+        "amounts for your page to offer, within the bounds",
     ),
 ];
 

@@ -50,6 +50,8 @@ pub(super) struct StoreTable {
     pub(super) currency: Option<String>,
     pub(super) secret_key: Option<String>,
     pub(super) secret_key_file: Option<String>,
+    #[serde(default)]
+    pub(super) token_keys: Vec<TokenKeyTable>,
     pub(super) return_url: Option<String>,
     pub(super) support_url: Option<String>,
     pub(super) merchant_id: Option<String>,
@@ -61,6 +63,16 @@ pub(super) struct StoreTable {
     pub(super) theme: ThemeTable,
     #[serde(default)]
     pub(super) product: Vec<ProductTable>,
+    #[serde(default)]
+    pub(super) donation: Vec<DonationTable>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TokenKeyTable {
+    pub(super) kid: String,
+    pub(super) secret: Option<String>,
+    pub(super) secret_file: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -103,6 +115,17 @@ pub(super) struct ProductTable {
     pub(super) title: Option<String>,
     pub(super) price: Option<String>,
     pub(super) max_quantity: Option<u32>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DonationTable {
+    pub(super) id: String,
+    pub(super) title: Option<String>,
+    pub(super) min: Option<String>,
+    pub(super) max: Option<String>,
+    #[serde(default)]
+    pub(super) suggested: Vec<String>,
 }
 
 /// Reads and checks the configuration.

@@ -23,6 +23,8 @@ pub struct Store {
     pub currency: Currency,
     /// What its server calls the merchant API with; none without a server.
     pub secret_key: Option<SecretString>,
+    /// What its server signs order tokens with: none, one, or two while one replaces the other.
+    pub token_keys: Vec<TokenKey>,
     /// Where customers go afterwards.
     pub return_url: Option<String>,
     /// Where customers get help.
@@ -41,6 +43,36 @@ pub struct Store {
     pub theme: String,
     /// What it sells.
     pub products: Vec<Product>,
+    /// What it takes donations for.
+    pub donations: Vec<Donation>,
+}
+
+/// A key of signed order tokens.
+#[derive(Debug)]
+pub struct TokenKey {
+    /// Its name in a token's header.
+    pub kid: KeyId,
+    /// Its bytes: the text as it is written, 32 or more of them.
+    pub secret: SecretString,
+}
+
+/// The name of a token key: 1 to 32 of `A–Z a–z 0–9 _ -`, unique within its store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyId(String);
+
+impl KeyId {
+    /// Checks the shape.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let plain = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
+        let fits = (1..=32).contains(&text.len()) && text.bytes().all(plain);
+        fits.then(|| Self(text.to_owned()))
+    }
+}
+
+impl fmt::Display for KeyId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
 }
 
 /// Where a store is told of events.
@@ -74,6 +106,21 @@ pub struct Product {
     pub max_quantity: u32,
 }
 
+/// Something that customers give money for, without getting anything for it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Donation {
+    /// The store's name for it.
+    pub id: String,
+    /// What customers read.
+    pub title: String,
+    /// The least that is taken, in the store's currency; above zero.
+    pub min: Amount,
+    /// The most that is taken.
+    pub max: Amount,
+    /// Amounts for the shop's page to offer, within the bounds.
+    pub suggested: Vec<Amount>,
+}
+
 /// Scheme, host and port of a page, as browsers write it in `Origin`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin(String);
@@ -102,6 +149,19 @@ impl Store {
         self.origins.iter().any(|known| known.as_str() == origin)
     }
 
+    /// Whether a link leads back to the shop: to one of its origins, or to where its `return_url` is.
+    pub(crate) fn leads_home(&self, link: &str) -> bool {
+        let Ok(url) = Url::parse(link) else {
+            return false;
+        };
+        let is_web = matches!(url.scheme(), "http" | "https")
+            && url.username().is_empty()
+            && url.password().is_none();
+        let home = self.return_url.as_deref().map(Url::parse);
+        let is_home = matches!(home, Some(Ok(home)) if home.origin() == url.origin());
+        is_web && (is_home || self.lists_origin(&url.origin().ascii_serialization()))
+    }
+
     /// How much of a price in the store's currency may be missing: nothing of one that the tolerance would swallow.
     pub(crate) fn tolerance_of(&self, price: Amount) -> Amount {
         if self.tolerance < price {
@@ -109,6 +169,11 @@ impl Store {
         } else {
             Amount::ZERO
         }
+    }
+
+    /// The donation of an id.
+    pub fn donation(&self, id: &str) -> Option<&Donation> {
+        self.donations.iter().find(|donation| donation.id == id)
     }
 
     /// The product of a sku.

@@ -16,6 +16,7 @@ id = "demo"
 name = "Demo shop"
 origins = ["http://127.0.0.1:8081"]
 secret_key = "sk_0123456789abcdef0123456789abcdef"
+token_keys = [{ kid = "k1", secret = "tk_0123456789abcdef0123456789abcdef" }]
 [store.webhook]
 url = "https://shop.example/florin"
 secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -24,6 +25,12 @@ sku = "ebook"
 title = "An e-book"
 price = "19.90"
 max_quantity = 5
+[[store.donation]]
+id = "coffee"
+title = "A coffee"
+min = "2"
+max = "500"
+suggested = ["3", "5.50"]
 "#;
 
 /// Loads a file of this text; each call has a file of its own.
@@ -234,7 +241,7 @@ fn production_delivers_to_public_addresses_alone() {
 fn no_secret_is_printed() {
     let config = loaded(COMPLETE, &[]).unwrap();
     let printed = format!("{config:?}");
-    for secret in ["\"secret\"", "0123456789abcdef", "MfKQ9r8", "sk_"] {
+    for secret in ["\"secret\"", "0123456789abcdef", "MfKQ9r8", "sk_", "tk_"] {
         assert!(!printed.contains(secret), "{secret} in {printed}");
     }
 }
@@ -345,4 +352,86 @@ fn a_merchant_of_a_platform_is_named_as_the_service_names_it() {
     for odd in ["", "m 1", "é"] {
         assert_eq!(keys(&named(odd)), ["store.demo.merchant_id"], "{odd}");
     }
+}
+
+#[test]
+fn a_store_has_one_token_key_or_two_while_one_replaces_the_other() {
+    let with = |keys: &str| {
+        let one = "{ kid = \"k1\", secret = \"tk_0123456789abcdef0123456789abcdef\" }";
+        assert!(COMPLETE.contains(one));
+        COMPLETE.replace(one, keys)
+    };
+    let key = |kid: &str, start: &str| {
+        format!("{{ kid = \"{kid}\", secret = \"{start}0123456789abcdef0123456789abcdef\" }}")
+    };
+    let two = loaded(&with(&[key("k1", "a"), key("k2", "b")].join(",")), &[]).unwrap();
+    assert_eq!(two.stores[0].token_keys.len(), 2);
+    assert!(
+        loaded(&with(""), &[]).unwrap().stores[0]
+            .token_keys
+            .is_empty()
+    );
+    let keys_of_three = [key("k1", "a"), key("k2", "b"), key("k3", "c")].join(",");
+    for (written, complaint) in [
+        (keys_of_three, "store.demo.token_keys"),
+        (
+            [key("k1", "a"), key("k1", "b")].join(","),
+            "store.demo.token_keys.k1",
+        ),
+        (
+            [key("k1", "a"), key("k2", "a")].join(","),
+            "store.demo.token_keys.k2",
+        ),
+        (key("k1", "sk_"), "store.demo.token_keys.k1"),
+        (key("k 1", "a"), "store.demo.token_keys"),
+        (
+            "{ kid = \"k1\", secret = \"short\" }".to_owned(),
+            "store.demo.token_keys.k1",
+        ),
+        ("{ kid = \"k1\" }".to_owned(), "store.demo.token_keys.k1"),
+    ] {
+        assert_eq!(keys(&with(&written)), [complaint], "{written}");
+    }
+}
+
+#[test]
+fn a_token_key_signs_for_one_store() {
+    let other = "[[store]]\nid = \"other\"\n\
+                 token_keys = [{ kid = \"k1\", secret = \"tk_0123456789abcdef0123456789abcdef\" }]\n";
+    let text = format!("{COMPLETE}{other}");
+    assert_eq!(keys(&text), ["store.other.token_keys.k1"]);
+    assert!(loaded(&text.replacen("tk_0", "uk_0", 1), &[]).is_ok());
+}
+
+#[test]
+fn a_donation_has_bounds_that_make_sense() {
+    let store = &loaded(COMPLETE, &[]).unwrap().stores[0];
+    let coffee = store.donation("coffee").unwrap();
+    assert_eq!(
+        (coffee.min.to_string(), coffee.max.to_string()),
+        ("2.00".into(), "500.00".into())
+    );
+    assert_eq!(coffee.suggested[1].to_string(), "5.50");
+    for (from, to) in [
+        ("min = \"2\"", "min = \"0\""),
+        ("min = \"2\"", "min = \"501\""),
+        ("min = \"2\"", "min = \"2.001\""),
+        ("min = \"2\"", "min = \"-2\""),
+        ("min = \"2\"\n", ""),
+        ("max = \"500\"\n", ""),
+        ("\"5.50\"", "\"501\""),
+        ("\"5.50\"", "\"1.99\""),
+        ("A coffee", ""),
+    ] {
+        assert_eq!(
+            keys(&COMPLETE.replacen(from, to, 1)),
+            ["store.demo.donation.coffee"],
+            "{to}"
+        );
+    }
+    let again = "[[store.donation]]\nid = \"coffee\"\nmin = \"1\"\nmax = \"2\"\n";
+    assert_eq!(
+        keys(&format!("{COMPLETE}{again}")),
+        ["store.demo.donation.coffee"]
+    );
 }

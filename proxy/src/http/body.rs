@@ -35,6 +35,11 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
             return Err(ApiError::new(ErrorCode::UnsupportedMediaType, message));
         }
         let bytes = read(request.into_body(), MAX_BODY_BYTES).await?;
+        // A list of the right values in the right order would be read as the members of an object.
+        if bytes.trim_ascii_start().first() == Some(&b'[') {
+            let message = "The body is not what this address takes: send an object, not a list.";
+            return Err(ApiError::new(ErrorCode::InvalidRequest, message));
+        }
         serde_json::from_slice(&bytes)
             .map(Self)
             .map_err(|error| unreadable(&error))

@@ -29,10 +29,14 @@ impl ApiError {
 
     /// A member of the request that is not as it should be.
     pub(crate) fn field(field: &str, message: &str) -> Self {
-        let error = Self::new(ErrorCode::InvalidRequest, message);
+        Self::new(ErrorCode::InvalidRequest, message).at(field)
+    }
+
+    /// Names the member of the request that is at fault.
+    pub(crate) fn at(self, field: &str) -> Self {
         Self {
             field: Some(field.to_owned()),
-            ..error
+            ..self
         }
     }
 

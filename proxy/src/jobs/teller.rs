@@ -141,7 +141,7 @@ fn report(event: &Event, sent: Option<&Sent>, outcome: DeliveryOutcome) {
         Some(Sent::Failed(reason)) => Some(reason.as_str()),
         _ => None,
     };
-    let (kind, store, event) = (event.event_type.as_str(), &event.store_id, &event.id);
+    let (kind, store, event) = (&event.kind, &event.store_id, &event.id);
     match outcome {
         DeliveryOutcome::GivenUp => tracing::error!(
             %event, %store, status, failure,

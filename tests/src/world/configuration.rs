@@ -53,7 +53,9 @@ pub(crate) fn florin_toml(places: &Places, wishes: &Wishes, database_url: &str) 
     let (rate, service_access) = (wishes.requests_per_second, wishes.service_access);
     let merchant = wishes.merchant_id.as_ref();
     let merchant = merchant.map_or_else(String::new, |id| format!("merchant_id = {id:?}"));
-    let products = demo_shop::PRODUCTS_TOML;
+    let (token_key, next_token_key) = (secrets::TOKEN_KEY, secrets::NEXT_TOKEN_KEY);
+    let other_token_key = secrets::OTHER_TOKEN_KEY;
+    let (products, donations) = (demo_shop::PRODUCTS_TOML, demo_shop::DONATIONS_TOML);
     format!(
         r#"listen = "{public}"
 admin_listen = "{admin}"
@@ -74,6 +76,15 @@ id = "other"
 name = "Another shop"
 origins = ["https://other.example"]
 secret_key = "{other_key}"
+token_keys = [{{ kid = "k1", secret = "{other_token_key}" }}]
+[[store.product]]
+sku = "ebook"
+title = "Another e-book"
+price = "7.00"
+[[store.donation]]
+id = "coffee"
+min = "1"
+max = "9"
 
 [[store]]
 id = "demo"
@@ -81,6 +92,7 @@ name = "Quiet Goods"
 origins = {origins:?}
 currency = "USD"
 secret_key = "{store_key}"
+token_keys = [{{ kid = "k1", secret = "{token_key}" }}, {{ kid = "k2", secret = "{next_token_key}" }}]
 return_url = "http://{shop}/thanks"
 support_url = "mailto:help@quiet-goods.example"
 underpayment_tolerance = "{tolerance}"
@@ -93,6 +105,7 @@ url = "http://{webhook}/florin"
 secret = "{webhook_secret}"
 dangerous_allow_private_targets = true
 
-{products}"#
+{products}
+{donations}"#
     )
 }

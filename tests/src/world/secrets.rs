@@ -12,6 +12,12 @@ pub const CALLBACK_TOKEN: &str = "canary-callback-token-0f4c9d21e7b35a68";
 pub const STORE_KEY: &str = "canary-store-key-b7719e0d5c3f4a82";
 /// Another store's key.
 pub const OTHER_STORE_KEY: &str = "canary-other-store-key-2c6e8f1b9a0d";
+/// What the store signs order tokens with, under the kid `k1`.
+pub const TOKEN_KEY: &str = "canary-token-key-one-6a1d9f3e70b258c4";
+/// The key that replaces it, `k2`.
+pub const NEXT_TOKEN_KEY: &str = "canary-token-key-two-d48e2b97f5013ca6";
+/// The other store's key, of the same kid as the first store's.
+pub const OTHER_TOKEN_KEY: &str = "canary-other-token-key-19c5e7a3b2f8d604";
 /// What deliveries are signed with: base64 of `canary-webhook-secret-93d7`.
 pub const WEBHOOK: &str = "whsec_Y2FuYXJ5LXdlYmhvb2stc2VjcmV0LTkzZDc=";
 /// The same as it is used.

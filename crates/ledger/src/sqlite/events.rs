@@ -27,7 +27,8 @@ pub(super) async fn tell(
     }
     let record = OrderRecord::of(&known);
     for (event, sequence) in events.iter().zip(known.order.sequence + 1..) {
-        let payload = record.payload(*event, sequence, now);
+        let told = event.told_of(known.order.terms.price_source);
+        let payload = record.payload(&told, sequence, now);
         let inserted = sqlx::query(
             "INSERT INTO events (id, store_id, order_id, sequence, type, created_at, payload)
              VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -36,7 +37,7 @@ pub(super) async fn tell(
         .bind(known.order.terms.store_id.as_str())
         .bind(order_id.as_str())
         .bind(sequence)
-        .bind(event.as_str())
+        .bind(told)
         .bind(millis(now))
         .bind(payload)
         .execute(&mut *tx)

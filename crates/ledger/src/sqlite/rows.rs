@@ -176,6 +176,10 @@ fn invoice(row: &SqliteRow) -> Result<Invoice, LedgerError> {
     })
 }
 
+fn event_type(word: &str) -> Result<EventType, LedgerError> {
+    EventType::parse(word).ok_or_else(|| LedgerError::Corrupt(format!("the word {word:?}")))
+}
+
 pub(super) fn event(row: &SqliteRow) -> Result<Event, LedgerError> {
     Ok(Event {
         position: row.try_get("position")?,
@@ -183,7 +187,8 @@ pub(super) fn event(row: &SqliteRow) -> Result<Event, LedgerError> {
         store_id: read("a store id", StoreId::parse(row.try_get("store_id")?))?,
         order_id: read("an order id", OrderId::parse(row.try_get("order_id")?))?,
         sequence: row.try_get("sequence")?,
-        event_type: word(&EventType::ALL, row.try_get("type")?)?,
+        event_type: event_type(row.try_get("type")?)?,
+        kind: row.try_get("type")?,
         created_at: time(row.try_get("created_at")?)?,
         payload: row.try_get("payload")?,
     })

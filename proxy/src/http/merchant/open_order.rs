@@ -5,21 +5,18 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use checkout_api::ErrorCode;
 use jiff::SignedDuration;
-use ledger::{Flow, NewOrder, OpenError, OrderRecord, PriceSource, Reference, Snapshot};
+use ledger::{Flow, NewOrder, OrderRecord, PriceSource, Reference};
 use money::{Amount, CryptoCode, Currency};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use url::Url;
 
 use super::Merchant;
 use crate::app::App;
 use crate::config::Store;
 use crate::http::body::Body;
-use crate::http::checkout::open::TOKEN_LIFETIME_AFTER_ORDER;
 use crate::http::error::ApiError;
-use crate::token::ClientToken;
+use crate::opening::{self, Opening};
 
 /// How long an order takes attempts: a day, unless the store says 1 minute to 30 days.
 const DEFAULT_LIFETIME_SECONDS: u32 = 24 * 3600;
@@ -77,35 +74,16 @@ pub(crate) async fn open_order(
 ) -> Result<(StatusCode, Json<OpenedOrder>), ApiError> {
     let store = merchant.store(&app);
     let terms = terms(&app, store, wanted)?;
-    let token = ClientToken::draw(&*app.parts.random);
-    let (id, now) = (app.draw_order_id(), app.now());
-    let token_expires_at = terms.expires_at + TOKEN_LIFETIME_AFTER_ORDER;
-    let opened = app
-        .parts
-        .ledger
-        .open_order(&id, &terms, token.hash(), token_expires_at, now)
-        .await;
-    let opened = opened.map_err(|error| match error {
-        OpenError::Ledger(error) => ApiError::from(error),
-        OpenError::Conflict(known) => {
-            let order = &known.id;
-            tracing::warn!(store = %store.id, %order, "a reference came again at another price");
-            let message = "This reference already names an order of another price or currency. \
-                           Use a reference of its own for every order.";
-            ApiError::new(ErrorCode::OrderConflict, message)
-        }
-    })?;
-    app.order_changed(&opened.order.id);
-    let snapshot = app.parts.ledger.snapshot(&opened.order.id).await?;
-    let snapshot = snapshot.unwrap_or(Snapshot {
-        order: opened.order,
-        attempt: None,
-    });
+    let Opening {
+        snapshot,
+        is_new,
+        token,
+    } = opening::open(&app, &terms).await?;
     let base = app.config.public_url.base();
     let token = token.expose();
     let checkout_url = format!("{base}/pay?store={}#client_token={token}", store.id);
     let order = OrderRecord::of(&snapshot);
-    let status = if opened.is_new {
+    let status = if is_new {
         StatusCode::CREATED
     } else {
         StatusCode::OK
@@ -131,8 +109,11 @@ fn terms(app: &App, store: &Store, wanted: OpenOrder) -> Result<NewOrder, ApiErr
             "A title has 120 characters at most.",
         ));
     }
-    if let Some(link) = &wanted.return_url {
-        check_return_url(store, link)?;
+    if let Some(link) = &wanted.return_url
+        && !store.leads_home(link)
+    {
+        let message = "Write an http or https address on one of the store's origins.";
+        return Err(ApiError::field("return_url", message));
     }
     let metadata_bytes = serde_json::to_string(&wanted.metadata).map_or(usize::MAX, |s| s.len());
     if metadata_bytes > MAX_METADATA_BYTES {
@@ -180,23 +161,4 @@ fn amount(amount: Amount, currency: Currency) -> Result<Amount, ApiError> {
         return Err(ApiError::field("amount", &message));
     }
     Ok(amount.padded(decimals))
-}
-
-/// Back to the shop, and nowhere else.
-fn check_return_url(store: &Store, link: &str) -> Result<(), ApiError> {
-    let refused = || {
-        let message = "Write an http or https address on one of the store's origins.";
-        ApiError::field("return_url", message)
-    };
-    let url = Url::parse(link).map_err(|_| refused())?;
-    let is_web = matches!(url.scheme(), "http" | "https") && url.username().is_empty();
-    let home = store
-        .return_url
-        .as_deref()
-        .and_then(|home| Url::parse(home).ok());
-    let is_home = home.is_some_and(|home| home.origin() == url.origin());
-    if is_web && (is_home || store.lists_origin(&url.origin().ascii_serialization())) {
-        return Ok(());
-    }
-    Err(refused())
 }

@@ -25,17 +25,28 @@ fn open(types: &mut Types) -> Operation {
     Operation::post("/v1/checkout", "open_checkout")
         .does(
             "Open an order",
-            "The page names what is bought; the price is the store's. Every call opens an order of its own.",
+            "By exactly one door: a product of the catalogue, a declared donation, or a token that the store's server \
+             signed. Only a donation's amount is the customer's, within its bounds. A product or a donation is an order \
+             of its own at every call; a token is the order of its reference, however often it is used.",
         )
         .by(Caller::Anyone)
         .refuses(&[ErrorCode::OriginNotAllowed, ErrorCode::Internal])
         .takes::<Door>(types, &json!({ "store": "demo", "product": "ebook", "quantity": 1 }))
         .refuses(&[
+            ErrorCode::InvalidOrderToken,
             ErrorCode::UnknownStore,
             ErrorCode::UnknownProduct,
+            ErrorCode::UnknownDonation,
+            ErrorCode::OrderConflict,
             ErrorCode::QuantityOutOfRange,
+            ErrorCode::DonationOutOfRange,
         ])
         .answers::<Opened>(201, "The order, and the token that opens it.", types)
+        .answers::<Opened>(
+            200,
+            "The order that the token's reference already names, with a fresh client token.",
+            types,
+        )
 }
 
 fn show(types: &mut Types) -> Operation {

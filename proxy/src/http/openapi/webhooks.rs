@@ -1,6 +1,6 @@
 //! What the store is told.
 
-use ledger::{EventType, OrderRecord};
+use ledger::{EventType, OrderRecord, PriceSource};
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 
@@ -10,17 +10,25 @@ use super::types::Types;
 /// One webhook for each type of event.
 pub(super) fn webhooks(types: &mut Types) -> Value {
     let order = types.written::<OrderRecord>();
-    let all = EventType::ALL.into_iter().map(|(event, word)| {
+    let all = kinds().map(|(event, word)| {
         let body = members(&json!({ "const": word }), &order);
-        let shape = types.keep(&shape_name(word), body);
-        (word.to_owned(), webhook(event, word, &shape))
+        let shape = types.keep(&shape_name(&word), body);
+        let webhook = webhook(event, &word, &shape);
+        (word, webhook)
     });
     all.collect::<Map<_, _>>().into()
 }
 
+/// Every word that an event is told by: of an order, and of a donation.
+fn kinds() -> impl Iterator<Item = (EventType, String)> {
+    let sources = [PriceSource::StoreServer, PriceSource::Customer];
+    let events = |source| EventType::ALL.map(|(event, _)| (event, event.told_of(source)));
+    sources.into_iter().flat_map(events)
+}
+
 /// The events of a page: a webhook's body each, with the webhook's id.
 pub(crate) fn events(generator: &mut SchemaGenerator) -> Schema {
-    let words: Vec<&str> = EventType::ALL.iter().map(|(_, word)| *word).collect();
+    let words: Vec<String> = kinds().map(|(_, word)| word).collect();
     let order = generator.subschema_for::<OrderRecord>().to_value();
     let mut event = members(&json!({ "type": "string", "enum": words }), &order);
     event["properties"]["id"] = json!({

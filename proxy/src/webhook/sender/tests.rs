@@ -21,6 +21,7 @@ fn event() -> Event {
         order_id,
         sequence: 1,
         event_type: EventType::Created,
+        kind: "order.created".into(),
         created_at: NOW,
         payload: "{}".into(),
     }

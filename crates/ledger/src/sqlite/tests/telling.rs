@@ -170,3 +170,33 @@ async fn a_stores_deliveries_are_its_own() {
         Some(vec![])
     );
 }
+
+#[tokio::test]
+async fn a_donation_is_told_in_words_of_its_own() {
+    let home = home("donation").await;
+    let mut donation = terms("r1");
+    donation.price_source = crate::PriceSource::Customer;
+    home.ledger
+        .open_order(&id(1), &donation, token(1), at(86_400), at(0))
+        .await
+        .unwrap();
+    attempt(&home.ledger, 1, 1).await;
+    see(&home.ledger, 20, exact("COMPLETED")).await;
+    let events = home.ledger.events(&demo(), None, 9).await.unwrap();
+    let events = events.unwrap();
+    let kinds: Vec<&str> = events.iter().map(|event| event.kind.as_str()).collect();
+    assert_eq!(
+        kinds,
+        [
+            "donation.created",
+            "donation.attempt_opened",
+            "donation.paid"
+        ]
+    );
+    for event in &events {
+        let told = format!("\"type\":\"{}\"", event.kind);
+        assert!(event.payload.contains(&told), "{}", event.payload);
+        assert!(event.payload.contains("\"price_source\":\"customer\""));
+    }
+    assert_eq!(events[2].event_type, EventType::Paid);
+}
