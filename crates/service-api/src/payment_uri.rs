@@ -52,6 +52,18 @@ pub enum UriError {
         /// That token's contract; empty for the chain's own coin.
         found: String,
     },
+    /// A parameter that comes twice, even with one and the same value.
+    #[error("it carries a parameter twice: {key:?}")]
+    Twice {
+        /// The parameter's name.
+        key: String,
+    },
+    /// Percent signs that stand for no text.
+    #[error("it is not encoded as URIs are: {found:?}")]
+    Encoding {
+        /// The key or value.
+        found: String,
+    },
     /// A parameter by which a wallet may pay elsewhere, or that a wallet must understand.
     #[error("it carries a parameter that may change the payment: {key:?}")]
     Detour {

@@ -1,5 +1,7 @@
 //! Addresses from the sources that define them, and what must not pass for one.
 
+mod vectors;
+
 use AddressError::{Checksum, Foreign, Malformed, Unowned};
 use Network::{Main, Test};
 use proptest::prelude::*;
