@@ -1,5 +1,7 @@
 //! Why a signature is wrong: the usual mistakes are tried, one after the other, until one explains it.
 
+use std::collections::BTreeMap;
+
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use serde_json::Value;
 use sha2::{Sha256, Sha512};
@@ -136,10 +138,16 @@ impl SignatureAttempt<'_> {
         let rewritten =
             "the body was written anew after it was signed: sign the bytes that you send";
         if let Ok(json) = serde_json::from_slice::<Value>(body) {
-            let sorted = json.to_string();
+            let compact = json.to_string();
+            let sorted = sorted_by_key(json.clone()).to_string();
             let blanks = with_blanks(body);
             let pretty = serde_json::to_string_pretty(&json).unwrap_or_default();
-            for written in [sorted.into_bytes(), blanks, pretty.into_bytes()] {
+            for written in [
+                compact.into_bytes(),
+                sorted.into_bytes(),
+                blanks,
+                pretty.into_bytes(),
+            ] {
                 messages.push((signed_message(nonce, target, &written), rewritten));
             }
         }
@@ -149,6 +157,20 @@ impl SignatureAttempt<'_> {
             messages.push((signed_message(nonce, target, &longer), hint));
         }
         messages
+    }
+}
+
+/// The same JSON with the members of each object in the order of their names, whichever order this build of the JSON
+/// library keeps.
+fn sorted_by_key(json: Value) -> Value {
+    match json {
+        Value::Object(members) => {
+            let members: BTreeMap<_, _> = members.into_iter().collect();
+            let sorted = |(name, member)| (name, sorted_by_key(member));
+            Value::Object(members.into_iter().map(sorted).collect())
+        }
+        Value::Array(items) => items.into_iter().map(sorted_by_key).collect(),
+        other => other,
     }
 }
 
