@@ -66,11 +66,15 @@ impl Callbacks {
             invoice_id,
             reached,
             callback_url,
+            delay,
         } = announcement;
         let own: Option<Url> = callback_url.and_then(|url| url.parse().ok());
         let Some(url) = own.or_else(|| self.account_url.clone()) else {
             return;
         };
+        if !delay.is_zero() {
+            sandbox.clock().sleep(delay).await;
+        }
         let status = reached.as_str();
         let body = serde_json::json!({"invoice_id": invoice_id, "status": status});
         let mut pauses = PAUSES.into_iter();

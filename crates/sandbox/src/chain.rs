@@ -1,9 +1,12 @@
 //! The chains that the sandbox imitates, each by its test network.
 
+use serde::Deserialize;
+
 use crate::address::{KeyHash, base58, base58check, cashaddr_p2pkh, checksummed, p2wpkh};
 
 /// A chain on which something can be received.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Chain {
     Bitcoin,
     Litecoin,
@@ -16,6 +19,32 @@ pub(crate) enum Chain {
 }
 
 impl Chain {
+    /// Every chain.
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Bitcoin,
+        Self::Litecoin,
+        Self::Dogecoin,
+        Self::BitcoinCash,
+        Self::Ethereum,
+        Self::Bnb,
+        Self::Tron,
+        Self::Solana,
+    ];
+
+    /// The word in the control API.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Bitcoin => "bitcoin",
+            Self::Litecoin => "litecoin",
+            Self::Dogecoin => "dogecoin",
+            Self::BitcoinCash => "bitcoin_cash",
+            Self::Ethereum => "ethereum",
+            Self::Bnb => "bnb",
+            Self::Tron => "tron",
+            Self::Solana => "solana",
+        }
+    }
+
     /// The address that 32 drawn bytes stand for.
     ///
     /// Source of prefixes and version bytes: BIP-173 (`tb`), the chain parameters of Litecoin (`tltc`) and Dogecoin

@@ -2,20 +2,28 @@
 //!
 //! A fault of the developer's own request is answered here and never shows in the service's answers.
 
+mod api;
+mod callbacks;
+mod chains;
 mod faults;
 mod invoices;
 mod journal;
-mod mine;
 mod next_invoice;
+mod open_invoice;
+mod pay;
 mod prices;
 mod requests;
+mod reset;
 mod rules;
 mod sessions;
+mod time;
+mod walk;
 
 use std::sync::Arc;
 
 use axum::Json;
 use axum::Router;
+use axum::extract::DefaultBodyLimit;
 use axum::http::{Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -26,28 +34,52 @@ use crate::state::Sandbox;
 
 pub(crate) fn routes() -> Router<Arc<Sandbox>> {
     Router::new()
-        .route("/sandbox/invoices", get(invoices::list))
-        .route("/sandbox/invoices/{id}/pay", post(invoices::pay))
+        .route("/sandbox/api", get(api::list))
+        .route(
+            "/sandbox/invoices",
+            get(invoices::list).post(open_invoice::open),
+        )
+        .route("/sandbox/invoices/{id}/pay", post(pay::pay))
+        .route("/sandbox/invoices/{id}/unstick", post(invoices::unstick))
+        .route("/sandbox/invoices/{id}/replace", post(invoices::replace))
         .route("/sandbox/invoices/{id}/expire", post(invoices::expire))
         .route("/sandbox/invoices/{id}/fail", post(invoices::fail))
         .route(
             "/sandbox/invoices/{id}/address",
             post(invoices::report_address),
         )
-        .route("/sandbox/sessions", get(sessions::list))
-        .route("/sandbox/mine", post(mine::mine))
+        .route("/sandbox/invoices/{id}/record", post(invoices::lie))
         .route("/sandbox/next-invoice", post(next_invoice::lie))
-        .route("/sandbox/prices", post(prices::set))
+        .route("/sandbox/sessions", get(sessions::list))
+        .route("/sandbox/chains", get(chains::list))
+        .route("/sandbox/mine", post(chains::mine))
+        .route("/sandbox/auto-mine", post(chains::mine_every))
+        .route("/sandbox/reorg", post(chains::reorganize))
+        .route("/sandbox/prices", get(prices::list).post(prices::set))
         .route("/sandbox/prices/lapse", post(prices::lapse))
+        .route("/sandbox/walk", get(walk::show).post(walk::change))
+        .route("/sandbox/time", get(time::show).post(time::change))
         .route("/sandbox/rules", get(rules::show).post(rules::change))
-        .route("/sandbox/faults", post(faults::plan).delete(faults::clear))
+        .route(
+            "/sandbox/faults",
+            get(faults::list).post(faults::plan).delete(faults::clear),
+        )
+        .route("/sandbox/callbacks", post(callbacks::forge))
+        .route("/sandbox/reset", post(reset::reset))
         .route("/sandbox/requests", get(requests::list))
         .route("/sandbox/journal", get(journal::list))
+        .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
 }
+
+/// No request of the control API comes near this.
+const MAX_BODY_BYTES: usize = 256 * 1024;
 
 /// For every path and method that leads nowhere.
 pub(crate) async fn nothing_here(method: Method, uri: Uri) -> Response {
-    let sentence = format!("The sandbox has no {method} {}: see /sandbox.", uri.path());
+    let sentence = format!(
+        "The sandbox has no {method} {}: see /sandbox/api.",
+        uri.path()
+    );
     ControlError::NotFound(sentence).into_response()
 }
 

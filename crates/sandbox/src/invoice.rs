@@ -3,18 +3,22 @@
 //! ```text
 //!             a transaction is seen           in a block            3 confirmations of all
 //!  CHECKING ────────────────────────► CHECKING ─────────► PROCESSING ─────────────────────► COMPLETED
-//!     │ time is up, nothing arrived   (PENDING)               ▲         a top-up is seen        │
-//!     ▼                                                       └─────────────────────────────────┘
-//!   FAILED ── a late transaction is seen ──► as above         told to fail, from anywhere ──► FAILED, for good
+//!     │ time is up, and nothing arrived     ▲                 ▲ ▲                             │   │
+//!     │ or what arrived is stuck            │ a reorg takes   │ └─── a top-up is seen, ───────┘   │
+//!     ▼                                     │ the block back ─┘      a reorg takes blocks back    │
+//!   FAILED ── late: seen, or unstuck ──► as above ◄── the payment is replaced by another one ─────┘
+//!
+//!   told to fail, from anywhere ──► FAILED, for good
 //! ```
 //!
 //! `Assumed:` all of it: the specification names the states and not what moves an invoice between them. That COMPLETED
 //! says nothing about *how much* arrived is the specification's word ("invoices can be underpaid or overpaid"). A
 //! service that looks at an invoice only until it runs out disproves the late transaction; one that never leaves
-//! COMPLETED disproves the top-up.
+//! COMPLETED disproves the top-up and the reorg.
 
 use jiff::Timestamp;
 use money::{Amount, AmountError, AmountText, Currency, Rounding};
+use serde_json::{Map, Value};
 
 use crate::coin::Coin;
 use crate::conversion::Terms;
@@ -24,6 +28,8 @@ pub(crate) const REQUIRED_CONFIRMATIONS: u32 = 3;
 
 /// Statuses that are remembered of one invoice.
 const MAX_HISTORY: usize = 50;
+/// Payments of one invoice.
+const MAX_TRANSACTIONS: usize = 100;
 
 /// An invoice with its life.
 #[derive(Clone, Debug)]
@@ -39,6 +45,10 @@ pub(crate) struct Invoice {
     expires_at: Timestamp,
     /// What GET /invoice names as the address: another one, when the service was told to lie.
     pub(crate) reported_address: String,
+    /// Members of the record that GET /invoice answers with instead of its own; `null` leaves one out.
+    pub(crate) lies: Map<String, Value>,
+    /// Payments that went to the address on another chain or in another asset, and that nobody sees.
+    pub(crate) unseen_payments: u32,
     /// Set by POST /confirm, which moves nothing else.
     pub(crate) marked_as_paid: bool,
     pub(crate) email: Option<String>,
@@ -70,8 +80,30 @@ pub(crate) struct Transaction {
     pub(crate) hash: String,
     pub(crate) amount: Amount,
     pub(crate) seen_at: Timestamp,
-    /// 0 while it waits in the mempool.
-    pub(crate) confirmations: u32,
+    pub(crate) standing: Standing,
+}
+
+/// Where a transaction stands on its chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// In the mempool.
+    Waiting,
+    /// In the mempool, with a fee so low that no block takes it.
+    Stuck,
+    /// In a block, with so many confirmations: 1 or more.
+    InBlock(u32),
+    /// Its coins were spent by another transaction: it never was.
+    Replaced,
+}
+
+impl Transaction {
+    /// 0 while no block has it.
+    pub(crate) fn confirmations(&self) -> u32 {
+        match self.standing {
+            Standing::InBlock(confirmations) => confirmations,
+            Standing::Waiting | Standing::Stuck | Standing::Replaced => 0,
+        }
+    }
 }
 
 /// What arrived, counted from the mempool on.
@@ -107,10 +139,14 @@ pub(crate) enum Refused {
     HasFailed,
     /// Something has arrived: it cannot run out.
     HasPayment,
+    /// There is no payment with which this could happen.
+    NoSuchPayment,
     /// A payment of nothing.
     Nothing,
     /// The payment has more decimals than the asset.
     TooFine { decimals: u32 },
+    /// It has as many payments as are kept.
+    TooMany,
     /// The sum has no exact value.
     Incalculable(AmountError),
 }
@@ -138,6 +174,8 @@ impl Invoice {
             local_currency: opening.local_currency,
             reported_address: opening.address.clone(),
             address: opening.address,
+            lies: Map::new(),
+            unseen_payments: 0,
             qr_string: opening.qr_string,
             created_at: now,
             expires_at: opening.expires_at,
@@ -154,10 +192,12 @@ impl Invoice {
     }
 
     pub(crate) fn status(&self, now: Timestamp) -> Status {
-        if self.failed || (self.transactions.is_empty() && now >= self.expires_at) {
+        let mut seen = self.seen().peekable();
+        let hopeless = seen.peek().is_none() || seen.all(|seen| seen.standing == Standing::Stuck);
+        if self.failed || (hopeless && now >= self.expires_at) {
             return Status::Failed;
         }
-        let counts = || self.transactions.iter().map(|seen| seen.confirmations);
+        let counts = || self.seen().map(Transaction::confirmations);
         match (counts().min(), counts().max()) {
             (Some(least), _) if least >= REQUIRED_CONFIRMATIONS => Status::Completed,
             (_, Some(1..)) => Status::Processing,
@@ -165,18 +205,24 @@ impl Invoice {
         }
     }
 
+    /// Every transaction that was not replaced.
+    fn seen(&self) -> impl Iterator<Item = &Transaction> {
+        let stands = |seen: &&Transaction| seen.standing != Standing::Replaced;
+        self.transactions.iter().filter(stands)
+    }
+
     /// Confirmations of the transaction that has fewest; `None` while none is in a block.
     pub(crate) fn confirmations(&self) -> Option<u32> {
-        let counts = || self.transactions.iter().map(|seen| seen.confirmations);
+        let counts = || self.seen().map(Transaction::confirmations);
         counts().max().filter(|most| *most > 0)?;
         counts().min()
     }
 
     pub(crate) fn latest_transaction(&self) -> Option<&Transaction> {
-        self.transactions.last()
+        self.seen().last()
     }
 
-    /// Every payment, oldest first.
+    /// Every payment, oldest first, replaced ones included.
     pub(crate) fn transactions(&self) -> &[Transaction] {
         &self.transactions
     }
@@ -186,8 +232,14 @@ impl Invoice {
         &self.history
     }
 
-    pub(crate) fn transaction_count(&self) -> usize {
-        self.transactions.len()
+    /// Payments that wait with a fee that is too low.
+    pub(crate) fn stuck_count(&self) -> usize {
+        let stuck = |seen: &&Transaction| seen.standing == Standing::Stuck;
+        self.seen().filter(stuck).count()
+    }
+
+    pub(crate) fn payment_count(&self) -> usize {
+        self.seen().count()
     }
 
     pub(crate) fn received(&self) -> Received {
@@ -209,7 +261,7 @@ impl Invoice {
         self.expires_at
     }
 
-    /// A transaction is seen, with so many confirmations already.
+    /// A transaction is seen.
     pub(crate) fn pay(&mut self, seen: Transaction) -> Result<(), Refused> {
         let amount = seen.amount;
         if self.failed {
@@ -222,6 +274,9 @@ impl Invoice {
         if amount.decimals() > decimals {
             return Err(Refused::TooFine { decimals });
         }
+        if self.transactions.len() == MAX_TRANSACTIONS {
+            return Err(Refused::TooMany);
+        }
         let crypto = self.received.crypto.plus(amount);
         self.received = crypto
             .and_then(|crypto| Received::worth(crypto, &self.terms, self.local_currency))
@@ -230,19 +285,77 @@ impl Invoice {
         Ok(())
     }
 
-    /// Blocks are found: every transaction counts them.
-    pub(crate) fn mine(&mut self, blocks: u32) {
-        if self.failed {
-            return;
+    /// Blocks are found: every transaction counts them but those that are stuck. Says whether any did.
+    pub(crate) fn mine(&mut self, blocks: u32) -> bool {
+        if self.failed || blocks == 0 {
+            return false;
         }
+        let mut counted = false;
         for seen in &mut self.transactions {
-            seen.confirmations = seen.confirmations.saturating_add(blocks);
+            seen.standing = match seen.standing {
+                Standing::Waiting => Standing::InBlock(blocks),
+                Standing::InBlock(count) => Standing::InBlock(count.saturating_add(blocks)),
+                other @ (Standing::Stuck | Standing::Replaced) => other,
+            };
+            counted |= seen.confirmations() > 0;
         }
+        counted
+    }
+
+    /// Blocks are taken back: what was in them waits again. Says whether anything was.
+    pub(crate) fn reorganize(&mut self, blocks: u32) -> bool {
+        let mut lost = false;
+        for seen in &mut self.transactions {
+            if let Standing::InBlock(count) = seen.standing {
+                seen.standing = match count.saturating_sub(blocks) {
+                    0 => Standing::Waiting,
+                    left => Standing::InBlock(left),
+                };
+                lost = true;
+            }
+        }
+        lost
+    }
+
+    /// The fee of every stuck transaction is raised: the next block takes it.
+    pub(crate) fn unstick(&mut self) -> Result<(), Refused> {
+        let mut stuck = self.transactions.iter_mut();
+        let mut raised = false;
+        for seen in stuck
+            .by_ref()
+            .filter(|seen| seen.standing == Standing::Stuck)
+        {
+            seen.standing = Standing::Waiting;
+            raised = true;
+        }
+        if raised {
+            Ok(())
+        } else {
+            Err(Refused::NoSuchPayment)
+        }
+    }
+
+    /// The latest payment is replaced by one to somebody else: it never was.
+    pub(crate) fn replace(&mut self) -> Result<(), Refused> {
+        let stands = |seen: &&mut Transaction| seen.standing != Standing::Replaced;
+        let latest = self.transactions.iter_mut().rev().find(stands);
+        latest.ok_or(Refused::NoSuchPayment)?.standing = Standing::Replaced;
+        let mut crypto = Amount::ZERO;
+        for seen in self.seen() {
+            crypto = crypto.plus(seen.amount).map_err(Refused::Incalculable)?;
+        }
+        self.received = if crypto.is_zero() {
+            Received::NOTHING
+        } else {
+            Received::worth(crypto, &self.terms, self.local_currency)
+                .map_err(Refused::Incalculable)?
+        };
+        Ok(())
     }
 
     /// Time is up at once.
     pub(crate) fn expire(&mut self, now: Timestamp) -> Result<(), Refused> {
-        if !self.transactions.is_empty() {
+        if self.seen().next().is_some() {
             return Err(Refused::HasPayment);
         }
         self.expires_at = self.expires_at.min(now);
@@ -328,6 +441,14 @@ impl Status {
 }
 
 impl Final {
+    /// What a lie says instead.
+    pub(crate) fn opposite(self) -> Self {
+        match self {
+            Self::Completed => Self::Failed,
+            Self::Failed => Self::Completed,
+        }
+    }
+
     /// The word on the wire.
     pub(crate) fn as_str(self) -> &'static str {
         match self {

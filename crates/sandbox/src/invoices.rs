@@ -1,12 +1,15 @@
 //! Every invoice of this run, in the order in which they were opened.
 
+use std::time::Duration;
+
 use jiff::{SignedDuration, Timestamp};
 use money::{Amount, Currency};
 use serde::Deserialize;
 
+use crate::chain::Chain;
 use crate::coin::Coin;
 use crate::conversion::Terms;
-use crate::invoice::{Final, Hosted, Invoice, Opening, Refused, Status, Transaction};
+use crate::invoice::{Final, Hosted, Invoice, Opening, Refused, Standing, Status, Transaction};
 use crate::payment_uri::payment_uri;
 use crate::seed::Seed;
 use crate::shelf::Shelf;
@@ -45,6 +48,8 @@ pub(crate) struct Announcement {
     pub(crate) reached: Final,
     /// Where; `None` for the account's own URL.
     pub(crate) callback_url: Option<String>,
+    /// How long it is held back.
+    pub(crate) delay: Duration,
 }
 
 /// What moved an invoice since it was last looked at.
@@ -118,6 +123,12 @@ impl Invoices {
         self.shelf.find_mut(id)
     }
 
+    /// An address of the invoice's chain that is not its own.
+    pub(crate) fn other_address(&self, id: &str) -> Option<String> {
+        let invoice = self.find(id)?;
+        Some(invoice.coin.chain.address(&self.seed.draw(id, 0)))
+    }
+
     pub(crate) fn newest_first(&self) -> impl Iterator<Item = &Invoice> {
         self.shelf.newest_first()
     }
@@ -127,28 +138,34 @@ impl Invoices {
         &mut self,
         id: &str,
         amount: Amount,
-        confirmations: u32,
+        standing: Standing,
         now: Timestamp,
     ) -> Option<Result<(), Refused>> {
         let seed = self.seed;
         let invoice = self.find_mut(id)?;
-        let nth = u64::try_from(invoice.transaction_count()).expect("transactions fit the memory");
+        let nth = u64::try_from(invoice.transactions().len()).expect("transactions fit the memory");
         let drawn = seed.draw(id, nth);
         let transaction = Transaction {
             hash: invoice.coin.chain.transaction_hash(&drawn),
             amount,
             seen_at: now,
-            confirmations,
+            standing,
         };
         Some(invoice.pay(transaction))
     }
 
-    /// Finds blocks on every chain.
-    pub(crate) fn mine(&mut self, blocks: u32) {
-        self.shelf.change_all(|invoice| {
-            invoice.mine(blocks);
-            invoice.transaction_count() > 0
-        });
+    /// Blocks are found on one chain, or on all.
+    pub(crate) fn mine(&mut self, chain: Option<Chain>, blocks: u32) {
+        let on = |invoice: &Invoice| chain.is_none_or(|chain| chain == invoice.coin.chain);
+        self.shelf
+            .change_all(|invoice| on(invoice) && invoice.mine(blocks));
+    }
+
+    /// Blocks are taken back on one chain, or on all.
+    pub(crate) fn reorganize(&mut self, chain: Option<Chain>, blocks: u32) {
+        let on = |invoice: &Invoice| chain.is_none_or(|chain| chain == invoice.coin.chain);
+        self.shelf
+            .change_all(|invoice| on(invoice) && invoice.reorganize(blocks));
     }
 
     /// What moved since the last look: statuses, and which of them are to be told.

@@ -8,8 +8,11 @@
 //! | `started` | `seed` |
 //! | `request` | `method`, `path` (with query, below `/api`), `nonce`, `asked` (the body, `null` when it is no JSON), `status` (`null`: no answer), `retry_after` (seconds), `did`, `answer`, `code`, `message`, `fault` |
 //! | `payment` | `invoice_id`, `crypto_code`, `amount`, `transaction_hash`, `confirmations` |
-//! | `block` | `blocks` |
+//! | `unseen_payment` | `invoice_id`, `crypto_code` |
+//! | `replaced` | `invoice_id`, `transaction_hash` |
+//! | `block`, `reorg` | `chain` (`all`, or one), `blocks` |
 //! | `status` | `invoice_id`, `from`, `to` |
+//! | `callback_spoiled` | `invoice_id`, `status`, `fault` |
 //! | `callback_sent` | `invoice_id`, `status`, `url`, `attempt` |
 //! | `callback_answered` | `invoice_id`, `status`, `attempt`, `accepted`, `answer` (the status, or `null`), `why` |
 
@@ -76,13 +79,33 @@ pub(crate) enum Event {
         transaction_hash: String,
         confirmations: u32,
     },
+    /// A payment on another chain, or in another asset, that the service never sees.
+    UnseenPayment {
+        invoice_id: String,
+        crypto_code: String,
+    },
+    Replaced {
+        invoice_id: String,
+        transaction_hash: String,
+    },
     Block {
+        chain: &'static str,
+        blocks: u32,
+    },
+    Reorg {
+        chain: &'static str,
         blocks: u32,
     },
     Status {
         invoice_id: String,
         from: &'static str,
         to: &'static str,
+    },
+    /// A callback that a fault spoils: how, it says.
+    CallbackSpoiled {
+        invoice_id: String,
+        status: &'static str,
+        fault: String,
     },
     CallbackSent {
         invoice_id: String,

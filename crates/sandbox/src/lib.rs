@@ -4,20 +4,15 @@
 //! refused with a sentence that says what was wrong. Below `/sandbox` it is the developer's: a page and a control API
 //! that pay invoices, mine blocks, let invoices run out, move prices, and make the service lie, stall or break.
 //!
-//! | below `/sandbox` | does |
+//! GET `/sandbox/api` lists what the control API can do, each verb with an example that works. Every fault and every turn
+//! of the chains is there, and all of it can be had again from the seed.
+//!
+//! | layer | modules |
 //! |---|---|
-//! | GET the page itself | invoices as they live, with buttons |
-//! | GET `/invoices` | every invoice, newest first |
-//! | POST `/invoices/{id}/pay` | `{"amount": "exact" \| "half" \| "double" \| "rest" \| "12.5", "confirmations"?: 3}` |
-//! | POST `/invoices/{id}/expire`, `/fail` | time is up; the payment is stuck or taken back |
-//! | POST `/invoices/{id}/address` | `{"address": "…"}`: GET /invoice names this one from now on |
-//! | POST `/mine` | `{"blocks"?: 1}` on every chain |
-//! | POST `/next-invoice` | `{"address"?: "…", "qr_string"?: "…"}`: the next POST /invoice answers so |
-//! | POST `/prices` | `{"crypto_code": "BTC", "usd": "70000"}` for the promises to come |
-//! | POST `/faults` | `{"endpoint": "prices" \| "invoice" \| "create_invoice" \| "confirm" \| "any", "kind": …, "times"?: 1}`; kinds `status` (with `status`, `retry_after`?), `garbled`, `slow` (with `delay_ms`), `drop` |
-//! | DELETE `/faults` | no more of them |
-//! | GET `/requests` | the last calls to the service, and why each was refused |
-//! | GET `/journal?after=0` | all that happened, oldest first: calls, payments, blocks, statuses, callbacks |
+//! | what the service knows | `invoice`, `session`, `prices`, `platform`, `rules`; pure, time is an argument |
+//! | what happens by itself | `chains`, `warp`, `faults`, `callback` |
+//! | who asks | `service` (the merchant), `control` and `page` (the developer), `hosted` (the customer) |
+//! | what is told afterwards | `journal`, `request_log` |
 //!
 //! What this crate refuses to do: touch a real chain, share code with the signing or address checks of those who call
 //! it (two ends written from one function agree on a wrong answer), and read the clock behind its caller's back: the
@@ -28,6 +23,7 @@
 mod address;
 mod callback;
 mod chain;
+mod chains;
 mod clock;
 mod coin;
 mod connection;
@@ -57,6 +53,7 @@ mod signature_hint;
 mod state;
 mod throttle;
 mod warnings;
+mod warp;
 
 pub use clock::{Clock, Sleep, SystemClock};
 pub use server::run;

@@ -4,6 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use jiff::Timestamp;
 use money::{Amount, AmountError, AmountText, CryptoCode, Currency, Rounding};
+use serde::Serialize;
 
 use crate::coin::{Coin, Limits, offered};
 use crate::conversion::{Conversion, Terms, whole};
@@ -24,6 +25,7 @@ pub(crate) struct Prices {
     conversions: HashMap<String, Conversion>,
     /// The ids of the conversions, oldest first.
     oldest_first: VecDeque<String>,
+    walk: Option<Walk>,
     /// Conversions up to this number lapsed when they were told to.
     lapsed: u64,
 }
@@ -35,6 +37,23 @@ struct Listed {
     usd: Amount,
     local: Amount,
 }
+
+/// Prices that move by themselves.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Walk {
+    /// Seconds from step to step.
+    every_seconds: u32,
+    /// How far a step goes at most, in hundredths of a per cent, up or down.
+    basis_points: u32,
+    #[serde(skip)]
+    since: Timestamp,
+    /// Steps since the walk began.
+    #[serde(skip)]
+    steps: u64,
+}
+
+/// Steps that are taken at once after a jump of time.
+const MAX_STEPS: u64 = 1_000;
 
 /// One entry of GET /prices.
 #[derive(Debug)]
@@ -110,6 +129,7 @@ impl Prices {
             issued: 0,
             conversions: HashMap::new(),
             oldest_first: VecDeque::new(),
+            walk: None,
             lapsed: 0,
         };
         for coin in offered(settings.unknown_asset) {
@@ -198,6 +218,68 @@ impl Prices {
         self.local_currency
     }
 
+    /// From now on prices move by themselves; no seconds or no basis points stop them.
+    pub(crate) fn walk_every(&mut self, every_seconds: u32, basis_points: u32, now: Timestamp) {
+        let walk = Walk {
+            every_seconds,
+            basis_points,
+            since: now,
+            steps: 0,
+        };
+        self.walk = Some(walk).filter(|_| every_seconds > 0 && basis_points > 0);
+    }
+
+    pub(crate) fn walks(&self) -> Option<Walk> {
+        self.walk
+    }
+
+    /// Takes the steps that are due. What holds still stays; what cannot be calculated with stays as well.
+    pub(crate) fn walk(&mut self, now: Timestamp) {
+        let Some(walk) = self.walk else {
+            return;
+        };
+        let passed = now.duration_since(walk.since).as_secs().max(0);
+        let due =
+            u64::try_from(passed).expect("it is no less than 0") / u64::from(walk.every_seconds);
+        let first = walk.steps.max(due.saturating_sub(MAX_STEPS));
+        for step in first..due {
+            self.step(step, walk.basis_points);
+        }
+        self.walk = Some(Walk {
+            steps: walk.steps.max(due),
+            ..walk
+        });
+    }
+
+    fn step(&mut self, step: u64, basis_points: u32) {
+        let whole_way = whole(10_000);
+        for place in 0..self.listed.len() {
+            let Listed { coin, usd, .. } = &self.listed[place];
+            if coin.stable {
+                continue;
+            }
+            let drawn = self
+                .seed
+                .below(&format!("walk {}", coin.code), step, 2 * basis_points + 1);
+            let factor = whole(10_000 - basis_points + drawn);
+            let moved = usd.times_ratio(factor, whole_way, 6, Rounding::Down);
+            let moved = moved.and_then(|usd| Ok((usd, self.in_local(usd)?)));
+            if let Ok((usd, local)) = moved
+                && !usd.is_zero()
+            {
+                (self.listed[place].usd, self.listed[place].local) = (usd, local);
+            }
+        }
+    }
+
+    /// Sets an asset's limits from the next promise on.
+    pub(crate) fn limit(&mut self, code: &CryptoCode, change: impl FnOnce(&mut Limits)) {
+        let mut listed = self.listed.iter_mut();
+        if let Some(listed) = listed.find(|listed| listed.coin.code == *code) {
+            change(&mut listed.coin.limits);
+        }
+    }
+
     /// What an amount in a currency costs in each asset now, without a promise.
     pub(crate) fn quotes(
         &self,
@@ -213,6 +295,11 @@ impl Prices {
 
     pub(crate) fn offers(&self, code: &CryptoCode) -> bool {
         self.listed.iter().any(|listed| listed.coin.code == *code)
+    }
+
+    /// Everything on offer with what one of it costs in dollars.
+    pub(crate) fn listed(&self) -> impl Iterator<Item = (&Coin, Amount)> {
+        self.listed.iter().map(|listed| (&listed.coin, listed.usd))
     }
 
     /// Everything on offer.
@@ -243,124 +330,4 @@ impl Prices {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn at(second: i64) -> Timestamp {
-        Timestamp::from_second(second).unwrap()
-    }
-
-    fn code(text: &str) -> CryptoCode {
-        CryptoCode::parse(text).unwrap()
-    }
-
-    fn prices(seed: u64) -> Prices {
-        let settings = Settings {
-            seed,
-            ..Settings::default()
-        };
-        Prices::new(&settings, Seed::new(seed)).unwrap()
-    }
-
-    fn offer(prices: &mut Prices, text: &str) -> Offer {
-        let offers = prices.offer(at(1_000));
-        offers
-            .into_iter()
-            .find(|offer| offer.code == code(text))
-            .unwrap()
-    }
-
-    #[test]
-    fn the_seed_makes_the_prices() {
-        let usd = |seed| offer(&mut prices(seed), "BTC").usd;
-        assert_eq!(usd(1), usd(1));
-        assert_ne!(usd(1), usd(2));
-    }
-
-    #[test]
-    fn a_conversion_holds_for_its_asset_and_its_time() {
-        let mut prices = prices(1);
-        let id = offer(&mut prices, "BTC").conversion_id;
-        let held = |text, second| {
-            let held = prices.promised(&id, &code(text), at(second), 120);
-            held.map(|_| ())
-        };
-        assert_eq!(held("BTC", 1_119), Ok(()));
-        assert_eq!(
-            held("ETH", 1_000),
-            Err(NotPromised::ForAnother(code("BTC")))
-        );
-        assert_eq!(held("BTC", 1_120), Err(NotPromised::Lapsed));
-    }
-
-    #[test]
-    fn an_id_never_issued_is_unknown() {
-        let unknown = prices(1)
-            .promised("conv_1", &code("BTC"), at(1_000), 120)
-            .map(|_| ());
-        assert_eq!(unknown, Err(NotPromised::Unknown));
-    }
-
-    #[test]
-    fn the_oldest_conversions_are_forgotten_when_there_are_too_many() {
-        let mut prices = prices(1);
-        let first = offer(&mut prices, "BTC").conversion_id;
-        let known = |prices: &Prices| {
-            prices
-                .promised(&first, &code("BTC"), at(1_000), 120)
-                .is_ok()
-        };
-        for _ in 0..1_000 {
-            prices.offer(at(1_000));
-        }
-        assert!(known(&prices));
-        for _ in 0..200 {
-            prices.offer(at(1_000));
-        }
-        assert!(!known(&prices));
-        assert_eq!(
-            (prices.conversions.len(), prices.oldest_first.len()),
-            (CAPACITY, CAPACITY)
-        );
-    }
-
-    #[test]
-    fn promises_can_be_told_to_lapse_at_once() {
-        let mut prices = prices(1);
-        let before = offer(&mut prices, "BTC").conversion_id;
-        prices.lapse();
-        let after = offer(&mut prices, "BTC").conversion_id;
-        let held = |id: &str| {
-            prices
-                .promised(id, &code("BTC"), at(1_000), 120)
-                .map(|_| ())
-        };
-        assert_eq!(held(&before), Err(NotPromised::Lapsed));
-        assert_eq!(held(&after), Ok(()));
-    }
-
-    #[test]
-    fn a_moved_price_holds_for_new_promises_alone() {
-        let mut prices = prices(1);
-        let before = offer(&mut prices, "BTC");
-        let moved = prices.set(&code("BTC"), Amount::parse("70000").unwrap());
-        assert_eq!(moved, Some(Ok(())));
-        let promised = prices.promised(&before.conversion_id, &code("BTC"), at(1_000), 120);
-        assert_eq!(promised.unwrap().usd, before.usd);
-        assert_eq!(offer(&mut prices, "BTC").usd.to_string(), "70000.00");
-        assert_eq!(prices.set(&code("XMR"), Amount::ONE), None);
-    }
-
-    #[test]
-    fn the_local_price_follows_the_local_rate() {
-        let settings = Settings {
-            local_currency: Currency::parse("JPY").unwrap(),
-            local_per_usd: whole(150),
-            ..Settings::default()
-        };
-        let mut prices = Prices::new(&settings, Seed::new(1)).unwrap();
-        let tether = offer(&mut prices, "USDTTRC20");
-        assert_eq!(tether.usd.to_string(), "1.00");
-        assert_eq!(tether.local.to_string(), "150");
-    }
-}
+mod tests;

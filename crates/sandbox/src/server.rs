@@ -60,6 +60,7 @@ async fn serve(
     sandbox: Arc<Sandbox>,
     shutdown: CancellationToken,
 ) -> anyhow::Result<()> {
+    let clock = sandbox.settings.clock.clone();
     let app = Router::new()
         .route("/", get(async || Redirect::to("/sandbox")))
         .merge(service::routes())
@@ -70,8 +71,9 @@ async fn serve(
         .method_not_allowed_fallback(control::nothing_here)
         .with_state(sandbox)
         .into_make_service_with_connect_info::<Cut>();
-    let served = axum::serve(CuttableListener(listener), app)
-        .with_graceful_shutdown(shutdown.clone().cancelled_owned());
+    let listener = CuttableListener { listener, clock };
+    let served =
+        axum::serve(listener, app).with_graceful_shutdown(shutdown.clone().cancelled_owned());
     tokio::select! {
         served = async { served.await } => served.context("the listener failed"),
         () = grace(&shutdown) => Ok(()),

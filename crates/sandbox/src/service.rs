@@ -13,16 +13,16 @@ mod merchants;
 mod preferences;
 mod prices;
 mod refusal;
+mod spoil;
 
 use std::sync::Arc;
 
 use axum::Router;
-use axum::body::Body;
 use axum::extract::{ConnectInfo, Request, State};
-use axum::http::{StatusCode, header};
-use axum::response::{IntoResponse as _, Response};
+use axum::http::StatusCode;
+use axum::response::Response;
 use axum::routing::any;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use crate::connection::Cut;
@@ -46,6 +46,8 @@ pub(crate) fn routes() -> Router<Arc<Sandbox>> {
 struct Answer {
     status: StatusCode,
     retry_after_seconds: Option<u32>,
+    /// The same as the header says it: seconds, or a moment.
+    retry_after: Option<String>,
     /// The endpoint that did what it was asked; `None` when nothing was done.
     did: Option<Endpoint>,
     /// What the header Date says.
@@ -61,24 +63,13 @@ async fn answer(
     let call = Call::read(request).await;
     let fault = sandbox.act(|state, _| state.faults.take(call.endpoint()));
     let (answer, refusal) = match &fault {
-        Some(Fault::Status {
-            status,
-            retry_after_seconds,
-        }) => (planned(&sandbox, *status, *retry_after_seconds), None),
+        Some(fault @ (Fault::Status { .. } | Fault::Shapeless { .. })) => {
+            (planned(&sandbox, fault), None)
+        }
         _ => perform(&sandbox, &call),
     };
     log(&sandbox, &call, &answer, refusal, fault.as_ref());
-    let mut body = answer.body.to_string();
-    match fault {
-        Some(Fault::Garbled) => {
-            let middle = body.floor_char_boundary(body.len() / 2);
-            body.truncate(middle);
-        }
-        Some(Fault::Slow(delay)) => sandbox.clock().sleep(delay).await,
-        Some(Fault::Drop) => connection.cut(),
-        Some(Fault::Status { .. }) | None => {}
-    }
-    answer.into_response(body)
+    spoil::respond(&sandbox, &connection, answer, fault).await
 }
 
 /// Does what the call asks, as the service would.
@@ -116,6 +107,9 @@ fn perform(sandbox: &Sandbox, call: &Call) -> (Answer, Option<Refusal>) {
             let (status, body) = (refusal.code.status(), refusal.body(endpoint));
             let answer = Answer {
                 retry_after_seconds: refusal.retry_after_seconds,
+                retry_after: refusal
+                    .retry_after_seconds
+                    .map(|seconds| seconds.to_string()),
                 ..Answer::new(sandbox, status, body)
             };
             (answer, Some(refusal))
@@ -124,17 +118,42 @@ fn perform(sandbox: &Sandbox, call: &Call) -> (Answer, Option<Refusal>) {
 }
 
 /// The answer that a fault puts in place of the service's own.
-fn planned(sandbox: &Sandbox, status: u16, retry_after_seconds: Option<u32>) -> Answer {
-    let status = StatusCode::from_u16(status).expect("the control API plans 400 to 599 alone");
+fn planned(sandbox: &Sandbox, fault: &Fault) -> Answer {
+    let number = match fault {
+        Fault::Status { status, .. } | Fault::Shapeless { status } => *status,
+        _ => 500,
+    };
+    let status = StatusCode::from_u16(number).expect("the control API plans 400 to 599 alone");
     let error = status.canonical_reason().unwrap_or("Error");
+    let Fault::Status {
+        code,
+        retry_after,
+        retry_after_date,
+        ..
+    } = fault
+    else {
+        return Answer::new(sandbox, status, json!({"detail": error}));
+    };
     let body = json!({
         "error": error,
-        "code": "SANDBOX_FAULT",
+        "code": code.as_deref().unwrap_or("SANDBOX_FAULT"),
         "message": "the sandbox was told to answer so",
     });
+    let answer = Answer::new(sandbox, status, body);
+    let moment = |seconds: u32| {
+        let pause = SignedDuration::from_secs(i64::from(seconds));
+        http_date(answer.date.saturating_add(pause).unwrap_or(answer.date))
+    };
     Answer {
-        retry_after_seconds,
-        ..Answer::new(sandbox, status, body)
+        retry_after_seconds: *retry_after,
+        retry_after: retry_after.map(|seconds| {
+            if *retry_after_date {
+                moment(seconds)
+            } else {
+                seconds.to_string()
+            }
+        }),
+        ..answer
     }
 }
 
@@ -145,7 +164,7 @@ fn log(
     refusal: Option<Refusal>,
     fault: Option<&Fault>,
 ) {
-    let dropped = fault == Some(&Fault::Drop);
+    let dropped = fault == Some(&Fault::Drop {});
     let code = refusal.as_ref().map(|refusal| refusal.code.as_str());
     let (message, proof) = refusal
         .map(|refusal| (refusal.message, refusal.proof))
@@ -195,24 +214,10 @@ impl Answer {
             date,
             status,
             retry_after_seconds: None,
+            retry_after: None,
             did: None,
             body,
         }
-    }
-
-    fn into_response(self, body: String) -> Response {
-        let mut response = (self.status, Body::from(body)).into_response();
-        let headers = response.headers_mut();
-        let json = header::HeaderValue::from_static("application/json");
-        headers.insert(header::CONTENT_TYPE, json);
-        let date = http_date(self.date);
-        if let Ok(date) = header::HeaderValue::try_from(date) {
-            headers.insert(header::DATE, date);
-        }
-        if let Some(seconds) = self.retry_after_seconds {
-            headers.insert(header::RETRY_AFTER, seconds.into());
-        }
-        response
     }
 }
 

@@ -1,14 +1,17 @@
 //! All that a running sandbox knows, behind one lock.
 
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use anyhow::Context as _;
 use jiff::{SignedDuration, Timestamp};
 use money::Amount;
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::faults::Faults;
-use crate::invoice::Refused;
+use crate::chain::Chain;
+use crate::chains::Chains;
+use crate::faults::{self, Fault, Faults};
+use crate::invoice::{Final, Refused, Standing};
 use crate::invoices::{Announcement, Change, Invoices};
 use crate::journal::{Event, Journal};
 use crate::platform::Platform;
@@ -18,6 +21,7 @@ use crate::rules::Rules;
 use crate::seed::Seed;
 use crate::sessions::Sessions;
 use crate::throttle::Throttle;
+use crate::warp::Warp;
 use crate::{Clock, Settings};
 
 /// A running sandbox: settings that stay, state that moves.
@@ -42,6 +46,12 @@ pub(crate) struct State {
     pub(crate) requests: RequestLog,
     pub(crate) journal: Journal,
     pub(crate) throttle: Throttle,
+    pub(crate) chains: Chains,
+    pub(crate) warp: Warp,
+    /// Callbacks on their way out.
+    pub(crate) outgoing: Vec<Announcement>,
+    /// Callbacks that wait for another one to go first.
+    held: Vec<Announcement>,
     /// The largest nonce that was accepted.
     pub(crate) last_nonce: i64,
 }
@@ -49,18 +59,23 @@ pub(crate) struct State {
 impl State {
     /// A world in which nothing has happened yet, except for what the journal knows.
     pub(crate) fn new(settings: &Settings, seed: u64, journal: Journal) -> anyhow::Result<Self> {
-        let prices = Prices::new(settings, Seed::new(seed));
+        let clock = settings.clock.now();
         let seed = Seed::new(seed);
+        let prices = Prices::new(settings, seed);
         Ok(Self {
             rules: Rules::new(settings),
             prices: prices.context("the prices cannot be stated in the local currency")?,
             sessions: Sessions::new(seed),
             invoices: Invoices::new(seed),
             platform: Platform::new(seed),
-            faults: Faults::default(),
+            faults: Faults::new(seed),
             requests: RequestLog::default(),
             journal,
             throttle: Throttle::default(),
+            chains: Chains::new(clock),
+            warp: Warp::none(clock),
+            outgoing: Vec::new(),
+            held: Vec::new(),
             last_nonce: 0,
         })
     }
@@ -70,10 +85,10 @@ impl State {
         &mut self,
         id: &str,
         amount: Amount,
-        confirmations: u32,
+        standing: Standing,
         now: Timestamp,
     ) -> Option<Result<(), Refused>> {
-        let paid = self.invoices.pay(id, amount, confirmations, now)?;
+        let paid = self.invoices.pay(id, amount, standing, now)?;
         if paid.is_ok() {
             let invoice = self.invoices.find(id)?;
             let seen = invoice.latest_transaction()?;
@@ -82,11 +97,75 @@ impl State {
                 crypto_code: invoice.coin.code.to_string(),
                 amount: seen.amount.to_string(),
                 transaction_hash: seen.hash.clone(),
-                confirmations: seen.confirmations,
+                confirmations: seen.confirmations(),
             };
             self.journal.add(now, payment);
+            if self.faults.take_early() {
+                let callback_url = invoice.hosted.as_ref();
+                let early = Announcement {
+                    invoice_id: id.to_owned(),
+                    reached: Final::Completed,
+                    callback_url: callback_url.map(|hosted| hosted.callback_url.clone()),
+                    delay: Duration::ZERO,
+                };
+                self.outgoing.push(early);
+            }
         }
         Some(paid)
+    }
+
+    /// Blocks are found on one chain, or on all.
+    pub(crate) fn mine(&mut self, chain: Option<Chain>, blocks: u32, now: Timestamp) {
+        self.chains.mine(chain, blocks);
+        self.count_blocks(chain, blocks, now);
+    }
+
+    fn count_blocks(&mut self, chain: Option<Chain>, blocks: u32, now: Timestamp) {
+        self.invoices.mine(chain, blocks);
+        let chain = chain.map_or("all", Chain::as_str);
+        self.journal.add(now, Event::Block { chain, blocks });
+    }
+
+    /// Blocks are taken back on one chain, or on all.
+    pub(crate) fn reorganize(&mut self, chain: Option<Chain>, blocks: u32, now: Timestamp) {
+        self.chains.reorganize(chain);
+        self.invoices.reorganize(chain, blocks);
+        let chain = chain.map_or("all", Chain::as_str);
+        self.journal.add(now, Event::Reorg { chain, blocks });
+    }
+
+    /// What happens by itself: blocks are found, prices walk.
+    fn catch_up(&mut self, now: Timestamp) {
+        for (chain, blocks) in self.chains.found(now) {
+            self.count_blocks(Some(chain), blocks, now);
+        }
+        self.prices.walk(now);
+    }
+
+    /// A callback on its way out, spoiled by what was planned for it.
+    fn send(&mut self, mut callback: Announcement, now: Timestamp) {
+        let fault = self.faults.take_of_callback();
+        if let Some(fault) = &fault {
+            let spoiled = Event::CallbackSpoiled {
+                invoice_id: callback.invoice_id.clone(),
+                status: callback.reached.as_str(),
+                fault: fault.to_string(),
+            };
+            self.journal.add(now, spoiled);
+        }
+        callback.delay = faults::delay(fault.as_ref());
+        match fault {
+            Some(Fault::Lost {}) => return,
+            Some(Fault::Reordered {}) => {
+                self.held.push(callback);
+                return;
+            }
+            Some(Fault::Duplicated {}) => self.outgoing.push(callback.clone()),
+            Some(Fault::Lying {}) => callback.reached = callback.reached.opposite(),
+            _ => {}
+        }
+        self.outgoing.push(callback);
+        self.outgoing.append(&mut self.held);
     }
 
     /// What moved since the last look, written down.
@@ -129,19 +208,27 @@ impl Sandbox {
 
     /// Does something at this moment, alone; then tells what came to an end.
     pub(crate) fn act<T>(&self, act: impl FnOnce(&mut State, Timestamp) -> T) -> T {
-        let now = self.clock().now();
+        let clock = self.clock().now();
         // Every transition is finished or refused before the next begins: a panic elsewhere leaves nothing half done.
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = state.warp.here(clock);
+        state.catch_up(now);
         let result = act(&mut state, now);
+        // The act may have moved the time itself.
+        let now = state.warp.here(clock);
+        state.catch_up(now);
         for change in state.changes(now) {
-            let Some(reached) = change.announced else {
-                continue;
-            };
-            let announcement = Announcement {
-                invoice_id: change.invoice_id,
-                reached,
-                callback_url: change.callback_url,
-            };
+            if let Some(reached) = change.announced {
+                let callback = Announcement {
+                    invoice_id: change.invoice_id,
+                    reached,
+                    callback_url: change.callback_url,
+                    delay: Duration::ZERO,
+                };
+                state.send(callback, now);
+            }
+        }
+        for announcement in state.outgoing.drain(..) {
             if self.announcements.send(announcement).is_err() {
                 tracing::debug!("nobody is left to send callbacks");
             }

@@ -5,49 +5,86 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::body::Bytes;
-use axum::extract::{Path, State};
+use axum::extract::{Path, Query, State};
 use jiff::Timestamp;
-use money::{Amount, AmountError, Rounding};
+use money::Amount;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::{ControlError, read};
-use crate::conversion::whole;
 use crate::invoice::{Invoice, REQUIRED_CONFIRMATIONS, Refused};
+use crate::journal::Event;
 use crate::state::Sandbox;
 
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Page {
+    /// All of them when it is not named.
+    #[serde(default = "all")]
+    limit: usize,
+}
+
+fn all() -> usize {
+    usize::MAX
+}
+
 /// GET /sandbox/invoices: newest first.
-pub(super) async fn list(State(sandbox): State<Arc<Sandbox>>) -> Json<Vec<InvoiceView>> {
+pub(super) async fn list(
+    State(sandbox): State<Arc<Sandbox>>,
+    Query(Page { limit }): Query<Page>,
+) -> Json<Vec<InvoiceView>> {
     let views = sandbox.act(|state, now| {
         let views = state
             .invoices
             .newest_first()
+            .take(limit)
             .map(|invoice| view(invoice, now));
         views.collect()
     });
     Json(views)
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Pay {
-    /// `exact`, `half`, `double`, `rest`, or a decimal in the asset.
-    amount: String,
-    #[serde(default)]
-    confirmations: u32,
+/// POST /sandbox/invoices/{id}/unstick: the fee of what is stuck is raised.
+pub(super) async fn unstick(
+    State(sandbox): State<Arc<Sandbox>>,
+    Path(id): Path<String>,
+) -> Result<Json<InvoiceView>, ControlError> {
+    change(&sandbox, &id, |state, id, _| {
+        let invoice = state.invoices.find_mut(id).ok_or_else(|| unknown(id))?;
+        invoice.unstick().map_err(refused)
+    })
 }
 
-/// POST /sandbox/invoices/{id}/pay
-pub(super) async fn pay(
+/// POST /sandbox/invoices/{id}/replace: the latest payment's coins go to somebody else.
+pub(super) async fn replace(
+    State(sandbox): State<Arc<Sandbox>>,
+    Path(id): Path<String>,
+) -> Result<Json<InvoiceView>, ControlError> {
+    change(&sandbox, &id, |state, id, now| {
+        let invoice = state.invoices.find_mut(id).ok_or_else(|| unknown(id))?;
+        let latest = invoice.latest_transaction().map(|seen| seen.hash.clone());
+        invoice.replace().map_err(refused)?;
+        let replaced = Event::Replaced {
+            invoice_id: id.to_owned(),
+            transaction_hash: latest.unwrap_or_default(),
+        };
+        state.journal.add(now, replaced);
+        Ok(())
+    })
+}
+
+/// POST /sandbox/invoices/{id}/record: GET /invoice answers with these members instead of its own from now on; `null`
+/// leaves one out, and an empty object ends it.
+pub(super) async fn lie(
     State(sandbox): State<Arc<Sandbox>>,
     Path(id): Path<String>,
     body: Bytes,
 ) -> Result<Json<InvoiceView>, ControlError> {
-    let pay: Pay = read(&body)?;
-    change(&sandbox, &id, |state, now| {
-        let invoice = state.invoices.find(&id).ok_or_else(|| unknown(&id))?;
-        let amount = meant(&pay.amount, invoice)?;
-        let paid = state.pay(&id, amount, pay.confirmations, now);
-        paid.ok_or_else(|| unknown(&id))?.map_err(refused)
+    let lies: Map<String, Value> = read(&body)?;
+    change(&sandbox, &id, |state, id, _| {
+        let invoice = state.invoices.find_mut(id).ok_or_else(|| unknown(id))?;
+        invoice.lies = lies;
+        Ok(())
     })
 }
 
@@ -56,8 +93,8 @@ pub(super) async fn expire(
     State(sandbox): State<Arc<Sandbox>>,
     Path(id): Path<String>,
 ) -> Result<Json<InvoiceView>, ControlError> {
-    change(&sandbox, &id, |state, now| {
-        let invoice = state.invoices.find_mut(&id).ok_or_else(|| unknown(&id))?;
+    change(&sandbox, &id, |state, id, now| {
+        let invoice = state.invoices.find_mut(id).ok_or_else(|| unknown(id))?;
         invoice.expire(now).map_err(refused)
     })
 }
@@ -67,12 +104,9 @@ pub(super) async fn fail(
     State(sandbox): State<Arc<Sandbox>>,
     Path(id): Path<String>,
 ) -> Result<Json<InvoiceView>, ControlError> {
-    change(&sandbox, &id, |state, _| {
-        state
-            .invoices
-            .find_mut(&id)
-            .ok_or_else(|| unknown(&id))?
-            .fail();
+    change(&sandbox, &id, |state, id, _| {
+        let invoice = state.invoices.find_mut(id).ok_or_else(|| unknown(id))?;
+        invoice.fail();
         Ok(())
     })
 }
@@ -90,58 +124,50 @@ pub(super) async fn report_address(
     body: Bytes,
 ) -> Result<Json<InvoiceView>, ControlError> {
     let ReportAddress { address } = read(&body)?;
-    change(&sandbox, &id, |state, _| {
-        let invoice = state.invoices.find_mut(&id).ok_or_else(|| unknown(&id))?;
+    change(&sandbox, &id, |state, id, _| {
+        let invoice = state.invoices.find_mut(id).ok_or_else(|| unknown(id))?;
         invoice.reported_address = address;
         Ok(())
     })
 }
 
-/// Changes one invoice and shows what it became.
-fn change(
+/// Changes one invoice and shows what it became. The id `latest` means the newest invoice.
+pub(super) fn change(
     sandbox: &Sandbox,
     id: &str,
-    change: impl FnOnce(&mut crate::state::State, Timestamp) -> Result<(), ControlError>,
+    change: impl FnOnce(&mut crate::state::State, &str, Timestamp) -> Result<(), ControlError>,
 ) -> Result<Json<InvoiceView>, ControlError> {
     sandbox.act(|state, now| {
-        change(state, now)?;
+        let latest = state.invoices.newest_first().next();
+        let latest = latest
+            .filter(|_| id == "latest")
+            .map(|invoice| invoice.id.clone());
+        let id = latest.as_deref().unwrap_or(id);
+        change(state, id, now)?;
         let invoice = state.invoices.find(id).ok_or_else(|| unknown(id))?;
         Ok(Json(view(invoice, now)))
     })
 }
 
-/// The amount behind a word, or the amount that is written.
-fn meant(word: &str, invoice: &Invoice) -> Result<Amount, ControlError> {
-    let asked = Amount::from(&invoice.terms.crypto);
-    let amount: Result<Amount, AmountError> = match word {
-        "exact" => Ok(asked),
-        "rest" => Ok(invoice.remaining()),
-        "double" => asked.times(2),
-        "half" => asked.times_ratio(Amount::ONE, whole(2), invoice.coin.decimals, Rounding::Down),
-        written => {
-            return Amount::parse(written).map_err(|error| {
-                ControlError::BadRequest(format!(
-                    "Write \"exact\", \"half\", \"double\", \"rest\" or an amount: {error}."
-                ))
-            });
-        }
-    };
-    amount.map_err(|error| refused(Refused::Incalculable(error)))
-}
-
-fn unknown(id: &str) -> ControlError {
+pub(super) fn unknown(id: &str) -> ControlError {
     ControlError::NotFound(format!(
         "There is no invoice {id:?}: see GET /sandbox/invoices."
     ))
 }
 
-fn refused(refused: Refused) -> ControlError {
+pub(super) fn refused(refused: Refused) -> ControlError {
     match refused {
         Refused::HasFailed => {
             ControlError::Conflict("The invoice was told to fail, and stays so.".to_owned())
         }
         Refused::HasPayment => ControlError::Conflict(
             "Something has arrived for this invoice: it cannot run out any more.".to_owned(),
+        ),
+        Refused::NoSuchPayment => {
+            ControlError::Conflict("No payment of this invoice can be changed so.".to_owned())
+        }
+        Refused::TooMany => ControlError::Conflict(
+            "The invoice has a hundred payments, and takes no more.".to_owned(),
         ),
         Refused::Nothing => ControlError::Conflict("There is nothing to pay.".to_owned()),
         Refused::TooFine { decimals } => ControlError::BadRequest(format!(
@@ -174,8 +200,17 @@ pub(super) struct InvoiceView {
     received_in_crypto: String,
     remaining_in_crypto: String,
     covered: Covered,
-    /// 0 or more.
+    /// Those that were not replaced.
     payments: usize,
+    /// Those on another chain or in another asset.
+    unseen_payments: u32,
+    /// Whether the service's own page opened it.
+    hosted: bool,
+    /// Members of the record that GET /invoice lies about.
+    lies: Vec<String>,
+    chain: &'static str,
+    /// Those that wait with a fee that is too low.
+    stuck_payments: usize,
     /// The latest transaction's.
     transaction_hash: Option<String>,
     /// Whether it failed by POST …/fail, and not because time was up.
@@ -219,7 +254,7 @@ struct ConfirmationsView {
     required: u32,
 }
 
-fn view(invoice: &Invoice, now: Timestamp) -> InvoiceView {
+pub(super) fn view(invoice: &Invoice, now: Timestamp) -> InvoiceView {
     let differs = invoice.reported_address != invoice.address;
     InvoiceView {
         id: invoice.id.clone(),
@@ -241,7 +276,12 @@ fn view(invoice: &Invoice, now: Timestamp) -> InvoiceView {
         received_in_crypto: shortest(invoice.received().crypto),
         remaining_in_crypto: shortest(invoice.remaining()),
         covered: Covered::of(invoice),
-        payments: invoice.transaction_count(),
+        payments: invoice.payment_count(),
+        unseen_payments: invoice.unseen_payments,
+        hosted: invoice.hosted.is_some(),
+        lies: invoice.lies.keys().cloned().collect(),
+        chain: invoice.coin.chain.as_str(),
+        stuck_payments: invoice.stuck_count(),
         transaction_hash: invoice.latest_transaction().map(|seen| seen.hash.clone()),
         told_to_fail: invoice.was_told_to_fail(),
         marked_as_paid: invoice.marked_as_paid,

@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use super::view::View;
 use super::{Refusal, read};
+use crate::invoice::Standing;
 use crate::state::Sandbox;
 
 #[derive(Debug, Deserialize)]
@@ -26,7 +27,7 @@ pub(super) async fn pay(
     sandbox.act(|state, now| {
         let invoice = state.invoices.find(&id).ok_or_else(Refusal::no_session)?;
         let amount = invoice.remaining();
-        let paid = state.pay(&id, amount, 0, now);
+        let paid = state.pay(&id, amount, Standing::Waiting, now);
         let paid = paid.ok_or_else(Refusal::no_session)?;
         paid.map_err(|_| Refusal::conflict("Nothing can be paid here any more."))?;
         View::of(state, &id, now)

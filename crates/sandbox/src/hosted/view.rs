@@ -147,7 +147,7 @@ fn deposit(invoice: &Invoice, minutes: u32) -> DepositView {
         remaining_in_crypto: invoice.remaining().padded(0).to_string(),
         address: invoice.address.clone(),
         qr_svg: qr::svg(&invoice.qr_string),
-        payments: invoice.transaction_count(),
+        payments: invoice.payment_count(),
         confirmations: invoice.confirmations().unwrap_or(0),
         required: REQUIRED_CONFIRMATIONS,
         warnings: warnings(&invoice.coin, minutes),

@@ -38,7 +38,10 @@ fn seen(text: &str, confirmations: u32) -> Transaction {
         amount: amount(text),
         hash: "ab".to_owned(),
         seen_at: at(60),
-        confirmations,
+        standing: match confirmations {
+            0 => Standing::Waiting,
+            count => Standing::InBlock(count),
+        },
     }
 }
 
@@ -179,4 +182,60 @@ fn completing_after_a_top_up_is_announced_again() {
     assert_eq!(invoice.announce(at(61)), None);
     invoice.mine(3);
     assert_eq!(invoice.announce(at(62)), Some(Final::Completed));
+}
+
+#[test]
+fn a_low_fee_waits_and_fails_when_time_is_up_until_it_is_raised() {
+    let mut invoice = invoice();
+    let stuck = Transaction {
+        standing: Standing::Stuck,
+        ..seen("0.00030973", 0)
+    };
+    invoice.pay(stuck).unwrap();
+    assert!(!invoice.mine(10));
+    assert_eq!(invoice.status(at(899)), Status::Checking);
+    assert_eq!(invoice.status(at(900)), Status::Failed);
+    invoice.unstick().unwrap();
+    assert_eq!(invoice.status(at(900)), Status::Checking);
+    invoice.mine(3);
+    assert_eq!(invoice.status(at(900)), Status::Completed);
+    assert_eq!(invoice.unstick(), Err(Refused::NoSuchPayment));
+}
+
+#[test]
+fn a_reorg_takes_confirmations_back_as_deep_as_it_goes() {
+    let mut invoice = paid("0.00030973", 3);
+    invoice.reorganize(1);
+    assert_eq!(
+        (invoice.status(at(60)), invoice.confirmations()),
+        (Status::Processing, Some(2))
+    );
+    invoice.reorganize(5);
+    assert_eq!(
+        (invoice.status(at(60)), invoice.confirmations()),
+        (Status::Checking, None)
+    );
+    assert_eq!(invoice.received().crypto, amount("0.00030973"));
+}
+
+#[test]
+fn a_replaced_payment_never_was() {
+    let mut invoice = paid("0.0001", 3);
+    invoice.pay(seen("0.00020973", 3)).unwrap();
+    invoice.replace().unwrap();
+    assert_eq!(invoice.received().crypto, amount("0.0001"));
+    assert_eq!(invoice.status(at(900)), Status::Completed);
+    invoice.replace().unwrap();
+    assert_eq!(invoice.received(), Received::NOTHING);
+    assert_eq!(invoice.status(at(900)), Status::Failed);
+    assert_eq!(invoice.replace(), Err(Refused::NoSuchPayment));
+}
+
+#[test]
+fn a_hundred_payments_are_enough() {
+    let mut invoice = invoice();
+    for _ in 0..100 {
+        invoice.pay(seen("0.00000001", 0)).unwrap();
+    }
+    assert_eq!(invoice.pay(seen("0.00000001", 0)), Err(Refused::TooMany));
 }

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{Call, Refusal};
-use crate::invoice::{Invoice, REQUIRED_CONFIRMATIONS, Status};
+use crate::invoice::{Invoice, REQUIRED_CONFIRMATIONS, Standing, Status};
 use crate::session::Session;
 use crate::state::State;
 
@@ -73,11 +73,12 @@ fn history(invoice: &Invoice) -> Value {
 /// Every payment that was seen.
 fn transactions(invoice: &Invoice) -> Value {
     let seen = invoice.transactions().iter();
+    let seen = seen.filter(|seen| seen.standing != Standing::Replaced);
     seen.map(|seen| {
         json!({
             "transaction_hash": seen.hash,
             "received_crypto_amount": seen.amount.to_string(),
-            "blockchain_confirmations": format!("{}/{REQUIRED_CONFIRMATIONS}", seen.confirmations),
+            "blockchain_confirmations": format!("{}/{REQUIRED_CONFIRMATIONS}", seen.confirmations()),
             "transaction_time": seen.seen_at.as_second().to_string(),
         })
     })
@@ -108,7 +109,22 @@ fn session_record(session: &Session, now: Timestamp) -> Value {
     })
 }
 
-fn record(invoice: &Invoice, now: Timestamp) -> Value {
+/// The record of an invoice, with the lies that it was told to tell.
+pub(super) fn record(invoice: &Invoice, now: Timestamp) -> Value {
+    let mut record = true_record(invoice, now);
+    if let Value::Object(members) = &mut record {
+        for (name, value) in &invoice.lies {
+            if value.is_null() {
+                members.remove(name);
+            } else {
+                members.insert(name.clone(), value.clone());
+            }
+        }
+    }
+    record
+}
+
+fn true_record(invoice: &Invoice, now: Timestamp) -> Value {
     let received = invoice.received();
     let latest = invoice.latest_transaction();
     let confirmations = invoice.confirmations();

@@ -16,10 +16,10 @@ use tokio::time::timeout;
 
 use crate::world::World;
 
-type Received = UnboundedReceiver<Value>;
+pub(crate) type Received = UnboundedReceiver<Value>;
 
 /// A sandbox whose callbacks arrive at a merchant that answers with this status and body.
-async fn world_with_receiver(status: u16, body: &'static str) -> (World, Received) {
+pub(crate) async fn world_with_receiver(status: u16, body: &'static str) -> (World, Received) {
     async fn receive(
         State((sender, status, body)): State<(UnboundedSender<Value>, StatusCode, &'static str)>,
         bytes: Bytes,
@@ -46,13 +46,13 @@ async fn world_with_receiver(status: u16, body: &'static str) -> (World, Receive
     (world, receiver)
 }
 
-async fn next(received: &mut Received) -> Value {
+pub(crate) async fn next(received: &mut Received) -> Value {
     let next = timeout(Duration::from_secs(10), received.recv()).await;
     next.expect("a callback arrives")
         .expect("the receiver runs")
 }
 
-async fn open(world: &World) -> String {
+pub(crate) async fn open(world: &World) -> String {
     let invoice = world.merchant().invoice().await;
     invoice["invoice_id"].as_str().unwrap().to_owned()
 }

@@ -185,6 +185,9 @@ async fn an_unknown_invoice_is_named() {
         ("pay", r#"{"amount":"1"}"#),
         ("expire", ""),
         ("fail", ""),
+        ("unstick", ""),
+        ("replace", ""),
+        ("record", "{}"),
         ("address", r#"{"address":"T"}"#),
     ] {
         let path = format!("invoices/inv_0/{path}");
@@ -212,7 +215,8 @@ async fn a_senseless_price_is_refused_with_a_sentence() {
             400,
             "The price in usd",
         ),
-        (r#"{"crypto_code":"BTC"}"#, 400, NOT_TAKEN),
+        (r#"{"crypto_code":"BTC"}"#, 400, "Name what changes"),
+        (r#"{"crypto_code":"BTC","min":"x"}"#, 400, "The limit"),
     ];
     refuses(&world, "prices", &cases).await;
 }
@@ -232,40 +236,50 @@ async fn a_senseless_block_or_lie_is_refused_with_a_sentence() {
 #[tokio::test]
 async fn a_senseless_fault_is_refused_with_a_sentence() {
     let world = World::start().await;
-    let status = "The kind \"status\" needs a status from 400 to 599";
+    let status = "The status of a fault is one from 400 to 599.";
+    let target = "The kinds lost, duplicated,";
     let cases = [
-        (r#"{"endpoint":"any","kind":"status"}"#, 400, status),
+        (r#"{"endpoint":"any","kind":"status"}"#, 400, NOT_TAKEN),
         (
             r#"{"endpoint":"any","kind":"status","status":200}"#,
             400,
             status,
         ),
         (
-            r#"{"endpoint":"any","kind":"status","status":600}"#,
+            r#"{"endpoint":"any","kind":"shapeless","status":600}"#,
             400,
             status,
         ),
-        (
-            r#"{"endpoint":"any","kind":"slow"}"#,
-            400,
-            "The kind \"slow\" needs delay_ms",
-        ),
+        (r#"{"endpoint":"any","kind":"slow"}"#, 400, NOT_TAKEN),
         (
             r#"{"endpoint":"any","kind":"drop","delay_ms":1}"#,
             400,
-            "The member delay_ms",
+            NOT_TAKEN,
         ),
-        (
-            r#"{"endpoint":"any","kind":"drop","status":500}"#,
-            400,
-            "The members status",
-        ),
-        (
-            r#"{"endpoint":"any","kind":"slow","delay_ms":1,"retry_after":1}"#,
-            400,
-            "The members",
-        ),
+        (r#"{"endpoint":"any","kind":"explode"}"#, 400, NOT_TAKEN),
         (r#"{"endpoint":"all","kind":"drop"}"#, 400, NOT_TAKEN),
+        (r#"{"endpoint":"prices","kind":"lost"}"#, 400, target),
+        (r#"{"endpoint":"callback","kind":"garbled"}"#, 400, target),
+        (
+            r#"{"endpoint":"any","kind":"drop","share_percent":101}"#,
+            400,
+            "The member share_percent",
+        ),
+        (
+            r#"{"endpoint":"any","kind":"slow_body","bytes_per_second":0}"#,
+            400,
+            "The member bytes_per_second",
+        ),
+        (
+            r#"{"endpoint":"any","kind":"huge","bytes":99999999999}"#,
+            400,
+            "The member bytes is at most",
+        ),
+        (
+            r#"{"endpoint":"any","kind":"status","status":429,"retry_after_date":true}"#,
+            400,
+            "The member retry_after_date",
+        ),
     ];
     refuses(&world, "faults", &cases).await;
 }

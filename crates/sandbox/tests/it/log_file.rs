@@ -120,9 +120,9 @@ async fn what_happens_on_the_chain_is_told_in_order() {
             "kind": "payment", "invoice_id": id, "crypto_code": "USDTTRC20", "amount": "20.00",
             "transaction_hash": paid["transaction_hash"], "confirmations": 0,
         }),
-        json!({"kind": "block", "blocks": 1}),
+        json!({"kind": "block", "chain": "all", "blocks": 1}),
         json!({"kind": "status", "invoice_id": id, "from": "CHECKING", "to": "PROCESSING"}),
-        json!({"kind": "block", "blocks": 2}),
+        json!({"kind": "block", "chain": "all", "blocks": 2}),
         json!({"kind": "status", "invoice_id": id, "from": "PROCESSING", "to": "COMPLETED"}),
     ];
     assert_eq!(lines, expected);

@@ -2,8 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "what the tests share is test code too")]
 
+mod api;
 mod authentication;
+mod callback_faults;
 mod callbacks;
+mod chains;
 mod control;
 mod faults;
 mod hosted;
@@ -17,4 +20,6 @@ mod program;
 mod refusals;
 mod rules;
 mod signature_hints;
+mod spoiled_answers;
+mod time;
 mod world;

@@ -19,6 +19,8 @@ pub(crate) const SECRET: &str = "test_secret";
 
 pub(crate) struct World {
     pub(crate) address: String,
+    /// Where callbacks go; empty when nobody is told.
+    pub(crate) callback_url: String,
     pub(crate) clock: TestClock,
     pub(crate) http: reqwest::Client,
     pub(crate) shutdown: CancellationToken,
@@ -41,6 +43,7 @@ impl World {
             clock: Arc::new(clock.clone()),
             ..settings
         };
+        let callback_url = settings.callback_url.clone().unwrap_or_default();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let shutdown = CancellationToken::new();
@@ -48,6 +51,7 @@ impl World {
         let http = reqwest::Client::builder().no_proxy().build().unwrap();
         Self {
             address,
+            callback_url,
             clock,
             http,
             shutdown,
