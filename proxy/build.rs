@@ -16,7 +16,7 @@ fn main() {
         names.extend(files(&folder));
     }
     names.sort();
-    let mut table = String::from("pub(super) static FILES: &[File] = &[\n");
+    let mut table = String::new();
     for path in names.iter().filter(|path| !is_compressed(path)) {
         let name = path
             .strip_prefix(&dist)
@@ -34,10 +34,11 @@ fn main() {
         let (whole, brotli, gzip) = (include(path), sibling("br"), sibling("gz"));
         let _ = writeln!(
             table,
-            "    File {{ name: {name:?}, whole: {whole}, brotli: {brotli}, gzip: {gzip} }},"
+            "    File {{ name: {name:?}, whole: {whole}, brotli: {brotli}, gzip: {gzip}, tag: OnceLock::new() }},"
         );
     }
-    table.push_str("];\n");
+    let count = names.iter().filter(|path| !is_compressed(path)).count();
+    let table = format!("pub(super) static FILES: [File; {count}] = [\n{table}];\n");
     let out = PathBuf::from(std::env::var("OUT_DIR").expect("cargo names the folder"));
     std::fs::write(out.join("dist.rs"), table).expect("cargo's folder is writable");
 }

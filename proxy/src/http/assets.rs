@@ -1,5 +1,7 @@
 //! The built widget, compressed when it was built, out of the binary.
 
+use std::sync::OnceLock;
+
 use axum::extract::{Path, Request};
 use axum::http::header::{
     ACCEPT_ENCODING, ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE,
@@ -18,9 +20,24 @@ pub(super) struct File {
     whole: &'static [u8],
     brotli: Option<&'static [u8]>,
     gzip: Option<&'static [u8]>,
+    /// Made when it is first asked for: hashing the widget at every request would cost more than sending it.
+    tag: OnceLock<HeaderValue>,
+}
+
+impl File {
+    /// Names the content, for `ETag`.
+    fn tag(&self) -> &HeaderValue {
+        self.tag.get_or_init(|| {
+            let digest = Sha256::digest(self.whole);
+            let tag = format!("\"{}\"", hex::encode(&digest[..8]));
+            HeaderValue::from_str(&tag).expect("hexadecimal digits fit a header")
+        })
+    }
 }
 
 mod dist {
+    use std::sync::OnceLock;
+
     use super::File;
 
     include!(concat!(env!("OUT_DIR"), "/dist.rs"));
@@ -64,20 +81,13 @@ pub(super) fn find(name: &str) -> Result<&'static File, ApiError> {
 
 /// The file in the smallest form that the browser reads.
 pub(super) fn answer(file: &File, headers: &HeaderMap, cache: &'static str) -> Response {
-    let digest = Sha256::digest(file.whole);
-    let tag = format!("\"{}\"", hex::encode(&digest[..8]));
+    let tag = file.tag();
     let mut fixed = HeaderMap::new();
     fixed.insert(CACHE_CONTROL, HeaderValue::from_static(cache));
     fixed.insert(VARY, HeaderValue::from_static("accept-encoding"));
-    fixed.insert(
-        ETAG,
-        HeaderValue::from_str(&tag).expect("hexadecimal digits fit a header"),
-    );
+    fixed.insert(ETAG, tag.clone());
     fixed.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    if headers
-        .get(IF_NONE_MATCH)
-        .is_some_and(|given| given.as_bytes() == tag.as_bytes())
-    {
+    if headers.get(IF_NONE_MATCH).is_some_and(|given| given == tag) {
         return (StatusCode::NOT_MODIFIED, fixed).into_response();
     }
     fixed.insert(
