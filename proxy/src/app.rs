@@ -1,7 +1,7 @@
 //! What every request and every job works with.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
 use ledger::{AttemptId, Ledger, OrderId};
@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clock::RandomBytes;
 use crate::config::Config;
+use crate::currencies::Currencies;
 use crate::prices::PriceBoard;
 use crate::watchers::Watchers;
 use crate::webhook::Webhooks;
@@ -47,6 +48,7 @@ pub(crate) struct App {
     /// Cancelled when the process should end.
     pub shutdown: CancellationToken,
     is_delayed: AtomicBool,
+    currencies: Mutex<Currencies>,
 }
 
 impl std::fmt::Debug for App {
@@ -70,6 +72,7 @@ impl App {
             deliveries_due: watch::Sender::new(()),
             shutdown,
             is_delayed: AtomicBool::new(false),
+            currencies: Mutex::default(),
         }
     }
 
@@ -108,6 +111,23 @@ impl App {
             self.watchers.wake_all();
         }
         news
+    }
+
+    /// Notes how the service's list of currencies compares.
+    pub(crate) fn note_currencies(&self, found: Currencies) {
+        *self
+            .currencies
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = found;
+    }
+
+    /// How the service's list of currencies compared when it was last had.
+    pub(crate) fn currencies(&self) -> Currencies {
+        let noted = self
+            .currencies
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        noted.clone()
     }
 
     /// Whether the service could not be reached when it was last asked about an attempt, or is known to be down.

@@ -13,6 +13,7 @@ mod attempting;
 pub mod clock;
 pub mod config;
 mod core;
+mod currencies;
 mod http;
 mod invoice_check;
 mod jobs;

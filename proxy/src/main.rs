@@ -1,5 +1,7 @@
 //! `florin-proxy`: the command line.
 
+mod ask_service;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -34,6 +36,13 @@ enum Command {
     CheckConfig,
     /// Prints every key with unit, default and reason.
     ConfigReference,
+    /// Asks the payment service one thing, with the configuration's key, and prints its JSON.
+    ///
+    /// The answer is printed as it came. A refusal is a sentence on standard error and the exit code 1.
+    Service {
+        #[command(subcommand)]
+        ask: ask_service::Ask,
+    },
 }
 
 fn main() -> ExitCode {
@@ -61,7 +70,11 @@ fn main() -> ExitCode {
         );
         return ExitCode::SUCCESS;
     }
-    match serve(config) {
+    let done = match arguments.command {
+        Some(Command::Service { ask }) => ask_service::ask(&config, ask),
+        _ => serve(config),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("florin-proxy: {error:#}");

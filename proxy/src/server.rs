@@ -1,4 +1,4 @@
-//! Running: two listeners, three jobs, and an orderly end.
+//! Running: two listeners, four jobs, and an orderly end.
 
 use std::future::{Future, IntoFuture as _};
 use std::time::Duration;
@@ -43,7 +43,9 @@ pub async fn run(
     let app = core.app;
     parts.spawn(named("the watcher", endless(jobs::watch(app.clone()))));
     parts.spawn(named("the teller", endless(jobs::tell(app.clone()))));
-    parts.spawn(named("the keeper", endless(jobs::keep(app))));
+    parts.spawn(named("the keeper", endless(jobs::keep(app.clone()))));
+    let currencies = endless(jobs::compare_currencies(app));
+    parts.spawn(named("the look at the currencies", currencies));
     let mut failure = None;
     while let Some(ended) = parts.join_next().await {
         let (name, result) = ended.unwrap_or_else(|error| ("a part", Err(error.into())));

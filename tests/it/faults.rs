@@ -172,7 +172,7 @@ async fn a_wrong_secret_is_refused_and_stops_nothing_else() {
         (&json!(401), &json!("INVALID_SIGNATURE"))
     );
     assert_eq!(
-        world.chain().calls().await.len(),
+        world.chain().count("GET", "/prices").await,
         1,
         "a refusal is not argued with"
     );

@@ -4,6 +4,7 @@
     reason = "a test may panic; the lint only exempts test functions, not their helpers"
 )]
 
+mod account;
 mod browser_codes;
 mod browser_reach;
 mod browser_sale;
@@ -15,6 +16,7 @@ mod donation_door;
 mod faults;
 mod house;
 mod journeys;
+mod manners;
 mod money;
 mod openapi;
 mod order_token_door;

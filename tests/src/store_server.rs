@@ -48,6 +48,24 @@ impl StoreServer {
         answer.described(&Method::GET, path)
     }
 
+    /// PUT.
+    pub async fn puts(&self, path: &str, body: &Value) -> Answer {
+        self.sends(Method::PUT, path, &body.to_string()).await
+    }
+
+    /// Sends JSON as it is written.
+    pub async fn sends(&self, method: Method, path: &str, json: &str) -> Answer {
+        let request = self
+            .http
+            .request(method.clone(), format!("{}{path}", self.base));
+        let request = request
+            .header("content-type", "application/json")
+            .body(json.to_owned());
+        let answer = request.bearer_auth(&self.key).send().await;
+        let answer = Answer::read(answer.expect("the proxy answers")).await;
+        answer.described(&method, path)
+    }
+
     /// POST.
     pub async fn posts(&self, path: &str, body: &Value) -> Answer {
         let request = self.http.post(format!("{}{path}", self.base));

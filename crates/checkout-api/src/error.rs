@@ -44,6 +44,8 @@ error_codes! {
     InvalidOrderToken = "invalid_order_token", 401;
     /// A page of an origin that the store does not list.
     OriginNotAllowed = "origin_not_allowed", 403;
+    /// The store may not act for the account at the payment service, or not for that merchant.
+    ServiceAccessDenied = "service_access_denied", 403;
     /// No such order, or not yours; the same answer for an unknown, foreign or expired token.
     NotFound = "not_found", 404;
     /// The proxy has no store of that id.
@@ -82,10 +84,14 @@ error_codes! {
     AmountOutOfRange = "amount_out_of_range", 422;
     /// The asset is not offered for this order now.
     AssetUnavailable = "asset_unavailable", 422;
+    /// The payment service refuses what the store's server asked of it; `service` says what it said.
+    ServiceRefused = "service_refused", 422;
     /// Too many requests; `Retry-After` says when to come back.
     RateLimited = "rate_limited", 429;
     /// Our mistake.
     Internal = "internal", 500;
+    /// The payment service gave no clear answer to what the store's server asked of it: it may have been done.
+    ServiceFailed = "service_failed", 502;
     /// The payment service cannot be reached or asked us to wait; `Retry-After` says when to come back.
     ServiceUnavailable = "service_unavailable", 503;
 }

@@ -253,6 +253,10 @@ impl Ledger for SqliteLedger {
         attempts::hurry_invoice(&self.reader, &self.writer, invoice, at).await
     }
 
+    async fn store_of_invoice(&self, invoice: &InvoiceId) -> Result<Option<StoreId>, LedgerError> {
+        attempts::store_of(&self.reader, invoice).await
+    }
+
     async fn defer_attempt(&self, due: &DueAttempt, until: Timestamp) -> Result<(), LedgerError> {
         attempts::defer(&self.writer, due, until).await
     }

@@ -177,6 +177,9 @@ pub trait Ledger: Send + Sync + std::fmt::Debug {
     /// earliest. Answers `false` for an unknown invoice.
     async fn hurry_invoice(&self, invoice: &InvoiceId, at: Timestamp) -> Result<bool, LedgerError>;
 
+    /// The store whose order has or had an invoice; `None` for an unknown one.
+    async fn store_of_invoice(&self, invoice: &InvoiceId) -> Result<Option<StoreId>, LedgerError>;
+
     /// Plans a look anew that could not be made: just as urgent, unless it has become more so meanwhile.
     async fn defer_attempt(&self, due: &DueAttempt, until: Timestamp) -> Result<(), LedgerError>;
 

@@ -9,6 +9,7 @@ use axum::{Json, Router};
 use serde_json::{Value, json};
 
 use crate::app::App;
+use crate::currencies::Currencies;
 
 /// The health pages.
 pub(crate) fn admin_routes(app: Arc<App>) -> Router {
@@ -16,6 +17,22 @@ pub(crate) fn admin_routes(app: Arc<App>) -> Router {
         .route("/health/live", get(|| async { "alive" }))
         .route("/health/ready", get(ready))
         .with_state(app)
+}
+
+/// What the service offers and is not known here, and the other way round; null until it has said so.
+fn currencies(app: &App) -> Value {
+    match app.currencies() {
+        Currencies::NotAsked | Currencies::NotKnown => Value::Null,
+        Currencies::Compared {
+            at,
+            unknown,
+            not_offered,
+        } => json!({
+            "compared_at": at.to_string(),
+            "unknown_here": unknown,
+            "not_offered": not_offered,
+        }),
+    }
 }
 
 /// How the service lets itself be asked.
@@ -44,6 +61,7 @@ async fn ready(State(app): State<Arc<App>>) -> (StatusCode, Json<Value>) {
         "ledger": if backlog.is_ok() { "ok" } else { "failing" },
         "payment_service": if app.is_delayed() { "not answering" } else { "ok" },
         "service": service(&app),
+        "currencies": currencies(&app),
         "events_waiting": backlog.ok(),
         "ending": ending,
     });

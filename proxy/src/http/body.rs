@@ -19,22 +19,24 @@ const LONGEST_BODY: Duration = Duration::from_secs(10);
 /// A JSON body of type `T`.
 pub(super) struct Body<T>(pub T);
 
+/// A JSON body as it was written: nothing is read into it here.
+pub(super) struct JsonText(pub String);
+
+impl<S: Send + Sync> FromRequest<S> for JsonText {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
+        let bytes = json_bytes(request).await?;
+        let not_text = |_| ApiError::new(ErrorCode::InvalidRequest, "The body is not UTF-8.");
+        String::from_utf8(bytes.into()).map(Self).map_err(not_text)
+    }
+}
+
 impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
-        let content_type = request
-            .headers()
-            .get(CONTENT_TYPE)
-            .and_then(|value| value.to_str().ok());
-        let essence = content_type
-            .and_then(|value| value.split(';').next())
-            .unwrap_or("");
-        if !essence.trim().eq_ignore_ascii_case("application/json") {
-            let message = "Send JSON, with the header Content-Type: application/json.";
-            return Err(ApiError::new(ErrorCode::UnsupportedMediaType, message));
-        }
-        let bytes = read(request.into_body(), MAX_BODY_BYTES).await?;
+        let bytes = json_bytes(request).await?;
         // A list of the right values in the right order would be read as the members of an object.
         if bytes.trim_ascii_start().first() == Some(&b'[') {
             let message = "The body is not what this address takes: send an object, not a list.";
@@ -44,6 +46,21 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
             .map(Self)
             .map_err(|error| unreadable(&error))
     }
+}
+
+async fn json_bytes(request: Request) -> Result<Bytes, ApiError> {
+    let content_type = request
+        .headers()
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok());
+    let essence = content_type
+        .and_then(|value| value.split(';').next())
+        .unwrap_or("");
+    if !essence.trim().eq_ignore_ascii_case("application/json") {
+        let message = "Send JSON, with the header Content-Type: application/json.";
+        return Err(ApiError::new(ErrorCode::UnsupportedMediaType, message));
+    }
+    read(request.into_body(), MAX_BODY_BYTES).await
 }
 
 /// Reads a body of at most so many bytes, in bounded time.

@@ -6,6 +6,7 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use checkout_api::ErrorCode;
 use ledger::LedgerError;
+use serde_json::Value;
 
 /// The only way in which a request fails: a code of the closed list, and what a person should do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +15,7 @@ pub(crate) struct ApiError {
     message: String,
     field: Option<String>,
     retry_after_seconds: Option<u32>,
+    service: Option<Box<Value>>,
 }
 
 impl ApiError {
@@ -24,6 +26,7 @@ impl ApiError {
             message: message.to_owned(),
             field: None,
             retry_after_seconds: None,
+            service: None,
         }
     }
 
@@ -44,6 +47,14 @@ impl ApiError {
     pub(crate) fn retry_after(self, seconds: u32) -> Self {
         Self {
             retry_after_seconds: Some(seconds),
+            ..self
+        }
+    }
+
+    /// What the payment service said, for the store's server.
+    pub(crate) fn said_by_service(self, said: Value) -> Self {
+        Self {
+            service: Some(Box::new(said)),
             ..self
         }
     }
@@ -72,6 +83,9 @@ impl ApiError {
         });
         if let Some(field) = &self.field {
             error["field"] = field.as_str().into();
+        }
+        if let Some(said) = &self.service {
+            error["service"] = Value::clone(said);
         }
         let body = Json(serde_json::json!({ "error": error }));
         let mut answer = (self.status(), body).into_response();

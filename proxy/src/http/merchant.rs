@@ -6,6 +6,7 @@ pub(super) mod events;
 pub(super) mod open_order;
 pub(super) mod orders;
 pub(super) mod receipts;
+pub(super) mod service;
 pub(super) mod webhook;
 
 use std::sync::Arc;

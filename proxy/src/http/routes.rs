@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
-use axum::routing::{MethodRouter, get, post};
+use axum::routing::{MethodRouter, get, post, put};
 
 use super::cors::cors;
+use super::merchant::service;
 use super::request_log::log_request;
 use super::{assets, callback, checkout, merchant, openapi, page};
 use crate::app::App;
@@ -80,6 +81,21 @@ fn store() -> Routes {
             post(merchant::deliveries::redeliver),
         )
         .route("/v1/deliveries", get(merchant::deliveries::deliveries))
+        .route("/v1/service/currencies", get(service::currencies))
+        .route("/v1/service/invoice", get(service::invoice::invoice))
+        .route(
+            "/v1/service/preferences",
+            post(service::add_preferences).put(service::update_preferences),
+        )
+        .route(
+            "/v1/service/aggregator/merchants",
+            post(service::onboard_merchant),
+        )
+        .route(
+            "/v1/service/merchant/account",
+            get(service::merchant_account),
+        )
+        .route("/v1/service/settings", put(service::update_settings))
         .route("/v1/webhook", get(merchant::webhook::show))
         .route("/v1/webhook/enable", post(merchant::webhook::enable))
 }

@@ -11,7 +11,8 @@ use super::rows::{self, millis};
 use crate::order::word_of;
 use crate::{
     Abandoned, Attempt, AttemptId, BeginError, DueAttempt, EventType, Figures, Flow, Invoice,
-    InvoiceId, LedgerError, NewAttempt, OrderId, OrderStatus, Place, Snapshot, Urgency, next_poll,
+    InvoiceId, LedgerError, NewAttempt, OrderId, OrderStatus, Place, Snapshot, StoreId, Urgency,
+    next_poll,
 };
 
 /// Every attempt costs a call to the service and leaves an invoice there.
@@ -314,6 +315,21 @@ pub(super) async fn hurry_invoice(
     .execute(writer)
     .await?;
     Ok(hurried.rows_affected() > 0)
+}
+
+pub(super) async fn store_of(
+    reader: &SqlitePool,
+    id: &InvoiceId,
+) -> Result<Option<StoreId>, LedgerError> {
+    let found: Option<String> = sqlx::query_scalar(
+        "SELECT store_id FROM orders
+         WHERE id = (SELECT order_id FROM attempts WHERE invoice_id = ?)",
+    )
+    .bind(id.as_str())
+    .fetch_optional(reader)
+    .await?;
+    let store = found.map(|store| rows::read("a store id", StoreId::parse(&store)));
+    store.transpose()
 }
 
 pub(super) async fn defer(

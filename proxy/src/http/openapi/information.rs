@@ -45,7 +45,11 @@ pub(super) fn tags() -> Value {
             EVENTS,
             "The same events as the webhooks, to be read in order, and what became of telling them."
         ),
-        chapter(SERVICE, "What the payment service calls."),
+        chapter(
+            SERVICE,
+            "What the payment service calls, and its own endpoints for the store's server: signed here, their JSON passed \
+            through as it is, since its shape is the service's."
+        ),
         chapter(FILES, "The checkout page, the loader and this description."),
     ])
 }
@@ -101,6 +105,17 @@ pub(super) fn refusal() -> Value {
             "properties": {
                 "code": { "type": "string", "enum": codes, "description": "For machines." },
                 "message": { "type": "string", "minLength": 1, "description": "One or two sentences for people." },
+                "service": {
+                    "type": "object",
+                    "description": "What the payment service said, when it refused what the store's server asked of it.",
+                    "required": ["status"],
+                    "properties": {
+                        "status": { "type": "integer", "minimum": 400, "maximum": 499 },
+                        "error": { "type": "string" },
+                        "code": { "type": "string", "description": "One of the service's own codes." },
+                        "message": { "type": "string" },
+                    },
+                },
                 "field": { "type": "string", "description": "The member or parameter at fault, when it is one." },
                 "request_id": {
                     "type": "string",

@@ -46,6 +46,11 @@ impl Operation {
         Self::new("post", path, id)
     }
 
+    /// A replacing operation.
+    pub(super) fn put(path: &'static str, id: &'static str) -> Self {
+        Self::new("put", path, id)
+    }
+
     fn new(method: &'static str, path: &'static str, id: &'static str) -> Self {
         Self {
             method,

@@ -1,0 +1,108 @@
+//! The service is asked with manners, and what had no turn is not lost.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tests::{Wishes, World, eventually};
+
+use crate::journeys::pays_in_full;
+
+async fn ready(world: &World) -> Value {
+    let url = format!("{}/health/ready", world.admin_url());
+    world
+        .http()
+        .get(url)
+        .send()
+        .await
+        .unwrap()
+        .json()
+        .await
+        .unwrap()
+}
+
+#[tokio::test]
+async fn with_hardly_any_budget_every_payment_is_still_found() {
+    let world = World::start_with(Wishes {
+        requests_per_second: 2,
+        ..Wishes::default()
+    })
+    .await;
+    let mut orders = Vec::new();
+    for _ in 0..6 {
+        let checkout = world.shopper().opens("ebook").await;
+        checkout.chooses("LTC").await;
+        world.chain().pays(&checkout, "exact").await;
+        orders.push(checkout);
+    }
+    world.chain().mines(3).await;
+    let (began, before) = (world.clock.now(), world.chain().calls().await.len());
+    for checkout in &orders {
+        checkout.sees("paid").await;
+    }
+    let took = world.clock.now().duration_since(began);
+    let calls = world.chain().calls().await.len() - before;
+    let bound = 4 + 2 * (took.as_secs() + 1);
+    assert!(
+        i64::try_from(calls).unwrap() <= bound,
+        "{calls} calls in {took:#}"
+    );
+    world.end().await;
+}
+
+#[tokio::test]
+async fn while_the_service_is_down_it_is_left_alone_and_pages_say_delayed() {
+    let mut world = World::start().await;
+    let checkout = world.shopper().opens("ebook").await;
+    checkout.chooses("BTC").await;
+    world.service_wire.cut().await;
+    eventually("the circuit is open", async || {
+        checkout.looks().await;
+        (ready(&world).await["service"]["circuit"] == "open").then_some(())
+    })
+    .await;
+    assert_eq!(checkout.looks().await["delayed"], true);
+    assert_eq!(ready(&world).await["payment_service"], "not answering");
+    assert!(world.logged("the payment service is down"));
+    world.service_wire.mend().await;
+    world.skip(Duration::from_mins(1));
+    eventually("the circuit is closed", async || {
+        checkout.looks().await;
+        (ready(&world).await["service"]["circuit"] == "closed").then_some(())
+    })
+    .await;
+    assert!(world.logged("the payment service is up again"));
+    pays_in_full(&world, &checkout).await;
+    assert_eq!(checkout.looks().await["delayed"], false);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn the_operator_reads_how_the_service_lets_itself_be_asked() {
+    let world = World::start_with(Wishes {
+        requests_per_second: 50,
+        ..Wishes::default()
+    })
+    .await;
+    let checkout = world.shopper().opens("ebook").await;
+    checkout.chooses("BTC").await;
+    let service = ready(&world).await["service"].clone();
+    assert_eq!(service["circuit"], "closed");
+    assert_eq!(service["requests_per_minute"], 3000);
+    assert_eq!(service["pause_seconds"], 0);
+    let limit = json!({"endpoint": "prices", "kind": "status", "status": 429, "retry_after": 30, "times": 1});
+    world.chain().breaks(limit).await;
+    world.skip(Duration::from_mins(2));
+    checkout
+        .gets("/quotes")
+        .await
+        .refused(503, "service_unavailable");
+    let service = ready(&world).await["service"].clone();
+    assert_eq!(service["requests_per_minute"], 1500);
+    assert!(
+        service["pause_seconds"]
+            .as_u64()
+            .is_some_and(|left| (25..=30).contains(&left))
+    );
+    assert!(world.logged("the payment service limits us"));
+    world.end().await;
+}
