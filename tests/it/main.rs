@@ -9,6 +9,7 @@ mod browser_codes;
 mod browser_reach;
 mod browser_sale;
 mod browser_survival;
+mod callbacks;
 mod canary;
 mod catalogue_door;
 mod cheating;

@@ -169,13 +169,14 @@ async fn apply_to_attempt(
         Verdict::Held(_) => next_poll_after_hold(&now, observation.observed_at),
         _ => next_poll(&now, observation.observed_at),
     };
-    // A look that was hurried while this one was under way is not forgotten.
+    // A look that was hurried while this one was under way is not forgotten, unless there is nothing left to hurry for.
     sqlx::query(
         "UPDATE attempts SET standing = ?1, received_crypto = ?2, received_usd = ?3, received_local = ?4,
              confirmations = ?5, confirmations_required = ?6, transaction_hash = ?7, observed_at = ?8,
              paid_in = ?11, standing_since = ?12,
-             next_poll_at = CASE WHEN next_poll_at < lease_until
+             next_poll_at = CASE WHEN next_poll_at < lease_until AND ?1 <> 'settled'
                  THEN min(next_poll_at, ?9) ELSE ?9 END,
+             urgency = iif(?1 = 'settled', 'planned', urgency),
              lease_until = 0
          WHERE id = ?10",
     )

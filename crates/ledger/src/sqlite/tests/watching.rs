@@ -155,6 +155,25 @@ async fn a_callback_during_a_look_leads_to_another_look() {
 }
 
 #[tokio::test]
+async fn a_callback_during_the_look_that_settles_leads_to_no_other() {
+    let home = home("during-settling").await;
+    awaiting(&home.ledger, 1).await;
+    let under_way = look(&home.ledger, 20).await;
+    home.ledger
+        .hurry_invoice(&invoice(1).id, at(21))
+        .await
+        .unwrap();
+    let seen = Observation {
+        observed_at: at(22),
+        ..exact("COMPLETED")
+    };
+    home.ledger.observe(&under_way, &seen).await.unwrap();
+    for urgency in [Urgency::Hinted, Urgency::Watched, Urgency::Planned] {
+        assert_eq!(due_of(&home.ledger, urgency, 30).await, []);
+    }
+}
+
+#[tokio::test]
 async fn what_is_held_is_news_once_and_looked_at_rarely() {
     let home = home("held").await;
     awaiting(&home.ledger, 1).await;
