@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use checkout_api::ErrorCode;
 use ledger::{
-    Abandoned, Ask, Attempt, BeginError, CustomAsk, NewAttempt, Order, OrderId, OrderStatus,
+    Abandoned, Ask, Attempt, BeginError, CustomAsk, Flow, NewAttempt, Order, OrderId, OrderStatus,
     Snapshot,
 };
 use money::{Asset, CryptoCode};
@@ -27,6 +27,10 @@ pub(crate) async fn open(
     crypto_code: &str,
     quote_id: &str,
 ) -> Result<(), ApiError> {
+    if snapshot.order.terms.flow == Flow::Hosted {
+        let message = "This order is paid on the payment service's page: no asset is chosen here.";
+        return Err(ApiError::new(ErrorCode::OtherFlow, message));
+    }
     if is_open_already(app, &snapshot, crypto_code) {
         return Ok(());
     }
@@ -134,7 +138,7 @@ async fn ask_and_open(app: &App, order: &OrderId, ask: CustomAsk) -> Result<(), 
     Ok(())
 }
 
-fn not_begun(error: BeginError) -> ApiError {
+pub(crate) fn not_begun(error: BeginError) -> ApiError {
     match error {
         BeginError::NoOrder(_) => ApiError::not_found(),
         BeginError::Closed {

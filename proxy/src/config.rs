@@ -23,6 +23,7 @@ use url::Url;
 pub use reference::reference;
 pub use source::load;
 pub use store::{Donation, KeyId, Origin, Product, Store, TokenKey, Webhook};
+pub(crate) use web_address::is_encrypted_or_loopback;
 
 /// A configuration that passed every check.
 #[derive(Debug)]
@@ -56,6 +57,8 @@ pub struct Service {
     pub api_secret: SecretString,
     /// The unguessable part of the callbacks' path.
     pub callback_token: SecretString,
+    /// Where its hosted page is; customers are sent nowhere else. None: no hosted orders.
+    pub checkout_url: Option<Url>,
     /// How long a price is offered after it was fetched.
     pub quote_lifetime: Duration,
     /// How often an attempt is asked about while somebody watches it.

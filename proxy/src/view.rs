@@ -1,6 +1,6 @@
 //! An order as its customer sees it. Pure: a snapshot, the store, the time.
 
-use checkout_api::{AttemptView, Confirmations, Environment, OrderView, Status, StoreView};
+use checkout_api::{AttemptView, Confirmations, Environment, Flow, OrderView, Status, StoreView};
 use jiff::Timestamp;
 use ledger::{Attempt, Invoice, Order, OrderStatus, Place, Snapshot, Standing};
 use money::{Amount, Asset};
@@ -50,6 +50,12 @@ pub(crate) fn view(snapshot: &Snapshot, seen: Seen<'_>) -> OrderView {
         amount: order.terms.amount.to_text(),
         currency: order.terms.currency.to_string(),
         status,
+        flow: match order.terms.flow {
+            ledger::Flow::Custom => Flow::Custom,
+            ledger::Flow::Hosted => Flow::Hosted,
+        },
+        payment_process_url: page(snapshot, seen.now),
+        reverted: order.reverted.is_some(),
         attempt: shown.and_then(|(attempt, invoice)| attempt_view(order, attempt, invoice, seen)),
         return_url: return_url(order, seen.store),
         can_open_attempt: order.takes_attempts(seen.now),
@@ -58,6 +64,18 @@ pub(crate) fn view(snapshot: &Snapshot, seen: Seen<'_>) -> OrderView {
         checked_seconds_ago: observed_at.map(|at| whole_seconds(seen.now, at)),
         as_of: seen.now.to_string(),
     }
+}
+
+/// The service's page, while it makes sense to go there: until the session runs out, and for as long as money is on its
+/// way.
+pub(crate) fn page(snapshot: &Snapshot, now: Timestamp) -> Option<String> {
+    let invoice = snapshot.attempt.as_ref()?.invoice()?;
+    let is_live = match snapshot.order.status {
+        OrderStatus::AwaitingPayment => now < invoice.expires_at,
+        OrderStatus::Checking | OrderStatus::Processing | OrderStatus::Underpaid => true,
+        _ => false,
+    };
+    invoice.page().filter(|_| is_live).map(str::to_owned)
 }
 
 /// A tag that changes whenever the view does, but for the time passing by.

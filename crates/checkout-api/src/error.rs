@@ -66,6 +66,8 @@ error_codes! {
     AttemptInProgress = "attempt_in_progress", 409;
     /// A request of the same `Idempotency-Key` is being carried out; `Retry-After` says when to come back.
     RequestInProgress = "request_in_progress", 409;
+    /// The order is paid in the other flow: on the payment service's page, or by choosing an asset here.
+    OtherFlow = "other_flow", 409;
     /// "I have paid", but there is no invoice to pay.
     NothingToPay = "nothing_to_pay", 409;
     /// There is a receipt for paid orders alone.

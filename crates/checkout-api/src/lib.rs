@@ -19,7 +19,7 @@ pub use attempt_view::{AttemptView, Confirmations};
 pub use door::{Door, MarkPaid, OpenAttempt, Opened};
 pub use error::{ErrorBody, ErrorCode};
 pub use fields::{Fields, Unreadable};
-pub use order_view::{Environment, OrderView, StoreView};
+pub use order_view::{Environment, Flow, OrderView, StoreView};
 pub use quote::{Quote, Unavailable};
 pub use status::Status;
 

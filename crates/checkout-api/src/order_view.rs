@@ -27,6 +27,18 @@ impl Environment {
     }
 }
 
+/// Who shows the customer how to pay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "server", derive(serde::Serialize))]
+#[cfg_attr(feature = "server", serde(rename_all = "snake_case"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Flow {
+    /// This checkout: an asset is chosen here, and its address shown.
+    Custom,
+    /// The payment service, on its own page.
+    Hosted,
+}
+
 /// One order, whole: the widget is a function of this.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "server", derive(serde::Serialize))]
@@ -50,7 +62,14 @@ pub struct OrderView {
     pub currency: String,
     /// Where the order stands.
     pub status: Status,
-    /// The current try at paying it; absent while `open`, and once blocked.
+    /// Who shows the customer how to pay.
+    pub flow: Flow,
+    /// The payment service's page, where a hosted order is paid; absent while there is no session to go to.
+    #[cfg_attr(feature = "server", serde(skip_serializing_if = "Option::is_none"))]
+    pub payment_process_url: Option<String>,
+    /// The service says something against a payment that was credited. The order stays paid; the shop has been told.
+    pub reverted: bool,
+    /// The current try at paying it; absent while `open`, once blocked, and for a hosted order.
     #[cfg_attr(feature = "server", serde(skip_serializing_if = "Option::is_none"))]
     pub attempt: Option<AttemptView>,
     /// Where the customer goes afterwards; carries the order's id and no status.
@@ -112,6 +131,13 @@ impl OrderView {
             amount: amount(fields, "amount")?,
             currency: text(fields, "currency")?,
             status: Status::parse(&text(fields, "status")?).ok_or(Unreadable("status"))?,
+            flow: match text(fields, "flow")?.as_str() {
+                "custom" => Flow::Custom,
+                "hosted" => Flow::Hosted,
+                _ => return Err(Unreadable("flow")),
+            },
+            payment_process_url: fields.text("payment_process_url"),
+            reverted: flag(fields, "reverted")?,
             attempt: fields
                 .object("attempt")
                 .map(|fields| AttemptView::read(&fields))

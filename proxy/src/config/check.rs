@@ -162,6 +162,9 @@ fn service(findings: &mut Findings, table: ServiceTable) -> Option<Service> {
         MIN_GUESSABLE_CHARS,
     );
     let token = findings.take("service.callback_token", token.and_then(fits_a_path));
+    let checkout_url = table
+        .checkout_url
+        .and_then(|text| findings.take("service.checkout_url", service_address(&text)));
     let quote = seconds(
         findings,
         "service.quote_seconds",
@@ -188,6 +191,7 @@ fn service(findings: &mut Findings, table: ServiceTable) -> Option<Service> {
         api_key: api_key?,
         api_secret: api_secret?,
         callback_token: token?,
+        checkout_url,
         quote_lifetime: quote?,
         watch_interval: watch?,
         requests_per_second: rate?,

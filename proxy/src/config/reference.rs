@@ -3,7 +3,7 @@
 /// Key, variable, default, and what it is for.
 type Row = (&'static str, &'static str, &'static str, &'static str);
 
-const SERVICE_LEVEL: [Row; 16] = [
+const SERVICE_LEVEL: [Row; 17] = [
     (
         "listen",
         "FLORIN_LISTEN",
@@ -63,6 +63,12 @@ const SERVICE_LEVEL: [Row; 16] = [
         "FLORIN_CALLBACK_TOKEN",
         "required",
         "32 or more random characters; the service calls back at {public_url}/callbacks/{token}; or …_file / …_FILE",
+    ),
+    (
+        "service.checkout_url",
+        "FLORIN_SERVICE_CHECKOUT_URL",
+        "none",
+        "address of the service's hosted page; required for orders with flow hosted, whose customers are sent nowhere else",
     ),
     (
         "service.quote_seconds",

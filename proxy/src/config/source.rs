@@ -33,6 +33,7 @@ pub(super) struct ServiceTable {
     pub(super) api_secret_file: Option<String>,
     pub(super) callback_token: Option<String>,
     pub(super) callback_token_file: Option<String>,
+    pub(super) checkout_url: Option<String>,
     pub(super) quote_seconds: Option<u64>,
     pub(super) watch_seconds: Option<u64>,
     pub(super) requests_per_second: Option<u64>,
@@ -184,6 +185,7 @@ fn overlay(settings: &mut File, variables: &BTreeMap<String, String>) -> Vec<Str
         ("FLORIN_ENVIRONMENT", &mut settings.environment),
         ("FLORIN_LOG", &mut settings.log),
         ("FLORIN_SERVICE_URL", &mut service.url),
+        ("FLORIN_SERVICE_CHECKOUT_URL", &mut service.checkout_url),
     ];
     let mut unknown: BTreeSet<String> = variables.keys().cloned().collect();
     for (variable, setting) in plain {

@@ -435,3 +435,21 @@ fn a_donation_has_bounds_that_make_sense() {
         ["store.demo.donation.coffee"]
     );
 }
+
+#[test]
+fn the_address_of_the_services_page_is_checked_and_may_be_absent() {
+    let with =
+        |line: &str| COMPLETE.replace("api_key = \"key\"", &format!("api_key = \"key\"\n{line}"));
+    assert_eq!(loaded(COMPLETE, &[]).unwrap().service.checkout_url, None);
+    let given = with("checkout_url = \"https://checkout.example/pay\"");
+    let url = loaded(&given, &[]).unwrap().service.checkout_url.unwrap();
+    assert_eq!(url.as_str(), "https://checkout.example/pay");
+    for wrong in [
+        "http://checkout.example",
+        "https://checkout.example/?id=1",
+        "checkout.example",
+    ] {
+        let text = with(&format!("checkout_url = \"{wrong}\""));
+        assert_eq!(keys(&text), ["service.checkout_url"], "{wrong}");
+    }
+}

@@ -24,6 +24,11 @@ pub(super) fn web_address(text: &str) -> Result<Url, String> {
     }
 }
 
+/// Whether what is sent to an address cannot be read on the way.
+pub(crate) fn is_encrypted_or_loopback(url: &Url) -> bool {
+    url.scheme() == "https" || (url.scheme() == "http" && is_loopback(url))
+}
+
 /// Whether an address is this machine's.
 pub(super) fn is_loopback(url: &Url) -> bool {
     match url.host() {

@@ -6,6 +6,7 @@ pub(super) mod open;
 pub(super) mod paid;
 pub(super) mod quotes;
 pub(super) mod receipt;
+pub(super) mod session;
 pub(super) mod show;
 
 use std::sync::Arc;

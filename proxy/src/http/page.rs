@@ -30,7 +30,11 @@ pub(super) async fn page(
 ) -> Result<Response, ApiError> {
     let file = assets::find("pay.html")?;
     let mut answer = assets::answer(file, &headers, "no-cache");
-    let policy = policy(&embedders(&app, framed.store.as_deref()));
+    let hosted_page = app.config.service.checkout_url.as_ref().map(Origin::of);
+    let policy = policy(
+        &embedders(&app, framed.store.as_deref()),
+        hosted_page.as_ref(),
+    );
     let policy = HeaderValue::from_str(&policy).expect("origins are plain ASCII");
     let headers = answer.headers_mut();
     headers.insert(CONTENT_SECURITY_POLICY, policy);
@@ -61,7 +65,7 @@ fn embedders(app: &App, store: Option<&str>) -> Vec<Origin> {
     }
 }
 
-fn policy(embedders: &[Origin]) -> String {
+fn policy(embedders: &[Origin], hosted_page: Option<&Origin>) -> String {
     let ancestors = match embedders {
         [] => "'none'".to_owned(),
         some => some
@@ -70,9 +74,10 @@ fn policy(embedders: &[Origin]) -> String {
             .collect::<Vec<_>>()
             .join(" "),
     };
+    let framed = hosted_page.map_or("'none'", Origin::as_str);
     format!(
         "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; \
          img-src 'self'; font-src 'self'; connect-src 'self'; base-uri 'none'; \
-         form-action 'none'; object-src 'none'; frame-ancestors {ancestors}"
+         form-action 'none'; object-src 'none'; frame-src {framed}; frame-ancestors {ancestors}"
     )
 }

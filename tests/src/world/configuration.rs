@@ -39,9 +39,9 @@ pub(crate) fn florin_toml(places: &Places, wishes: &Wishes, database_url: &str) 
         public,
         admin,
         service,
+        sandbox,
         shop,
         webhook,
-        ..
     } = places;
     let origins = [&[places.shop_url()], &wishes.origins[..]].concat();
     let secret = &wishes.proxys_secret;
@@ -68,6 +68,7 @@ url = "http://{service}/api"
 api_key = "{key}"
 api_secret = "{secret}"
 callback_token = "{token}"
+checkout_url = "http://{sandbox}/checkout"
 watch_seconds = 1
 requests_per_second = {rate}
 

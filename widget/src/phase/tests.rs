@@ -1,4 +1,4 @@
-use checkout_api::{Confirmations, Environment, StoreView};
+use checkout_api::{Confirmations, Environment, Flow, StoreView};
 use money::AmountText;
 
 use super::*;
@@ -46,6 +46,9 @@ fn order(status: Status) -> OrderView {
         amount: amount("19.90"),
         currency: "USD".into(),
         status,
+        flow: Flow::Custom,
+        payment_process_url: None,
+        reverted: false,
         attempt: Some(attempt("0", "0.5")),
         return_url: None,
         can_open_attempt: true,

@@ -38,6 +38,7 @@ url = "http://127.0.0.1:{sandbox}/api"
 api_key = "{api_key}"
 api_secret = "{api_secret}"
 callback_token = "{callback_token}"
+checkout_url = "http://127.0.0.1:{sandbox}/checkout"
 
 [[store]]
 id = "demo"

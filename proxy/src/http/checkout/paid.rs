@@ -5,16 +5,14 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use checkout_api::{ErrorCode, MarkPaid, OrderView};
-use ledger::{BeginError, Snapshot};
+use ledger::{BeginError, Flow, Snapshot};
 use service_api::{ConfirmRequest, InvoiceId};
 
 use super::{Holder, view_of};
 use crate::app::App;
+use crate::email::looks_like_email;
 use crate::http::body::Body;
 use crate::http::error::ApiError;
-
-/// Source: RFC 5321, section 4.5.3.1.3: a path has at most 256 octets, two of them brackets.
-const MAX_EMAIL_BYTES: usize = 254;
 
 /// Notes it, tells the service (POST /confirm) without waiting, and looks at once.
 pub(crate) async fn paid(
@@ -31,6 +29,10 @@ pub(crate) async fn paid(
             "email",
             "Write an address like name@example.com, or none.",
         ));
+    }
+    if snapshot.order.terms.flow == Flow::Hosted {
+        let message = "This order is paid on the payment service's page, which sees what is paid.";
+        return Err(ApiError::new(ErrorCode::OtherFlow, message));
     }
     let marked = app
         .parts
@@ -90,11 +92,4 @@ fn confirm(app: &Arc<App>, snapshot: &Snapshot, email: Option<String>) {
             tracing::warn!(%order, %error, "the service was not told that the customer has paid");
         }
     });
-}
-
-fn looks_like_email(text: &str) -> bool {
-    let plain = !text.chars().any(|c| c.is_whitespace() || c.is_control());
-    let parts = text.split_once('@');
-    let shaped = parts.is_some_and(|(name, host)| !name.is_empty() && host.contains('.'));
-    text.len() <= MAX_EMAIL_BYTES && plain && shaped
 }

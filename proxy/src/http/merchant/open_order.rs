@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use checkout_api::ErrorCode;
 use jiff::SignedDuration;
 use ledger::{Flow, NewOrder, OrderRecord, PriceSource, Reference};
 use money::{Amount, CryptoCode, Currency};
@@ -14,9 +15,12 @@ use serde::{Deserialize, Serialize};
 use super::Merchant;
 use crate::app::App;
 use crate::config::Store;
+use crate::email::looks_like_email;
+use crate::hosting;
 use crate::http::body::Body;
 use crate::http::error::ApiError;
 use crate::opening::{self, Opening};
+use crate::view;
 
 /// How long an order takes attempts: a day, unless the store says 1 minute to 30 days.
 const DEFAULT_LIFETIME_SECONDS: u32 = 24 * 3600;
@@ -53,6 +57,28 @@ pub(crate) struct OpenOrder {
     /// How long the order takes attempts: one minute to 30 days; a day when absent.
     #[schemars(range(min = *LIFETIME_SECONDS.start(), max = *LIFETIME_SECONDS.end()))]
     expires_in_seconds: Option<u32>,
+    #[serde(default)]
+    flow: WantedFlow,
+}
+
+/// Who shows the customer how to pay.
+#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum WantedFlow {
+    /// The checkout page of this proxy.
+    #[default]
+    Custom,
+    /// The payment service's own page.
+    Hosted,
+}
+
+impl From<WantedFlow> for Flow {
+    fn from(wanted: WantedFlow) -> Self {
+        match wanted {
+            WantedFlow::Custom => Self::Custom,
+            WantedFlow::Hosted => Self::Hosted,
+        }
+    }
 }
 
 /// The order, and how its customer gets to it.
@@ -64,6 +90,9 @@ pub(crate) struct OpenedOrder {
     client_token: String,
     /// The checkout page, token included.
     checkout_url: String,
+    /// The payment service's page; there while a hosted order can be paid.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    payment_process_url: Option<String>,
 }
 
 /// Opens an order. The same reference at the same price is the same order; at another price it is refused.
@@ -75,10 +104,21 @@ pub(crate) async fn open_order(
     let store = merchant.store(&app);
     let terms = terms(&app, store, wanted)?;
     let Opening {
-        snapshot,
+        mut snapshot,
         is_new,
         token,
     } = opening::open(&app, &terms).await?;
+    if snapshot.order.terms.flow != terms.flow {
+        let message =
+            "This reference already names an order of the other flow. Use a reference of its own.";
+        return Err(ApiError::new(ErrorCode::OtherFlow, message));
+    }
+    if terms.flow == Flow::Hosted && snapshot.order.takes_attempts(app.now()) {
+        hosting::open(&app, &snapshot).await?;
+        let opened = app.parts.ledger.snapshot(&snapshot.order.id).await?;
+        snapshot = opened.ok_or_else(ApiError::not_found)?;
+    }
+    let payment_process_url = view::page(&snapshot, app.now());
     let base = app.config.public_url.base();
     let token = token.expose();
     let checkout_url = format!("{base}/pay?store={}#client_token={token}", store.id);
@@ -94,6 +134,7 @@ pub(crate) async fn open_order(
             order,
             client_token: token.to_owned(),
             checkout_url,
+            payment_process_url,
         }),
     ))
 }
@@ -114,6 +155,18 @@ fn terms(app: &App, store: &Store, wanted: OpenOrder) -> Result<NewOrder, ApiErr
     {
         let message = "Write an http or https address on one of the store's origins.";
         return Err(ApiError::field("return_url", message));
+    }
+    if let Some(email) = &wanted.customer_email
+        && !looks_like_email(email)
+    {
+        return Err(ApiError::field(
+            "customer_email",
+            "Write an address like name@example.com.",
+        ));
+    }
+    if matches!(wanted.flow, WantedFlow::Hosted) {
+        let (email, return_url) = (&wanted.customer_email, &wanted.return_url);
+        hosting::Needs::of(app, store, email.as_deref(), return_url.as_deref())?;
     }
     let metadata_bytes = serde_json::to_string(&wanted.metadata).map_or(usize::MAX, |s| s.len());
     if metadata_bytes > MAX_METADATA_BYTES {
@@ -141,7 +194,7 @@ fn terms(app: &App, store: &Store, wanted: OpenOrder) -> Result<NewOrder, ApiErr
         return_url: wanted.return_url,
         metadata: wanted.metadata,
         assets: wanted.assets,
-        flow: Flow::Custom,
+        flow: wanted.flow.into(),
         tolerance: if same_currency {
             store.tolerance_of(amount)
         } else {

@@ -14,6 +14,7 @@ pub(super) fn operations(types: &mut Types) -> Vec<Operation> {
         show(types),
         quotes(types),
         attempt(types),
+        session(types),
         paid(types),
         watch(types),
         receipt(types),
@@ -96,6 +97,7 @@ fn attempt(types: &mut Types) -> Operation {
             &json!({ "crypto_code": "BTC", "quote_id": "conv_0123456789abcdef" }),
         )
         .refuses(&[
+            ErrorCode::OtherFlow,
             ErrorCode::OrderClosed,
             ErrorCode::QuoteExpired,
             ErrorCode::AttemptInProgress,
@@ -107,6 +109,25 @@ fn attempt(types: &mut Types) -> Operation {
         .answers::<OrderView>(200, "The order with its invoice.", types)
 }
 
+fn session(types: &mut Types) -> Operation {
+    Operation::post("/v1/checkout/session", "open_session")
+        .does(
+            "Go to the service's page",
+            "For a hosted order: the page of the live session, or of a new one after the last ended.",
+        )
+        .by(Caller::Customer)
+        .refuses(&[
+            ErrorCode::InvalidRequest,
+            ErrorCode::OtherFlow,
+            ErrorCode::OrderClosed,
+            ErrorCode::AttemptInProgress,
+            ErrorCode::AmountOutOfRange,
+            ErrorCode::RateLimited,
+            ErrorCode::ServiceUnavailable,
+        ])
+        .answers::<OrderView>(200, "The order with the address of its page.", types)
+}
+
 fn paid(types: &mut Types) -> Operation {
     Operation::post("/v1/checkout/paid", "mark_paid")
         .does(
@@ -115,7 +136,7 @@ fn paid(types: &mut Types) -> Operation {
         )
         .by(Caller::Customer)
         .takes::<MarkPaid>(types, &json!({ "email": "buyer@shop.example" }))
-        .refuses(&[ErrorCode::NothingToPay])
+        .refuses(&[ErrorCode::NothingToPay, ErrorCode::OtherFlow])
         .answers::<OrderView>(200, "The order as it stands.", types)
 }
 

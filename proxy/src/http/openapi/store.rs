@@ -48,7 +48,15 @@ fn open_order(types: &mut Types) -> Operation {
         )
         .by(Caller::Store)
         .takes::<OpenOrder>(types, &example)
-        .refuses(&[ErrorCode::OrderConflict])
+        .refuses(&[
+            ErrorCode::OrderConflict,
+            ErrorCode::OtherFlow,
+            ErrorCode::OrderClosed,
+            ErrorCode::AttemptInProgress,
+            ErrorCode::AmountOutOfRange,
+            ErrorCode::RateLimited,
+            ErrorCode::ServiceUnavailable,
+        ])
         .answers::<OpenedOrder>(201, "The order, and how its customer gets to it.", types)
         .leads_to(201, "get_order", "id", "/order/id")
         .leads_to(201, "cancel_order", "id", "/order/id")
