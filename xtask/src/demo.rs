@@ -17,7 +17,8 @@ use anyhow::{Context as _, bail};
 pub(crate) use folder::Folder;
 pub(crate) use ports::Ports;
 pub(crate) use probe::answers;
-use programs::{Ended, Programs};
+use programs::Ended;
+pub(crate) use programs::Programs;
 pub(crate) use secrets::Secrets;
 pub(crate) use settings::florin_toml;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -114,7 +115,8 @@ fn serve(
     Ok(None)
 }
 
-fn build(workspace: &Workspace) -> anyhow::Result<()> {
+/// Builds the three programs.
+pub(crate) fn build(workspace: &Workspace) -> anyhow::Result<()> {
     if !workspace.debug_program("florin-proxy").exists() {
         screen::step("Building the proxy, the sandbox and the shop (about 3 minutes once)…");
     }

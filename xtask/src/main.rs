@@ -11,6 +11,7 @@ mod build;
 mod bundle;
 mod demo;
 mod program;
+mod schemathesis;
 mod screen;
 mod stopwatch;
 mod test;

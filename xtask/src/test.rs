@@ -6,7 +6,7 @@ use crate::program::Program;
 use crate::screen::{self, bad, good, heading};
 use crate::stopwatch::Stopwatch;
 use crate::workspace::Workspace;
-use crate::{budget, bundle, tools};
+use crate::{budget, bundle, schemathesis, tools};
 
 /// One check: what it says of the repository, and how it finds out.
 struct Check {
@@ -15,7 +15,7 @@ struct Check {
 }
 
 /// Cheap ones first. All share one set of compiled libraries.
-const CHECKS: [Check; 9] = [
+const CHECKS: [Check; 10] = [
     Check {
         claim: "The code is formatted",
         run: |workspace| cargo(workspace, &["fmt", "--all", "--check"]),
@@ -97,6 +97,10 @@ const CHECKS: [Check; 9] = [
                 &["test", "--locked", "--workspace", "--no-fail-fast"],
             )
         },
+    },
+    Check {
+        claim: "The HTTP is as it is described",
+        run: schemathesis::run,
     },
 ];
 

@@ -3,12 +3,14 @@
 mod apt;
 mod browsers;
 mod libraries;
+mod python;
 mod rust_target;
 mod tool;
 
 use std::path::PathBuf;
 
 pub(crate) use browsers::install_browsers;
+pub(crate) use python::schemathesis;
 pub(crate) use tool::{CARGO_DENY, TRUNK, WASM_OPT};
 
 use crate::program::Program;

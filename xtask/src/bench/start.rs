@@ -1,7 +1,6 @@
 //! How long the proxy takes from its start until it answers.
 
 use std::fs;
-use std::net::{Ipv4Addr, TcpListener};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
@@ -37,7 +36,7 @@ impl Proxy {
         workspace: &Workspace,
         folder: &Folder,
     ) -> anyhow::Result<(Self, Duration)> {
-        let ports = free_ports()?;
+        let ports = Ports::free()?;
         let wishes = DemoWishes {
             port_base: ports.proxy,
             database_url: None,
@@ -77,24 +76,4 @@ impl Drop for Proxy {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
-}
-
-/// Four ports that nobody has at this moment. Nobody listens on the sandbox's: an idle proxy calls nobody.
-fn free_ports() -> anyhow::Result<Ports> {
-    let listen = || TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("there is no free port");
-    let listeners = [listen()?, listen()?, listen()?, listen()?];
-    let mut ports = [0; 4];
-    for (port, listener) in ports.iter_mut().zip(&listeners) {
-        *port = listener
-            .local_addr()
-            .context("a listener has an address")?
-            .port();
-    }
-    let [proxy, shop, sandbox, admin] = ports;
-    Ok(Ports {
-        proxy,
-        shop,
-        sandbox,
-        admin,
-    })
 }

@@ -2,7 +2,7 @@
 
 use std::net::{Ipv4Addr, TcpListener};
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 
 /// The ports, all derived from the proxy's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +24,28 @@ impl Ports {
         }
     }
 
+    /// Ports that nobody has at this moment.
+    ///
+    /// # Errors
+    /// There are none.
+    pub(crate) fn free() -> anyhow::Result<Self> {
+        let listen =
+            || TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("there is no free port");
+        let listeners = [listen()?, listen()?, listen()?, listen()?];
+        let mut ports = [0; 4];
+        for (port, listener) in ports.iter_mut().zip(&listeners) {
+            let address = listener.local_addr();
+            *port = address.context("a listener has an address")?.port();
+        }
+        let [proxy, shop, sandbox, admin] = ports;
+        Ok(Self {
+            proxy,
+            shop,
+            sandbox,
+            admin,
+        })
+    }
+
     /// # Errors
     /// A port is taken: the sentence names it and a base whose ports are free.
     pub(super) fn check(self) -> anyhow::Result<()> {
@@ -42,7 +64,7 @@ impl Ports {
     }
 
     /// What to ask each program for, to know that it is ready.
-    pub(super) fn health(self) -> Vec<(&'static str, u16, &'static str)> {
+    pub(crate) fn health(self) -> Vec<(&'static str, u16, &'static str)> {
         vec![
             ("sandbox", self.sandbox, "/sandbox"),
             ("proxy", self.admin, "/health/ready"),

@@ -23,7 +23,7 @@ const GRACE: Duration = Duration::from_secs(5);
 const LAST_LINES: usize = 12;
 
 /// All three. Dropping it stops them.
-pub(super) struct Programs(Vec<Running>);
+pub(crate) struct Programs(Vec<Running>);
 
 struct Running {
     name: &'static str,
@@ -32,11 +32,11 @@ struct Running {
 }
 
 /// A program that ended without being asked to.
-pub(super) struct Ended {
-    pub(super) name: &'static str,
-    pub(super) status: ExitStatus,
-    pub(super) log: PathBuf,
-    pub(super) last_lines: Vec<String>,
+pub(crate) struct Ended {
+    pub(crate) name: &'static str,
+    pub(crate) status: ExitStatus,
+    pub(crate) log: PathBuf,
+    pub(crate) last_lines: Vec<String>,
 }
 
 impl Programs {
@@ -44,7 +44,7 @@ impl Programs {
     ///
     /// # Errors
     /// One cannot be started; those that were are stopped again.
-    pub(super) fn start(
+    pub(crate) fn start(
         workspace: &Workspace,
         folder: &Folder,
         ports: Ports,
@@ -107,7 +107,7 @@ impl Programs {
     }
 
     /// The first program that has ended, if one has.
-    pub(super) fn ended(&mut self) -> anyhow::Result<Option<Ended>> {
+    pub(crate) fn ended(&mut self) -> anyhow::Result<Option<Ended>> {
         for running in &mut self.0 {
             let status = running.process.try_wait();
             let status = status.with_context(|| format!("the {} is lost", running.name))?;
@@ -127,7 +127,7 @@ impl Programs {
     }
 
     /// Asks all to end, waits, and kills what did not. A second call does nothing.
-    pub(super) fn stop(&mut self) {
+    pub(crate) fn stop(&mut self) {
         for running in &mut self.0 {
             ask_to_end(&running.process);
         }

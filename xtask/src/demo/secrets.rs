@@ -14,9 +14,9 @@ pub(crate) struct Secrets {
     /// Signs the proxy's calls to the service.
     pub(super) api_secret: String,
     /// Part of the address of callbacks.
-    pub(super) callback_token: String,
+    pub(crate) callback_token: String,
     /// The shop's key for the merchant API.
-    pub(super) secret_key: String,
+    pub(crate) secret_key: String,
     /// `whsec_` and base64 of 24 bytes.
     pub(super) webhook_secret: String,
 }

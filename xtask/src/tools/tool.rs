@@ -109,7 +109,7 @@ impl Tool {
 }
 
 /// `~/.cache/florin/tools`, or where the user keeps caches.
-fn cache() -> anyhow::Result<PathBuf> {
+pub(super) fn cache() -> anyhow::Result<PathBuf> {
     let set = |name| {
         env::var_os(name)
             .filter(|value| !value.is_empty())
