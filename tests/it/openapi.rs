@@ -50,6 +50,28 @@ async fn the_document_is_served_to_any_page() {
     world.end().await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn the_page_to_read_is_the_operators_and_loads_nothing() {
+    let world = World::start().await;
+    let page = world.http().get(format!("{}/docs", world.admin_url()));
+    let page = Answer::read(page.send().await.unwrap()).await.with(200);
+    assert_eq!(
+        page.header("content-type"),
+        Some("text/html; charset=utf-8")
+    );
+    let policy = page.header("content-security-policy").unwrap();
+    assert!(policy.starts_with("default-src 'none'; "), "{policy}");
+    assert!(page.text.contains(&world.proxy_url()));
+    for (_, path) in CONTRACT.operations() {
+        let shown = path.replace('/', "/<wbr>");
+        assert!(page.text.contains(&shown), "{path}");
+    }
+    let shopper = world.shopper();
+    let public = shopper.sends(Method::GET, "/docs", None, None);
+    public.await.refused(404, "not_found");
+    world.end().await;
+}
+
 #[test]
 fn every_example_of_a_body_fits_its_shape() {
     let mut examples = 0;

@@ -1,4 +1,4 @@
-//! The operator's listener: is the process alive, can it work. Never on the public one.
+//! The operator's listener: is the process alive, can it work, and how it is talked to. Never on the public one.
 
 use std::sync::Arc;
 
@@ -11,11 +11,12 @@ use serde_json::{Value, json};
 use crate::app::App;
 use crate::currencies::Currencies;
 
-/// The health pages.
+/// The health pages, and the description to read.
 pub(crate) fn admin_routes(app: Arc<App>) -> Router {
     Router::new()
         .route("/health/live", get(|| async { "alive" }))
         .route("/health/ready", get(ready))
+        .route("/docs", get(super::openapi::reference))
         .with_state(app)
 }
 

@@ -7,7 +7,7 @@
 mod browser;
 mod information;
 mod operation;
-
+mod page;
 mod service;
 mod statics;
 mod store;
@@ -25,6 +25,7 @@ use self::operation::Operation;
 use self::types::Types;
 use crate::app::App;
 
+pub(super) use page::reference;
 pub(crate) use webhooks::events;
 
 /// The document, which holds no secret: any page may read it.

@@ -87,7 +87,7 @@ fn webhook(event: EventType, word: &str, shape: &Value) -> Value {
         "requestBody": { "required": true, "content": { "application/json": { "schema": shape } } },
         "responses": {
             "2XX": { "description": "The store has it." },
-            "410": { "description": "The store wants no more of it: no further try." },
+            "410": { "description": "The endpoint is gone: nothing more is sent to it until the store enables it, and nothing is lost." },
             "default": { "description": "Tried again later." },
         },
     } })
