@@ -1,3 +1,6 @@
+mod conditions;
+mod golden;
+
 use super::*;
 use crate::fixtures::{amount, asked, at, attempt, exact, hosted, order, received, said};
 use crate::{Ask, AttemptState, OrderStatus};

@@ -1,0 +1,214 @@
+//! When an order is credited, said a second time: in whole numbers, without a line of the judge's own arithmetic.
+
+use money::Currency;
+use proptest::prelude::*;
+
+use crate::fixtures::{amount, at, attempt, exact, hosted, order};
+use crate::{Ask, Asked, Attempt, Figures, Observation, Order, OrderStatus, Verdict, judge};
+
+/// The asset and dollars in hundred-millionths and cents, the price in cents of its currency.
+type Sums = Figures<u64>;
+
+/// An order, what is asked of its customer, and what the service says.
+#[derive(Clone, Debug)]
+struct Case {
+    is_hosted: bool,
+    asked: Sums,
+    /// Cents that may be missing of `asked.local`, which is the price.
+    tolerance: u64,
+    received: Sums,
+    status: &'static str,
+    defect: Option<Defect>,
+}
+
+/// What keeps an answer from crediting anything, however much arrived.
+#[derive(Clone, Copy, Debug)]
+enum Defect {
+    OtherInvoice,
+    OtherCurrency,
+    OtherPrice,
+    NoAddress,
+    NoAsset,
+    NoSumInDollars,
+    NegativeSum,
+    Exponent,
+    UnknownInvoice,
+}
+
+const DEFECTS: [Defect; 9] = [
+    Defect::OtherInvoice,
+    Defect::OtherCurrency,
+    Defect::OtherPrice,
+    Defect::NoAddress,
+    Defect::NoAsset,
+    Defect::NoSumInDollars,
+    Defect::NegativeSum,
+    Defect::Exponent,
+    Defect::UnknownInvoice,
+];
+
+fn sats(sum: u64) -> String {
+    format!("{}.{:08}", sum / 100_000_000, sum % 100_000_000)
+}
+
+fn cents(sum: u64) -> String {
+    format!("{}.{:02}", sum / 100, sum % 100)
+}
+
+fn texts(sums: Sums) -> Figures<String> {
+    Figures {
+        crypto: sats(sums.crypto),
+        usd: cents(sums.usd),
+        local: cents(sums.local),
+    }
+}
+
+impl Case {
+    fn order(&self) -> Order {
+        let mut order = order(OrderStatus::AwaitingPayment);
+        order.terms.amount = amount(&cents(self.asked.local));
+        order.terms.currency = Currency::parse("EUR").unwrap();
+        order.terms.tolerance = amount(&cents(self.tolerance));
+        order
+    }
+
+    fn attempt(&self) -> Attempt {
+        if self.is_hosted {
+            return hosted(1);
+        }
+        let texts = texts(self.asked);
+        let mut attempt = attempt(1);
+        if let Ask::Custom(ask) = &mut attempt.terms.ask {
+            ask.asked = Asked {
+                figures: Figures {
+                    crypto: amount(&texts.crypto),
+                    usd: amount(&texts.usd),
+                    local: amount(&texts.local),
+                },
+                local_currency: Currency::parse("EUR").unwrap(),
+            };
+        }
+        attempt
+    }
+
+    fn answer(&self) -> Observation {
+        let mut seen = exact(self.status);
+        seen.asked = texts(self.asked).map(Some);
+        seen.received = texts(self.received).map(Some);
+        seen.local_currency = Some("EUR".into());
+        match self.defect {
+            None => {}
+            Some(Defect::OtherInvoice) => seen.invoice_id = Some("inv_2".into()),
+            Some(Defect::OtherCurrency) => seen.local_currency = Some("ARS".into()),
+            Some(Defect::OtherPrice) => seen.asked.local = Some(cents(self.asked.local + 1)),
+            Some(Defect::NoAddress) => seen.address = None,
+            Some(Defect::NoAsset) => seen.crypto_code = Some(String::new()),
+            Some(Defect::NoSumInDollars) => seen.received.usd = None,
+            Some(Defect::NegativeSum) => seen.received.crypto = Some("-1".into()),
+            Some(Defect::Exponent) => seen.received.local = Some("1e9".into()),
+            Some(Defect::UnknownInvoice) => {
+                seen.is_known = false;
+                seen.observed_at = at(9000);
+            }
+        }
+        seen
+    }
+
+    fn verdict(&self) -> Verdict {
+        judge(&self.order(), &self.attempt(), &self.answer())
+    }
+
+    fn credits(&self) -> bool {
+        matches!(self.verdict(), Verdict::Settled { .. })
+    }
+
+    /// Of each figure at least the share of the price that the store insists on: received ÷ asked ≥ (price − tolerance) ÷
+    /// price, without the divisions.
+    fn covers(&self) -> bool {
+        let (price, least) = (self.asked.local, self.asked.local - self.tolerance);
+        let is_enough = |got: u64, asked: u64| {
+            u128::from(got) * u128::from(price) >= u128::from(asked) * u128::from(least)
+        };
+        is_enough(self.received.crypto, self.asked.crypto)
+            && is_enough(self.received.usd, self.asked.usd)
+            && is_enough(self.received.local, self.asked.local)
+    }
+}
+
+/// Nothing, far too little, all but a unit or two, a unit or two beyond, far too much.
+fn near(asked: u64) -> impl Strategy<Value = u64> {
+    prop_oneof![
+        1 => Just(0),
+        2 => 0..=asked,
+        6 => asked.saturating_sub(2)..=asked + 2,
+        2 => asked..=asked.saturating_mul(3),
+    ]
+}
+
+fn cases() -> impl Strategy<Value = Case> {
+    let asked = (
+        1_u64..=5_000_000_000,
+        1_u64..=10_000_000,
+        2_u64..=10_000_000,
+    );
+    let words = prop_oneof![
+        6 => Just("COMPLETED"),
+        1 => prop::sample::select(vec!["CHECKING", "PROCESSING", "FAILED", "CANCELLED", "completed", "PAID", ""]),
+    ];
+    let defects = prop_oneof![
+        4 => Just(None),
+        1 => prop::sample::select(DEFECTS.to_vec()).prop_map(Some),
+    ];
+    (any::<bool>(), asked, words, defects).prop_flat_map(
+        |(is_hosted, (crypto, usd, local), status, defect)| {
+            let tolerance = prop_oneof![Just(0), 0..local.min(500)];
+            let asked = Figures { crypto, usd, local };
+            (tolerance, near(crypto), near(usd), near(local)).prop_map(
+                move |(tolerance, crypto, usd, local)| Case {
+                    is_hosted,
+                    asked,
+                    tolerance,
+                    received: Figures { crypto, usd, local },
+                    status,
+                    defect,
+                },
+            )
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn a_credit_is_given_when_every_condition_holds_and_never_else(case in cases()) {
+        let all = case.status == "COMPLETED" && case.defect.is_none() && case.covers();
+        prop_assert_eq!(case.credits(), all, "{:?}", case.verdict());
+    }
+
+    #[test]
+    fn more_money_never_takes_a_credit_away(case in cases(), more in (0_u64..9, 0_u64..9, 0_u64..9)) {
+        let (before, mut richer) = (case.credits(), case.clone());
+        richer.received.crypto += more.0;
+        richer.received.usd += more.1;
+        richer.received.local += more.2;
+        prop_assert!(!before || richer.credits());
+        // And never makes anything but a shortfall into a credit.
+        let was_short = matches!(case.verdict(), Verdict::Short(_));
+        prop_assert!(before || was_short || !richer.credits());
+    }
+
+    #[test]
+    fn a_larger_tolerance_never_takes_a_credit_away(case in cases(), more in 1_u64..100) {
+        let mut kinder = case.clone();
+        kinder.tolerance = (case.tolerance + more).min(case.asked.local - 1);
+        prop_assert!(!case.credits() || kinder.credits());
+    }
+
+    #[test]
+    fn completed_with_too_little_is_short(mut case in cases()) {
+        (case.status, case.defect) = ("COMPLETED", None);
+        let is_short = matches!(case.verdict(), Verdict::Short(_));
+        prop_assert_eq!(is_short, !case.covers());
+    }
+}

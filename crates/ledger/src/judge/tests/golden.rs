@@ -1,0 +1,249 @@
+//! The verdict as a table that people read: `verdicts.txt` beside this file, compared to the letter.
+//!
+//! After a change that is meant: `FLORIN_WRITE_VERDICTS=1 cargo test -p ledger verdicts`, then read the difference line by
+//! line. A `PAID` or `OVER` that appears where none was is money given away.
+
+mod answers;
+mod bench;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use self::answers::{LEVELS, STATUSES, answer, members, mixes, nothing};
+use self::bench::Bench;
+use crate::fixtures::at;
+use crate::{Figures, Flow, Observation};
+
+const FLOWS: [(Flow, &str); 2] = [(Flow::Custom, "custom"), (Flow::Hosted, "hosted")];
+const TOLERANCES: [&str; 2] = ["0", "0.10"];
+
+const HEAD: &str = "\
+What a look at an invoice means. Only PAID and OVER credit an order; everything else credits nothing.
+
+The order costs 18.11 EUR; its attempt asks for 0.00030973 BTC, 19.90 USD, 18.11 EUR. A hosted attempt names the 18.11 EUR
+alone: asset and dollars are the answer's own. Of each figure arrived: under (less than a tolerance of 0.10 forgives, by
+one unit of the 18th decimal), forgiven (just what it forgives), exact, over.
+
+held:…    no conclusion: a person is called, nothing is credited. Why: a member is missing or unreadable, the status is an
+          unknown word, or the answer asks for something else (mismatch) or for nothing
+frozen    the service names another address than the one that was shown
+·         a defect that changes no verdict, with whatever arrived and whatever is forgiven
+";
+
+/// The table, and how often each status led to each word.
+#[derive(Default)]
+struct Table {
+    text: String,
+    counts: BTreeMap<(Option<&'static str>, &'static str), u32>,
+}
+
+impl Table {
+    fn title(&mut self, title: &str) {
+        writeln!(self.text, "\n== {title}\n").unwrap();
+    }
+
+    /// Adds lines, their columns in line.
+    fn grid(&mut self, lines: &[Vec<String>]) {
+        for line in lines {
+            for (column, cell) in line.iter().enumerate() {
+                let of_it = lines.iter().filter_map(|line| line.get(column));
+                let width = of_it.map(|cell| cell.chars().count()).max().unwrap_or(0) + 2;
+                write!(self.text, "{cell:width$}").unwrap();
+            }
+            self.text.truncate(self.text.trim_end().len());
+            self.text += "\n";
+        }
+    }
+
+    fn judge(
+        &mut self,
+        bench: &Bench,
+        status: Option<&'static str>,
+        seen: &Observation,
+    ) -> &'static str {
+        let word = bench.word(seen);
+        *self.counts.entry((status, word)).or_default() += 1;
+        word
+    }
+
+    /// What arrived: a line for each status, and where it depends on the sums, each mix of them.
+    fn arrived(&mut self, flow: Flow, tolerance: &str) {
+        let bench = Bench::new(flow, tolerance);
+        for status in STATUSES {
+            let mixes: Vec<_> = mixes().collect();
+            let words = mixes
+                .iter()
+                .map(|(_, arrived)| self.judge(&bench, status, &answer(status, *arrived)));
+            let words: Vec<_> = words.collect();
+            if words.iter().all(|word| *word == words[0]) {
+                let all = format!("whatever arrived: {}", words[0]);
+                self.grid(&[vec![padded(status), all]]);
+                continue;
+            }
+            let mut lines = vec![vec![padded(status), "asset".into(), "dollars".into()]];
+            lines[0].extend(LEVELS.map(|(level, _)| format!("local {level}")));
+            for (mixes, words) in mixes.chunks(LEVELS.len()).zip(words.chunks(LEVELS.len())) {
+                let [asset, dollars, _] = mixes[0].0;
+                let line = ["", asset, dollars]
+                    .into_iter()
+                    .chain(words.iter().copied());
+                lines.push(line.map(str::to_owned).collect());
+            }
+            self.grid(&lines);
+        }
+    }
+
+    /// Nothing arrived, or nothing but a transaction's hash; in time, and after the end.
+    fn nothing_arrived(&mut self, flow: Flow) {
+        type Change = fn(&mut Observation);
+        let columns: [(&str, Change); 6] = [
+            ("zeros", |_| {}),
+            ("absent", |seen| seen.received = Figures::default()),
+            ("a hash alone", |seen| {
+                seen.transaction_hash = Some("cafe".into());
+            }),
+            ("zeros, late", |seen| seen.observed_at = at(3600)),
+            ("absent, late", |seen| {
+                seen.received = Figures::default();
+                seen.observed_at = at(3600);
+            }),
+            ("no such invoice, late", |seen| {
+                seen.is_known = false;
+                seen.observed_at = at(3600);
+            }),
+        ];
+        let bench = Bench::new(flow, "0");
+        let mut lines = vec![vec![String::new()]];
+        lines[0].extend(columns.map(|(column, _)| column.to_owned()));
+        for status in STATUSES {
+            let words = columns.map(|(_, change)| {
+                let mut seen = nothing(status);
+                change(&mut seen);
+                self.judge(&bench, status, &seen).to_owned()
+            });
+            let name = padded(status);
+            lines.push([name].into_iter().chain(words).collect());
+        }
+        self.grid(&lines);
+    }
+
+    /// Every defect of every member, each judged with every mix of what arrived and with every tolerance.
+    fn defects(&mut self, flow: Flow) {
+        let benches = TOLERANCES.map(|tolerance| Bench::new(flow, tolerance));
+        let cases: Vec<_> = benches
+            .iter()
+            .flat_map(|bench| mixes().map(move |(_, arrived)| (bench, arrived)))
+            .collect();
+        // With all words that mean something, and one that means nothing.
+        let statuses = &STATUSES[..6];
+        let sound = |status| {
+            let words = cases
+                .iter()
+                .map(|(bench, arrived)| bench.word(&answer(status, *arrived)));
+            words.collect::<Vec<_>>()
+        };
+        let sound: Vec<_> = statuses.iter().copied().map(sound).collect();
+        let mut lines = vec![vec![String::new(), String::new()]];
+        lines[0].extend(statuses.iter().copied().map(show));
+        for (member, defects, set) in members() {
+            for (defect, value) in defects {
+                let mut line = vec![member.to_owned(), (*defect).to_owned()];
+                for (status, sound) in statuses.iter().copied().zip(&sound) {
+                    let spoiled = cases.iter().map(|(bench, arrived)| {
+                        let mut seen = answer(status, *arrived);
+                        set(&mut seen, value.map(str::to_owned));
+                        self.judge(bench, status, &seen)
+                    });
+                    line.push(summary(sound, &spoiled.collect::<Vec<_>>()));
+                }
+                lines.push(line);
+            }
+        }
+        self.grid(&lines);
+    }
+
+    fn sums(&mut self) {
+        let counts = std::mem::take(&mut self.counts);
+        for status in STATUSES {
+            let of_it = counts.iter().filter(|((named, _), _)| *named == status);
+            let words = of_it.map(|((_, word), count)| format!("{word} {count}"));
+            let line = [padded(status), words.collect::<Vec<_>>().join(", ")];
+            self.grid(&[line.to_vec()]);
+        }
+    }
+}
+
+fn show(status: Option<&str>) -> String {
+    status.map_or_else(|| "(absent)".into(), |word| format!("{word:?}"))
+}
+
+fn padded(status: Option<&str>) -> String {
+    format!("{:12}", show(status))
+}
+
+/// What a defect makes of the verdicts: nothing, one word, or how often which.
+fn summary(sound: &[&str], spoiled: &[&str]) -> String {
+    if sound == spoiled {
+        return "·".into();
+    }
+    let mut counts: BTreeMap<_, u32> = BTreeMap::new();
+    for word in spoiled {
+        *counts.entry(*word).or_default() += 1;
+    }
+    if counts.len() == 1 {
+        return spoiled[0].to_owned();
+    }
+    let counts = counts.iter().map(|(word, count)| format!("{word} {count}"));
+    counts.collect::<Vec<_>>().join(", ")
+}
+
+/// The whole table.
+fn verdicts() -> String {
+    let mut table = Table {
+        text: HEAD.into(),
+        ..Table::default()
+    };
+    for (flow, name) in FLOWS {
+        for tolerance in TOLERANCES {
+            table.title(&format!("what arrived · {name} · tolerance {tolerance}"));
+            table.arrived(flow, tolerance);
+        }
+        table.title(&format!("nothing arrived · {name}"));
+        table.nothing_arrived(flow);
+        table.title(&format!("defects · {name}"));
+        table.defects(flow);
+    }
+    table.title("how often each status led to each word");
+    table.sums();
+    table.text
+}
+
+#[test]
+fn the_verdicts_are_those_of_the_table() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/src/judge/tests/verdicts.txt");
+    let found = verdicts();
+    if std::env::var_os("FLORIN_WRITE_VERDICTS").is_some() {
+        std::fs::write(file, &found).unwrap();
+    }
+    let golden = std::fs::read_to_string(file).unwrap();
+    for (number, (golden, found)) in golden.lines().zip(found.lines()).enumerate() {
+        assert_eq!(golden, found, "verdicts.txt:{}", number + 1);
+    }
+    assert_eq!(golden, found, "a line is missing, or one too many");
+}
+
+#[test]
+fn completed_alone_credits_anything_in_the_table() {
+    let mut table = Table::default();
+    for (flow, _) in FLOWS {
+        for tolerance in TOLERANCES {
+            table.arrived(flow, tolerance);
+        }
+        table.defects(flow);
+        table.nothing_arrived(flow);
+    }
+    let credits = table.counts.iter();
+    let credits = credits.filter(|((_, word), _)| ["PAID", "OVER"].contains(word));
+    let statuses: Vec<_> = credits.map(|((status, _), _)| *status).collect();
+    assert_eq!(statuses, [Some("COMPLETED"), Some("COMPLETED")]);
+}

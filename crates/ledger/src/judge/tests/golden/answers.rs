@@ -1,0 +1,215 @@
+//! What the service may answer: every word, every mix of sums, and all that can be wrong with a member.
+
+use crate::fixtures::{received, said};
+use crate::{Figures, Observation};
+
+pub(super) const STATUSES: [Option<&str>; 10] = [
+    Some("CHECKING"),
+    Some("PROCESSING"),
+    Some("COMPLETED"),
+    Some("FAILED"),
+    Some("CANCELLED"),
+    Some("REFUNDED"),
+    Some("completed"),
+    Some("COMPLETED "),
+    Some(""),
+    None,
+];
+
+/// How much of one figure arrived. Forgiven is all but ten cents, in each figure, rounded up at the 18th decimal; under is
+/// one unit of that decimal less. Computed apart, with Python's fractions: 0.00030973 × 18.01 ÷ 18.11, and so on.
+pub(super) const LEVELS: [(&str, Figures<&str>); 4] = [
+    (
+        "under",
+        Figures {
+            crypto: "0.000308019729431253",
+            usd: "19.790115958034235229",
+            local: "18.009999999999999999",
+        },
+    ),
+    (
+        "forgiven",
+        Figures {
+            crypto: "0.000308019729431254",
+            usd: "19.79011595803423523",
+            local: "18.01",
+        },
+    ),
+    (
+        "exact",
+        Figures {
+            crypto: "0.00030973",
+            usd: "19.90",
+            local: "18.11",
+        },
+    ),
+    (
+        "over",
+        Figures {
+            crypto: "0.00030974",
+            usd: "19.91",
+            local: "18.12",
+        },
+    ),
+];
+
+/// The service's answer about the euro order, with a word and what arrived.
+pub(super) fn answer(status: Option<&str>, arrived: Figures<&str>) -> Observation {
+    let mut seen = received("", arrived.crypto, arrived.usd, arrived.local);
+    seen.asked.local = Some("18.11".into());
+    seen.local_currency = Some("EUR".into());
+    seen.status = status.map(str::to_owned);
+    seen
+}
+
+/// The same before anything arrived.
+pub(super) fn nothing(status: Option<&str>) -> Observation {
+    let Observation {
+        received,
+        transaction_hash,
+        ..
+    } = said("");
+    Observation {
+        received,
+        transaction_hash,
+        ..answer(status, LEVELS[0].1)
+    }
+}
+
+/// Every way to mix the levels of the three figures.
+pub(super) fn mixes() -> impl Iterator<Item = ([&'static str; 3], Figures<&'static str>)> {
+    LEVELS.into_iter().flat_map(|(c, crypto)| {
+        LEVELS.into_iter().flat_map(move |(u, usd)| {
+            LEVELS.into_iter().map(move |(l, local)| {
+                let figures = Figures {
+                    crypto: crypto.crypto,
+                    usd: usd.usd,
+                    local: local.local,
+                };
+                ([c, u, l], figures)
+            })
+        })
+    })
+}
+
+pub(super) type Defect = (&'static str, Option<&'static str>);
+pub(super) type Member = (
+    &'static str,
+    &'static [Defect],
+    fn(&mut Observation, Option<String>),
+);
+
+pub(super) const OF_A_SUM_RECEIVED: [Defect; 6] = [
+    ("absent", None),
+    ("empty", Some("")),
+    ("junk", Some("much")),
+    ("negative", Some("-19.90")),
+    ("exponent", Some("1e3")),
+    ("comma", Some("19,90")),
+];
+pub(super) const OF_A_SUM_ASKED: [Defect; 8] = [
+    ("absent", None),
+    ("empty", Some("")),
+    ("junk", Some("much")),
+    ("negative", Some("-19.90")),
+    ("exponent", Some("1e3")),
+    ("zero", Some("0")),
+    ("less", Some("0.0001")),
+    ("more", Some("1000")),
+];
+
+pub(super) fn members() -> [Member; 12] {
+    [
+        (
+            "invoice_id",
+            &[
+                ("absent", None),
+                ("empty", Some("")),
+                ("another's", Some("inv_2")),
+            ],
+            |seen, value| seen.invoice_id = value,
+        ),
+        (
+            "wallet_address",
+            &[
+                ("absent", None),
+                ("empty", Some("")),
+                ("another", Some("mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn")),
+            ],
+            |seen, value| {
+                seen.address = value;
+            },
+        ),
+        (
+            "transaction_crypto",
+            &[
+                ("absent", None),
+                ("empty", Some("")),
+                ("junk", Some("b t c")),
+                ("another", Some("LTC")),
+            ],
+            |seen, value| seen.crypto_code = value,
+        ),
+        (
+            "local_currency_code",
+            &[
+                ("absent", None),
+                ("empty", Some("")),
+                ("junk", Some("€")),
+                ("lower case", Some("eur")),
+                ("another", Some("ARS")),
+            ],
+            |seen, value| seen.local_currency = value,
+        ),
+        ("invoice_crypto_amount", &OF_A_SUM_ASKED, |seen, value| {
+            seen.asked.crypto = value;
+        }),
+        ("invoice_amount_in_usd", &OF_A_SUM_ASKED, |seen, value| {
+            seen.asked.usd = value;
+        }),
+        (
+            "invoice_amount_in_local_currency",
+            &OF_A_SUM_ASKED,
+            |seen, value| {
+                seen.asked.local = value;
+            },
+        ),
+        (
+            "received_crypto_amount",
+            &OF_A_SUM_RECEIVED,
+            |seen, value| {
+                seen.received.crypto = value;
+            },
+        ),
+        (
+            "received_amount_in_usd",
+            &OF_A_SUM_RECEIVED,
+            |seen, value| {
+                seen.received.usd = value;
+            },
+        ),
+        (
+            "received_amount_in_local_currency",
+            &OF_A_SUM_RECEIVED,
+            |seen, value| {
+                seen.received.local = value;
+            },
+        ),
+        (
+            "blockchain_confirmations",
+            &[
+                ("absent", None),
+                ("empty", Some("")),
+                ("junk", Some("3 of 3")),
+            ],
+            |seen, value| {
+                seen.confirmations = value;
+            },
+        ),
+        (
+            "transaction_hash",
+            &[("absent", None), ("empty", Some(""))],
+            |seen, value| seen.transaction_hash = value,
+        ),
+    ]
+}
