@@ -7,6 +7,7 @@ mod callback;
 mod checkout;
 mod cors;
 mod error;
+mod idempotency;
 mod merchant;
 mod openapi;
 mod page;

@@ -3,7 +3,7 @@
 
 use checkout_api::ErrorCode;
 use jiff::SignedDuration;
-use ledger::{NewOrder, OpenError, Order, Snapshot};
+use ledger::{NewOrder, OpenError, Order, OrderId, Snapshot};
 
 use crate::app::App;
 use crate::http::ApiError;
@@ -51,6 +51,20 @@ pub(crate) async fn open(app: &App, terms: &NewOrder) -> Result<Opening, ApiErro
         is_new,
         token,
     })
+}
+
+/// Lets another token see an order that is known to exist.
+///
+/// # Errors
+/// A failure of the ledger.
+pub(crate) async fn admit(app: &App, order: &OrderId) -> Result<ClientToken, ApiError> {
+    let ledger = &app.parts.ledger;
+    let known = ledger.snapshot(order).await?;
+    let known = known.ok_or_else(ApiError::not_found)?;
+    let token = ClientToken::draw(&*app.parts.random);
+    let ends_at = known.order.terms.expires_at + TOKEN_LIFETIME_AFTER_ORDER;
+    ledger.admit(order, token.hash(), ends_at).await?;
+    Ok(token)
 }
 
 /// Two prices under one reference: either the store's own code is wrong, or somebody has its key.

@@ -16,6 +16,7 @@ mod cheating;
 mod donation_door;
 mod faults;
 mod house;
+mod idempotency;
 mod journeys;
 mod manners;
 mod money;

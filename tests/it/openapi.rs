@@ -96,6 +96,20 @@ fn a_member_that_is_not_described_fits_no_body() {
     }
 }
 
+/// The payment service sends hints, which may come as often as they like.
+#[test]
+fn every_post_but_the_services_takes_a_key() {
+    for (path, item) in CONTRACT.document()["paths"].as_object().unwrap() {
+        let Some(operation) = item.get("post") else {
+            continue;
+        };
+        let parameters = operation["parameters"].as_array().into_iter().flatten();
+        let mut keys = parameters.filter(|parameter| parameter["name"] == "Idempotency-Key");
+        let is_hint = path.starts_with("/callbacks/");
+        assert_eq!(keys.next().is_some(), !is_hint, "{path}");
+    }
+}
+
 #[test]
 fn every_reference_leads_somewhere() {
     let document = CONTRACT.document();

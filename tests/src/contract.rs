@@ -151,7 +151,15 @@ fn answers(document: &Value, operation: &Value) -> BTreeMap<String, Answers> {
         .as_object()
         .expect("an operation has answers");
     let all = responses.iter().map(|(status, response)| {
-        let headers = members(response, "headers").map(|(name, _)| name.clone());
+        let is_required = |(_, header): &(&String, &Value)| {
+            let pointer = header["$ref"]
+                .as_str()
+                .and_then(|text| text.strip_prefix('#'));
+            let header = pointer.and_then(|pointer| document.pointer(pointer));
+            header.is_none_or(|header| header["required"] != false)
+        };
+        let headers = members(response, "headers").filter(is_required);
+        let headers = headers.map(|(name, _)| name.clone());
         let content = members(response, "content")
             .map(|(kind, content)| (kind.clone(), validator(document, &content["schema"])));
         let answers = Answers {

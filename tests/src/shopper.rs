@@ -13,6 +13,7 @@ pub struct Shopper {
     pub(crate) http: reqwest::Client,
     pub(crate) base: String,
     pub(crate) origin: Option<String>,
+    pub(crate) key: Option<String>,
 }
 
 /// A page with an order.
@@ -29,6 +30,14 @@ impl Shopper {
     pub fn from_page_of(&self, origin: &str) -> Self {
         Self {
             origin: Some(origin.to_owned()),
+            ..self.clone()
+        }
+    }
+
+    /// The same customer, whose every request carries this `Idempotency-Key`.
+    pub fn with_key(&self, key: &str) -> Self {
+        Self {
+            key: Some(key.to_owned()),
             ..self.clone()
         }
     }
@@ -59,6 +68,16 @@ impl Shopper {
             .await
     }
 
+    /// POST /v1/checkout, as long as there is a proxy: the order's id; `None` without an answer.
+    pub async fn may_open(&self, door: &Value) -> Option<String> {
+        let request = self.http.post(format!("{}/v1/checkout", self.base));
+        let request = request.header("origin", self.origin.as_deref()?);
+        let request = request.header("idempotency-key", self.key.as_deref()?);
+        let answer = request.json(door).send().await.ok()?;
+        let opened: Value = answer.json().await.ok()?;
+        opened["order"]["id"].as_str().map(ToOwned::to_owned)
+    }
+
     /// The page of an order that somebody else opened.
     pub fn with_token(&self, token: &str, order: &str) -> Checkout {
         Checkout {
@@ -85,6 +104,9 @@ impl Shopper {
             .http
             .request(method.clone(), format!("{}{path}", self.base));
         request = request.headers(headers);
+        if let Some(key) = &self.key {
+            request = request.header("idempotency-key", key);
+        }
         if let Some(token) = token {
             request = request.header("authorization", format!("Bearer {token}"));
         }
@@ -106,6 +128,14 @@ impl Checkout {
     pub fn from_page_of(&self, origin: &str) -> Self {
         Self {
             page: self.page.from_page_of(origin),
+            ..self.clone()
+        }
+    }
+
+    /// The same page, whose every request carries this `Idempotency-Key`.
+    pub fn with_key(&self, key: &str) -> Self {
+        Self {
+            page: self.page.with_key(key),
             ..self.clone()
         }
     }

@@ -11,6 +11,7 @@ pub struct StoreServer {
     pub(crate) http: reqwest::Client,
     pub(crate) base: String,
     pub(crate) key: String,
+    pub(crate) idempotency_key: Option<String>,
 }
 
 impl StoreServer {
@@ -18,6 +19,14 @@ impl StoreServer {
     pub fn with_key(&self, key: &str) -> Self {
         Self {
             key: key.to_owned(),
+            ..self.clone()
+        }
+    }
+
+    /// The same backend, whose every POST carries this `Idempotency-Key`.
+    pub fn with_idempotency_key(&self, key: &str) -> Self {
+        Self {
+            idempotency_key: Some(key.to_owned()),
             ..self.clone()
         }
     }
@@ -68,7 +77,10 @@ impl StoreServer {
 
     /// POST.
     pub async fn posts(&self, path: &str, body: &Value) -> Answer {
-        let request = self.http.post(format!("{}{path}", self.base));
+        let mut request = self.http.post(format!("{}{path}", self.base));
+        if let Some(key) = &self.idempotency_key {
+            request = request.header("idempotency-key", key);
+        }
         let answer = request.bearer_auth(&self.key).json(body).send().await;
         let answer = Answer::read(answer.expect("the proxy answers")).await;
         answer.described(&Method::POST, path)

@@ -155,6 +155,7 @@ impl World {
             http: self.http.clone(),
             base: self.proxy_url(),
             origin: Some(self.shop_url()),
+            key: None,
         }
     }
 
@@ -172,6 +173,7 @@ impl World {
             http: self.http.clone(),
             base: self.proxy_url(),
             key: secrets::STORE_KEY.to_owned(),
+            idempotency_key: None,
         }
     }
 

@@ -22,6 +22,7 @@ mod judge;
 mod observation;
 mod order;
 mod record;
+mod request;
 #[cfg(feature = "schema")]
 mod schema;
 mod sqlite;
@@ -47,6 +48,7 @@ pub use judge::{Hold, Verdict, judge};
 pub use observation::{Figures, Observation};
 pub use order::{Flow, NewOrder, Order, OrderStatus, PriceSource, Reverted, Snapshot};
 pub use record::OrderRecord;
+pub use request::{Claim, Fingerprint, RequestId, StoredAnswer};
 pub use sqlite::SqliteLedger;
 pub use store::{DueAttempt, Ledger, Observed, Opened, OrderFilter, Settlement};
 pub use urgency::Urgency;

@@ -5,6 +5,7 @@ mod deliveries;
 mod events;
 mod observe;
 mod orders;
+mod requests;
 mod rows;
 #[cfg(test)]
 mod tests;
@@ -21,10 +22,11 @@ use sqlx::sqlite::{
 use sqlx::{SqlStr, Sqlite, Transaction};
 
 use crate::{
-    Abandoned, Attempt, AttemptId, BeginError, Delivery, DeliveryFilter, DeliveryOutcome,
-    DueAttempt, DueDelivery, Event, EventId, Invoice, InvoiceId, Ledger, LedgerError, NewAttempt,
-    NewOrder, Observation, Observed, OpenError, Opened, OrderFilter, OrderId, RecordedDelivery,
-    Settlement, Snapshot, StoreId, Telling, TokenHash, Urgency,
+    Abandoned, Attempt, AttemptId, BeginError, Claim, Delivery, DeliveryFilter, DeliveryOutcome,
+    DueAttempt, DueDelivery, Event, EventId, Fingerprint, Invoice, InvoiceId, Ledger, LedgerError,
+    NewAttempt, NewOrder, Observation, Observed, OpenError, Opened, OrderFilter, OrderId,
+    RecordedDelivery, RequestId, Settlement, Snapshot, StoreId, StoredAnswer, Telling, TokenHash,
+    Urgency,
 };
 
 /// How long a statement waits for another process that holds the file.
@@ -134,6 +136,52 @@ impl Ledger for SqliteLedger {
         orders::admit(&mut tx, &opened.order.id, token, token_expires_at).await?;
         tx.commit().await.map_err(LedgerError::from)?;
         Ok(opened)
+    }
+
+    async fn admit(
+        &self,
+        order: &OrderId,
+        token: TokenHash,
+        token_expires_at: Timestamp,
+    ) -> Result<(), LedgerError> {
+        let mut tx = self.begin().await?;
+        orders::admit(&mut tx, order, token, token_expires_at).await?;
+        Ok(tx.commit().await?)
+    }
+
+    async fn claim_request(
+        &self,
+        request: RequestId,
+        fingerprint: Fingerprint,
+        now: Timestamp,
+        lease_until: Timestamp,
+    ) -> Result<Claim, LedgerError> {
+        let mut tx = self.begin().await?;
+        let claim = requests::claim(&mut tx, request, fingerprint, now, lease_until).await?;
+        tx.commit().await?;
+        Ok(claim)
+    }
+
+    async fn answer_request(
+        &self,
+        request: RequestId,
+        lease_until: Timestamp,
+        answer: &StoredAnswer,
+        kept_until: Timestamp,
+    ) -> Result<bool, LedgerError> {
+        requests::answer(&self.writer, request, lease_until, answer, kept_until).await
+    }
+
+    async fn release_request(
+        &self,
+        request: RequestId,
+        lease_until: Timestamp,
+    ) -> Result<(), LedgerError> {
+        requests::release(&self.writer, request, lease_until).await
+    }
+
+    async fn forget_requests(&self, now: Timestamp) -> Result<u64, LedgerError> {
+        requests::forget(&self.writer, now).await
     }
 
     async fn order_of_token(

@@ -4,10 +4,10 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 
 use crate::{
-    Abandoned, Attempt, AttemptId, BeginError, Delivery, DeliveryFilter, DeliveryOutcome,
-    DueDelivery, Event, EventId, EventType, Invoice, InvoiceId, LedgerError, NewAttempt, NewOrder,
-    Observation, OpenError, Order, OrderId, OrderStatus, RecordedDelivery, Reference, Snapshot,
-    StoreId, Telling, TokenHash, Urgency, Verdict,
+    Abandoned, Attempt, AttemptId, BeginError, Claim, Delivery, DeliveryFilter, DeliveryOutcome,
+    DueDelivery, Event, EventId, EventType, Fingerprint, Invoice, InvoiceId, LedgerError,
+    NewAttempt, NewOrder, Observation, OpenError, Order, OrderId, OrderStatus, RecordedDelivery,
+    Reference, RequestId, Snapshot, StoreId, StoredAnswer, Telling, TokenHash, Urgency, Verdict,
 };
 
 /// An opened order.
@@ -88,6 +88,43 @@ pub trait Ledger: Send + Sync + std::fmt::Debug {
         token_expires_at: Timestamp,
         now: Timestamp,
     ) -> Result<Opened, OpenError>;
+
+    /// Lets another client token see an order.
+    async fn admit(
+        &self,
+        order: &OrderId,
+        token: TokenHash,
+        token_expires_at: Timestamp,
+    ) -> Result<(), LedgerError>;
+
+    /// Claims a request with an idempotency key until `lease_until`, or says what became of it. A lease that is over is
+    /// taken over, so that a crash locks no key for ever.
+    async fn claim_request(
+        &self,
+        request: RequestId,
+        fingerprint: Fingerprint,
+        now: Timestamp,
+        lease_until: Timestamp,
+    ) -> Result<Claim, LedgerError>;
+
+    /// Keeps the answer of the request that was claimed until `lease_until`. Answers whether the claim still held.
+    async fn answer_request(
+        &self,
+        request: RequestId,
+        lease_until: Timestamp,
+        answer: &StoredAnswer,
+        kept_until: Timestamp,
+    ) -> Result<bool, LedgerError>;
+
+    /// Gives back the claim that holds until `lease_until`.
+    async fn release_request(
+        &self,
+        request: RequestId,
+        lease_until: Timestamp,
+    ) -> Result<(), LedgerError>;
+
+    /// Forgets requests that were kept long enough, and claims whose lease is over. Answers how many.
+    async fn forget_requests(&self, now: Timestamp) -> Result<u64, LedgerError>;
 
     /// The order that a client token opens; `None` for an unknown or expired token.
     async fn order_of_token(

@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use super::error::ApiError;
 
 /// More than any request needs.
-const MAX_BODY_BYTES: usize = 64 * 1024;
+pub(super) const MAX_BODY_BYTES: usize = 64 * 1024;
 
 /// A body that has not arrived by then does not arrive.
 const LONGEST_BODY: Duration = Duration::from_secs(10);

@@ -37,11 +37,11 @@ pub(super) async fn cors(State(app): State<Arc<App>>, request: Request, next: Ne
             (ACCESS_CONTROL_ALLOW_METHODS, "GET, POST"),
             (
                 ACCESS_CONTROL_ALLOW_HEADERS,
-                "authorization, content-type, if-none-match",
+                "authorization, content-type, idempotency-key, if-none-match",
             ),
             (
                 ACCESS_CONTROL_EXPOSE_HEADERS,
-                "etag, retry-after, x-request-id",
+                "etag, idempotency-replayed, retry-after, x-request-id",
             ),
             (ACCESS_CONTROL_MAX_AGE, "600"),
         ] {

@@ -7,6 +7,7 @@ use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{MethodRouter, get, post, put};
 
 use super::cors::cors;
+use super::idempotency::once;
 use super::merchant::service;
 use super::request_log::log_request;
 use super::{assets, callback, checkout, merchant, openapi, page};
@@ -31,9 +32,13 @@ impl Routes {
 pub(crate) fn routes(app: Arc<App>) -> Router {
     let browser = browser()
         .router
+        .layer(from_fn_with_state(app.clone(), once))
         .layer(from_fn(checkout::no_store))
         .layer(from_fn_with_state(app.clone(), cors));
-    let store = store().router.layer(from_fn(checkout::no_store));
+    let store = store()
+        .router
+        .layer(from_fn_with_state(app.clone(), once))
+        .layer(from_fn(checkout::no_store));
     Router::new()
         .merge(browser)
         .merge(store)

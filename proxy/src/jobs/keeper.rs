@@ -1,5 +1,5 @@
 //! The keeper: attempts whose invoice never came are given up, so that their order can be paid after all, and orders
-//! that nobody tried to pay and tokens that are over come to their end.
+//! that nobody tried to pay, tokens and answers to requests with a key that are over come to their end.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -43,6 +43,7 @@ async fn try_tidy(app: &App) -> Result<(), LedgerError> {
         );
     }
     ledger.forget_tokens(now).await?;
+    ledger.forget_requests(now).await?;
     for order in ledger.expire_orders(now).await? {
         app.order_changed(&order);
     }

@@ -49,6 +49,18 @@ CREATE TABLE client_tokens (
 ) STRICT;
 CREATE INDEX client_tokens_over ON client_tokens (expires_at);
 
+-- Requests that came with an Idempotency-Key. Without a status one is being carried out, and kept_until is its lease.
+CREATE TABLE requests (
+    id          BLOB PRIMARY KEY CHECK (length(id) = 32),
+    fingerprint BLOB NOT NULL CHECK (length(fingerprint) = 32),
+    kept_until  INTEGER NOT NULL,
+    status      INTEGER,
+    body        TEXT,
+    order_id    TEXT REFERENCES orders (id),
+    token_hash  BLOB CHECK (length(token_hash) = 32)
+) STRICT;
+CREATE INDEX requests_over ON requests (kept_until);
+
 -- A custom attempt asks for an invoice in one asset; a hosted one for a session on the service's page.
 CREATE TABLE attempts (
     id                TEXT PRIMARY KEY,

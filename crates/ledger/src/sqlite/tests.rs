@@ -4,6 +4,7 @@ mod attempting;
 mod crediting;
 mod keeping;
 mod opening;
+mod requesting;
 mod telling;
 mod watching;
 

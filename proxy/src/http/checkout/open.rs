@@ -7,9 +7,9 @@ mod product;
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
+use axum::{Extension, Json};
 use checkout_api::{Door, ErrorCode, Opened};
 use jiff::SignedDuration;
 use ledger::StoreId;
@@ -20,6 +20,7 @@ use crate::config::Store;
 use crate::http::body::Body;
 use crate::http::cors::admit;
 use crate::http::error::ApiError;
+use crate::http::idempotency::Name;
 use crate::opening;
 
 /// An order that a browser opened takes attempts for a day.
@@ -29,8 +30,11 @@ const ORDER_LIFETIME: SignedDuration = SignedDuration::from_hours(24);
 pub(crate) async fn open(
     State(app): State<Arc<App>>,
     headers: HeaderMap,
+    name: Option<Extension<Name>>,
     Body(door): Body<Door>,
 ) -> Result<(StatusCode, Json<Opened>), ApiError> {
+    // A request with a key names its order: carried out again after a crash, it finds it.
+    let name = name.map_or_else(|| app.draw(), |Extension(Name(bits))| bits);
     let terms = match door {
         Door::Product {
             store,
@@ -38,7 +42,7 @@ pub(crate) async fn open(
             quantity,
         } => {
             let store = store_of_page(&app, &store, &headers)?;
-            product::terms(&app, store, &product, quantity.unwrap_or(1))?
+            product::terms(&app, store, name, &product, quantity.unwrap_or(1))?
         }
         Door::Donation {
             store,
@@ -46,7 +50,7 @@ pub(crate) async fn open(
             amount,
         } => {
             let store = store_of_page(&app, &store, &headers)?;
-            donation::terms(&app, store, &donation, &amount)?
+            donation::terms(&app, store, name, &donation, &amount)?
         }
         Door::OrderToken { order_token } => order_token::terms(&app, &order_token, &headers)?,
     };

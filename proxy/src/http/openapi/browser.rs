@@ -32,6 +32,7 @@ fn open(types: &mut Types) -> Operation {
         )
         .by(Caller::Anyone)
         .refuses(&[ErrorCode::OriginNotAllowed, ErrorCode::Internal])
+        .takes_key(16)
         .takes::<Door>(types, &json!({ "store": "demo", "product": "ebook", "quantity": 1 }))
         .refuses(&[
             ErrorCode::InvalidOrderToken,
@@ -45,7 +46,8 @@ fn open(types: &mut Types) -> Operation {
         .answers::<Opened>(201, "The order, and the token that opens it.", types)
         .answers::<Opened>(
             200,
-            "The order that the token's reference already names, with a fresh client token.",
+            "The order that the token's reference already names, or one that a crash kept from being answered, with a \
+             fresh client token.",
             types,
         )
 }
@@ -92,6 +94,7 @@ fn attempt(types: &mut Types) -> Operation {
              did not pass our checks.",
         )
         .by(Caller::Customer)
+        .takes_key(1)
         .takes::<OpenAttempt>(
             types,
             &json!({ "crypto_code": "BTC", "quote_id": "conv_0123456789abcdef" }),
@@ -116,6 +119,7 @@ fn session(types: &mut Types) -> Operation {
             "For a hosted order: the page of the live session, or of a new one after the last ended.",
         )
         .by(Caller::Customer)
+        .takes_key(1)
         .refuses(&[
             ErrorCode::InvalidRequest,
             ErrorCode::OtherFlow,
@@ -135,6 +139,7 @@ fn paid(types: &mut Types) -> Operation {
             "It proves nothing, and makes the proxy look at once. The service is told too, with the address for a receipt.",
         )
         .by(Caller::Customer)
+        .takes_key(1)
         .takes::<MarkPaid>(types, &json!({ "email": "buyer@shop.example" }))
         .refuses(&[ErrorCode::NothingToPay, ErrorCode::OtherFlow])
         .answers::<OrderView>(200, "The order as it stands.", types)

@@ -16,7 +16,9 @@ whole seconds. An unknown member of a request is refused by its name.
 Every refusal is `{\"error\": {code, message, field?, request_id}}`; its code is of a closed list, and each code has one \
 status. Beside the refusals that an operation lists, any address answers an unexpected method with 405 \
 `method_not_allowed` and the header `Allow`, and an address that is not here answers 404 `not_found`. 429 and 503 carry \
-`Retry-After`.";
+`Retry-After`.
+
+A POST with an `Idempotency-Key` may be sent again: it is carried out once, and answered the same.";
 
 pub(super) fn info() -> Value {
     json!({
@@ -83,6 +85,17 @@ pub(super) fn headers() -> Value {
             "description": "Seconds until it makes sense to come back.",
             "required": true,
             "schema": { "type": "integer", "minimum": 0 },
+        },
+        "RetryAfterSome": {
+            "description": "Seconds until it makes sense to come back. It comes with `request_in_progress`.",
+            "required": false,
+            "schema": { "type": "integer", "minimum": 0 },
+        },
+        "IdempotencyReplayed": {
+            "description": "`true` when this answer was given before to the same request with the same \
+                            `Idempotency-Key`. A client token in it is fresh.",
+            "required": false,
+            "schema": { "const": "true" },
         },
         "ETag": {
             "description": "Names this answer: send it back as `If-None-Match`.",

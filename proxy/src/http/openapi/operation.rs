@@ -120,6 +120,22 @@ impl Operation {
         self
     }
 
+    /// The key with which it may be sent again; shorter ones than `least` are refused.
+    pub(super) fn takes_key(self, least: u8) -> Self {
+        self.header(
+            "Idempotency-Key",
+            "Sent again with the same key, the same request is answered as it was, and not carried out again. Draw one \
+             for every request: 128 random bits, say. A refusal is not kept.",
+            &json!({ "type": "string", "minLength": least, "maxLength": 255, "pattern": "^[!-~]+$" }),
+        )
+        .refuses(&[
+            ErrorCode::InvalidRequest,
+            ErrorCode::PayloadTooLarge,
+            ErrorCode::RequestInProgress,
+            ErrorCode::IdempotencyKeyReused,
+        ])
+    }
+
     /// The query.
     pub(super) fn query<T: JsonSchema>(mut self, types: &mut Types) -> Self {
         self.parameters.extend(types.query::<T>());
@@ -224,8 +240,14 @@ impl Operation {
     /// The operation as the document has it.
     pub(super) fn to_json(&self) -> Value {
         let mut responses: BTreeMap<String, Value> = BTreeMap::new();
+        let takes_key = self.refusals.contains(&ErrorCode::IdempotencyKeyReused);
         for (status, answer) in &self.answers {
-            responses.insert(status.to_string(), answer.clone());
+            let mut answer = answer.clone();
+            if takes_key {
+                answer["headers"]["Idempotency-Replayed"] =
+                    json!({ "$ref": "#/components/headers/IdempotencyReplayed" });
+            }
+            responses.insert(status.to_string(), answer);
         }
         let mut by_status: BTreeMap<u16, Vec<ErrorCode>> = BTreeMap::new();
         for code in &self.refusals {
@@ -293,6 +315,9 @@ fn refusal(status: u16, codes: &[ErrorCode]) -> Value {
             "examples": examples.collect::<serde_json::Map<_, _>>(),
         } },
     });
+    if codes.contains(&ErrorCode::RequestInProgress) {
+        answer["headers"]["Retry-After"] = json!({ "$ref": "#/components/headers/RetryAfterSome" });
+    }
     if matches!(status, 429 | 503) {
         answer["headers"]["Retry-After"] = json!({ "$ref": "#/components/headers/RetryAfter" });
     }

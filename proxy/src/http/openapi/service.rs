@@ -62,7 +62,7 @@ fn add_preferences() -> Operation {
         "Add a settlement wallet",
         "POST /preferences of the service.",
     );
-    changing(operation)
+    changing(operation).takes_key(1)
 }
 
 fn update_preferences() -> Operation {
@@ -80,7 +80,7 @@ fn onboard_merchant() -> Operation {
         "Onboard a merchant of a platform",
         "POST /aggregator/merchants of the service. A store with a `merchant_id` may not.",
     );
-    changing(operation)
+    changing(operation).takes_key(1)
 }
 
 fn merchant_account() -> Operation {

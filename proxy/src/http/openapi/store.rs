@@ -47,6 +47,7 @@ fn open_order(types: &mut Types) -> Operation {
             "The same `reference` at the same price is the same order; at another price it is refused.",
         )
         .by(Caller::Store)
+        .takes_key(1)
         .takes::<OpenOrder>(types, &example)
         .refuses(&[
             ErrorCode::OrderConflict,
@@ -88,6 +89,7 @@ fn cancel_order(types: &mut Types) -> Operation {
             "Only while no money was seen. It is final, though money that arrives later is still credited and told.",
         )
         .by(Caller::Store)
+        .takes_key(1)
         .path("id", "The order.", &order_id())
         .refuses(&[ErrorCode::NotFound, ErrorCode::OrderClosed])
         .answers::<OrderRecord>(200, "The order, cancelled.", types)
@@ -110,6 +112,7 @@ fn verify_receipt(types: &mut Types) -> Operation {
             "Takes a token or a printed code. One that was forged, is another store's, or was never one, is all the same.",
         )
         .by(Caller::Store)
+        .takes_key(1)
         .takes::<receipts::Presented>(types, &example)
         .answers::<receipts::Verified>(200, "Whether it is, and the order as it stands.", types)
 }
@@ -131,6 +134,7 @@ fn redeliver_event() -> Operation {
     Operation::post("/v1/events/{id}/redeliver", "redeliver_event")
         .does("Tell an event again", "With all its tries, from the first.")
         .by(Caller::Store)
+        .takes_key(1)
         .path("id", "The event.", &event_id())
         .refuses(&[ErrorCode::NotFound])
         .answers_empty(202, "It will be told.")
@@ -165,6 +169,7 @@ fn enable_webhook(types: &mut Types) -> Operation {
             "After it has answered 410. Everything that waited is told first; an endpoint that has not is left as it is.",
         )
         .by(Caller::Store)
+        .takes_key(1)
         .answers::<webhook::Telling>(200, "How it goes now.", types)
 }
 

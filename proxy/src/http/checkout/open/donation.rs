@@ -13,6 +13,7 @@ use crate::http::error::ApiError;
 pub(super) fn terms(
     app: &App,
     store: &Store,
+    name: [u8; 16],
     id: &str,
     given: &AmountText,
 ) -> Result<NewOrder, ApiError> {
@@ -21,7 +22,7 @@ pub(super) fn terms(
         ApiError::new(ErrorCode::UnknownDonation, message)
     })?;
     let amount = within(donation, store, given)?;
-    let reference = Reference::parse(&format!("donation-{}", hex::encode(app.draw())));
+    let reference = Reference::parse(&format!("donation-{}", hex::encode(name)));
     let mut metadata = serde_json::Map::new();
     metadata.insert("donation".into(), donation.id.clone().into());
     Ok(NewOrder {

@@ -11,6 +11,7 @@ use crate::http::error::ApiError;
 pub(super) fn terms(
     app: &App,
     store: &Store,
+    name: [u8; 16],
     sku: &str,
     quantity: u32,
 ) -> Result<NewOrder, ApiError> {
@@ -33,7 +34,7 @@ pub(super) fn terms(
         1 => product.title.clone(),
         many => format!("{many} × {}", product.title),
     };
-    let reference = Reference::parse(&format!("catalogue-{}", hex::encode(app.draw())));
+    let reference = Reference::parse(&format!("catalogue-{}", hex::encode(name)));
     let mut metadata = serde_json::Map::new();
     metadata.insert("sku".into(), product.sku.clone().into());
     metadata.insert("quantity".into(), quantity.into());

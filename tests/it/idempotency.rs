@@ -1,0 +1,501 @@
+//! `Idempotency-Key`: whoever lost an answer asks again, and nothing is done twice.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use sqlx::Connection as _;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+use tests::{Answer, Program, Shopper, StoreServer, World, eventually};
+
+/// Of a page that draws 128 random bits.
+const KEY: &str = "5f1c0f4e9d8b4a6c8e2d7b3a1f905c46";
+
+fn book() -> Value {
+    json!({ "store": "demo", "product": "ebook" })
+}
+
+fn lamp() -> Value {
+    json!({ "amount": "42.00", "currency": "USD", "reference": "lamp-1", "title": "A lamp" })
+}
+
+fn is_replayed(answer: &Answer) -> bool {
+    answer.header("idempotency-replayed") == Some("true")
+}
+
+/// The ids of all orders of the store.
+async fn orders(store: &StoreServer) -> BTreeSet<String> {
+    let (mut found, mut path) = (BTreeSet::new(), "/v1/orders?limit=100".to_owned());
+    loop {
+        let page = store.gets(&path).await.with(200).body;
+        for order in page["orders"].as_array().unwrap() {
+            assert!(found.insert(order["id"].as_str().unwrap().to_owned()));
+        }
+        let Some(next) = page["next"].as_str() else {
+            return found;
+        };
+        path = format!("/v1/orders?limit=100&after={next}");
+    }
+}
+
+/// Looks into the proxy's database behind its back.
+async fn database(world: &World) -> SqliteConnection {
+    let options = SqliteConnectOptions::new().filename(world.database());
+    let options = options.busy_timeout(Duration::from_secs(5));
+    SqliteConnection::connect_with(&options).await.unwrap()
+}
+
+/// The database as a crash leaves it that came after the work and before its answer was kept: claims, and their lease
+/// ends at `lease_until`, in milliseconds.
+async fn forgets_answers(world: &World, lease_until: i64) {
+    let unanswered =
+        "UPDATE requests SET status = NULL, body = NULL, order_id = NULL, token_hash = NULL,
+                      kept_until = ?";
+    let changed = sqlx::query(unanswered).bind(lease_until);
+    let changed = changed.execute(&mut database(world).await).await.unwrap();
+    assert!(changed.rows_affected() > 0, "there was no answer to forget");
+}
+
+async fn opens(shopper: &Shopper, key: &str, door: &Value) -> Answer {
+    shopper.with_key(key).asks_to_open(door).await
+}
+
+/// Sends the same until it is answered, as 409 asks for.
+async fn insists(shopper: &Shopper, key: &str, door: &Value) -> Answer {
+    eventually("the request is answered", async || {
+        let answer = opens(shopper, key, door).await;
+        if answer.status != 409 {
+            return Some(answer);
+        }
+        let answer = answer.refused(409, "request_in_progress");
+        assert_eq!(answer.header("retry-after"), Some("1"));
+        None
+    })
+    .await
+}
+
+#[tokio::test]
+async fn the_same_again_is_the_same_answer_with_a_fresh_token() {
+    let world = World::start().await;
+    let donation = json!({ "store": "demo", "donation": "coffee", "amount": "5" });
+    let signed = json!({ "order_token": world.mint().mints("lamp-2", "42.00") });
+    for (number, door) in [book(), donation, signed].into_iter().enumerate() {
+        let key = format!("{KEY}-{number}");
+        let first = opens(&world.shopper(), &key, &door).await.with(201);
+        assert!(!is_replayed(&first));
+        world.skip(Duration::from_mins(10));
+        let again = opens(&world.shopper(), &key, &door).await.with(201);
+        assert!(is_replayed(&again));
+        assert_eq!(again.header("cache-control"), Some("no-store"));
+        assert_eq!(again.body["order"], first.body["order"]);
+        assert_ne!(again.body["client_token"], first.body["client_token"]);
+        for opened in [&first, &again] {
+            let token = opened.text_at("/client_token");
+            let seen = world.shopper().with_token(&token, "").looks().await;
+            assert_eq!(seen["id"], first.body["order"]["id"]);
+        }
+    }
+    assert_eq!(orders(&world.store()).await.len(), 3);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_stores_server_gets_the_same_answer_with_its_link_renewed() {
+    let world = World::start().await;
+    let store = world.store().with_idempotency_key("7");
+    let first = store.opens(&lamp()).await.with(201);
+    let again = store.opens(&lamp()).await.with(201);
+    assert!(is_replayed(&again));
+    assert_eq!(again.body["order"], first.body["order"]);
+    let token = again.text_at("/client_token");
+    assert_ne!(token, first.text_at("/client_token"));
+    let link = again.text_at("/checkout_url");
+    assert!(link.ends_with(&format!("#client_token={token}")), "{link}");
+    assert_eq!(
+        world.shopper().with_token(&token, "").looks().await["title"],
+        "A lamp"
+    );
+    // Answers without a body are answers too.
+    let order = first.text_at("/order/id");
+    let event = &store.events_of(&order).await[0]["id"];
+    let path = format!("/v1/events/{}/redeliver", event.as_str().unwrap());
+    let store = world.store().with_idempotency_key("8");
+    for is_again in [false, true] {
+        let answer = store.posts(&path, &json!({})).await.with(202);
+        assert_eq!(is_replayed(&answer), is_again);
+    }
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_key_with_anything_else_is_refused() {
+    let wishes = tests::Wishes {
+        origins: vec!["https://second.example".to_owned()],
+        ..tests::Wishes::default()
+    };
+    let world = World::start_with(wishes).await;
+    opens(&world.shopper(), KEY, &book()).await.with(201);
+    let mut two = book();
+    two["quantity"] = json!(2);
+    let other = opens(&world.shopper(), KEY, &two).await;
+    other.refused(422, "idempotency_key_reused");
+    let elsewhere = world.shopper().from_page_of("https://second.example");
+    let other = opens(&elsewhere, KEY, &book()).await;
+    other.refused(422, "idempotency_key_reused");
+    // The same bytes at another address of the same route.
+    let mut cancels = Vec::new();
+    for reference in ["lamp-1", "lamp-2"] {
+        let mut lamp = lamp();
+        lamp["reference"] = json!(reference);
+        let order = world
+            .store()
+            .opens(&lamp)
+            .await
+            .with(201)
+            .text_at("/order/id");
+        cancels.push(format!("/v1/orders/{order}/cancel"));
+    }
+    let store = world.store().with_idempotency_key("9");
+    store.posts(&cancels[0], &json!({})).await.with(200);
+    let other = store.posts(&cancels[1], &json!({})).await;
+    other.refused(422, "idempotency_key_reused");
+    // At another route it is another key.
+    store.opens(&lamp()).await.with(200);
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn twenty_at_once_are_one_order_and_twenty_tokens_for_it() {
+    let world = World::start().await;
+    let mut asking = tokio::task::JoinSet::new();
+    for _ in 0..20 {
+        let shopper = world.shopper();
+        asking.spawn(async move { shopper.with_key(KEY).asks_to_open(&book()).await });
+    }
+    let mut answers = asking.join_all().await;
+    for answer in &mut answers {
+        if answer.status == 409 {
+            *answer = insists(&world.shopper(), KEY, &book()).await;
+        }
+    }
+    let first = answers.iter().filter(|answer| !is_replayed(answer));
+    assert_eq!(first.count(), 1);
+    let mut tokens = BTreeSet::new();
+    for answer in answers {
+        let token = answer.with(201).text_at("/client_token");
+        let seen = world.shopper().with_token(&token, "").looks().await;
+        assert!(
+            orders(&world.store())
+                .await
+                .contains(seen["id"].as_str().unwrap())
+        );
+        tokens.insert(token);
+    }
+    assert_eq!(tokens.len(), 20);
+    assert_eq!(orders(&world.store()).await.len(), 1);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_refusal_is_not_kept() {
+    let world = World::start().await;
+    let mut wrong = book();
+    wrong["product"] = json!("no such thing");
+    for _ in 0..2 {
+        let answer = opens(&world.shopper(), KEY, &wrong).await;
+        assert!(!is_replayed(&answer));
+        answer.refused(404, "unknown_product");
+    }
+    opens(&world.shopper(), KEY, &book()).await.with(201);
+    // Nor is a failure: the service is down, then it is not.
+    let checkout = world.shopper().opens("ebook").await.with_key(KEY);
+    let choice =
+        json!({ "crypto_code": "BTC", "quote_id": checkout.quote("BTC").await["quote_id"] });
+    let fault =
+        json!({ "endpoint": "create_invoice", "kind": "status", "status": 500, "times": 1 });
+    world.chain().breaks(fault).await;
+    checkout
+        .posts("/attempt", &choice)
+        .await
+        .refused(503, "service_unavailable");
+    let opened = checkout.posts("/attempt", &choice).await.with(200);
+    assert!(!is_replayed(&opened));
+    world.end().await;
+}
+
+#[tokio::test]
+async fn an_attempt_whose_answer_was_lost_is_not_opened_again() {
+    let world = World::start().await;
+    let checkout = world.shopper().opens("ebook").await.with_key(KEY);
+    let choice =
+        json!({ "crypto_code": "BTC", "quote_id": checkout.quote("BTC").await["quote_id"] });
+    let first = checkout.posts("/attempt", &choice).await.with(200);
+    let again = checkout.posts("/attempt", &choice).await.with(200);
+    assert!(is_replayed(&again));
+    assert_eq!(again.body, first.body);
+    assert_eq!(world.chain().count("POST", "/invoice").await, 1);
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_begun_is_finished_when_nobody_waits_for_it() {
+    let world = World::start().await;
+    let checkout = world.shopper().opens("ebook").await;
+    let choice =
+        json!({ "crypto_code": "BTC", "quote_id": checkout.quote("BTC").await["quote_id"] });
+    let fault =
+        json!({ "endpoint": "create_invoice", "kind": "slow", "delay_ms": 500, "times": 1 });
+    world.chain().breaks(fault).await;
+    let url = format!("{}/v1/checkout/attempt", world.proxy_url());
+    let request = world.http().post(url).bearer_auth(checkout.token());
+    let request = request
+        .header("idempotency-key", KEY)
+        .header("origin", world.shop_url());
+    let gone = request
+        .json(&choice)
+        .timeout(Duration::from_millis(150))
+        .send()
+        .await;
+    assert!(gone.unwrap_err().is_timeout());
+    let checkout = checkout.with_key(KEY);
+    let answer = eventually("the answer is kept", async || {
+        let answer = checkout.posts("/attempt", &choice).await;
+        (answer.status != 409).then_some(answer)
+    })
+    .await;
+    assert!(is_replayed(&answer.with(200)));
+    assert_eq!(world.chain().count("POST", "/invoice").await, 1);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_key_is_1_to_255_visible_characters_and_16_at_least_of_a_nameless_caller() {
+    let world = World::start().await;
+    let name = "Idempotency-Key";
+    for key in ["", "a b", "\u{e4}", "\t", &"k".repeat(256)] {
+        let answer = world.store().with_idempotency_key(key).opens(&lamp()).await;
+        answer.refused(400, "invalid_request").naming(name);
+    }
+    let longest = "k".repeat(255);
+    world
+        .store()
+        .with_idempotency_key(&longest)
+        .opens(&lamp())
+        .await
+        .with(201);
+    let answer = opens(&world.shopper(), &KEY[..15], &book()).await;
+    answer.refused(400, "invalid_request").naming(name);
+    opens(&world.shopper(), &KEY[..16], &book()).await.with(201);
+    let url = format!("{}/v1/orders", world.proxy_url());
+    let request = world
+        .http()
+        .post(url)
+        .bearer_auth(tests::secrets::STORE_KEY);
+    let twice = request
+        .header("idempotency-key", "1")
+        .header("idempotency-key", "2");
+    let answer = Answer::read(twice.json(&lamp()).send().await.unwrap()).await;
+    answer.refused(400, "invalid_request").naming(name);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn keys_of_two_callers_never_meet() {
+    let world = World::start().await;
+    // Two stores' servers, and two shops' pages.
+    let (demo, other) = (world.store(), world.other_store());
+    let first = demo
+        .with_idempotency_key(KEY)
+        .opens(&lamp())
+        .await
+        .with(201);
+    let second = other
+        .with_idempotency_key(KEY)
+        .opens(&lamp())
+        .await
+        .with(201);
+    assert!(!is_replayed(&second));
+    assert_ne!(first.body["order"]["id"], second.body["order"]["id"]);
+    let mut its_book = book();
+    its_book["store"] = json!("other");
+    opens(&world.shopper(), KEY, &book()).await.with(201);
+    let elsewhere = world.shopper().from_page_of("https://other.example");
+    assert!(!is_replayed(
+        &opens(&elsewhere, KEY, &its_book).await.with(201)
+    ));
+    // Two orders; and two tokens of one order are one caller.
+    let [one, two] = [(); 2].map(|()| world.shopper());
+    let (one, two) = (one.opens("ebook").await, two.opens("ebook").await);
+    for checkout in [&one, &two] {
+        checkout.chooses("BTC").await;
+        let said = checkout
+            .with_key(KEY)
+            .posts("/paid", &json!({}))
+            .await
+            .with(200);
+        assert!(!is_replayed(&said));
+        assert_eq!(said.text_at("/id"), checkout.order);
+    }
+    // A stranger gets no answer of anybody, not even that there is one.
+    let stranger = world
+        .shopper()
+        .with_token(&"0".repeat(64), "")
+        .with_key(KEY);
+    stranger
+        .posts("/paid", &json!({}))
+        .await
+        .refused(404, "not_found");
+    let stranger = demo.with_key("guessed").with_idempotency_key(KEY);
+    stranger.opens(&lamp()).await.refused(401, "unauthorized");
+    let evil = one.from_page_of("https://evil.example").with_key(KEY);
+    evil.posts("/paid", &json!({}))
+        .await
+        .refused(403, "origin_not_allowed");
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_crash_before_the_answer_was_kept_makes_no_second_order() {
+    let world = World::start().await;
+    let donation = json!({ "store": "demo", "donation": "coffee", "amount": "5" });
+    for (number, door) in [book(), donation].into_iter().enumerate() {
+        let key = format!("{KEY}-{number}");
+        let first = opens(&world.shopper(), &key, &door).await.with(201);
+        let lease_until = world.clock.now().as_millisecond() + 30_000;
+        forgets_answers(&world, lease_until).await;
+        let early = opens(&world.shopper(), &key, &door).await;
+        let early = early.refused(409, "request_in_progress");
+        assert_eq!(early.header("retry-after"), Some("1"));
+        world.skip(Duration::from_secs(31));
+        let again = opens(&world.shopper(), &key, &door).await.with(200);
+        assert!(!is_replayed(&again));
+        assert_eq!(again.body["order"]["id"], first.body["order"]["id"]);
+        let token = again.text_at("/client_token");
+        world.shopper().with_token(&token, "").looks().await;
+        // From here on it is answered as usual.
+        assert!(is_replayed(
+            &opens(&world.shopper(), &key, &door).await.with(200)
+        ));
+    }
+    assert_eq!(orders(&world.store()).await.len(), 2);
+    // A key whose claim was lost is no way to an order of another price.
+    forgets_answers(&world, 0).await;
+    sqlx::query("DELETE FROM requests")
+        .execute(&mut database(&world).await)
+        .await
+        .unwrap();
+    let mut two = book();
+    two["quantity"] = json!(2);
+    let other = opens(&world.shopper(), &format!("{KEY}-0"), &two)
+        .await
+        .with(201);
+    assert_eq!(other.text_at("/order/amount"), "39.80");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_among_forty_requests_each_is_one_order_when_sent_again() {
+    let mut world = World::start().await;
+    world.stop_proxy().await;
+    let start = |world: &World| Program::start(&world.config_file(), &world.file("proxy.log"), &[]);
+    for (round, answers) in [1, 10, 20, 30].into_iter().enumerate() {
+        let mut program = start(&world);
+        is_up(&world).await;
+        let (shopper, keys) = (
+            world.shopper(),
+            (0..40).map(|n| format!("{KEY}-{round}-{n}")),
+        );
+        let keys: Vec<_> = keys.collect();
+        let mut asking = tokio::task::JoinSet::new();
+        for key in &keys {
+            let request = shopper.with_key(key);
+            asking.spawn(async move { request.may_open(&book()).await });
+        }
+        let mut early = BTreeSet::new();
+        while early.len() < answers {
+            early.extend(asking.join_next().await.unwrap().unwrap());
+        }
+        program.is_killed();
+        early.extend(asking.join_all().await.into_iter().flatten());
+        assert!(early.len() < 40, "killed when all was done");
+        // The real clock cannot be moved: the leases are.
+        let over = "UPDATE requests SET kept_until = 0 WHERE status IS NULL";
+        let over = sqlx::query(over).execute(&mut database(&world).await).await;
+        over.unwrap();
+        let mut program = start(&world);
+        is_up(&world).await;
+        for key in &keys {
+            insists(&shopper, key, &book()).await;
+        }
+        let found = orders(&world.store()).await;
+        assert_eq!(found.len(), (round + 1) * 40);
+        assert!(early.is_subset(&found));
+        assert_eq!(program.is_asked_to_end().await, Some(0));
+    }
+    world.start_proxy().await;
+    world.end().await;
+}
+
+async fn is_up(world: &World) {
+    let health = format!("{}/health/ready", world.admin_url());
+    eventually("the program answers", async || {
+        let answer = world.http().get(&health).send().await.ok()?;
+        (answer.status() == 200).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn no_token_lies_in_the_database_and_answers_are_forgotten_when_they_are_old() {
+    let world = World::start().await;
+    let mut tokens = Vec::new();
+    for _ in 0..2 {
+        let opened = opens(&world.shopper(), KEY, &book()).await.with(201);
+        tokens.push(opened.text_at("/client_token"));
+        let opened = world.store().with_idempotency_key(KEY).opens(&lamp()).await;
+        tokens.push(opened.with(201).text_at("/client_token"));
+    }
+    let kept = "SELECT body FROM requests WHERE body IS NOT NULL";
+    let kept: Vec<String> = sqlx::query_scalar(kept)
+        .fetch_all(&mut database(&world).await)
+        .await
+        .unwrap();
+    assert_eq!(kept.len(), 2);
+    for body in &kept {
+        assert!(body.contains("client_token"), "{body}");
+        assert!(!tokens.iter().any(|token| body.contains(token)), "{body}");
+    }
+    let count = async || {
+        let count = sqlx::query_scalar::<_, i64>("SELECT count(*) FROM requests");
+        count.fetch_one(&mut database(&world).await).await.unwrap()
+    };
+    // An order takes attempts for 30 days at most.
+    world.skip(Duration::from_hours(30 * 24));
+    tests::pause(Duration::from_millis(300)).await;
+    assert_eq!(count().await, 2);
+    world.skip(Duration::from_hours(25));
+    eventually("old answers are forgotten", async || {
+        (count().await == 0).then_some(())
+    })
+    .await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_page_of_another_origin_may_send_the_key_and_read_what_became_of_it() {
+    let world = World::start().await;
+    let preflight = world
+        .shopper()
+        .sends(Method::OPTIONS, "/v1/checkout", None, None)
+        .await;
+    let allowed = preflight.with(204);
+    let allowed = allowed.header("access-control-allow-headers").unwrap();
+    assert!(allowed.contains("idempotency-key"), "{allowed}");
+    opens(&world.shopper(), KEY, &book()).await.with(201);
+    let again = opens(&world.shopper(), KEY, &book()).await.with(201);
+    let shown = again.header("access-control-expose-headers").unwrap();
+    assert!(shown.contains("idempotency-replayed"), "{shown}");
+    assert!(shown.contains("retry-after"), "{shown}");
+    world.end().await;
+}
