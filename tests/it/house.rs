@@ -116,6 +116,22 @@ fn the_sandbox_shares_no_line_with_what_it_checks() {
 }
 
 #[test]
+fn the_auditor_shares_no_line_with_what_it_judges() {
+    House::built_for("x86_64-unknown-linux-gnu").never(
+        "auditor",
+        &[
+            "ledger",
+            "money",
+            "proxy",
+            "sandbox",
+            "service-api",
+            "checkout-api",
+            "tests",
+        ],
+    );
+}
+
+#[test]
 fn sql_is_the_ledgers_alone() {
     for folder in [
         "proxy/src",

@@ -1,0 +1,78 @@
+//! The file itself: whole, and without what it must not hold.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use sha2::{Digest as _, Sha256};
+
+use crate::evidence::Evidence;
+use crate::finding::Finding;
+
+/// A client token's digits.
+const TOKEN_DIGITS: usize = 64;
+
+pub(super) fn the_file_is_sound(evidence: &Evidence) -> Finding {
+    let mut finding = Finding::new("file-is-sound", "checks that SQLite makes of its own file");
+    finding.judged = 2;
+    finding.offences.clone_from(&evidence.ledger.damage);
+    finding
+}
+
+/// Whoever finds a token can open its order. It needs no list of tokens to find one: a text of the right shape whose
+/// hash is in the ledger is one.
+pub(super) fn no_token_stands_in_clear(evidence: &Evidence) -> Finding {
+    let mut finding = Finding::new(
+        "no-token-in-clear",
+        "texts of a token's shape in the file, its journals and the deliveries: none is a token",
+    );
+    let hashes: BTreeSet<&[u8]> = evidence
+        .ledger
+        .token_hashes
+        .iter()
+        .map(Vec::as_slice)
+        .collect();
+    let mut seen = BTreeSet::new();
+    let mut search = |bytes: &[u8], place: &str| {
+        for text in candidates(bytes) {
+            if seen.insert(text.to_vec()) {
+                let is_token = hashes.contains(Sha256::digest(text).as_slice());
+                finding.must(!is_token, || format!("a client token stands in {place}"));
+            }
+        }
+    };
+    for file in &evidence.ledger.files {
+        // A journal may be gone by now: what was in it is in the file then.
+        search(
+            &fs::read(file).unwrap_or_default(),
+            &file.display().to_string(),
+        );
+    }
+    for delivery in &evidence.heard {
+        search(
+            delivery.body.as_bytes(),
+            &format!("the delivery of {}", delivery.id),
+        );
+    }
+    finding
+}
+
+/// Every run of 64 small hexadecimal digits.
+fn candidates(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let runs = bytes.split(|byte| !matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    runs.flat_map(|run| run.windows(TOKEN_DIGITS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_found_wherever_it_stands() {
+        let token = [b'7'; TOKEN_DIGITS];
+        let text = [b"x{\"token\":\"".as_slice(), &token, b"\"}"].concat();
+        assert_eq!(candidates(&text).collect::<Vec<_>>(), [token]);
+        let in_a_longer_run = [b"0".as_slice(), &token].concat();
+        assert!(candidates(&in_a_longer_run).any(|found| found == token));
+        assert_eq!(candidates(&token[1..]).count(), 0);
+    }
+}

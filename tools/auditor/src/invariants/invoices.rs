@@ -1,0 +1,142 @@
+//! Invoices: asked for once, shown once, and shown as the service made them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rust_decimal::Decimal;
+
+use crate::evidence::{Asked, Attempt, Evidence, Invoice};
+use crate::finding::Finding;
+
+/// What the service was asked for. Two attempts rarely have the same terms, and are counted together when they do.
+type Terms<'a> = (&'a str, &'a str, [Option<Decimal>; 3]);
+
+fn terms(asked: &Asked) -> Terms<'_> {
+    let exact = |text: &String| Decimal::from_str_exact(text).ok().map(|it| it.normalize());
+    let amounts = asked.amounts.each_ref().map(exact);
+    (&asked.conversion_id, &asked.crypto_code, amounts)
+}
+
+/// How many attempts of each terms fit.
+fn count(evidence: &Evidence, fits: impl Fn(&Attempt) -> bool) -> BTreeMap<Terms<'_>, usize> {
+    let mut count = BTreeMap::new();
+    let attempts = evidence.ledger.attempts.iter();
+    for attempt in attempts.filter(|attempt| fits(attempt)) {
+        if let Some(asked) = &attempt.asked {
+            *count.entry(terms(asked)).or_default() += 1;
+        }
+    }
+    count
+}
+
+pub(super) fn no_invoice_is_shown_twice(evidence: &Evidence) -> Finding {
+    let mut finding = Finding::new(
+        "invoice-shown-once",
+        "invoices of attempts: each is of one attempt, and so is its address",
+    );
+    let mut seen: BTreeMap<&str, &str> = BTreeMap::new();
+    for attempt in &evidence.ledger.attempts {
+        for name in [&attempt.invoice_id, &attempt.address]
+            .into_iter()
+            .flatten()
+        {
+            let before = seen.insert(name, &attempt.id);
+            finding
+                .look(before.map(|before| format!("{before} and {} both show {name}", attempt.id)));
+        }
+    }
+    finding
+}
+
+pub(super) fn every_attempt_asks_at_most_once(evidence: &Evidence) -> Finding {
+    let mut finding = Finding::new(
+        "asked-once",
+        "requests for an invoice: no more of them than attempts that could have sent them",
+    );
+    let attempts = count(evidence, |_| true);
+    let mut asked: BTreeMap<Terms, usize> = BTreeMap::new();
+    for request in &evidence.service.asked {
+        *asked.entry(terms(request)).or_default() += 1;
+    }
+    for (terms, asked) in asked {
+        let attempts = attempts.get(&terms).copied().unwrap_or(0);
+        finding.judged += asked - 1;
+        finding.must(asked <= attempts, || {
+            let (conversion, code, _) = terms;
+            format!("{asked} requests for {code} at {conversion}, by {attempts} attempts")
+        });
+    }
+    finding
+}
+
+pub(super) fn every_lost_invoice_is_explained(evidence: &Evidence) -> Finding {
+    let mut finding = Finding::new(
+        "lost-is-explained",
+        "invoices at the service that no attempt holds: each has an attempt that was given up",
+    );
+    let mut given_up = count(evidence, |attempt| {
+        attempt.invoice_id.is_none() && matches!(attempt.state.as_str(), "unclear" | "blocked")
+    });
+    let attempts = evidence.ledger.attempts.iter();
+    let held: BTreeSet<&str> = attempts
+        .filter_map(|attempt| attempt.invoice_id.as_deref())
+        .collect();
+    for (id, invoice) in &evidence.service.invoices {
+        if held.contains(id.as_str()) {
+            continue;
+        }
+        let left = given_up
+            .get_mut(&terms(&invoice.asked))
+            .filter(|left| **left > 0);
+        let is_explained = left.map(|left| *left -= 1).is_some();
+        finding.must(is_explained, || {
+            let Invoice { asked, at, .. } = invoice;
+            format!(
+                "{id} ({}) was made at {at} and is nobody's",
+                asked.crypto_code
+            )
+        });
+    }
+    finding
+}
+
+pub(super) fn what_is_shown_is_what_the_service_said(evidence: &Evidence) -> Finding {
+    let mut finding = Finding::new(
+        "row-is-invoice",
+        "attempts with an invoice: its address, amounts and asset are the service's own",
+    );
+    for attempt in evidence
+        .ledger
+        .attempts
+        .iter()
+        .filter(|it| it.invoice_id.is_some())
+    {
+        let offence = match evidence.invoice_of(attempt) {
+            None => Some("an invoice that the service never made"),
+            Some(invoice) => {
+                let mine = attempt.asked.as_ref().map(terms);
+                [
+                    (mine != Some(terms(&invoice.asked)), "other terms"),
+                    (
+                        attempt.local_currency.as_ref() != Some(&invoice.local_currency),
+                        "another currency",
+                    ),
+                    (
+                        attempt.address.as_ref() != Some(&invoice.address),
+                        "another address",
+                    ),
+                    (
+                        attempt.qr_string.as_ref() != Some(&invoice.qr_string),
+                        "another QR code",
+                    ),
+                ]
+                .into_iter()
+                .find_map(|(differs, what)| differs.then_some(what))
+            }
+        };
+        finding.look(offence.map(|what| {
+            let invoice = attempt.invoice_id.as_deref().unwrap_or_default();
+            format!("{} holds {invoice} with {what}", attempt.id)
+        }));
+    }
+    finding
+}
