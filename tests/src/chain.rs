@@ -34,12 +34,22 @@ impl Chain {
     /// The payment of the invoice that a checkout shows is stuck.
     pub async fn fails(&self, checkout: &Checkout) {
         let id = self.invoice_of(&checkout.address().await).await;
+        self.gets_stuck(&id).await;
+    }
+
+    /// The payment of the invoice of this id is stuck.
+    pub async fn gets_stuck(&self, id: &str) {
         self.post(&format!("invoices/{id}/fail"), &json!({})).await;
     }
 
     /// The invoice that a checkout shows runs out at once.
     pub async fn runs_out(&self, checkout: &Checkout) {
         let id = self.invoice_of(&checkout.address().await).await;
+        self.lets_run_out(&id).await;
+    }
+
+    /// The invoice of this id runs out at once.
+    pub async fn lets_run_out(&self, id: &str) {
         self.post(&format!("invoices/{id}/expire"), &json!({}))
             .await;
     }

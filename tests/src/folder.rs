@@ -30,6 +30,15 @@ impl Folder {
     }
 }
 
+impl Folder {
+    /// Leaves it where it is, for somebody to look at.
+    pub fn keep(self) -> PathBuf {
+        let path = self.0.clone();
+        std::mem::forget(self);
+        path
+    }
+}
+
 impl Default for Folder {
     fn default() -> Self {
         Self::new()

@@ -20,6 +20,7 @@
 
 mod answer;
 mod browser;
+pub mod campaign;
 mod chain;
 mod clock;
 mod contract;
@@ -44,7 +45,7 @@ pub use ear::{Ear, Heard, Mood};
 pub use folder::Folder;
 pub use mint::Mint;
 pub use patience::{eventually, pause, within};
-pub use program::{Ended, Program};
+pub use program::{Ended, Program, built};
 pub use shopper::{Checkout, Shopper};
 pub use site::Site;
 pub use store_server::StoreServer;

@@ -32,7 +32,7 @@ impl Program {
         let file = File::options().create(true).append(true).open(log);
         let file = file.expect("the folder is writable");
         let errors = file.try_clone().expect("a file can be shared");
-        let mut command = command(variables);
+        let mut command = command(&built("florin-proxy", "proxy"), variables);
         command.arg("--config").arg(config);
         command.stdin(Stdio::null()).stdout(file).stderr(errors);
         Self {
@@ -43,7 +43,10 @@ impl Program {
 
     /// Runs it to its end.
     pub fn runs(words: &[&str], variables: &[(&str, &str)]) -> Ended {
-        let output = command(variables).args(words).stdin(Stdio::null()).output();
+        let output = command(&built("florin-proxy", "proxy"), variables)
+            .args(words)
+            .stdin(Stdio::null())
+            .output();
         let output = output.expect("the program can be started");
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         Ended {
@@ -88,9 +91,9 @@ impl Drop for Program {
     }
 }
 
-/// The program with these variables and no other of its own.
-fn command(variables: &[(&str, &str)]) -> Command {
-    let mut command = Command::new(path());
+/// A program with these variables of the proxy's and no other.
+pub(crate) fn command(program: &Path, variables: &[(&str, &str)]) -> Command {
+    let mut command = Command::new(program);
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("FLORIN_") {
             command.env_remove(name);
@@ -100,16 +103,19 @@ fn command(variables: &[(&str, &str)]) -> Command {
     command
 }
 
-/// Where cargo puts it: beside the folder of this test's own program.
-fn path() -> PathBuf {
+/// Where cargo puts a program of ours: beside the folder of this test's own program.
+///
+/// # Panics
+/// When it was not built.
+pub fn built(name: &str, package: &str) -> PathBuf {
     let test = std::env::current_exe().expect("a running program is somewhere");
     let folder = test.parent().and_then(Path::parent);
     let path = folder
         .expect("cargo runs tests in target/…/deps")
-        .join("florin-proxy");
+        .join(name);
     assert!(
         path.exists(),
-        "{} is missing. Build it with: cargo build -p proxy",
+        "{} is missing. Build it with: cargo build -p {package}",
         path.display()
     );
     path

@@ -1,6 +1,6 @@
 //! The world: service, proxy, shop and the store's endpoint, and how it ends.
 
-mod configuration;
+pub(crate) mod configuration;
 mod ending;
 mod running;
 pub mod secrets;

@@ -87,11 +87,10 @@ const CHECKS: [Check; 10] = [
     Check {
         claim: "The tests pass",
         run: |workspace| {
-            // The journeys start the proxy as a program as well; `cargo test` alone does not build it.
-            cargo(
-                workspace,
-                &["build", "--locked", "--package", "proxy", "--quiet"],
-            )?;
+            // The journeys start these as programs as well; `cargo test` alone does not build them.
+            let programs = ["--package", "proxy", "--package", "auditor"];
+            let build = ["build", "--locked", "--quiet"];
+            cargo(workspace, &[&build[..], &programs].concat())?;
             cargo(
                 workspace,
                 &["test", "--locked", "--workspace", "--no-fail-fast"],

@@ -49,7 +49,7 @@ impl Default for Wishes {
 }
 
 impl Wishes {
-    pub(super) fn sandbox(&self, places: &Places, clock: MovableClock) -> sandbox::Settings {
+    pub(crate) fn sandbox(&self, places: &Places, clock: MovableClock) -> sandbox::Settings {
         let token = secrets::CALLBACK_TOKEN;
         let callbacks = format!("{}/callbacks/{token}", places.proxy_url());
         sandbox::Settings {

@@ -1,0 +1,110 @@
+//! Logs, spoilt line by line.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+/// A log's lines.
+pub(crate) type Lines = Vec<Value>;
+
+/// Changes a log; answers whether there was something to change.
+pub(crate) fn change(log: &Path, change: fn(&mut Lines) -> bool) -> bool {
+    let text = fs::read_to_string(log).expect("a copy of a good log");
+    let lines = text.lines().map(serde_json::from_str);
+    let mut lines: Lines = lines.collect::<Result<_, _>>().expect("lines of JSON");
+    let changed = change(&mut lines);
+    let text: Vec<String> = lines.iter().map(Value::to_string).collect();
+    fs::write(log, text.join("\n") + "\n").expect("the copy can be written");
+    changed
+}
+
+fn body(line: &Value) -> Value {
+    serde_json::from_str(line["body"].as_str().unwrap_or_default()).unwrap_or_default()
+}
+
+fn is_taken(line: &Value) -> bool {
+    line["answer"] == 204
+}
+
+pub(crate) fn an_event_never_came(lines: &mut Lines) -> bool {
+    let Some(id) = lines
+        .iter()
+        .find(|line| is_taken(line))
+        .map(|line| line["id"].clone())
+    else {
+        return false;
+    };
+    lines.retain(|line| line["id"] != id);
+    true
+}
+
+pub(crate) fn no_payment_was_told(lines: &mut Lines) -> bool {
+    let all = lines.len();
+    lines.retain(|line| body(line)["type"] != "order.paid");
+    lines.len() < all
+}
+
+pub(crate) fn an_id_is_drawn_anew(lines: &mut Lines) -> bool {
+    lines[0]["id"] = json!("evt_00000000000000000000000000000000_1");
+    true
+}
+
+pub(crate) fn a_body_has_another_byte(lines: &mut Lines) -> bool {
+    let Some(line) = lines.last_mut() else {
+        return false;
+    };
+    line["body"] = json!(format!("{} ", line["body"].as_str().unwrap_or_default()));
+    true
+}
+
+pub(crate) fn a_signature_is_of_something_else(lines: &mut Lines) -> bool {
+    let other = lines[0]["signature"].clone();
+    let last = lines.last_mut().expect("there is a first line");
+    last["signature"] = other;
+    true
+}
+
+pub(crate) fn a_delivery_came_an_hour_later(lines: &mut Lines) -> bool {
+    let at: jiff::Timestamp = lines[0]["at"]
+        .as_str()
+        .unwrap_or_default()
+        .parse()
+        .expect("a time");
+    lines[0]["at"] = json!((at + jiff::SignedDuration::from_hours(1)).to_string());
+    true
+}
+
+pub(crate) fn the_second_event_came_first(lines: &mut Lines) -> bool {
+    let is_second = |line: &Value| is_taken(line) && body(line)["data"]["sequence"] == 2;
+    let Some(place) = lines.iter().position(is_second) else {
+        return false;
+    };
+    let line = lines.remove(place);
+    lines.insert(0, line);
+    true
+}
+
+pub(crate) fn an_invoice_is_asked_for_again(lines: &mut Lines) -> bool {
+    let Some(line) = lines
+        .iter()
+        .find(|line| line["did"] == "created_invoice")
+        .cloned()
+    else {
+        return false;
+    };
+    let mut again = line;
+    again["answer"]["invoice_id"] = json!("inv_again");
+    again["answer"]["deposit_address"] = json!("another address");
+    lines.push(again);
+    true
+}
+
+pub(crate) fn a_pause_was_asked_for(lines: &mut Lines) -> bool {
+    let request = lines.iter_mut().find(|line| line["kind"] == "request");
+    let Some(request) = request else {
+        return false;
+    };
+    request["retry_after"] = json!(30);
+    true
+}

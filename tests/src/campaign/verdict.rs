@@ -1,0 +1,61 @@
+//! What the auditor says of a lane.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::lane::{DATABASE, SANDBOX_LOG, SHOP_LOG};
+use crate::world::secrets;
+
+/// `florin-auditor`
+#[derive(Clone, Debug)]
+pub struct Auditor(pub PathBuf);
+
+/// Its verdict.
+#[derive(Debug)]
+pub struct Verdict {
+    /// 0: all holds. 1: something is broken. 2: there is nothing to judge by.
+    pub code: Option<i32>,
+    /// A line for each invariant.
+    pub printed: String,
+}
+
+impl Auditor {
+    /// Judges the evidence in a folder.
+    pub fn judges(&self, folder: &Path) -> Verdict {
+        let [database, sandbox_log, shop_log] =
+            [DATABASE, SANDBOX_LOG, SHOP_LOG].map(|name| folder.join(name));
+        let output = Command::new(&self.0)
+            .env("AUDITOR_WEBHOOK_SECRET", secrets::WEBHOOK)
+            .arg("--database")
+            .arg(database)
+            .arg("--sandbox-log")
+            .arg(sandbox_log)
+            .arg("--shop-log")
+            .arg(shop_log)
+            .output();
+        let output = output.unwrap_or_else(|error| {
+            panic!(
+                "{} cannot be started: {error}. Build it with: cargo build -p auditor",
+                self.0.display()
+            )
+        });
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Verdict {
+            code: output.status.code(),
+            printed: [text(&output.stdout), text(&output.stderr)].concat(),
+        }
+    }
+}
+
+impl Verdict {
+    /// The names of the invariants that are broken.
+    pub fn broken(&self) -> Vec<&str> {
+        let lines = self
+            .printed
+            .lines()
+            .filter_map(|line| line.strip_prefix("BAD "));
+        lines
+            .filter_map(|line| line.split_whitespace().next())
+            .collect()
+    }
+}
