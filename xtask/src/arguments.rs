@@ -13,6 +13,8 @@ cargo xtask <command>
   build    the release: dist/ and one florin-proxy with the widget inside
   budget   the widget's sizes against the promise
   bench    the other promised numbers, measured
+             --kills N           instead: kill the proxy N times while customers buy, and have it judged
+             --seed N            what those customers and kills follow from (1)
 
 Each installs what it misses.";
 
@@ -24,7 +26,17 @@ pub(crate) enum Command {
     Build,
     Budget,
     Bench,
+    Kills(KillWishes),
     Help,
+}
+
+/// What the kill campaign may be told.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct KillWishes {
+    /// How often the proxy is killed.
+    pub(crate) kills: u64,
+    /// What chance follows from.
+    pub(crate) seed: u64,
 }
 
 /// What the demo may be told.
@@ -50,7 +62,7 @@ pub(crate) fn read(words: impl IntoIterator<Item = String>) -> anyhow::Result<Co
         Some("test") => Command::Test,
         Some("build") => Command::Build,
         Some("budget") => Command::Budget,
-        Some("bench") => Command::Bench,
+        Some("bench") => return bench(words),
         None | Some("help" | "--help" | "-h") => Command::Help,
         Some(other) => bail!("there is no command {other:?}; `cargo xtask help` lists them"),
     };
@@ -68,22 +80,70 @@ fn demo(mut words: impl Iterator<Item = String>) -> anyhow::Result<Command> {
         database_url: None,
     };
     while let Some(word) = words.next() {
-        let (flag, value) = match word.split_once('=') {
-            Some((flag, value)) => (flag.to_owned(), Some(value.to_owned())),
-            None => (word, None),
-        };
-        let mut value = || {
-            let value = value.clone().or_else(|| words.next());
-            value.with_context(|| format!("{flag} wants a value behind it"))
-        };
-        match flag.as_str() {
-            "--port-base" => wishes.port_base = port_base(&value()?)?,
-            "--database-url" => wishes.database_url = Some(value()?),
+        let flag = Flag::read(word);
+        match flag.name.as_str() {
+            "--port-base" => wishes.port_base = port_base(&flag.value(&mut words)?)?,
+            "--database-url" => wishes.database_url = Some(flag.value(&mut words)?),
             "--help" | "-h" => return Ok(Command::Help),
             other => bail!("demo knows --port-base and --database-url, not {other:?}"),
         }
     }
     Ok(Command::Demo(wishes))
+}
+
+fn bench(mut words: impl Iterator<Item = String>) -> anyhow::Result<Command> {
+    let (mut kills, mut seed) = (None, None);
+    while let Some(word) = words.next() {
+        let flag = Flag::read(word);
+        match flag.name.as_str() {
+            "--kills" => kills = Some(number(&flag.name, &flag.value(&mut words)?, 1)?),
+            "--seed" => seed = Some(number(&flag.name, &flag.value(&mut words)?, 0)?),
+            "--help" | "-h" => return Ok(Command::Help),
+            other => bail!("bench knows --kills and --seed, not {other:?}"),
+        }
+    }
+    match (kills, seed) {
+        (Some(kills), seed) => {
+            let seed = seed.unwrap_or(1);
+            Ok(Command::Kills(KillWishes { kills, seed }))
+        }
+        (None, Some(_)) => bail!("--seed is of --kills, which says how often the proxy is killed"),
+        (None, None) => Ok(Command::Bench),
+    }
+}
+
+/// `--name`, or `--name=value`.
+struct Flag {
+    name: String,
+    value: Option<String>,
+}
+
+impl Flag {
+    fn read(word: String) -> Self {
+        match word.split_once('=') {
+            Some((name, value)) => Self {
+                name: name.to_owned(),
+                value: Some(value.to_owned()),
+            },
+            None => Self {
+                name: word,
+                value: None,
+            },
+        }
+    }
+
+    /// What stands behind it: after `=`, or as the next word.
+    fn value(&self, words: &mut impl Iterator<Item = String>) -> anyhow::Result<String> {
+        let value = self.value.clone().or_else(|| words.next());
+        value.with_context(|| format!("{} wants a value behind it", self.name))
+    }
+}
+
+fn number(flag: &str, text: &str, least: u64) -> anyhow::Result<u64> {
+    match text.parse() {
+        Ok(number) if number >= least => Ok(number),
+        _ => bail!("{flag} {text:?} is no number from {least}"),
+    }
 }
 
 fn port_base(text: &str) -> anyhow::Result<u16> {
@@ -138,6 +198,20 @@ mod tests {
             refused("demo --port-base"),
             "--port-base wants a value behind it"
         );
+    }
+
+    #[test]
+    fn kills_have_a_seed_and_a_seed_is_of_kills() {
+        let wishes = |kills, seed| Command::Kills(KillWishes { kills, seed });
+        assert_eq!(typed("bench").unwrap(), Command::Bench);
+        assert_eq!(typed("bench --kills 2000").unwrap(), wishes(2000, 1));
+        assert_eq!(typed("bench --seed=0 --kills=9").unwrap(), wishes(9, 0));
+        let sentence = "--kills \"0\" is no number from 1";
+        assert_eq!(refused("bench --kills 0"), sentence);
+        let sentence = "--seed is of --kills, which says how often the proxy is killed";
+        assert_eq!(refused("bench --seed 7"), sentence);
+        let sentence = "bench knows --kills and --seed, not \"--kill\"";
+        assert_eq!(refused("bench --kill 7"), sentence);
     }
 
     #[test]

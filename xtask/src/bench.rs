@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: promised numbers, measured on this machine.
 
 mod idle;
+pub(crate) mod kills;
 mod start;
 
 use std::process::ExitCode;
