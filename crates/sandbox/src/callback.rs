@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use reqwest::Url;
 use reqwest::redirect::Policy;
-use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::mpsc::Receiver;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -67,9 +67,11 @@ impl Callbacks {
             reached,
             callback_url,
             delay,
+            mut followers,
         } = announcement;
         let own: Option<Url> = callback_url.and_then(|url| url.parse().ok());
         let Some(url) = own.or_else(|| self.account_url.clone()) else {
+            sandbox.act(|state, _| state.outgoing.append(&mut followers));
             return;
         };
         if !delay.is_zero() {
@@ -95,7 +97,10 @@ impl Callbacks {
                 answer: answer.status(),
                 why: answer.why(),
             };
-            sandbox.act(|state, now| state.journal.add(now, answered));
+            sandbox.act(|state, now| {
+                state.journal.add(now, answered);
+                state.outgoing.append(&mut followers);
+            });
             let Some(why) = answer.why() else {
                 tracing::info!(invoice_id, status, "callback accepted");
                 return;
@@ -168,7 +173,7 @@ impl Answer {
 pub(crate) async fn send_callbacks(
     callbacks: Callbacks,
     sandbox: &Arc<Sandbox>,
-    mut announcements: UnboundedReceiver<Announcement>,
+    mut announcements: Receiver<Announcement>,
     shutdown: &CancellationToken,
 ) {
     let mut deliveries = JoinSet::new();
@@ -180,8 +185,7 @@ pub(crate) async fn send_callbacks(
                 if deliveries.len() < MAX_DELIVERIES {
                     deliveries.spawn(callbacks.clone().deliver(sandbox.clone(), announcement));
                 } else {
-                    let id = announcement.invoice_id;
-                    tracing::warn!(id, "callback dropped: {MAX_DELIVERIES} others are on their way");
+                    sandbox.act(|state, now| state.drop_callback(announcement, now));
                 }
             }
         }

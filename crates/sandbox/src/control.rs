@@ -15,9 +15,11 @@ mod prices;
 mod requests;
 mod reset;
 mod rules;
+mod scenario;
 mod sessions;
 mod time;
 mod walk;
+mod world;
 
 use std::sync::Arc;
 
@@ -26,13 +28,21 @@ use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::{Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::{delete, get, post};
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use crate::state::Sandbox;
 
 pub(crate) fn routes() -> Router<Arc<Sandbox>> {
+    verbs()
+        .route("/sandbox/scenarios", get(scenario::list))
+        .route("/sandbox/scenario", post(scenario::play))
+        .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
+}
+
+/// What a step of a scenario can do: all but to play another one.
+fn verbs() -> Router<Arc<Sandbox>> {
     Router::new()
         .route("/sandbox/api", get(api::list))
         .route(
@@ -50,7 +60,11 @@ pub(crate) fn routes() -> Router<Arc<Sandbox>> {
         )
         .route("/sandbox/invoices/{id}/record", post(invoices::lie))
         .route("/sandbox/next-invoice", post(next_invoice::lie))
-        .route("/sandbox/sessions", get(sessions::list))
+        .route(
+            "/sandbox/sessions",
+            get(sessions::list).post(sessions::open),
+        )
+        .route("/sandbox/sessions/{id}/close", post(sessions::close))
         .route("/sandbox/chains", get(chains::list))
         .route("/sandbox/mine", post(chains::mine))
         .route("/sandbox/auto-mine", post(chains::mine_every))
@@ -64,11 +78,13 @@ pub(crate) fn routes() -> Router<Arc<Sandbox>> {
             "/sandbox/faults",
             get(faults::list).post(faults::plan).delete(faults::clear),
         )
+        .route("/sandbox/faults/{number}", delete(faults::forget))
         .route("/sandbox/callbacks", post(callbacks::forge))
         .route("/sandbox/reset", post(reset::reset))
         .route("/sandbox/requests", get(requests::list))
+        .route("/sandbox/requests/{number}", get(requests::show))
         .route("/sandbox/journal", get(journal::list))
-        .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
+        .route("/sandbox/world", get(world::show))
 }
 
 /// No request of the control API comes near this.
@@ -92,6 +108,17 @@ enum ControlError {
     NotFound(String),
     /// 409: not in this state.
     Conflict(String),
+}
+
+impl ControlError {
+    /// The refusal of another verb, handed on.
+    fn of(status: StatusCode, sentence: String) -> Self {
+        match status {
+            StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED => Self::NotFound(sentence),
+            StatusCode::CONFLICT => Self::Conflict(sentence),
+            _ => Self::BadRequest(sentence),
+        }
+    }
 }
 
 impl IntoResponse for ControlError {

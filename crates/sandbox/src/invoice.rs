@@ -16,12 +16,20 @@
 //! service that looks at an invoice only until it runs out disproves the late transaction; one that never leaves
 //! COMPLETED disproves the top-up and the reorg.
 
+mod payments;
+mod received;
+mod status;
+mod transaction;
+
 use jiff::Timestamp;
-use money::{Amount, AmountError, AmountText, Currency, Rounding};
+use money::{Amount, AmountError, Currency};
 use serde_json::{Map, Value};
 
 use crate::coin::Coin;
 use crate::conversion::Terms;
+pub(crate) use received::Received;
+pub(crate) use status::{Final, Status};
+pub(crate) use transaction::{Standing, Transaction};
 
 /// Confirmations of every transaction that complete an invoice. Source: payment-service.md, "Limits".
 pub(crate) const REQUIRED_CONFIRMATIONS: u32 = 3;
@@ -72,64 +80,6 @@ pub(crate) struct Hosted {
     pub(crate) website: String,
     /// Where the end is told.
     pub(crate) callback_url: String,
-}
-
-/// A payment on the chain.
-#[derive(Clone, Debug)]
-pub(crate) struct Transaction {
-    pub(crate) hash: String,
-    pub(crate) amount: Amount,
-    pub(crate) seen_at: Timestamp,
-    pub(crate) standing: Standing,
-}
-
-/// Where a transaction stands on its chain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Standing {
-    /// In the mempool.
-    Waiting,
-    /// In the mempool, with a fee so low that no block takes it.
-    Stuck,
-    /// In a block, with so many confirmations: 1 or more.
-    InBlock(u32),
-    /// Its coins were spent by another transaction: it never was.
-    Replaced,
-}
-
-impl Transaction {
-    /// 0 while no block has it.
-    pub(crate) fn confirmations(&self) -> u32 {
-        match self.standing {
-            Standing::InBlock(confirmations) => confirmations,
-            Standing::Waiting | Standing::Stuck | Standing::Replaced => 0,
-        }
-    }
-}
-
-/// What arrived, counted from the mempool on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Received {
-    pub(crate) crypto: Amount,
-    pub(crate) usd: Amount,
-    pub(crate) local: Amount,
-}
-
-/// `transaction_status` as far as an invoice of POST /invoice reaches it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Status {
-    Checking,
-    Processing,
-    Completed,
-    Failed,
-    /// A hosted checkout alone comes here, before it is an invoice.
-    Cancelled,
-}
-
-/// A status that a callback tells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Final {
-    Completed,
-    Failed,
 }
 
 /// A transition that does not exist.
@@ -261,98 +211,6 @@ impl Invoice {
         self.expires_at
     }
 
-    /// A transaction is seen.
-    pub(crate) fn pay(&mut self, seen: Transaction) -> Result<(), Refused> {
-        let amount = seen.amount;
-        if self.failed {
-            return Err(Refused::HasFailed);
-        }
-        if amount.is_zero() {
-            return Err(Refused::Nothing);
-        }
-        let decimals = self.coin.decimals;
-        if amount.decimals() > decimals {
-            return Err(Refused::TooFine { decimals });
-        }
-        if self.transactions.len() == MAX_TRANSACTIONS {
-            return Err(Refused::TooMany);
-        }
-        let crypto = self.received.crypto.plus(amount);
-        self.received = crypto
-            .and_then(|crypto| Received::worth(crypto, &self.terms, self.local_currency))
-            .map_err(Refused::Incalculable)?;
-        self.transactions.push(seen);
-        Ok(())
-    }
-
-    /// Blocks are found: every transaction counts them but those that are stuck. Says whether any did.
-    pub(crate) fn mine(&mut self, blocks: u32) -> bool {
-        if self.failed || blocks == 0 {
-            return false;
-        }
-        let mut counted = false;
-        for seen in &mut self.transactions {
-            seen.standing = match seen.standing {
-                Standing::Waiting => Standing::InBlock(blocks),
-                Standing::InBlock(count) => Standing::InBlock(count.saturating_add(blocks)),
-                other @ (Standing::Stuck | Standing::Replaced) => other,
-            };
-            counted |= seen.confirmations() > 0;
-        }
-        counted
-    }
-
-    /// Blocks are taken back: what was in them waits again. Says whether anything was.
-    pub(crate) fn reorganize(&mut self, blocks: u32) -> bool {
-        let mut lost = false;
-        for seen in &mut self.transactions {
-            if let Standing::InBlock(count) = seen.standing {
-                seen.standing = match count.saturating_sub(blocks) {
-                    0 => Standing::Waiting,
-                    left => Standing::InBlock(left),
-                };
-                lost = true;
-            }
-        }
-        lost
-    }
-
-    /// The fee of every stuck transaction is raised: the next block takes it.
-    pub(crate) fn unstick(&mut self) -> Result<(), Refused> {
-        let mut stuck = self.transactions.iter_mut();
-        let mut raised = false;
-        for seen in stuck
-            .by_ref()
-            .filter(|seen| seen.standing == Standing::Stuck)
-        {
-            seen.standing = Standing::Waiting;
-            raised = true;
-        }
-        if raised {
-            Ok(())
-        } else {
-            Err(Refused::NoSuchPayment)
-        }
-    }
-
-    /// The latest payment is replaced by one to somebody else: it never was.
-    pub(crate) fn replace(&mut self) -> Result<(), Refused> {
-        let stands = |seen: &&mut Transaction| seen.standing != Standing::Replaced;
-        let latest = self.transactions.iter_mut().rev().find(stands);
-        latest.ok_or(Refused::NoSuchPayment)?.standing = Standing::Replaced;
-        let mut crypto = Amount::ZERO;
-        for seen in self.seen() {
-            crypto = crypto.plus(seen.amount).map_err(Refused::Incalculable)?;
-        }
-        self.received = if crypto.is_zero() {
-            Received::NOTHING
-        } else {
-            Received::worth(crypto, &self.terms, self.local_currency)
-                .map_err(Refused::Incalculable)?
-        };
-        Ok(())
-    }
-
     /// Time is up at once.
     pub(crate) fn expire(&mut self, now: Timestamp) -> Result<(), Refused> {
         if self.seen().next().is_some() {
@@ -391,70 +249,6 @@ impl Invoice {
         let news = reached.filter(|_| reached != self.announced);
         self.announced = reached;
         news
-    }
-}
-
-impl Received {
-    pub(crate) const NOTHING: Self = Self {
-        crypto: Amount::ZERO,
-        usd: Amount::ZERO,
-        local: Amount::ZERO,
-    };
-
-    /// What an amount is worth at the invoice's own rate: in proportion, rounded down to the decimals in which the
-    /// invoice is written (at least those of the currency), so that a payment one unit short is never said to be worth
-    /// the whole. The whole amount is worth exactly what was asked, written as it was.
-    fn worth(crypto: Amount, terms: &Terms, local: Currency) -> Result<Self, AmountError> {
-        let asked = Amount::from(&terms.crypto);
-        if crypto == asked {
-            return Ok(Self {
-                crypto: asked,
-                usd: Amount::from(&terms.usd),
-                local: Amount::from(&terms.local),
-            });
-        }
-        let share = |whole: &AmountText, currency: Currency| {
-            let written = u32::try_from(whole.decimals()).expect("at most 18 decimals");
-            let decimals = written.max(currency.decimals());
-            let share = Amount::from(whole).times_ratio(crypto, asked, decimals, Rounding::Down)?;
-            Ok(share.padded(decimals))
-        };
-        Ok(Self {
-            crypto,
-            usd: share(&terms.usd, Currency::USD)?,
-            local: share(&terms.local, local)?,
-        })
-    }
-}
-
-impl Status {
-    /// The word on the wire.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Checking => "CHECKING",
-            Self::Processing => "PROCESSING",
-            Self::Completed => "COMPLETED",
-            Self::Failed => "FAILED",
-            Self::Cancelled => "CANCELLED",
-        }
-    }
-}
-
-impl Final {
-    /// What a lie says instead.
-    pub(crate) fn opposite(self) -> Self {
-        match self {
-            Self::Completed => Self::Failed,
-            Self::Failed => Self::Completed,
-        }
-    }
-
-    /// The word on the wire.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Completed => Status::Completed.as_str(),
-            Self::Failed => Status::Failed.as_str(),
-        }
     }
 }
 

@@ -50,6 +50,21 @@ pub(crate) struct Announcement {
     pub(crate) callback_url: Option<String>,
     /// How long it is held back.
     pub(crate) delay: Duration,
+    /// Those that were to come before it and come after its first try, oldest first.
+    pub(crate) followers: Vec<Announcement>,
+}
+
+impl Announcement {
+    /// What is told at once, with nothing behind it.
+    pub(crate) fn new(invoice_id: String, reached: Final, callback_url: Option<String>) -> Self {
+        Self {
+            invoice_id,
+            reached,
+            callback_url,
+            delay: Duration::ZERO,
+            followers: Vec::new(),
+        }
+    }
 }
 
 /// What moved an invoice since it was last looked at.
@@ -127,6 +142,11 @@ impl Invoices {
     pub(crate) fn other_address(&self, id: &str) -> Option<String> {
         let invoice = self.find(id)?;
         Some(invoice.coin.chain.address(&self.seed.draw(id, 0)))
+    }
+
+    /// Those that are kept.
+    pub(crate) fn count(&self) -> usize {
+        self.shelf.len()
     }
 
     pub(crate) fn newest_first(&self) -> impl Iterator<Item = &Invoice> {

@@ -6,13 +6,14 @@
 //! | `kind` | members besides `number`, `at`, `kind` |
 //! |---|---|
 //! | `started` | `seed` |
-//! | `request` | `method`, `path` (with query, below `/api`), `nonce`, `asked` (the body, `null` when it is no JSON), `status` (`null`: no answer), `retry_after` (seconds), `did`, `answer`, `code`, `message`, `fault` |
+//! | `request` | `call` (see GET `/sandbox/requests/{call}`), `method`, `path` (with query, below `/api`), `nonce`, `asked` (the body, `null` when it is no JSON), `status` (`null`: no answer), `retry_after` (seconds), `did`, `answer`, `code`, `message`, `fault` |
 //! | `payment` | `invoice_id`, `crypto_code`, `amount`, `transaction_hash`, `confirmations` |
 //! | `unseen_payment` | `invoice_id`, `crypto_code` |
 //! | `replaced` | `invoice_id`, `transaction_hash` |
 //! | `block`, `reorg` | `chain` (`all`, or one), `blocks` |
 //! | `status` | `invoice_id`, `from`, `to` |
 //! | `callback_spoiled` | `invoice_id`, `status`, `fault` |
+//! | `callback_dropped` | `invoice_id`, `status` (too many others waited) |
 //! | `callback_sent` | `invoice_id`, `status`, `url`, `attempt` |
 //! | `callback_answered` | `invoice_id`, `status`, `attempt`, `accepted`, `answer` (the status, or `null`), `why` |
 
@@ -56,6 +57,8 @@ pub(crate) enum Event {
         seed: u64,
     },
     Request {
+        /// Its number among the calls.
+        call: u64,
         method: String,
         path: String,
         nonce: Option<String>,
@@ -106,6 +109,11 @@ pub(crate) enum Event {
         invoice_id: String,
         status: &'static str,
         fault: String,
+    },
+    /// A callback that nobody sends, as too many others wait.
+    CallbackDropped {
+        invoice_id: String,
+        status: &'static str,
     },
     CallbackSent {
         invoice_id: String,
@@ -158,6 +166,11 @@ impl Journal {
         }
         self.recent.truncate(CAPACITY - 1);
         self.recent.push_front(entry);
+    }
+
+    /// The number of the newest entry; 0 before there is one.
+    pub(crate) fn last_number(&self) -> u64 {
+        self.count
     }
 
     /// The entries after a number that are still remembered, oldest first.

@@ -41,6 +41,7 @@ mod platform;
 mod prices;
 mod request_log;
 mod rules;
+mod scenario;
 mod seed;
 mod server;
 mod service;

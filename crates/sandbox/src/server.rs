@@ -18,6 +18,8 @@ use crate::{Settings, control, hosted, page, service};
 
 /// How often invoices are looked at for having run out, when nobody asks.
 const EXPIRY_INTERVAL: Duration = Duration::from_secs(1);
+/// Callbacks that wait to be sent; one more is dropped.
+const MAX_ANNOUNCEMENTS: usize = 10_000;
 /// How long open requests may take to end after the shutdown.
 const GRACE: Duration = Duration::from_secs(2);
 
@@ -32,7 +34,7 @@ pub async fn run(
     shutdown: CancellationToken,
 ) -> anyhow::Result<()> {
     let callbacks = Callbacks::new(settings.callback_url.as_deref())?;
-    let (announce, announcements) = mpsc::unbounded_channel();
+    let (announce, announcements) = mpsc::channel(MAX_ANNOUNCEMENTS);
     let address = listener
         .local_addr()
         .context("the listener has no address")?;

@@ -28,7 +28,7 @@ use serde_json::{Value, json};
 use crate::connection::Cut;
 use crate::faults::Fault;
 use crate::journal::Event;
-use crate::request_log::LoggedCall;
+use crate::request_log::{Exchange, LoggedCall};
 use crate::state::Sandbox;
 use authenticate::authenticate;
 use call::Call;
@@ -178,7 +178,23 @@ fn log(
     );
     let status = (!dropped).then_some(answer.status.as_u16());
     let fault = fault.map(ToString::to_string);
-    let request = Event::Request {
+    let headers = call.headers.iter();
+    let headers = headers.map(|(name, value)| (name.as_str(), value.as_bytes()));
+    let body = call.body.as_deref().unwrap_or_default();
+    let exchange = Exchange::new(headers, body, answer.body.to_string());
+    let logged = LoggedCall {
+        number: 0,
+        at: String::new(),
+        method: call.method.to_string(),
+        path: call.target.clone(),
+        status,
+        code,
+        message: message.clone(),
+        signature: proof.flatten(),
+        fault: fault.clone(),
+    };
+    let request = |call_number| Event::Request {
+        call: call_number,
         method: call.method.to_string(),
         path: call.target.clone(),
         nonce: call.header("nonce").map(ToOwned::to_owned),
@@ -188,22 +204,13 @@ fn log(
         did: answer.did.map(Endpoint::did),
         answer: (!answer.did.is_some_and(Endpoint::is_long)).then(|| answer.body.clone()),
         code,
-        message: message.clone(),
-        fault: fault.clone(),
+        message,
+        fault,
     };
     sandbox.act(|state, now| {
-        state.journal.add(now, request);
-        state.requests.add(LoggedCall {
-            number: 0,
-            at: now.to_string(),
-            method: call.method.to_string(),
-            path: call.target.clone(),
-            status,
-            code,
-            message,
-            signature: proof.flatten(),
-            fault,
-        });
+        let at = now.to_string();
+        let number = state.requests.add(LoggedCall { at, ..logged }, exchange);
+        state.journal.add(now, request(number));
     });
 }
 

@@ -65,6 +65,10 @@ impl<T> Shelf<T> {
         self.things.get_mut(place)
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.things.len()
+    }
+
     pub(crate) fn newest_first(&self) -> impl Iterator<Item = &T> {
         self.things.iter().rev()
     }

@@ -20,18 +20,34 @@ pub(crate) struct SignatureAttempt<'a> {
     pub(crate) signature: &'a str,
 }
 
+/// What explains a wrong signature.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Mistake {
+    /// What to do about it.
+    pub(crate) hint: &'static str,
+    /// What was signed.
+    pub(crate) signed_message: Vec<u8>,
+}
+
 impl SignatureAttempt<'_> {
     /// The mistake, when it is one of the usual ones.
-    pub(crate) fn mistake(&self, settings: &Settings, expected: &[u8]) -> Option<&'static str> {
+    pub(crate) fn mistake(&self, settings: &Settings, expected: &[u8]) -> Option<Mistake> {
         let secret = &settings.api_secret;
-        self.wrong_form(secret, expected)
-            .or_else(|| self.wrong_secret(settings, expected))
-            .or_else(|| {
-                let mut messages = self.wrong_messages().into_iter();
-                let explains = |message: &[u8]| is_signed(secret, message, self.signature);
-                let found = messages.find(|(message, _)| explains(message));
-                found.map(|(_, hint)| hint)
-            })
+        let form = self.wrong_form(secret, expected);
+        if let Some(hint) = form.or_else(|| self.wrong_secret(settings, expected)) {
+            let signed_message = expected.to_vec();
+            return Some(Mistake {
+                hint,
+                signed_message,
+            });
+        }
+        let mut messages = self.wrong_messages().into_iter();
+        let explains = |message: &[u8]| is_signed(secret, message, self.signature);
+        let (signed_message, hint) = messages.find(|(message, _)| explains(message))?;
+        Some(Mistake {
+            hint,
+            signed_message,
+        })
     }
 
     /// The right digest in the wrong clothes, or a digest of another kind.

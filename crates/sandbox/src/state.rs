@@ -6,11 +6,12 @@ use std::time::Duration;
 use anyhow::Context as _;
 use jiff::{SignedDuration, Timestamp};
 use money::Amount;
-use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::mpsc::Sender;
+use tokio::sync::mpsc::error::TrySendError;
 
 use crate::chain::Chain;
 use crate::chains::Chains;
-use crate::faults::{self, Fault, Faults};
+use crate::faults::{Fault, Faults};
 use crate::invoice::{Final, Refused, Standing};
 use crate::invoices::{Announcement, Change, Invoices};
 use crate::journal::{Event, Journal};
@@ -24,6 +25,9 @@ use crate::throttle::Throttle;
 use crate::warp::Warp;
 use crate::{Clock, Settings};
 
+/// Callbacks that wait for another one to go first; one more goes out in its turn.
+const MAX_HELD: usize = 1_000;
+
 /// A running sandbox: settings that stay, state that moves.
 #[derive(Debug)]
 pub(crate) struct Sandbox {
@@ -31,12 +35,14 @@ pub(crate) struct Sandbox {
     /// The address under which browsers reach the sandbox, without a slash at its end.
     pub(crate) public_url: String,
     state: Mutex<State>,
-    announcements: UnboundedSender<Announcement>,
+    announcements: Sender<Announcement>,
 }
 
 /// What moves. Everything in it is pure: time is an argument.
 #[derive(Debug)]
 pub(crate) struct State {
+    /// Where all of it comes from.
+    pub(crate) seed: u64,
     pub(crate) rules: Rules,
     pub(crate) prices: Prices,
     pub(crate) sessions: Sessions,
@@ -60,9 +66,11 @@ impl State {
     /// A world in which nothing has happened yet, except for what the journal knows.
     pub(crate) fn new(settings: &Settings, seed: u64, journal: Journal) -> anyhow::Result<Self> {
         let clock = settings.clock.now();
-        let seed = Seed::new(seed);
+        let number = seed;
+        let seed = Seed::new(number);
         let prices = Prices::new(settings, seed);
         Ok(Self {
+            seed: number,
             rules: Rules::new(settings),
             prices: prices.context("the prices cannot be stated in the local currency")?,
             sessions: Sessions::new(seed),
@@ -101,13 +109,9 @@ impl State {
             };
             self.journal.add(now, payment);
             if self.faults.take_early() {
-                let callback_url = invoice.hosted.as_ref();
-                let early = Announcement {
-                    invoice_id: id.to_owned(),
-                    reached: Final::Completed,
-                    callback_url: callback_url.map(|hosted| hosted.callback_url.clone()),
-                    delay: Duration::ZERO,
-                };
+                let hosted = invoice.hosted.as_ref();
+                let url = hosted.map(|hosted| hosted.callback_url.clone());
+                let early = Announcement::new(id.to_owned(), Final::Completed, url);
                 self.outgoing.push(early);
             }
         }
@@ -153,10 +157,10 @@ impl State {
             };
             self.journal.add(now, spoiled);
         }
-        callback.delay = faults::delay(fault.as_ref());
+        callback.delay = fault.as_ref().map_or(Duration::ZERO, Fault::delay);
         match fault {
             Some(Fault::Lost {}) => return,
-            Some(Fault::Reordered {}) => {
+            Some(Fault::Reordered {}) if self.held.len() < MAX_HELD => {
                 self.held.push(callback);
                 return;
             }
@@ -164,8 +168,25 @@ impl State {
             Some(Fault::Lying {}) => callback.reached = callback.reached.opposite(),
             _ => {}
         }
+        callback.followers = core::mem::take(&mut self.held);
         self.outgoing.push(callback);
-        self.outgoing.append(&mut self.held);
+    }
+
+    /// A callback for which there is no room, and those behind it: said, and written down.
+    pub(crate) fn drop_callback(&mut self, callback: Announcement, now: Timestamp) {
+        let Announcement {
+            invoice_id,
+            reached,
+            followers,
+            ..
+        } = callback;
+        let status = reached.as_str();
+        tracing::warn!(invoice_id, status, "callback dropped: too many others wait");
+        let dropped = Event::CallbackDropped { invoice_id, status };
+        self.journal.add(now, dropped);
+        for follower in followers {
+            self.drop_callback(follower, now);
+        }
     }
 
     /// What moved since the last look, written down.
@@ -188,7 +209,7 @@ impl Sandbox {
     pub(crate) fn new(
         settings: Settings,
         public_url: String,
-        announcements: UnboundedSender<Announcement>,
+        announcements: Sender<Announcement>,
     ) -> anyhow::Result<Self> {
         let mut journal = Journal::appending_to(settings.log_file.as_deref())?;
         let seed = settings.seed;
@@ -219,21 +240,21 @@ impl Sandbox {
         state.catch_up(now);
         for change in state.changes(now) {
             if let Some(reached) = change.announced {
-                let callback = Announcement {
-                    invoice_id: change.invoice_id,
-                    reached,
-                    callback_url: change.callback_url,
-                    delay: Duration::ZERO,
-                };
+                let callback = Announcement::new(change.invoice_id, reached, change.callback_url);
                 state.send(callback, now);
             }
         }
-        for announcement in state.outgoing.drain(..) {
-            if self.announcements.send(announcement).is_err() {
-                tracing::debug!("nobody is left to send callbacks");
+        self.hand_over(&mut state, now);
+        result
+    }
+
+    /// Gives the sender what is to be told. What it has no room for is dropped and written down.
+    fn hand_over(&self, state: &mut State, now: Timestamp) {
+        for announcement in core::mem::take(&mut state.outgoing) {
+            if let Err(TrySendError::Full(dropped)) = self.announcements.try_send(announcement) {
+                state.drop_callback(dropped, now);
             }
         }
-        result
     }
 
     /// The service's own clock, which may be told to run ahead: what the header Date says and nonces are compared with.
@@ -243,3 +264,6 @@ impl Sandbox {
         now.saturating_add(skew).unwrap_or(now)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -37,7 +37,7 @@ const fn verb(
     }
 }
 
-const VERBS: [Verb; 46] = [
+const VERBS: &[Verb] = &[
     verb(
         "GET",
         "/sandbox/invoices?limit=50",
@@ -137,6 +137,18 @@ const VERBS: [Verb; 46] = [
     verb("GET", "/sandbox/chains", "every chain with its height", ""),
     verb(
         "POST",
+        "/sandbox/sessions",
+        "opens a hosted checkout without a merchant",
+        r#"{"amount": "20.00", "email": "customer@shop.example"}"#,
+    ),
+    verb(
+        "POST",
+        "/sandbox/sessions/{id}/close",
+        "its customer leaves before an asset is picked: CANCELLED",
+        "",
+    ),
+    verb(
+        "POST",
         "/sandbox/mine",
         "finds blocks, on every chain or on one",
         r#"{"blocks": 1, "chain": "bitcoin"}"#,
@@ -231,6 +243,13 @@ const VERBS: [Verb; 46] = [
     ),
     verb("DELETE", "/sandbox/faults", "forgets all faults", ""),
     verb(
+        "DELETE",
+        "/sandbox/faults/{number}",
+        "forgets one fault that is to come",
+        "",
+    ),
+    verb("DELETE", "/sandbox/faults", "forgets all of them", ""),
+    verb(
         "POST",
         "/sandbox/callbacks",
         "sends a callback that nothing has caused",
@@ -244,9 +263,39 @@ const VERBS: [Verb; 46] = [
     ),
     verb(
         "GET",
+        "/sandbox/requests/{number}",
+        "one of them with its headers, body and answer",
+        "",
+    ),
+    verb(
+        "GET",
         "/sandbox/journal?after=0",
         "all that happened, oldest first",
         "",
+    ),
+    verb(
+        "GET",
+        "/sandbox/world?after=0&limit=50",
+        "all that the page shows, in one answer",
+        "",
+    ),
+    verb(
+        "GET",
+        "/sandbox/scenarios",
+        "the scenarios that have a name, with their steps",
+        "",
+    ),
+    verb(
+        "POST",
+        "/sandbox/scenario",
+        "plays one of them, on an invoice or on a new one; `pause_ms` between the steps",
+        r#"{"name": "paid", "open": {"crypto_code": "LTC", "amount": "30.00"}}"#,
+    ),
+    verb(
+        "POST",
+        "/sandbox/scenario",
+        "plays steps of your own; {invoice} is the invoice that it opens",
+        r#"{"steps": [{"path": "invoices/{invoice}/pay", "body": {"amount": "half"}}, {"path": "mine", "body": {"blocks": 3}}]}"#,
     ),
     verb(
         "POST",

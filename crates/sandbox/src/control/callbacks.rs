@@ -1,7 +1,6 @@
 //! POST /sandbox/callbacks: sends a callback that nothing has caused.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Json;
 use axum::body::Bytes;
@@ -50,15 +49,12 @@ pub(super) async fn forge(
     }
     sandbox.act(|state, _| {
         let session = state.sessions.find(&forged.invoice_id);
-        let callback = Announcement {
-            callback_url: session.map(|session| session.callback_url.clone()),
-            invoice_id: forged.invoice_id.clone(),
-            reached: match forged.status {
-                Word::Completed => Final::Completed,
-                Word::Failed => Final::Failed,
-            },
-            delay: Duration::ZERO,
+        let url = session.map(|session| session.callback_url.clone());
+        let reached = match forged.status {
+            Word::Completed => Final::Completed,
+            Word::Failed => Final::Failed,
         };
+        let callback = Announcement::new(forged.invoice_id.clone(), reached, url);
         for _ in 0..forged.times {
             state.outgoing.push(callback.clone());
         }

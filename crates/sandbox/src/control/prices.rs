@@ -26,20 +26,22 @@ pub(super) struct PriceView {
 }
 
 pub(super) async fn list(Extract(sandbox): Extract<Arc<Sandbox>>) -> Json<Vec<PriceView>> {
+    Json(sandbox.act(|state, _| views(state)))
+}
+
+pub(super) fn views(state: &State) -> Vec<PriceView> {
     let text =
         |amount: Option<Amount>| amount.map_or_else(String::new, |amount| amount.to_string());
-    Json(sandbox.act(|state, _| {
-        let listed = state.prices.listed();
-        let views = listed.map(|(coin, usd)| PriceView {
-            crypto_code: coin.code.to_string(),
-            asset: coin.symbol,
-            network: coin.network,
-            usd: usd.padded(2).to_string(),
-            min: text(coin.limits.min),
-            max: text(coin.limits.max),
-        });
-        views.collect()
-    }))
+    let listed = state.prices.listed();
+    let views = listed.map(|(coin, usd)| PriceView {
+        crypto_code: coin.code.to_string(),
+        asset: coin.symbol,
+        network: coin.network,
+        usd: usd.padded(2).to_string(),
+        min: text(coin.limits.min),
+        max: text(coin.limits.max),
+    });
+    views.collect()
 }
 
 #[derive(Debug, Deserialize)]

@@ -47,7 +47,7 @@ pub(super) async fn change(
     })))
 }
 
-fn view(state: &State, clock: jiff::Timestamp) -> Value {
+pub(super) fn view(state: &State, clock: jiff::Timestamp) -> Value {
     let here = state.warp.here(clock);
     json!({
         "now": here.to_string(),

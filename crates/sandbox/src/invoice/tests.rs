@@ -1,3 +1,5 @@
+use money::AmountText;
+
 use super::*;
 use crate::coin::offered;
 

@@ -103,6 +103,7 @@ fn check_signature(
         expected_message: String::from_utf8_lossy(&message).into_owned(),
         expected_signature: sign(&settings.api_secret, &message),
         received_signature: signature.chars().take(200).collect(),
+        signed_message: None,
         hint: None,
     };
     let attempt = SignatureAttempt {
@@ -122,12 +123,15 @@ fn check_signature(
         "the signature is not the lower-case hexadecimal HMAC-SHA384 of this message under your secret: {}",
         proof.expected_message
     ));
-    let hint = attempt.mistake(settings, &message);
-    let refusal = refusal.with_proof(proof);
-    Err(match hint {
-        Some(hint) => refusal.with_hint(hint),
-        None => refusal,
-    })
+    let Some(mistake) = attempt.mistake(settings, &message) else {
+        return Err(refusal.with_proof(proof));
+    };
+    let signed_message = String::from_utf8_lossy(&mistake.signed_message).into_owned();
+    let proof = SignatureProof {
+        signed_message: Some(signed_message),
+        ..proof
+    };
+    Err(refusal.with_proof(proof).with_hint(mistake.hint))
 }
 
 fn check_content_type(call: &Call) -> Result<(), Refusal> {

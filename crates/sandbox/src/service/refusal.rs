@@ -86,6 +86,8 @@ pub(crate) struct SignatureProof {
     pub(crate) expected_message: String,
     pub(crate) expected_signature: String,
     pub(crate) received_signature: String,
+    /// The message under the received signature, when a mistake explains it.
+    pub(crate) signed_message: Option<String>,
     /// The mistake that explains the received signature, when it is one of the usual ones.
     pub(crate) hint: Option<String>,
 }

@@ -36,6 +36,7 @@ async fn every_example_works_in_the_order_of_the_list() {
     let world = World::start().await;
     let session = session(&world).await;
     let mut session_after_reset = session.clone();
+    let mut fault_number = String::new();
     let verbs = world.get("api").await;
     for verb in verbs.as_array().unwrap() {
         let (method, path) = (
@@ -53,8 +54,18 @@ async fn every_example_works_in_the_order_of_the_list() {
             let pay = json!({"amount": "exact"});
             send(&world, "POST", "/sandbox/invoices/latest/pay", &pay).await;
         }
+        if path.ends_with("/faults/{number}") {
+            let fault = json!({"endpoint": "any", "kind": "drop"});
+            fault_number = world.control("faults", &fault.to_string()).await["number"].to_string();
+        }
+        let number = if path.contains("requests") {
+            "1"
+        } else {
+            &fault_number
+        };
         let filled = path
             .replace("{id}", "latest")
+            .replace("{number}", number)
             .replace("{session}", &session_after_reset);
         let example = verb["example"]
             .to_string()

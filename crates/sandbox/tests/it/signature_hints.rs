@@ -73,6 +73,8 @@ async fn a_message_that_was_put_together_wrongly_is_recognised() {
             .with("signature", &signature(&signed));
         let hint = hint(&world, call).await;
         assert!(hint.contains(expected), "{expected}: {hint}");
+        let log = world.get("requests").await;
+        assert_eq!(log[0]["signature"]["signed_message"], signed);
     }
 }
 
@@ -150,6 +152,7 @@ async fn what_explains_nothing_is_shown_beside_what_was_expected() {
             "expected_message": message,
             "expected_signature": signature(&message),
             "received_signature": received,
+            "signed_message": null,
             "hint": null,
         })
     );
