@@ -10,7 +10,9 @@
 //! says against a credit changes no status: it is told, once each time that it says something else.
 
 mod after_credit;
+mod remember;
 
+pub(crate) use self::remember::remember;
 use crate::{Attempt, EventType, Order, OrderStatus, Standing, Verdict};
 
 /// What a verdict changes about its order.
@@ -52,7 +54,7 @@ pub fn advance(order: &Order, attempt: &Attempt, verdict: &Verdict) -> Change {
         return unchanged;
     }
     if order.status.is_settled() {
-        return after_credit::second_payment(invoice.standing, standing, unchanged);
+        return after_credit::second_payment(invoice, verdict, unchanged);
     }
     let carries_money = matches!(
         standing,
@@ -69,6 +71,9 @@ pub fn advance(order: &Order, attempt: &Attempt, verdict: &Verdict) -> Change {
     };
     let is_late = carries_money
         && invoice.progress.received.crypto.is_zero()
+        && verdict
+            .progress()
+            .is_some_and(|now| invoice.is_untold(now.received.crypto))
         && (!is_current || is_over(order.status) || is_over_for(invoice.standing));
     let mut events = Vec::new();
     if is_late {

@@ -108,6 +108,9 @@ pub struct Invoice {
     pub standing_since: Timestamp,
     /// What has arrived by the latest observation.
     pub progress: Progress,
+    /// How much of it the store was told of as a late payment, in the asset; absent while it was told of none. The same
+    /// money, gone and there again, is told once.
+    pub told_late: Option<Amount>,
     /// When the service last answered about it.
     pub observed_at: Option<Timestamp>,
     /// When it is asked about next; absent when nothing can change any more.
@@ -238,9 +241,15 @@ impl Invoice {
             standing: Standing::Waiting,
             standing_since: opened_at,
             progress: Progress::NOTHING,
+            told_late: None,
             observed_at: None,
             next_poll_at: None,
         }
+    }
+
+    /// Whether the store was not told yet that so much arrived late.
+    pub(crate) fn is_untold(&self, received: Amount) -> bool {
+        self.told_late.is_none_or(|told| received > told)
     }
 
     /// Where the hosted page is; `None` for an address.

@@ -1,5 +1,7 @@
 //! One order of 19.90 dollars, one attempt at it in Bitcoin, and what the service may say of it.
 
+pub(crate) mod life;
+
 use jiff::{SignedDuration, Timestamp};
 use money::{Amount, CryptoCode, Currency};
 

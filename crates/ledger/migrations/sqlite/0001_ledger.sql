@@ -91,6 +91,8 @@ CREATE TABLE attempts (
     confirmations_required INTEGER,
     transaction_hash  TEXT,
     paid_in           TEXT,
+    -- How much of it the store was told of as a late payment.
+    told_late         TEXT,
     observed_at       INTEGER,
     next_poll_at      INTEGER,
     urgency           TEXT NOT NULL DEFAULT 'planned' CHECK (urgency IN ('planned', 'watched', 'hinted')),

@@ -20,7 +20,7 @@ pub(super) fn reconsider(
     if reverted.is_some() && reverted != unchanged.reverted {
         events.push(EventType::Reverted);
     }
-    if stands && now.is_some_and(|now| now > credited) {
+    if stands && now.is_some_and(|now| now > credited && invoice.is_untold(now)) {
         events.push(EventType::LatePayment);
     }
     Change {
@@ -30,10 +30,11 @@ pub(super) fn reconsider(
     }
 }
 
-/// Another attempt of a credited order: a second payment is told.
-pub(super) fn second_payment(before: Standing, now: Standing, unchanged: Change) -> Change {
-    let is_payment = matches!(now, Standing::Settled | Standing::Short);
-    if is_payment && now != before {
+/// Another attempt of a credited order: a second payment is told, and once, however often it goes and comes.
+pub(super) fn second_payment(invoice: &Invoice, verdict: &Verdict, unchanged: Change) -> Change {
+    if let Verdict::Settled { progress, .. } | Verdict::Short(progress) = verdict
+        && invoice.is_untold(progress.received.crypto)
+    {
         return Change {
             events: vec![EventType::LatePayment],
             ..unchanged

@@ -1,3 +1,5 @@
+mod lives;
+
 use super::*;
 use crate::fixtures::{attempt, exact, order, received, said};
 use crate::{AttemptState, Progress, judge};

@@ -7,11 +7,11 @@ use super::attempts::find;
 use super::events::tell;
 use super::orders::{get, set_status};
 use super::rows::{self, millis};
+use crate::advance::remember;
 use crate::order::word_of;
 use crate::{
     Attempt, AttemptId, Change, DueAttempt, Hold, LedgerError, Observation, Observed, Order,
-    OrderId, Progress, Settlement, Standing, Verdict, advance, judge, next_poll,
-    next_poll_after_hold,
+    OrderId, Settlement, Standing, Verdict, advance, judge,
 };
 
 pub(super) async fn record(
@@ -147,35 +147,19 @@ async fn apply_to_attempt(
     verdict: &Verdict,
     change: &Change,
 ) -> Result<bool, LedgerError> {
-    let Some(invoice) = attempt.invoice() else {
+    let kept = remember(order, attempt, verdict, change, observation.observed_at);
+    let (Some(known), Some(now)) = (attempt.invoice(), kept) else {
         return Ok(false);
     };
-    let mut now = invoice.clone();
-    // What was credited stays on record as it was, whatever is said against it.
-    let is_kept = order.is_credited_by(attempt) && change.reverted.is_some();
-    if !is_kept {
-        now.standing = verdict.standing().unwrap_or(invoice.standing);
-        now.progress = match verdict {
-            Verdict::Waiting | Verdict::Expired => Progress::NOTHING,
-            _ => verdict.progress().unwrap_or(&invoice.progress).clone(),
-        };
-    }
-    if now.standing != invoice.standing {
-        now.standing_since = observation.observed_at;
-    }
-    let moved = now.standing != invoice.standing || now.progress != invoice.progress;
+    let moved = now.standing != known.standing || now.progress != known.progress;
     let (count, required) = now.progress.confirmations.unzip();
-    let next = match verdict {
-        Verdict::Held(_) => next_poll_after_hold(&now, observation.observed_at),
-        _ => next_poll(&now, observation.observed_at),
-    };
     // A look that was hurried while this one was under way is not forgotten, unless there is nothing left to hurry for.
     sqlx::query(
         "UPDATE attempts SET standing = ?1, received_crypto = ?2, received_usd = ?3, received_local = ?4,
              confirmations = ?5, confirmations_required = ?6, transaction_hash = ?7, observed_at = ?8,
-             paid_in = ?11, standing_since = ?12,
+             paid_in = ?11, standing_since = ?12, told_late = ?13,
              next_poll_at = CASE WHEN next_poll_at < lease_until AND ?1 <> 'settled'
-                 THEN min(next_poll_at, ?9) ELSE ?9 END,
+                 THEN min(next_poll_at, coalesce(?9, next_poll_at)) ELSE ?9 END,
              urgency = iif(?1 = 'settled', 'planned', urgency),
              lease_until = 0
          WHERE id = ?10",
@@ -188,10 +172,11 @@ async fn apply_to_attempt(
     .bind(required)
     .bind(&now.progress.transaction_hash)
     .bind(millis(observation.observed_at))
-    .bind(next.map(millis))
+    .bind(now.next_poll_at.map(millis))
     .bind(attempt.terms.id.as_str())
     .bind(now.progress.paid_in.as_ref().map(money::CryptoCode::as_str))
     .bind(millis(now.standing_since))
+    .bind(now.told_late.map(|told| told.to_string()))
     .execute(tx)
     .await?;
     Ok(moved)

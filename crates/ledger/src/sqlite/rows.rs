@@ -36,6 +36,11 @@ fn amount(row: &SqliteRow, column: &str) -> Result<Amount, LedgerError> {
     read(column, Amount::parse(row.try_get(column)?))
 }
 
+fn maybe_amount(row: &SqliteRow, column: &str) -> Result<Option<Amount>, LedgerError> {
+    let text: Option<&str> = row.try_get(column)?;
+    read(column, text.map(Amount::parse).transpose())
+}
+
 fn currency(row: &SqliteRow, column: &str) -> Result<Currency, LedgerError> {
     read(column, Currency::parse(row.try_get(column)?))
 }
@@ -171,6 +176,7 @@ fn invoice(row: &SqliteRow) -> Result<Invoice, LedgerError> {
                     .transpose(),
             )?,
         },
+        told_late: maybe_amount(row, "told_late")?,
         observed_at: maybe_time(row, "observed_at")?,
         next_poll_at: maybe_time(row, "next_poll_at")?,
     })

@@ -3,6 +3,7 @@
 mod attempting;
 mod crediting;
 mod keeping;
+mod lives;
 mod opening;
 mod requesting;
 mod telling;

@@ -198,3 +198,37 @@ async fn a_late_payment_is_told_with_its_own_invoice() {
         "0.0001"
     );
 }
+
+#[tokio::test]
+async fn a_second_payment_that_goes_and_comes_is_told_once_and_a_larger_one_again() {
+    let home = home("flip").await;
+    awaiting(&home.ledger, 1).await;
+    attempt(&home.ledger, 1, 2).await;
+    let planned = Urgency::Planned;
+    let due = home.ledger.due_attempts(planned, at(60), at(90), 9).await;
+    let due = due.unwrap();
+    let second = |look| DueAttempt {
+        look,
+        ..due[1].clone()
+    };
+    let half = received("COMPLETED", "0.0001", "6.42", "6.42");
+    let double = received("COMPLETED", "0.0006", "39.00", "39.00");
+    for (due, seen) in [
+        (due[0].clone(), exact("COMPLETED")),
+        (second(1), half.clone()),
+        (second(2), said("FAILED")),
+        (second(3), half.clone()),
+        (second(4), double.clone()),
+        (second(5), half),
+        (second(6), double),
+    ] {
+        let invoice_id = Some(due.invoice_id.to_string());
+        let seen = Observation { invoice_id, ..seen };
+        home.ledger.observe(&due, &seen).await.unwrap();
+    }
+    let told = event_types(&home.ledger).await;
+    let late = told.iter().filter(|event| **event == E::LatePayment);
+    let of_the_first = usize::from(due[0].attempt_id != new_attempt(2).id);
+    assert_eq!(late.count(), of_the_first + 2, "{told:?}");
+    assert_eq!(told.iter().filter(|event| **event == E::Paid).count(), 1);
+}

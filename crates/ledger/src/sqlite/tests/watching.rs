@@ -238,3 +238,28 @@ async fn a_deferral_that_comes_late_does_not_end_a_later_look() {
     home.ledger.defer_attempt(&slow, at(61)).await.unwrap();
     assert_eq!(due_of(&home.ledger, Urgency::Planned, 62).await, []);
 }
+
+#[tokio::test]
+async fn a_callback_during_the_last_look_of_all_leads_to_another_look() {
+    let home = home("during-the-last").await;
+    awaiting(&home.ledger, 1).await;
+    let (month, known) = (30 * 24 * 3600, invoice(1).id);
+    see(&home.ledger, month, said("FAILED")).await;
+    // The service says FAILED to a look that a callback asked for, completes the payment, and says so meanwhile.
+    home.ledger
+        .hurry_invoice(&known, at(month + 60))
+        .await
+        .unwrap();
+    let under_way = look(&home.ledger, month + 60).await;
+    home.ledger
+        .hurry_invoice(&known, at(month + 61))
+        .await
+        .unwrap();
+    let seen = Observation {
+        observed_at: at(month + 62),
+        ..said("FAILED")
+    };
+    home.ledger.observe(&under_way, &seen).await.unwrap();
+    see(&home.ledger, month + 63, exact("COMPLETED")).await;
+    assert_eq!(status(&home.ledger, 1).await, OrderStatus::Paid);
+}
