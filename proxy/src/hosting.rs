@@ -152,7 +152,9 @@ fn not_made(error: &CallError) -> ApiError {
         ApiError::new(ErrorCode::ServiceUnavailable, message).retry_after(seconds)
     };
     match error {
-        CallError::RateLimited { retry_after } => unavailable(
+        CallError::RateLimited { retry_after }
+        | CallError::CircuitOpen { retry_after }
+        | CallError::OutOfBudget { retry_after } => unavailable(
             u32::try_from(retry_after.as_secs())
                 .unwrap_or(u32::MAX)
                 .max(1),
@@ -164,10 +166,9 @@ fn not_made(error: &CallError) -> ApiError {
             ApiError::new(ErrorCode::AmountOutOfRange, message)
         }
         // POST /checkout says what is wrong in words alone: {"error": true, "message": …}.
-        CallError::Refused { status: 400, .. } => {
-            let message = "The payment service refuses this order. Check its e-mail address, amount and currency; \
-                           the operator's log holds the service's own words.";
-            ApiError::new(ErrorCode::InvalidRequest, message)
+        CallError::Refused { status: 400, error } => {
+            let message = "The payment service refuses this order: check its e-mail address, amount and currency.";
+            ApiError::new(ErrorCode::ServiceRefused, message).said_by_service(400, error)
         }
         CallError::Refused { .. } => unavailable(30),
         _ => unavailable(5),

@@ -13,6 +13,7 @@ mod openapi;
 mod page;
 mod request_log;
 mod routes;
+mod said;
 
 pub(crate) use admin::admin_routes;
 pub(crate) use error::ApiError;

@@ -359,3 +359,23 @@ async fn what_was_tried_is_listed_with_what_the_store_answered() {
     answer.refused(404, "not_found");
     world.end().await;
 }
+
+#[tokio::test]
+async fn what_the_service_refuses_of_a_hosted_order_is_told_in_its_words() {
+    let world = World::start().await;
+    let mut order = lamp();
+    order["flow"] = "hosted".into();
+    let answer = world.store().opens(&order).await;
+    answer
+        .refused(400, "invalid_request")
+        .naming("customer_email");
+    order["customer_email"] = "ann@buyer.example".into();
+    // The Angolan kwanza, which the sandbox's hosted page does not take.
+    order["currency"] = "AOA".into();
+    let answer = world.store().opens(&order).await;
+    let answer = answer.refused(422, "service_refused");
+    assert_eq!(answer.body["error"]["service"]["status"], 400);
+    let said = answer.text_at("/error/service/message");
+    assert!(said.contains("AOA"), "{said}");
+    world.end().await;
+}

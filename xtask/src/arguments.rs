@@ -9,7 +9,8 @@ cargo xtask <command>
   demo     start the sandbox, the proxy and a demo shop, and say what to try
              --port-base N       the proxy's port; the others follow (8080)
              --database-url URL  where the proxy keeps its ledger (SQLite in a temporary folder)
-  test     every check: format, dependencies, lints, docs, tests, browser, budget
+  test     every check: format, dependencies, lints, docs, tests, browser, budget, HTTP
+             --only TEXT         the checks alone whose claim has this text, such as HTTP
   build    the release: dist/ and one florin-proxy with the widget inside
   budget   the widget's sizes against the promise
   bench    the other promised numbers, measured
@@ -22,7 +23,7 @@ Each installs what it misses.";
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Command {
     Demo(DemoWishes),
-    Test,
+    Test(TestWishes),
     Build,
     Budget,
     Bench,
@@ -37,6 +38,13 @@ pub(crate) struct KillWishes {
     pub(crate) kills: u64,
     /// What chance follows from.
     pub(crate) seed: u64,
+}
+
+/// What the test may be told.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct TestWishes {
+    /// Part of the claims that are checked, in any case; `None`: all of them.
+    pub(crate) only: Option<String>,
 }
 
 /// What the demo may be told.
@@ -59,7 +67,7 @@ pub(crate) fn read(words: impl IntoIterator<Item = String>) -> anyhow::Result<Co
     let mut words = words.into_iter();
     let command = match words.next().as_deref() {
         Some("demo") => return demo(words),
-        Some("test") => Command::Test,
+        Some("test") => return test(words),
         Some("build") => Command::Build,
         Some("budget") => Command::Budget,
         Some("bench") => return bench(words),
@@ -72,6 +80,19 @@ pub(crate) fn read(words: impl IntoIterator<Item = String>) -> anyhow::Result<Co
         }
         None => Ok(command),
     }
+}
+
+fn test(mut words: impl Iterator<Item = String>) -> anyhow::Result<Command> {
+    let mut wishes = TestWishes::default();
+    while let Some(word) = words.next() {
+        let flag = Flag::read(word);
+        match flag.name.as_str() {
+            "--only" => wishes.only = Some(flag.value(&mut words)?),
+            "--help" | "-h" => return Ok(Command::Help),
+            other => bail!("test knows --only, not {other:?}"),
+        }
+    }
+    Ok(Command::Test(wishes))
 }
 
 fn demo(mut words: impl Iterator<Item = String>) -> anyhow::Result<Command> {
@@ -181,13 +202,23 @@ mod tests {
     }
 
     #[test]
+    fn a_test_may_be_told_which_checks() {
+        assert_eq!(typed("test").unwrap(), Command::Test(TestWishes::default()));
+        let only = Some("http".to_owned());
+        let wishes = TestWishes { only };
+        assert_eq!(typed("test --only=http").unwrap(), Command::Test(wishes));
+    }
+
+    #[test]
     fn what_is_not_understood_is_named() {
         assert_eq!(
             refused("demmo"),
             "there is no command \"demmo\"; `cargo xtask help` lists them"
         );
+        assert_eq!(refused("test --fast"), "test knows --only, not \"--fast\"");
+        assert_eq!(refused("test --only"), "--only wants a value behind it");
         assert_eq!(
-            refused("test --fast"),
+            refused("budget --fast"),
             "\"--fast\" is not understood here; `cargo xtask help` lists the flags"
         );
         assert_eq!(

@@ -38,7 +38,7 @@ fn run() -> anyhow::Result<ExitCode> {
     let workspace = Workspace::find()?;
     match command {
         Command::Demo(wishes) => demo::run(&workspace, &wishes),
-        Command::Test => test::run(&workspace),
+        Command::Test(wishes) => test::run(&workspace, &wishes),
         Command::Build => build::run(&workspace),
         Command::Budget => budget::run(&workspace),
         Command::Bench => bench::run(&workspace),

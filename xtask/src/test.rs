@@ -2,6 +2,9 @@
 
 use std::process::ExitCode;
 
+use anyhow::bail;
+
+use crate::arguments::TestWishes;
 use crate::program::Program;
 use crate::screen::{self, bad, good, heading};
 use crate::stopwatch::Stopwatch;
@@ -103,15 +106,16 @@ const CHECKS: [Check; 10] = [
     },
 ];
 
-/// Runs all checks; fails when one fails.
+/// Runs the wanted checks; fails when one fails.
 ///
 /// # Errors
-/// The set-up cannot be completed; the sentence says what to do.
-pub(crate) fn run(workspace: &Workspace) -> anyhow::Result<ExitCode> {
+/// None of the checks is wanted, or the set-up cannot be completed; the sentence says what to do.
+pub(crate) fn run(workspace: &Workspace, wishes: &TestWishes) -> anyhow::Result<ExitCode> {
+    let checks = wanted(wishes)?;
     tools::set_up(workspace)?;
     tools::install_browsers(workspace)?;
     let mut failed = Vec::new();
-    for check in &CHECKS {
+    for check in &checks {
         heading(check.claim);
         let watch = Stopwatch::start();
         let outcome = (check.run)(workspace);
@@ -130,7 +134,7 @@ pub(crate) fn run(workspace: &Workspace) -> anyhow::Result<ExitCode> {
     }
     println!(
         "\n{} passed, {} failed",
-        CHECKS.len() - failed.len(),
+        checks.len() - failed.len(),
         failed.len()
     );
     Ok(if failed.is_empty() {
@@ -138,6 +142,22 @@ pub(crate) fn run(workspace: &Workspace) -> anyhow::Result<ExitCode> {
     } else {
         ExitCode::FAILURE
     })
+}
+
+fn wanted(wishes: &TestWishes) -> anyhow::Result<Vec<&'static Check>> {
+    let text = wishes.only.as_deref().unwrap_or_default().to_lowercase();
+    let checks = CHECKS
+        .iter()
+        .filter(|check| check.claim.to_lowercase().contains(&text));
+    let checks: Vec<_> = checks.collect();
+    if checks.is_empty() {
+        let claims: Vec<_> = CHECKS.iter().map(|check| check.claim).collect();
+        bail!(
+            "no check claims {text:?}; they claim: {}",
+            claims.join(" · ")
+        );
+    }
+    Ok(checks)
 }
 
 fn cargo(workspace: &Workspace, words: &[&str]) -> anyhow::Result<()> {
@@ -156,4 +176,23 @@ fn dependencies(workspace: &Workspace) -> anyhow::Result<()> {
             "sources",
         ])
         .run()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_check_can_be_had_alone() {
+        let claims = |text: &str| {
+            let only = Some(text.to_owned());
+            wanted(&TestWishes { only }).map(|checks| checks.len())
+        };
+        assert_eq!(claims("http").unwrap(), 1);
+        assert_eq!(claims("clippy").unwrap(), 2);
+        let sentence = claims("tidiness").unwrap_err().to_string();
+        let begin = "no check claims \"tidiness\"; they claim: The code is formatted · ";
+        assert!(sentence.starts_with(begin), "{sentence}");
+        assert_eq!(wanted(&TestWishes::default()).unwrap().len(), CHECKS.len());
+    }
 }

@@ -86,7 +86,7 @@ error_codes! {
     AmountOutOfRange = "amount_out_of_range", 422;
     /// The asset is not offered for this order now.
     AssetUnavailable = "asset_unavailable", 422;
-    /// The payment service refuses what the store's server asked of it; `service` says what it said.
+    /// The payment service refuses what the store asks of it; `service` says what it said.
     ServiceRefused = "service_refused", 422;
     /// Too many requests; `Retry-After` says when to come back.
     RateLimited = "rate_limited", 429;

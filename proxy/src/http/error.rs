@@ -7,6 +7,9 @@ use axum::response::{IntoResponse, Response};
 use checkout_api::ErrorCode;
 use ledger::LedgerError;
 use serde_json::Value;
+use service_api::ServiceError;
+
+use super::said::said;
 
 /// The only way in which a request fails: a code of the closed list, and what a person should do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,9 +55,9 @@ impl ApiError {
     }
 
     /// What the payment service said, for the store's server.
-    pub(crate) fn said_by_service(self, said: Value) -> Self {
+    pub(crate) fn said_by_service(self, status: u16, error: &ServiceError) -> Self {
         Self {
-            service: Some(Box::new(said)),
+            service: Some(Box::new(said(status, error))),
             ..self
         }
     }

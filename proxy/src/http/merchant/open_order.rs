@@ -31,6 +31,13 @@ const MAX_METADATA_BYTES: usize = 4096;
 
 /// What the store wants paid.
 #[derive(Deserialize, JsonSchema)]
+#[schemars(extend(
+    "if" = { "properties": { "flow": { "const": "hosted" } }, "required": ["flow"] },
+    "then" = {
+        "properties": { "customer_email": { "type": "string" } },
+        "required": ["customer_email"],
+    },
+))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OpenOrder {
     /// The price, above zero, with no more decimals than its currency has.
@@ -43,7 +50,9 @@ pub(crate) struct OpenOrder {
     /// What is sold, for the customer; the shop's name when absent.
     #[schemars(length(max = MAX_TITLE_CHARS))]
     title: Option<String>,
-    /// Where the buyer gets mail; handed back to the store, and sent to nobody.
+    /// Where the buyer gets mail: handed back to the store. A hosted order needs it, since the payment service's page
+    /// does; nobody else gets it.
+    #[schemars(extend("format" = "email"))]
     customer_email: Option<String>,
     /// Where the buyer goes afterwards: an address on one of the store's origins, or on that of its `return_url`.
     #[schemars(extend("format" = "uri"))]

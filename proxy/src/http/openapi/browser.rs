@@ -126,6 +126,7 @@ fn session(types: &mut Types) -> Operation {
             ErrorCode::OrderClosed,
             ErrorCode::AttemptInProgress,
             ErrorCode::AmountOutOfRange,
+            ErrorCode::ServiceRefused,
             ErrorCode::RateLimited,
             ErrorCode::ServiceUnavailable,
         ])

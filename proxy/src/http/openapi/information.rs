@@ -120,7 +120,7 @@ pub(super) fn refusal() -> Value {
                 "message": { "type": "string", "minLength": 1, "description": "One or two sentences for people." },
                 "service": {
                     "type": "object",
-                    "description": "What the payment service said, when it refused what the store's server asked of it.",
+                    "description": "What the payment service said, when it refused what the store asks of it.",
                     "required": ["status"],
                     "properties": {
                         "status": { "type": "integer", "minimum": 400, "maximum": 499 },

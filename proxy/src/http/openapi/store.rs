@@ -55,6 +55,7 @@ fn open_order(types: &mut Types) -> Operation {
             ErrorCode::OrderClosed,
             ErrorCode::AttemptInProgress,
             ErrorCode::AmountOutOfRange,
+            ErrorCode::ServiceRefused,
             ErrorCode::RateLimited,
             ErrorCode::ServiceUnavailable,
         ])

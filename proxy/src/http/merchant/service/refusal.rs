@@ -3,14 +3,11 @@
 use std::time::Duration;
 
 use checkout_api::ErrorCode;
-use serde_json::{Value, json};
-use service_api::{CallError, PassageError, ServiceError};
+use service_api::{CallError, PassageError};
 
 use crate::attempting::log_refusal;
 use crate::http::error::ApiError;
-
-/// More of a sentence is cut off.
-const MAX_CHARS: usize = 500;
+use crate::http::said::short;
 
 /// A call that did not leave the house.
 pub(super) fn not_passed_on(error: &PassageError) -> ApiError {
@@ -43,7 +40,7 @@ pub(super) fn refused(error: &CallError, changes_something: bool) -> ApiError {
                     format!("The payment service refused with status {status}, without a reason.")
                 }
             };
-            ApiError::new(ErrorCode::ServiceRefused, &message).said_by_service(said(*status, error))
+            ApiError::new(ErrorCode::ServiceRefused, &message).said_by_service(*status, error)
         }
         CallError::RateLimited { retry_after }
         | CallError::CircuitOpen { retry_after }
@@ -67,27 +64,4 @@ fn unavailable(retry_after: Duration) -> ApiError {
     // A part of a second is a second: nobody comes back too early.
     let seconds = u32::try_from(retry_after.as_millis().div_ceil(1000)).unwrap_or(u32::MAX);
     ApiError::new(ErrorCode::ServiceUnavailable, message).retry_after(seconds.max(1))
-}
-
-/// The refusal member by member; absent what the service did not say.
-fn said(status: u16, error: &ServiceError) -> Value {
-    let mut said = json!({ "status": status });
-    let members = [
-        ("error", error.summary.as_deref()),
-        (
-            "code",
-            error.code.as_ref().map(service_api::ErrorCode::as_str),
-        ),
-        ("message", error.message.as_deref()),
-    ];
-    for (name, text) in members {
-        if let Some(text) = text {
-            said[name] = short(text).into();
-        }
-    }
-    said
-}
-
-fn short(text: &str) -> String {
-    text.chars().take(MAX_CHARS).collect()
 }
