@@ -15,6 +15,7 @@ mod catalogue_door;
 mod cheating;
 mod donation_door;
 mod faults;
+mod hosted;
 mod house;
 mod idempotency;
 mod journeys;

@@ -54,6 +54,28 @@ impl Chain {
             .await;
     }
 
+    /// Blocks are taken back, on every chain.
+    pub async fn reorgs(&self, blocks: u32) {
+        self.post("reorg", &json!({ "blocks": blocks })).await;
+    }
+
+    /// The latest payment of an invoice is replaced by one to somebody else.
+    pub async fn replaces(&self, id: &str) {
+        self.post(&format!("invoices/{id}/replace"), &json!({}))
+            .await;
+    }
+
+    /// GET /invoice says these members of an invoice instead of its own; `{}` ends that.
+    pub async fn says_of(&self, id: &str, members: &Value) {
+        self.post(&format!("invoices/{id}/record"), members).await;
+    }
+
+    /// Every hosted session, newest first.
+    pub async fn sessions(&self) -> Vec<Value> {
+        let all = self.send(Method::GET, "sessions", None).await.body;
+        all.as_array().expect("a list").clone()
+    }
+
     /// The service names another address for an invoice from now on.
     pub async fn names_another_address(&self, checkout: &Checkout, address: &str) {
         let id = self.invoice_of(&checkout.address().await).await;

@@ -24,6 +24,7 @@ use crate::chain::Chain;
 use crate::clock::MovableClock;
 use crate::ear::Ear;
 use crate::folder::Folder;
+use crate::hosted_page::HostedPage;
 use crate::log::Log;
 use crate::mint::Mint;
 use crate::patience::eventually;
@@ -165,6 +166,11 @@ impl World {
             http: self.http.clone(),
             base: self.sandbox_url(),
         }
+    }
+
+    /// A customer at a `payment_process_url`.
+    pub fn hosted_page(&self, url: &str) -> HostedPage {
+        HostedPage::at(self.http.clone(), url)
     }
 
     /// The backend of the store `demo`.

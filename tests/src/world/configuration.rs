@@ -53,6 +53,11 @@ pub(crate) fn florin_toml(places: &Places, wishes: &Wishes, database_url: &str) 
     let (rate, service_access) = (wishes.requests_per_second, wishes.service_access);
     let merchant = wishes.merchant_id.as_ref();
     let merchant = merchant.map_or_else(String::new, |id| format!("merchant_id = {id:?}"));
+    let checkout_url = match wishes.checkout_url.as_deref() {
+        None => format!("checkout_url = \"http://{sandbox}/checkout\""),
+        Some("") => String::new(),
+        Some(elsewhere) => format!("checkout_url = {elsewhere:?}"),
+    };
     let (token_key, next_token_key) = (secrets::TOKEN_KEY, secrets::NEXT_TOKEN_KEY);
     let other_token_key = secrets::OTHER_TOKEN_KEY;
     let (products, donations) = (demo_shop::PRODUCTS_TOML, demo_shop::DONATIONS_TOML);
@@ -68,7 +73,7 @@ url = "http://{service}/api"
 api_key = "{key}"
 api_secret = "{secret}"
 callback_token = "{token}"
-checkout_url = "http://{sandbox}/checkout"
+{checkout_url}
 watch_seconds = 1
 requests_per_second = {rate}
 

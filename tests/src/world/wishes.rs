@@ -27,6 +27,8 @@ pub struct Wishes {
     pub service_access: bool,
     /// The store's `merchant_id`.
     pub merchant_id: Option<String>,
+    /// `service.checkout_url`; the sandbox's own when `None`, absent when empty.
+    pub checkout_url: Option<String>,
     /// Minutes until an invoice runs out.
     pub invoice_minutes: u32,
 }
@@ -43,6 +45,7 @@ impl Default for Wishes {
             requests_per_second: 100,
             service_access: false,
             merchant_id: None,
+            checkout_url: None,
             invoice_minutes: 15,
         }
     }

@@ -232,3 +232,17 @@ async fn a_second_payment_that_goes_and_comes_is_told_once_and_a_larger_one_agai
     assert_eq!(late.count(), of_the_first + 2, "{told:?}");
     assert_eq!(told.iter().filter(|event| **event == E::Paid).count(), 1);
 }
+
+#[tokio::test]
+async fn what_was_told_as_late_before_the_credit_is_not_told_again_after_it() {
+    let home = home("late-before").await;
+    awaiting(&home.ledger, 1).await;
+    see(&home.ledger, 900, said("FAILED")).await;
+    let double = |word| received(word, "0.0006", "39.00", "39.00");
+    see(&home.ledger, 960, double("PROCESSING")).await;
+    see(&home.ledger, 1020, exact("COMPLETED")).await;
+    see(&home.ledger, 1800, double("COMPLETED")).await;
+    let told = event_types(&home.ledger).await;
+    let late = [E::LatePayment, E::Processing, E::Paid];
+    assert_eq!(told[told.len() - 3..], late);
+}

@@ -1,0 +1,51 @@
+//! A customer on the payment service's own page.
+
+use serde_json::{Value, json};
+
+use crate::answer::Answer;
+
+/// The page of a hosted session, as far as it talks to the service.
+#[derive(Clone, Debug)]
+pub struct HostedPage {
+    pub(crate) http: reqwest::Client,
+    /// Where the page is, without its query.
+    pub(crate) base: String,
+    /// The session, which is the id of its invoice as well.
+    pub session: String,
+}
+
+impl HostedPage {
+    /// The page at a `payment_process_url`.
+    pub(crate) fn at(http: reqwest::Client, url: &str) -> Self {
+        let (base, session) = url
+            .split_once("?id=")
+            .expect("the page's address ends in its session");
+        Self {
+            http,
+            base: base.to_owned(),
+            session: session.to_owned(),
+        }
+    }
+
+    /// The customer picks an asset, and is shown a code.
+    pub async fn picks(&self, crypto_code: &str) {
+        let choice = json!({ "id": self.session, "crypto_code": crypto_code });
+        self.posts("choose", &choice).await;
+    }
+
+    /// Pays what is missing.
+    pub async fn pays(&self) {
+        self.posts("pay", &json!({ "id": self.session })).await;
+    }
+
+    /// Closes the page.
+    pub async fn closes(&self) {
+        self.posts("close", &json!({ "id": self.session })).await;
+    }
+
+    async fn posts(&self, path: &str, body: &Value) {
+        let request = self.http.post(format!("{}/{path}", self.base)).json(body);
+        let answer = request.send().await.expect("the sandbox answers");
+        Answer::read(answer).await.with(200);
+    }
+}
