@@ -20,6 +20,7 @@ mod house;
 mod idempotency;
 mod journeys;
 mod manners;
+mod minting;
 mod money;
 mod openapi;
 mod order_token_door;

@@ -1,0 +1,82 @@
+//! The few lines of docs/embedding.md with which a shop signs order tokens, run as they stand there.
+
+use std::process::{Command, Stdio};
+
+use serde_json::json;
+use tests::{World, secrets};
+
+const PAGE: &str = include_str!("../../docs/embedding.md");
+
+/// How each language is run, and the line that prints a token for three arguments.
+const LANGUAGES: [(&str, &[&str], &str); 3] = [
+    (
+        "python",
+        &["python3", "-c"],
+        "import sys; print(order_token(sys.argv[1], sys.argv[2], json.loads(sys.argv[3])))",
+    ),
+    (
+        "js",
+        &["node", "--input-type=module", "-e"],
+        "console.log(orderToken(process.argv[1], process.argv[2], JSON.parse(process.argv[3])));",
+    ),
+    (
+        "php",
+        &["php", "-r"],
+        "echo order_token($argv[1], $argv[2], json_decode($argv[3], true));",
+    ),
+];
+
+/// The section's code in a language.
+fn code(language: &str) -> &'static str {
+    let (_, section) = PAGE.split_once("\n## Order tokens\n").unwrap();
+    let (section, _) = section.split_once("\n## ").unwrap();
+    let (_, code) = section.split_once(&format!("```{language}\n")).unwrap();
+    code.split_once("```").unwrap().0
+}
+
+/// What a program prints; `None` when the machine does not have it.
+fn prints(program: &[&str], text: &str, arguments: &[&str]) -> Option<String> {
+    let mut command = Command::new(program[0]);
+    command.args(&program[1..]).arg(text);
+    // Else PHP and Node would take an argument for one of their own.
+    command.args((program[0] != "python3").then_some("--"));
+    let output = command.args(arguments).stdin(Stdio::null()).output().ok()?;
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}: {errors}", program[0]);
+    Some(String::from_utf8(output.stdout).unwrap().trim().to_owned())
+}
+
+#[tokio::test]
+async fn what_the_page_shows_mints_tokens_that_open_orders() {
+    let world = World::start().await;
+    let mut minted = 0;
+    for (language, program, prints_it) in LANGUAGES {
+        let code = code(language);
+        let body = code.lines().filter(|line| line.starts_with("  "));
+        assert!(body.count() <= 5, "five lines are enough: {code}");
+        let claims = json!({
+            "aud": world.proxy_url(), "store": "demo", "ord": format!("cart-{language}"), "amt": "19.90",
+            "cur": "EUR", "ttl": "Ein Büchlein / 書", "ret": format!("{}/thanks", world.shop_url()),
+        });
+        let text = format!("{code}\n{prints_it}");
+        let Some(token) = prints(
+            program,
+            &text,
+            &["k1", secrets::TOKEN_KEY, &claims.to_string()],
+        ) else {
+            println!("{} is not here: its lines were not run", program[0]);
+            continue;
+        };
+        let opened = world
+            .shopper()
+            .asks_to_open(&json!({ "order_token": token }))
+            .await
+            .with(201);
+        assert_eq!(opened.text_at("/order/title"), "Ein Büchlein / 書");
+        assert_eq!(opened.text_at("/order/amount"), "19.90");
+        assert_eq!(opened.text_at("/order/currency"), "EUR");
+        minted += 1;
+    }
+    assert!(minted > 0, "none of the languages is here: install python3");
+    world.end().await;
+}
