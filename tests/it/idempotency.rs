@@ -26,17 +26,9 @@ fn is_replayed(answer: &Answer) -> bool {
 
 /// The ids of all orders of the store.
 async fn orders(store: &StoreServer) -> BTreeSet<String> {
-    let (mut found, mut path) = (BTreeSet::new(), "/v1/orders?limit=100".to_owned());
-    loop {
-        let page = store.gets(&path).await.with(200).body;
-        for order in page["orders"].as_array().unwrap() {
-            assert!(found.insert(order["id"].as_str().unwrap().to_owned()));
-        }
-        let Some(next) = page["next"].as_str() else {
-            return found;
-        };
-        path = format!("/v1/orders?limit=100&after={next}");
-    }
+    let orders = store.orders().await;
+    let ids = orders.iter().map(|order| order["id"].as_str().unwrap());
+    ids.map(ToOwned::to_owned).collect()
 }
 
 /// Looks into the proxy's database behind its back.

@@ -68,6 +68,18 @@ impl Shopper {
             .await
     }
 
+    /// POST /v1/checkout with a body of any bytes, said to be JSON.
+    pub async fn asks_to_open_with(&self, body: Vec<u8>) -> Answer {
+        let mut request = self.http.post(format!("{}/v1/checkout", self.base));
+        if let Some(origin) = &self.origin {
+            request = request.header("origin", origin);
+        }
+        let request = request.header("content-type", "application/json");
+        let answer = request.body(body).send().await;
+        let answer = Answer::read(answer.expect("the proxy answers")).await;
+        answer.described(&Method::POST, "/v1/checkout")
+    }
+
     /// POST /v1/checkout, as long as there is a proxy: the order's id; `None` without an answer.
     pub async fn may_open(&self, door: &Value) -> Option<String> {
         let request = self.http.post(format!("{}/v1/checkout", self.base));

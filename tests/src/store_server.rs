@@ -41,6 +41,20 @@ impl StoreServer {
         self.gets(&format!("/v1/orders/{id}")).await.with(200).body
     }
 
+    /// All its orders, newest first.
+    pub async fn orders(&self) -> Vec<Value> {
+        let (mut found, mut path) = (Vec::new(), "/v1/orders?limit=100".to_owned());
+        loop {
+            let page = self.gets(&path).await.with(200).body;
+            let orders = page["orders"].as_array().expect("a page holds orders");
+            found.extend(orders.iter().cloned());
+            let Some(next) = page["next"].as_str() else {
+                return found;
+            };
+            path = format!("/v1/orders?limit=100&after={next}");
+        }
+    }
+
     /// Every event of one order, in order.
     pub async fn events_of(&self, order: &str) -> Vec<Value> {
         let page = self.gets("/v1/events?limit=100").await.with(200).body;
