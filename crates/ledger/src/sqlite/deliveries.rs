@@ -75,9 +75,10 @@ pub(super) async fn record(
         DeliveryOutcome::Retry(at) => ("pending", Some(at)),
         DeliveryOutcome::Gone(_) => ("pending", None),
     };
+    // A try that outlived its lease may end after another one: what is told stays told.
     sqlx::query(
-        "UPDATE outbox SET state = ?, tries = tries + 1, next_at = coalesce(?, next_at)
-         WHERE position = (SELECT position FROM events WHERE id = ?)",
+        "UPDATE outbox SET state = ?1, tries = tries + 1, next_at = coalesce(?2, next_at)
+         WHERE position = (SELECT position FROM events WHERE id = ?3) AND (state = 'pending' OR ?1 = 'delivered')",
     )
     .bind(state)
     .bind(next_at.map(millis))

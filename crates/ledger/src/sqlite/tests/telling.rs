@@ -200,3 +200,37 @@ async fn a_donation_is_told_in_words_of_its_own() {
     }
     assert_eq!(events[2].event_type, EventType::Paid);
 }
+
+/// Found by the simulation: a process that was frozen during a delivery came back after another process had made the
+/// delivery, and after the next event was told; its failure put the first event back into the outbox.
+#[tokio::test]
+async fn a_late_failure_does_not_untell_what_was_told() {
+    let home = home("late-failure").await;
+    awaiting(&home.ledger, 1).await;
+    let due = home.ledger.due_deliveries(&demo(), at(1), at(31), 9).await;
+    let created = due.unwrap().remove(0).event;
+    let tried = Delivery {
+        event_id: created.id.clone(),
+        tried_at: at(1),
+        took: SignedDuration::from_secs(1),
+        http_status: None,
+        note: "no answer in time".into(),
+    };
+    for outcome in [
+        DeliveryOutcome::Delivered,
+        DeliveryOutcome::Retry(at(60)),
+        DeliveryOutcome::GivenUp,
+    ] {
+        home.ledger.record_delivery(&tried, outcome).await.unwrap();
+    }
+    let next = home
+        .ledger
+        .due_deliveries(&demo(), at(99), at(130), 9)
+        .await;
+    let next: Vec<EventType> = next
+        .unwrap()
+        .iter()
+        .map(|due| due.event.event_type)
+        .collect();
+    assert_eq!(next, [EventType::AttemptOpened]);
+}
