@@ -66,10 +66,12 @@ impl SqliteLedger {
             .synchronous(SqliteSynchronous::Full)
             .foreign_keys(true)
             .busy_timeout(BUSY_TIMEOUT);
-        let one = SqlitePoolOptions::new().max_connections(1);
+        // A file does not hang up: a connection that was good stays so, and is not asked before every use.
+        let pool = || SqlitePoolOptions::new().test_before_acquire(false);
+        let one = pool().max_connections(1);
         let writer = one.connect_with(options.clone()).await.map_err(failed)?;
         migrator().run(&writer).await?;
-        let many = SqlitePoolOptions::new().max_connections(READERS);
+        let many = pool().max_connections(READERS);
         let reader = many
             .connect_with(options.read_only(true))
             .await
