@@ -1,0 +1,166 @@
+//! The real ledger, on a machine that fails: calls that do nothing, calls that end halfway, calls that succeed and say
+//! that they did not, and deaths before, within and after each.
+
+use std::future::Future;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use ledger::{
+    Abandoned, Attempt, AttemptId, BeginError, Claim, Delivery, DeliveryFilter, DeliveryOutcome,
+    DueAttempt, DueDelivery, Event, EventId, Fingerprint, Invoice, InvoiceId, Ledger, LedgerError,
+    NewAttempt, NewOrder, Observation, Observed, OpenError, Opened, OrderFilter, OrderId,
+    RecordedDelivery, RequestId, Settlement, Snapshot, SqliteLedger, StoreId, StoredAnswer,
+    Telling, TokenHash, Urgency,
+};
+
+use crate::life::Life;
+
+pub(crate) struct Shaky {
+    pub(crate) inner: SqliteLedger,
+    pub(crate) life: Life,
+}
+
+impl std::fmt::Debug for Shaky {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.inner.fmt(f)
+    }
+}
+
+/// What goes wrong with a call.
+#[derive(Clone, Copy, Debug)]
+enum Failure {
+    Before,
+    Halfway,
+    After,
+    CrashBefore,
+    CrashHalfway,
+    CrashAfter,
+}
+
+const FAILURES: [(u64, Failure); 6] = [
+    (3, Failure::Before),
+    (3, Failure::Halfway),
+    (3, Failure::After),
+    (1, Failure::CrashBefore),
+    (1, Failure::CrashHalfway),
+    (2, Failure::CrashAfter),
+];
+
+impl Shaky {
+    async fn call<T, E: From<LedgerError>>(
+        &self,
+        name: &'static str,
+        work: impl Future<Output = Result<T, E>> + Send,
+    ) -> Result<T, E> {
+        let (life, world) = (&self.life, &self.life.world);
+        life.goes_on().await;
+        if world.chance.percent(10) {
+            life.sleep(world.chance.between(0, 40)).await;
+        }
+        let failure = (world.is_stormy() && world.chance.in_thousand(12))
+            .then(|| world.chance.weigh(&FAILURES));
+        if let Some(failure) = failure {
+            world.log(|| format!("ledger: {name} {failure:?}"));
+            world
+                .tally
+                .one("faults of the ledger", format!("{failure:?}"));
+        }
+        let lost = || E::from(LedgerError::Corrupt("injected: disk I/O error".into()));
+        let halfway = matches!(failure, Some(Failure::Halfway | Failure::CrashHalfway));
+        let done = match failure {
+            Some(Failure::Before) => return Err(lost()),
+            Some(Failure::CrashBefore) => return life.crash("before a commit").await,
+            _ => {
+                if halfway {
+                    world.books.arm(world.chance.between(1, 6));
+                }
+                let done = world.database.run(work);
+                if halfway {
+                    world.books.arm(0);
+                }
+                done
+            }
+        };
+        world.tally.one("calls of the ledger", name);
+        world.after_write(name);
+        match failure {
+            Some(Failure::After) => return Err(lost()),
+            Some(Failure::CrashHalfway) => return life.crash("within a commit").await,
+            Some(Failure::CrashAfter) => return life.crash("after a commit").await,
+            _ => {}
+        }
+        if world.chance.percent(10) {
+            life.sleep(world.chance.between(0, 40)).await;
+        }
+        done
+    }
+}
+
+/// Every method of the ledger, through [`Shaky::call`].
+macro_rules! shaken {
+    ($(async fn $name:ident(&self $(, $argument:ident: $type:ty)* $(,)?) -> $answer:ty;)*) => {
+        #[async_trait]
+        impl Ledger for Shaky {
+            $(async fn $name(&self $(, $argument: $type)*) -> $answer {
+                self.call(stringify!($name), self.inner.$name($($argument),*)).await
+            })*
+        }
+    };
+}
+
+shaken! {
+    async fn open_order(
+        &self, id: &OrderId, terms: &NewOrder, token: TokenHash, token_expires_at: Timestamp, now: Timestamp,
+    ) -> Result<Opened, OpenError>;
+    async fn admit(
+        &self, order: &OrderId, token: TokenHash, token_expires_at: Timestamp,
+    ) -> Result<(), LedgerError>;
+    async fn claim_request(
+        &self, request: RequestId, fingerprint: Fingerprint, now: Timestamp, lease_until: Timestamp,
+    ) -> Result<Claim, LedgerError>;
+    async fn answer_request(
+        &self, request: RequestId, lease_until: Timestamp, answer: &StoredAnswer, kept_until: Timestamp,
+    ) -> Result<bool, LedgerError>;
+    async fn release_request(&self, request: RequestId, lease_until: Timestamp) -> Result<(), LedgerError>;
+    async fn forget_requests(&self, now: Timestamp) -> Result<u64, LedgerError>;
+    async fn order_of_token(&self, token: TokenHash, now: Timestamp) -> Result<Option<Snapshot>, LedgerError>;
+    async fn snapshot(&self, id: &OrderId) -> Result<Option<Snapshot>, LedgerError>;
+    async fn orders(&self, store: &StoreId, filter: &OrderFilter) -> Result<Vec<Snapshot>, LedgerError>;
+    async fn cancel_order(&self, id: &OrderId, now: Timestamp) -> Result<Snapshot, BeginError>;
+    async fn forget_tokens(&self, now: Timestamp) -> Result<u64, LedgerError>;
+    async fn expire_orders(&self, now: Timestamp) -> Result<Vec<OrderId>, LedgerError>;
+    async fn begin_attempt(
+        &self, order: &OrderId, terms: &NewAttempt, now: Timestamp,
+    ) -> Result<Attempt, BeginError>;
+    async fn open_attempt(
+        &self, attempt: &AttemptId, invoice: &Invoice, now: Timestamp,
+    ) -> Result<(), LedgerError>;
+    async fn abandon_attempt(
+        &self, attempt: &AttemptId, reason: Abandoned, now: Timestamp,
+    ) -> Result<(), LedgerError>;
+    async fn abandon_stale_attempts(&self, begun_before: Timestamp, now: Timestamp) -> Result<u64, LedgerError>;
+    async fn mark_as_paid(&self, order: &OrderId, now: Timestamp) -> Result<Snapshot, BeginError>;
+    async fn due_attempts(
+        &self, urgency: Urgency, now: Timestamp, lease_until: Timestamp, limit: u32,
+    ) -> Result<Vec<DueAttempt>, LedgerError>;
+    async fn hurry_order(&self, order: &OrderId, at: Timestamp) -> Result<bool, LedgerError>;
+    async fn hurry_invoice(&self, invoice: &InvoiceId, at: Timestamp) -> Result<bool, LedgerError>;
+    async fn store_of_invoice(&self, invoice: &InvoiceId) -> Result<Option<StoreId>, LedgerError>;
+    async fn defer_attempt(&self, due: &DueAttempt, until: Timestamp) -> Result<(), LedgerError>;
+    async fn observe(&self, due: &DueAttempt, observation: &Observation) -> Result<Option<Observed>, LedgerError>;
+    async fn settlement(&self, order: &OrderId) -> Result<Option<Settlement>, LedgerError>;
+    async fn events(
+        &self, store: &StoreId, after: Option<&EventId>, limit: u32,
+    ) -> Result<Option<Vec<Event>>, LedgerError>;
+    async fn due_deliveries(
+        &self, store: &StoreId, now: Timestamp, lease_until: Timestamp, limit: u32,
+    ) -> Result<Vec<DueDelivery>, LedgerError>;
+    async fn record_delivery(&self, delivery: &Delivery, outcome: DeliveryOutcome) -> Result<(), LedgerError>;
+    async fn deliveries(
+        &self, store: &StoreId, filter: &DeliveryFilter,
+    ) -> Result<Option<Vec<RecordedDelivery>>, LedgerError>;
+    async fn redeliver(&self, store: &StoreId, event: &EventId, now: Timestamp) -> Result<bool, LedgerError>;
+    async fn telling(&self, store: &StoreId) -> Result<Telling, LedgerError>;
+    async fn restore_endpoint(&self, store: &StoreId, now: Timestamp) -> Result<bool, LedgerError>;
+    async fn backlog(&self) -> Result<u64, LedgerError>;
+}

@@ -1,0 +1,93 @@
+//! Virtual time. It stands still while anything can run, and jumps to the next thing that was waited for when nothing
+//! can: the runtime says so just before its thread would go to sleep.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+/// Milliseconds since a world began.
+pub(crate) type Millis = i64;
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Timeline(Arc<Mutex<State>>);
+
+#[derive(Debug, Default)]
+struct State {
+    now: Millis,
+    next_number: u64,
+    waiting: BTreeMap<(Millis, u64), Waker>,
+}
+
+impl Timeline {
+    pub(crate) fn now(&self) -> Millis {
+        self.state().now
+    }
+
+    /// Waits for so many milliseconds.
+    pub(crate) fn sleep(&self, millis: Millis) -> Sleep {
+        let until = self.now() + millis.max(0);
+        Sleep {
+            timeline: self.clone(),
+            until,
+            key: None,
+        }
+    }
+
+    /// Nothing can run: it is the time of whoever waits for the earliest. One at a time, in a fixed order.
+    pub(crate) fn advance(&self) {
+        let first = {
+            let mut state = self.state();
+            let first = state.waiting.pop_first();
+            if let Some(((until, _), _)) = &first {
+                state.now = state.now.max(*until);
+            }
+            first
+        };
+        let (_, waker) = first.expect("somebody always waits until a world has ended");
+        waker.wake();
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A wait that ends by [`Timeline::advance`].
+#[derive(Debug)]
+pub(crate) struct Sleep {
+    timeline: Timeline,
+    until: Millis,
+    key: Option<(Millis, u64)>,
+}
+
+impl Future for Sleep {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let this = &mut *self;
+        let mut state = this.timeline.state();
+        let key = *this.key.get_or_insert_with(|| {
+            state.next_number += 1;
+            let key = (this.until, state.next_number);
+            state.waiting.insert(key, context.waker().clone());
+            key
+        });
+        match state.waiting.get_mut(&key) {
+            Some(waker) => {
+                waker.clone_from(context.waker());
+                Poll::Pending
+            }
+            None => Poll::Ready(()),
+        }
+    }
+}
+
+impl Drop for Sleep {
+    fn drop(&mut self) {
+        if let Some(key) = self.key {
+            self.timeline.state().waiting.remove(&key);
+        }
+    }
+}
