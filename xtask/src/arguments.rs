@@ -15,7 +15,8 @@ cargo xtask <command>
   budget   the widget's sizes against the promise
   bench    the other promised numbers, measured
              --kills N           instead: kill the proxy N times while customers buy, and have it judged
-             --seed N            what those customers and kills follow from (1)
+             --lives N           instead: play N lives of orders in simulated worlds, with everything failing
+             --seed N            what those customers, kills and faults follow from (kills: 1, lives: any)
 
 Each installs what it misses.";
 
@@ -28,6 +29,7 @@ pub(crate) enum Command {
     Budget,
     Bench,
     Kills(KillWishes),
+    Lives(LifeWishes),
     Help,
 }
 
@@ -38,6 +40,15 @@ pub(crate) struct KillWishes {
     pub(crate) kills: u64,
     /// What chance follows from.
     pub(crate) seed: u64,
+}
+
+/// What the simulation may be told.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct LifeWishes {
+    /// How many orders live.
+    pub(crate) lives: u64,
+    /// What chance follows from; `None`: another one every time.
+    pub(crate) seed: Option<u64>,
 }
 
 /// What the test may be told.
@@ -113,23 +124,26 @@ fn demo(mut words: impl Iterator<Item = String>) -> anyhow::Result<Command> {
 }
 
 fn bench(mut words: impl Iterator<Item = String>) -> anyhow::Result<Command> {
-    let (mut kills, mut seed) = (None, None);
+    let (mut kills, mut lives, mut seed) = (None, None, None);
     while let Some(word) = words.next() {
         let flag = Flag::read(word);
         match flag.name.as_str() {
             "--kills" => kills = Some(number(&flag.name, &flag.value(&mut words)?, 1)?),
+            "--lives" => lives = Some(number(&flag.name, &flag.value(&mut words)?, 1)?),
             "--seed" => seed = Some(number(&flag.name, &flag.value(&mut words)?, 0)?),
             "--help" | "-h" => return Ok(Command::Help),
-            other => bail!("bench knows --kills and --seed, not {other:?}"),
+            other => bail!("bench knows --kills, --lives and --seed, not {other:?}"),
         }
     }
-    match (kills, seed) {
-        (Some(kills), seed) => {
+    match (kills, lives, seed) {
+        (Some(_), Some(_), _) => bail!("--kills and --lives are two benches: one at a time"),
+        (Some(kills), None, seed) => {
             let seed = seed.unwrap_or(1);
             Ok(Command::Kills(KillWishes { kills, seed }))
         }
-        (None, Some(_)) => bail!("--seed is of --kills, which says how often the proxy is killed"),
-        (None, None) => Ok(Command::Bench),
+        (None, Some(lives), seed) => Ok(Command::Lives(LifeWishes { lives, seed })),
+        (None, None, Some(_)) => bail!("--seed is of --kills or --lives, which say how many"),
+        (None, None, None) => Ok(Command::Bench),
     }
 }
 
@@ -232,17 +246,25 @@ mod tests {
     }
 
     #[test]
-    fn kills_have_a_seed_and_a_seed_is_of_kills() {
+    fn kills_and_lives_have_a_seed_and_a_seed_is_of_theirs() {
         let wishes = |kills, seed| Command::Kills(KillWishes { kills, seed });
         assert_eq!(typed("bench").unwrap(), Command::Bench);
         assert_eq!(typed("bench --kills 2000").unwrap(), wishes(2000, 1));
         assert_eq!(typed("bench --seed=0 --kills=9").unwrap(), wishes(9, 0));
         let sentence = "--kills \"0\" is no number from 1";
         assert_eq!(refused("bench --kills 0"), sentence);
-        let sentence = "--seed is of --kills, which says how often the proxy is killed";
+        let sentence = "--seed is of --kills or --lives, which say how many";
         assert_eq!(refused("bench --seed 7"), sentence);
-        let sentence = "bench knows --kills and --seed, not \"--kill\"";
+        let sentence = "bench knows --kills, --lives and --seed, not \"--kill\"";
         assert_eq!(refused("bench --kill 7"), sentence);
+        let wishes = |lives, seed| Command::Lives(LifeWishes { lives, seed });
+        assert_eq!(typed("bench --lives 2000").unwrap(), wishes(2000, None));
+        assert_eq!(
+            typed("bench --seed 0 --lives=9").unwrap(),
+            wishes(9, Some(0))
+        );
+        let sentence = "--kills and --lives are two benches: one at a time";
+        assert_eq!(refused("bench --lives 7 --kills 7"), sentence);
     }
 
     #[test]

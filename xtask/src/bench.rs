@@ -2,6 +2,7 @@
 
 mod idle;
 pub(crate) mod kills;
+pub(crate) mod lives;
 mod start;
 
 use std::process::ExitCode;

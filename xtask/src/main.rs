@@ -42,6 +42,7 @@ fn run() -> anyhow::Result<ExitCode> {
         Command::Build => build::run(&workspace),
         Command::Budget => budget::run(&workspace),
         Command::Bench => bench::run(&workspace),
+        Command::Lives(wishes) => bench::lives::play(&workspace, &wishes),
         Command::Kills(wishes) => bench::kills::run(&workspace, &wishes),
         Command::Help => {
             println!("{}", arguments::HELP);

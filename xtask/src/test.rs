@@ -4,12 +4,12 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 
-use crate::arguments::TestWishes;
+use crate::arguments::{LifeWishes, TestWishes};
 use crate::program::Program;
 use crate::screen::{self, bad, good, heading};
 use crate::stopwatch::Stopwatch;
 use crate::workspace::Workspace;
-use crate::{budget, bundle, schemathesis, tools};
+use crate::{bench, budget, bundle, schemathesis, tools};
 
 /// One check: what it says of the repository, and how it finds out.
 struct Check {
@@ -17,8 +17,8 @@ struct Check {
     run: fn(&Workspace) -> anyhow::Result<()>,
 }
 
-/// Cheap ones first. All share one set of compiled libraries.
-const CHECKS: [Check; 10] = [
+/// Cheap ones first. All share one set of compiled libraries, but for the simulation, whose code is optimised.
+const CHECKS: [Check; 11] = [
     Check {
         claim: "The code is formatted",
         run: |workspace| cargo(workspace, &["fmt", "--all", "--check"]),
@@ -94,15 +94,23 @@ const CHECKS: [Check; 10] = [
             let programs = ["--package", "proxy", "--package", "auditor"];
             let build = ["build", "--locked", "--quiet"];
             cargo(workspace, &[&build[..], &programs].concat())?;
-            cargo(
-                workspace,
-                &["test", "--locked", "--workspace", "--no-fail-fast"],
-            )
+            Program::cargo(workspace)
+                .args(["test", "--locked", "--workspace", "--no-fail-fast"])
+                // Just enough to see that it runs: another check plays the rest, optimised.
+                .env("FLORIN_SIM_LIVES", "100")
+                .run()
         },
     },
     Check {
         claim: "The HTTP is as it is described",
         run: schemathesis::run,
+    },
+    Check {
+        claim: "Simulated orders live through whatever fails",
+        run: |workspace| {
+            let (lives, seed) = (20_000, None);
+            bench::lives::play(workspace, &LifeWishes { lives, seed }).map(drop)
+        },
     },
 ];
 
