@@ -4,7 +4,7 @@ use reqwest::header::{ETAG, IF_NONE_MATCH};
 use serde_json::{Value, json};
 use tests::{Checkout, Wishes, World, within};
 
-use crate::journeys::{pays_in_full, sequences, types};
+use crate::journeys::{next_or_end, next_order, pays_in_full, sequences, types};
 
 #[tokio::test]
 async fn a_product_is_paid_and_the_shop_believes_the_signed_webhook() {
@@ -220,33 +220,4 @@ async fn however_many_watch_the_service_is_asked_once_per_interval() {
     let asked = world.chain().count("GET", "/invoice").await - before;
     assert!((1..=5).contains(&asked), "{asked} calls in {seconds} s");
     world.end().await;
-}
-
-/// The next `order` of the stream.
-async fn next_order(stream: &mut reqwest::Response, heard: &mut String) -> Value {
-    next_or_end(stream, heard)
-        .await
-        .expect("the stream goes on")
-}
-
-async fn next_or_end(stream: &mut reqwest::Response, heard: &mut String) -> Option<Value> {
-    loop {
-        if let Some((event, rest)) = heard.split_once("\n\n") {
-            let data = event.lines().find_map(|line| line.strip_prefix("data: "));
-            let view = data.map(|data| serde_json::from_str(data).unwrap());
-            assert!(data.is_none() || event.contains("event: order"), "{event}");
-            let rest = rest.to_owned();
-            *heard = rest;
-            match view {
-                Some(view) => return Some(view),
-                None => continue,
-            }
-        }
-        let bound = std::time::Duration::from_secs(20);
-        let chunk = tokio::time::timeout(bound, stream.chunk()).await;
-        let chunk = chunk
-            .expect("the stream says something within 20 s")
-            .unwrap()?;
-        heard.push_str(std::str::from_utf8(&chunk).unwrap());
-    }
 }

@@ -4,23 +4,14 @@ use std::time::Duration;
 
 use money::Amount;
 use serde_json::Value;
-use tests::{Checkout, Wishes, World, eventually};
+use tests::{Wishes, World, eventually};
 
-use crate::journeys::{pays_in_full, sequences, times_paid, types};
+use crate::journeys::{pays_in_full, times_paid, told};
 
 const PAST_THE_END: Duration = Duration::from_mins(16);
 
 fn amount(view: &Value, member: &str) -> Amount {
     Amount::parse(view["attempt"][member].as_str().unwrap()).unwrap()
-}
-
-async fn told(world: &World, checkout: &Checkout) -> Vec<String> {
-    world.everything_is_told().await;
-    let events = world.store().events_of(&checkout.order).await;
-    let numbers: Vec<u64> = (1..).take(events.len()).collect();
-    assert_eq!(sequences(&events), numbers);
-    assert_eq!(world.ear.kinds(&checkout.order), types(&events));
-    types(&events).into_iter().map(str::to_owned).collect()
 }
 
 #[tokio::test]
@@ -46,7 +37,7 @@ async fn half_is_not_enough_and_the_rest_completes_it() {
     world.chain().pays(&checkout, "rest").await;
     world.chain().mines(3).await;
     checkout.sees("paid").await;
-    let told = told(&world, &checkout).await;
+    let told = told(&world, &checkout.order).await;
     assert_eq!(told.last().unwrap(), "order.paid");
     assert!(told.contains(&"order.underpaid".to_owned()));
     assert_eq!(times_paid(&world, &checkout.order).await, 1);
@@ -102,7 +93,7 @@ async fn too_much_is_paid_and_the_excess_is_told() {
         amount(&view, "excess_in_crypto"),
         amount(&view, "amount_in_crypto")
     );
-    let told = told(&world, &checkout).await;
+    let told = told(&world, &checkout.order).await;
     assert_eq!(told[told.len() - 2..], ["order.paid", "order.overpaid"]);
     world.shop_says_paid(&checkout.order).await;
     world.end().await;
@@ -120,7 +111,7 @@ async fn an_order_whose_time_ran_out_is_paid_by_a_new_quote() {
     let second = checkout.chooses("BTC").await;
     assert_ne!(first["attempt"]["address"], second["attempt"]["address"]);
     pays_in_full(&world, &checkout).await;
-    let told = told(&world, &checkout).await;
+    let told = told(&world, &checkout.order).await;
     assert_eq!(
         told,
         [
@@ -145,7 +136,7 @@ async fn money_that_arrives_after_the_end_is_found_and_credited() {
     world.chain().pays(&checkout, "exact").await;
     world.chain().mines(3).await;
     checkout.sees("paid").await;
-    let told = told(&world, &checkout).await;
+    let told = told(&world, &checkout.order).await;
     assert_eq!(
         told[2..],
         ["order.expired", "order.late_payment", "order.paid"]
@@ -201,7 +192,7 @@ async fn the_first_address_still_counts_after_another_asset_was_chosen() {
     world.chain().mines(3).await;
     let view = checkout.sees("paid").await;
     assert_eq!(view["attempt"]["crypto_code"], "BTC");
-    let told = told(&world, &checkout).await;
+    let told = told(&world, &checkout.order).await;
     assert_eq!(told[3..], ["order.late_payment", "order.paid"]);
     world.end().await;
 }
@@ -225,7 +216,7 @@ async fn two_paid_attempts_are_one_credit_and_both_are_told() {
         (late.count() == 2).then_some(())
     })
     .await;
-    let told = told(&world, &checkout).await;
+    let told = told(&world, &checkout.order).await;
     let count = |kind: &str| told.iter().filter(|one| *one == kind).count();
     assert_eq!(
         (count("order.paid"), count("order.late_payment")),
@@ -246,7 +237,7 @@ async fn a_payment_that_is_stuck_fails_and_another_can_be_made() {
     checkout.sees("failed").await;
     checkout.chooses("ETH").await;
     pays_in_full(&world, &checkout).await;
-    let told = told(&world, &checkout).await;
+    let told = told(&world, &checkout.order).await;
     assert!(told.contains(&"order.failed".to_owned()), "{told:?}");
     assert_eq!(times_paid(&world, &checkout.order).await, 1);
     world.end().await;
@@ -275,7 +266,7 @@ async fn an_order_that_nobody_tried_to_pay_ends_after_its_day() {
     world.skip(Duration::from_hours(25));
     let view = checkout.sees("expired").await;
     assert_eq!(view["can_open_attempt"], false);
-    let told = told(&world, &checkout).await;
+    let told = told(&world, &checkout.order).await;
     assert_eq!(told, ["order.created", "order.expired"]);
     world.end().await;
 }

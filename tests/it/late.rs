@@ -1,0 +1,211 @@
+//! Money that comes when nobody expects it any more: it is found, judged, told, and shown.
+
+use std::time::Duration;
+
+use money::Amount;
+use serde_json::{Value, json};
+use tests::{Checkout, Wishes, World, eventually, pause};
+
+use crate::journeys::{next_order, pays_in_full, times_paid, told};
+
+const MINUTE: Duration = Duration::from_mins(1);
+const DAY: Duration = Duration::from_hours(24);
+/// An invoice lives for 15.
+const PAST_THE_END: Duration = Duration::from_mins(16);
+
+async fn looks(world: &World) -> usize {
+    world.chain().count("GET", "/invoice").await
+}
+
+/// The service is asked again once this time has gone by.
+async fn is_looked_at_after(world: &World, time: Duration) {
+    world.everything_is_told().await;
+    let before = looks(world).await;
+    world.skip(time);
+    eventually("the service is asked about the invoice", async || {
+        (looks(world).await > before).then_some(())
+    })
+    .await;
+}
+
+/// The service is not asked while this time goes by.
+async fn is_left_alone_for(world: &World, time: Duration) {
+    world.everything_is_told().await;
+    let before = looks(world).await;
+    world.skip(time);
+    pause(Duration::from_millis(2200)).await;
+    assert_eq!(looks(world).await, before, "within {time:?}");
+}
+
+async fn invoice_of(world: &World, view: &Value) -> String {
+    let address = view["attempt"]["address"].as_str().unwrap();
+    world.chain().invoice_of(address).await
+}
+
+async fn is_told(world: &World, checkout: &Checkout, kind: &str) {
+    eventually(kind, async || {
+        let kinds = world.ear.kinds(&checkout.order);
+        kinds.iter().any(|told| told == kind).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_invoice_that_is_over_is_asked_about_ever_more_rarely_and_at_last_no_more() {
+    let world = World::start_with(Wishes {
+        callbacks: false,
+        ..Wishes::default()
+    })
+    .await;
+    let checkout = world.shopper().opens("ebook").await;
+    checkout.chooses("BTC").await;
+    is_looked_at_after(&world, PAST_THE_END).await;
+    is_told(&world, &checkout, "order.expired").await;
+    for (apart, alone) in [
+        (Duration::ZERO, Duration::from_secs(45)),
+        (Duration::from_hours(2), 14 * MINUTE),
+        (Duration::from_hours(30), 59 * MINUTE),
+    ] {
+        if !apart.is_zero() {
+            is_looked_at_after(&world, apart).await;
+        }
+        is_left_alone_for(&world, alone).await;
+        is_looked_at_after(&world, 2 * MINUTE).await;
+    }
+    is_looked_at_after(&world, 8 * DAY).await;
+    is_left_alone_for(&world, 30 * DAY).await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn who_kept_the_page_sees_a_payment_that_came_three_weeks_later() {
+    let world = World::start().await;
+    let checkout = world.shopper().opens("ebook").await;
+    let invoice = invoice_of(&world, &checkout.chooses("BTC").await).await;
+    world.everything_is_told().await;
+    world.skip(21 * DAY);
+    checkout.sees("expired").await;
+    let (mut stream, mut heard) = (checkout.listens().await, String::new());
+    assert_eq!(
+        next_order(&mut stream, &mut heard).await["status"],
+        "expired"
+    );
+    world.chain().pays_invoice(&invoice, "exact").await;
+    world.chain().mines(3).await;
+    let mut view = next_order(&mut stream, &mut heard).await;
+    while view["status"] != "paid" {
+        view = next_order(&mut stream, &mut heard).await;
+    }
+    assert_eq!(
+        view["attempt"]["received_in_crypto"],
+        view["attempt"]["amount_in_crypto"]
+    );
+    assert_eq!(checkout.looks().await["status"], "paid");
+    let told = told(&world, &checkout.order).await;
+    assert_eq!(told[2..4], ["order.expired", "order.late_payment"]);
+    assert_eq!(told.last().unwrap(), "order.paid");
+    // The link is good for a month after the order's end, and then as unknown as any other.
+    world.skip(11 * DAY);
+    let gone = checkout.gets("").await.refused(404, "not_found");
+    let unknown = world.shopper().with_token(&"0".repeat(64), "");
+    let unknown = unknown.gets("").await.refused(404, "not_found");
+    assert_eq!(gone.without_request_id(), unknown.without_request_id());
+    world.end().await;
+}
+
+#[tokio::test]
+async fn late_and_too_little_is_told_as_both_and_the_rest_completes_it() {
+    let world = World::start().await;
+    let checkout = world.shopper().opens("ebook").await;
+    checkout.chooses("LTC").await;
+    world.everything_is_told().await;
+    world.skip(PAST_THE_END);
+    checkout.sees("expired").await;
+    world.chain().pays(&checkout, "half").await;
+    world.chain().mines(3).await;
+    let view = checkout.sees("underpaid").await;
+    assert_eq!(
+        view["can_open_attempt"], false,
+        "nothing more is asked for elsewhere"
+    );
+    assert_eq!(times_paid(&world, &checkout.order).await, 0);
+    world.chain().pays(&checkout, "rest").await;
+    world.chain().mines(3).await;
+    checkout.sees("paid").await;
+    let told = told(&world, &checkout.order).await;
+    let late = told.iter().filter(|kind| *kind == "order.late_payment");
+    assert_eq!(late.count(), 1, "{told:?}");
+    assert_eq!(told[2..4], ["order.expired", "order.late_payment"]);
+    assert!(told.contains(&"order.underpaid".to_owned()), "{told:?}");
+    assert_eq!(told.last().unwrap(), "order.paid");
+    world.end().await;
+}
+
+#[tokio::test]
+async fn money_for_an_order_that_the_store_cancelled_is_credited_and_told() {
+    let world = World::start().await;
+    let checkout = world.shopper().opens("ebook").await;
+    checkout.chooses("BTC").await;
+    let cancel = format!("/v1/orders/{}/cancel", checkout.order);
+    world.store().posts(&cancel, &json!({})).await.with(200);
+    // The customer had the code on another screen.
+    world.chain().pays(&checkout, "exact").await;
+    world.chain().mines(3).await;
+    checkout.sees("paid").await;
+    let told = told(&world, &checkout.order).await;
+    assert_eq!(told[2..4], ["order.cancelled", "order.late_payment"]);
+    assert_eq!(told.last().unwrap(), "order.paid");
+    world.end().await;
+}
+
+#[tokio::test]
+async fn half_on_the_first_address_is_shown_and_completed_there() {
+    let world = World::start().await;
+    let checkout = world.shopper().opens("ebook").await;
+    let first = checkout.chooses("BTC").await;
+    checkout.chooses("LTC").await;
+    let invoice = invoice_of(&world, &first).await;
+    world.chain().pays_invoice(&invoice, "half").await;
+    world.chain().mines(3).await;
+    let view = checkout.sees("underpaid").await;
+    assert_eq!(view["attempt"]["address"], first["attempt"]["address"]);
+    let remaining = view["attempt"]["remaining_in_crypto"].as_str().unwrap();
+    assert!(!Amount::parse(remaining).unwrap().is_zero());
+    checkout.gets("/quotes").await.refused(409, "order_closed");
+    world.chain().pays_invoice(&invoice, "rest").await;
+    world.chain().mines(3).await;
+    checkout.sees("paid").await;
+    assert_eq!(times_paid(&world, &checkout.order).await, 1);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn an_invoice_whose_answer_was_lost_is_nobodys() {
+    let world = World::start().await;
+    let checkout = world.shopper().opens("ebook").await;
+    let lost = json!({ "endpoint": "create_invoice", "kind": "drop" });
+    world.chain().breaks(lost).await;
+    checkout
+        .asks_for("BTC")
+        .await
+        .refused(503, "service_unavailable");
+    let lost = world.chain().invoices().await[0]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    // Nobody was shown its address; the service reports it all the same.
+    world.chain().pays_invoice(&lost, "exact").await;
+    world.chain().mines(3).await;
+    pause(Duration::from_millis(1500)).await;
+    assert_eq!(
+        looks(&world).await,
+        0,
+        "a callback about a stranger asks nothing"
+    );
+    assert_eq!(checkout.looks().await["status"], "open");
+    let second = checkout.chooses("BTC").await;
+    assert_ne!(invoice_of(&world, &second).await, lost);
+    pays_in_full(&world, &checkout).await;
+    assert_eq!(times_paid(&world, &checkout.order).await, 1);
+    world.end().await;
+}
