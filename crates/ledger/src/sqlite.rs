@@ -48,7 +48,8 @@ pub struct SqliteLedger {
 }
 
 impl SqliteLedger {
-    /// Opens or makes the file that `url` names (`sqlite://florin.db`), and brings its schema up to date.
+    /// Opens or makes the file that `url` names (`sqlite://florin.db`), and brings its schema up to date. Looks that were
+    /// under way when the file was left are due at once: whoever made them is gone.
     ///
     /// # Errors
     /// [`LedgerError::Open`] when the file cannot be read and written; [`LedgerError::OtherEnvironment`] when it was
@@ -78,6 +79,7 @@ impl SqliteLedger {
             .map_err(failed)?;
         let ledger = Self { writer, reader };
         ledger.belong_to(environment).await?;
+        attempts::end_leases(&ledger.writer).await?;
         Ok(ledger)
     }
 

@@ -264,6 +264,18 @@ fn due_attempt(row: &SqliteRow, urgency: Urgency) -> Result<DueAttempt, LedgerEr
     })
 }
 
+/// A file belongs to one process. Should another one still be at it, an attempt is looked at twice, and the later look
+/// counts.
+pub(super) async fn end_leases(writer: &SqlitePool) -> Result<(), LedgerError> {
+    sqlx::query(
+        "UPDATE attempts SET next_poll_at = min(next_poll_at, looked_at), lease_until = 0
+         WHERE lease_until > 0",
+    )
+    .execute(writer)
+    .await?;
+    Ok(())
+}
+
 pub(super) async fn hurry_order(
     writer: &SqlitePool,
     id: &OrderId,

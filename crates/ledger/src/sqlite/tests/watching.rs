@@ -61,6 +61,21 @@ async fn an_attempt_is_leased_to_one_watcher_at_a_time() {
 }
 
 #[tokio::test]
+async fn a_look_that_was_under_way_when_the_process_died_is_due_at_the_next_start() {
+    let mut home = home("died").await;
+    awaiting(&home.ledger, 1).await;
+    let planned = Urgency::Planned;
+    let before = home.ledger.due_attempts(planned, at(20), at(80), 9).await;
+    assert_eq!(before.unwrap()[0].look, 1);
+    home.ledger.close().await;
+    home.ledger = SqliteLedger::open(&url(&home.folder), "test")
+        .await
+        .unwrap();
+    let after = home.ledger.due_attempts(planned, at(21), at(81), 9).await;
+    assert_eq!(after.unwrap()[0].look, 2);
+}
+
+#[tokio::test]
 async fn a_callback_only_brings_the_next_look_forward() {
     let home = home("hurry").await;
     awaiting(&home.ledger, 1).await;
