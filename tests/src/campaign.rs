@@ -14,6 +14,7 @@ mod dice;
 mod lane;
 mod post;
 mod register;
+mod request;
 mod settling;
 mod shop;
 mod strike;
@@ -126,8 +127,9 @@ async fn goes(mut lane: Lane, kills: u64, done: impl Fn()) -> Folder {
     }
     let mut survivor = lane.post.starts();
     lane.post.is_up(&mut survivor, &lane.http).await;
-    lane.calms_down().await;
     let calm = SystemClock.now();
+    lane.serves_the_last().await;
+    lane.calms_down().await;
     settling::settles(&lane).await;
     let code = survivor.ends_in_order().await;
     assert_eq!(

@@ -8,9 +8,11 @@ use proxy::clock::{Clock as _, SystemClock};
 use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::sync::RwLock;
+use tokio::task::JoinSet;
 
 use super::dice::Dice;
 use super::register::Register;
+use super::request::Request;
 use super::tally::Tally;
 use crate::chain::Chain;
 use crate::mint::Mint;
@@ -90,6 +92,7 @@ const TRY_EVERY: Duration = Duration::from_millis(25);
 const TRIES: u32 = 60;
 /// How long somebody watches a payment before he goes.
 const WATCHES: i64 = 6;
+const PATIENCE_OF_THE_LAST: Duration = Duration::from_mins(1);
 
 /// What all customers of a lane share.
 #[derive(Clone, Debug)]
@@ -129,17 +132,41 @@ impl Street {
         !self.is_closing.load(Ordering::Relaxed)
     }
 
+    /// The last customers before the shops close, whom no blow disturbs: whatever happened before, there is a payment to
+    /// credit, a late one, and an invoice that nobody pays.
+    pub(super) async fn last_customers_come(self, dice: &mut Dice) {
+        let last = |way: Way| {
+            let (street, mut dice) = (self.clone(), dice.split(900));
+            async move {
+                let buys = street.buys(way, "last customers", &mut dice);
+                tokio::time::timeout(PATIENCE_OF_THE_LAST, buys).await
+            }
+        };
+        let ways = [Way::PaysExactly, Way::PaysBoth, Way::NeverPays];
+        // Who gave up is missed by nobody but the auditor.
+        let _ = ways
+            .map(last)
+            .into_iter()
+            .collect::<JoinSet<_>>()
+            .join_all()
+            .await;
+    }
+
     async fn somebody_buys(&self, mut dice: Dice) -> Option<()> {
         let weighted = WAYS.map(|(weight, way, name)| (weight, (way, name)));
         let (way, name) = dice.pick(&weighted);
-        let order = self.opens(&mut dice).await?;
+        self.buys(way, name, &mut dice).await
+    }
+
+    async fn buys(&self, way: Way, name: &'static str, dice: &mut Dice) -> Option<()> {
+        let order = self.opens(dice).await?;
         if way == Way::OnlyLooks {
             self.tally.count(name);
             return Some(());
         }
         let asset = dice.pick(&ASSETS);
         let invoice = self.gets_invoice(&order, asset).await?;
-        self.pays(&order, &invoice, way, &mut dice).await?;
+        self.pays(&order, &invoice, way, dice).await?;
         self.tally.count(name);
         if dice.percent(30) {
             let _ = self
@@ -178,8 +205,12 @@ impl Street {
             }
             Way::PaysWhatWasCancelled => {
                 let path = format!("/v1/orders/{}/cancel", order.id);
-                let key = secrets::STORE_KEY;
-                self.asks(Method::POST, &path, Some(key), None).await?;
+                let cancels = Request {
+                    token: Some(secrets::STORE_KEY),
+                    body: None,
+                    ..Request::post(&path, Value::Null)
+                };
+                self.asks(&cancels).await?;
                 pause(dice.up_to(Duration::from_secs(1))).await;
                 pays(invoice, "exact").await;
             }
@@ -194,8 +225,8 @@ impl Street {
         Some(())
     }
 
-    /// Opens an order by one of the doors: the same request again, until it is answered. By the store's server and by a
-    /// token it is the same order then; by the others, the first one is lost with its answer.
+    /// Opens an order by one of the doors: the same request again, until it is answered. By the store's server, by a token
+    /// and by a key for the request it is the same order then; otherwise the first one is lost with its answer.
     async fn opens(&self, dice: &mut Dice) -> Option<Purchase> {
         let reference = format!("kill-{:016x}", dice.roll());
         let cents = 1000 + dice.below(30_000);
@@ -223,14 +254,27 @@ impl Street {
                 (page, None, door, "donations begun")
             }
         };
-        let answer = self.asks(Method::POST, path, key, Some(body)).await?;
+        let once = dice
+            .percent(15)
+            .then(|| format!("once-{:016x}", dice.roll()));
+        let request = Request {
+            token: key,
+            once: once.as_deref(),
+            ..Request::post(path, body)
+        };
+        let answer = self.asks(&request).await?;
         let purchase = Purchase::of(&answer);
-        let name = if purchase.is_some() {
-            name
-        } else {
-            "orders that were refused"
+        let Some(opened) = &purchase else {
+            self.tally.count("orders that were refused");
+            return None;
         };
         self.tally.count(name);
+        if once.is_some() && dice.percent(50) {
+            let again = self.asks(&request).await?;
+            let same = again["order"]["id"] == opened.id.as_str();
+            assert!(same, "asked twice, {} is another order: {again}", opened.id);
+            self.tally.count("orders asked for twice, which came once");
+        }
         purchase
     }
 
@@ -288,34 +332,39 @@ impl Street {
         body: Option<Value>,
     ) -> Option<Value> {
         let path = format!("/v1/checkout{path}");
-        self.asks(method, &path, Some(&order.token), body).await
+        let token = Some(&*order.token);
+        self.asks(&Request {
+            method,
+            path: &path,
+            token,
+            once: None,
+            body,
+        })
+        .await
     }
 
     /// Asks until there is an answer, whatever it says; `None` when the shops close before.
-    async fn asks(
-        &self,
-        method: Method,
-        path: &str,
-        token: Option<&str>,
-        body: Option<Value>,
-    ) -> Option<Value> {
+    ///
+    /// # Panics
+    /// When what was answered before is gone.
+    async fn asks(&self, request: &Request<'_>) -> Option<Value> {
         while self.is_open() {
-            let url = format!("{}{path}", self.proxy);
-            let mut request = self.http.request(method.clone(), url);
-            if let Some(token) = token {
-                request = request.bearer_auth(token);
-            }
-            if let Some(body) = &body {
-                request = request.json(body);
-            }
-            let answer = match request.send().await {
-                Ok(answer) if answer.status().is_success() || answer.status().is_client_error() => {
-                    answer.json().await.ok()
+            if let Ok(answer) = request.send(&self.http, &self.proxy).await {
+                let status = answer.status().as_u16();
+                let body = answer.json::<Value>().await;
+                let body = body.ok().filter(|_| status < 500);
+                match body {
+                    Some(body) if matches!(status, 401 | 404) => {
+                        panic!("{} of something that is gone: {body}", request.path)
+                    }
+                    // Whoever carried it out was killed meanwhile, which is noticed later.
+                    Some(body) if body["error"]["code"] == "request_in_progress" => {
+                        self.tally.count("requests that somebody was carrying out");
+                        pause(LOOK_EVERY).await;
+                    }
+                    Some(body) => return Some(body),
+                    None => {}
                 }
-                _ => None,
-            };
-            if let Some(answer) = answer {
-                return Some(answer);
             }
             pause(TRY_EVERY).await;
         }

@@ -132,16 +132,7 @@ impl Lane {
 
     /// Customers come, blocks are found, and the service has its bad moments.
     pub(super) fn begins(&mut self) {
-        let street = Street {
-            http: self.http.clone(),
-            proxy: self.places.proxy_url(),
-            mint: self.mint(),
-            chain: self.chain.clone(),
-            register: self.register.clone(),
-            tally: self.tally.clone(),
-            mining: self.mining.clone(),
-            is_closing: self.is_closing.clone(),
-        };
+        let street = self.street();
         for number in 0..CUSTOMERS {
             let dice = self.dice.split(100 + number);
             self.others.spawn(street.clone().customers_come(dice));
@@ -154,6 +145,25 @@ impl Lane {
         let dice = self.dice.split(3);
         self.others
             .spawn(the_service_errs(chain, self.tally.clone(), closing, dice));
+    }
+
+    /// Customers come once more, while no blow falls.
+    pub(super) async fn serves_the_last(&mut self) {
+        let street = self.street();
+        street.last_customers_come(&mut self.dice).await;
+    }
+
+    fn street(&self) -> Street {
+        Street {
+            http: self.http.clone(),
+            proxy: self.places.proxy_url(),
+            mint: self.mint(),
+            chain: self.chain.clone(),
+            register: self.register.clone(),
+            tally: self.tally.clone(),
+            mining: self.mining.clone(),
+            is_closing: self.is_closing.clone(),
+        }
     }
 
     fn mint(&self) -> Mint {

@@ -11,7 +11,7 @@ use super::lane::{DATABASE, Lane};
 use crate::patience::pause;
 use crate::world::secrets;
 
-/// What a killed proxy was about to ask or tell is leased to it for a minute. Everything else is quicker.
+/// What a killed proxy was about to tell is leased to it for half a minute. Everything else is quicker.
 const BOUND: i64 = 180;
 /// Seconds.
 const PAUSE: u64 = 4;

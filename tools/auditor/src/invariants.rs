@@ -13,7 +13,7 @@ use crate::finding::Finding;
 
 /// Judges all of them.
 pub(crate) fn judge(evidence: &Evidence) -> Vec<Finding> {
-    let judges: [fn(&Evidence) -> Finding; 23] = [
+    let judges: [fn(&Evidence) -> Finding; 25] = [
         credits::every_payment_is_credited_once,
         credits::every_credit_has_its_payment,
         credits::sums_agree,
@@ -33,12 +33,12 @@ pub(crate) fn judge(evidence: &Evidence) -> Vec<Finding> {
         invoices::no_invoice_is_shown_twice,
         invoices::every_attempt_asks_at_most_once,
         invoices::every_lost_invoice_is_explained,
+        invoices::what_is_paid_is_held,
         invoices::what_is_shown_is_what_the_service_said,
         pauses::every_pause_is_kept,
         watching::every_open_attempt_is_watched,
         file::the_file_is_sound,
+        file::no_token_stands_in_clear,
     ];
-    let mut findings: Vec<Finding> = judges.iter().map(|judge| judge(evidence)).collect();
-    findings.push(file::no_token_stands_in_clear(evidence));
-    findings
+    judges.iter().map(|judge| judge(evidence)).collect()
 }

@@ -47,7 +47,7 @@ pub(crate) struct Invoice {
     pub(crate) address: String,
     pub(crate) qr_string: String,
     /// What arrived so far, in the asset.
-    received: Decimal,
+    pub(crate) received: Decimal,
     /// The first time that it was completed with all that it asks for.
     pub(crate) covered_at: Option<Timestamp>,
 }

@@ -28,6 +28,13 @@ fn count(evidence: &Evidence, fits: impl Fn(&Attempt) -> bool) -> BTreeMap<Terms
     count
 }
 
+/// The invoices that attempts hold.
+fn held(evidence: &Evidence) -> BTreeSet<&str> {
+    let attempts = evidence.ledger.attempts.iter();
+    let ids = attempts.filter_map(|attempt| attempt.invoice_id.as_deref());
+    ids.collect()
+}
+
 pub(super) fn no_invoice_is_shown_twice(evidence: &Evidence) -> Finding {
     let mut finding = Finding::new(
         "invoice-shown-once",
@@ -76,10 +83,7 @@ pub(super) fn every_lost_invoice_is_explained(evidence: &Evidence) -> Finding {
     let mut given_up = count(evidence, |attempt| {
         attempt.invoice_id.is_none() && matches!(attempt.state.as_str(), "unclear" | "blocked")
     });
-    let attempts = evidence.ledger.attempts.iter();
-    let held: BTreeSet<&str> = attempts
-        .filter_map(|attempt| attempt.invoice_id.as_deref())
-        .collect();
+    let held = held(evidence);
     for (id, invoice) in &evidence.service.invoices {
         if held.contains(id.as_str()) {
             continue;
@@ -95,6 +99,28 @@ pub(super) fn every_lost_invoice_is_explained(evidence: &Evidence) -> Finding {
                 asked.crypto_code
             )
         });
+    }
+    finding
+}
+
+pub(super) fn what_is_paid_is_held(evidence: &Evidence) -> Finding {
+    let mut finding = Finding::new(
+        "paid-is-held",
+        "invoices that money came to: somebody was shown it, so an attempt holds it",
+    );
+    let held = held(evidence);
+    for (id, invoice) in &evidence.service.invoices {
+        if invoice.received > Decimal::ZERO {
+            finding.must(held.contains(id.as_str()), || {
+                let Invoice {
+                    asked, received, ..
+                } = invoice;
+                format!(
+                    "{received} {} came to {id}, which is nobody's",
+                    asked.crypto_code
+                )
+            });
+        }
     }
     finding
 }
