@@ -6,6 +6,7 @@ mod body;
 mod callback;
 mod checkout;
 mod cors;
+mod doubled;
 mod error;
 mod idempotency;
 mod merchant;

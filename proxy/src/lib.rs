@@ -12,6 +12,7 @@ mod app;
 mod attempting;
 pub mod clock;
 pub mod config;
+mod connections;
 mod core;
 mod currencies;
 mod email;

@@ -1,7 +1,6 @@
 //! Running: two listeners, four jobs, and an orderly end.
 
-use std::future::{Future, IntoFuture as _};
-use std::time::Duration;
+use std::future::Future;
 
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
@@ -9,11 +8,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::Parts;
 use crate::config::Config;
+use crate::connections::{LONGEST_HEAD, serve};
 use crate::core::Core;
 use crate::jobs;
-
-/// A browser that does not let go of its connection does not keep the process from ending.
-const LONGEST_END: Duration = Duration::from_secs(10);
 
 /// The sockets, bound by the caller, who knows the ports.
 #[derive(Debug)]
@@ -36,9 +33,10 @@ pub async fn run(
 ) -> anyhow::Result<()> {
     let core = Core::new(config, parts, shutdown.clone());
     let mut parts = JoinSet::new();
-    let public = serve(listeners.public, core.router(), shutdown.clone());
+    let serve = |listener, routes| endless(serve(listener, routes, LONGEST_HEAD, shutdown.clone()));
+    let public = serve(listeners.public, core.router());
     parts.spawn(named("the public listener", public));
-    let admin = serve(listeners.admin, core.admin_router(), shutdown.clone());
+    let admin = serve(listeners.admin, core.admin_router());
     parts.spawn(named("the admin listener", admin));
     let app = core.app;
     parts.spawn(named("the watcher", endless(jobs::watch(app.clone()))));
@@ -58,25 +56,6 @@ pub async fn run(
         shutdown.cancel();
     }
     failure.map_or(Ok(()), Err)
-}
-
-async fn serve(
-    listener: TcpListener,
-    routes: axum::Router,
-    shutdown: CancellationToken,
-) -> anyhow::Result<()> {
-    let ended = shutdown.clone().cancelled_owned();
-    let server = axum::serve(listener, routes)
-        .with_graceful_shutdown(ended)
-        .into_future();
-    let overdue = async {
-        shutdown.cancelled().await;
-        tokio::time::timeout(LONGEST_END, std::future::pending::<()>()).await
-    };
-    tokio::select! {
-        ended = server => Ok(ended?),
-        _ = overdue => Ok(()),
-    }
 }
 
 async fn endless(job: impl Future<Output = ()>) -> anyhow::Result<()> {

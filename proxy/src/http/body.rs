@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use axum::body::{Bytes, to_bytes};
+use axum::body::{Bytes, HttpBody as _, to_bytes};
 use axum::extract::{FromRequest, Request};
 use axum::http::header::CONTENT_TYPE;
 use checkout_api::ErrorCode;
@@ -69,6 +69,10 @@ pub(crate) async fn read(body: axum::body::Body, max_bytes: usize) -> Result<Byt
         let message = "The body is larger than this address takes, or did not arrive whole.";
         ApiError::new(ErrorCode::PayloadTooLarge, message)
     };
+    // What says by itself that it is too large is not waited for.
+    if body.size_hint().lower() > max_bytes as u64 {
+        return Err(refused());
+    }
     let whole = tokio::time::timeout(LONGEST_BODY, to_bytes(body, max_bytes)).await;
     whole.map_err(|_| refused())?.map_err(|_| refused())
 }

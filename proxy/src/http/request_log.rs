@@ -6,10 +6,11 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, VARY};
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::middleware::Next;
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use checkout_api::ErrorCode;
 use tracing::Instrument as _;
 
+use super::doubled::refuse_doubled;
 use super::error::ApiError;
 use crate::app::App;
 
@@ -30,7 +31,10 @@ pub(super) async fn log_request(
     let method = request.method().clone();
     let started = app.now();
     let span = tracing::info_span!("request", request_id = %id);
-    let mut answer = next.run(request).instrument(span).await;
+    let mut answer = match refuse_doubled(request.headers()) {
+        Ok(()) => next.run(request).instrument(span).await,
+        Err(refusal) => refusal.into_response(),
+    };
     let refusal = answer.extensions_mut().remove::<ApiError>();
     if let Some(refusal) = refusal.or_else(|| unrouted(&answer)) {
         let kept = std::mem::take(answer.headers_mut());

@@ -15,8 +15,9 @@ whole seconds. An unknown member of a request is refused by its name.
 
 Every refusal is `{\"error\": {code, message, field?, request_id}}`; its code is of a closed list, and each code has one \
 status. Beside the refusals that an operation lists, any address answers an unexpected method with 405 \
-`method_not_allowed` and the header `Allow`, and an address that is not here answers 404 `not_found`. 429 and 503 carry \
-`Retry-After`.
+`method_not_allowed` and the header `Allow`, an address that is not here answers 404 `not_found`, and a header that may \
+come once and came twice (`Host`, `Authorization`, `Content-Type`, `Origin`, `Idempotency-Key`) 400 `invalid_request`. \
+429 and 503 carry `Retry-After`.
 
 A POST with an `Idempotency-Key` may be sent again: it is carried out once, and answered the same.";
 

@@ -1,0 +1,263 @@
+//! What no client library sends: heads and bodies that lie about themselves, written to the socket byte by byte.
+//!
+//! Each gets a refusal or a closed connection, never a failure of ours, and opens no order that was not asked for.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use tests::World;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+const EBOOK: &str = r#"{"store":"demo","product":"ebook"}"#;
+/// Longer than the proxy waits for any body.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// POST /v1/checkout with these lines in its head, and this body as it is.
+fn opens(lines: &str, body: &str) -> Vec<u8> {
+    let head = "POST /v1/checkout HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n";
+    format!("{head}{lines}\r\n{body}").into_bytes()
+}
+
+/// GET with these lines in its head.
+fn gets(path: &str, lines: &str) -> Vec<u8> {
+    format!("GET {path} HTTP/1.1\r\nhost: x\r\n{lines}\r\n").into_bytes()
+}
+
+/// A body in one chunk.
+fn chunked(body: &str) -> String {
+    format!("{:x}\r\n{body}\r\n0\r\n\r\n", body.len())
+}
+
+async fn sent(world: &World, bytes: &[u8]) -> TcpStream {
+    let address = world.proxy_url().replace("http://", "");
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    // A server that has refused already may have closed.
+    let _ = stream.write_all(bytes).await;
+    stream
+}
+
+/// All that comes back until the proxy closes.
+async fn answer(world: &World, bytes: &[u8]) -> String {
+    let mut stream = sent(world, bytes).await;
+    let mut all = Vec::new();
+    let read = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut all));
+    // A connection that is closed with something unread is reset.
+    let _ = read.await.expect("the proxy closes what it cannot read");
+    String::from_utf8_lossy(&all).into_owned()
+}
+
+/// The statuses in what came back.
+fn statuses(answer: &str) -> Vec<&str> {
+    let lines = answer.lines().filter(|line| line.starts_with("HTTP/1."));
+    lines.map(|line| &line[9..12]).collect()
+}
+
+async fn orders(world: &World) -> Vec<Value> {
+    let page = world.store().gets("/v1/orders?limit=100").await.with(200);
+    page.body["orders"].as_array().unwrap().clone()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_read_in_one_way_is_refused_and_closed() {
+    let world = World::start().await;
+    let length = format!("content-length: {}\r\n", EBOOK.len());
+    let lines = |line: &str| opens(&format!("{line}\r\n"), EBOOK);
+    let cases = [
+        (
+            "two lengths",
+            opens(&format!("{length}content-length: 3\r\n"), EBOOK),
+        ),
+        ("a list of lengths", lines("content-length: 34, 34")),
+        ("a length with a sign", lines("content-length: +34")),
+        ("a length below zero", lines("content-length: -1")),
+        ("a length of sixteens", lines("content-length: 0x22")),
+        (
+            "a length beyond counting",
+            lines("content-length: 99999999999999999999"),
+        ),
+        ("another transfer", lines("transfer-encoding: identity")),
+        (
+            "a transfer that does not end in chunks",
+            lines("transfer-encoding: chunked, gzip"),
+        ),
+        (
+            "a transfer that nobody knows",
+            lines("transfer-encoding: xchunked"),
+        ),
+        ("a folded header", gets("/openapi.json", "x-a: b\r\n c\r\n")),
+        (
+            "a space before the colon",
+            gets("/openapi.json", "x-a : b\r\n"),
+        ),
+        ("a NUL in a header", gets("/openapi.json", "x-a: b\0c\r\n")),
+        (
+            "a return in a header",
+            gets("/openapi.json", "x-a: b\rc\r\n"),
+        ),
+        ("a NUL in the path", gets("/v1/check\0out", "")),
+        (
+            "a path that is no text",
+            b"GET /v1/orders/\xff\xfe HTTP/1.1\r\nhost: x\r\n\r\n".to_vec(),
+        ),
+        ("no version", b"GET /openapi.json\r\n\r\n".to_vec()),
+        (
+            "a version to come",
+            b"GET /openapi.json HTTP/2.0\r\nhost: x\r\n\r\n".to_vec(),
+        ),
+        (
+            "the hello of TLS",
+            b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\0\0\0\0\0".to_vec(),
+        ),
+        ("no request at all", b"\x00\x01\x02\xff\r\n\r\n".to_vec()),
+    ];
+    for (what, bytes) in &cases {
+        let answer = answer(&world, bytes).await;
+        assert_eq!(statuses(&answer), ["400"], "{what}: {answer}");
+    }
+    assert_eq!(orders(&world).await, [] as [Value; 0]);
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_head_without_measure_is_refused() {
+    let world = World::start().await;
+    let many: String = (0..200).map(|_| "x-a: b\r\n").collect();
+    let long = "a".repeat(400_000);
+    for (what, bytes) in [
+        ("many headers", gets("/openapi.json", &many)),
+        (
+            "a long header",
+            gets("/openapi.json", &format!("x-a: {long}\r\n")),
+        ),
+        ("a long path", gets(&format!("/{long}"), "")),
+    ] {
+        let answer = answer(&world, &bytes).await;
+        // What was not read may reset the connection before the answer is read.
+        let expected = statuses(&answer);
+        assert!(matches!(expected[..], ["431"] | []), "{what}: {answer}");
+    }
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_header_that_came_twice_is_refused_by_name() {
+    let world = World::start().await;
+    let close = "connection: close\r\n";
+    let length = format!("{close}content-length: {}\r\n", EBOOK.len());
+    for (name, bytes) in [
+        (
+            "host",
+            gets("/openapi.json", &format!("{close}host: y\r\n")),
+        ),
+        (
+            "authorization",
+            gets(
+                "/v1/orders",
+                &format!("{close}authorization: Bearer a\r\nauthorization: Bearer b\r\n"),
+            ),
+        ),
+        (
+            "content-type",
+            opens(&format!("{length}content-type: text/plain\r\n"), EBOOK),
+        ),
+        (
+            "idempotency-key",
+            opens(
+                &format!("{length}idempotency-key: a\r\nidempotency-key: b\r\n"),
+                EBOOK,
+            ),
+        ),
+    ] {
+        let answer = answer(&world, &bytes).await;
+        assert_eq!(statuses(&answer), ["400"], "{name}: {answer}");
+        let says = format!("The header {name} came more than once");
+        assert!(answer.contains(&says), "{answer}");
+    }
+    assert_eq!(orders(&world).await, [] as [Value; 0]);
+    world.end().await;
+}
+
+/// A proxy in front that reads the length, and one behind that reads the chunks, would see two different requests: what
+/// stands behind the chunks is never read as one.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_follows_a_body_with_two_ends_is_not_a_request() {
+    let world = World::start().await;
+    let hidden = "GET /openapi.json HTTP/1.1\r\nhost: x\r\n\r\n";
+    for lines in [
+        "content-length: 4\r\ntransfer-encoding: chunked\r\n",
+        "transfer-encoding: chunked\r\ncontent-length: 4\r\n",
+    ] {
+        let body = format!("{}{hidden}", chunked(EBOOK));
+        let answer = answer(&world, &opens(lines, &body)).await;
+        assert_eq!(statuses(&answer), ["201"], "{answer}");
+    }
+    let orders = orders(&world).await;
+    let prices: Vec<_> = orders.iter().map(|order| &order["amount"]).collect();
+    assert_eq!(prices, ["19.90", "19.90"]);
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_body_that_is_not_as_announced_opens_nothing() {
+    let world = World::start().await;
+    let large = opens(
+        "content-length: 10000000000\r\nconnection: close\r\n",
+        EBOOK,
+    );
+    let cases = [
+        ("announced as huge", large, "413"),
+        (
+            "chunks of no size",
+            opens("transfer-encoding: chunked\r\n", "zz\r\n{}\r\n"),
+            "413",
+        ),
+        (
+            "a chunk beyond counting",
+            opens("transfer-encoding: chunked\r\n", "ffffffffffffffff1\r\n{}"),
+            "413",
+        ),
+        (
+            "shorter than announced, and no more",
+            opens("content-length: 99\r\n", EBOOK),
+            "413",
+        ),
+        (
+            "longer than announced",
+            opens("content-length: 20\r\n", EBOOK),
+            "400",
+        ),
+        (
+            "not announced",
+            opens("connection: close\r\n", EBOOK),
+            "400",
+        ),
+    ];
+    for (what, bytes, status) in &cases {
+        let answer = answer(&world, bytes).await;
+        assert_eq!(statuses(&answer).first(), Some(status), "{what}: {answer}");
+        assert!(!answer.contains("client_token"), "{what}: {answer}");
+    }
+    assert_eq!(orders(&world).await, [] as [Value; 0]);
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn old_and_odd_ways_of_asking_lead_nowhere_else() {
+    let world = World::start().await;
+    let close = "host: x\r\nconnection: close\r\n\r\n";
+    for (line, status) in [
+        ("GET /openapi.json HTTP/1.0", "200"),
+        ("GET http://elsewhere.example/openapi.json HTTP/1.1", "200"),
+        ("GET /assets/../openapi.json HTTP/1.1", "404"),
+        ("GET /assets/..%2f..%2fetc%2fpasswd HTTP/1.1", "404"),
+        ("CONNECT elsewhere.example:443 HTTP/1.1", "404"),
+        ("OPTIONS * HTTP/1.1", "404"),
+        ("TRACE /v1/checkout HTTP/1.1", "405"),
+        ("get /openapi.json HTTP/1.1", "405"),
+    ] {
+        let answer = answer(&world, format!("{line}\r\n{close}").as_bytes()).await;
+        assert_eq!(statuses(&answer), [status], "{line}: {answer}");
+    }
+    world.end().await;
+}
