@@ -104,12 +104,12 @@ fn next_status(now: OrderStatus, verdict: &Verdict) -> Option<OrderStatus> {
         Verdict::Settled { .. } => S::Overpaid,
         Verdict::Short(_) => S::Underpaid,
         // What fell short stays short: the part that arrived is not forgotten.
-        Verdict::Failed(_) | Verdict::Expired | Verdict::Cancelled if now == S::Underpaid => {
+        Verdict::Failed(_) | Verdict::Expired | Verdict::Cancelled(_) if now == S::Underpaid => {
             return None;
         }
         Verdict::Failed(_) => S::Failed,
         Verdict::Expired => S::Expired,
-        Verdict::Cancelled => S::Cancelled,
+        Verdict::Cancelled(_) => S::Cancelled,
         Verdict::Frozen { .. } => S::Blocked,
     })
 }

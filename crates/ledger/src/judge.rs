@@ -34,8 +34,8 @@ pub enum Verdict {
     Short(Progress),
     /// The service calls it failed.
     Failed(Progress),
-    /// Cancelled at the service.
-    Cancelled,
+    /// Cancelled at the service; by its own word before anything could arrive, but what did is kept.
+    Cancelled(Progress),
     /// The service names another address than the one that was shown.
     Frozen {
         /// The address it names.
@@ -95,7 +95,7 @@ impl Verdict {
             Self::Settled { .. } => Standing::Settled,
             Self::Short(_) => Standing::Short,
             Self::Failed(_) => Standing::Failed,
-            Self::Cancelled => Standing::Cancelled,
+            Self::Cancelled(_) => Standing::Cancelled,
             Self::Frozen { .. } => Standing::Frozen,
             Self::Held(_) => return None,
         })
@@ -108,12 +108,9 @@ impl Verdict {
             | Self::Confirming(progress)
             | Self::Settled { progress, .. }
             | Self::Short(progress)
-            | Self::Failed(progress) => Some(progress),
-            Self::Waiting
-            | Self::Expired
-            | Self::Cancelled
-            | Self::Frozen { .. }
-            | Self::Held(_) => None,
+            | Self::Failed(progress)
+            | Self::Cancelled(progress) => Some(progress),
+            Self::Waiting | Self::Expired | Self::Frozen { .. } | Self::Held(_) => None,
         }
     }
 }
@@ -163,7 +160,7 @@ fn conclude(
         "PROCESSING" => Verdict::Confirming(progress),
         "FAILED" if over && !progress.is_something() => Verdict::Expired,
         "FAILED" => Verdict::Failed(progress),
-        "CANCELLED" => Verdict::Cancelled,
+        "CANCELLED" => Verdict::Cancelled(progress),
         unknown => return Err(Hold::UnknownStatus(unknown.chars().take(40).collect())),
     })
 }

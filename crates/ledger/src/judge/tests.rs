@@ -27,7 +27,7 @@ fn word(observation: &Observation) -> &'static str {
         Verdict::Settled { .. } => "over",
         Verdict::Short(_) => "short",
         Verdict::Failed(_) => "failed",
-        Verdict::Cancelled => "cancelled",
+        Verdict::Cancelled(_) => "cancelled",
         Verdict::Frozen { .. } => "frozen",
         Verdict::Held(_) => "held",
     }
@@ -364,7 +364,16 @@ fn a_hosted_session_waits_without_an_asset_and_is_cancelled_without_a_code() {
     seen.observed_at = at(3600);
     assert_eq!(on_the_page(&seen), Verdict::Expired);
     seen.status = Some("CANCELLED".into());
-    assert_eq!(on_the_page(&seen), Verdict::Cancelled);
+    assert_eq!(on_the_page(&seen), Verdict::Cancelled(Progress::NOTHING));
+}
+
+#[test]
+fn what_arrived_is_kept_when_the_service_gives_up() {
+    for status in ["FAILED", "CANCELLED"] {
+        let verdict = verdict(&exact(status));
+        let arrived = verdict.progress().map(|arrived| arrived.received.crypto);
+        assert_eq!(arrived, Some(amount("0.00030973")), "{status}");
+    }
 }
 
 proptest::proptest! {

@@ -2,6 +2,7 @@
 
 mod attempting;
 mod crediting;
+mod hints;
 mod keeping;
 mod lives;
 mod opening;

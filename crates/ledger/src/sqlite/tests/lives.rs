@@ -102,7 +102,7 @@ async fn lives(flow: Flow, looks: &[Look]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+    #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
     fn the_database_makes_of_every_life_what_the_pure_functions_do(

@@ -44,7 +44,7 @@ impl Bench {
             Verdict::Settled { .. } => "OVER",
             Verdict::Short(_) => "short",
             Verdict::Failed(_) => "failed",
-            Verdict::Cancelled => "cancelled",
+            Verdict::Cancelled(_) => "cancelled",
             Verdict::Frozen { .. } => "frozen",
             Verdict::Held(Hold::Missing(_)) => "held:missing",
             Verdict::Held(Hold::Unreadable(..)) => "held:unreadable",
