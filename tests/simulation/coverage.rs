@@ -4,10 +4,16 @@ use crate::chance::Chance;
 use crate::tally::Tally;
 use crate::trouble::{Endpoint, Trouble};
 
-const MUST_HAPPEN: [(&str, &[&str]); 11] = [
+const MUST_HAPPEN: [(&str, &[&str]); 13] = [
     (
         "doors",
-        &["Catalogue", "OrderToken", "Donation", "StoreServer"],
+        &[
+            "Catalogue",
+            "OrderToken",
+            "Donation",
+            "StoreServer",
+            "Hosted",
+        ],
     ),
     (
         "customers",
@@ -29,7 +35,20 @@ const MUST_HAPPEN: [(&str, &[&str]); 11] = [
             "LeavesAtOnce",
         ],
     ),
-    ("customers' doings", &["paid", "was cancelled"]),
+    (
+        "customers' doings",
+        &[
+            "paid",
+            "was cancelled",
+            "closed the page",
+            "came back to a new page",
+        ],
+    ),
+    ("keys", &["replayed"]),
+    (
+        "answers of the proxy",
+        &["409 request_in_progress", "422 idempotency_key_reused"],
+    ),
     ("callbacks", &["sent", "repeated", "lost", "a lie"]),
     ("clock", &["set back", "set forward"]),
     (
@@ -142,6 +161,7 @@ pub(crate) fn missing(tally: &Tally) -> Vec<String> {
     for endpoint in [
         Endpoint::Prices,
         Endpoint::Create,
+        Endpoint::Session,
         Endpoint::Lookup,
         Endpoint::Confirm,
     ] {

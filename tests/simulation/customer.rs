@@ -5,58 +5,23 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::decimal::{ONE, share, units};
-use crate::door::{DOORS, Wanted};
+use crate::decimal::{ONE, units};
+use crate::door::{DOORS, Door, Wanted};
 use crate::invoice::{Invoice, Payment, Price};
+use crate::manner::MANNERS;
 use crate::stores::{CALLBACK_TOKEN, PRODUCTS, STORES, Store};
 use crate::timeline::Millis;
 use crate::world::World;
 
-/// What a customer does once an invoice is shown.
-#[derive(Clone, Copy, Debug)]
-enum Manner {
-    Exactly,
-    MuchLess,
-    ALittleLess,
-    InTwoParts,
-    More,
-    Twice,
-    Late,
-    Never,
-    OnTheOtherAsset,
-    OnTheFirstAsset,
-    OnBothAssets,
-    WithTooLowAFee,
-    ThroughAReorganisation,
-    TakenBackLater,
-    LeavesAtOnce,
-}
-
-const MANNERS: [(u64, Manner); 15] = [
-    (34, Manner::Exactly),
-    (6, Manner::MuchLess),
-    (6, Manner::ALittleLess),
-    (5, Manner::InTwoParts),
-    (7, Manner::More),
-    (4, Manner::Twice),
-    (7, Manner::Late),
-    (10, Manner::Never),
-    (3, Manner::OnTheOtherAsset),
-    (4, Manner::OnTheFirstAsset),
-    (3, Manner::OnBothAssets),
-    (3, Manner::WithTooLowAFee),
-    (4, Manner::ThroughAReorganisation),
-    (2, Manner::TakenBackLater),
-    (2, Manner::LeavesAtOnce),
-];
-
 pub(crate) struct Customer {
-    world: Arc<World>,
+    pub(crate) world: Arc<World>,
     store: Store,
-    price: i128,
+    pub(crate) price: i128,
     currency: &'static str,
     order: String,
     token: String,
+    /// Whether the service's own page shows how to pay.
+    pub(crate) is_hosted: bool,
     saw_it_paid: bool,
     /// How slow chains and people are here: 1 for minutes, more for days.
     pub(crate) slowness: i64,
@@ -86,12 +51,21 @@ impl Customer {
         let product = usize::try_from(world.chance.between(0, 2)).expect("one of three");
         let quantity = world.chance.between(1, 3);
         let each = units(PRODUCTS[product].1).expect("our own prices");
+        let door = world.chance.pick(&DOORS);
+        let mut price = each * i128::from(quantity);
+        let is_donation = matches!(door, Door::Donation);
+        if is_donation {
+            // Nobody else gives just as much: a second order of it would be seen.
+            price += i128::try_from(number).expect("a few dozen") * (ONE / 100);
+        }
+        let has_key = is_donation || world.chance.percent(50);
         let wanted = Wanted {
             store,
-            door: world.chance.pick(&DOORS),
+            door,
             product,
             quantity,
-            price: each * i128::from(quantity),
+            price,
+            key: has_key.then(|| world.chance.hex()),
             reference: format!("cart-{number}"),
             expires_in_seconds: world
                 .chance
@@ -101,6 +75,7 @@ impl Customer {
         for _ in 0..25 {
             if let Some((200 | 201, opened)) = wanted.knock(world).await {
                 let id = opened["order"]["id"].as_str()?.to_owned();
+                let token = opened["client_token"].as_str()?.to_owned();
                 world.tally.one("doors", format!("{:?}", wanted.door));
                 let tolerance = units(store.tolerance).expect("our own settings");
                 let price = Price {
@@ -108,123 +83,95 @@ impl Customer {
                     tolerance,
                 };
                 world.memory().prices.insert(id.clone(), price);
-                return Some(Self {
+                let mut customer = Self {
                     world: world.clone(),
                     store,
                     price: wanted.price,
                     currency: store.currency,
                     order: id,
-                    token: opened["client_token"].as_str()?.to_owned(),
+                    token,
+                    is_hosted: matches!(wanted.door, Door::Hosted),
                     saw_it_paid: false,
                     slowness,
-                });
+                };
+                customer.knocks_again(&wanted).await;
+                return Some(customer);
             }
             world.timeline.sleep(world.chance.between(500, 6000)).await;
         }
         None
     }
 
-    async fn acts(&mut self, manner: Manner) {
-        if matches!(manner, Manner::LeavesAtOnce) {
-            if self.world.chance.percent(50) {
-                self.is_cancelled_by_the_store().await;
-            }
+    /// The answer was lost, or a button was pressed twice: the same request with the same key is the same order.
+    async fn knocks_again(&mut self, wanted: &Wanted) {
+        let world = self.world.clone();
+        if wanted.key.is_none() || world.chance.percent(60) {
             return;
         }
-        let Some(first) = self.chooses(None).await else {
-            return;
-        };
-        self.waits(1_000, 20_000).await;
-        match manner {
-            Manner::Never | Manner::LeavesAtOnce => {
-                if self.world.chance.percent(30) {
-                    self.is_cancelled_by_the_store().await;
-                } else if self.world.chance.percent(20) {
-                    let now = self.world.timeline.now();
-                    let says = (now + 5_000, Millis::MAX, "CANCELLED");
-                    self.world
-                        .service
-                        .change(&first.id, |invoice| invoice.says.push(says));
-                }
+        self.waits(0, 20_000).await;
+        if let Some((200 | 201, again)) = wanted.knock(&world).await {
+            if again["order"]["id"] != self.order.as_str() {
+                let told = format!("{} and then {}", self.order, again["order"]["id"]);
+                world.complain("a key opens one order", &told);
             }
-            Manner::Exactly => self.pays(&first, first.asked[0], None).await,
-            Manner::MuchLess => {
-                self.pays(&first, first.asked[0] / 10 * 7, None).await;
-            }
-            Manner::ALittleLess => {
-                let cents = i128::from(self.world.chance.between(1, 80));
-                let missing = share(first.asked[0], cents * (ONE / 100), self.price, 8);
-                let step = ONE / 100_000_000;
-                let sent = (first.asked[0] - missing) / step * step;
-                self.pays(&first, sent.max(step), None).await;
-            }
-            Manner::InTwoParts => {
-                let half = first.asked[0] / 2;
-                self.pays(&first, half, None).await;
-                self.waits(5_000, 60_000).await;
-                self.pays(&first, first.asked[0] - half, None).await;
-            }
-            Manner::More => {
-                self.pays(&first, first.asked[0] / 10 * 13, None).await;
-            }
-            Manner::Twice => {
-                self.pays(&first, first.asked[0], None).await;
-                self.waits(1_000, 90_000).await;
-                self.pays(&first, first.asked[0], None).await;
-            }
-            Manner::Late => {
-                let left = first.expires_at - self.world.timeline.now();
-                self.world.timeline.sleep(left).await;
-                self.waits(1_000, 120_000).await;
-                self.pays(&first, first.asked[0], None).await;
-            }
-            Manner::OnTheOtherAsset | Manner::OnTheFirstAsset | Manner::OnBothAssets => {
-                let other = self.chooses(Some(first.coin.code)).await;
-                self.waits(1_000, 30_000).await;
-                if !matches!(manner, Manner::OnTheOtherAsset) {
-                    self.pays(&first, first.asked[0], None).await;
-                }
-                if let (Some(other), false) = (other, matches!(manner, Manner::OnTheFirstAsset)) {
-                    self.pays(&other, other.asked[0], None).await;
-                }
-            }
-            Manner::WithTooLowAFee => {
-                let until = self.world.timeline.now()
-                    + self.world.chance.between(30_000, 180_000) * self.slowness;
-                self.pays(&first, first.asked[0], Some(until)).await;
-                let stuck = (until - 15_000, until, "FAILED");
-                self.world
-                    .service
-                    .change(&first.id, |invoice| invoice.says.push(stuck));
-            }
-            Manner::ThroughAReorganisation => {
-                self.pays(&first, first.asked[0], None).await;
-                let chance = &self.world.chance;
-                let lasts = chance.between(5_000, 40_000);
-                self.world.service.change(&first.id, |invoice| {
-                    if let Some(payment) = invoice.payments.last_mut() {
-                        let [first, second, third] = payment.confirmed_at;
-                        payment.gone = Some((second, second + lasts));
-                        payment.confirmed_at = [first, second + lasts, third + 2 * lasts];
-                    }
-                });
-            }
-            Manner::TakenBackLater => {
-                self.pays(&first, first.asked[0], None).await;
-                let pause = self.world.chance.between(20_000, 120_000);
-                self.world.service.change(&first.id, |invoice| {
-                    if let Some(payment) = invoice.payments.last() {
-                        let from = payment.confirmed_at[2] + pause;
-                        invoice.says.push((from, Millis::MAX, "FAILED"));
-                    }
-                });
+            if let Some(token) = again["client_token"].as_str() {
+                token.clone_into(&mut self.token);
             }
         }
-        self.looks_now_and_then().await;
+        if matches!(wanted.door, Door::StoreServer | Door::Hosted) {
+            wanted.knocks_with_a_used_key(&world).await;
+        }
+    }
+
+    /// Goes to the service's page and chooses an asset there.
+    pub(crate) async fn goes_to_the_page(&mut self) -> Option<Invoice> {
+        for _ in 0..12 {
+            if let Some((200, view)) = self.asks("GET", "/v1/checkout", None).await
+                && let Some(page) = view["payment_process_url"].as_str()
+            {
+                let there = self.world.service.invoice_on(page)?;
+                self.waits(500, 15_000).await;
+                self.world.service.change(&there.id, |invoice| {
+                    if let Some(session) = &mut invoice.session {
+                        session.has_chosen = true;
+                    }
+                });
+                return Some(there);
+            }
+            self.waits(1_000, 12_000).await;
+            self.posts("/v1/checkout/session", None).await;
+        }
+        None
+    }
+
+    /// A POST, with a key in half of the cases; and sometimes twice, as it happens.
+    async fn posts(&mut self, path: &str, body: Option<&Value>) {
+        let key = self.world.chance.hex();
+        let (key, token) = (
+            self.world.chance.percent(50).then_some(key),
+            self.token.clone(),
+        );
+        let times = if self.world.chance.percent(20) { 2 } else { 1 };
+        for _ in 0..times {
+            let answer = self
+                .world
+                .call_once("POST", path, Some(&token), body, key.as_deref());
+            if let Some((200, view)) = &answer.await
+                && times == 1
+            {
+                self.checks(view);
+            }
+        }
     }
 
     /// Chooses an asset, another one than `not`, and comes to see its invoice.
-    async fn chooses(&mut self, not: Option<&str>) -> Option<Invoice> {
+    pub(crate) async fn chooses(&mut self, not: Option<&str>) -> Option<Invoice> {
+        if self.is_hosted {
+            return match not {
+                None => self.goes_to_the_page().await,
+                Some(_) => None,
+            };
+        }
         for _ in 0..12 {
             let quotes = self.asks("GET", "/v1/checkout/quotes", None).await;
             if let Some((200, quotes)) = quotes {
@@ -241,8 +188,7 @@ impl Customer {
                         "crypto_code": quote["crypto_code"],
                         "quote_id": quote["quote_id"],
                     });
-                    let path = "/v1/checkout/attempt";
-                    self.asks("POST", path, Some(&wanted)).await;
+                    self.posts("/v1/checkout/attempt", Some(&wanted)).await;
                 }
             }
             if let Some(shown) = self.looks().await
@@ -256,7 +202,12 @@ impl Customer {
     }
 
     /// Sends money, and lets the chain and the service do what they do with it.
-    async fn pays(&mut self, invoice: &Invoice, amount: i128, stuck_until: Option<Millis>) {
+    pub(crate) async fn pays(
+        &mut self,
+        invoice: &Invoice,
+        amount: i128,
+        stuck_until: Option<Millis>,
+    ) {
         let (world, slowness) = (&self.world, self.slowness);
         let now = world.timeline.now();
         let block = |from: Millis| from + world.chance.between(4_000, 50_000) * slowness;
@@ -288,7 +239,7 @@ impl Customer {
         }
     }
 
-    async fn is_cancelled_by_the_store(&self) {
+    pub(crate) async fn is_cancelled_by_the_store(&self) {
         let path = format!("/v1/orders/{}/cancel", self.order);
         let key = self.store.secret_key();
         let answer = self.world.call("POST", &path, Some(&key), None).await;
@@ -297,7 +248,7 @@ impl Customer {
         }
     }
 
-    async fn looks_now_and_then(&mut self) {
+    pub(crate) async fn looks_now_and_then(&mut self) {
         for _ in 0..self.world.chance.between(1, 5) {
             self.waits(3_000, 60_000).await;
             self.looks().await;
@@ -328,7 +279,7 @@ impl Customer {
         answer
     }
 
-    async fn waits(&self, least: Millis, most: Millis) {
+    pub(crate) async fn waits(&self, least: Millis, most: Millis) {
         let pause = self.world.chance.between(least, most);
         self.world.timeline.sleep(pause).await;
     }
@@ -357,6 +308,13 @@ impl Customer {
             world.complain("paid stays paid", &told);
         }
         self.saw_it_paid |= is_paid;
+        if let Some(page) = view["payment_process_url"].as_str() {
+            let session = world.service.invoice_on(page);
+            if session.is_none_or(|session| session.is_tainted || !self.is_hosted) {
+                let told = format!("{order}: {page}");
+                world.complain("a page that is shown is the service's", &told);
+            }
+        }
         let attempt = &view["attempt"];
         let Some(address) = attempt["address"].as_str() else {
             return;

@@ -4,7 +4,7 @@ use jsonwebtoken::{Algorithm, EncodingKey, Header, encode};
 use serde_json::{Value, json};
 
 use crate::decimal::text;
-use crate::stores::{KEY_ID, PRODUCTS, PUBLIC_URL, Store};
+use crate::stores::{KEY_ID, ORIGIN, PRODUCTS, PUBLIC_URL, Store};
 use crate::timeline::Millis;
 use crate::world::{Answer, World};
 
@@ -14,13 +14,15 @@ pub(crate) enum Door {
     OrderToken,
     Donation,
     StoreServer,
+    Hosted,
 }
 
-pub(crate) const DOORS: [Door; 4] = [
+pub(crate) const DOORS: [Door; 5] = [
     Door::Catalogue,
     Door::OrderToken,
     Door::Donation,
     Door::StoreServer,
+    Door::Hosted,
 ];
 
 /// What a customer wants, and how the store calls it.
@@ -33,6 +35,8 @@ pub(crate) struct Wanted {
     pub(crate) price: i128,
     pub(crate) reference: String,
     pub(crate) expires_in_seconds: Option<i64>,
+    /// What the store or the page calls this request, if it does.
+    pub(crate) key: Option<String>,
 }
 
 impl Wanted {
@@ -46,19 +50,49 @@ impl Wanted {
             }
             Door::Donation => json!({ "store": store.id, "donation": "tip", "amount": amount }),
             Door::OrderToken => json!({ "order_token": self.mint(world.wall()) }),
-            Door::StoreServer => {
+            Door::StoreServer | Door::Hosted => {
                 let mut body = json!({
                     "amount": amount, "currency": store.currency, "reference": self.reference,
                 });
                 if let Some(seconds) = self.expires_in_seconds {
                     body["expires_in_seconds"] = seconds.into();
                 }
-                let key = store.secret_key();
-                let path = "/v1/orders";
-                return world.call("POST", path, Some(&key), Some(&body)).await;
+                if matches!(self.door, Door::Hosted) {
+                    body["flow"] = "hosted".into();
+                    body["customer_email"] = self.email().into();
+                    body["return_url"] = format!("{ORIGIN}/thanks").into();
+                }
+                let secret = store.secret_key();
+                return self.asks(world, "/v1/orders", Some(&secret), &body).await;
             }
         };
-        world.call("POST", "/v1/checkout", None, Some(&body)).await
+        self.asks(world, "/v1/checkout", None, &body).await
+    }
+
+    async fn asks(
+        &self,
+        world: &World,
+        path: &str,
+        bearer: Option<&str>,
+        body: &Value,
+    ) -> Option<Answer> {
+        let key = self.key.as_deref();
+        world.call_once("POST", path, bearer, Some(body), key).await
+    }
+
+    /// The store's server sends another order with the key that it used for this one.
+    pub(crate) async fn knocks_with_a_used_key(&self, world: &World) -> Option<Answer> {
+        let body = json!({
+            "amount": text(self.price), "currency": self.store.currency,
+            "reference": format!("{}-other", self.reference),
+        });
+        let secret = self.store.secret_key();
+        self.asks(world, "/v1/orders", Some(&secret), &body).await
+    }
+
+    /// What the service knows the customer by.
+    pub(crate) fn email(&self) -> String {
+        format!("{}@example.com", self.reference)
     }
 
     /// The store's backend signs, by a library that shares nothing with the proxy.

@@ -138,13 +138,22 @@ impl World {
 
     /// Every invoice that we hold is the service's, as the service made it, and fit to be shown.
     fn audit_invoices(&self) {
-        let held = "SELECT id, invoice_id, address, asked_crypto, asked_usd FROM attempts WHERE state = 'open'";
+        let held = "SELECT attempts.id, invoice_id, address, page_url, asked_crypto, asked_usd, orders.amount, orders.currency
+                    FROM attempts JOIN orders ON orders.id = attempts.order_id WHERE state = 'open'";
         for row in self.books.rows(held) {
             let id = text(&row, "id");
             let Some(invoice) = self.service.invoice(&text(&row, "invoice_id")) else {
                 self.complain("an invoice that we hold is the service's", &id);
                 continue;
             };
+            if let Some(session) = &invoice.session {
+                let same = units(&text(&row, "amount")) == Some(invoice.asked[2])
+                    && text(&row, "currency") == invoice.local_currency;
+                if invoice.is_tainted || session.page != text(&row, "page_url") || !same {
+                    self.complain("a session that we hold is the service's, at our price", &id);
+                }
+                continue;
+            }
             let asked = [
                 units(&text(&row, "asked_crypto")),
                 units(&text(&row, "asked_usd")),
@@ -169,6 +178,7 @@ impl World {
         );
         self.audit_prices();
         self.audit_posts();
+        self.audit_sessions();
         self.audit_liveness();
         self.audit_telling();
         for told in self.service.asked_too_little() {
@@ -190,7 +200,8 @@ impl World {
         self.none(
             "an attempt asks for its order's price",
             "SELECT attempts.id AS id FROM attempts JOIN orders ON orders.id = attempts.order_id
-             WHERE NOT (orders.currency = 'USD' AND attempts.asked_usd = orders.amount)
+             WHERE attempts.flow = 'custom'
+                 AND NOT (orders.currency = 'USD' AND attempts.asked_usd = orders.amount)
                  AND NOT (orders.currency = attempts.local_currency AND attempts.asked_local = orders.amount)",
         );
     }
@@ -198,7 +209,8 @@ impl World {
     /// One attempt, one POST /invoice at most.
     fn audit_posts(&self) {
         let mut rows: BTreeMap<(String, i128, i128), u64> = BTreeMap::new();
-        let asked = "SELECT conversion_id, asked_crypto, asked_usd FROM attempts";
+        let asked =
+            "SELECT conversion_id, asked_crypto, asked_usd FROM attempts WHERE flow = 'custom'";
         for row in self.books.rows(asked) {
             let amount = |column| units(&text(&row, column)).unwrap_or(-1);
             let key = (
@@ -215,6 +227,29 @@ impl World {
                 self.complain("one attempt asks for one invoice", &told);
             }
         }
+    }
+
+    /// One hosted attempt, one POST /checkout at most.
+    fn audit_sessions(&self) {
+        let begun = "SELECT orders.customer_email, count(*) AS n FROM attempts JOIN orders ON orders.id = attempts.order_id
+                     WHERE attempts.flow = 'hosted' GROUP BY 1";
+        let rows = self.books.rows(begun);
+        let count = |row: &SqliteRow| u64::try_from(number(row, "n")).unwrap_or_default();
+        let rows: BTreeMap<String, u64> = rows
+            .iter()
+            .map(|row| (text(row, "customer_email"), count(row)))
+            .collect();
+        for (email, times) in self.service.sessions() {
+            let attempts = rows.get(&email).copied().unwrap_or_default();
+            if times > attempts {
+                let told = format!("{email} was sent {times} times for {attempts} attempts");
+                self.complain("one attempt asks for one session", &told);
+            }
+        }
+        self.none(
+            "a key opens one order",
+            "SELECT min(id) AS id FROM orders WHERE price_source = 'customer' GROUP BY store_id, amount HAVING count(*) > 1",
+        );
     }
 
     /// Money that truly arrived for an invoice that we hold is credited.

@@ -37,6 +37,8 @@ pub(crate) struct Invoice {
     pub(crate) local_currency: &'static str,
     pub(crate) address: String,
     pub(crate) qr_string: String,
+    /// The session that it is, if its customer pays on the service's own page.
+    pub(crate) session: Option<Session>,
     pub(crate) created_at: Millis,
     pub(crate) expires_at: Millis,
     pub(crate) afterwards: Afterwards,
@@ -47,6 +49,14 @@ pub(crate) struct Invoice {
     pub(crate) is_tainted: bool,
     /// The service once named another address for it: whoever then stops trusting it is right.
     pub(crate) is_contradicted: bool,
+}
+
+/// A customer's way through the service's own page.
+#[derive(Clone, Debug)]
+pub(crate) struct Session {
+    pub(crate) page: String,
+    /// Whether the customer has chosen an asset there: only then there is an address.
+    pub(crate) has_chosen: bool,
 }
 
 /// What an honest service says at a moment.
@@ -189,14 +199,26 @@ impl Invoice {
             "wallet_address": self.address,
             "transaction_time": "",
         });
-        match record {
-            Value::Object(record) => record,
-            _ => unreachable!("the macro was given an object"),
+        let Value::Object(mut record) = record else {
+            unreachable!("the macro was given an object");
+        };
+        if self.session.as_ref().is_some_and(|on| !on.has_chosen) {
+            for member in [
+                "invoice_crypto_amount",
+                "transaction_crypto",
+                "wallet_address",
+            ] {
+                record[member] = "".into();
+            }
         }
+        record
     }
 
-    /// The answer to POST /invoice.
+    /// The answer to POST /invoice or POST /checkout.
     pub(crate) fn answer(&self) -> Value {
+        if let Some(session) = &self.session {
+            return json!({ "session_id": self.id, "payment_process_url": session.page });
+        }
         let [crypto, usd, local] = self.asked.map(text);
         json!({
             "invoice_id": self.id,

@@ -39,6 +39,11 @@ impl Line {
                 made = id;
                 answer
             }
+            Endpoint::Session => {
+                let (answer, id) = world.service.open_session(&body(), at);
+                made = id;
+                answer
+            }
             Endpoint::Lookup => world.service.lookup(&asked_about(request), at),
             Endpoint::Confirm => (200, json!({ "message": "OK" })),
             Endpoint::Other => (404, json!({ "error": "none", "code": "", "message": "" })),
@@ -168,7 +173,9 @@ impl Line {
             &mut served.body
         };
         let id = record["invoice_id"].as_str().unwrap_or("").to_owned();
-        let amounts: &[&str] = if is_lookup {
+        let amounts: &[&str] = if endpoint == Endpoint::Session {
+            &["session_id"]
+        } else if is_lookup {
             &[
                 "invoice_crypto_amount",
                 "invoice_amount_in_usd",
@@ -184,7 +191,9 @@ impl Line {
                 "local_currency_amount",
             ]
         };
-        let vital: &[&str] = if is_lookup {
+        let vital: &[&str] = if endpoint == Endpoint::Session {
+            &["payment_process_url"]
+        } else if is_lookup {
             &["invoice_id", "transaction_status"]
         } else {
             &["invoice_id", "deposit_address", "deposit_crypto"]
@@ -223,6 +232,12 @@ impl Line {
                 record["deposit_address"] = format!("{kept}{other}").into();
             }
             Member::OtherQr => record["qr_string"] = fresh.into(),
+            Member::OtherPage => {
+                let page = record["payment_process_url"].as_str().unwrap_or("");
+                record["payment_process_url"] =
+                    page.replace("checkout.example", "cheat.example").into();
+            }
+            Member::OtherSession => record["session_id"] = "inv_of_another".into(),
             Member::BadLifetime => record["invoice_expired_in"] = "soon".into(),
             Member::Twice => {
                 let twice = served.body.to_string();
@@ -299,6 +314,7 @@ fn endpoint(request: &SignedRequest) -> Endpoint {
     match (request.method, request.url.path()) {
         (Method::Get, "/api/prices") => Endpoint::Prices,
         (Method::Post, "/api/invoice") => Endpoint::Create,
+        (Method::Post, "/api/checkout") => Endpoint::Session,
         (Method::Get, "/api/invoice") => Endpoint::Lookup,
         (Method::Post, "/api/confirm") => Endpoint::Confirm,
         _ => Endpoint::Other,

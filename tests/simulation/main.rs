@@ -22,6 +22,7 @@ mod invoice;
 mod jobs;
 mod life;
 mod line;
+mod manner;
 mod run;
 mod service;
 mod shaky;

@@ -8,8 +8,9 @@ use serde_json::{Map, Value, json};
 
 use crate::chance::Chance;
 use crate::coin::{COINS, Coin};
-use crate::decimal::{ONE, at_least, text};
-use crate::invoice::{Afterwards, Invoice, Payment, asked};
+use crate::decimal::{ONE, at_least, share, text, units};
+use crate::invoice::{Afterwards, Figures, Invoice, Payment, Session, asked};
+use crate::stores::CHECKOUT_URL;
 use crate::timeline::Millis;
 
 /// How long the service honours a price.
@@ -30,6 +31,8 @@ struct State {
     conversions: BTreeMap<String, Conversion>,
     /// How often POST /invoice arrived, by what it asked for.
     posts: BTreeMap<(String, i128, i128), u64>,
+    /// How often POST /checkout arrived, by the customer's address.
+    sessions: BTreeMap<String, u64>,
     asked_too_little: Vec<String>,
 }
 
@@ -121,17 +124,61 @@ impl Service {
             );
             state.asked_too_little.push(told);
         }
-        let id = format!("inv_{}", self.chance.hex());
+        let invoice = self.invoice_of(coin, figures, self.local_currency, now);
+        let made = ((200, invoice.answer()), Some(invoice.id.clone()));
+        state.invoices.push(invoice);
+        made
+    }
+
+    /// POST /checkout. Answers the new session's id as well.
+    pub(crate) fn open_session(&self, request: &Value, now: Millis) -> (Answer, Option<String>) {
+        let member = |name: &str| request[name].as_str().unwrap_or_default();
+        let email = member("client_email_id").to_owned();
+        let mut state = self.state();
+        *state.sessions.entry(email).or_default() += 1;
+        let currency = member("client_preferred_fiat_currency");
+        let currency = ["USD", "EUR"].into_iter().find(|known| *known == currency);
+        let (Some(currency), Some(local)) = (currency, units(member("amount"))) else {
+            let body = json!({ "error": "refused", "code": "AMOUNT_OUT_OF_RANGE", "message": "" });
+            return ((400, body), None);
+        };
+        let coin = self.chance.pick(&COINS);
+        let cents = ONE / 100;
+        let usd = if currency == "USD" {
+            local
+        } else {
+            local / cents * 109 / 100 * cents
+        };
+        let price = coin.price * i128::from(self.chance.between(900, 1100)) * (ONE / 1000);
+        let figures = [share(ONE, usd, price, 8), usd, local];
+        let mut invoice = self.invoice_of(coin, figures, currency, now);
+        invoice.session = Some(Session {
+            page: format!("{CHECKOUT_URL}?lang=en&id={}", invoice.id),
+            has_chosen: false,
+        });
+        let made = ((200, invoice.answer()), Some(invoice.id.clone()));
+        state.invoices.push(invoice);
+        made
+    }
+
+    fn invoice_of(
+        &self,
+        coin: Coin,
+        asked: Figures,
+        local_currency: &'static str,
+        now: Millis,
+    ) -> Invoice {
         let address = coin.address(&self.chance);
         let minutes = self.chance.between(1, self.longest_minutes);
-        let qr_string = coin.qr_string(&address, crypto, &self.chance);
-        let invoice = Invoice {
-            id: id.clone(),
+        let qr_string = coin.qr_string(&address, asked[0], &self.chance);
+        Invoice {
+            id: format!("inv_{}", self.chance.hex()),
             coin,
-            asked: figures,
-            local_currency: self.local_currency,
+            asked,
+            local_currency,
             address,
             qr_string,
+            session: None,
             created_at: now,
             expires_at: now + minutes * 60_000,
             afterwards: self.chance.pick(&[
@@ -143,10 +190,7 @@ impl Service {
             says: Vec::new(),
             is_tainted: false,
             is_contradicted: false,
-        };
-        let answer = (200, invoice.answer());
-        state.invoices.push(invoice);
-        (answer, Some(id))
+        }
     }
 
     /// GET /invoice, as it would have been answered at a moment.
@@ -176,6 +220,14 @@ impl Service {
         invoices.find(|invoice| invoice.address == address).cloned()
     }
 
+    /// The invoice whose customer is on a page of the service.
+    pub(crate) fn invoice_on(&self, page: &str) -> Option<Invoice> {
+        let state = self.state();
+        let is_there =
+            |invoice: &&Invoice| invoice.session.as_ref().is_some_and(|on| on.page == page);
+        state.invoices.iter().find(is_there).cloned()
+    }
+
     /// Another invoice than this one.
     pub(crate) fn another(&self, id: &str) -> Option<Invoice> {
         let state = self.state();
@@ -203,6 +255,11 @@ impl Service {
     pub(crate) fn posts(&self) -> Vec<((String, i128, i128), u64)> {
         let posts = self.state().posts.clone();
         posts.into_iter().collect()
+    }
+
+    /// How often a session was asked for, by the customer's address.
+    pub(crate) fn sessions(&self) -> BTreeMap<String, u64> {
+        self.state().sessions.clone()
     }
 
     pub(crate) fn asked_too_little(&self) -> Vec<String> {

@@ -28,6 +28,9 @@ pub(crate) const PRODUCTS: [(&str, &str); 3] =
 /// The proxy's own address.
 pub(crate) const PUBLIC_URL: &str = "http://127.0.0.1:8080";
 
+/// The service's own page.
+pub(crate) const CHECKOUT_URL: &str = "https://checkout.example/pay";
+
 /// What every store calls its token key: none of them can sign for another all the same.
 pub(crate) const KEY_ID: &str = "k1";
 
@@ -69,6 +72,7 @@ environment = "test"
 
 [service]
 url = "http://127.0.0.1:1/api"
+checkout_url = "{CHECKOUT_URL}"
 api_key = "simulated-key"
 api_secret = "simulated-secret"
 callback_token = "{CALLBACK_TOKEN}"

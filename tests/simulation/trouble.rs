@@ -7,6 +7,7 @@ use crate::chance::Chance;
 pub(crate) enum Endpoint {
     Prices,
     Create,
+    Session,
     Lookup,
     Confirm,
     Other,
@@ -71,6 +72,8 @@ pub(crate) enum Member {
     BadChecksum,
     OtherQr,
     BadLifetime,
+    OtherPage,
+    OtherSession,
 }
 
 impl Trouble {
@@ -139,7 +142,14 @@ impl Trouble {
             (3, T::Wrong(M::Missing)),
             (3, T::Wrong(M::Number)),
         ];
+        let session = [
+            (4, T::Wrong(M::OtherPage)),
+            (4, T::Wrong(M::OtherSession)),
+            (4, T::Wrong(M::Missing)),
+            (3, T::Wrong(M::Number)),
+        ];
         match endpoint {
+            Endpoint::Session => [&on_the_way[..], &session].concat(),
             Endpoint::Lookup => [&on_the_way[..], &lookup].concat(),
             Endpoint::Create => [&on_the_way[..], &create].concat(),
             Endpoint::Prices | Endpoint::Confirm | Endpoint::Other => on_the_way.to_vec(),

@@ -221,6 +221,18 @@ impl World {
         bearer: Option<&str>,
         body: Option<&Value>,
     ) -> Option<Answer> {
+        self.call_once(method, path, bearer, body, None).await
+    }
+
+    /// The same, with a key under which it is carried out once.
+    pub(crate) async fn call_once(
+        &self,
+        method: &str,
+        path: &str,
+        bearer: Option<&str>,
+        body: Option<&Value>,
+        key: Option<&str>,
+    ) -> Option<Answer> {
         self.timeline.sleep(self.chance.between(1, 200)).await;
         let Some(Process { life, router }) = self.process().clone() else {
             self.timeline.sleep(self.chance.between(500, 4000)).await;
@@ -233,6 +245,9 @@ impl World {
         if let Some(bearer) = bearer {
             request = request.header(AUTHORIZATION, format!("Bearer {bearer}"));
         }
+        if let Some(key) = key {
+            request = request.header("idempotency-key", key);
+        }
         let body = match body {
             Some(json) => {
                 request = request.header(CONTENT_TYPE, "application/json");
@@ -244,6 +259,9 @@ impl World {
         let answer = async {
             let Ok(response) = router.oneshot(request).await;
             let status = response.status().as_u16();
+            if response.headers().contains_key("idempotency-replayed") {
+                self.tally.one("keys", "replayed");
+            }
             let body = axum::body::to_bytes(response.into_body(), 1 << 20).await;
             let body = serde_json::from_slice(&body.unwrap_or_default());
             (status, body.unwrap_or(Value::Null))
