@@ -8,6 +8,7 @@ mod account;
 mod browser_codes;
 mod browser_reach;
 mod browser_sale;
+mod browser_sandbox;
 mod browser_survival;
 mod callbacks;
 mod canary;

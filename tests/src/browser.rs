@@ -11,7 +11,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 use thirtyfour::error::WebDriverResult;
-use thirtyfour::{Key, WebDriver, WebElement};
+use thirtyfour::{Key, TypingData, WebDriver, WebElement};
 
 use self::driver::Driver;
 use self::launch::launch;
@@ -194,10 +194,10 @@ impl Browser {
         panic!("{name} cannot be reached with Tab");
     }
 
-    /// Presses a key, wherever the focus is.
-    pub async fn types(&self, key: Key) {
-        let typed = self.tab.action_chain().send_keys(key).perform().await;
-        typed.expect("a key can be pressed");
+    /// Presses a key or types a text, wherever the focus is.
+    pub async fn types(&self, keys: impl Into<TypingData>) {
+        let typed = self.tab.action_chain().send_keys(keys).perform().await;
+        typed.expect("keys can be pressed");
     }
 
     /// Takes the network away, or brings it back.

@@ -151,7 +151,7 @@ fn welcome(ports: Ports, folder: &Folder, wishes: &DemoWishes) {
         dim("the proxy's own page, for one e-book")
     );
     println!("  1  In the shop, press “Pay with crypto” and choose an asset.");
-    println!("  2  In the sandbox, press “Pay and confirm”. That is the customer's wallet.");
+    println!("  2  In the sandbox, press Paid “Exactly”. That is the customer's wallet.");
     println!(
         "  3  The checkout says Paid, and so do the shop's own orders: a signed webhook came.\n"
     );

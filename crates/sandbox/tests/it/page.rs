@@ -25,29 +25,46 @@ async fn the_page_runs_under_a_policy_that_allows_nothing_inline() {
     }
 }
 
+async fn file(world: &World, path: &str) -> String {
+    let file = world.http.get(format!("{}{path}", world.address));
+    let response = file.send().await.unwrap();
+    assert_eq!(response.status(), 200, "{path}");
+    if path != "/sandbox/api" {
+        let policy = &response.headers()["content-security-policy"];
+        assert!(policy.to_str().unwrap().starts_with("default-src 'none'"));
+    }
+    response.text().await.unwrap()
+}
+
 #[tokio::test]
 async fn every_file_that_the_page_names_is_served() {
     let world = World::start().await;
-    let page = world
-        .http
-        .get(format!("{}/sandbox", world.address))
-        .send()
-        .await
-        .unwrap();
-    let html = page.text().await.unwrap();
-    let named: Vec<&str> = html
-        .split('"')
-        .filter(|text| text.starts_with("/sandbox/"))
-        .collect();
-    assert!(named.len() >= 4, "{named:?}");
-    for path in named {
-        let response = world
-            .http
-            .get(format!("{}{path}", world.address))
-            .send()
-            .await
-            .unwrap();
-        assert_eq!(response.status(), 200, "{path}");
+    let html = file(&world, "/sandbox").await;
+    let named = html.split('"').filter(|text| text.starts_with("/sandbox/"));
+    let mut wanted: Vec<String> = named.map(ToOwned::to_owned).collect();
+    let mut served = 0;
+    while let Some(path) = wanted.get(served).cloned() {
+        let text = file(&world, &path).await;
+        let imports = text.split("\"./").skip(1);
+        for import in imports.filter_map(|rest| rest.split('"').next()) {
+            let path = format!("/sandbox/{import}");
+            if !wanted.contains(&path) {
+                wanted.push(path);
+            }
+        }
+        served += 1;
+    }
+    for module in [
+        "world",
+        "invoices",
+        "scenarios",
+        "log",
+        "call",
+        "faults",
+        "share",
+    ] {
+        let path = format!("/sandbox/{module}.js");
+        assert!(wanted.contains(&path), "{wanted:?}");
     }
 }
 
