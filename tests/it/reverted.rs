@@ -134,6 +134,20 @@ async fn a_payment_that_was_replaced_by_another_is_told() {
 }
 
 #[tokio::test]
+async fn a_callback_that_says_failed_brings_the_look_forward() {
+    let world = World::start().await;
+    world.expect_error("the service takes back a payment that was credited");
+    let (checkout, _) = paid(&world, "exact").await;
+    // Long before the next look of its own.
+    world.skip(Duration::from_secs(90));
+    world.chain().fails(&checkout).await;
+    says(&world, &checkout, &json!("failed")).await;
+    let told = told(&world, &checkout.order).await;
+    assert_eq!(told.last().unwrap(), "order.reverted");
+    world.end().await;
+}
+
+#[tokio::test]
 async fn a_second_payment_that_goes_and_comes_is_told_once() {
     let world = World::start().await;
     let checkout = world.shopper().opens("ebook").await;

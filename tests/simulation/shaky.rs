@@ -145,6 +145,7 @@ shaken! {
     ) -> Result<Vec<DueAttempt>, LedgerError>;
     async fn hurry_order(&self, order: &OrderId, at: Timestamp) -> Result<bool, LedgerError>;
     async fn hurry_invoice(&self, invoice: &InvoiceId, at: Timestamp) -> Result<bool, LedgerError>;
+    async fn doubt_invoice(&self, invoice: &InvoiceId, at: Timestamp) -> Result<bool, LedgerError>;
     async fn store_of_invoice(&self, invoice: &InvoiceId) -> Result<Option<StoreId>, LedgerError>;
     async fn defer_attempt(&self, due: &DueAttempt, until: Timestamp) -> Result<(), LedgerError>;
     async fn observe(&self, due: &DueAttempt, observation: &Observation) -> Result<Option<Observed>, LedgerError>;

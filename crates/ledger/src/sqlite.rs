@@ -21,6 +21,7 @@ use sqlx::sqlite::{
 };
 use sqlx::{SqlStr, Sqlite, Transaction};
 
+use self::attempts::Known;
 use crate::{
     Abandoned, Attempt, AttemptId, BeginError, Claim, Delivery, DeliveryFilter, DeliveryOutcome,
     DueAttempt, DueDelivery, Event, EventId, Fingerprint, Invoice, InvoiceId, Ledger, LedgerError,
@@ -302,7 +303,13 @@ impl Ledger for SqliteLedger {
     }
 
     async fn hurry_invoice(&self, invoice: &InvoiceId, at: Timestamp) -> Result<bool, LedgerError> {
-        attempts::hurry_invoice(&self.reader, &self.writer, invoice, at).await
+        let known = Known::Unsettled;
+        attempts::hurry_invoice(&self.reader, &self.writer, invoice, known, at).await
+    }
+
+    async fn doubt_invoice(&self, invoice: &InvoiceId, at: Timestamp) -> Result<bool, LedgerError> {
+        let known = Known::Settled;
+        attempts::hurry_invoice(&self.reader, &self.writer, invoice, known, at).await
     }
 
     async fn store_of_invoice(&self, invoice: &InvoiceId) -> Result<Option<StoreId>, LedgerError> {

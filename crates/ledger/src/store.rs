@@ -214,6 +214,10 @@ pub trait Ledger: Send + Sync + std::fmt::Debug {
     /// earliest. Answers `false` for an unknown invoice.
     async fn hurry_invoice(&self, invoice: &InvoiceId, at: Timestamp) -> Result<bool, LedgerError>;
 
+    /// The same for an invoice that settled, when a callback contradicts that; a minute after the last look at the
+    /// earliest. Answers `false` for any other invoice.
+    async fn doubt_invoice(&self, invoice: &InvoiceId, at: Timestamp) -> Result<bool, LedgerError>;
+
     /// The store whose order has or had an invoice; `None` for an unknown one.
     async fn store_of_invoice(&self, invoice: &InvoiceId) -> Result<Option<StoreId>, LedgerError>;
 

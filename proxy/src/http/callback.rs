@@ -22,6 +22,9 @@ const MAX_BODY_BYTES: usize = 4 * 1024;
 #[derive(Deserialize)]
 struct Hint {
     invoice_id: String,
+    /// `COMPLETED` or `FAILED`; anything is let pass.
+    #[serde(default)]
+    status: serde_json::Value,
 }
 
 /// Takes a hint. Known and unknown invoices get the same answer.
@@ -44,9 +47,18 @@ pub(super) async fn callback(
         )
     })?;
     if let Ok(id) = InvoiceId::parse(&hint.invoice_id)
-        && app.parts.ledger.hurry_invoice(&id, app.now()).await?
+        && is_worth_a_look(&app, &id, &hint).await?
     {
         app.attempts_due.notify_one();
     }
     Ok(StatusCode::OK)
+}
+
+/// Whether something may be learnt: of an invoice that settled, only from a callback that says the contrary.
+async fn is_worth_a_look(app: &App, id: &InvoiceId, hint: &Hint) -> Result<bool, ApiError> {
+    let (ledger, now) = (&app.parts.ledger, app.now());
+    if ledger.hurry_invoice(id, now).await? {
+        return Ok(true);
+    }
+    Ok(hint.status == "FAILED" && ledger.doubt_invoice(id, now).await?)
 }

@@ -293,26 +293,42 @@ pub(super) async fn hurry_order(
     Ok(hurried.rows_affected() > 0)
 }
 
-/// A callback may come as often as it likes: an invoice is asked about at most every two seconds for it, whatever came
-/// of the last question.
-const CALLBACK_DEBOUNCE_MS: i64 = 2000;
+/// Which invoices a callback is about.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Known {
+    Unsettled,
+    Settled,
+}
+
+impl Known {
+    /// A callback may come as often as it likes: an invoice is asked about at most so often for it, whatever came of the
+    /// last question.
+    fn debounce_ms(self) -> i64 {
+        match self {
+            Self::Unsettled => 2000,
+            Self::Settled => 60_000,
+        }
+    }
+}
 
 pub(super) async fn hurry_invoice(
     reader: &SqlitePool,
     writer: &SqlitePool,
     id: &InvoiceId,
+    known: Known,
     at: Timestamp,
 ) -> Result<bool, LedgerError> {
     // A flood of callbacks about nothing that we know, or that changes nothing, never waits for the one writer, and
     // nobody waits for it.
     let wanted: Option<(String, i64)> = sqlx::query_as(
         "SELECT id, max(?1, coalesce(looked_at, 0) + ?3) AS wanted FROM attempts
-         WHERE invoice_id = ?2 AND standing <> 'settled'
+         WHERE invoice_id = ?2 AND (standing = 'settled') = ?4
              AND (next_poll_at IS NULL OR next_poll_at > max(?1, coalesce(looked_at, 0) + ?3))",
     )
     .bind(millis(at))
     .bind(id.as_str())
-    .bind(CALLBACK_DEBOUNCE_MS)
+    .bind(known.debounce_ms())
+    .bind(known == Known::Settled)
     .fetch_optional(reader)
     .await?;
     let Some((attempt, wanted)) = wanted else {
@@ -320,10 +336,11 @@ pub(super) async fn hurry_invoice(
     };
     let hurried = sqlx::query(
         "UPDATE attempts SET next_poll_at = ?1, urgency = 'hinted'
-         WHERE id = ?2 AND standing <> 'settled' AND (next_poll_at IS NULL OR next_poll_at > ?1)",
+         WHERE id = ?2 AND (standing = 'settled') = ?3 AND (next_poll_at IS NULL OR next_poll_at > ?1)",
     )
     .bind(wanted)
     .bind(attempt)
+    .bind(known == Known::Settled)
     .execute(writer)
     .await?;
     Ok(hurried.rows_affected() > 0)

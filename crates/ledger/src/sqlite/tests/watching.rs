@@ -278,3 +278,29 @@ async fn a_callback_during_the_last_look_of_all_leads_to_another_look() {
     see(&home.ledger, month + 63, exact("COMPLETED")).await;
     assert_eq!(status(&home.ledger, 1).await, OrderStatus::Paid);
 }
+
+#[tokio::test]
+async fn a_callback_against_a_settled_invoice_leads_to_a_look_after_a_minute_and_no_other_does() {
+    let home = home("doubt").await;
+    awaiting(&home.ledger, 1).await;
+    let known = invoice(1).id;
+    assert!(!home.ledger.doubt_invoice(&known, at(5)).await.unwrap());
+    see(&home.ledger, 20, exact("COMPLETED")).await;
+    assert!(!home.ledger.hurry_invoice(&known, at(21)).await.unwrap());
+    for _ in 0..100 {
+        home.ledger.doubt_invoice(&known, at(21)).await.unwrap();
+    }
+    assert_eq!(due_of(&home.ledger, Urgency::Hinted, 79).await, []);
+    assert_eq!(due_of(&home.ledger, Urgency::Hinted, 80).await.len(), 1);
+    let later = 30 * 24 * 3600;
+    see(&home.ledger, later, exact("COMPLETED")).await;
+    assert_eq!(due_of(&home.ledger, Urgency::Planned, 2 * later).await, []);
+    assert!(
+        home.ledger
+            .doubt_invoice(&known, at(2 * later))
+            .await
+            .unwrap()
+    );
+    see(&home.ledger, 2 * later, exact("FAILED")).await;
+    assert_eq!(event_types(&home.ledger).await.last(), Some(&E::Reverted));
+}
