@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `started` | `seed` |
 //! | `request` | `call` (see GET `/sandbox/requests/{call}`), `method`, `path` (with query, below `/api`), `nonce`, `asked` (the body, `null` when it is no JSON), `status` (`null`: no answer), `retry_after` (seconds), `did`, `answer`, `code`, `message`, `fault` |
+//! | `chosen` | `invoice_id`, `crypto_code`, `amount`: what is to be paid for a hosted checkout |
 //! | `payment` | `invoice_id`, `crypto_code`, `amount`, `transaction_hash`, `confirmations` |
 //! | `unseen_payment` | `invoice_id`, `crypto_code` |
 //! | `replaced` | `invoice_id`, `transaction_hash` |
@@ -74,6 +75,12 @@ pub(crate) enum Event {
         code: Option<&'static str>,
         message: Option<String>,
         fault: Option<String>,
+    },
+    /// The customer picked an asset on the service's page, and is to pay this much of it.
+    Chosen {
+        invoice_id: String,
+        crypto_code: String,
+        amount: String,
     },
     Payment {
         invoice_id: String,

@@ -12,6 +12,7 @@ use super::view::View;
 use super::{Refusal, read};
 use crate::invoice::Hosted;
 use crate::invoices::Wanted;
+use crate::journal::Event;
 use crate::session::Session;
 use crate::state::Sandbox;
 
@@ -66,7 +67,13 @@ pub(super) async fn choose(
             minutes: state.rules.invoice_minutes,
             session: Some((session.id.clone(), session.email.clone(), hosted)),
         };
-        state.invoices.open(wanted, now);
+        let invoice = state.invoices.open(wanted, now);
+        let chosen = Event::Chosen {
+            invoice_id: invoice.id.clone(),
+            crypto_code: invoice.coin.code.to_string(),
+            amount: invoice.terms.crypto.to_string(),
+        };
+        state.journal.add(now, chosen);
         View::of(state, id, now)
             .map(Json)
             .ok_or_else(Refusal::no_session)
