@@ -86,16 +86,18 @@ pub(crate) fn the_second_event_came_first(lines: &mut Lines) -> bool {
 }
 
 pub(crate) fn an_invoice_is_asked_for_again(lines: &mut Lines) -> bool {
-    let Some(line) = lines
-        .iter()
-        .find(|line| line["did"] == "created_invoice")
-        .cloned()
-    else {
+    is_done_again(lines, "created_invoice", "invoice_id")
+}
+
+pub(crate) fn a_session_is_asked_for_again(lines: &mut Lines) -> bool {
+    is_done_again(lines, "opened_checkout", "session_id")
+}
+
+fn is_done_again(lines: &mut Lines, what: &str, id: &str) -> bool {
+    let Some(mut again) = lines.iter().find(|line| line["did"] == what).cloned() else {
         return false;
     };
-    let mut again = line;
-    again["answer"]["invoice_id"] = json!("inv_again");
-    again["answer"]["deposit_address"] = json!("another address");
+    again["answer"][id] = json!("another");
     lines.push(again);
     true
 }

@@ -56,7 +56,7 @@ fn everything_was_tried(campaign: &Campaign) {
         "orders opened from the catalogue",
         "orders opened by an order token",
         "donations begun",
-        "orders asked for twice, which came once",
+        "orders paid on the service's page",
         "orders paid exactly",
         "deliveries refused by the shop",
         "times the service closed the connection",

@@ -24,7 +24,7 @@ enum Spoil {
 use Spoil::{Ledger, SandboxLog, ShopLog};
 
 /// What is done, and the invariant that must notice it.
-const SPOILS: [(&str, &str, Spoil); 30] = [
+const SPOILS: [(&str, &str, Spoil); 32] = [
     (
         "a credit is gone",
         "credited-once",
@@ -174,6 +174,19 @@ const SPOILS: [(&str, &str, Spoil); 30] = [
         "a request for an invoice was repeated",
         "asked-once",
         SandboxLog(log_lines::an_invoice_is_asked_for_again),
+    ),
+    (
+        "a request for a session was repeated",
+        "asked-once",
+        SandboxLog(log_lines::a_session_is_asked_for_again),
+    ),
+    (
+        "a customer was sent to another page than the service named",
+        "row-is-invoice",
+        Ledger(
+            "UPDATE attempts SET page_url = page_url || '0'
+             WHERE id = (SELECT min(id) FROM attempts WHERE page_url IS NOT NULL)",
+        ),
     ),
     (
         "a lost invoice is of no attempt that was given up",

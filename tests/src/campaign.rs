@@ -15,6 +15,7 @@ mod lane;
 mod post;
 mod register;
 mod request;
+mod services_page;
 mod settling;
 mod shop;
 mod strike;

@@ -49,7 +49,7 @@ const SHOP: Between = Between::ProxyAndShop;
 const FRONT: Between = Between::EverybodyAndProxy;
 
 /// What can be aimed at.
-pub(super) const AIMS: [Aim; 13] = [
+pub(super) const AIMS: [Aim; 14] = [
     aim(
         "kills between POST /invoice and its answer",
         SERVICE,
@@ -61,6 +61,12 @@ pub(super) const AIMS: [Aim; 13] = [
         SERVICE,
         true,
         "POST /api/invoice",
+    ),
+    aim(
+        "kills between POST /checkout and its answer",
+        SERVICE,
+        false,
+        "POST /api/checkout",
     ),
     aim(
         "kills while the service was asked about an invoice",

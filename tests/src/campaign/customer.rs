@@ -79,6 +79,8 @@ enum Door {
     Donation,
 }
 
+/// Orders in a hundred that are paid on the service's own page.
+const HOSTED: u64 = 12;
 const DOORS: [(u64, Door); 4] = [
     (40, Door::Server),
     (25, Door::Catalogue),
@@ -86,10 +88,10 @@ const DOORS: [(u64, Door); 4] = [
     (15, Door::Donation),
 ];
 /// Pauses between two looks at a page or two tries at one that does not answer.
-const LOOK_EVERY: Duration = Duration::from_millis(120);
+pub(super) const LOOK_EVERY: Duration = Duration::from_millis(120);
 const TRY_EVERY: Duration = Duration::from_millis(25);
 /// How often somebody asks for an attempt before he comes back some other day.
-const TRIES: u32 = 60;
+pub(super) const TRIES: u32 = 60;
 /// How long somebody watches a payment before he goes.
 const WATCHES: i64 = 6;
 const PATIENCE_OF_THE_LAST: Duration = Duration::from_mins(1);
@@ -111,7 +113,7 @@ pub(super) struct Street {
 }
 
 /// One order in somebody's hands.
-struct Purchase {
+pub(super) struct Purchase {
     id: String,
     token: String,
 }
@@ -133,8 +135,15 @@ impl Street {
     }
 
     /// The last customers before the shops close, whom no blow disturbs: whatever happened before, there is a payment to
-    /// credit, a late one, and an invoice that nobody pays.
+    /// credit, a late one, one on the service's page, and an invoice that nobody pays.
     pub(super) async fn last_customers_come(self, dice: &mut Dice) {
+        let (street, mut elsewhere) = (self.clone(), dice.split(901));
+        let pays_elsewhere = async move {
+            let (_, page) = street.is_sent_away(&mut elsewhere).await?;
+            street.pays_there(&page, &mut elsewhere).await;
+            Some(())
+        };
+        let pays_elsewhere = tokio::time::timeout(PATIENCE_OF_THE_LAST, pays_elsewhere);
         let last = |way: Way| {
             let (street, mut dice) = (self.clone(), dice.split(900));
             async move {
@@ -144,15 +153,15 @@ impl Street {
         };
         let ways = [Way::PaysExactly, Way::PaysBoth, Way::NeverPays];
         // Who gave up is missed by nobody but the auditor.
-        let _ = ways
-            .map(last)
-            .into_iter()
-            .collect::<JoinSet<_>>()
-            .join_all()
-            .await;
+        let mut last: JoinSet<_> = ways.map(last).into_iter().collect();
+        last.spawn(pays_elsewhere);
+        let _ = last.join_all().await;
     }
 
     async fn somebody_buys(&self, mut dice: Dice) -> Option<()> {
+        if dice.percent(HOSTED) {
+            return self.somebody_buys_on_the_services_page(&mut dice).await;
+        }
         let weighted = WAYS.map(|(weight, way, name)| (weight, (way, name)));
         let (way, name) = dice.pick(&weighted);
         self.buys(way, name, &mut dice).await
@@ -311,7 +320,7 @@ impl Street {
     }
 
     /// Looks at the order until it is paid, or patience is at its end.
-    async fn watches(&self, order: &Purchase) -> Option<()> {
+    pub(super) async fn watches(&self, order: &Purchase) -> Option<()> {
         let began = SystemClock.now();
         while SystemClock.now().duration_since(began).as_secs() < WATCHES {
             let view = self.page(order, Method::GET, "", None).await?;
@@ -347,7 +356,7 @@ impl Street {
     ///
     /// # Panics
     /// When what was answered before is gone.
-    async fn asks(&self, request: &Request<'_>) -> Option<Value> {
+    pub(super) async fn asks(&self, request: &Request<'_>) -> Option<Value> {
         while self.is_open() {
             if let Ok(answer) = request.send(&self.http, &self.proxy).await {
                 let status = answer.status().as_u16();
@@ -373,7 +382,7 @@ impl Street {
 }
 
 impl Purchase {
-    fn of(answer: &Value) -> Option<Self> {
+    pub(super) fn of(answer: &Value) -> Option<Self> {
         Some(Self {
             id: answer["order"]["id"].as_str()?.to_owned(),
             token: answer["client_token"].as_str()?.to_owned(),

@@ -10,7 +10,7 @@ use anyhow::Context as _;
 use jiff::Timestamp;
 
 pub(crate) use self::ledger::{Attempt, Event, Ledger, Order};
-pub(crate) use self::service_log::{Asked, Invoice, ServiceLog};
+pub(crate) use self::service_log::{Asked, Invoice, ServiceLog, Shown};
 pub(crate) use self::shop_log::Delivery;
 
 /// All of it.

@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteRow};
 use sqlx::{ConnectOptions as _, Row as _};
 
-use super::Asked;
+use super::{Asked, Shown};
 
 /// What is in the file. Texts stay as they stand there.
 #[derive(Debug)]
@@ -39,13 +39,12 @@ pub(crate) struct Order {
 pub(crate) struct Attempt {
     pub(crate) id: String,
     pub(crate) order_id: String,
-    /// What it says that it asked the service for; absent for a session on the service's own page.
-    pub(crate) asked: Option<Asked>,
-    pub(crate) local_currency: Option<String>,
+    /// What it says that it asked the service for.
+    pub(crate) asked: Asked,
+    /// What it says that the service answered.
+    pub(crate) shown: Shown,
     pub(crate) state: String,
     pub(crate) invoice_id: Option<String>,
-    pub(crate) address: Option<String>,
-    pub(crate) qr_string: Option<String>,
     pub(crate) standing: String,
     pub(crate) is_planned: bool,
 }
@@ -103,8 +102,8 @@ impl Ledger {
 
 const ORDERS: &str = "SELECT id, amount, currency, status, sequence, EXISTS (SELECT 1 FROM attempts
      WHERE order_id = orders.id AND marked_as_paid_at IS NOT NULL) AS marked FROM orders";
-const ATTEMPTS: &str =
-    "SELECT *, next_poll_at IS NOT NULL AS planned FROM attempts ORDER BY begun_at";
+const ATTEMPTS: &str = "SELECT attempts.*, next_poll_at IS NOT NULL AS planned, amount, currency
+     FROM attempts JOIN orders ON orders.id = order_id ORDER BY begun_at";
 const CREDITS: &str = "SELECT * FROM credits";
 const EVENTS: &str = "SELECT * FROM events ORDER BY order_id, position";
 const OUTBOX: &str = "SELECT position, state FROM outbox";
@@ -152,29 +151,40 @@ fn attempt(row: &SqliteRow) -> sqlx::Result<Attempt> {
         id: row.try_get("id")?,
         order_id: row.try_get("order_id")?,
         asked: asked(row)?,
-        local_currency: row.try_get("local_currency")?,
+        shown: shown(row)?,
         state: row.try_get("state")?,
         invoice_id: row.try_get("invoice_id")?,
-        address: row.try_get("address")?,
-        qr_string: row.try_get("qr_string")?,
         standing: row.try_get("standing")?,
         is_planned: row.try_get("planned")?,
     })
 }
 
-fn asked(row: &SqliteRow) -> sqlx::Result<Option<Asked>> {
-    let Some(crypto_code) = row.try_get("crypto_code")? else {
-        return Ok(None);
-    };
-    Ok(Some(Asked {
+/// A session is asked for in the order's own currency, and only that.
+fn asked(row: &SqliteRow) -> sqlx::Result<Asked> {
+    if row.try_get::<&str, _>("flow")? == "hosted" {
+        return Ok(Asked::Session {
+            currency: row.try_get("currency")?,
+            amount: row.try_get("amount")?,
+        });
+    }
+    Ok(Asked::Invoice {
         conversion_id: row.try_get("conversion_id")?,
-        crypto_code,
+        crypto_code: row.try_get("crypto_code")?,
         amounts: [
             row.try_get("asked_crypto")?,
             row.try_get("asked_usd")?,
             row.try_get("asked_local")?,
         ],
-    }))
+    })
+}
+
+fn shown(row: &SqliteRow) -> sqlx::Result<Shown> {
+    Ok(Shown {
+        local_currency: row.try_get("local_currency")?,
+        address: row.try_get("address")?,
+        qr_string: row.try_get("qr_string")?,
+        page_url: row.try_get("page_url")?,
+    })
 }
 
 fn credit(row: &SqliteRow) -> sqlx::Result<Credit> {

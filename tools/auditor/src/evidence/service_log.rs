@@ -1,6 +1,7 @@
 //! What the service wrote down: the lines of `florin-sandbox --log`.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::Path;
 
 use anyhow::Context as _;
@@ -15,7 +16,7 @@ use super::lines;
 pub(crate) struct ServiceLog {
     /// Every request, first one first.
     pub(crate) calls: Vec<Call>,
-    /// Every POST /invoice, whatever was answered.
+    /// Every POST /invoice and POST /checkout, whatever was answered.
     pub(crate) asked: Vec<Asked>,
     /// By the service's id.
     pub(crate) invoices: BTreeMap<String, Invoice>,
@@ -30,22 +31,46 @@ pub(crate) struct Call {
     pub(crate) retry_after_seconds: Option<i64>,
 }
 
-/// What an invoice was asked for with.
+/// What the service was asked for.
 #[derive(Clone, Debug)]
-pub(crate) struct Asked {
-    pub(crate) conversion_id: String,
-    pub(crate) crypto_code: String,
-    /// In the asset, US dollars and the local currency.
-    pub(crate) amounts: [String; 3],
+pub(crate) enum Asked {
+    /// POST /invoice
+    Invoice {
+        conversion_id: String,
+        crypto_code: String,
+        /// In the asset, US dollars and the local currency.
+        amounts: [String; 3],
+    },
+    /// POST /checkout: a session on the service's own page.
+    Session { currency: String, amount: String },
 }
 
+impl fmt::Display for Asked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Invoice { crypto_code, .. } => f.write_str(crypto_code),
+            Self::Session { currency, amount } => write!(f, "a session of {amount} {currency}"),
+        }
+    }
+}
+
+/// What customers are shown of an invoice, or of a session.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Shown {
+    pub(crate) local_currency: Option<String>,
+    pub(crate) address: Option<String>,
+    pub(crate) qr_string: Option<String>,
+    pub(crate) page_url: Option<String>,
+}
+
+/// An invoice, or a session: one of the same id comes of it when the customer chooses.
 #[derive(Debug)]
 pub(crate) struct Invoice {
     pub(crate) at: Timestamp,
     pub(crate) asked: Asked,
-    pub(crate) local_currency: String,
-    pub(crate) address: String,
-    pub(crate) qr_string: String,
+    pub(crate) shown: Shown,
+    /// What is to be paid, in the asset; `None` until the customer of a session chooses.
+    wanted: Option<Decimal>,
     /// What arrived so far, in the asset.
     pub(crate) received: Decimal,
     /// The first time that it was completed with all that it asks for.
@@ -69,8 +94,12 @@ impl ServiceLog {
         let at: Timestamp = text(line, "/at")?.parse()?;
         match line["kind"].as_str() {
             Some("request") => self.request(line, at),
+            Some("chosen") => {
+                self.invoice(line)?.wanted = Some(number(line, "/amount")?);
+                Ok(())
+            }
             Some("payment") => {
-                let amount = Decimal::from_str_exact(&text(line, "/amount")?)?;
+                let amount = number(line, "/amount")?;
                 let invoice = self.invoice(line)?;
                 let received = invoice.received.checked_add(amount);
                 invoice.received = received.context("more than can be counted")?;
@@ -78,8 +107,8 @@ impl ServiceLog {
             }
             Some("status") => {
                 let invoice = self.invoice(line)?;
-                let asked = Decimal::from_str_exact(&invoice.asked.amounts[0])?;
-                if line["to"] == "COMPLETED" && invoice.received >= asked {
+                let wanted = invoice.wanted;
+                if line["to"] == "COMPLETED" && wanted.is_some_and(|it| invoice.received >= it) {
                     invoice.covered_at.get_or_insert(at);
                 }
                 Ok(())
@@ -91,12 +120,19 @@ impl ServiceLog {
     fn request(&mut self, line: &Value, at: Timestamp) -> anyhow::Result<()> {
         let (method, path) = (text(line, "/method")?, text(line, "/path")?);
         let what = format!("{method} {path}");
-        if what == "POST /invoice" {
-            let asked = asked(&line["asked"])?;
-            if line["did"] == "created_invoice" {
-                let (id, invoice) = made(&line["answer"], asked.clone(), at)?;
-                self.invoices.insert(id, invoice);
-            }
+        let asked = match what.as_str() {
+            "POST /invoice" => Some(for_an_invoice(&line["asked"])?),
+            "POST /checkout" => Some(for_a_session(&line["asked"])?),
+            _ => None,
+        };
+        if let Some(asked) = asked {
+            let answer = &line["answer"];
+            let made = match line["did"].as_str() {
+                Some("created_invoice") => Some(invoice(answer, asked.clone(), at)?),
+                Some("opened_checkout") => Some(session(answer, asked.clone(), at)?),
+                _ => None,
+            };
+            self.invoices.extend(made);
             self.asked.push(asked);
         }
         self.calls.push(Call {
@@ -114,8 +150,8 @@ impl ServiceLog {
     }
 }
 
-fn asked(body: &Value) -> anyhow::Result<Asked> {
-    Ok(Asked {
+fn for_an_invoice(body: &Value) -> anyhow::Result<Asked> {
+    Ok(Asked::Invoice {
         conversion_id: text(body, "/conversion_id")?,
         crypto_code: text(body, "/crypto_code")?,
         amounts: [
@@ -126,17 +162,52 @@ fn asked(body: &Value) -> anyhow::Result<Asked> {
     })
 }
 
-fn made(answer: &Value, asked: Asked, at: Timestamp) -> anyhow::Result<(String, Invoice)> {
-    let invoice = Invoice {
-        at,
-        asked,
-        local_currency: text(answer, "/local_currency_code")?,
-        address: text(answer, "/deposit_address")?,
-        qr_string: text(answer, "/qr_string")?,
-        received: Decimal::ZERO,
-        covered_at: None,
+fn for_a_session(body: &Value) -> anyhow::Result<Asked> {
+    Ok(Asked::Session {
+        currency: text(body, "/client_preferred_fiat_currency")?,
+        amount: text(body, "/amount")?,
+    })
+}
+
+fn invoice(answer: &Value, asked: Asked, at: Timestamp) -> anyhow::Result<(String, Invoice)> {
+    let wanted = match &asked {
+        Asked::Invoice { amounts, .. } => Some(Decimal::from_str_exact(&amounts[0])?),
+        Asked::Session { .. } => None,
     };
+    let shown = Shown {
+        local_currency: Some(text(answer, "/local_currency_code")?),
+        address: Some(text(answer, "/deposit_address")?),
+        qr_string: Some(text(answer, "/qr_string")?),
+        page_url: None,
+    };
+    let invoice = Invoice::new(asked, shown, wanted, at);
     Ok((text(answer, "/invoice_id")?, invoice))
+}
+
+fn session(answer: &Value, asked: Asked, at: Timestamp) -> anyhow::Result<(String, Invoice)> {
+    let shown = Shown {
+        page_url: Some(text(answer, "/payment_process_url")?),
+        ..Shown::default()
+    };
+    let session = Invoice::new(asked, shown, None, at);
+    Ok((text(answer, "/session_id")?, session))
+}
+
+impl Invoice {
+    fn new(asked: Asked, shown: Shown, wanted: Option<Decimal>, at: Timestamp) -> Self {
+        Self {
+            at,
+            asked,
+            shown,
+            wanted,
+            received: Decimal::ZERO,
+            covered_at: None,
+        }
+    }
+}
+
+fn number(line: &Value, pointer: &str) -> anyhow::Result<Decimal> {
+    Ok(Decimal::from_str_exact(&text(line, pointer)?)?)
 }
 
 fn text(line: &Value, pointer: &str) -> anyhow::Result<String> {

@@ -4,16 +4,26 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rust_decimal::Decimal;
 
-use crate::evidence::{Asked, Attempt, Evidence, Invoice};
+use crate::evidence::{Asked, Attempt, Evidence, Invoice, Shown};
 use crate::finding::Finding;
 
-/// What the service was asked for. Two attempts rarely have the same terms, and are counted together when they do.
-type Terms<'a> = (&'a str, &'a str, [Option<Decimal>; 3]);
+/// What the service was asked for, comparable: amounts of one value are one amount. Two attempts rarely have the same
+/// terms, and are counted together when they do.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Terms<'a>([&'a str; 2], [Option<Decimal>; 3]);
 
 fn terms(asked: &Asked) -> Terms<'_> {
     let exact = |text: &String| Decimal::from_str_exact(text).ok().map(|it| it.normalize());
-    let amounts = asked.amounts.each_ref().map(exact);
-    (&asked.conversion_id, &asked.crypto_code, amounts)
+    match asked {
+        Asked::Invoice {
+            conversion_id,
+            crypto_code,
+            amounts,
+        } => Terms([conversion_id, crypto_code], amounts.each_ref().map(exact)),
+        Asked::Session { currency, amount } => {
+            Terms(["a session", currency], [exact(amount), None, None])
+        }
+    }
 }
 
 /// How many attempts of each terms fit.
@@ -21,9 +31,7 @@ fn count(evidence: &Evidence, fits: impl Fn(&Attempt) -> bool) -> BTreeMap<Terms
     let mut count = BTreeMap::new();
     let attempts = evidence.ledger.attempts.iter();
     for attempt in attempts.filter(|attempt| fits(attempt)) {
-        if let Some(asked) = &attempt.asked {
-            *count.entry(terms(asked)).or_default() += 1;
-        }
+        *count.entry(terms(&attempt.asked)).or_default() += 1;
     }
     count
 }
@@ -42,7 +50,7 @@ pub(super) fn no_invoice_is_shown_twice(evidence: &Evidence) -> Finding {
     );
     let mut seen: BTreeMap<&str, &str> = BTreeMap::new();
     for attempt in &evidence.ledger.attempts {
-        for name in [&attempt.invoice_id, &attempt.address]
+        for name in [&attempt.invoice_id, &attempt.shown.address]
             .into_iter()
             .flatten()
         {
@@ -57,7 +65,7 @@ pub(super) fn no_invoice_is_shown_twice(evidence: &Evidence) -> Finding {
 pub(super) fn every_attempt_asks_at_most_once(evidence: &Evidence) -> Finding {
     let mut finding = Finding::new(
         "asked-once",
-        "requests for an invoice: no more of them than attempts that could have sent them",
+        "requests for an invoice or a session: no more of them than attempts that could have sent them",
     );
     let attempts = count(evidence, |_| true);
     let mut asked: BTreeMap<Terms, usize> = BTreeMap::new();
@@ -68,7 +76,7 @@ pub(super) fn every_attempt_asks_at_most_once(evidence: &Evidence) -> Finding {
         let attempts = attempts.get(&terms).copied().unwrap_or(0);
         finding.judged += asked - 1;
         finding.must(asked <= attempts, || {
-            let (conversion, code, _) = terms;
+            let Terms([conversion, code], _) = terms;
             format!("{asked} requests for {code} at {conversion}, by {attempts} attempts")
         });
     }
@@ -94,10 +102,7 @@ pub(super) fn every_lost_invoice_is_explained(evidence: &Evidence) -> Finding {
         let is_explained = left.map(|left| *left -= 1).is_some();
         finding.must(is_explained, || {
             let Invoice { asked, at, .. } = invoice;
-            format!(
-                "{id} ({}) was made at {at} and is nobody's",
-                asked.crypto_code
-            )
+            format!("{id} ({asked}) was made at {at} and is nobody's")
         });
     }
     finding
@@ -115,10 +120,7 @@ pub(super) fn what_is_paid_is_held(evidence: &Evidence) -> Finding {
                 let Invoice {
                     asked, received, ..
                 } = invoice;
-                format!(
-                    "{received} {} came to {id}, which is nobody's",
-                    asked.crypto_code
-                )
+                format!("{received} came to {id} ({asked}), which is nobody's")
             });
         }
     }
@@ -128,7 +130,7 @@ pub(super) fn what_is_paid_is_held(evidence: &Evidence) -> Finding {
 pub(super) fn what_is_shown_is_what_the_service_said(evidence: &Evidence) -> Finding {
     let mut finding = Finding::new(
         "row-is-invoice",
-        "attempts with an invoice: its address, amounts and asset are the service's own",
+        "attempts with an invoice: its address or page, amounts and asset are the service's own",
     );
     for attempt in evidence
         .ledger
@@ -138,26 +140,8 @@ pub(super) fn what_is_shown_is_what_the_service_said(evidence: &Evidence) -> Fin
     {
         let offence = match evidence.invoice_of(attempt) {
             None => Some("an invoice that the service never made"),
-            Some(invoice) => {
-                let mine = attempt.asked.as_ref().map(terms);
-                [
-                    (mine != Some(terms(&invoice.asked)), "other terms"),
-                    (
-                        attempt.local_currency.as_ref() != Some(&invoice.local_currency),
-                        "another currency",
-                    ),
-                    (
-                        attempt.address.as_ref() != Some(&invoice.address),
-                        "another address",
-                    ),
-                    (
-                        attempt.qr_string.as_ref() != Some(&invoice.qr_string),
-                        "another QR code",
-                    ),
-                ]
-                .into_iter()
-                .find_map(|(differs, what)| differs.then_some(what))
-            }
+            Some(invoice) if terms(&attempt.asked) != terms(&invoice.asked) => Some("other terms"),
+            Some(invoice) => difference(&attempt.shown, &invoice.shown),
         };
         finding.look(offence.map(|what| {
             let invoice = attempt.invoice_id.as_deref().unwrap_or_default();
@@ -165,4 +149,19 @@ pub(super) fn what_is_shown_is_what_the_service_said(evidence: &Evidence) -> Fin
         }));
     }
     finding
+}
+
+fn difference(mine: &Shown, said: &Shown) -> Option<&'static str> {
+    let differences = [
+        (
+            mine.local_currency != said.local_currency,
+            "another currency",
+        ),
+        (mine.address != said.address, "another address"),
+        (mine.qr_string != said.qr_string, "another QR code"),
+        (mine.page_url != said.page_url, "another page"),
+    ];
+    differences
+        .into_iter()
+        .find_map(|(differs, what)| differs.then_some(what))
 }
