@@ -14,7 +14,8 @@ pub(crate) struct Shelf<T> {
     count: u64,
     things: VecDeque<T>,
     numbers: HashMap<String, u64>,
-    ids: VecDeque<String>,
+    /// Each thing's id, and when time changes it at the latest.
+    ids: VecDeque<(String, Timestamp)>,
     touched: BTreeSet<u64>,
     due: BTreeSet<(Timestamp, u64)>,
 }
@@ -42,12 +43,16 @@ impl<T> Shelf<T> {
     pub(crate) fn add(&mut self, id: String, thing: T, due: Timestamp) -> &T {
         if self.things.len() == CAPACITY {
             self.things.pop_front();
-            let oldest = self.ids.pop_front();
-            oldest.and_then(|id| self.numbers.remove(&id));
+            if let Some((id, due)) = self.ids.pop_front()
+                && let Some(number) = self.numbers.remove(&id)
+            {
+                // Time may stand still: what is gone must not wait for it.
+                self.due.remove(&(due, number));
+            }
         }
         self.count += 1;
         self.numbers.insert(id.clone(), self.count);
-        self.ids.push_back(id);
+        self.ids.push_back((id, due));
         self.due.insert((due, self.count));
         self.things.push_back(thing);
         self.things.back().expect("one was added")
@@ -140,6 +145,7 @@ mod tests {
         assert_eq!(shelf.newest_first().count(), CAPACITY);
         assert_eq!(shelf.next_number(), 10_003);
         assert_eq!((shelf.numbers.len(), shelf.ids.len()), (CAPACITY, CAPACITY));
+        assert_eq!(shelf.due.len(), CAPACITY);
     }
 
     #[test]
