@@ -117,6 +117,11 @@ impl World {
              WHERE (events.type LIKE 'donation.%') <> (orders.price_source = 'customer')",
         );
         self.none(
+            "an older answer is never recorded after a newer one",
+            "SELECT older.attempt_id AS id FROM observations AS older JOIN observations AS newer USING (attempt_id)
+             WHERE older.id > newer.id AND older.look <= newer.look",
+        );
+        self.none(
             "a credit rests on an answer that said COMPLETED",
             "SELECT credits.order_id AS id FROM credits JOIN observations ON observations.id = credits.observation_id
              WHERE observations.attempt_id <> credits.attempt_id OR observations.raw NOT LIKE '%COMPLETED%'",
@@ -180,6 +185,7 @@ impl World {
         self.audit_posts();
         self.audit_sessions();
         self.audit_liveness();
+        self.audit_shortfalls();
         self.audit_telling();
         for told in self.service.asked_too_little() {
             self.complain("no less is asked than the price", &told);
@@ -277,6 +283,29 @@ impl World {
             }
             if is_credited {
                 self.tally.one("truths", "credited orders' attempts");
+            }
+        }
+    }
+
+    /// Nobody is told that money is missing unless it once was. A hosted order's answer says itself what it asks for, and
+    /// may lie about that.
+    fn audit_shortfalls(&self) {
+        let told = "SELECT order_id AS id, group_concat(invoice_id) AS invoices FROM attempts
+                    JOIN orders ON orders.id = attempts.order_id
+                    WHERE orders.flow = 'custom' AND order_id IN
+                        (SELECT order_id FROM events WHERE type IN ('order.underpaid', 'donation.underpaid'))
+                    GROUP BY 1";
+        let (prices, now) = (self.memory().prices.clone(), self.timeline.now());
+        for row in self.books.rows(told) {
+            let order = text(&row, "id");
+            let was_short = |price: Price| {
+                text(&row, "invoices")
+                    .split(',')
+                    .filter_map(|id| self.service.invoice(id))
+                    .any(|invoice| invoice.was_short(price, now))
+            };
+            if !prices.get(&order).copied().is_some_and(was_short) {
+                self.complain("missing money is told only where it is missing", &order);
             }
         }
     }

@@ -146,14 +146,24 @@ impl Invoice {
 
     /// Whether the service truly said, up to a moment, that this price was paid in full.
     pub(crate) fn was_completed(&self, price: Price, until: Millis) -> bool {
+        self.turns(until).any(|at| self.is_completed(price, at))
+    }
+
+    /// Whether the service truly said, up to a moment, that less than this price was paid.
+    pub(crate) fn was_short(&self, price: Price, until: Millis) -> bool {
+        self.turns(until)
+            .any(|at| self.said(at).word == "COMPLETED" && !self.is_completed(price, at))
+    }
+
+    /// The moments, up to one, at which it may have begun to say something else.
+    fn turns(&self, until: Millis) -> impl Iterator<Item = Millis> {
         let turns = self.payments.iter().map(|payment| payment.confirmed_at[2]);
         let ends = self.says.iter().map(|(_, to, _)| *to);
         let backs = self.payments.iter().filter_map(|p| Some(p.gone?.1));
         turns
             .chain(ends)
             .chain(backs)
-            .filter(|at| *at <= until)
-            .any(|at| self.is_completed(price, at))
+            .filter(move |at| *at <= until)
     }
 
     /// Whether the service truly says at a moment that this price was paid in full.

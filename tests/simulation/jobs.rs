@@ -17,11 +17,12 @@ const TIDY_EVERY: Millis = 90_000;
 /// Nothing is left alone for longer.
 const LONGEST_SLEEP: Millis = 3_600_000;
 
-const NEXT_LOOK: &str =
-    "SELECT min(max(next_poll_at, lease_until)) FROM attempts WHERE next_poll_at IS NOT NULL";
-const NEXT_TELLING: &str = "SELECT min(next_at) FROM outbox AS mine WHERE state = 'pending'
-    AND store_id NOT IN (SELECT store_id FROM gone_endpoints)
-    AND position = (SELECT min(position) FROM outbox WHERE order_id = mine.order_id AND state = 'pending')";
+/// When the next look is due, and the next telling.
+const NEXT: &str = "SELECT
+    (SELECT min(max(next_poll_at, lease_until)) FROM attempts WHERE next_poll_at IS NOT NULL),
+    (SELECT min(next_at) FROM outbox AS mine WHERE state = 'pending'
+        AND store_id NOT IN (SELECT store_id FROM gone_endpoints)
+        AND position = (SELECT min(position) FROM outbox WHERE order_id = mine.order_id AND state = 'pending'))";
 
 /// Steps until the process ends.
 pub(crate) async fn run(life: Life, core: Core) {
@@ -36,10 +37,11 @@ pub(crate) async fn run(life: Life, core: Core) {
             tidied_at = now;
             core.tidy().await;
         }
-        let when = |sql| world.books.rows(sql)[0].get::<Option<i64>, _>(0);
+        let next = world.books.rows(NEXT);
         let is_watching = world.is_watching.load(Ordering::Relaxed);
-        let next_look = is_watching.then(|| when(NEXT_LOOK)).flatten();
-        let next_telling = when(NEXT_TELLING);
+        let next_look: Option<i64> = next[0].get(0);
+        let next_look = next_look.filter(|_| is_watching);
+        let next_telling: Option<i64> = next[0].get(1);
         let is_due = |at: Option<i64>| at.is_some_and(|at| at <= world.wall());
         if is_due(next_look) && looks.load(Ordering::Relaxed) < MOST_STEPS {
             let core = core.clone();

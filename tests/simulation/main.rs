@@ -8,6 +8,27 @@
 //! ```
 //!
 //! What it refuses to do: to judge by the code that it judges, and to pass when something never happened.
+//!
+//! A world that breaks prints the two variables that show it again. Its log, on standard error, says what every customer,
+//! the service, the store and the ledger did, minute by minute, with the proxy's own log between; the first `VIOLATED` is
+//! the one to read. Whoever adds an invariant plants a bug first and sees it found. These were, each alone, in the first
+//! worlds or in the thousand lives or so that a `#` marks:
+//!
+//! | planted | what complained |
+//! |---|---|
+//! | PROCESSING is credited; five percent less is credited | credit only for money that truly arrived |
+//! | tolerance is added to the price | money that arrived is credited |
+//! | nothing is looked at after its end; an older attempt is not looked at | every attempt that can still change … |
+//! | a POST is sent again after an unclear answer | one attempt asks for one invoice |
+//! | a suspicious invoice is shown | no suspicious invoice is shown |
+//! | an event's row in the outbox is left out | every event is in the outbox |
+//! | an event's id is drawn anew for each try | every store hears everything |
+//! | events of an order are told at once; a late failure untells (#) | an order's events are told in order |
+//! | an observation is written in two transactions (#) | a status is told |
+//! | a pause asked for is not kept | no call within Retry-After |
+//! | an older answer is taken for a newer one | an older answer is never recorded after a newer one |
+//! | a paid order is set to failed | the ledger fails only when its machine does: the schema refuses it |
+//! | an absent amount counts as nothing | missing money is told only where it is missing |
 
 mod books;
 mod chance;

@@ -46,8 +46,32 @@ const FAILURES: [(u64, Failure); 6] = [
     (2, Failure::CrashAfter),
 ];
 
+/// What a call of the ledger fails with.
+trait Failed: From<LedgerError> + std::fmt::Debug {
+    /// Whether it is the ledger that failed, and not the caller who asked for too much.
+    fn is_the_ledgers(&self) -> bool;
+}
+
+impl Failed for LedgerError {
+    fn is_the_ledgers(&self) -> bool {
+        true
+    }
+}
+
+impl Failed for OpenError {
+    fn is_the_ledgers(&self) -> bool {
+        matches!(self, Self::Ledger(_))
+    }
+}
+
+impl Failed for BeginError {
+    fn is_the_ledgers(&self) -> bool {
+        matches!(self, Self::Ledger(_))
+    }
+}
+
 impl Shaky {
-    async fn call<T, E: From<LedgerError>>(
+    async fn call<T, E: Failed>(
         &self,
         name: &'static str,
         work: impl Future<Output = Result<T, E>> + Send,
@@ -83,6 +107,12 @@ impl Shaky {
         };
         world.tally.one("calls of the ledger", name);
         world.after_write(name);
+        if let (None, Err(error)) = (failure, &done)
+            && error.is_the_ledgers()
+        {
+            let told = format!("{name}: {error:?}");
+            world.complain("the ledger fails only when its machine does", &told);
+        }
         match failure {
             Some(Failure::After) => return Err(lost()),
             Some(Failure::CrashHalfway) => return life.crash("within a commit").await,
