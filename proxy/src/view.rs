@@ -40,12 +40,7 @@ pub(crate) fn view(snapshot: &Snapshot, seen: Seen<'_>) -> OrderView {
         id: order.id.to_string(),
         version: u32::try_from(order.version).unwrap_or(u32::MAX),
         environment: seen.environment,
-        store: StoreView {
-            id: seen.store.id.to_string(),
-            name: seen.store.name.clone(),
-            support_url: seen.store.support_url.clone(),
-            theme: seen.store.theme.clone(),
-        },
+        store: store_view(seen.store),
         title: order.terms.title.clone(),
         amount: order.terms.amount.to_text(),
         currency: order.terms.currency.to_string(),
@@ -63,6 +58,16 @@ pub(crate) fn view(snapshot: &Snapshot, seen: Seen<'_>) -> OrderView {
         next_poll_seconds: next_poll_seconds(status, order, seen.now),
         checked_seconds_ago: observed_at.map(|at| whole_seconds(seen.now, at)),
         as_of: seen.now.to_string(),
+    }
+}
+
+/// Shows a store.
+pub(crate) fn store_view(store: &Store) -> StoreView {
+    StoreView {
+        id: store.id.to_string(),
+        name: store.name.clone(),
+        support_url: store.support_url.clone(),
+        theme: store.theme.clone(),
     }
 }
 

@@ -1,7 +1,8 @@
 //! A declared donation: the one door through which a customer names the price, within its bounds.
 
+use reqwest::Method;
 use serde_json::{Value, json};
-use tests::World;
+use tests::{Shopper, World};
 
 use crate::journeys::{pays_in_full, types};
 
@@ -48,6 +49,45 @@ async fn a_donation_is_paid_and_told_as_a_donation_alone() {
         known.iter().all(|order| order["paid_by"].is_null()),
         "{known:?}"
     );
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_page_of_the_store_can_ask_what_a_donation_takes() {
+    let world = World::start().await;
+    let asks = async |shopper: &Shopper, query: &str| {
+        let path = format!("/v1/checkout/donation?{query}");
+        shopper.sends(Method::GET, &path, None, None).await
+    };
+    let shopper = world.shopper();
+    let told = asks(&shopper, "store=demo&donation=coffee").await.with(200);
+    assert_eq!(
+        told.body,
+        json!({
+            "environment": "test",
+            "store": {
+                "id": "demo", "name": "Quiet Goods", "theme": "auto",
+                "support_url": "mailto:help@quiet-goods.example",
+            },
+            "title": "A coffee for the shop", "currency": "USD",
+            "min": "2.00", "max": "500.00", "suggested": ["3.00", "5.00", "10.00"],
+        })
+    );
+    for (query, status, code) in [
+        ("store=demo&donation=tea", 404, "unknown_donation"),
+        ("store=nobody&donation=coffee", 404, "unknown_store"),
+        ("store=demo", 400, "invalid_request"),
+        (
+            "store=demo&donation=coffee&amount=1",
+            400,
+            "invalid_request",
+        ),
+    ] {
+        asks(&shopper, query).await.refused(status, code);
+    }
+    let stranger = shopper.from_page_of("https://evil.example");
+    let refused = asks(&stranger, "store=demo&donation=coffee").await;
+    refused.refused(403, "origin_not_allowed");
     world.end().await;
 }
 

@@ -7,6 +7,7 @@
 //! Source: interfaces in docs/http.md, "For the browser".
 
 mod attempt_view;
+mod donation_view;
 mod door;
 mod error;
 mod fields;
@@ -16,6 +17,7 @@ mod quote;
 mod status;
 
 pub use attempt_view::{AttemptView, Confirmations};
+pub use donation_view::DonationView;
 pub use door::{Door, MarkPaid, OpenAttempt, Opened};
 pub use error::{ErrorBody, ErrorCode};
 pub use fields::{Fields, Unreadable};

@@ -25,6 +25,14 @@ impl Environment {
             Self::Production => "production",
         }
     }
+
+    pub(crate) fn read(fields: &impl Fields) -> Result<Self, Unreadable> {
+        match text(fields, "environment")?.as_str() {
+            "test" => Ok(Self::Test),
+            "production" => Ok(Self::Production),
+            _ => Err(Unreadable("environment")),
+        }
+    }
 }
 
 /// Who shows the customer how to pay.
@@ -106,27 +114,29 @@ pub struct StoreView {
     pub theme: String,
 }
 
+impl StoreView {
+    pub(crate) fn read(fields: &impl Fields) -> Result<Self, Unreadable> {
+        let store = fields.object("store").ok_or(Unreadable("store"))?;
+        Ok(Self {
+            id: text(&store, "id")?,
+            name: text(&store, "name")?,
+            support_url: store.text("support_url"),
+            theme: text(&store, "theme")?,
+        })
+    }
+}
+
 impl OrderView {
     /// Reads an order.
     ///
     /// # Errors
     /// [`Unreadable`] names the first member that is missing or not of its type.
     pub fn read(fields: &impl Fields) -> Result<Self, Unreadable> {
-        let store = fields.object("store").ok_or(Unreadable("store"))?;
         Ok(Self {
             id: text(fields, "id")?,
             version: number(fields, "version")?,
-            environment: match text(fields, "environment")?.as_str() {
-                "test" => Environment::Test,
-                "production" => Environment::Production,
-                _ => return Err(Unreadable("environment")),
-            },
-            store: StoreView {
-                id: text(&store, "id")?,
-                name: text(&store, "name")?,
-                support_url: store.text("support_url"),
-                theme: text(&store, "theme")?,
-            },
+            environment: Environment::read(fields)?,
+            store: StoreView::read(fields)?,
             title: text(fields, "title")?,
             amount: amount(fields, "amount")?,
             currency: text(fields, "currency")?,

@@ -134,6 +134,26 @@ fn a_quote_survives_the_wire_with_and_without_a_price() {
 }
 
 #[test]
+fn a_donation_survives_the_wire_with_every_suggestion() {
+    let mut view = DonationView {
+        environment: Environment::Test,
+        store: order(None).store,
+        title: "A coffee".into(),
+        currency: "USD".into(),
+        min: amount("2.00"),
+        max: amount("500.00"),
+        suggested: vec![amount("3.00"), amount("10.00")],
+    };
+    let json = serde_json::to_value(&view).unwrap();
+    assert_eq!(DonationView::read(&json), Ok(view.clone()));
+    view.suggested.clear();
+    let mut json = serde_json::to_value(&view).unwrap();
+    assert_eq!(DonationView::read(&json), Ok(view));
+    json["suggested"] = serde_json::json!(["3.00", "much"]);
+    assert_eq!(DonationView::read(&json), Err(Unreadable("suggested")));
+}
+
+#[test]
 fn the_proxy_reads_what_the_browser_writes() {
     for door in [
         Door::Product {

@@ -1,6 +1,7 @@
 //! What browsers call. Whoever holds a client token may see and pay its one order.
 
 pub(super) mod attempt;
+pub(super) mod donation;
 pub(super) mod events;
 pub(super) mod open;
 pub(super) mod paid;

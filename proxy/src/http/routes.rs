@@ -62,6 +62,7 @@ fn browser() -> Routes {
             "/v1/checkout",
             post(checkout::open::open).get(checkout::show::show),
         )
+        .route("/v1/checkout/donation", get(checkout::donation::donation))
         .route("/v1/checkout/quotes", get(checkout::quotes::quotes))
         .route("/v1/checkout/attempt", post(checkout::attempt::attempt))
         .route("/v1/checkout/session", post(checkout::session::session))

@@ -72,7 +72,11 @@ pub(crate) async fn open(
 }
 
 /// The store that a page names, and that lists the page.
-fn store_of_page<'a>(app: &'a App, id: &str, headers: &HeaderMap) -> Result<&'a Store, ApiError> {
+pub(super) fn store_of_page<'a>(
+    app: &'a App,
+    id: &str,
+    headers: &HeaderMap,
+) -> Result<&'a Store, ApiError> {
     let store = StoreId::parse(id).ok().and_then(|id| app.config.store(&id));
     let store = store.ok_or_else(|| {
         let message = "There is no shop of this name here.";

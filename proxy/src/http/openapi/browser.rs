@@ -1,16 +1,20 @@
 //! What browsers call.
 
-use checkout_api::{Door, ErrorCode, MarkPaid, OpenAttempt, Opened, OrderView, Quote};
+use checkout_api::{
+    DonationView, Door, ErrorCode, MarkPaid, OpenAttempt, Opened, OrderView, Quote,
+};
 use serde_json::json;
 
 use super::information::CHECKOUT;
 use super::operation::{Caller, Operation};
 use super::types::Types;
+use crate::http::checkout::donation::Wanted as WantedDonation;
 use crate::receipt::SignedReceipt;
 
 pub(super) fn operations(types: &mut Types) -> Vec<Operation> {
     let all = [
         open(types),
+        donation(types),
         show(types),
         quotes(types),
         attempt(types),
@@ -50,6 +54,22 @@ fn open(types: &mut Types) -> Operation {
              fresh client token.",
             types,
         )
+}
+
+fn donation(types: &mut Types) -> Operation {
+    Operation::get("/v1/checkout/donation", "show_donation")
+        .does(
+            "Describe a donation",
+            "What a page needs to ask its customer for an amount: what it is for, its bounds, and amounts to offer.",
+        )
+        .by(Caller::Anyone)
+        .query::<WantedDonation>(types)
+        .refuses(&[
+            ErrorCode::OriginNotAllowed,
+            ErrorCode::UnknownStore,
+            ErrorCode::UnknownDonation,
+        ])
+        .answers::<DonationView>(200, "The donation.", types)
 }
 
 fn show(types: &mut Types) -> Operation {

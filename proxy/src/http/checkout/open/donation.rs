@@ -5,6 +5,7 @@ use checkout_api::ErrorCode;
 use ledger::{Flow, NewOrder, PriceSource, Reference};
 use money::{Amount, AmountText};
 
+use super::super::donation::declared;
 use super::ORDER_LIFETIME;
 use crate::app::App;
 use crate::config::{Donation, Store};
@@ -17,10 +18,7 @@ pub(super) fn terms(
     id: &str,
     given: &AmountText,
 ) -> Result<NewOrder, ApiError> {
-    let donation = store.donation(id).ok_or_else(|| {
-        let message = "The shop does not take this donation. Go back to the shop and choose again.";
-        ApiError::new(ErrorCode::UnknownDonation, message)
-    })?;
+    let donation = declared(store, id)?;
     let amount = within(donation, store, given)?;
     let reference = Reference::parse(&format!("donation-{}", hex::encode(name)));
     let mut metadata = serde_json::Map::new();
