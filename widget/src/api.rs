@@ -78,7 +78,12 @@ impl Api {
             .collect()
     }
 
-    /// Opens an attempt or marks it as paid; the answer is the order.
+    /// The receipt of a paid order.
+    pub(crate) async fn receipt(&self) -> Result<JsValue, Problem> {
+        body(&self.send("/receipt", None, None).await?).await
+    }
+
+    /// Opens an attempt or a session, or marks it as paid; the answer is the order.
     pub(crate) async fn post(&self, path: &str, json: String) -> Result<OrderView, Problem> {
         read_order(&body(&self.send(path, Some(json), None).await?).await?)
     }

@@ -1,8 +1,11 @@
 //! One checkout: what is known of its order, and what its customer can do.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
-use checkout_api::{AttemptView, ErrorCode, Fields as _, MarkPaid, OpenAttempt, OrderView, Quote};
+use checkout_api::{
+    AttemptView, DonationView, ErrorCode, Fields as _, MarkPaid, OpenAttempt, OrderView, Quote,
+};
 use leptos::prelude::*;
 use web_sys::HtmlElement;
 
@@ -33,6 +36,10 @@ pub(crate) struct Parts {
     pub(crate) language: Language,
     pub(crate) api: Api,
     live: Rc<Live>,
+    /// Beside a signal that says whether it is there: a signal of a type of its own is half a kilobyte.
+    donation: RefCell<Option<Rc<DonationView>>>,
+    /// The same.
+    receipt: RefCell<Option<Rc<Parsed>>>,
 }
 
 /// A handle: copied into every closure, and empty once the element is gone.
@@ -42,6 +49,10 @@ pub(crate) struct Checkout {
     /// The order as the server last described it.
     pub(crate) order: RwSignal<Option<Rc<OrderView>>, LocalStorage>,
     pub(crate) quotes: RwSignal<Quotes, LocalStorage>,
+    /// The customer has yet to name the amount of a donation.
+    asks: RwSignal<bool>,
+    /// The receipt of the paid order has arrived.
+    has_receipt: RwSignal<bool>,
     /// Why there is no order to show, or why the last wish was not granted.
     pub(crate) problem: RwSignal<Option<Problem>>,
     /// The problem leaves nothing to show.
@@ -67,11 +78,15 @@ impl Checkout {
             host,
             root,
             live: Rc::clone(live),
+            donation: RefCell::default(),
+            receipt: RefCell::default(),
         };
         let checkout = Self {
             parts: StoredValue::new_local(Rc::new(parts)),
             order: RwSignal::new_local(None),
             quotes: RwSignal::new_local(Quotes::Awaited),
+            asks: RwSignal::new(false),
+            has_receipt: RwSignal::new(false),
             problem: RwSignal::new(None),
             stopped: RwSignal::new(false),
             choosing: RwSignal::new(false),
@@ -93,7 +108,18 @@ impl Checkout {
     /// The phase of its order.
     pub(crate) fn phase(self) -> Phase {
         let order = self.order.get();
-        Phase::of(order.as_deref(), self.choosing.get(), self.stopped.get())
+        if order.is_none() && self.asks.get() && !self.stopped.get() {
+            return Phase::Giving;
+        }
+        let phase = Phase::of(order.as_deref(), self.choosing.get(), self.stopped.get());
+        // The service's page in a frame shows the blocks itself; whoever looks at it is not called away.
+        match order {
+            Some(order) if phase == Phase::Processing && order.payment_process_url.is_some() => {
+                let embeds = self.parts().is_some_and(|parts| parts.host.embed());
+                if embeds { Phase::Hosted } else { phase }
+            }
+            _ => phase,
+        }
     }
 
     /// A text that follows the order, for a part of the page that is built anew only when the text changes. Empty
@@ -114,6 +140,23 @@ impl Checkout {
     /// Whether there is an order to ask about.
     pub(crate) fn is_open(self) -> bool {
         self.order.with_untracked(Option::is_some)
+    }
+
+    /// Whether there is something to show even while a wish was not granted.
+    pub(crate) fn has_screen(self) -> bool {
+        self.is_open() || self.asks.get_untracked()
+    }
+
+    /// The donation whose amount the customer has yet to name.
+    pub(crate) fn donation(self) -> Option<Rc<DonationView>> {
+        let parts = self.parts().filter(|_| self.asks.get())?;
+        parts.donation.borrow().clone()
+    }
+
+    /// The receipt, once the order is paid and it has arrived.
+    pub(crate) fn receipt(self) -> Option<Rc<Parsed>> {
+        let parts = self.parts().filter(|_| self.has_receipt.get())?;
+        parts.receipt.borrow().clone()
     }
 
     pub(crate) fn is_choosing(self) -> bool {
@@ -141,6 +184,13 @@ impl Checkout {
             .unwrap_or_default()
     }
 
+    /// A moment as the customer's language writes it.
+    pub(crate) fn moment(self, time: &str) -> String {
+        self.parts
+            .try_with_value(|parts| parts.language.moment(time))
+            .unwrap_or_default()
+    }
+
     /// A number as the customer's language writes it.
     pub(crate) fn number(self, amount: &str) -> String {
         self.parts
@@ -159,36 +209,64 @@ impl Checkout {
     }
 
     fn open(self, again: bool) {
-        let Some(parts) = self.parts() else { return };
         self.order.set(None);
         self.problem.set(None);
         self.stopped.set(false);
         self.choosing.set(false);
+        self.asks.set(false);
+        self.has_receipt.set(false);
         self.quotes.set(Quotes::Awaited);
+        self.ask_to_open(again, String::new());
+    }
+
+    /// Gives this amount, as a decimal text: the proxy says whether it is one, and within the bounds.
+    pub(crate) fn give(self, amount: String) {
+        if self.busy.get_untracked() {
+            return;
+        }
+        self.problem.set(None);
+        self.ask_to_open(false, amount);
+    }
+
+    fn ask_to_open(self, again: bool, amount: String) {
+        let Some(parts) = self.parts() else { return };
+        self.busy.set(true);
         spawn(async move {
-            let answer = parts.host.open(again).await;
+            let answer = parts.host.open(again, &amount).await;
             if self.parts().is_none() {
                 return;
             }
-            let opened = answer
+            self.busy.set(false);
+            let done = answer
                 .map_err(|_| Problem::Network)
                 .and_then(|answer| self.opened(&Parsed(answer)));
-            match opened {
-                Ok(order) => self.receive(order),
+            match done {
+                Ok(()) => {}
+                // What was typed stays on the screen.
+                Err(problem) if self.has_screen() => self.tell(problem),
                 Err(problem) => self.stop_with(problem),
             }
         });
     }
 
-    fn opened(self, answer: &Parsed) -> Result<OrderView, Problem> {
-        let body = answer.object("body").ok_or(Problem::Unreadable)?.0;
+    fn opened(self, answer: &Parsed) -> Result<(), Problem> {
+        let body = answer.object("body").ok_or(Problem::Unreadable)?;
+        if answer.flag("asks") == Some(true) {
+            let donation = DonationView::read(&body).map_err(|_| Problem::Unreadable)?;
+            if let Some(parts) = self.parts() {
+                *parts.donation.borrow_mut() = Some(Rc::new(donation));
+            }
+            self.asks.set(true);
+            return Ok(());
+        }
         let Some(token) = answer.text("token") else {
-            return Err(refusal(body));
+            return Err(refusal(body.0));
         };
         if let Some(parts) = self.parts() {
             parts.api.hold(token);
         }
-        read_order(&body)
+        self.receive(read_order(&body.0)?);
+        Ok(())
     }
 
     /// Shows the order as the server describes it.
@@ -330,6 +408,41 @@ impl Checkout {
             email: (!email.is_empty()).then(|| email.to_owned()),
         };
         self.post("/paid", wish.to_json());
+    }
+
+    /// Opens another session on the payment service's page.
+    pub(crate) fn open_session(self) {
+        self.post("/session", String::from("{}"));
+    }
+
+    /// Gets the receipt, so that it is there when somebody prints.
+    pub(crate) fn load_receipt(self, print: bool) {
+        let Some(parts) = self.parts() else { return };
+        spawn(async move {
+            let answer = parts.api.receipt().await;
+            if self.parts().is_none() {
+                return;
+            }
+            match answer {
+                Ok(receipt) => {
+                    *parts.receipt.borrow_mut() = Some(Rc::new(Parsed(receipt)));
+                    self.has_receipt.set(true);
+                    if print {
+                        parts.host.print();
+                    }
+                }
+                Err(problem) if print => self.tell(problem),
+                Err(_) => {}
+            }
+        });
+    }
+
+    /// Prints the receipt.
+    pub(crate) fn print_receipt(self) {
+        match self.parts() {
+            Some(parts) if self.has_receipt.get_untracked() => parts.host.print(),
+            _ => self.load_receipt(true),
+        }
     }
 
     fn post(self, path: &'static str, json: String) {

@@ -15,7 +15,7 @@ use crate::screens;
 
 #[wasm_bindgen]
 extern "C" {
-    /// What the loader gives one checkout; see `florin.js`.
+    /// What the loader gives one checkout; see `host.js`.
     pub type Host;
 
     /// Where the proxy is; ends in a slash.
@@ -39,10 +39,16 @@ extern "C" {
     /// Whether the same door opens another order once this one is paid.
     #[wasm_bindgen(method, getter)]
     pub(crate) fn repeatable(this: &Host) -> bool;
-    /// Opens the order: `{ token, body }`, `body` being the order or a refusal. `again` leaves the known order and
-    /// opens another.
+    /// Whether the payment service's page is shown in a frame of this one.
+    #[wasm_bindgen(method, getter)]
+    pub(crate) fn embed(this: &Host) -> bool;
+    /// Opens the order: `{ token, body }`, `body` being the order or a refusal; or `{ asks, body }`, `body` being the
+    /// donation that needs an amount. `again` leaves the known order and opens another; an empty `amount` is none.
     #[wasm_bindgen(method, catch)]
-    pub(crate) async fn open(this: &Host, again: bool) -> Result<JsValue, JsValue>;
+    pub(crate) async fn open(this: &Host, again: bool, amount: &str) -> Result<JsValue, JsValue>;
+    /// Prints the checkout without the page around it, once what is shown is up to date.
+    #[wasm_bindgen(method)]
+    pub(crate) fn print(this: &Host);
     /// Dispatches `florin-{name}` on the element.
     #[wasm_bindgen(method)]
     pub(crate) fn emit(this: &Host, name: &str, detail: &JsValue);

@@ -1,7 +1,7 @@
 //! The customer's language: texts by key, and numbers as the browser's `Intl` writes them.
 
 use checkout_api::Fields as _;
-use js_sys::{Object, Reflect};
+use js_sys::{Date, Object, Reflect};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -16,6 +16,12 @@ extern "C" {
     /// Takes a decimal text: an amount never becomes a binary number where the browser can avoid it.
     #[wasm_bindgen(method)]
     fn format(this: &NumberFormat, number: &str) -> String;
+
+    type DateTimeFormat;
+    #[wasm_bindgen(catch, constructor, js_namespace = Intl)]
+    fn new(locale: &str, options: &Object) -> Result<DateTimeFormat, JsValue>;
+    #[wasm_bindgen(catch, method)]
+    fn format(this: &DateTimeFormat, date: &Date) -> Result<String, JsValue>;
 
     type RelativeTimeFormat;
     #[wasm_bindgen(catch, constructor, js_namespace = Intl)]
@@ -88,6 +94,14 @@ impl Language {
         RelativeTimeFormat::new(&self.locale)
             .map(|format| format.format(-number, unit))
             .unwrap_or_default()
+    }
+
+    /// `November 21, 2026 at 9:00 AM UTC`, of a time in RFC 3339; the text itself where this browser cannot.
+    pub(crate) fn moment(&self, time: &str) -> String {
+        let options = [("dateStyle", "long"), ("timeStyle", "long")];
+        DateTimeFormat::new(&self.locale, &object(&options))
+            .and_then(|format| format.format(&Date::new(&JsValue::from_str(time))))
+            .unwrap_or_else(|_| time.to_owned())
     }
 
     fn number(&self, number: &str, options: &[(&str, &str)]) -> Option<String> {

@@ -16,6 +16,7 @@ pub mod links;
 pub mod pace;
 pub mod phase;
 pub mod qr;
+pub mod typed_amount;
 pub mod wording;
 
 #[cfg(target_arch = "wasm32")]

@@ -14,7 +14,7 @@ use leptos::prelude::*;
 use leptos::reactive::effect::RenderEffect;
 use wasm_bindgen::JsCast as _;
 use wasm_bindgen::closure::Closure;
-use web_sys::{Document, Element, Node};
+use web_sys::{Document, Element, Event, Node};
 
 /// The namespace of drawings.
 const SVG: &str = "http://www.w3.org/2000/svg";
@@ -113,12 +113,21 @@ impl Tag {
     }
 
     pub(crate) fn on_click(self, act: impl Fn() + 'static) -> Self {
-        self.listen(Closure::wrap(Box::new(act)))
+        self.listen("click", Closure::wrap(Box::new(move |_| act())))
     }
 
-    fn listen(self, act: Closure<dyn Fn()>) -> Self {
+    /// Acts when the form is to be sent, by its button or by Enter. It never is: nothing here leaves but by `api`.
+    pub(crate) fn on_submit(self, act: impl Fn() + 'static) -> Self {
+        let stay = move |event: Event| {
+            event.prevent_default();
+            act();
+        };
+        self.listen("submit", Closure::wrap(Box::new(stay)))
+    }
+
+    fn listen(self, event: &str, act: Closure<dyn Fn(Event)>) -> Self {
         let listener = act.as_ref().unchecked_ref();
-        let _ = self.0.add_event_listener_with_callback("click", listener);
+        let _ = self.0.add_event_listener_with_callback(event, listener);
         keep(Box::new(act));
         self
     }

@@ -1,6 +1,6 @@
 //! Which screen an order is at.
 
-use checkout_api::{AttemptView, OrderView, Status};
+use checkout_api::{AttemptView, Flow, OrderView, Status};
 
 /// What the customer is to do or to wait for. Screens are functions of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,6 +9,10 @@ pub enum Phase {
     Loading,
     /// The order could not be had: only trying again helps.
     Stopped,
+    /// Name the amount of a donation.
+    Giving,
+    /// Pay on the payment service's own page.
+    Hosted,
     /// Pick an asset.
     Choosing,
     /// Send the amount to the address.
@@ -46,6 +50,14 @@ impl Phase {
         };
         if choosing && order.can_open_attempt && !order.status.is_settled() {
             return Self::Choosing;
+        }
+        if order.flow == Flow::Hosted {
+            match order.status {
+                Status::Open | Status::AwaitingPayment => return Self::Hosted,
+                // Nobody says "I have paid" here: something was seen.
+                Status::Checking => return Self::Processing,
+                _ => {}
+            }
         }
         match order.status {
             Status::Open => Self::Choosing,

@@ -5,18 +5,23 @@ mod choose;
 mod coin;
 mod copy;
 mod ending;
+mod give;
+mod hosted;
 mod instructions;
 mod paid;
 mod pay;
 mod progress;
+mod receipt;
 mod stopped;
 mod summary;
 
 use std::borrow::Cow;
+use std::rc::Rc;
 
+use checkout_api::OrderView;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast as _;
-use web_sys::{HtmlElement, Node};
+use web_sys::{HtmlElement, HtmlInputElement, Node};
 
 use crate::checkout::{Checkout, remember};
 use crate::markup::{Tag, live, live_text, nothing, tag, text};
@@ -61,8 +66,15 @@ pub(crate) fn all(checkout: Checkout) -> Node {
 fn current(checkout: Checkout) -> Node {
     let address = checkout.watch(|_, attempt| Some(attempt.address.clone()));
     let at = remember(Box::new(move || {
-        let phase = char::from(checkout.phase() as u8);
-        [phase.to_string(), address.get()].concat()
+        let phase = checkout.phase();
+        // A hosted order's address is that of the service's page, which another session changes.
+        let page = |order: &Rc<OrderView>| order.payment_process_url.clone();
+        let page = match phase {
+            Phase::Hosted => checkout.order.with(|order| page(order.as_ref()?)),
+            _ => None,
+        };
+        let phase = char::from(phase as u8).to_string();
+        [phase, address.get(), page.unwrap_or_default()].concat()
     }));
     let mut arrived = false;
     live(move || {
@@ -81,6 +93,8 @@ fn screen(checkout: Checkout, phase: Phase) -> Node {
     match phase {
         Phase::Loading => stopped::loading(checkout),
         Phase::Stopped => stopped::show(checkout),
+        Phase::Giving => give::show(checkout),
+        Phase::Hosted => hosted::show(checkout),
         Phase::Choosing => choose::show(checkout),
         Phase::Paying => pay::show(checkout),
         Phase::Checking => progress::checking(checkout),
@@ -141,6 +155,23 @@ fn button(class: &'static str, words: String, act: impl Fn() + 'static) -> Tag {
         .attr("part", "button")
         .text(words)
         .on_click(act)
+}
+
+/// What stands in the screen's field.
+fn typed(checkout: Checkout) -> String {
+    checkout
+        .parts()
+        .and_then(|parts| parts.root.query_selector("input").ok().flatten())
+        .map(|input| input.unchecked_into::<HtmlInputElement>().value())
+        .unwrap_or_default()
+}
+
+/// Greyed out while a wish is with the server.
+fn while_idle(checkout: Checkout, tag: Tag) -> Tag {
+    let busy = checkout.busy;
+    tag.live_attr("aria-disabled", move || {
+        busy.get().then(|| String::from("true"))
+    })
 }
 
 /// A sentence below the heading.

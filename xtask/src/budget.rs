@@ -16,10 +16,11 @@ const CHECKOUT_BYTES: usize = 90_000;
 const LOADER_BYTES: usize = 3_000;
 
 /// What is shown as one row: its name, and the files of it by the beginning and the end of their names in `dist/`.
-const ROWS: [(&str, &[(&str, &str)]); 6] = [
+const ROWS: [(&str, &[(&str, &str)]); 7] = [
     ("WebAssembly", &[("assets/widget_bg-", ".wasm")]),
     ("its JavaScript", &[("assets/widget-", ".js")]),
     ("florin.js", &[("florin.js", "")]),
+    ("host.js", &[("assets/host-", ".js")]),
     ("florin.css", &[("assets/florin-", ".css")]),
     (
         "page and page.css",

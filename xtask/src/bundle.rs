@@ -1,7 +1,7 @@
 //! The widget as it is served: `dist/`, made from Trunk's output and the widget's own files.
 //!
 //! ```text
-//! dist/florin.js            the loader, which names the files below
+//! dist/florin.js            the loader, which names host.js below, and that the rest
 //! dist/florin.d.ts          its types, when there are any
 //! dist/pay.html             the checkout page
 //! dist/assets/<name>-<first 8 hex digits of its SHA-256>.<ext>

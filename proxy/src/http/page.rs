@@ -39,13 +39,17 @@ pub(super) async fn page(
     let headers = answer.headers_mut();
     headers.insert(CONTENT_SECURITY_POLICY, policy);
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-    headers.insert(
-        HeaderName::from_static("permissions-policy"),
-        HeaderValue::from_static(
-            "clipboard-write=(self), camera=(), microphone=(), geolocation=(), payment=()",
-        ),
-    );
+    let features = features(hosted_page.as_ref());
+    let features = HeaderValue::from_str(&features).expect("origins are plain ASCII");
+    headers.insert(HeaderName::from_static("permissions-policy"), features);
     Ok(answer)
+}
+
+/// An address may be copied, here and on the payment service's page in a frame of this one; nothing else is asked for.
+fn features(hosted_page: Option<&Origin>) -> String {
+    let framed = hosted_page.map(|origin| format!(" \"{}\"", origin.as_str()));
+    let framed = framed.unwrap_or_default();
+    format!("clipboard-write=(self{framed}), camera=(), microphone=(), geolocation=(), payment=()")
 }
 
 /// The store's own origins; without a store those of all, since a token in the fragment may be of any of them. An

@@ -135,3 +135,25 @@ fn a_payment_that_was_seen_is_found_before_its_first_block() {
     });
     assert_eq!(Phase::of(Some(&order), false, false), Phase::Processing);
 }
+
+#[test]
+fn a_hosted_order_is_paid_elsewhere_until_money_is_seen() {
+    let hosted = |status| OrderView {
+        flow: Flow::Hosted,
+        attempt: None,
+        ..order(status)
+    };
+    for (status, phase) in [
+        (Status::Open, Phase::Hosted),
+        (Status::AwaitingPayment, Phase::Hosted),
+        (Status::Checking, Phase::Processing),
+        (Status::Processing, Phase::Processing),
+        (Status::Underpaid, Phase::Underpaid),
+        (Status::Paid, Phase::Paid),
+        (Status::Cancelled, Phase::Cancelled),
+        (Status::Expired, Phase::Expired),
+    ] {
+        let order = hosted(status);
+        assert_eq!(Phase::of(Some(&order), false, false), phase, "{status:?}");
+    }
+}

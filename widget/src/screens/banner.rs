@@ -72,7 +72,7 @@ fn refusal(checkout: Checkout) -> Node {
         let Some(problem) = checkout.problem.get() else {
             return nothing();
         };
-        if !untrack(|| checkout.is_open()) {
+        if !untrack(|| checkout.has_screen()) {
             return nothing();
         }
         let (words, reference) = explanation(checkout, &problem);

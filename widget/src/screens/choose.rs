@@ -8,7 +8,7 @@ use crate::checkout::{Checkout, Quotes};
 use crate::markup::{live, tag};
 
 use super::coin;
-use super::{button, coins, heading, ltr, paragraph, root};
+use super::{button, coins, heading, ltr, paragraph, root, while_idle};
 
 /// The list of assets, each with what the order costs in it.
 pub(super) fn show(checkout: Checkout) -> Node {
@@ -96,12 +96,7 @@ fn option(checkout: Checkout, quote: &Quote, ambiguous: bool) -> Node {
         .with(cost(checkout, quote));
     if quote.available {
         let (code, id) = (quote.crypto_code.clone(), quote.quote_id.clone());
-        let busy = checkout.busy;
-        row = row
-            .live_attr("aria-disabled", move || {
-                busy.get().then(|| String::from("true"))
-            })
-            .on_click(move || checkout.choose(code.clone(), id.clone()));
+        row = while_idle(checkout, row).on_click(move || checkout.choose(code.clone(), id.clone()));
     } else {
         // Not `disabled`: who moves by keyboard must reach the reason.
         row = row.attr("aria-disabled", "true");

@@ -1,7 +1,7 @@
 //! The ends that nobody wished for. Each says what happened, that the money is not lost, what to do next, whom to ask
 //! and by which reference.
 
-use checkout_api::OrderView;
+use checkout_api::{Flow, OrderView};
 use leptos::prelude::*;
 use web_sys::Node;
 
@@ -10,12 +10,13 @@ use crate::markup::{Tag, nothing, tag};
 use crate::phase::is_partly_paid;
 
 use super::summary::help_link;
-use super::{button, coins, heading, paragraph, pay, root, with_amount};
+use super::{button, coins, heading, hosted, paragraph, pay, root, with_amount};
 
 /// Less arrived than asked for.
 pub(super) fn underpaid(checkout: Checkout) -> Node {
     end(
         checkout,
+        "underpaid",
         "underpaid",
         &["underpaid_hint"],
         |screen, order| {
@@ -23,7 +24,9 @@ pub(super) fn underpaid(checkout: Checkout) -> Node {
                 .attempt
                 .as_ref()
                 .filter(|attempt| is_partly_paid(attempt));
-            let Some(attempt) = rest else { return screen };
+            let Some(attempt) = rest else {
+                return screen.all(hosted::way_back(checkout));
+            };
             let missing = coins(attempt.remaining_in_crypto.as_str(), &attempt.asset);
             screen
                 .with(with_amount(checkout, "missing", &missing))
@@ -37,6 +40,7 @@ pub(super) fn failed(checkout: Checkout) -> Node {
     end(
         checkout,
         "failed",
+        "failed",
         &["failed_hint", "if_sent"],
         |screen, order| screen.all(actions(checkout, order, true)),
     )
@@ -44,9 +48,16 @@ pub(super) fn failed(checkout: Checkout) -> Node {
 
 /// The order was called off.
 pub(super) fn cancelled(checkout: Checkout) -> Node {
+    let left = checkout.order.with(|order| {
+        let order = order.as_ref();
+        order.is_some_and(|order| order.flow == Flow::Hosted && order.can_open_attempt)
+    });
+    // The service's word for a page that was closed before anything was shown to pay to.
+    let title = if left { "hosted_left" } else { "cancelled" };
     end(
         checkout,
         "cancelled",
+        title,
         &["cancelled_hint", "if_sent"],
         |screen, order| screen.all(actions(checkout, order, true)),
     )
@@ -57,6 +68,7 @@ pub(super) fn expired(checkout: Checkout) -> Node {
     end(
         checkout,
         "expired",
+        "expired",
         &["expired_hint", "if_sent"],
         |screen, order| screen.all(actions(checkout, order, true)),
     )
@@ -64,15 +76,20 @@ pub(super) fn expired(checkout: Checkout) -> Node {
 
 /// The invoice was not trustworthy: there is no address to show.
 pub(super) fn blocked(checkout: Checkout) -> Node {
-    end(checkout, "blocked", &["blocked_hint"], |screen, order| {
-        screen.all(actions(checkout, order, false))
-    })
+    end(
+        checkout,
+        "blocked",
+        "blocked",
+        &["blocked_hint"],
+        |screen, order| screen.all(actions(checkout, order, false)),
+    )
 }
 
-/// One bad end; `name` is its status and the key of its heading.
+/// One bad end; `name` is its status, `title` the key of its heading.
 fn end(
     checkout: Checkout,
     name: &'static str,
+    title: &'static str,
     hints: &[&'static str],
     remedy: impl FnOnce(Tag, &OrderView) -> Tag,
 ) -> Node {
@@ -81,7 +98,7 @@ fn end(
     };
     let screen = root(name)
         .with(tag("div", "mark").attr("aria-hidden", "true").text("!"))
-        .with(heading(checkout.word(name)))
+        .with(heading(checkout.word(title)))
         .all(hints.iter().map(|hint| paragraph(checkout.word(hint))));
     remedy(screen, &order)
         .with(
@@ -96,6 +113,10 @@ fn end(
 fn actions(checkout: Checkout, order: &OrderView, renew: bool) -> Option<Node> {
     if !order.can_open_attempt {
         return new_purchase(checkout, "primary");
+    }
+    if order.flow == Flow::Hosted {
+        let again = hosted::again(checkout, "hosted_again");
+        return Some(tag("div", "actions").with(again).into());
     }
     let other = |class| {
         let choose = move || checkout.choose_again();

@@ -1,15 +1,16 @@
 //! Sending the payment.
 
 use leptos::prelude::*;
-use wasm_bindgen::JsCast as _;
-use web_sys::{HtmlInputElement, Node};
+use web_sys::Node;
 
 use crate::checkout::{Checkout, remember};
 use crate::countdown;
 use crate::markup::{live, live_text, nothing, tag};
 use crate::phase::is_partly_paid;
 
-use super::{button, coins, heading, instructions, paragraph, root, with_amount};
+use super::{
+    button, coins, heading, instructions, paragraph, root, typed, while_idle, with_amount,
+};
 
 /// How to pay, how long, and what to do afterwards.
 pub(super) fn show(checkout: Checkout) -> Node {
@@ -117,14 +118,10 @@ fn sent(checkout: Checkout) -> Node {
             .attr("autocomplete", "email")
             .attr("maxlength", "254")
             .attr("dir", "ltr");
-        let busy = checkout.busy;
         let mark = move || checkout.mark_paid(&typed(checkout));
-        let paid = button("secondary", checkout.word("i_have_paid"), mark)
-            .test("i-have-paid")
-            .live_attr("aria-disabled", move || {
-                busy.get().then(|| String::from("true"))
-            });
-        // No form: the frame's sandbox forbids to send one, and browsers then keep quiet about the wish.
+        let paid = button("secondary", checkout.word("i_have_paid"), mark).test("i-have-paid");
+        let paid = while_idle(checkout, paid);
+        // No form: Enter in the field of an address must not say that something was paid.
         tag("div", "sent")
             .with(
                 tag("label", "")
@@ -134,12 +131,4 @@ fn sent(checkout: Checkout) -> Node {
             .with(tag("div", "line").with(email).with(paid))
             .into()
     })
-}
-
-fn typed(checkout: Checkout) -> String {
-    checkout
-        .parts()
-        .and_then(|parts| parts.root.query_selector("input").ok().flatten())
-        .map(|input| input.unchecked_into::<HtmlInputElement>().value())
-        .unwrap_or_default()
 }

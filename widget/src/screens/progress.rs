@@ -9,7 +9,7 @@ use crate::links;
 use crate::markup::{live, nothing, tag};
 use crate::phase::is_partly_paid;
 
-use super::{button, heading, paragraph, pay, root};
+use super::{button, heading, hosted, paragraph, pay, root};
 
 /// Bars up to this many blocks; beyond, one bar fills up.
 const MOST_BARS: u32 = 12;
@@ -40,6 +40,7 @@ pub(super) fn processing(checkout: Checkout) -> Node {
         .with(blocks(checkout))
         .with(what_is_left_to_do(checkout))
         .with(transaction(checkout))
+        .all(hosted::way_back(checkout))
         .into()
 }
 

@@ -8,7 +8,7 @@ use crate::api::Problem;
 use crate::checkout::Checkout;
 use crate::markup::tag;
 
-use super::{button, heading, paragraph, root};
+use super::{button, give, heading, paragraph, root};
 
 /// The shape of what is to come.
 pub(super) fn loading(checkout: Checkout) -> Node {
@@ -47,7 +47,11 @@ pub(super) fn explanation(checkout: Checkout, problem: &Problem) -> (String, Opt
         Problem::Unreadable => return (checkout.word("unreadable"), None),
         Problem::Refused(body) => body,
     };
+    let donation = untrack(|| checkout.donation());
     let words = match body.code {
+        Some(ErrorCode::DonationOutOfRange | ErrorCode::InvalidRequest) if donation.is_some() => {
+            donation.map_or_else(String::new, |donation| give::bounds(checkout, &donation))
+        }
         Some(ErrorCode::NotFound) => checkout.word("gone"),
         Some(ErrorCode::RateLimited | ErrorCode::ServiceUnavailable) => {
             checkout.word("service_busy")
@@ -56,7 +60,9 @@ pub(super) fn explanation(checkout: Checkout, problem: &Problem) -> (String, Opt
         Some(ErrorCode::AmountOutOfRange | ErrorCode::AssetUnavailable) => {
             checkout.word("asset_gone")
         }
-        Some(ErrorCode::AttemptInProgress) => checkout.word("in_progress"),
+        Some(ErrorCode::AttemptInProgress | ErrorCode::RequestInProgress) => {
+            checkout.word("in_progress")
+        }
         Some(ErrorCode::OrderClosed) => checkout.word("closed"),
         // The rest are mistakes of the shop or ours: the proxy's own words help whoever is asked for help.
         _ => body.message.clone(),

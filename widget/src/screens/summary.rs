@@ -2,13 +2,13 @@
 
 use std::rc::Rc;
 
-use checkout_api::{Environment, OrderView};
+use checkout_api::{Environment, OrderView, StoreView};
 use leptos::prelude::*;
 use web_sys::Node;
 
 use crate::checkout::{Checkout, remember};
 use crate::links;
-use crate::markup::{live, nothing, tag};
+use crate::markup::{Tag, live, nothing, tag};
 use crate::phase::Phase;
 
 use super::ltr;
@@ -20,19 +20,25 @@ pub(super) fn show(checkout: Checkout) -> Node {
             return String::from("-");
         }
         let id = |order: &Rc<OrderView>| order.id.clone();
-        checkout
-            .order
-            .with(|order| order.as_ref().map(id).unwrap_or_default())
+        let asks = checkout.phase() == Phase::Giving;
+        let id = checkout.order.with(|order| order.as_ref().map(id));
+        id.unwrap_or_else(|| if asks { "?" } else { "" }.to_owned())
     }));
     tag("aside", "summary")
         .attr("part", "summary")
         .attr("aria-label", checkout.word("order"))
         .with(live(move || {
             let known = known.get();
-            match checkout.order.get_untracked() {
-                Some(order) => summary(checkout, &order),
-                None if known == "-" => nothing(),
-                None => tag("div", "about")
+            let donation = untrack(|| checkout.donation());
+            match (checkout.order.get_untracked(), donation) {
+                (Some(order), _) => summary(checkout, &order),
+                _ if known == "-" => nothing(),
+                (None, Some(donation)) => {
+                    let (store, environment) = (&donation.store, donation.environment);
+                    let about = about(checkout, store, environment, &donation.title);
+                    tag("div", "order").with(about).into()
+                }
+                (None, None) => tag("div", "about")
                     .with(tag("div", "bar short"))
                     .with(tag("div", "bar wide"))
                     .into(),
@@ -42,7 +48,15 @@ pub(super) fn show(checkout: Checkout) -> Node {
 }
 
 fn summary(checkout: Checkout, order: &OrderView) -> Node {
-    let store = &order.store;
+    let price = checkout.money(order.amount.as_str(), &order.currency);
+    let about = about(checkout, &order.store, order.environment, &order.title)
+        .with(tag("p", "price").with(ltr(price)));
+    let help = help_link(checkout, order, "quiet help");
+    tag("div", "order").with(about).all(help).into()
+}
+
+/// Who it is for, and what.
+fn about(checkout: Checkout, store: &StoreView, environment: Environment, title: &str) -> Tag {
     let initial = store.name.chars().next().map(String::from);
     let mut from = tag("p", "store")
         .with(
@@ -51,23 +65,18 @@ fn summary(checkout: Checkout, order: &OrderView) -> Node {
                 .text(initial.unwrap_or_default()),
         )
         .with(tag("bdi", "").text(store.name.as_str()));
-    if order.environment == Environment::Test {
+    if environment == Environment::Test {
         from = from.with(
             tag("span", "test")
                 .attr("title", checkout.word("test_hint"))
                 .text(checkout.word("test")),
         );
     }
-    let price = checkout.money(order.amount.as_str(), &order.currency);
-    let Some(parts) = checkout.parts() else {
-        return nothing();
-    };
-    let about = tag("div", "about")
+    let parts = checkout.parts();
+    let heading = parts.map_or_else(|| String::from("p"), |parts| parts.host.heading());
+    tag("div", "about")
         .with(from)
-        .with(tag(&parts.host.heading(), "title").with(tag("bdi", "").text(order.title.as_str())))
-        .with(tag("p", "price").with(ltr(price)));
-    let help = help_link(checkout, order, "quiet help");
-    tag("div", "order").with(about).all(help).into()
+        .with(tag(&heading, "title").with(tag("bdi", "").text(title)))
 }
 
 /// Where help is found about this order.

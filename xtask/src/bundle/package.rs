@@ -13,6 +13,9 @@ use super::{compress, strip_css, strip_html};
 /// Name in `dist/`, with `/` between folder and file, and content.
 pub(super) type Files = BTreeMap<String, Vec<u8>>;
 
+/// The files that are named by their content: by the name that `%FLORIN:…%` calls them, path in `dist/` and content.
+type Assets = BTreeMap<String, (String, Vec<u8>)>;
+
 /// Makes a script smaller.
 pub(super) type Minify<'a> = &'a dyn Fn(&str, Kind) -> anyhow::Result<String>;
 
@@ -22,30 +25,23 @@ pub(super) type Minify<'a> = &'a dyn Fn(&str, Kind) -> anyhow::Result<String>;
 /// A file is missing or cannot be read, or a `%FLORIN:…%` names no file.
 pub(super) fn files(root: &Path, built: &Path, minify: Minify<'_>) -> anyhow::Result<Files> {
     let widget = root.join("widget");
-    let mut assets = BTreeMap::new();
-    let mut asset = |name: &str, content: Vec<u8>| {
-        let (stem, extension) = name.rsplit_once('.').expect("our files have an extension");
-        let hash = &of_bytes(&content)[..8];
-        assets.insert(
-            name.to_owned(),
-            (format!("assets/{stem}-{hash}.{extension}"), content),
-        );
-    };
-    asset(
-        "widget.js",
-        minify(&text(&built.join("widget.js"))?, Kind::Module)?.into_bytes(),
-    );
-    asset("widget_bg.wasm", bytes(&built.join("widget_bg.wasm"))?);
+    let mut assets = Assets::new();
+    let glue = minify(&text(&built.join("widget.js"))?, Kind::Module)?;
+    add(&mut assets, "widget.js", glue.into_bytes());
+    let program = bytes(&built.join("widget_bg.wasm"))?;
+    add(&mut assets, "widget_bg.wasm", program);
     for name in ["florin.css", "page.css"] {
-        asset(
-            name,
-            strip_css::strip(&text(&widget.join(name))?)?.into_bytes(),
-        );
+        let style = strip_css::strip(&text(&widget.join(name))?)?;
+        add(&mut assets, name, style.into_bytes());
     }
     for name in names(&widget.join("locales"))? {
         let language = compact_json(&widget.join("locales").join(&name))?;
-        asset(&name, language);
+        add(&mut assets, &name, language);
     }
+    // After all that it names, since its own name follows from its content.
+    let host = minify(&text(&widget.join("host.js"))?, Kind::Module)?;
+    let host = fill(&host, "host.js", &assets)?;
+    add(&mut assets, "host.js", host.into_bytes());
 
     let loader = minify(&text(&widget.join("florin.js"))?, Kind::Script)?;
     let page = strip_html::strip(&text(&built.join("index.html"))?);
@@ -105,12 +101,15 @@ pub(super) fn write(dist: &Path, files: &Files) -> anyhow::Result<()> {
     Ok(())
 }
 
+fn add(assets: &mut Assets, name: &str, content: Vec<u8>) {
+    let (stem, extension) = name.rsplit_once('.').expect("our files have an extension");
+    let hash = &of_bytes(&content)[..8];
+    let path = format!("assets/{stem}-{hash}.{extension}");
+    assets.insert(name.to_owned(), (path, content));
+}
+
 /// Replaces each `%FLORIN:<file>%` by that file's path in `dist/`.
-fn fill(
-    text: &str,
-    name: &str,
-    assets: &BTreeMap<String, (String, Vec<u8>)>,
-) -> anyhow::Result<String> {
+fn fill(text: &str, name: &str, assets: &Assets) -> anyhow::Result<String> {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("%FLORIN:") {

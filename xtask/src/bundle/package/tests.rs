@@ -14,8 +14,9 @@ fn small_widget() -> Folder {
     }
     let style = "a { color: red; }".repeat(40);
     for (name, text) in [
+        ("widget/florin.js", "go('%FLORIN:host.js%');"),
         (
-            "widget/florin.js",
+            "widget/host.js",
             "go('%FLORIN:widget.js%', '%FLORIN:en.json%');",
         ),
         ("widget/florin.css", style.as_str()),
@@ -62,9 +63,14 @@ fn the_loader_names_files_by_their_content() {
     let folder = small_widget();
     let files = packaged(&folder).unwrap();
     // printf %s 'export default 1; // Module' | sha256sum; printf %s '{"paid":"Paid"}' | sha256sum
+    // … and so is the file that names them: it changes its own name with theirs.
     assert_eq!(
         String::from_utf8_lossy(&files["florin.js"]),
-        "go('assets/widget-53a986b3.js', 'assets/en-94df29b3.json'); // Script"
+        "go('assets/host-2a16cc4b.js'); // Script"
+    );
+    assert_eq!(
+        String::from_utf8_lossy(&files["assets/host-2a16cc4b.js"]),
+        "go('assets/widget-53a986b3.js', 'assets/en-94df29b3.json'); // Module"
     );
     assert_eq!(
         files["assets/widget-53a986b3.js"],

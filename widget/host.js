@@ -1,0 +1,238 @@
+/**
+ * Where the checkout itself is shown, which is the proxy's own page or, inline, the shop's: opens the order, loads
+ * program, style and words, and lets the screens begin. Loaded by florin.js, which hands over a `stage`: the element,
+ * the signal that ends this run, and what both files know.
+ */
+const BASE = new URL('..', import.meta.url).href;
+const FILES = {
+  glue: '%FLORIN:widget.js%',
+  wasm: '%FLORIN:widget_bg.wasm%',
+  css: '%FLORIN:florin.css%',
+};
+/** One file per language; the first is the one that everybody else reads. */
+const LANGUAGES = {
+  en: '%FLORIN:en.json%',
+  ar: '%FLORIN:ar.json%',
+};
+const REQUEST_TIMEOUT_MS = 20000;
+/** The order of a page that was given a token in its address. */
+const GIVEN = 'florin';
+
+/** sessionStorage, or memory where a browser forbids it in frames of another site. Answers whether a reload finds it. */
+const memory = {};
+const remember = (key, value) => {
+  memory[key] = value;
+  try {
+    if (value) sessionStorage.setItem(key, value);
+    else sessionStorage.removeItem(key);
+    return true;
+  } catch {}
+};
+const recall = (key) => {
+  try {
+    return memory[key] || sessionStorage.getItem(key);
+  } catch {}
+};
+
+const get = async (path) => {
+  const answer = await fetch(BASE + path);
+  if (!answer.ok) throw new Error(answer.status + ' ' + path);
+  return answer;
+};
+
+/** Keeps the result of `load` for every element of the page, but not its failure. */
+const once = (load) => {
+  let kept;
+  return () => (kept ||= load().catch((error) => {
+    kept = 0;
+    throw error;
+  }));
+};
+const loadProgram = once(async () => {
+  const wasm = get(FILES.wasm);
+  wasm.catch(() => {});
+  const glue = await import(BASE + FILES.glue);
+  await glue.default({ module_or_path: wasm });
+  return glue;
+});
+const loadStyle = once(async () => {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(await (await get(FILES.css)).text());
+  return sheet;
+});
+
+/** The best language for what is wished: `pt-BR` is read as `pt`. */
+const language = (wished) => {
+  for (const tag of [wished, document.documentElement.lang, ...navigator.languages]) {
+    const code = (tag || '').toLowerCase().split('-')[0];
+    if (LANGUAGES[code]) return code;
+  }
+  return 'en';
+};
+
+/** Shows the checkout: as the proxy's own page, or in the element of a shop's page. */
+export const start = (stage, isPage) => {
+  if (isPage) page(stage);
+  else show(stage, (name) => stage.element.getAttribute(name));
+};
+
+/** The checkout page: what to open stands in the fragment, which keeps a token only where storage does not. */
+const page = (stage) => {
+  const { element, signal, TOKENS, EVENTS } = stage;
+  const told = new URLSearchParams(location.hash.slice(1));
+  const origin = told.get('origin');
+  const given = { 'client-token': told.get('client_token'), 'order-token': told.get('order_token') };
+  const token = given['client-token'] || given['order-token'];
+  if (token && remember(GIVEN, token)) {
+    told.delete('client_token');
+    told.delete('order_token');
+    history.replaceState(null, '', '#' + told);
+  } else if (!token && !told.get('product') && !told.get('donation')) {
+    // Of the two, an order token alone has dots.
+    const kept = recall(GIVEN) || '';
+    given[kept.includes('.') ? 'order-token' : 'client-token'] = kept;
+  }
+  if (parent === window) element.style.setProperty('--florin-min-height', '100vh');
+  else if (origin) {
+    const tell = (type, detail) => parent.postMessage({ florin: 1, type, detail }, origin);
+    EVENTS.forEach((type) => element.addEventListener('florin-' + type, (event) => tell(type, event.detail), { signal }));
+    addEventListener('message', ({ data, source, origin: from }) => {
+      if (source === parent && from === origin && data?.florin === 1 && data.type === 'refresh') element.refresh();
+    }, { signal });
+  }
+  addEventListener('hashchange', stage.restart, { signal });
+  TOKENS.forEach((name) => element.style.setProperty(name, told.get(name)));
+  document.documentElement.lang = language(told.get('locale'));
+  const theme = told.get('theme');
+  if (theme) document.documentElement.dataset.theme = theme;
+  show(stage, (name) => (name in given ? given[name] : told.get(name.replace('-', '_'))), true);
+};
+
+const show = async (stage, read, isPage) => {
+  const { element, signal, make } = stage;
+  const locale = language(read('locale'));
+  const open = opener(stage, read);
+  let first = open(false);
+  first.catch(() => {});
+  const place = make('div');
+  const bar = () => make('div', { className: 'bar' });
+  const skeleton = make('div', { className: 'florin' }, make('aside', { className: 'summary' }, bar(), bar()), make('section', { className: 'main' }, bar(), bar(), bar(), bar()));
+  skeleton.setAttribute('aria-busy', 'true');
+  skeleton.dataset.theme = read('theme') || '';
+  const spoken = get(LANGUAGES[locale]).then((file) => file.json());
+  let waiting = true;
+  const style = loadStyle().then((sheet) => {
+    element.shadowRoot.adoptedStyleSheets = [sheet];
+    if (!signal.aborted && waiting) stage.show(skeleton);
+  });
+  const observer = new ResizeObserver(([entry]) => stage.emit('resize', { height: Math.ceil(entry.contentRect.height) }));
+  observer.observe(place);
+  signal.addEventListener('abort', () => observer.disconnect());
+  try {
+    const [words, program] = await Promise.all([spoken, loadProgram(), style]);
+    if (signal.aborted) return;
+    waiting = false;
+    stage.show(place);
+    const mounted = program.mount(place, {
+      base: BASE,
+      words,
+      locale: locale === 'ar' ? 'ar-u-nu-latn' : locale,
+      theme: read('theme') || '',
+      asset: read('asset') || '',
+      heading: isPage ? 'h1' : 'p',
+      repeatable: !read('client-token') && !read('order-token'),
+      embed: !!isPage && parent !== window && read('display') !== 'redirect',
+      open: (again, amount) => {
+        const answer = first || open(again, amount);
+        first = 0;
+        return answer;
+      },
+      emit: stage.emit,
+      // By then the screens show what they were told last.
+      print: () => requestAnimationFrame(() => printAlone(element)),
+    });
+    signal.addEventListener('abort', () => program.unmount(mounted));
+    stage.onRefresh(() => program.refresh(mounted));
+    stage.emit('ready');
+  } catch (error) {
+    waiting = false;
+    stage.fail(error, await spoken.catch(() => {}));
+  }
+};
+
+/** The door that the attributes name: the members of POST /v1/checkout. */
+const doorOf = (read) => {
+  if (read('order-token')) return { order_token: read('order-token') };
+  const door = {};
+  for (const name of ['store', 'product', 'quantity', 'donation', 'amount']) {
+    const value = read(name);
+    if (value) door[name] = name === 'quantity' ? +value : value;
+  }
+  return door;
+};
+
+const ask = async (path, method, headers, body) => {
+  const answer = await fetch(BASE + 'v1/checkout' + path, { method, headers, body, cache: 'no-store', signal: AbortSignal.timeout?.(REQUEST_TIMEOUT_MS) });
+  return [answer, await answer.json()];
+};
+
+/**
+ * Opens the order: the one whose token is known, else a new one. Answers `{token, body}`; without a token, `body` is a
+ * refusal, or with `asks` the donation whose amount the customer has yet to name.
+ */
+const opener = (stage, read) => {
+  const door = doorOf(read);
+  const given = read('client-token');
+  const key = 'florin:' + JSON.stringify(door);
+  const named = stage.DOORS.filter(read);
+  return async (again, amount) => {
+    if (named.length !== 1 || ((door.product || door.donation) && !door.store)) {
+      const message = 'Name exactly one of ' + stage.DOORS.join(', ') + ', the first two with a store; named: ' + (named.join(', ') || 'none') + '.';
+      console.error('florin: ' + message);
+      return { body: { error: { code: 'not_found', message } } };
+    }
+    if (again) remember(key);
+    const token = given || recall(key);
+    if (token) {
+      const [answer, body] = await ask('', 'GET', { authorization: 'Bearer ' + token });
+      if (answer.ok) return { token, body };
+      if (given || answer.status !== 404) return { body };
+      remember(key);
+    }
+    if (door.donation && !door.amount && !amount) {
+      const [answer, body] = await ask('/donation?' + new URLSearchParams(door), 'GET');
+      return { asks: answer.ok, body };
+    }
+    const sent = JSON.stringify(amount ? { ...door, amount } : door);
+    // Kept before it is sent: an answer that is lost, or a page that is loaded again, makes no second order.
+    const slot = 'idempotency:' + sent;
+    const proof = recall(slot) || crypto.getRandomValues(new Uint8Array(16)).join('');
+    remember(slot, proof);
+    const [answer, body] = await ask('', 'POST', { 'content-type': 'application/json', 'idempotency-key': proof }, sent);
+    if (answer.ok) remember(key, body.client_token);
+    // Done, or refused for good: what is asked next is another request.
+    if (answer.status < 409 || answer.status === 422) remember(slot);
+    return answer.ok ? { token: body.client_token, body: body.order } : { body };
+  };
+};
+
+const PRINTED = 'data-florin-printed';
+/** On paper nothing of a shop's page but what leads to the checkout. */
+const PAPER = `@media print{body :not([${PRINTED}]){display:none!important}[${PRINTED}]{position:static!important;overflow:visible!important;height:auto!important;max-height:none!important;border:0!important;box-shadow:none!important;background:#fff!important}}`;
+
+/** Prints the element without the page around it. */
+const printAlone = (element) => {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(PAPER);
+  const printed = [];
+  for (let at = element; at; at = at.parentNode || at.host) if (at.toggleAttribute) printed.push(at);
+  const mark = (isPrinted) => printed.forEach((at) => at.toggleAttribute(PRINTED, isPrinted));
+  const sheets = document.adoptedStyleSheets;
+  mark(true);
+  document.adoptedStyleSheets = [...sheets, sheet];
+  addEventListener('afterprint', () => {
+    mark(false);
+    document.adoptedStyleSheets = document.adoptedStyleSheets.filter((one) => one !== sheet);
+  }, { once: true });
+  print();
+};
