@@ -87,13 +87,16 @@ impl World {
         };
         let settings = wishes.sandbox(&places, clock.clone());
         spawn(sandbox::run(sandbox.0, settings, shutdown.clone()));
+        let shops_clock = clock.clone();
         let settings = demo_shop::Settings {
             proxy_url: places.proxy_url(),
             store_id: "demo".to_owned(),
             secret_key: secrets::STORE_KEY.into(),
             webhook_secret: secrets::WEBHOOK.into(),
+            token_key: secrets::TOKEN_KEY.into(),
             currency: Currency::USD,
             new_reference: secrets::new_reference,
+            now: Box::new(move || shops_clock.now().as_second().unsigned_abs()),
         };
         spawn(demo_shop::run(shop.0, settings, shutdown.clone()));
         let mut world = Self {

@@ -150,6 +150,17 @@ fn welcome(ports: Ports, folder: &Folder, wishes: &DemoWishes) {
         "           {}\n",
         dim("the proxy's own page, for one e-book")
     );
+    println!("  Donation {}", at(ports.shop, "/donate"));
+    println!("  Members  {}", at(ports.shop, "/members"));
+    println!(
+        "           {}",
+        dim("a price that the shop's backend signs into an order token")
+    );
+    println!("  Hosted   {}", at(ports.shop, "/hosted"));
+    println!(
+        "           {}\n",
+        dim("paid on the payment service's own page")
+    );
     println!("  1  In the shop, press “Pay with crypto” and choose an asset.");
     println!("  2  In the sandbox, press Paid “Exactly”. That is the customer's wallet.");
     println!(

@@ -45,9 +45,12 @@ impl Workspace {
         self.target.join("release").join(name)
     }
 
-    /// What the demo shop sells, as the proxy's configuration has it.
+    /// What the demo shop sells and takes donations for, as the proxy's configuration has it.
     pub(crate) fn products(&self) -> anyhow::Result<String> {
-        let path = self.root.join("crates/demo-shop/products.toml");
-        fs::read_to_string(&path).with_context(|| format!("{} cannot be read", path.display()))
+        let read = |name| {
+            let path = self.root.join("crates/demo-shop").join(name);
+            fs::read_to_string(&path).with_context(|| format!("{} cannot be read", path.display()))
+        };
+        Ok([read("products.toml")?, read("donations.toml")?].join("\n"))
     }
 }

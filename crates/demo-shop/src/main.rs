@@ -2,6 +2,7 @@
 
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Context as _;
 use clap::Parser;
@@ -30,6 +31,9 @@ struct Arguments {
     /// The store's secret key for POST /v1/orders.
     #[arg(long, env = "SHOP_SECRET_KEY", hide_env_values = true)]
     secret_key: SecretString,
+    /// The secret of the store's token key `k1`.
+    #[arg(long, env = "SHOP_TOKEN_KEY", hide_env_values = true)]
+    token_key: SecretString,
     /// The store's webhook secret, `whsec_…`.
     #[arg(long, env = "SHOP_WEBHOOK_SECRET", hide_env_values = true)]
     webhook_secret: SecretString,
@@ -69,10 +73,21 @@ async fn start(arguments: Arguments) -> anyhow::Result<()> {
         store_id: arguments.store,
         secret_key: arguments.secret_key,
         webhook_secret: arguments.webhook_secret,
+        token_key: arguments.token_key,
         currency: Currency::parse(&arguments.currency)?,
         new_reference,
+        now: Box::new(now),
     };
     demo_shop::run(listener, settings, shutdown).await
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the program is where the clock comes in"
+)]
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| since.as_secs())
 }
 
 #[expect(

@@ -2,9 +2,12 @@
 
 pub(crate) mod cart;
 pub(crate) mod cart_checkout;
+pub(crate) mod donate;
 pub(crate) mod files;
+pub(crate) mod hosted;
 pub(crate) mod inline;
 mod layout;
+pub(crate) mod members;
 pub(crate) mod not_found;
 pub(crate) mod orders_json;
 pub(crate) mod storefront;

@@ -28,6 +28,13 @@ pub(crate) struct NewOrder<'a> {
     pub(crate) title: &'a str,
     pub(crate) amount: Amount,
     pub(crate) currency: Currency,
+    /// Paid on the payment service's own page; absent for our checkout.
+    pub(crate) hosted: Option<Hosted<'a>>,
+}
+
+/// What the payment service's page needs.
+pub(crate) struct Hosted<'a> {
+    pub(crate) customer_email: &'a str,
 }
 
 /// An order that is open now.
@@ -74,12 +81,16 @@ impl ProxyClient {
     /// # Errors
     /// [`OpenError`] says which of the three ways it went wrong.
     pub(crate) async fn open(&self, order: NewOrder<'_>) -> Result<OpenedOrder, OpenError> {
-        let body = json!({
+        let mut body = json!({
             "amount": order.amount.to_string(),
             "currency": order.currency.as_str(),
             "reference": order.reference,
             "title": order.title,
         });
+        if let Some(hosted) = order.hosted {
+            body["flow"] = "hosted".into();
+            body["customer_email"] = hosted.customer_email.into();
+        }
         let mut response = self
             .http
             .post(&self.orders_url)

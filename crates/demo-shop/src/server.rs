@@ -38,6 +38,13 @@ fn router(shop: Arc<Shop>) -> Router {
         .route("/inline", get(pages::inline::show))
         .route("/cart", get(pages::cart::show).post(pages::cart::check_out))
         .route("/cart/{reference}", get(pages::cart_checkout::show))
+        .route("/members", get(pages::members::begin))
+        .route("/members/{reference}", get(pages::members::show))
+        .route("/donate", get(pages::donate::show))
+        .route(
+            "/hosted",
+            get(pages::hosted::show).post(pages::hosted::check_out),
+        )
         .route("/thanks", get(pages::thanks::show))
         .route("/orders.json", get(pages::orders_json::show))
         .route("/florin", post(pages::webhook::receive))

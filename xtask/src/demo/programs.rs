@@ -80,6 +80,7 @@ impl Programs {
             .arg(format!("--listen=127.0.0.1:{shop}"))
             .arg(format!("--proxy-url=http://127.0.0.1:{proxy}"))
             .env("SHOP_SECRET_KEY", &secrets.secret_key)
+            .env("SHOP_TOKEN_KEY", &secrets.token_key)
             .env("SHOP_WEBHOOK_SECRET", &secrets.webhook_secret);
         programs.add("shop", shop_, folder)?;
         Ok(programs)

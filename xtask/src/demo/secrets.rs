@@ -17,6 +17,8 @@ pub(crate) struct Secrets {
     pub(crate) callback_token: String,
     /// The shop's key for the merchant API.
     pub(crate) secret_key: String,
+    /// The shop's key for order tokens, `k1`.
+    pub(super) token_key: String,
     /// `whsec_` and base64 of 24 bytes.
     pub(super) webhook_secret: String,
 }
@@ -30,6 +32,7 @@ impl Secrets {
             api_secret: drawn()?,
             callback_token: drawn()?,
             secret_key: format!("sk_{}", drawn()?),
+            token_key: drawn()?,
             webhook_secret: format!("whsec_{}", STANDARD.encode(random::<24>()?)),
         })
     }

@@ -3,7 +3,7 @@
 use super::{Folder, Ports, Secrets};
 use crate::arguments::DemoWishes;
 
-/// The text of `florin.toml`: one store, the demo shop, with `products` as its catalogue.
+/// The text of `florin.toml`: one store, the demo shop, with `products` as its catalogue and donations.
 pub(crate) fn florin_toml(
     ports: Ports,
     secrets: &Secrets,
@@ -22,6 +22,7 @@ pub(crate) fn florin_toml(
         api_secret,
         callback_token,
         secret_key,
+        token_key,
         webhook_secret,
     } = secrets;
     let here = format!("sqlite://{}/florin.db", folder.path().display());
@@ -46,6 +47,7 @@ name = "Quiet Goods"
 origins = ["http://127.0.0.1:{shop}"]
 currency = "USD"
 secret_key = "{secret_key}"
+token_keys = [{{ kid = "k1", secret = "{token_key}" }}]
 return_url = "http://127.0.0.1:{shop}/thanks"
 support_url = "mailto:help@quiet-goods.example"
 

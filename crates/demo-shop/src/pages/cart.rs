@@ -40,6 +40,7 @@ pub(crate) async fn check_out(
         title: &title,
         amount,
         currency,
+        hosted: None,
     };
     let opened = match shop.proxy.open(order).await {
         Ok(opened) => opened,

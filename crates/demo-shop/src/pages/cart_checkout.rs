@@ -4,16 +4,21 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, State};
+use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 
+use super::hosted::Look;
 use super::layout::{Checkout as Shown, page};
 use super::not_found;
 use crate::html::Html;
 use crate::shop::Shop;
 
-pub(crate) async fn show(State(shop): State<Arc<Shop>>, Path(reference): Path<String>) -> Response {
+pub(crate) async fn show(
+    State(shop): State<Arc<Shop>>,
+    Path(reference): Path<String>,
+    look: Query<Look>,
+) -> Response {
     let Some(checkout) = shop.checkouts().get(&reference).cloned() else {
         return not_found::show(State(Arc::clone(&shop))).await;
     };
@@ -22,6 +27,7 @@ pub(crate) async fn show(State(shop): State<Arc<Shop>>, Path(reference): Path<St
         &[
             ("title", Html::text(&checkout.title)),
             ("price", Html::text(&checkout.price)),
+            ("display", Html::text(Look::of(look))),
             ("client_token", Html::text(&checkout.client_token)),
         ],
     );

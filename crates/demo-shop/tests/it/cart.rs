@@ -10,7 +10,7 @@ use reqwest::StatusCode;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-use crate::shop::{SECRET_KEY, Shop};
+use crate::shop::{SECRET_KEY, Shop, TOKEN_KEY};
 
 type Asked = Arc<Mutex<Vec<(HeaderMap, Value)>>>;
 
@@ -67,13 +67,57 @@ async fn the_backend_names_the_price_and_the_page_gets_the_token() {
     let (status, page) = shop.page(&to).await;
     assert_eq!(status, StatusCode::OK);
     assert!(
-        page.contains("<florin-checkout client-token=\"ct_9\">"),
+        page.contains("<florin-checkout client-token=\"ct_9\" display=\"frame\">"),
         "{page}"
     );
     assert!(!page.contains(SECRET_KEY));
     let orders = shop.orders().await;
     assert_eq!(orders[0]["id"], "ord_9");
     assert_eq!(orders[0]["paid_by"], json!(null));
+}
+
+#[tokio::test]
+async fn a_hosted_order_is_asked_for_with_its_email_and_shown_as_wished() {
+    let (url, asked) = proxy(StatusCode::CREATED).await;
+    let shop = Shop::start(&url).await;
+    let form = shop.http.post(format!("{}/hosted", shop.url));
+    let form = form.header("content-type", "application/x-www-form-urlencoded");
+    let form = form.body("email=ada%40shop.example&display=redirect&amount=0.01");
+    let answer = form.send().await.unwrap();
+    assert_eq!(answer.status(), StatusCode::SEE_OTHER);
+    let to = answer.headers()["location"].to_str().unwrap().to_owned();
+    let (_, body) = asked.lock().unwrap()[0].clone();
+    assert_eq!(body["flow"], "hosted");
+    assert_eq!(body["customer_email"], "ada@shop.example");
+    assert_eq!(body["amount"], "19.90");
+    let (_, page) = shop.page(&to).await;
+    assert!(page.contains("display=\"redirect\""), "{page}");
+    let (_, page) = shop.page(&to.replace("=redirect", "=%22%3E")).await;
+    assert!(page.contains("display=\"frame\""), "{page}");
+}
+
+#[tokio::test]
+async fn a_members_price_is_in_a_token_and_its_key_is_nowhere() {
+    let (url, asked) = proxy(StatusCode::CREATED).await;
+    let shop = Shop::start(&url).await;
+    let begun = shop.http.get(format!("{}/members", shop.url)).send().await;
+    let to = begun.unwrap().headers()["location"]
+        .to_str()
+        .unwrap()
+        .to_owned();
+    let (status, page) = shop.page(&to).await;
+    assert_eq!(status, StatusCode::OK);
+    let (_, token) = page.split_once("order-token=\"").unwrap();
+    let token = token.split_once('"').unwrap().0;
+    assert_eq!(token.split('.').count(), 3);
+    assert!(!page.contains(TOKEN_KEY) && !page.contains(SECRET_KEY));
+    assert!(
+        shop.page(&to).await.1.contains(token),
+        "loaded again, it is the same order"
+    );
+    assert!(asked.lock().unwrap().is_empty(), "the proxy is not asked");
+    let (status, _) = shop.page("/members/%22%3E").await;
+    assert_eq!(status, StatusCode::NOT_FOUND);
 }
 
 #[tokio::test]

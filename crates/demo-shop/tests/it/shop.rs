@@ -10,6 +10,7 @@ use standardwebhooks::Webhook;
 use tokio::net::TcpListener;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+pub(crate) const TOKEN_KEY: &str = "token-key-of-a-shop-in-a-test-0123456789";
 pub(crate) const SECRET_KEY: &str = "sk_of_the_demo_store";
 const WEBHOOK_SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
@@ -30,8 +31,10 @@ impl Shop {
             store_id: "demo".to_owned(),
             secret_key: SECRET_KEY.into(),
             webhook_secret: WEBHOOK_SECRET.into(),
+            token_key: TOKEN_KEY.into(),
             currency: Currency::USD,
             new_reference,
+            now: Box::new(|| 1_700_000_000),
         };
         let _ = rustls::crypto::ring::default_provider().install_default();
         tokio::spawn(demo_shop::run(listener, settings, stop.clone()));

@@ -1,0 +1,25 @@
+//! `GET /donate`: the one page where the customer names the amount, within bounds that the proxy holds.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+
+use super::layout::{Checkout, page};
+use crate::html::Html;
+use crate::shop::Shop;
+
+pub(crate) async fn show(State(shop): State<Arc<Shop>>) -> Response {
+    let main = Html::template(
+        include_str!("../../site/donate.html"),
+        &[("store", Html::text(&shop.settings.store_id))],
+    );
+    page(
+        StatusCode::OK,
+        &shop.settings,
+        Checkout::Frame,
+        "A coffee for the shop",
+        main,
+    )
+}
