@@ -6,7 +6,11 @@
 
 mod account;
 mod browser_codes;
+mod browser_doors;
+mod browser_hosted;
+mod browser_late;
 mod browser_reach;
+mod browser_receipt;
 mod browser_sale;
 mod browser_sandbox;
 mod browser_survival;

@@ -109,6 +109,12 @@ impl Browser {
         .await;
     }
 
+    /// Steps into a frame within this page or frame: a `data-testid`.
+    pub async fn enters(&self, name: &str) {
+        let frame = self.sees(name).await;
+        frame.enter_frame().await.expect("it is a frame");
+    }
+
     /// Steps back into the shop's page.
     pub async fn leaves_the_checkout(&self) {
         self.tab
@@ -210,6 +216,27 @@ impl Browser {
         });
         self.tells("Network.enable", json!({})).await;
         self.tells("Network.emulateNetworkConditions", conditions)
+            .await;
+    }
+
+    /// Types this into an empty field, in place of what was there: a `data-testid`.
+    pub async fn writes(&self, name: &str, text: &str) {
+        let field = self.sees(name).await;
+        field.clear().await.expect("it is a field");
+        field.send_keys(text).await.expect("a field takes text");
+    }
+
+    /// Looks at the page as it would be printed, or as it is on the screen.
+    pub async fn is_on_paper(&self, paper: bool) {
+        let media = if paper { "print" } else { "" };
+        self.tells("Emulation.setEmulatedMedia", json!({ "media": media }))
+            .await;
+    }
+
+    /// Runs a script in every page and frame that is loaded from here on, before its own.
+    pub async fn runs_before_every_page(&self, script: &str) {
+        let source = json!({ "source": script });
+        self.tells("Page.addScriptToEvaluateOnNewDocument", source)
             .await;
     }
 

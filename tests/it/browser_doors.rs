@@ -1,0 +1,230 @@
+//! The doors of the element in a real browser: a signed token, a donation, and exactly one of them.
+
+use serde_json::{Value, json};
+use tests::{Browser, Site, Wishes, World, eventually};
+
+use crate::journeys::the_order;
+
+async fn orders(world: &World) -> Vec<Value> {
+    let orders = world.store().gets("/v1/orders").await.with(200).body;
+    orders["orders"].as_array().unwrap().clone()
+}
+
+/// A shop's page with this element alone.
+async fn page_with(element: &str) -> (Site, World) {
+    let site = Site::open().await;
+    let world = World::start_with(Wishes {
+        origins: vec![site.url().to_owned()],
+        ..Wishes::default()
+    })
+    .await;
+    let proxy = world.proxy_url();
+    let script = format!("<script src=\"{proxy}/florin.js\" async></script>");
+    site.shows("", &[&script, element].concat());
+    (site, world)
+}
+
+#[tokio::test]
+async fn a_price_that_the_backend_signed_is_paid_and_a_reload_is_the_same_order() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    browser.goes_to(&world.shop_url()).await;
+    browser.presses("to-members").await;
+    browser.enters_the_checkout().await;
+    browser.presses("asset-LTC").await;
+    browser.sees("status-awaiting_payment").await;
+    let address = browser.reads("address").await;
+    browser.reloads().await;
+    browser.enters_the_checkout().await;
+    browser.sees("status-awaiting_payment").await;
+    assert_eq!(browser.reads("address").await, address);
+    let known = orders(&world).await;
+    let [order] = &known[..] else {
+        panic!("one order: {known:?}")
+    };
+    assert_eq!(order["amount"], "10.00");
+    assert_eq!(order["price_source"], "order_token");
+    let invoice = world.chain().invoice_of(&address).await;
+    world.chain().pays_invoice(&invoice, "exact").await;
+    world.chain().mines(3).await;
+    browser.sees("status-paid").await;
+    world.shop_says_paid(order["id"].as_str().unwrap()).await;
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn an_order_token_leaves_the_address_of_the_checkout_page_and_outlives_a_reload() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    let token = world.mint().mints("letter-1", "7.50");
+    let page = format!("{}/pay#order_token={token}", world.proxy_url());
+    browser.goes_to(&page).await;
+    browser.sees("status-open").await;
+    let address = browser.runs("return location.href", &[]).await;
+    assert!(!address.as_str().unwrap().contains(&token), "{address}");
+    browser.reloads().await;
+    browser.sees("status-open").await;
+    assert_eq!(orders(&world).await.len(), 1);
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_donation_is_named_by_its_customer_and_judged_by_the_proxy() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    browser.goes_to(&world.shop_url()).await;
+    browser.presses("to-donate").await;
+    browser.enters_the_checkout().await;
+    let offered = browser.reads("status-giving").await;
+    for words in ["$2.00", "$500.00", "$3.00", "$5.00", "$10.00"] {
+        assert!(offered.contains(words), "{words} in {offered}");
+    }
+    for (typed, why) in [
+        ("1.99", "too little"),
+        ("501", "too much"),
+        ("much", "no amount"),
+    ] {
+        browser.writes("give-other", typed).await;
+        browser.presses("give-go").await;
+        let refused = eventually(why, async || {
+            let said = browser.runs(BANNER, &[]).await;
+            said.as_str()
+                .filter(|said| said.contains("Any amount from $2.00 to $500.00"))
+                .map(str::to_owned)
+        })
+        .await;
+        assert!(browser.shows("status-giving").await, "{refused}");
+        assert_eq!(orders(&world).await, [Value::Null; 0], "{typed}");
+    }
+    browser.writes("give-other", "35,5").await;
+    browser.presses("give-go").await;
+    browser.presses("asset-LTC").await;
+    browser.sees("status-awaiting_payment").await;
+    let checkout = the_order(&world, &browser).await;
+    let view = checkout.looks().await;
+    assert_eq!(view["amount"], "35.50");
+    browser.reloads().await;
+    browser.enters_the_checkout().await;
+    browser.sees("status-awaiting_payment").await;
+    world.chain().pays(&checkout, "exact").await;
+    world.chain().mines(3).await;
+    browser.sees("status-paid").await;
+    world.everything_is_told().await;
+    let kinds = world.ear.kinds(&checkout.order);
+    assert_eq!(kinds.last().unwrap(), "donation.paid");
+    browser.end().await;
+    world.end().await;
+}
+
+/// The words of the banner, without the screen below it, which names the bounds as well.
+const BANNER: &str = "return document.querySelector('florin-checkout').shadowRoot.querySelector('.banners').textContent";
+
+#[tokio::test]
+async fn a_suggested_amount_is_one_press_away_and_enter_is_as_good_as_the_button() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    let page = format!(
+        "{}/pay?store=demo#store=demo&donation=coffee",
+        world.proxy_url()
+    );
+    browser.goes_to(&page).await;
+    browser.presses("give-5.00").await;
+    browser.sees("status-open").await;
+    assert_eq!(orders(&world).await[0]["amount"], "5.00");
+    let elsewhere = page.replace("coffee", "coffee&locale=ar");
+    browser.goes_to("about:blank").await;
+    browser.goes_to(&elsewhere).await;
+    // The order that this tab has opened already; another tab knows nothing of it.
+    browser.sees("status-open").await;
+    browser.runs("sessionStorage.clear()", &[]).await;
+    browser.reloads().await;
+    browser.writes("give-other", "٤\u{66b}٢٥").await;
+    browser.types(thirtyfour::Key::Enter).await;
+    browser.sees("status-open").await;
+    let amounts: Vec<Value> = orders(&world)
+        .await
+        .iter()
+        .map(|o| o["amount"].clone())
+        .collect();
+    assert_eq!(amounts, ["4.25", "5.00"]);
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn an_amount_of_the_page_opens_the_donation_at_once() {
+    let element =
+        "<florin-checkout store=\"demo\" donation=\"coffee\" amount=\"8\"></florin-checkout>";
+    let (site, world) = page_with(element).await;
+    let browser = Browser::open().await;
+    browser.goes_to(site.url()).await;
+    browser.enters_the_checkout().await;
+    browser.sees("status-open").await;
+    assert_eq!(orders(&world).await[0]["amount"], "8.00");
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn two_doors_or_none_are_a_mistake_that_the_console_names() {
+    for (attributes, named) in [
+        (
+            "store=\"demo\" product=\"ebook\" donation=\"coffee\"",
+            "named: product, donation",
+        ),
+        ("store=\"demo\"", "named: none"),
+    ] {
+        let (site, world) =
+            page_with(&format!("<florin-checkout {attributes}></florin-checkout>")).await;
+        let browser = Browser::open().await;
+        browser.goes_to(site.url()).await;
+        browser.enters_the_checkout().await;
+        browser.sees("status-stopped").await;
+        let said = browser.complaints().await;
+        let clear = |line: &&String| line.contains("exactly one of") && line.contains(named);
+        assert!(said.iter().any(|line| clear(&line)), "{said:#?}");
+        assert_eq!(orders(&world).await, [Value::Null; 0]);
+        browser.end().await;
+        world.end().await;
+    }
+}
+
+/// The first answer never arrives: asked again, after a reload as well, it is the same order.
+#[tokio::test]
+async fn a_lost_answer_makes_no_second_order() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    let page = world.checkout_page();
+    let lose_answers = "
+        const fetched = window.fetch;
+        window.fetch = async (request, options) => {
+            const answer = await fetched(request, options);
+            if (options?.method === 'POST' && !localStorage.heals) throw new TypeError('the answer is lost');
+            return answer;
+        };";
+    browser.runs_before_every_page(lose_answers).await;
+    browser.goes_to(&page).await;
+    browser.sees("status-stopped").await;
+    eventually("the order is there", async || {
+        (orders(&world).await.len() == 1).then_some(())
+    })
+    .await;
+    browser.presses("retry").await;
+    browser.sees("status-stopped").await;
+    browser.runs("localStorage.heals = 'yes'", &[]).await;
+    browser.reloads().await;
+    browser.sees("status-open").await;
+    let known = orders(&world).await;
+    assert_eq!(known.len(), 1, "{known:#?}");
+    let kept =
+        "return Object.keys(sessionStorage).filter(key => key.startsWith('idempotency:')).length";
+    assert_eq!(
+        browser.runs(kept, &[]).await,
+        json!(0),
+        "the next purchase is another order"
+    );
+    browser.end().await;
+    world.end().await;
+}

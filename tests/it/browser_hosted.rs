@@ -1,0 +1,150 @@
+//! The payment service's own page in a real browser: in a frame of the checkout, or in the whole window. What happens
+//! there is believed when the proxy says so, and not before.
+
+use serde_json::{Value, json};
+use tests::{Browser, World, eventually};
+
+async fn only_order(world: &World) -> Value {
+    let orders = world.store().gets("/v1/orders").await.with(200).body;
+    let orders = orders["orders"].as_array().unwrap();
+    assert_eq!(orders.len(), 1, "{orders:#?}");
+    orders[0].clone()
+}
+
+/// The shop sells by the hosted flow, shown this way.
+async fn begins(world: &World, way: &str) -> Browser {
+    let browser = Browser::open().await;
+    browser.goes_to(&world.shop_url()).await;
+    browser.presses("to-hosted").await;
+    browser.presses(way).await;
+    browser.enters_the_checkout().await;
+    browser.sees("status-hosted").await;
+    browser
+}
+
+#[tokio::test]
+async fn in_a_frame_the_services_page_is_paid_and_the_checkout_says_so() {
+    let world = World::start().await;
+    let browser = begins(&world, "hosted-frame-way").await;
+    let frame = "
+        const frame = document.querySelector('florin-checkout').shadowRoot.querySelector('iframe');
+        return [frame.sandbox.value, new URL(frame.src).origin, frame.clientHeight]";
+    let frame = browser.runs(frame, &[]).await;
+    assert_eq!(
+        frame,
+        json!([
+            "allow-scripts allow-same-origin allow-forms allow-popups",
+            world.sandbox_url(),
+            740
+        ])
+    );
+    browser.enters("hosted-frame").await;
+    browser.presses("hosted-DOGE").await;
+    browser.presses("hosted-pay").await;
+    browser.enters_the_checkout().await;
+    browser.sees("status-paid").await;
+    browser.sees("print-receipt").await;
+    world
+        .shop_says_paid(only_order(&world).await["id"].as_str().unwrap())
+        .await;
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_page_that_was_left_can_be_gone_to_again() {
+    let world = World::start().await;
+    let browser = begins(&world, "hosted-frame-way").await;
+    browser.enters("hosted-frame").await;
+    browser.presses("hosted-leave").await;
+    browser.enters_the_checkout().await;
+    browser.sees("status-cancelled").await;
+    let words = browser.reads("status-cancelled").await;
+    assert!(words.contains("You left the payment page"), "{words}");
+    // The shop's page is where it was: the framed page may not lead it away.
+    browser.leaves_the_checkout().await;
+    let at = browser.runs("return location.pathname", &[]).await;
+    assert!(at.as_str().unwrap().starts_with("/cart/"), "{at}");
+    browser.enters_the_checkout().await;
+    browser.presses("new-session").await;
+    browser.sees("status-hosted").await;
+    browser.enters("hosted-frame").await;
+    browser.presses("hosted-LTC").await;
+    browser.presses("hosted-pay").await;
+    browser.enters_the_checkout().await;
+    browser.sees("status-paid").await;
+    assert_eq!(only_order(&world).await["status"], "paid");
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn in_the_whole_window_the_way_leads_there_and_back() {
+    let world = World::start().await;
+    let browser = begins(&world, "hosted-redirect-way").await;
+    let frames = "return document.querySelector('florin-checkout').shadowRoot.querySelectorAll('iframe').length";
+    assert_eq!(browser.runs(frames, &[]).await, 0);
+    browser.presses("hosted-link").await;
+    browser.leaves_the_checkout().await;
+    eventually("the window shows the service's page", async || {
+        let at = browser.runs("return location.href", &[]).await;
+        at.as_str()?.starts_with(&world.sandbox_url()).then_some(())
+    })
+    .await;
+    browser.presses("hosted-BTC").await;
+    browser.presses("hosted-pay").await;
+    browser.presses("hosted-back").await;
+    let thanks = browser.reads("thanks").await;
+    assert!(thanks.starts_with("Thank you"), "{thanks}");
+    let order = only_order(&world).await;
+    world.shop_says_paid(order["id"].as_str().unwrap()).await;
+    // The page that was left behind knows by asking.
+    let back = format!(
+        "{}/cart/{}?display=redirect",
+        world.shop_url(),
+        order["reference"].as_str().unwrap()
+    );
+    browser.goes_to(&back).await;
+    browser.enters_the_checkout().await;
+    browser.sees("status-paid").await;
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn coming_back_without_paying_is_believed_of_nobody() {
+    let world = World::start().await;
+    let browser = begins(&world, "hosted-redirect-way").await;
+    let order = only_order(&world).await;
+    let back = format!(
+        "{}/cart/{}?display=redirect",
+        world.shop_url(),
+        order["reference"].as_str().unwrap()
+    );
+    let claim = format!(
+        "{back}&status=paid&order_id={}",
+        order["id"].as_str().unwrap()
+    );
+    browser.goes_to(&claim).await;
+    browser.enters_the_checkout().await;
+    browser.sees("status-hosted").await;
+    assert_eq!(only_order(&world).await["status"], "awaiting_payment");
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn the_checkout_page_frames_the_services_page_alone_and_lends_it_the_clipboard() {
+    let world = World::start().await;
+    let page = world.http().get(world.checkout_page()).send().await;
+    let page = page.unwrap();
+    let header = |name: &str| page.headers()[name].to_str().unwrap().to_owned();
+    let sandbox = world.sandbox_url();
+    let policy = header("content-security-policy");
+    let framed = format!(" frame-src {sandbox};");
+    assert!(policy.contains(&framed), "{policy}");
+    let lent = format!("clipboard-write=(self \"{sandbox}\"),");
+    let features = header("permissions-policy");
+    assert!(features.starts_with(&lent), "{features}");
+    world.end().await;
+}
