@@ -152,7 +152,13 @@ async fn a_key_with_anything_else_is_refused() {
     store.posts(&cancels[0], &json!({})).await.with(200);
     let other = store.posts(&cancels[1], &json!({})).await;
     other.refused(422, "idempotency_key_reused");
+    // What is a key and what an address is never mixed up.
+    let store = world.store().with_idempotency_key("/{id}/cancel7");
+    store.opens(&lamp()).await.with(200);
+    let store = world.store().with_idempotency_key("7");
+    store.posts(&cancels[0], &json!({})).await.with(200);
     // At another route it is another key.
+    let store = store.with_idempotency_key("9");
     store.opens(&lamp()).await.with(200);
     world.end().await;
 }
@@ -213,6 +219,16 @@ async fn a_refusal_is_not_kept() {
         .refused(503, "service_unavailable");
     let opened = checkout.posts("/attempt", &choice).await.with(200);
     assert!(!is_replayed(&opened));
+    world.end().await;
+}
+
+#[tokio::test]
+async fn what_only_reads_reads_anew() {
+    let world = World::start().await;
+    let checkout = world.shopper().opens("ebook").await.with_key(KEY);
+    assert_eq!(checkout.looks().await["status"], "open");
+    checkout.chooses("BTC").await;
+    assert_eq!(checkout.looks().await["status"], "awaiting_payment");
     world.end().await;
 }
 

@@ -140,6 +140,16 @@ async fn orders_come_in_pages_newest_first() {
         seen.extend(page.into_iter().map(|snapshot| snapshot.order.id));
     }
     assert_eq!(seen, [5, 4, 3, 2, 1].map(id));
+    // Another store's order is a place in no list.
+    let mut foreign = terms("r6");
+    foreign.store_id = StoreId::parse("other").unwrap();
+    let opened = home
+        .ledger
+        .open_order(&id(6), &foreign, token(6), at(9), at(6))
+        .await;
+    opened.unwrap();
+    filter.after = Some(id(6));
+    assert_eq!(home.ledger.orders(&store, &filter).await.unwrap(), []);
 }
 
 #[tokio::test]

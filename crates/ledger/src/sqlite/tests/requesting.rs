@@ -55,3 +55,17 @@ async fn a_crash_locks_no_key_for_ever() {
     ledger.release_request(REQUEST, at(60)).await.unwrap();
     assert_eq!(claim(ledger, ASKED, 32).await, Claim::Mine);
 }
+
+#[tokio::test]
+async fn another_token_sees_the_same_order_until_it_is_over() {
+    let home = home("request-token").await;
+    let ledger = &home.ledger;
+    order(ledger, 1).await;
+    ledger.admit(&id(1), token(2), at(900)).await.unwrap();
+    for number in [1, 2] {
+        let seen = ledger.order_of_token(token(number), at(899)).await;
+        assert_eq!(seen.unwrap().unwrap().order.id, id(1), "{number}");
+    }
+    let seen = ledger.order_of_token(token(2), at(900)).await;
+    assert_eq!(seen.unwrap(), None);
+}
