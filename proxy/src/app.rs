@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use crate::clock::RandomBytes;
 use crate::config::Config;
 use crate::currencies::Currencies;
+use crate::opening_limit::OpeningLimit;
 use crate::prices::PriceBoard;
 use crate::watchers::Watchers;
 use crate::webhook::Webhooks;
@@ -41,6 +42,8 @@ pub(crate) struct App {
     pub prices: PriceBoard,
     /// Who watches which order.
     pub watchers: Watchers,
+    /// How many orders each address has opened.
+    pub openings: OpeningLimit,
     /// Rung when an attempt may be due earlier than was thought.
     pub attempts_due: Notify,
     /// Rung when an event may wait to be told.
@@ -63,10 +66,12 @@ impl App {
     /// Puts the parts together.
     pub(crate) fn new(config: Config, parts: Parts, shutdown: CancellationToken) -> Self {
         let prices = PriceBoard::new(config.service.quote_lifetime);
+        let openings = OpeningLimit::new(config.opens_per_minute);
         Self {
             config,
             parts,
             prices,
+            openings,
             watchers: Watchers::default(),
             attempts_due: Notify::new(),
             deliveries_due: watch::Sender::new(()),

@@ -5,6 +5,7 @@ mod check_donation;
 mod check_store;
 mod check_token_keys;
 mod client_settings;
+mod network;
 mod reference;
 mod secret;
 mod source;
@@ -20,6 +21,7 @@ use secrecy::SecretString;
 use service_api::NonceRule;
 use url::Url;
 
+pub use network::Network;
 pub use reference::reference;
 pub use source::load;
 pub use store::{Donation, KeyId, Origin, Product, Store, TokenKey, Webhook};
@@ -42,6 +44,10 @@ pub struct Config {
     pub service: Service,
     /// The stores, one at least.
     pub stores: Vec<Store>,
+    /// Reverse proxies in front, whose `X-Forwarded-For` is believed.
+    pub trusted_proxies: Vec<Network>,
+    /// Orders that one address may open in a minute by a product or a donation.
+    pub opens_per_minute: u32,
     /// What is logged: `tracing` filter directives.
     pub log: String,
 }

@@ -10,6 +10,7 @@
 
 mod app;
 mod attempting;
+mod client_address;
 pub mod clock;
 pub mod config;
 mod connections;
@@ -22,6 +23,7 @@ mod invoice_check;
 mod jobs;
 mod log;
 mod opening;
+mod opening_limit;
 mod order_token;
 mod prices;
 mod quoting;

@@ -1,9 +1,13 @@
 //! `/v1/service/…` and `florin-proxy service`: the account at the service, for those who may.
 
+use std::time::Duration;
+
 use reqwest::Method;
 use serde_json::{Value, json};
-use tests::{Ended, Program, Wishes, World, eventually};
+use tests::{Ended, Program, Wishes, World, eventually, pause};
 
+/// Long enough for a call that is due.
+const A_MOMENT: Duration = Duration::from_millis(300);
 const WALLET: &str = r#"{"crypto_code":"BTC","wallet_address":"tb1qsomewhere"}"#;
 
 async fn with_access() -> World {
@@ -266,10 +270,10 @@ async fn the_operator_asks_on_the_command_line() {
     .await;
     let account = run(&["merchant-account", "--merchant-id", "m-7"]).await;
     assert_eq!(account["merchant_id"], "m-7");
-    assert_eq!(
-        run(&["update-settings", "--body", &body]).await["message"],
-        "OK"
-    );
+    let settings = run(&["update-settings", "--body", &body]).await;
+    assert_eq!(settings["message"], "OK");
+    let settings = run(&["update-settings", "--body", &body, "--merchant-id", "m-7"]).await;
+    assert_eq!(settings["settings"]["merchant_id"], "m-7");
     world.end().await;
 }
 
@@ -345,6 +349,24 @@ async fn the_assets_are_compared_with_what_the_service_offers() {
         "{found}"
     );
     assert!(world.logged("the service offers currencies that cannot be paid with here"));
+    world.end().await;
+}
+
+#[tokio::test]
+async fn the_assets_are_compared_once_a_day() {
+    let world = World::start().await;
+    let compared = |times: usize| {
+        let chain = world.chain();
+        eventually("the currencies are asked for", async move || {
+            (chain.count("GET", "/currencies").await == times).then_some(())
+        })
+    };
+    compared(1).await;
+    world.skip(Duration::from_hours(23));
+    pause(A_MOMENT).await;
+    compared(1).await;
+    world.skip(Duration::from_hours(1));
+    compared(2).await;
     world.end().await;
 }
 

@@ -1,8 +1,11 @@
 //! The first sale: a product of the catalogue, from the shop's page to the shop's own backend.
 
+use std::time::Duration;
+
+use reqwest::Method;
 use reqwest::header::{ETAG, IF_NONE_MATCH};
 use serde_json::{Value, json};
-use tests::{Checkout, Wishes, World, within};
+use tests::{Answer, CONTRACT, Checkout, Wishes, World, within};
 
 use crate::journeys::{next_or_end, next_order, pays_in_full, sequences, types};
 
@@ -219,5 +222,50 @@ async fn however_many_watch_the_service_is_asked_once_per_interval() {
     .await;
     let asked = world.chain().count("GET", "/invoice").await - before;
     assert!((1..=5).contains(&asked), "{asked} calls in {seconds} s");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_address_opens_thirty_orders_a_minute_and_another_is_not_kept_waiting() {
+    let world = World::start_with(Wishes {
+        trusted_proxies: vec!["127.0.0.0/8".to_owned()],
+        ..Wishes::default()
+    })
+    .await;
+    let opens = async |from: &str, body: &Value| {
+        let request = world
+            .http()
+            .post(format!("{}/v1/checkout", world.proxy_url()))
+            .header("x-forwarded-for", from)
+            .json(body);
+        let answer = Answer::read(request.send().await.unwrap()).await;
+        CONTRACT.check(&Method::POST, "/v1/checkout", &answer);
+        answer
+    };
+    let ebook = json!({ "store": "demo", "product": "ebook" });
+    let mut opened = 0;
+    let refused = loop {
+        let answer = opens("192.0.2.1", &ebook).await;
+        if answer.status != 201 {
+            break answer.refused(429, "rate_limited");
+        }
+        opened += 1;
+    };
+    // Time goes on meanwhile, and each two seconds are worth one more.
+    assert!((30..60).contains(&opened), "{opened}");
+    let wait: u64 = refused.header("retry-after").unwrap().parse().unwrap();
+    assert!((1..=2).contains(&wait), "{wait}");
+    // What the client writes itself stands before what the proxy in front adds.
+    for (from, status) in [
+        ("203.0.113.9, 192.0.2.1", 429),
+        ("192.0.2.1, 203.0.113.9", 201),
+    ] {
+        let coffee = json!({ "store": "demo", "donation": "coffee", "amount": "3" });
+        opens(from, &coffee).await.with(status);
+    }
+    let signed = json!({ "order_token": world.mint().mints("signed-1", "5.00") });
+    opens("192.0.2.1", &signed).await.with(201);
+    world.skip(Duration::from_secs(2));
+    opens("192.0.2.1", &ebook).await.with(201);
     world.end().await;
 }

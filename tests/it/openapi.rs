@@ -110,6 +110,18 @@ fn every_post_but_the_services_takes_a_key() {
     }
 }
 
+/// The document lets answers grow; the journeys do not, so that a member is described before it is sent.
+#[test]
+fn a_member_that_is_not_described_fits_no_answer() {
+    let shape = CONTRACT.shape(&json!({ "$ref": "#/components/schemas/Refusal" }));
+    let mut answer = json!({ "error": {
+        "code": "not_found", "message": "There is nothing.", "request_id": "req_0123456789abcdef",
+    }});
+    assert!(shape.is_valid(&answer), "{:?}", shape.validate(&answer));
+    answer["error"]["more"] = json!(1);
+    assert!(!shape.is_valid(&answer));
+}
+
 #[test]
 fn every_reference_leads_somewhere() {
     let document = CONTRACT.document();

@@ -14,10 +14,13 @@ use super::client_settings::{REQUESTS_PER_SECOND, nonce_rule};
 use super::secret::secret;
 use super::source::{File, ServiceTable};
 use super::web_address::web_address;
-use super::{Config, Problem, Problems, PublicUrl, Service, Store};
+use super::{Config, Network, Problem, Problems, PublicUrl, Service, Store};
 
 /// Characters of a secret that somebody could guess at over the network.
 pub(super) const MIN_GUESSABLE_CHARS: usize = 32;
+/// Who buys opens one or two orders; behind the one address of an office there are some more.
+const OPENS_PER_MINUTE: u32 = 30;
+
 /// What was found wrong so far.
 #[derive(Default)]
 pub(super) struct Findings(Vec<Problem>);
@@ -76,6 +79,11 @@ pub(super) fn check(file: File, unknown_variables: Vec<String>) -> Result<Config
     if let Err(error) = crate::log::check(&log) {
         findings.add("log", error);
     }
+    let trusted_proxies = trusted_proxies(&mut findings, &file.trusted_proxies);
+    let opens_per_minute = file.opens_per_minute.unwrap_or(OPENS_PER_MINUTE);
+    if !(1..=10_000).contains(&opens_per_minute) {
+        findings.add("opens_per_minute", "write 1 to 10000 orders a minute");
+    }
     let service = service(&mut findings, file.service);
     let mut stores = Vec::new();
     let mut ids = BTreeSet::new();
@@ -105,12 +113,19 @@ pub(super) fn check(file: File, unknown_variables: Vec<String>) -> Result<Config
             environment: environment?,
             service: service?,
             stores,
+            trusted_proxies,
+            opens_per_minute,
             log,
         })
     })();
     config
         .filter(|_| findings.0.is_empty())
         .ok_or(Problems(findings.0))
+}
+
+fn trusted_proxies(findings: &mut Findings, list: &[String]) -> Vec<Network> {
+    let read = |text: &String| findings.take("trusted_proxies", Network::parse(text));
+    list.iter().filter_map(read).collect()
 }
 
 fn environment(word: Option<&str>) -> Result<Environment, String> {

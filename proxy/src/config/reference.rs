@@ -3,7 +3,7 @@
 /// Key, variable, default, and what it is for.
 type Row = (&'static str, &'static str, &'static str, &'static str);
 
-const SERVICE_LEVEL: [Row; 17] = [
+const SERVICE_LEVEL: [Row; 19] = [
     (
         "listen",
         "FLORIN_LISTEN",
@@ -39,6 +39,19 @@ const SERVICE_LEVEL: [Row; 17] = [
         "FLORIN_LOG",
         "info",
         "tracing filter, like info or proxy=debug; JSON when not a terminal",
+    ),
+    (
+        "trusted_proxies",
+        "",
+        "none",
+        "reverse proxies in front, like [\"10.0.0.0/8\"]: their X-Forwarded-For says who the client is",
+    ),
+    (
+        "opens_per_minute",
+        "",
+        "30",
+        "orders that one address may open by product or donation, 1 to 10000; not counted for private addresses that are \
+         no trusted_proxies, since everybody may come from there",
     ),
     (
         "service.url",

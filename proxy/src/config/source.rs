@@ -18,6 +18,9 @@ pub(super) struct File {
     pub(super) environment: Option<String>,
     pub(super) log: Option<String>,
     #[serde(default)]
+    pub(super) trusted_proxies: Vec<String>,
+    pub(super) opens_per_minute: Option<u32>,
+    #[serde(default)]
     pub(super) service: ServiceTable,
     #[serde(default)]
     pub(super) store: Vec<StoreTable>,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, VARY};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, VARY};
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
@@ -40,7 +40,7 @@ pub(super) async fn log_request(
         let kept = std::mem::take(answer.headers_mut());
         answer = refusal.answer(&id);
         for (name, value) in &kept {
-            let is_ours = [VARY, CACHE_CONTROL, ALLOW].contains(name);
+            let is_ours = [VARY, CACHE_CONTROL].contains(name);
             if is_ours || name.as_str().starts_with("access-control-") {
                 answer.headers_mut().append(name.clone(), value.clone());
             }

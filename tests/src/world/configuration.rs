@@ -45,6 +45,7 @@ pub(crate) fn florin_toml(places: &Places, wishes: &Wishes, database_url: &str) 
     } = places;
     let origins = [&[places.shop_url()], &wishes.origins[..]].concat();
     let secret = &wishes.proxys_secret;
+    let trusted_proxies = &wishes.trusted_proxies;
     let (tolerance, theme) = (&wishes.tolerance, &wishes.theme);
     let key = secrets::API_KEY;
     let token = secrets::CALLBACK_TOKEN;
@@ -67,6 +68,7 @@ admin_listen = "{admin}"
 public_url = "http://{front}"
 database_url = "{database_url}"
 environment = "test"
+trusted_proxies = {trusted_proxies:?}
 
 [service]
 url = "http://{service}/api"

@@ -29,6 +29,8 @@ pub struct Wishes {
     pub merchant_id: Option<String>,
     /// `service.checkout_url`; the sandbox's own when `None`, absent when empty.
     pub checkout_url: Option<String>,
+    /// `trusted_proxies`.
+    pub trusted_proxies: Vec<String>,
     /// Minutes until an invoice runs out.
     pub invoice_minutes: u32,
 }
@@ -46,6 +48,7 @@ impl Default for Wishes {
             service_access: false,
             merchant_id: None,
             checkout_url: None,
+            trusted_proxies: Vec::new(),
             invoice_minutes: 15,
         }
     }

@@ -5,9 +5,10 @@ mod donation;
 mod order_token;
 mod product;
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
-use axum::extract::State;
+use axum::extract::{ConnectInfo, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::{Extension, Json};
 use checkout_api::{Door, ErrorCode, Opened};
@@ -16,6 +17,7 @@ use ledger::StoreId;
 
 use super::view_of;
 use crate::app::App;
+use crate::client_address::client_address;
 use crate::config::Store;
 use crate::http::body::Body;
 use crate::http::cors::admit;
@@ -29,12 +31,18 @@ const ORDER_LIFETIME: SignedDuration = SignedDuration::from_hours(24);
 /// Opens an order: 201 for a new one, 200 for the one that a token's reference already names.
 pub(crate) async fn open(
     State(app): State<Arc<App>>,
+    peer: Option<Extension<ConnectInfo<SocketAddr>>>,
     headers: HeaderMap,
     name: Option<Extension<Name>>,
     Body(door): Body<Door>,
 ) -> Result<(StatusCode, Json<Opened>), ApiError> {
     // A request with a key names its order: carried out again after a crash, it finds it.
     let name = name.map_or_else(|| app.draw(), |Extension(Name(bits))| bits);
+    if !matches!(door, Door::OrderToken { .. })
+        && let Some(Extension(ConnectInfo(peer))) = peer
+    {
+        count(&app, peer, &headers)?;
+    }
     let terms = match door {
         Door::Product {
             store,
@@ -69,6 +77,20 @@ pub(crate) async fn open(
             order,
         }),
     ))
+}
+
+/// Counts an order that anybody may open; one that a store's server signed is the store's to count.
+fn count(app: &App, peer: SocketAddr, headers: &HeaderMap) -> Result<(), ApiError> {
+    let Some(client) = client_address(peer, headers, &app.config.trusted_proxies) else {
+        return Ok(());
+    };
+    app.openings.take(client, app.now()).map_err(|wait| {
+        let message =
+            "Too many orders were opened from your address. Wait a moment, then try again.";
+        let seconds = wait.as_millis().unsigned_abs().div_ceil(1000);
+        let seconds = u32::try_from(seconds).unwrap_or(u32::MAX);
+        ApiError::new(ErrorCode::RateLimited, message).retry_after(seconds)
+    })
 }
 
 /// The store that a page names, and that lists the page.

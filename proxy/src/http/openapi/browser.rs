@@ -46,6 +46,7 @@ fn open(types: &mut Types) -> Operation {
             ErrorCode::OrderConflict,
             ErrorCode::QuantityOutOfRange,
             ErrorCode::DonationOutOfRange,
+            ErrorCode::RateLimited,
         ])
         .answers::<Opened>(201, "The order, and the token that opens it.", types)
         .answers::<Opened>(

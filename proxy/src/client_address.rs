@@ -1,0 +1,104 @@
+//! Where a request comes from, as far as that is known.
+
+use std::net::{IpAddr, SocketAddr};
+
+use axum::http::{HeaderMap, HeaderName};
+
+use crate::config::Network;
+
+static FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+
+/// The address of the client: of the connection, or, behind a trusted proxy, the last one of `X-Forwarded-For` that is
+/// no trusted proxy's, since whatever stands before that one the client may have written itself.
+///
+/// None when it is not known: a trusted proxy names nobody, or the connection comes from a private address that the
+/// configuration does not name. Everybody behind such a one would look alike.
+pub(crate) fn client_address(
+    peer: SocketAddr,
+    headers: &HeaderMap,
+    trusted: &[Network],
+) -> Option<IpAddr> {
+    let peer = peer.ip().to_canonical();
+    let is_trusted = |address: IpAddr| trusted.iter().any(|network| network.holds(address));
+    if !is_trusted(peer) {
+        return (!is_private(peer)).then_some(peer);
+    }
+    let lines: Vec<&str> = headers
+        .get_all(&FORWARDED_FOR)
+        .iter()
+        .map(|line| line.to_str().ok())
+        .collect::<Option<_>>()?;
+    let named = lines.iter().flat_map(|line| line.split(',')).rev();
+    for text in named {
+        let address: IpAddr = text.trim().parse().ok()?;
+        let address = address.to_canonical();
+        if !is_trusted(address) {
+            return Some(address);
+        }
+    }
+    None
+}
+
+fn is_private(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => {
+            address.is_loopback() || address.is_private() || address.is_link_local()
+        }
+        IpAddr::V6(address) => {
+            address.is_loopback() || address.is_unique_local() || address.is_unicast_link_local()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderValue;
+
+    use super::*;
+
+    fn client(peer: &str, forwarded: &[&str], trusted: &[&str]) -> Option<String> {
+        let mut headers = HeaderMap::new();
+        for line in forwarded {
+            headers.append(&FORWARDED_FOR, HeaderValue::from_str(line).unwrap());
+        }
+        let trusted: Vec<_> = trusted
+            .iter()
+            .map(|text| Network::parse(text).unwrap())
+            .collect();
+        let peer = SocketAddr::new(peer.parse().unwrap(), 1);
+        client_address(peer, &headers, &trusted).map(|address| address.to_string())
+    }
+
+    #[test]
+    fn a_header_of_somebody_who_is_not_trusted_says_nothing() {
+        let found = client("192.0.2.9", &["198.51.100.1"], &["10.0.0.0/8"]);
+        assert_eq!(found.as_deref(), Some("192.0.2.9"));
+    }
+
+    #[test]
+    fn behind_trusted_proxies_it_is_the_last_that_is_none() {
+        let trusted = ["10.0.0.0/8"];
+        let found = client("10.0.0.1", &["1.1.1.1, 198.51.100.1", "10.0.0.2"], &trusted);
+        assert_eq!(found.as_deref(), Some("198.51.100.1"));
+        let found = client("::ffff:10.0.0.1", &["::ffff:198.51.100.1"], &trusted);
+        assert_eq!(found.as_deref(), Some("198.51.100.1"));
+    }
+
+    #[test]
+    fn nobody_is_limited_for_an_address_that_is_not_the_clients() {
+        let trusted = ["10.0.0.0/8"];
+        assert_eq!(client("10.0.0.1", &[], &trusted), None);
+        assert_eq!(client("10.0.0.1", &["unknown"], &trusted), None);
+        assert_eq!(client("10.0.0.1", &["10.0.0.3"], &trusted), None);
+        for private in [
+            "127.0.0.1",
+            "192.168.0.1",
+            "169.254.1.1",
+            "::1",
+            "fd00::1",
+            "fe80::1",
+        ] {
+            assert_eq!(client(private, &["198.51.100.1"], &[]), None);
+        }
+    }
+}
