@@ -71,6 +71,19 @@ async fn a_held_callback_comes_after_the_next_one() {
     fail(&world, &first).await;
     let told = [next(&mut received).await, next(&mut received).await];
     assert_eq!(told, [failed(&first), failed(&held)]);
+    let journal = world.get("journal").await;
+    let callbacks = journal.as_array().unwrap().iter().filter_map(|entry| {
+        let kind = entry["kind"].as_str().unwrap();
+        let kind = kind.strip_prefix("callback_")?;
+        (kind != "spoiled").then(|| (kind, entry["invoice_id"].as_str().unwrap()))
+    });
+    let callbacks: Vec<(&str, &str)> = callbacks.take(3).collect();
+    let expected = [
+        ("sent", first.as_str()),
+        ("answered", &first),
+        ("sent", &held),
+    ];
+    assert_eq!(callbacks, expected);
 }
 
 #[tokio::test]
