@@ -38,6 +38,12 @@ async fn in_a_frame_the_services_page_is_paid_and_the_checkout_says_so() {
             740
         ])
     );
+    let beyond =
+        "const page = document.documentElement; return page.scrollHeight - page.clientHeight";
+    eventually("the frame is as high as what it shows", async || {
+        (browser.runs(beyond, &[]).await == 0).then_some(())
+    })
+    .await;
     browser.enters("hosted-frame").await;
     browser.presses("hosted-DOGE").await;
     browser.presses("hosted-pay").await;

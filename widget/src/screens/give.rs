@@ -26,17 +26,24 @@ pub(super) fn show(checkout: Checkout) -> Node {
     });
     root("giving")
         .with(heading(checkout.word("give")))
-        .with(paragraph(bounds(checkout, &donation)))
+        .with(paragraph(bounds(checkout, "give_bounds", &donation)))
         .with(tag("div", "line amounts").all(suggested))
         .with(other(checkout, &donation))
         .into()
 }
 
-/// `Any amount from $2.00 to $500.00.`
-pub(super) fn bounds(checkout: Checkout, donation: &DonationView) -> String {
-    let min = checkout.money(donation.min.as_str(), &donation.currency);
-    let max = checkout.money(donation.max.as_str(), &donation.currency);
-    checkout.sentence("give_bounds", &[("min", &min), ("max", &max)])
+/// The text of a key with the bounds in it: `Any amount from $2.00 to $500.00.`
+pub(super) fn bounds(checkout: Checkout, key: &'static str, donation: &DonationView) -> String {
+    // Isolated (U+2066, U+2069), so that no language around them reorders their signs.
+    let isolated = |amount: &str| {
+        let money = checkout.money(amount, &donation.currency);
+        ["\u{2066}", &money, "\u{2069}"].concat()
+    };
+    let (min, max) = (
+        isolated(donation.min.as_str()),
+        isolated(donation.max.as_str()),
+    );
+    checkout.sentence(key, &[("min", &min), ("max", &max)])
 }
 
 fn other(checkout: Checkout, donation: &Rc<DonationView>) -> Node {

@@ -47,11 +47,13 @@ pub(super) fn explanation(checkout: Checkout, problem: &Problem) -> (String, Opt
         Problem::Unreadable => return (checkout.word("unreadable"), None),
         Problem::Refused(body) => body,
     };
-    let donation = untrack(|| checkout.donation());
+    if let Some(donation) = untrack(|| checkout.donation())
+        && let Some(ErrorCode::DonationOutOfRange | ErrorCode::InvalidRequest) = body.code
+    {
+        // A slip of the pen: nobody needs to be asked for help.
+        return (give::bounds(checkout, "give_refused", &donation), None);
+    }
     let words = match body.code {
-        Some(ErrorCode::DonationOutOfRange | ErrorCode::InvalidRequest) if donation.is_some() => {
-            donation.map_or_else(String::new, |donation| give::bounds(checkout, &donation))
-        }
         Some(ErrorCode::NotFound) => checkout.word("gone"),
         Some(ErrorCode::RateLimited | ErrorCode::ServiceUnavailable) => {
             checkout.word("service_busy")
