@@ -80,6 +80,9 @@ export const start = (stage, isPage) => {
 const page = (stage) => {
   const { element, signal, TOKENS, EVENTS } = stage;
   const told = new URLSearchParams(location.hash.slice(1));
+  // Whoever frames this page was let in as the store of its address: it sells for no other.
+  const store = new URLSearchParams(location.search).get('store');
+  if (store) told.set('store', store);
   const origin = told.get('origin');
   const given = { 'client-token': told.get('client_token'), 'order-token': told.get('order_token') };
   const token = given['client-token'] || given['order-token'];

@@ -228,3 +228,20 @@ async fn a_lost_answer_makes_no_second_order() {
     browser.end().await;
     world.end().await;
 }
+
+#[tokio::test]
+async fn a_page_that_one_shop_may_frame_sells_for_that_shop_alone() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    let page = format!(
+        "{}/pay?store=other#store=demo&product=ebook",
+        world.proxy_url()
+    );
+    browser.goes_to(&page).await;
+    browser.sees("status-open").await;
+    assert_eq!(orders(&world).await, [] as [Value; 0]);
+    let others = world.other_store().gets("/v1/orders").await.with(200).body;
+    assert_eq!(others["orders"][0]["title"], "Another e-book");
+    browser.end().await;
+    world.end().await;
+}

@@ -6,14 +6,13 @@ use axum::extract::{Query, State};
 use axum::http::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY};
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::Response;
-use ledger::StoreId;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::assets;
 use super::error::ApiError;
 use crate::app::App;
-use crate::config::Origin;
+use crate::config::{Origin, Store};
 
 /// Which store's pages may frame this one. The order itself comes in the fragment, which no server sees.
 #[derive(Deserialize, JsonSchema)]
@@ -31,10 +30,8 @@ pub(super) async fn page(
     let file = assets::find("pay.html")?;
     let mut answer = assets::answer(file, &headers, "no-cache");
     let hosted_page = app.config.service.checkout_url.as_ref().map(Origin::of);
-    let policy = policy(
-        &embedders(&app, framed.store.as_deref()),
-        hosted_page.as_ref(),
-    );
+    let embedders = embedders(&app.config.stores, framed.store.as_deref());
+    let policy = policy(embedders, hosted_page.as_ref());
     let policy = HeaderValue::from_str(&policy).expect("origins are plain ASCII");
     let headers = answer.headers_mut();
     headers.insert(CONTENT_SECURITY_POLICY, policy);
@@ -52,21 +49,15 @@ fn features(hosted_page: Option<&Origin>) -> String {
     format!("clipboard-write=(self{framed}), camera=(), microphone=(), geolocation=(), payment=()")
 }
 
-/// The store's own origins; without a store those of all, since a token in the fragment may be of any of them. An
-/// element that was given a token alone names an empty one.
-fn embedders(app: &App, store: Option<&str>) -> Vec<Origin> {
-    match store.filter(|id| !id.is_empty()) {
-        Some(id) => {
-            let store = StoreId::parse(id).ok().and_then(|id| app.config.store(&id));
-            store.map(|store| store.origins.clone()).unwrap_or_default()
-        }
-        None => app
-            .config
-            .stores
-            .iter()
-            .flat_map(|store| store.origins.clone())
-            .collect(),
-    }
+/// The named store's own origins. An only store needs no name. Among several, a page that names none is framed by
+/// nobody: no shop's page may show another's checkout. An element without a store names an empty one.
+fn embedders<'a>(stores: &'a [Store], named: Option<&str>) -> &'a [Origin] {
+    let store = match (named.filter(|id| !id.is_empty()), stores) {
+        (Some(id), _) => stores.iter().find(|store| store.id.as_str() == id),
+        (None, [only]) => Some(only),
+        (None, _) => None,
+    };
+    store.map_or(&[], |store| &store.origins)
 }
 
 fn policy(embedders: &[Origin], hosted_page: Option<&Origin>) -> String {

@@ -28,6 +28,7 @@ pub(crate) async fn show(
             ("title", Html::text(&checkout.title)),
             ("price", Html::text(&checkout.price)),
             ("display", Html::text(Look::of(look))),
+            ("store", Html::text(&shop.settings.store_id)),
             ("client_token", Html::text(&checkout.client_token)),
         ],
     );

@@ -48,6 +48,7 @@ pub(crate) async fn show(State(shop): State<Arc<Shop>>, Path(reference): Path<St
         include_str!("../../site/members.html"),
         &[
             ("price", Html::text(&price)),
+            ("store", Html::text(&settings.store_id)),
             ("order_token", Html::text(&token)),
         ],
     );
