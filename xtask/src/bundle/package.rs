@@ -51,14 +51,14 @@ pub(super) fn files(root: &Path, built: &Path, minify: Minify<'_>) -> anyhow::Re
             fill(&loader, "florin.js", &assets)?.into_bytes(),
         ),
         (
+            "florin.d.ts".to_owned(),
+            bytes(&widget.join("florin.d.ts"))?,
+        ),
+        (
             "pay.html".to_owned(),
             fill(&page, "index.html", &assets)?.into_bytes(),
         ),
     ]);
-    let types = widget.join("florin.d.ts");
-    if types.exists() {
-        files.insert("florin.d.ts".to_owned(), bytes(&types)?);
-    }
     files.extend(assets.into_values());
     let mut compressed = Files::new();
     for (name, content) in &files {
