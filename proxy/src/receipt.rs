@@ -98,7 +98,8 @@ fn mac(key: &[u8], message: &[u8]) -> [u8; 32] {
     mac.finalize().into_bytes().into()
 }
 
-/// The receipt of an order; `None` for one that is not credited.
+/// The receipt of an order; `None` for one that is not credited, and while the service takes its payment back: who
+/// reads a receipt believes that the shop was paid.
 pub(crate) fn issue(config: &Config, store: &Store, paid: &Snapshot) -> Option<SignedReceipt> {
     let receipt = receipt(config, store, paid)?;
     let key = store
@@ -114,6 +115,9 @@ pub(crate) fn issue(config: &Config, store: &Store, paid: &Snapshot) -> Option<S
 }
 
 fn receipt(config: &Config, store: &Store, paid: &Snapshot) -> Option<Receipt> {
+    if paid.order.reverted.is_some() {
+        return None;
+    }
     let paid_at = paid.order.settled_at?;
     let order = OrderRecord::of(paid);
     let attempt = order.attempt?;

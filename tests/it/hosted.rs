@@ -407,6 +407,11 @@ async fn what_a_session_needs_is_asked_for_by_name() {
         .await
         .refused(400, "invalid_request")
         .naming("customer_email");
+    store
+        .opens(&lamp_with("assets", json!(["BTC"])))
+        .await
+        .refused(400, "invalid_request")
+        .naming("assets");
     let other = world.other_store();
     other
         .opens(&lamp())

@@ -63,6 +63,7 @@ async fn a_payment_that_its_chain_took_back_is_told_once_and_stays_credited() {
     let event = world.ear.taken(&checkout.order).pop().unwrap();
     assert_eq!(event.body["data"]["order"]["reverted"]["says"], "seen");
     checkout.gets("/quotes").await.refused(409, "order_closed");
+    checkout.gets("/receipt").await.refused(409, "not_paid");
 
     // The same at the next look is no news; that the payment is back ends it without an event.
     world.skip(2 * FIRST_LOOK);
@@ -70,6 +71,7 @@ async fn a_payment_that_its_chain_took_back_is_told_once_and_stays_credited() {
     world.skip(4 * FIRST_LOOK);
     says(&world, &checkout, &Value::Null).await;
     assert_eq!(checkout.looks().await["reverted"], false);
+    checkout.gets("/receipt").await.with(200);
     assert_eq!(told(&world, &checkout.order).await, heard);
     assert_eq!(times_paid(&world, &checkout.order).await, 1);
     world.end().await;

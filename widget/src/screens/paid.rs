@@ -51,7 +51,7 @@ pub(super) fn show(checkout: Checkout) -> Node {
         .with(
             tag("div", "actions")
                 .all(back)
-                .with(receipt::print_button(checkout))
+                .all((!order.reverted).then(|| receipt::print_button(checkout)))
                 .all(again),
         )
         .with(receipt::sheet(checkout))

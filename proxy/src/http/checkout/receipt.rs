@@ -24,14 +24,18 @@ pub(crate) async fn receipt(
 /// The receipt of an order.
 ///
 /// # Errors
-/// [`ErrorCode::NotPaid`] while it is not credited.
+/// [`ErrorCode::NotPaid`] while it is not credited, or its payment is taken back.
 pub(in crate::http) fn receipt_of(
     app: &App,
     store: &Store,
     snapshot: &ledger::Snapshot,
 ) -> Result<Json<SignedReceipt>, ApiError> {
     let not_paid = || {
-        let message = "There is a receipt once the order is paid. It is not paid yet.";
+        let message = if snapshot.order.reverted.is_some() {
+            "There is no receipt while the payment service takes back what was paid. Ask the shop."
+        } else {
+            "There is a receipt once the order is paid. It is not paid yet."
+        };
         ApiError::new(ErrorCode::NotPaid, message)
     };
     let issued = issue(&app.config, store, snapshot);

@@ -176,6 +176,10 @@ fn terms(app: &App, store: &Store, wanted: OpenOrder) -> Result<NewOrder, ApiErr
     if matches!(wanted.flow, WantedFlow::Hosted) {
         let (email, return_url) = (&wanted.customer_email, &wanted.return_url);
         hosting::Needs::of(app, store, email.as_deref(), return_url.as_deref())?;
+        if !wanted.assets.is_empty() {
+            let message = "The payment service's page offers its own assets. Leave this out, or use the custom flow.";
+            return Err(ApiError::field("assets", message));
+        }
     }
     let metadata_bytes = serde_json::to_string(&wanted.metadata).map_or(usize::MAX, |s| s.len());
     if metadata_bytes > MAX_METADATA_BYTES {
