@@ -187,7 +187,7 @@ pub(crate) fn log_refusal(error: &CallError, what: &'static str) {
     match error {
         CallError::Refused { status: 401, error } => tracing::error!(
             code = ?error.code, said = ?error.message,
-            "the payment service refuses us: check the key, the secret and the clock"
+            "the payment service refuses us: check the key and the secret"
         ),
         CallError::Refused { status, error } => {
             tracing::warn!(status, code = ?error.code, said = ?error.message, "{what}");

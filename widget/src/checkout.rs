@@ -203,7 +203,7 @@ impl Checkout {
         self.open(false);
     }
 
-    /// Leaves this order and opens another for the same product.
+    /// Leaves this order and opens another by the same door.
     pub(crate) fn start_over(self) {
         self.open(true);
     }

@@ -58,7 +58,7 @@ error_codes! {
     MethodNotAllowed = "method_not_allowed", 405;
     /// The reference is already used for an order of another price.
     OrderConflict = "order_conflict", 409;
-    /// The order is paid, cancelled, or too old for another attempt.
+    /// The order is paid, cancelled, or too old for another attempt, or money for it was seen.
     OrderClosed = "order_closed", 409;
     /// The price that was shown no longer holds; ask for new quotes.
     QuoteExpired = "quote_expired", 409;

@@ -63,7 +63,8 @@ pub(super) fn check(file: File, unknown_variables: Vec<String>) -> Result<Config
     let database_url = file
         .database_url
         .unwrap_or_else(|| "sqlite://florin.db".into());
-    if !database_url.starts_with("sqlite://") || database_url.contains("memory") {
+    let in_memory = database_url.contains(":memory:") || database_url.contains("mode=memory");
+    if !database_url.starts_with("sqlite://") || in_memory {
         let message =
             "write sqlite://path/to/florin.db: a ledger is a file, and no other is served";
         findings.add("database_url", message);

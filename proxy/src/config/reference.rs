@@ -200,7 +200,7 @@ const STORE_LEVEL: [Row; 26] = [
         "webhook.url",
         "",
         "none",
-        "where events are delivered; https unless the target is private",
+        "where events are delivered; https, or http on loopback",
     ),
     (
         "webhook.secret",
@@ -261,7 +261,7 @@ const STORE_LEVEL: [Row; 26] = [
         "donation.suggested",
         "",
         "none",
-        "amounts for your page to offer, within the bounds",
+        "amounts that the checkout offers, within the bounds",
     ),
 ];
 

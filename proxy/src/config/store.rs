@@ -117,7 +117,7 @@ pub struct Donation {
     pub min: Amount,
     /// The most that is taken.
     pub max: Amount,
-    /// Amounts for the shop's page to offer, within the bounds.
+    /// Amounts that the checkout offers, within the bounds.
     pub suggested: Vec<Amount>,
 }
 

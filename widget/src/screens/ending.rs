@@ -133,7 +133,7 @@ fn actions(checkout: Checkout, order: &OrderView, renew: bool) -> Option<Node> {
     Some(actions.with(renew).with(other("plain")).into())
 }
 
-/// Leaves this order for another of the same product, where the page knows the product.
+/// Leaves this order for another by the same door, where that opens more than one.
 pub(super) fn new_purchase(checkout: Checkout, class: &'static str) -> Option<Node> {
     let parts = checkout.parts().filter(|parts| parts.host.repeatable());
     let again = move || checkout.start_over();

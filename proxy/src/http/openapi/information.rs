@@ -17,7 +17,7 @@ Every refusal is `{\"error\": {code, message, field?, request_id}}`; its code is
 status. Beside the refusals that an operation lists, any address answers an unexpected method with 405 \
 `method_not_allowed` and the header `Allow`, an address that is not here answers 404 `not_found`, and a header that may \
 come once and came twice (`Host`, `Authorization`, `Content-Type`, `Origin`, `Idempotency-Key`) 400 `invalid_request`. \
-429 and 503 carry `Retry-After`.
+429, 503, `request_in_progress` and `attempt_in_progress` carry `Retry-After`.
 
 A POST with an `Idempotency-Key` may be sent again: it is carried out once, and answered the same.";
 

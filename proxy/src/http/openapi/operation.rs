@@ -315,7 +315,8 @@ fn refusal(status: u16, codes: &[ErrorCode]) -> Value {
             "examples": examples.collect::<serde_json::Map<_, _>>(),
         } },
     });
-    if codes.contains(&ErrorCode::RequestInProgress) {
+    let passes = [ErrorCode::RequestInProgress, ErrorCode::AttemptInProgress];
+    if passes.iter().any(|code| codes.contains(code)) {
         answer["headers"]["Retry-After"] = json!({ "$ref": "#/components/headers/RetryAfterSome" });
     }
     if matches!(status, 429 | 503) {
