@@ -67,7 +67,7 @@ async fn the_backend_names_the_price_and_the_page_gets_the_token() {
     let (status, page) = shop.page(&to).await;
     assert_eq!(status, StatusCode::OK);
     assert!(
-        page.contains("<florin-checkout client-token=\"ct_9\" display=\"frame\">"),
+        page.contains("<florin-checkout store=\"demo\" client-token=\"ct_9\" display=\"frame\">"),
         "{page}"
     );
     assert!(!page.contains(SECRET_KEY));
