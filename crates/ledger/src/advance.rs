@@ -63,10 +63,11 @@ pub fn advance(order: &Order, attempt: &Attempt, verdict: &Verdict) -> Change {
     if !is_current && !carries_money {
         return unchanged;
     }
-    if order.cancelled_at.is_some() && !carries_money {
+    // A cancellation stands until money arrives. Once some did, how it ends is told as of any other order.
+    if order.is_cancelled_by_its_store() && !carries_money {
         return unchanged;
     }
-    let Some(status) = next_status(order.status, verdict) else {
+    let Some(status) = next_status(order, verdict) else {
         return unchanged;
     };
     let is_late = carries_money
@@ -92,8 +93,9 @@ pub fn advance(order: &Order, attempt: &Attempt, verdict: &Verdict) -> Change {
     }
 }
 
-fn next_status(now: OrderStatus, verdict: &Verdict) -> Option<OrderStatus> {
+fn next_status(order: &Order, verdict: &Verdict) -> Option<OrderStatus> {
     use OrderStatus as S;
+    let now = order.status;
     Some(match verdict {
         // A transaction that was seen and is gone again: the customer did pay, so the search goes on.
         Verdict::Waiting if matches!(now, S::Processing) => S::Checking,
@@ -108,6 +110,8 @@ fn next_status(now: OrderStatus, verdict: &Verdict) -> Option<OrderStatus> {
             return None;
         }
         Verdict::Failed(_) => S::Failed,
+        // What was seen after the store's cancellation is gone again: the order is what it was before.
+        Verdict::Expired if order.cancelled_at.is_some() => S::Cancelled,
         Verdict::Expired => S::Expired,
         Verdict::Cancelled(_) => S::Cancelled,
         Verdict::Frozen { .. } => S::Blocked,

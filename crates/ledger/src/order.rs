@@ -182,6 +182,11 @@ impl Order {
         self.status.is_settled() && self.is_current(attempt)
     }
 
+    /// Whether the store cancelled it, and no money has moved it on since.
+    pub fn is_cancelled_by_its_store(&self) -> bool {
+        self.cancelled_at.is_some() && self.status == OrderStatus::Cancelled
+    }
+
     /// Whether another attempt may be opened at `now`: not once credited or cancelled by the store, not after the order's
     /// own end, and not while money was seen on any attempt, since the same money would be asked for twice.
     pub fn takes_attempts(&self, now: Timestamp) -> bool {

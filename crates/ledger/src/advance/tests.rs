@@ -109,6 +109,52 @@ fn the_end_of_a_replaced_attempt_ends_no_order() {
     }
 }
 
+/// What an observation of an order that its store cancelled changes.
+#[track_caller]
+fn change_of_cancelled(status: S, standing: Standing, seen: &crate::Observation) -> Change {
+    let mut order = order(status);
+    order.cancelled_at = Some(crate::fixtures::at(5));
+    let mut attempt = attempt(1);
+    if let AttemptState::Open(invoice) = &mut attempt.state {
+        invoice.standing = standing;
+    }
+    let verdict = judge(&order, &attempt, seen);
+    advance(&order, &attempt, &verdict)
+}
+
+#[test]
+fn the_end_of_an_invoice_says_nothing_new_of_a_cancelled_order() {
+    for word in ["FAILED", "CANCELLED", "CHECKING"] {
+        let mut seen = said(word);
+        for second in [10, 1000] {
+            seen.observed_at = crate::fixtures::at(second);
+            let change = change_of_cancelled(S::Cancelled, Standing::Waiting, &seen);
+            assert_eq!((change.status, change.events), (S::Cancelled, vec![]));
+        }
+    }
+}
+
+#[test]
+fn how_a_late_payment_of_a_cancelled_order_ends_is_told() {
+    let gone = crate::Observation {
+        observed_at: crate::fixtures::at(1000),
+        ..said("CHECKING")
+    };
+    for (seen, status, told) in [
+        (said("FAILED"), S::Failed, E::Failed),
+        (said("CANCELLED"), S::Cancelled, E::Cancelled),
+        (gone, S::Cancelled, E::Cancelled),
+    ] {
+        for (before, standing) in [
+            (S::Checking, Standing::Seen),
+            (S::Processing, Standing::Confirming),
+        ] {
+            let end = change_of_cancelled(before, standing, &seen);
+            assert_eq!((end.status, end.events), (status, vec![told]));
+        }
+    }
+}
+
 #[test]
 fn a_second_payment_on_a_paid_order_is_told_and_not_credited() {
     let seen = for_invoice(2, exact("COMPLETED"));

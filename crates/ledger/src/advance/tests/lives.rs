@@ -4,7 +4,7 @@ use jiff::SignedDuration;
 use proptest::prelude::*;
 
 use crate::fixtures::life::{ATTEMPTS, Life, Look, looks, unruly_looks};
-use crate::{EventType, Flow, Observation, Order, Standing, Verdict, judge};
+use crate::{EventType, Flow, Observation, Order, OrderStatus, Standing, Verdict, judge};
 
 fn flows() -> impl Strategy<Value = Flow> {
     prop_oneof![Just(Flow::Custom), Just(Flow::Hosted)]
@@ -154,6 +154,27 @@ proptest! {
             prop_assert!(is_told || life.order.status == status);
             // That the service stands by its word again is no event; that it does not, is one.
             prop_assert!(is_told || life.order.reverted == reverted || life.order.reverted.is_none());
+        }
+    }
+
+    #[test]
+    fn no_order_waits_for_a_payment_that_is_over(
+        flow in flows(),
+        is_cancelled in any::<bool>(),
+        looks in unruly_looks(24),
+    ) {
+        let mut life = Life::new(flow);
+        if is_cancelled {
+            life.order.cancelled_at = Some(crate::fixtures::at(0));
+            life.order.status = OrderStatus::Cancelled;
+        }
+        for look in &looks {
+            life.sees(look);
+            let shown = life.attempts.iter().find(|attempt| life.order.is_current(attempt));
+            let standing = shown.unwrap().invoice().unwrap().standing;
+            let is_over = matches!(standing, Standing::Failed | Standing::Cancelled | Standing::Expired);
+            let waits = matches!(life.order.status, OrderStatus::Checking | OrderStatus::Processing);
+            prop_assert!(!(is_over && waits), "{:?} and {:?}", standing, life.order.status);
         }
     }
 
