@@ -23,14 +23,11 @@ pub(crate) fn client_address(
     if !is_trusted(peer) {
         return (!is_private(peer)).then_some(peer);
     }
-    let lines: Vec<&str> = headers
-        .get_all(&FORWARDED_FOR)
-        .iter()
-        .map(|line| line.to_str().ok())
-        .collect::<Option<_>>()?;
-    let named = lines.iter().flat_map(|line| line.split(',')).rev();
-    for text in named {
-        let address: IpAddr = text.trim().parse().ok()?;
+    // From the end, and no further than needed: what the client wrote before it may be anything, even no text at all.
+    let lines = headers.get_all(&FORWARDED_FOR).iter().rev();
+    let named = lines.flat_map(|line| line.as_bytes().rsplit(|byte| *byte == b','));
+    for name in named {
+        let address: IpAddr = str::from_utf8(name).ok()?.trim().parse().ok()?;
         let address = address.to_canonical();
         if !is_trusted(address) {
             return Some(address);
@@ -56,10 +53,13 @@ mod tests {
 
     use super::*;
 
-    fn client(peer: &str, forwarded: &[&str], trusted: &[&str]) -> Option<String> {
+    fn client(peer: &str, forwarded: &[impl AsRef<[u8]>], trusted: &[&str]) -> Option<String> {
         let mut headers = HeaderMap::new();
         for line in forwarded {
-            headers.append(&FORWARDED_FOR, HeaderValue::from_str(line).unwrap());
+            headers.append(
+                &FORWARDED_FOR,
+                HeaderValue::from_bytes(line.as_ref()).unwrap(),
+            );
         }
         let trusted: Vec<_> = trusted
             .iter()
@@ -85,9 +85,20 @@ mod tests {
     }
 
     #[test]
+    fn what_the_client_wrote_before_it_hides_no_address() {
+        let trusted = ["10.0.0.0/8"];
+        let found = client("10.0.0.1", &[b"\xff, 198.51.100.1"], &trusted);
+        assert_eq!(found.as_deref(), Some("198.51.100.1"));
+        let lines: [&[u8]; 2] = [b"\x80", b"198.51.100.1, 10.0.0.2"];
+        let found = client("10.0.0.1", &lines, &trusted);
+        assert_eq!(found.as_deref(), Some("198.51.100.1"));
+        assert_eq!(client("10.0.0.1", &[b"198.51.100.1, \xff"], &trusted), None);
+    }
+
+    #[test]
     fn nobody_is_limited_for_an_address_that_is_not_the_clients() {
         let trusted = ["10.0.0.0/8"];
-        assert_eq!(client("10.0.0.1", &[], &trusted), None);
+        assert_eq!(client("10.0.0.1", &[""; 0], &trusted), None);
         assert_eq!(client("10.0.0.1", &["unknown"], &trusted), None);
         assert_eq!(client("10.0.0.1", &["10.0.0.3"], &trusted), None);
         for private in [
