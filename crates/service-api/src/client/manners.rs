@@ -94,7 +94,7 @@ impl Manners {
 
     /// How many requests of a priority would be let go now.
     pub(super) fn room(&self, now: Timestamp, priority: Priority) -> u32 {
-        let mut state = self.state();
+        let state = self.state();
         if state.pause.check(now).is_err() {
             return 0;
         }

@@ -50,8 +50,8 @@ async fn a_look_without_its_turn_is_refused_at_once_and_a_customer_waits_for_his
     assert_eq!(server.count(), 21);
     assert_eq!(
         clock.slept_ms(),
-        [100],
-        "ten were left, and the eleventh waited"
+        [125, 125],
+        "nine were left beside the one for looks, and two waited"
     );
 }
 
@@ -187,11 +187,12 @@ async fn where_a_nonce_is_taken_once_each_request_has_its_own_second() {
             "1700000001",
             "1700000002",
             "1700000003",
-            "1700000004",
-            "1700000005"
+            "1700000005",
+            "1700000006"
         ]
     );
-    assert_eq!(clock.slept_ms(), [1000; 5]);
+    // A fifth of the rate is for looks.
+    assert_eq!(clock.slept_ms(), [1250; 5]);
 }
 
 #[tokio::test]

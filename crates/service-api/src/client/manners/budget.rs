@@ -3,12 +3,18 @@
 //! The service's limit is not shown to us (payment-service.md, "Limits"), so it is found out: a 429 halves the rate, and
 //! every minute in which calls are answered gives a tenth of the full rate back.
 //!
+//! Creates have the whole of the bucket but the [`Reserve`], so that no flood of them keeps payments from being found.
+//!
 //! All counts are in millionths of a request, so that nothing is lost to rounding.
 
+mod reserve;
+
+use core::iter;
 use core::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
+use self::reserve::Reserve;
 use super::Priority;
 
 /// One request.
@@ -31,13 +37,15 @@ const KEPT_FROM_UNWATCHED: u64 = 50;
 const CALLBACKS: u64 = 50;
 const UNWATCHED: u64 = 20;
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Budget {
     /// The rate that is never exceeded, per second.
     full: u64,
     /// The rate at present.
     rate: u64,
     bucket: u64,
+    /// What of the bucket is for looks alone.
+    reserve: Reserve,
     /// What callbacks may still take.
     callbacks: u64,
     /// What is in the bucket for the unwatched alone.
@@ -59,6 +67,7 @@ impl Budget {
             full: rate,
             rate,
             bucket,
+            reserve: Reserve::of(bucket),
             callbacks: percent(bucket, CALLBACKS).max(ONE),
             unwatched: percent(bucket, UNWATCHED).max(ONE),
             filled_at: now,
@@ -70,6 +79,7 @@ impl Budget {
     pub(super) fn emptied(self) -> Self {
         Self {
             bucket: 0,
+            reserve: Reserve::EMPTY,
             callbacks: 0,
             unwatched: 0,
             ..self
@@ -84,6 +94,7 @@ impl Budget {
             return Err(self.time_for(missing));
         }
         self.bucket -= ONE;
+        self.reserve.take(priority);
         match priority {
             Priority::Create | Priority::Watched => {}
             Priority::Callback => self.callbacks -= ONE,
@@ -93,19 +104,10 @@ impl Budget {
     }
 
     /// How many requests of a priority the bucket would give now.
-    pub(super) fn room(&mut self, now: Timestamp, priority: Priority) -> u32 {
-        self.fill(now);
-        let above = |kept: u64| self.bucket.saturating_sub(kept) / ONE;
-        let room = match priority {
-            Priority::Create => above(0),
-            Priority::Callback => above(self.kept(KEPT_FOR_CREATE)).min(self.callbacks / ONE),
-            Priority::Watched => above(self.kept(KEPT_FROM_WATCHED) + self.unwatched),
-            Priority::Unwatched => {
-                let own = above(self.kept(KEPT_FROM_WATCHED)).min(self.unwatched / ONE);
-                own.max(above(self.kept(KEPT_FROM_UNWATCHED)))
-            }
-        };
-        u32::try_from(room).unwrap_or(u32::MAX)
+    pub(super) fn room(&self, now: Timestamp, priority: Priority) -> u32 {
+        let mut then = self.clone();
+        let taken = iter::repeat_with(|| then.take(now, priority)).take_while(Result::is_ok);
+        u32::try_from(taken.count()).unwrap_or(u32::MAX)
     }
 
     /// The service said 429 to a request of this epoch. Answers the new rate per minute when it is news: what was under
@@ -145,6 +147,7 @@ impl Budget {
         self.filled_at = now;
         let (new, most) = (scaled(self.rate, passed), bucket(self.rate));
         self.bucket = (self.bucket + new).min(most);
+        self.reserve.fill(new, most);
         let share = |old: u64, part| {
             let most = percent(most, part).max(ONE);
             (old + percent(new, part)).min(most)
@@ -155,17 +158,21 @@ impl Budget {
 
     /// What is missing for one request of a priority, as if all of it came at the full rate.
     fn missing(&self, priority: Priority) -> u64 {
-        let below = |kept: u64| (kept + ONE).saturating_sub(self.bucket);
-        match priority {
-            Priority::Create => below(0),
-            Priority::Callback => {
-                let share = ONE.saturating_sub(self.callbacks) * 100 / CALLBACKS;
-                below(self.kept(KEPT_FOR_CREATE)).max(share)
-            }
+        let shared = (ONE + self.reserve.left()).saturating_sub(self.bucket);
+        let below = |kept: u64| (kept + ONE).saturating_sub(self.bucket).max(shared);
+        let shared = match priority {
+            Priority::Create => self.reserve.leaves(shared, bucket(self.rate)),
+            Priority::Callback => below(self.kept(KEPT_FOR_CREATE)),
             Priority::Watched => below(self.kept(KEPT_FROM_WATCHED) + self.unwatched),
             Priority::Unwatched if self.unwatched >= ONE => below(self.kept(KEPT_FROM_WATCHED)),
             Priority::Unwatched => below(self.kept(KEPT_FROM_UNWATCHED)),
+        };
+        let reserved = self.reserve.missing(priority);
+        let missing = reserved.map_or(shared, |reserved| reserved.min(shared));
+        if priority == Priority::Callback {
+            return missing.max(ONE.saturating_sub(self.callbacks) * 100 / CALLBACKS);
         }
+        missing
     }
 
     fn kept(&self, part: u64) -> u64 {

@@ -29,8 +29,8 @@ fn only_a_service_that_does_not_answer_is_taken_for_down() {
     };
     for error in [garbled, refused, CallError::Unclear(Unclear::TooLarge)] {
         let manners = manners();
-        for _ in 0..20 {
-            sent(&manners, 0, &Err(error.clone()));
+        for n in 0..20 {
+            sent(&manners, n / 10, &Err(error.clone()));
         }
         assert!(!manners.is_circuit_open(), "{error}");
     }
@@ -78,7 +78,7 @@ fn a_probe_needs_budget_and_does_not_block_the_circuit_without_it() {
         matches!(refused, CallError::OutOfBudget { .. }),
         "{refused}"
     );
-    sent(&manners, 6, &Ok(()));
+    sent(&manners, 7, &Ok(()));
     assert!(!manners.is_circuit_open());
 }
 
@@ -104,7 +104,7 @@ fn nothing_is_let_go_within_a_pause() {
             retry_after: Duration::from_secs(1)
         }
     );
-    assert_eq!(manners.room(at(30), Priority::Create), 20);
+    assert_eq!(manners.room(at(30), Priority::Create), 16);
 }
 
 #[test]

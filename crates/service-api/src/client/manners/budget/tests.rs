@@ -25,7 +25,7 @@ fn taken(budget: &mut Budget, now: Timestamp, priority: Priority) -> usize {
     count
 }
 
-/// How many are let go within a minute when one asks every 10 ms, after the bucket was emptied.
+/// How many are let go within a minute when one asks every 10 ms, after creates took all that they get.
 fn in_a_minute(budget: &mut Budget, priority: Priority) -> usize {
     taken(budget, at(0), Priority::Create);
     let asked = (1..=6000).map(|n| at_ms(n * 10));
@@ -37,13 +37,16 @@ fn in_a_minute(budget: &mut Budget, priority: Priority) -> usize {
 #[test]
 fn two_seconds_worth_may_go_at_once_and_then_the_rate_holds() {
     let mut budget = ten();
-    assert_eq!(taken(&mut budget, at(0), Priority::Create), 20);
+    assert_eq!(taken(&mut budget, at(0), Priority::Create), 16);
     assert_eq!(
         budget.take(at(0), Priority::Create),
         Err(Duration::from_millis(100))
     );
     assert_eq!(taken(&mut budget, at(1), Priority::Create), 10);
-    assert_eq!(taken(&mut budget, at(1000), Priority::Create), 20);
+    assert_eq!(taken(&mut budget, at(1000), Priority::Create), 16);
+    assert_eq!(taken(&mut budget, at(1000), Priority::Callback), 2);
+    assert_eq!(taken(&mut budget, at(1000), Priority::Unwatched), 1);
+    assert_eq!(taken(&mut budget, at(1000), Priority::Watched), 1);
     assert_eq!(in_a_minute(&mut ten(), Priority::Create), 600);
 }
 
@@ -59,7 +62,7 @@ fn a_fifth_is_kept_for_creation_whatever_looks_ask_for() {
 #[test]
 fn each_priority_leaves_room_for_those_above() {
     let alone = |priority| taken(&mut ten(), at(0), priority);
-    assert_eq!(alone(Priority::Create), 20);
+    assert_eq!(alone(Priority::Create), 16, "what is not for looks alone");
     assert_eq!(alone(Priority::Callback), 10, "half of the bucket");
     assert_eq!(alone(Priority::Watched), 10);
     assert_eq!(alone(Priority::Unwatched), 10);
@@ -88,6 +91,67 @@ fn a_fifth_is_for_the_unwatched_however_many_watch() {
     assert!((460..=490).contains(&watched), "{watched} of 600");
 }
 
+/// How many of each are let go in ten minutes in which all of them always ask.
+fn in_a_flood(requests_per_second: u32, priorities: &[Priority]) -> Vec<usize> {
+    let mut budget = Budget::new(requests_per_second, at(0)).emptied();
+    let mut taken = vec![0; priorities.len()];
+    for n in 1..=60_000 {
+        for (count, priority) in taken.iter_mut().zip(priorities) {
+            while budget.take(at_ms(n * 10), *priority).is_ok() {
+                *count += 1;
+            }
+        }
+    }
+    taken
+}
+
+#[test]
+fn a_flood_of_creates_leaves_a_fifth_to_looks_of_each_kind() {
+    use Priority::{Callback, Create, Unwatched, Watched};
+    for rate in [1, 2, 10, 50] {
+        let all = rate as usize * 600;
+        for look in [Callback, Watched, Unwatched] {
+            let taken = in_a_flood(rate, &[Create, look]);
+            // Callbacks get half of it at most, here as anywhere.
+            let part = if look == Callback { 10 } else { 5 };
+            let least = all / part - 3;
+            assert!(taken[1] >= least, "{rate}: {taken:?} of {all}, {look:?}");
+            assert!(taken[0] + 3 >= all * 4 / 5, "{rate}: {taken:?} of {all}");
+        }
+        let taken = in_a_flood(rate, &[Create, Callback, Watched, Unwatched]);
+        let looks: usize = taken[1..].iter().sum();
+        assert!(looks + 3 >= all / 5, "{rate}: {taken:?} of {all}");
+        let least = [all * 4 / 5, all / 10, all / 20, all / 25];
+        let enough = taken
+            .iter()
+            .zip(least)
+            .all(|(taken, least)| taken + 3 >= least);
+        assert!(enough, "{rate}: {taken:?} of {all}, not {least:?}");
+    }
+}
+
+#[test]
+fn while_nobody_looks_creates_have_the_whole_rate() {
+    for rate in [1, 10] {
+        let all = rate as usize * 600;
+        let created = in_a_flood(rate, &[Priority::Create])[0];
+        // But for what the reserve takes until it is full.
+        assert!((all - 6..=all).contains(&created), "{created} of {all}");
+    }
+}
+
+#[test]
+fn a_create_waits_for_no_longer_than_its_share_of_the_rate_takes() {
+    let mut budget = ten();
+    assert_eq!(taken(&mut budget, at(0), Priority::Create), 16);
+    assert!(budget.take(at(0), Priority::Watched).is_ok());
+    assert_eq!(
+        budget.take(at(0), Priority::Create),
+        Err(Duration::from_millis(125))
+    );
+    assert!(budget.take(at_ms(125), Priority::Create).is_ok());
+}
+
 #[test]
 fn a_429_halves_the_rate_once_for_all_that_was_under_way() {
     let mut budget = ten();
@@ -111,7 +175,7 @@ fn the_rate_never_falls_below_one_request_in_thirty_seconds() {
         budget.limited(at(0), epoch);
     }
     assert_eq!(budget.requests_per_minute(), 1);
-    assert_eq!(taken(&mut budget, at(0), Priority::Create), 3);
+    assert_eq!(taken(&mut budget, at(0), Priority::Create), 1);
     assert_eq!(
         budget
             .take(at(0), Priority::Create)
@@ -156,7 +220,7 @@ fn silence_gives_no_more_than_a_minute_back() {
 #[test]
 fn a_clock_that_is_set_back_gives_nothing_and_takes_nothing() {
     let mut budget = ten();
-    assert_eq!(taken(&mut budget, at(1000), Priority::Create), 20);
+    assert_eq!(taken(&mut budget, at(1000), Priority::Create), 16);
     assert_eq!(taken(&mut budget, at(10), Priority::Create), 0);
     assert_eq!(taken(&mut budget, at(11), Priority::Create), 10);
 }
@@ -167,5 +231,6 @@ fn an_emptied_budget_of_one_a_second_never_gives_two_for_one_second_twice() {
     let given: Vec<_> = (0..=100)
         .filter(|tenth| budget.take(at_ms(tenth * 100), Priority::Create).is_ok())
         .collect();
-    assert_eq!(given, [10, 20, 30, 40, 50, 60, 70, 80, 90, 100]);
+    // The reserve takes its part of each second until it is full, which takes ten.
+    assert_eq!(given, [13, 25, 38, 50, 63, 75, 88, 100]);
 }
