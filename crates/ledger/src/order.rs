@@ -107,7 +107,8 @@ pub struct Order {
     pub reverted: Option<Reverted>,
     /// When the store cancelled it. Its status may move on all the same, when money arrives.
     pub cancelled_at: Option<Timestamp>,
-    /// Whether money was seen on any of its attempts, current or replaced: on its way, confirming, or too little.
+    /// Whether money was seen on any of its attempts, current or replaced: on its way, confirming, too little, or there
+    /// although the service calls the payment failed or cancelled.
     pub has_money: bool,
 }
 

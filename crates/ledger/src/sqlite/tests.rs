@@ -1,5 +1,6 @@
 //! The contract of a ledger's store, shown on SQLite.
 
+mod arriving;
 mod attempting;
 mod crediting;
 mod hints;

@@ -1,0 +1,66 @@
+//! Money that arrived, and what the service calls it afterwards.
+
+use super::*;
+
+#[tokio::test]
+async fn money_that_arrived_is_not_asked_for_again_whatever_the_service_calls_it() {
+    let short = received("COMPLETED", "0.0001", "6.42", "6.42");
+    let as_short = |word| received(word, "0.0001", "6.42", "6.42");
+    for (name, before, after, status_after) in [
+        (
+            "failed",
+            short.clone(),
+            as_short("FAILED"),
+            OrderStatus::Underpaid,
+        ),
+        (
+            "cancelled",
+            short.clone(),
+            as_short("CANCELLED"),
+            OrderStatus::Underpaid,
+        ),
+        (
+            "unsaid",
+            short.clone(),
+            said("FAILED"),
+            OrderStatus::Underpaid,
+        ),
+        ("gone", short, said("CHECKING"), OrderStatus::Underpaid),
+        (
+            "failed-in-full",
+            exact("PROCESSING"),
+            exact("FAILED"),
+            OrderStatus::Failed,
+        ),
+    ] {
+        let home = home(&format!("arrived-{name}")).await;
+        awaiting(&home.ledger, 1).await;
+        see(&home.ledger, 20, before).await;
+        see(&home.ledger, 120, after).await;
+        let shown = home.ledger.snapshot(&id(1)).await.unwrap().unwrap().order;
+        assert_eq!(
+            (shown.status, shown.has_money),
+            (status_after, true),
+            "{name}"
+        );
+        assert!(!shown.takes_attempts(at(121)), "{name}");
+        let (order, another) = (id(1), new_attempt(2));
+        let second = home.ledger.begin_attempt(&order, &another, at(121)).await;
+        assert!(matches!(second, Err(BeginError::Closed { .. })), "{name}");
+        let cancelled = home.ledger.cancel_order(&id(1), at(122)).await;
+        let is_refused = matches!(cancelled, Err(BeginError::Closed { .. }));
+        assert!(is_refused, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_payment_that_failed_before_anything_arrived_may_be_made_anew() {
+    for word in ["FAILED", "CANCELLED"] {
+        let home = home(&format!("anew-{word}")).await;
+        awaiting(&home.ledger, 1).await;
+        see(&home.ledger, 20, received(word, "0.00", "0", "0")).await;
+        let (order, another) = (id(1), new_attempt(2));
+        let second = home.ledger.begin_attempt(&order, &another, at(21));
+        second.await.unwrap();
+    }
+}
