@@ -52,4 +52,4 @@ pub use request::{Claim, Fingerprint, RequestId, StoredAnswer};
 pub use sqlite::SqliteLedger;
 pub use store::{DueAttempt, Ledger, Observed, Opened, OrderFilter, Settlement};
 pub use urgency::Urgency;
-pub use watch::{next_poll, next_poll_after_hold};
+pub use watch::{next_poll, next_poll_after_hold, watched_poll};

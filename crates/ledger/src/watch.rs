@@ -4,6 +4,9 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::{Invoice, Standing};
 
+/// How long after its end an attempt is looked at by itself.
+const WATCHED_AFTER: SignedDuration = SignedDuration::from_hours(7 * 24);
+
 /// The time of the next look, counted from `now`; `None` when nothing can change any more.
 ///
 /// An attempt that is over is still looked at for a week, ever more rarely: money that arrives late is found. One that is
@@ -48,7 +51,7 @@ pub fn next_poll(invoice: &Invoice, now: Timestamp) -> Option<Timestamp> {
                 minutes(1)
             } else if over_for < minutes(24 * 60) {
                 minutes(15)
-            } else if over_for < minutes(7 * 24 * 60) {
+            } else if over_for < WATCHED_AFTER {
                 minutes(60)
             } else {
                 return None;
@@ -68,6 +71,32 @@ pub fn next_poll_after_hold(invoice: &Invoice, now: Timestamp) -> Option<Timesta
         ..invoice.clone()
     };
     next_poll(&held, now)
+}
+
+/// The time of a look because somebody watches the order; `None` when nothing is to be planned for that. However many
+/// watch, the service is asked once per `interval` while the payment moves, and at most hourly once no look is planned any
+/// more.
+pub fn watched_poll(
+    invoice: &Invoice,
+    interval: SignedDuration,
+    now: Timestamp,
+) -> Option<Timestamp> {
+    let looked_at = invoice.observed_at.unwrap_or(invoice.opened_at);
+    let has_ended = now.duration_since(invoice.expires_at) >= WATCHED_AFTER;
+    match (invoice.standing, invoice.next_poll_at) {
+        (Standing::Settled, _) => None,
+        (_, planned) if has_ended => planned
+            .is_none()
+            .then(|| now.max(looked_at + SignedDuration::from_hours(1))),
+        (
+            Standing::Waiting | Standing::Seen | Standing::Confirming | Standing::Short,
+            Some(planned),
+        ) => {
+            let wanted = now.max(looked_at + interval);
+            (planned > wanted).then_some(wanted)
+        }
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -127,5 +156,43 @@ mod tests {
         let opened = Timestamp::UNIX_EPOCH;
         let next = next_poll(hosted.invoice().unwrap(), opened);
         assert_eq!(next, Some(opened + SignedDuration::from_mins(1)));
+    }
+
+    /// When a watcher at `now` makes us look, if the last look was at `looked_at` and the next is planned for `planned`.
+    #[track_caller]
+    fn watched(standing: Standing, looked_at: i64, planned: Option<i64>, now: i64) -> Option<i64> {
+        let at = |second| Timestamp::UNIX_EPOCH + SignedDuration::from_secs(second);
+        let invoice = Invoice {
+            observed_at: Some(at(looked_at)),
+            next_poll_at: planned.map(at),
+            ..invoice(standing)
+        };
+        let wanted = watched_poll(&invoice, SignedDuration::from_secs(5), at(now));
+        wanted.map(Timestamp::as_second)
+    }
+
+    #[test]
+    fn a_watcher_brings_a_look_at_a_moving_payment_forward() {
+        for standing in [Standing::Waiting, Standing::Seen, Standing::Confirming] {
+            assert_eq!(watched(standing, 100, Some(130), 101), Some(105));
+            assert_eq!(watched(standing, 100, Some(130), 120), Some(120));
+            assert_eq!(watched(standing, 100, Some(104), 101), None);
+        }
+        assert_eq!(watched(Standing::Failed, 1000, Some(1060), 1010), None);
+    }
+
+    #[test]
+    fn a_watcher_has_what_ended_looked_at_once_an_hour() {
+        let week = 900 + 7 * 24 * 3600;
+        for standing in [Standing::Failed, Standing::Short, Standing::Expired] {
+            let looked_at = week + 60;
+            let within = watched(standing, looked_at, None, looked_at + 60);
+            assert_eq!(within, Some(looked_at + 3600));
+            // Planned so, it stays so however often somebody looks.
+            assert_eq!(watched(standing, looked_at, within, looked_at + 120), None);
+            let after = looked_at + 9000;
+            assert_eq!(watched(standing, looked_at, None, after), Some(after));
+        }
+        assert_eq!(watched(Standing::Settled, 1000, None, week + 9000), None);
     }
 }

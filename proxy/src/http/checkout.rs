@@ -20,7 +20,7 @@ use axum::middleware::Next;
 use axum::response::Response;
 use checkout_api::OrderView;
 use jiff::SignedDuration;
-use ledger::{Snapshot, Standing};
+use ledger::{Snapshot, watched_poll};
 
 use super::cors;
 use super::error::ApiError;
@@ -83,8 +83,7 @@ pub(super) async fn again(app: &App, snapshot: &Snapshot) -> Result<Snapshot, Ap
     found.ok_or_else(ApiError::not_found)
 }
 
-/// Somebody looks at this order: its attempt is asked about at the watched pace. However many look, the service is
-/// asked once per interval.
+/// Somebody looks at this order: its attempt is asked about at the watched pace, however many look.
 pub(super) async fn hurry(app: &App, snapshot: &Snapshot) -> Result<(), ApiError> {
     let Some(invoice) = snapshot
         .attempt
@@ -93,15 +92,9 @@ pub(super) async fn hurry(app: &App, snapshot: &Snapshot) -> Result<(), ApiError
     else {
         return Ok(());
     };
-    let moves = matches!(
-        invoice.standing,
-        Standing::Waiting | Standing::Seen | Standing::Confirming | Standing::Short
-    );
     let interval = SignedDuration::try_from(app.config.service.watch_interval)
         .expect("the interval is a minute at most");
-    let wanted = invoice.observed_at.unwrap_or(invoice.opened_at) + interval;
-    let wanted = wanted.max(app.now());
-    if moves && invoice.next_poll_at.is_some_and(|planned| planned > wanted) {
+    if let Some(wanted) = watched_poll(invoice, interval, app.now()) {
         app.parts
             .ledger
             .hurry_order(&snapshot.order.id, wanted)
