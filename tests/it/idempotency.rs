@@ -7,7 +7,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use sqlx::Connection as _;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
-use tests::{Answer, Program, Shopper, StoreServer, World, eventually};
+use tests::{Answer, Program, Shopper, StoreServer, Wishes, World, eventually};
 
 /// Of a page that draws 128 random bits.
 const KEY: &str = "5f1c0f4e9d8b4a6c8e2d7b3a1f905c46";
@@ -487,6 +487,61 @@ async fn no_token_lies_in_the_database_and_answers_are_forgotten_when_they_are_o
         (count().await == 0).then_some(())
     })
     .await;
+    world.end().await;
+}
+
+/// Sends to the door that asks for no name, as from an address of its own.
+async fn opens_from(world: &World, address: &str, key: &str, door: &Value) -> Answer {
+    let url = format!("{}/v1/checkout", world.proxy_url());
+    let request = world.http().post(url).header("x-forwarded-for", address);
+    let request = request.header("idempotency-key", key).json(door);
+    Answer::read(request.send().await.unwrap()).await
+}
+
+/// How many requests with keys the database holds that begin or were carried out.
+async fn claims(world: &World) -> i64 {
+    let count = sqlx::query_scalar("SELECT count(*) FROM requests");
+    count.fetch_one(&mut database(world).await).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_comes_with_a_key_is_counted_by_its_address_before_it_is_written_down() {
+    let world = World::start_with(Wishes {
+        trusted_proxies: vec!["127.0.0.0/8".to_owned()],
+        ..Wishes::default()
+    })
+    .await;
+    // Time goes on meanwhile, and each two seconds are worth one more.
+    let until_refused = async |address: &str, key: &dyn Fn(i64) -> String, door: &Value| {
+        for sent in 0..60 {
+            let answer = opens_from(&world, address, &key(sent), door).await;
+            if answer.status == 429 {
+                answer.refused(429, "rate_limited");
+                return sent;
+            }
+        }
+        panic!("nobody counts");
+    };
+    let another_each_time = |n| format!("{KEY}-{n}");
+    let opened = until_refused("192.0.2.1", &another_each_time, &book()).await;
+    assert!((30..60).contains(&opened), "{opened}");
+    assert_eq!(claims(&world).await, opened);
+    let kept = orders(&world.store()).await.len();
+    assert_eq!(i64::try_from(kept).unwrap(), opened);
+    // An answer that is given again makes a client token, and what is refused was claimed before.
+    let same = |_| KEY.to_owned();
+    let replayed = until_refused("192.0.2.2", &same, &book()).await;
+    assert!((30..60).contains(&replayed), "{replayed}");
+    let forged = json!({ "order_token": "e30.e30.e30" });
+    let refused = until_refused("192.0.2.3", &same, &forged).await;
+    assert!((30..60).contains(&refused), "{refused}");
+    assert_eq!(claims(&world).await, opened + 1);
+    // What a store's server signed is the store's to count.
+    let signed = json!({ "order_token": world.mint().mints("signed-1", "5.00") });
+    let key = format!("{KEY}-signed");
+    opens_from(&world, "192.0.2.1", &key, &signed)
+        .await
+        .with(201);
     world.end().await;
 }
 

@@ -25,6 +25,7 @@ use tracing::Instrument as _;
 use self::key::Key;
 use super::body::{MAX_BODY_BYTES, read};
 use super::checkout::Holder;
+use super::checkout::open::count_with_key;
 use super::error::ApiError;
 use super::merchant::Merchant;
 use crate::app::App;
@@ -72,6 +73,9 @@ async fn carry_out(app: &Arc<App>, request: Request, next: Next) -> Result<Respo
     let caller = Caller::of(app, &mut parts, &route).await?;
     let key = Key::read(&parts.headers, matches!(caller, Caller::Anyone))?;
     let body = read(body, MAX_BODY_BYTES).await?;
+    if matches!(caller, Caller::Anyone) {
+        count_with_key(app, &parts, &body)?;
+    }
     let id = RequestId(caller.names(&route, &key, &body));
     let fingerprint = fingerprint(&parts, &body);
     let now = app.now();

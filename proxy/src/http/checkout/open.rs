@@ -9,6 +9,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::extract::{ConnectInfo, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use axum::{Extension, Json};
 use checkout_api::{Door, ErrorCode, Opened};
@@ -36,13 +37,15 @@ pub(crate) async fn open(
     name: Option<Extension<Name>>,
     Body(door): Body<Door>,
 ) -> Result<(StatusCode, Json<Opened>), ApiError> {
-    // A request with a key names its order: carried out again after a crash, it finds it.
-    let name = name.map_or_else(|| app.draw(), |Extension(Name(bits))| bits);
-    if !matches!(door, Door::OrderToken { .. })
+    // A request with a key was counted when it came, see `count_with_key`.
+    if name.is_none()
+        && !matches!(door, Door::OrderToken { .. })
         && let Some(Extension(ConnectInfo(peer))) = peer
     {
         count(&app, peer, &headers)?;
     }
+    // It names its order: carried out again after a crash, it finds it.
+    let name = name.map_or_else(|| app.draw(), |Extension(Name(bits))| bits);
     let terms = match door {
         Door::Product {
             store,
@@ -77,6 +80,25 @@ pub(crate) async fn open(
             order,
         }),
     ))
+}
+
+/// Counts a request with a key before anything is written down for it: its claim is a row, as an order is, and so is the
+/// client token of an answer that is given again. All are counted that come with no valid order token, also such as ask
+/// for nothing that there is.
+pub(in crate::http) fn count_with_key(
+    app: &App,
+    parts: &Parts,
+    body: &[u8],
+) -> Result<(), ApiError> {
+    if let Ok(Door::OrderToken { order_token }) = serde_json::from_slice(body)
+        && order_token::is_valid(app, &order_token)
+    {
+        return Ok(());
+    }
+    match parts.extensions.get() {
+        Some(ConnectInfo(peer)) => count(app, *peer, &parts.headers),
+        None => Ok(()),
+    }
 }
 
 /// Counts an order that anybody may open; one that a store's server signed is the store's to count.

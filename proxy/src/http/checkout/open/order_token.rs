@@ -11,6 +11,12 @@ use crate::http::cors::admit;
 use crate::http::error::ApiError;
 use crate::order_token::verify;
 
+/// Whether a store's server signed it, and it still holds.
+pub(super) fn is_valid(app: &App, token: &str) -> bool {
+    let config = &app.config;
+    verify(token, &config.stores, config.public_url.base(), app.now()).is_ok()
+}
+
 /// Outwards every refusal is the same; why, the log says, without the token.
 pub(super) fn terms(app: &App, token: &str, headers: &HeaderMap) -> Result<NewOrder, ApiError> {
     let (config, now) = (&app.config, app.now());
