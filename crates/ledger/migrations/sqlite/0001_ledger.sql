@@ -157,10 +157,12 @@ CREATE TABLE outbox (
     store_id   TEXT NOT NULL,
     state      TEXT NOT NULL DEFAULT 'pending',
     tries      INTEGER NOT NULL DEFAULT 0,
-    next_at    INTEGER NOT NULL
+    next_at    INTEGER NOT NULL,
+    -- Delivered before it was asked for again: no later event waits for it.
+    was_taken  INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX outbox_due ON outbox (store_id, next_at) WHERE state = 'pending';
-CREATE INDEX outbox_by_order ON outbox (order_id, position) WHERE state = 'pending';
+CREATE INDEX outbox_by_order ON outbox (order_id, position) WHERE state = 'pending' AND NOT was_taken;
 
 CREATE TABLE deliveries (
     id          INTEGER PRIMARY KEY,

@@ -21,7 +21,8 @@ pub(super) async fn due(
         "UPDATE outbox SET next_at = ?2 WHERE position IN (
              SELECT position FROM outbox AS mine WHERE state = 'pending' AND store_id = ?4 AND next_at <= ?1
                  AND NOT EXISTS (SELECT 1 FROM outbox AS earlier WHERE earlier.order_id = mine.order_id
-                                 AND earlier.state = 'pending' AND earlier.position < mine.position)
+                                 AND earlier.state = 'pending' AND NOT earlier.was_taken
+                                 AND earlier.position < mine.position)
                  AND NOT EXISTS (SELECT 1 FROM gone_endpoints WHERE store_id = ?4)
              ORDER BY next_at, position LIMIT ?3)
          RETURNING position",
@@ -180,7 +181,7 @@ pub(super) async fn again(
         return Ok(false);
     }
     sqlx::query(
-        "UPDATE outbox SET state = 'pending', tries = 0, next_at = ?
+        "UPDATE outbox SET was_taken = was_taken OR state = 'delivered', state = 'pending', tries = 0, next_at = ?
          WHERE position = (SELECT position FROM events WHERE id = ?)",
     )
     .bind(millis(now))

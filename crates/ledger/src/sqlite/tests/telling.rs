@@ -234,3 +234,49 @@ async fn a_late_failure_does_not_untell_what_was_told() {
         .collect();
     assert_eq!(next, [EventType::AttemptOpened]);
 }
+
+#[tokio::test]
+async fn an_event_that_was_taken_and_is_told_again_holds_back_no_later_one() {
+    let home = home("told-again").await;
+    let (ledger, store) = (&home.ledger, demo());
+    awaiting(ledger, 1).await;
+    let due = async |second| {
+        let due = ledger.due_deliveries(&store, at(second), at(second + 30), 9);
+        due.await.unwrap()
+    };
+    let types = |due: &[DueDelivery]| {
+        let types = due.iter().map(|due| due.event.event_type);
+        types.collect::<Vec<_>>()
+    };
+    let created = due(1).await.remove(0);
+    let done = DeliveryOutcome::Delivered;
+    let taken = ledger.record_delivery(&tried(&created, 1), done).await;
+    taken.unwrap();
+    // Asked for twice, and the store is down each time.
+    for second in [10, 20] {
+        let again = ledger.redeliver(&store, &created.event.id, at(second));
+        assert!(again.await.unwrap());
+    }
+    let both = due(20).await;
+    assert_eq!(types(&both), [E::Created, E::AttemptOpened]);
+    let (lost, later) = (tried(&both[0], 21), DeliveryOutcome::Retry(at(600)));
+    ledger.record_delivery(&lost, later).await.unwrap();
+    assert_eq!(types(&due(100).await), [E::AttemptOpened]);
+}
+
+#[tokio::test]
+async fn an_event_that_was_given_up_is_told_before_those_that_still_wait() {
+    let home = home("given-up-again").await;
+    let (ledger, store) = (&home.ledger, demo());
+    awaiting(ledger, 1).await;
+    let first = ledger.due_deliveries(&store, at(1), at(31), 9);
+    let created = first.await.unwrap().remove(0);
+    let (lost, outcome) = (tried(&created, 1), DeliveryOutcome::GivenUp);
+    ledger.record_delivery(&lost, outcome).await.unwrap();
+    let again = ledger.redeliver(&store, &created.event.id, at(10));
+    assert!(again.await.unwrap());
+    let due = ledger.due_deliveries(&store, at(10), at(40), 9);
+    let due = due.await.unwrap();
+    let due: Vec<_> = due.iter().map(|due| due.event.event_type).collect();
+    assert_eq!(due, [E::Created]);
+}
