@@ -167,7 +167,7 @@ const SPOILS: [(&str, &str, Spoil); 32] = [
         "row-is-invoice",
         Ledger(
             "UPDATE attempts SET address = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx'
-             WHERE id = (SELECT min(id) FROM attempts WHERE state = 'open')",
+             WHERE id = (SELECT min(id) FROM attempts WHERE state = 'open' AND flow = 'custom')",
         ),
     ),
     (
