@@ -108,7 +108,7 @@ pub struct Order {
     /// When the store cancelled it. Its status may move on all the same, when money arrives.
     pub cancelled_at: Option<Timestamp>,
     /// Whether money was seen on any of its attempts, current or replaced: on its way, confirming, too little, or there
-    /// although the service calls the payment failed or cancelled.
+    /// although the service calls the payment cancelled.
     pub has_money: bool,
 }
 

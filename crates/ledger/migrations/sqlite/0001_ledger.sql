@@ -112,10 +112,11 @@ CREATE INDEX attempts_due ON attempts (urgency, next_poll_at) WHERE next_poll_at
 CREATE INDEX attempts_creating ON attempts (begun_at) WHERE state = 'creating';
 
 -- Money that was seen on any attempt, current or replaced: nothing more is asked for while there is some. What arrived
--- stays money when the service calls the payment failed or cancelled afterwards, and what fell short is still short.
+-- stays money when the service calls the payment cancelled afterwards, and what fell short is still short. A payment
+-- that failed has gone back to whoever sent it.
 CREATE VIEW orders_with_money AS SELECT *, status = 'underpaid' OR EXISTS (
     SELECT 1 FROM attempts WHERE order_id = orders.id AND state = 'open'
-        AND (standing IN ('seen', 'confirming', 'short', 'settled') OR received_crypto GLOB '*[1-9]*')) AS has_money
+        AND (standing IN ('seen', 'confirming', 'short', 'settled') OR standing <> 'failed' AND received_crypto GLOB '*[1-9]*')) AS has_money
 FROM orders;
 
 CREATE TABLE observations (

@@ -27,10 +27,10 @@ async fn money_that_arrived_is_not_asked_for_again_whatever_the_service_calls_it
         ),
         ("gone", short, said("CHECKING"), OrderStatus::Underpaid),
         (
-            "failed-in-full",
+            "cancelled-in-full",
             exact("PROCESSING"),
-            exact("FAILED"),
-            OrderStatus::Failed,
+            exact("CANCELLED"),
+            OrderStatus::Cancelled,
         ),
     ] {
         let home = home(&format!("arrived-{name}")).await;
@@ -51,6 +51,17 @@ async fn money_that_arrived_is_not_asked_for_again_whatever_the_service_calls_it
         let is_refused = matches!(cancelled, Err(BeginError::Closed { .. }));
         assert!(is_refused, "{name}");
     }
+}
+
+#[tokio::test]
+async fn a_payment_that_failed_on_its_way_may_be_made_anew() {
+    let home = home("anew-stuck").await;
+    awaiting(&home.ledger, 1).await;
+    see(&home.ledger, 20, exact("PROCESSING")).await;
+    see(&home.ledger, 120, exact("FAILED")).await;
+    let (order, another) = (id(1), new_attempt(2));
+    let second = home.ledger.begin_attempt(&order, &another, at(121));
+    second.await.unwrap();
 }
 
 #[tokio::test]
