@@ -34,7 +34,7 @@ const MAX_METADATA_BYTES: usize = 4096;
 #[schemars(extend(
     "if" = { "properties": { "flow": { "const": "hosted" } }, "required": ["flow"] },
     "then" = {
-        "properties": { "customer_email": { "type": "string" } },
+        "properties": { "customer_email": { "type": "string" }, "assets": { "maxItems": 0 } },
         "required": ["customer_email"],
     },
 ))]
@@ -60,7 +60,7 @@ pub(crate) struct OpenOrder {
     /// The store's own notes, handed back untouched: at most 4096 bytes as JSON.
     #[serde(default)]
     metadata: serde_json::Map<String, serde_json::Value>,
-    /// The assets it may be paid in; all when empty or absent.
+    /// The assets it may be paid in; all when empty or absent. A hosted order takes none: its page offers its own.
     #[serde(default)]
     assets: Vec<CryptoCode>,
     /// How long the order takes attempts: one minute to 30 days; a day when absent.

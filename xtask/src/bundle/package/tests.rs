@@ -19,6 +19,7 @@ fn small_widget() -> Folder {
             "widget/host.js",
             "go('%FLORIN:widget.js%', '%FLORIN:en.json%');",
         ),
+        ("widget/florin.d.ts", "export {};"),
         ("widget/florin.css", style.as_str()),
         ("widget/page.css", "b { color: red }"),
         ("widget/locales/en.json", "{ \"paid\": \"Paid\" }"),
