@@ -34,8 +34,15 @@ async fn a_product_is_paid_and_the_shop_believes_the_signed_webhook() {
 
     world.everything_is_told().await;
     let events = world.store().events_of(&checkout.order).await;
+    let known = types(&events);
+    // Whether anybody looked between the payment and its first block is chance.
+    let landmarks: Vec<&str> = known
+        .iter()
+        .copied()
+        .filter(|kind| *kind != "order.payment_seen")
+        .collect();
     assert_eq!(
-        types(&events),
+        landmarks,
         [
             "order.created",
             "order.attempt_opened",
@@ -43,7 +50,11 @@ async fn a_product_is_paid_and_the_shop_believes_the_signed_webhook() {
             "order.paid"
         ]
     );
-    assert_eq!(sequences(&events), [1, 2, 3, 4]);
+    assert!(
+        sequences(&events)
+            .into_iter()
+            .eq(1..=u64::try_from(known.len()).unwrap())
+    );
     assert_eq!(world.ear.kinds(&checkout.order), types(&events));
     let record = world.store().order(&checkout.order).await;
     assert_eq!(record["status"], "paid");
