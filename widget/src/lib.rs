@@ -40,9 +40,3 @@ mod task;
 
 #[cfg(target_arch = "wasm32")]
 pub use element::{Host, mount, refresh, unmount};
-
-/// Makes panics readable, with the feature `debug`. Called once, when the module starts.
-pub fn prepare() {
-    #[cfg(all(target_arch = "wasm32", feature = "debug"))]
-    console_error_panic_hook::set_once();
-}

@@ -1,5 +1,5 @@
 //! The WebAssembly module that the loader fetches: it exports what [`widget`] exports and starts nothing by itself.
 
-fn main() {
-    widget::prepare();
-}
+use widget as _;
+
+fn main() {}

@@ -1,54 +1,58 @@
 //! A QR code as the outline of its dark modules.
 
-use core::fmt::Write as _;
-
-use qrcode::QrCode;
-use qrcode::bits::Bits;
-use qrcode::types::{Color, EcLevel, QrError, Version};
+use qrcodegen::{QrCode, QrCodeEcc, QrSegment, Version};
 
 /// Modules of white around the code. Source: ISO/IEC 18004, 6.3.8: four on every side.
-const QUIET_ZONE: usize = 4;
+const QUIET_ZONE: i32 = 4;
 
 /// A QR code in units of its modules.
 #[derive(Debug, PartialEq, Eq)]
 pub struct QrPath {
     /// Width and height, quiet zone included.
-    pub side: usize,
+    pub side: i32,
     /// SVG path data: one bar for each run of dark modules.
     pub path: String,
 }
 
-/// Draws `text` with error correction level M; `None` for an empty text and for one that no code holds.
+/// Draws `text`; `None` for an empty text and for one that no code holds.
 ///
-/// Everything is encoded as bytes: finding shorter encodings would save a few modules and cost the customer kilobytes.
+/// The code is the smallest that holds the text with error correction level M, and corrects as much more as fits into
+/// that size. Everything is encoded as bytes: finding shorter encodings would save a few modules and cost the customer
+/// kilobytes.
 pub fn draw(text: &str) -> Option<QrPath> {
     if text.is_empty() {
         return None;
     }
-    let code = (1..=40).find_map(|version| encode(text, Version::Normal(version)).ok())?;
-    let (width, modules) = (code.width(), code.into_colors());
+    let code = encode(text)?;
     let mut path = String::new();
-    for (y, row) in modules.chunks(width).enumerate() {
+    for y in 0..code.size() {
         let mut x = 0;
-        for run in row.chunk_by(|a, b| a == b) {
-            if run[0] == Color::Dark {
-                let (left, top, length) = (x + QUIET_ZONE, y + QUIET_ZONE, run.len());
-                let _ = write!(path, "M{left} {top}h{length}v1h-{length}z");
+        while x < code.size() {
+            let start = x;
+            while code.get_module(x, y) {
+                x += 1;
             }
-            x += run.len();
+            if x > start {
+                bar(&mut path, start + QUIET_ZONE, y + QUIET_ZONE, x - start);
+            }
+            x += 1;
         }
     }
     Some(QrPath {
-        side: width + 2 * QUIET_ZONE,
+        side: code.size() + 2 * QUIET_ZONE,
         path,
     })
 }
 
-fn encode(text: &str, version: Version) -> Result<QrCode, QrError> {
-    let mut bits = Bits::new(version);
-    bits.push_byte_data(text.as_bytes())?;
-    bits.push_terminator(EcLevel::M)?;
-    QrCode::with_bits(bits, EcLevel::M)
+fn encode(text: &str) -> Option<QrCode> {
+    let bytes = [QrSegment::make_bytes(text.as_bytes())];
+    let (least, most) = (Version::MIN, Version::MAX);
+    QrCode::encode_segments_advanced(&bytes, QrCodeEcc::Medium, least, most, None, true).ok()
+}
+
+fn bar(path: &mut String, left: i32, top: i32, length: i32) {
+    let (left, top, length) = (left.to_string(), top.to_string(), length.to_string());
+    path.push_str(&["M", &left, " ", &top, "h", &length, "v1h-", &length, "z"].concat());
 }
 
 #[cfg(test)]
@@ -56,13 +60,13 @@ mod tests {
     use super::*;
 
     /// The dark modules that a path covers, as `(x, y)`.
-    fn covered(path: &str) -> Vec<(usize, usize)> {
+    fn covered(path: &str) -> Vec<(i32, i32)> {
         let mut modules = Vec::new();
         for bar in path.split('M').skip(1) {
             let (start, rest) = bar.split_once('h').unwrap();
             let (x, y) = start.split_once(' ').unwrap();
-            let (x, y): (usize, usize) = (x.parse().unwrap(), y.parse().unwrap());
-            let length: usize = rest.split_once('v').unwrap().0.parse().unwrap();
+            let (x, y): (i32, i32) = (x.parse().unwrap(), y.parse().unwrap());
+            let length: i32 = rest.split_once('v').unwrap().0.parse().unwrap();
             modules.extend((x..x + length).map(|x| (x, y)));
         }
         modules
@@ -73,15 +77,27 @@ mod tests {
         let text = "bitcoin:tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx?amount=0.00030973";
         let drawn = draw(text).unwrap();
         let modules = covered(&drawn.path);
-        let version = Version::Normal(i16::try_from((drawn.side - 8 - 17) / 4).unwrap());
-        let code = encode(text, version).unwrap();
+        let code = encode(text).unwrap();
+        assert_eq!(drawn.side, code.size() + 8);
         for y in 0..drawn.side {
             for x in 0..drawn.side {
-                let inside = (4..drawn.side - 4).contains(&x) && (4..drawn.side - 4).contains(&y);
-                let dark = inside && code[(x.wrapping_sub(4), y.wrapping_sub(4))] == Color::Dark;
+                // What lies outside the code is light.
+                let dark = code.get_module(x - 4, y - 4);
                 assert_eq!(modules.contains(&(x, y)), dark, "module {x},{y}");
             }
         }
+    }
+
+    #[test]
+    fn room_that_is_left_corrects_more_errors() {
+        let level = |length| {
+            encode(&"x".repeat(length))
+                .unwrap()
+                .error_correction_level()
+        };
+        // ISO/IEC 18004, table 7: version 3 holds 42 bytes at level M, version 4 holds 46 at Q.
+        assert_eq!(level(42), QrCodeEcc::Medium);
+        assert_eq!(level(46), QrCodeEcc::Quartile);
     }
 
     #[test]

@@ -10,6 +10,7 @@
 //! Beside each file lie `.br` and `.gz` when they are smaller. Names hold the content's hash, so that a browser may
 //! keep a file for ever. The proxy takes the folder in when it is compiled.
 
+mod compile;
 mod compress;
 mod fingerprint;
 mod package;
@@ -22,7 +23,6 @@ use std::path::Path;
 
 use anyhow::Context as _;
 
-use crate::program::Program;
 use crate::screen;
 use crate::stopwatch::Stopwatch;
 use crate::tools;
@@ -42,10 +42,10 @@ pub(crate) fn make(workspace: &Workspace) -> anyhow::Result<()> {
         return Ok(());
     }
     let folders = tools::bundlers(workspace)?;
-    screen::step("Building the widget (about 1 minute the first time)…");
+    screen::step("Building the widget (about 2 minutes the first time)…");
     let watch = Stopwatch::start();
     let built = workspace.target.join("widget-trunk");
-    trunk(workspace, &folders, &built)?;
+    compile::widget(workspace, &folders, &built)?;
     let minify = |script: &str, kind| scripts::minify(workspace, script, kind);
     let files = package::files(&workspace.root, &built, &minify)?;
     package::write(&dist, &files)?;
@@ -71,21 +71,4 @@ fn alone(path: &Path) -> anyhow::Result<File> {
         Err(TryLockError::Error(error)) => return Err(error).with_context(locking),
     }
     Ok(file)
-}
-
-fn trunk(workspace: &Workspace, tools: &[std::path::PathBuf], to: &Path) -> anyhow::Result<()> {
-    Program::new("trunk", workspace)
-        .path_first(tools)?
-        // Trunk takes the variable for a flag, and refuses its usual value "1".
-        .env_remove("NO_COLOR")
-        .args([
-            "--skip-version-check",
-            "--log",
-            "warn",
-            "build",
-            "--release",
-        ])
-        .arg_path("--dist", to)
-        .run()
-        .context("the widget could not be built")
 }

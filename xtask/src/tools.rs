@@ -4,7 +4,7 @@ mod apt;
 mod browsers;
 mod libraries;
 mod python;
-mod rust_target;
+mod standard_library;
 mod tool;
 
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ use crate::workspace::Workspace;
 /// A sentence that says what to do.
 pub(crate) fn set_up(workspace: &Workspace) -> anyhow::Result<()> {
     libraries::fetch(workspace)?;
-    rust_target::install(workspace)
+    standard_library::install(workspace)
 }
 
 /// The folders of the programs that turn the widget into a bundle, which are installed or built where missing.

@@ -2,20 +2,19 @@
 
 use core::fmt::Write as _;
 
-use qrcode::{Color, EcLevel, QrCode};
+use qrcodegen::{QrCode, QrCodeEcc};
 
 /// Light modules around the code. Source: ISO/IEC 18004, "quiet zone".
-const QUIET: usize = 4;
+const QUIET: i32 = 4;
 
 /// The code of a text, black on white whatever the page's colours are; `None` when the text is too long for one.
 pub(super) fn svg(text: &str) -> Option<String> {
-    let code = QrCode::with_error_correction_level(text, EcLevel::M).ok()?;
-    let width = code.width();
+    let code = QrCode::encode_text(text, QrCodeEcc::Medium).ok()?;
+    let width = code.size();
     let mut path = String::new();
-    for (index, color) in code.to_colors().into_iter().enumerate() {
-        if color == Color::Dark {
-            let (x, y) = (index % width + QUIET, index / width + QUIET);
-            write!(path, "M{x} {y}h1v1h-1z").expect("a String takes all");
+    for (y, x) in (0..width).flat_map(|y| (0..width).map(move |x| (y, x))) {
+        if code.get_module(x, y) {
+            write!(path, "M{} {}h1v1h-1z", x + QUIET, y + QUIET).expect("a String takes all");
         }
     }
     let size = width + 2 * QUIET;
