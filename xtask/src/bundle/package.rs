@@ -16,6 +16,24 @@ pub(super) type Files = BTreeMap<String, Vec<u8>>;
 /// The files that are named by their content: by the name that `%FLORIN:…%` calls them, path in `dist/` and content.
 type Assets = BTreeMap<String, (String, Vec<u8>)>;
 
+/// The sheets of `widget/styles`, in this order in one file: what comes later wins.
+const STYLES: [&str; 14] = [
+    "tokens",
+    "base",
+    "summary",
+    "screen",
+    "button",
+    "give",
+    "hosted",
+    "choose",
+    "pay",
+    "follow",
+    "loading",
+    "width",
+    "preference",
+    "print",
+];
+
 /// Makes a script smaller.
 pub(super) type Minify<'a> = &'a dyn Fn(&str, Kind) -> anyhow::Result<String>;
 
@@ -30,9 +48,12 @@ pub(super) fn files(root: &Path, built: &Path, minify: Minify<'_>) -> anyhow::Re
     add(&mut assets, "widget.js", glue.into_bytes());
     let program = bytes(&built.join("widget_bg.wasm"))?;
     add(&mut assets, "widget_bg.wasm", program);
-    for name in ["florin.css", "page.css"] {
-        let style = strip_css::strip(&text(&widget.join(name))?)?;
-        add(&mut assets, name, style.into_bytes());
+    let styles = styles(&widget.join("styles"))?;
+    for (name, style) in [
+        ("florin.css", styles),
+        ("page.css", text(&widget.join("page.css"))?),
+    ] {
+        add(&mut assets, name, strip_css::strip(&style)?.into_bytes());
     }
     for name in names(&widget.join("locales"))? {
         let language = compact_json(&widget.join("locales").join(&name))?;
@@ -99,6 +120,19 @@ pub(super) fn write(dist: &Path, files: &Files) -> anyhow::Result<()> {
         }
     }
     Ok(())
+}
+
+/// All of [`STYLES`] as one sheet. A sheet of the folder that the list does not name is an error: it would be served
+/// to nobody.
+fn styles(folder: &Path) -> anyhow::Result<String> {
+    let known = STYLES.map(|name| format!("{name}.css"));
+    for name in names(folder)? {
+        anyhow::ensure!(
+            known.contains(&name),
+            "widget/styles/{name} is in no order: name it in STYLES of xtask/src/bundle/package.rs"
+        );
+    }
+    known.iter().map(|name| text(&folder.join(name))).collect()
 }
 
 fn add(assets: &mut Assets, name: &str, content: Vec<u8>) {

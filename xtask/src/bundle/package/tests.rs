@@ -9,10 +9,9 @@ fn assets() -> BTreeMap<String, (String, Vec<u8>)> {
 /// A repository with a widget of a few bytes, and Trunk's output for it.
 fn small_widget() -> Folder {
     let folder = Folder::create().unwrap();
-    for path in ["widget/locales", "built"] {
+    for path in ["widget/locales", "widget/styles", "built"] {
         fs::create_dir_all(folder.path().join(path)).unwrap();
     }
-    let style = "a { color: red; }".repeat(40);
     for (name, text) in [
         ("widget/florin.js", "go('%FLORIN:host.js%');"),
         (
@@ -20,7 +19,6 @@ fn small_widget() -> Folder {
             "go('%FLORIN:widget.js%', '%FLORIN:en.json%');",
         ),
         ("widget/florin.d.ts", "export {};"),
-        ("widget/florin.css", style.as_str()),
         ("widget/page.css", "b { color: red }"),
         ("widget/locales/en.json", "{ \"paid\": \"Paid\" }"),
         ("built/widget.js", "export default 1;"),
@@ -28,6 +26,12 @@ fn small_widget() -> Folder {
         ("built/index.html", "<link href=\"%FLORIN:page.css%\">"),
     ] {
         folder.write(name, text).unwrap();
+    }
+    for name in STYLES {
+        let style = format!(".{name} {{ color: red; }}\n");
+        folder
+            .write(&format!("widget/styles/{name}.css"), &style)
+            .unwrap();
     }
     folder
 }
@@ -134,5 +138,26 @@ fn what_is_the_same_is_not_touched_and_what_is_old_goes() {
     assert_eq!(written("florin.js"), before);
     assert!(!dist.join("assets/a.js").exists());
     assert_eq!(fs::read(dist.join("assets/b.js")).unwrap(), b"one");
+    folder.remove();
+}
+
+#[test]
+fn the_sheets_become_one_in_their_order() {
+    let folder = small_widget();
+    let sheet = styles(&folder.path().join("widget/styles")).unwrap();
+    let order: Vec<&str> = sheet
+        .lines()
+        .map(|line| line.split(['.', ' ']).nth(1).unwrap())
+        .collect();
+    assert_eq!(order, STYLES);
+    folder.remove();
+}
+
+#[test]
+fn a_sheet_that_nobody_would_be_served_is_an_error() {
+    let folder = small_widget();
+    folder.write("widget/styles/stray.css", "a {}").unwrap();
+    let error = packaged(&folder).unwrap_err().to_string();
+    assert!(error.contains("stray.css"), "{error}");
     folder.remove();
 }
