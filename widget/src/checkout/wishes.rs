@@ -1,0 +1,95 @@
+//! What the customer wants of the proxy, once there is an order.
+
+use std::rc::Rc;
+
+use checkout_api::{MarkPaid, OpenAttempt};
+use leptos::prelude::*;
+
+use super::Checkout;
+use crate::json::Parsed;
+use crate::task::spawn;
+
+impl Checkout {
+    /// Opens an attempt in this asset, at the price that was shown.
+    pub(crate) fn choose(self, crypto_code: String, quote_id: String) {
+        let wish = OpenAttempt {
+            crypto_code,
+            quote_id,
+        };
+        self.post("/attempt", wish.to_json());
+    }
+
+    /// "I have paid".
+    pub(crate) fn mark_paid(self, email: &str) {
+        let email = email.trim();
+        let wish = MarkPaid {
+            email: (!email.is_empty()).then(|| email.to_owned()),
+        };
+        self.post("/paid", wish.to_json());
+    }
+
+    /// Opens another session on the payment service's page.
+    pub(crate) fn open_session(self) {
+        self.post("/session", String::from("{}"));
+    }
+
+    /// Gets the receipt, so that it is there when somebody prints.
+    pub(crate) fn load_receipt(self, print: bool) {
+        let Some(parts) = self.parts() else { return };
+        spawn(async move {
+            let answer = parts.api.receipt().await;
+            if self.parts().is_none() {
+                return;
+            }
+            match answer {
+                Ok(receipt) => {
+                    *parts.receipt.borrow_mut() = Some(Rc::new(Parsed(receipt)));
+                    self.has_receipt.set(true);
+                    if print {
+                        parts.host.print();
+                    }
+                }
+                Err(problem) if print => self.tell(problem),
+                Err(_) => {}
+            }
+        });
+    }
+
+    /// Prints the receipt.
+    pub(crate) fn print_receipt(self) {
+        match self.parts() {
+            Some(parts) if self.has_receipt.get_untracked() => parts.host.print(),
+            _ => self.load_receipt(true),
+        }
+    }
+
+    pub(super) fn post(self, path: &'static str, json: String) {
+        let Some(parts) = self.parts() else { return };
+        if self.busy.get_untracked() {
+            return;
+        }
+        self.busy.set(true);
+        self.problem.set(None);
+        spawn(async move {
+            let answer = parts.api.post(path, json).await;
+            if self.parts().is_none() {
+                return;
+            }
+            self.busy.set(false);
+            match answer {
+                Ok(order) => {
+                    self.choosing.set(false);
+                    self.receive(order);
+                }
+                Err(problem) => {
+                    self.tell(problem);
+                    // The prices or the order may not be what the screen shows.
+                    if self.is_choosing() {
+                        self.load_quotes();
+                    }
+                    parts.live.ask();
+                }
+            }
+        });
+    }
+}
