@@ -11,6 +11,7 @@ cargo xtask <command>
              --database-url URL  where the proxy keeps its ledger (SQLite in a temporary folder)
   test     every check: format, dependencies, lints, docs, tests, browser, budget, HTTP
              --only TEXT         the checks alone whose claim has this text, such as HTTP
+  tools    install what the tests use: a browser, its driver, packages of npm
   build    the release: dist/ and one florin-proxy with the widget inside
   budget   the widget's sizes against the promise
   bench    the other promised numbers, measured
@@ -25,6 +26,7 @@ Each installs what it misses.";
 pub(crate) enum Command {
     Demo(DemoWishes),
     Test(TestWishes),
+    Tools,
     Build,
     Budget,
     Bench,
@@ -79,6 +81,7 @@ pub(crate) fn read(words: impl IntoIterator<Item = String>) -> anyhow::Result<Co
     let command = match words.next().as_deref() {
         Some("demo") => return demo(words),
         Some("test") => return test(words),
+        Some("tools") => Command::Tools,
         Some("build") => Command::Build,
         Some("budget") => Command::Budget,
         Some("bench") => return bench(words),

@@ -1,8 +1,8 @@
 //! `cargo xtask`: everything a newcomer types, from the repository's root.
 //!
 //! Each command sets up what it needs on a fresh machine, does nothing twice, and says in one sentence what to do when
-//! it cannot go on. What it never does: use npm, change anything outside the repository but the folder of installed
-//! tools, or leave a process behind.
+//! it cannot go on. What it never does: change anything outside the repository but the folder of installed tools, or
+//! leave a process behind. Of npm it takes what tests look with, and nothing that is shipped.
 
 mod arguments;
 mod bench;
@@ -44,6 +44,11 @@ fn run() -> anyhow::Result<ExitCode> {
         Command::Bench => bench::run(&workspace),
         Command::Lives(wishes) => bench::lives::play(&workspace, &wishes),
         Command::Kills(wishes) => bench::kills::run(&workspace, &wishes),
+        Command::Tools => {
+            tools::set_up(&workspace)?;
+            tools::install_for_tests(&workspace)?;
+            Ok(ExitCode::SUCCESS)
+        }
         Command::Help => {
             println!("{}", arguments::HELP);
             Ok(ExitCode::SUCCESS)

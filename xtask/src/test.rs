@@ -121,7 +121,7 @@ const CHECKS: [Check; 11] = [
 pub(crate) fn run(workspace: &Workspace, wishes: &TestWishes) -> anyhow::Result<ExitCode> {
     let checks = wanted(wishes)?;
     tools::set_up(workspace)?;
-    tools::install_browsers(workspace)?;
+    tools::install_for_tests(workspace)?;
     let mut failed = Vec::new();
     for check in &checks {
         heading(check.claim);

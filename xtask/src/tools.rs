@@ -3,13 +3,13 @@
 mod apt;
 mod browsers;
 mod libraries;
+mod npm;
 mod python;
 mod standard_library;
 mod tool;
 
 use std::path::PathBuf;
 
-pub(crate) use browsers::install_browsers;
 pub(crate) use python::schemathesis;
 pub(crate) use tool::{CARGO_DENY, TRUNK, WASM_OPT};
 
@@ -24,6 +24,15 @@ use crate::workspace::Workspace;
 pub(crate) fn set_up(workspace: &Workspace) -> anyhow::Result<()> {
     libraries::fetch(workspace)?;
     standard_library::install(workspace)
+}
+
+/// What the tests use beside: a browser with its driver, and packages of npm.
+///
+/// # Errors
+/// A sentence that says what to do.
+pub(crate) fn install_for_tests(workspace: &Workspace) -> anyhow::Result<()> {
+    browsers::install_browsers(workspace)?;
+    npm::npm_packages(workspace).map(drop)
 }
 
 /// The folders of the programs that turn the widget into a bundle, which are installed or built where missing.

@@ -1,0 +1,31 @@
+//! Packages of npm that tests use, as `cargo xtask tools` installs them.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest as _, Sha256};
+
+/// A file of an installed package: `axe-core/axe.min.js`. They lie in the user's cache, in a folder that is named by the
+/// lock file.
+///
+/// # Panics
+/// It is not installed; the sentence says how to get it.
+#[must_use]
+pub fn npm_file(path: &str) -> PathBuf {
+    let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("npm/package-lock.json");
+    let lock = std::fs::read(lock).expect("the lock file is part of the repository");
+    let name = hex::encode(&Sha256::digest(lock)[..6]);
+    let set = |name| env::var_os(name).filter(|value| !value.is_empty());
+    let caches = set("XDG_CACHE_HOME")
+        .map(PathBuf::from)
+        .or_else(|| Some(PathBuf::from(set("HOME")?).join(".cache")));
+    let caches = caches.expect("HOME or XDG_CACHE_HOME says where tools are kept");
+    let folder = caches.join("florin/tools").join(format!("npm-{name}"));
+    let found = folder.join("node_modules").join(path);
+    assert!(
+        found.is_file() && folder.join("whole").is_file(),
+        "{} is missing. Install it with: cargo xtask tools",
+        found.display()
+    );
+    found
+}

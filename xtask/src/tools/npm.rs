@@ -1,0 +1,58 @@
+//! What the tests take from npm: every package of one exact version, held to its checksum. Nothing of it is shipped.
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use sha2::{Digest as _, Sha256};
+
+use super::apt;
+use super::tool::cache;
+use crate::program::{Program, on_path};
+use crate::screen;
+use crate::workspace::Workspace;
+
+/// Written when everything is in its place: an installation that was cut off is begun again.
+const WHOLE: &str = "whole";
+
+/// The folder whose `node_modules` holds the packages of `tests/npm`, after installing them where they are missing.
+///
+/// It stays in the user's cache, in a folder that is named by the lock file; the tests find it there by the same rule
+/// (`tests/src/npm.rs`). No script of a package is run.
+///
+/// # Errors
+/// A sentence that says what to do.
+pub(crate) fn npm_packages(workspace: &Workspace) -> anyhow::Result<PathBuf> {
+    let wishes = workspace.root.join("tests/npm");
+    let read = |name: &str| {
+        let path = wishes.join(name);
+        fs::read(&path).with_context(|| format!("{} cannot be read", path.display()))
+    };
+    let (package, lock) = (read("package.json")?, read("package-lock.json")?);
+    let name = hex::encode(&Sha256::digest(&lock)[..6]);
+    let folder = cache()?.join(format!("npm-{name}"));
+    if folder.join(WHOLE).exists() {
+        return Ok(folder);
+    }
+    if on_path("npm").is_none() {
+        let why = "the tests use packages of npm";
+        apt::install(&["nodejs", "npm"], why, workspace)?;
+    }
+    screen::step("Installing the tests' npm packages (less than 1 minute, once)…");
+    let writing = || format!("{} cannot be written", folder.display());
+    fs::create_dir_all(&folder).with_context(writing)?;
+    for (name, content) in [("package.json", &package), ("package-lock.json", &lock)] {
+        fs::write(folder.join(name), content).with_context(writing)?;
+    }
+    Program::new("npm", workspace)
+        .within(&folder)
+        .args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"])
+        .args(["--loglevel", "error"])
+        .run()
+        .context(
+            "the tests' npm packages could not be installed: check that registry.npmjs.org can be reached and that \
+             tests/npm/package-lock.json fits tests/npm/package.json, then run the command again",
+        )?;
+    fs::write(folder.join(WHOLE), "").with_context(writing)?;
+    Ok(folder)
+}
