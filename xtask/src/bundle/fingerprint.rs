@@ -10,7 +10,7 @@ use crate::tools::{TRUNK, WASM_OPT};
 use crate::workspace::Workspace;
 
 /// Everything that the bundle is made from: sources, settings, pinned versions, and the code that packages it.
-const INPUTS: [&str; 12] = [
+const INPUTS: [&str; 13] = [
     "index.html",
     "Trunk.toml",
     "Cargo.toml",
@@ -18,6 +18,7 @@ const INPUTS: [&str; 12] = [
     "rust-toolchain.toml",
     ".cargo/config.toml",
     "widget",
+    "packages/florin/element.d.ts",
     "crates/money",
     "crates/checkout-api",
     "tools/minify-js",

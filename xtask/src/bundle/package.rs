@@ -73,7 +73,7 @@ pub(super) fn files(root: &Path, built: &Path, minify: Minify<'_>) -> anyhow::Re
         ),
         (
             "florin.d.ts".to_owned(),
-            bytes(&widget.join("florin.d.ts"))?,
+            bytes(&root.join("packages/florin/element.d.ts"))?,
         ),
         (
             "pay.html".to_owned(),

@@ -9,7 +9,12 @@ fn assets() -> BTreeMap<String, (String, Vec<u8>)> {
 /// A repository with a widget of a few bytes, and Trunk's output for it.
 fn small_widget() -> Folder {
     let folder = Folder::create().unwrap();
-    for path in ["widget/locales", "widget/styles", "built"] {
+    for path in [
+        "widget/locales",
+        "widget/styles",
+        "packages/florin",
+        "built",
+    ] {
         fs::create_dir_all(folder.path().join(path)).unwrap();
     }
     for (name, text) in [
@@ -18,7 +23,7 @@ fn small_widget() -> Folder {
             "widget/host.js",
             "go('%FLORIN:widget.js%', '%FLORIN:en.json%');",
         ),
-        ("widget/florin.d.ts", "export {};"),
+        ("packages/florin/element.d.ts", "export {};"),
         ("widget/page.css", "b { color: red }"),
         ("widget/locales/en.json", "{ \"paid\": \"Paid\" }"),
         ("built/widget.js", "export default 1;"),

@@ -1,0 +1,126 @@
+/**
+ * The types of `<florin-checkout>`: its attributes, events and methods.
+ *
+ * A proxy serves this file as `/florin.d.ts`; the npm package has it as part of itself. Either makes
+ * `document.querySelector('florin-checkout')` and `addEventListener('florin-paid', …)` known to TypeScript.
+ */
+
+/** One of the proxy's statuses of an order. `paid`, `overpaid`, `failed` and `cancelled` are final. */
+export type FlorinStatus =
+  | 'open'
+  | 'awaiting_payment'
+  | 'checking'
+  | 'processing'
+  | 'paid'
+  | 'overpaid'
+  | 'underpaid'
+  | 'failed'
+  | 'cancelled'
+  | 'expired'
+  | 'blocked';
+
+/**
+ * How the checkout is shown.
+ *
+ * - `frame`, the default: in a frame of the proxy's own origin, out of reach of the page's scripts.
+ * - `inline`: in the element's shadow root, with the page's trust; its `script-src` needs `'wasm-unsafe-eval'`.
+ * - `redirect`: as `frame`, but the payment service's own page gets the whole window.
+ */
+export type FlorinDisplay = 'frame' | 'inline' | 'redirect';
+
+/** How it looks. Without one: what the store's configuration says, then what the customer's system likes. */
+export type FlorinTheme = 'light' | 'dark';
+
+/**
+ * What the element tells its page. The events bubble and leave shadow roots; none holds a token or an address.
+ *
+ * Each is a hint for the page alone, which anybody at the browser can dispatch: the proof of a payment is the signed
+ * webhook, or GET /v1/orders/{id}.
+ */
+export interface FlorinEventMap {
+  /** The checkout's program runs. */
+  'florin-ready': CustomEvent<null>;
+  /** Its height changed, in CSS pixels. The frame has followed already. */
+  'florin-resize': CustomEvent<{ height: number }>;
+  /** The order is shown for the first time, or in another status. */
+  'florin-status': CustomEvent<{ order_id: string; status: FlorinStatus }>;
+  /** The status has become `paid` or `overpaid`; also when a paid order is opened again. */
+  'florin-paid': CustomEvent<{ order_id: string }>;
+  /** The customer leaves a paid order by its link back to the shop. */
+  'florin-close': CustomEvent<null>;
+  /**
+   * A wish was refused or could not be carried out. `code` is one of the proxy's (docs/http.md), `network`,
+   * `load_failed` or `frame_timeout`; `message` is for the developer, in English.
+   */
+  'florin-error': CustomEvent<{ code: string; message: string }>;
+}
+
+/** One product of the store's catalogue. */
+export interface FlorinProductDoor {
+  /** The store's id in the proxy's configuration. */
+  store: string;
+  /** The product's id in the store's catalogue; its price stands there. */
+  product: string;
+  /** How many. One when it is missing. */
+  quantity?: number | `${number}`;
+}
+
+/** A donation that the store declared. */
+export interface FlorinDonationDoor {
+  /** The store's id in the proxy's configuration. */
+  store: string;
+  /** The donation's id in the store's configuration. */
+  donation: string;
+  /** What is given, as a decimal like `"5.00"`. Without it the checkout asks; the bounds are the proxy's either way. */
+  amount?: string;
+}
+
+/** An order that the store's server signed. */
+export interface FlorinOrderTokenDoor {
+  /** Whose pages may show it. May be left out as long as the proxy has one store. */
+  store?: string;
+  /** The signed order: a JWT of at most 2048 characters. */
+  'order-token': string;
+}
+
+/** An order that the store's server opened by POST /v1/orders. */
+export interface FlorinClientTokenDoor {
+  /** Whose pages may show it. May be left out as long as the proxy has one store. */
+  store?: string;
+  /** The `client_token` that the proxy answered. */
+  'client-token': string;
+}
+
+type Doors = FlorinProductDoor & FlorinDonationDoor & FlorinOrderTokenDoor & FlorinClientTokenDoor;
+/** This door, and of the others what it has in common with them. */
+type Only<Door> = Door & { [Name in Exclude<keyof Doors, keyof Door>]?: never };
+
+/** What is to be paid: exactly one of the four. */
+export type FlorinDoor = Only<FlorinProductDoor> | Only<FlorinDonationDoor> | Only<FlorinOrderTokenDoor> | Only<FlorinClientTokenDoor>;
+
+/** How it is shown. A changed attribute starts the element anew. */
+export interface FlorinSettings {
+  display?: FlorinDisplay;
+  /** BCP 47, like `"ar-EG"`. Without one: the page's `<html lang>`, then the browser's languages, then English. */
+  locale?: string;
+  theme?: FlorinTheme;
+  /** A `crypto_code` that is chosen at once when it is offered. */
+  asset?: string;
+}
+
+/** All attributes of the element. */
+export type FlorinCheckoutAttributes = FlorinDoor & FlorinSettings;
+
+/** The element. Its attributes are set as those of any other; it has its methods once florin.js has run. */
+export interface FlorinCheckoutElement extends HTMLElement {
+  /** Asks for the order's state at once. */
+  refresh(): void;
+}
+
+declare global {
+  interface HTMLElementTagNameMap {
+    'florin-checkout': FlorinCheckoutElement;
+  }
+  /** For the listeners of every element, of the document and of the window. */
+  interface GlobalEventHandlersEventMap extends FlorinEventMap {}
+}

@@ -1,0 +1,76 @@
+/** `<florin-checkout>` as a component of React 18 and 19, and as an element in JSX. */
+
+import type { ForwardRefExoticComponent, HTMLAttributes, ReactNode, RefAttributes } from 'react';
+import type {
+  FlorinCheckoutAttributes,
+  FlorinCheckoutElement,
+  FlorinClientTokenDoor,
+  FlorinDonationDoor,
+  FlorinEventMap,
+  FlorinOrderTokenDoor,
+  FlorinProductDoor,
+  FlorinSettings,
+} from './element.js';
+
+export type * from './element.js';
+
+/** How the component reaches florin.js, and whom it tells. */
+export interface FlorinCheckoutHandlers {
+  /**
+   * The address of your proxy's script: `https://pay.shop.example/florin.js`. It is loaded when the component is mounted,
+   * and tried again for as long as it cannot be. Left out when the page has a `<script>` for it.
+   */
+  src?: string;
+  /** The nonce of the page's Content-Security-Policy, for the script. */
+  nonce?: string;
+  /** What the script must be, like `"sha384-…"`. */
+  integrity?: string;
+  /** Shown in place of the children while the script cannot be loaded. A sentence in English when it is missing. */
+  failure?: ReactNode;
+  /** The checkout's program runs. */
+  onReady?: (event: FlorinEventMap['florin-ready']) => void;
+  /** Its height changed, in CSS pixels: `event.detail.height`. */
+  onResize?: (event: FlorinEventMap['florin-resize']) => void;
+  /** The order is shown for the first time, or in another status: `event.detail.status`. */
+  onStatus?: (event: FlorinEventMap['florin-status']) => void;
+  /** The order is paid, as far as this browser knows. Ship when the signed webhook has arrived, not here. */
+  onPaid?: (event: FlorinEventMap['florin-paid']) => void;
+  /** The customer leaves a paid order by its link back to the shop. */
+  onClose?: (event: FlorinEventMap['florin-close']) => void;
+  /** A wish was refused or could not be carried out: `event.detail.code`. Also when the script cannot be loaded. */
+  onError?: (event: FlorinEventMap['florin-error']) => void;
+}
+
+type Tokens = { orderToken: string; clientToken: string };
+type Doors = FlorinProductDoor & FlorinDonationDoor & Tokens;
+type Only<Door> = Door & { [Name in Exclude<keyof Doors, keyof Door>]?: never };
+
+/** What is to be paid: exactly one of the four doors. */
+export type FlorinDoorProps =
+  | Only<FlorinProductDoor>
+  | Only<FlorinDonationDoor>
+  | Only<{ store?: string; orderToken: FlorinOrderTokenDoor['order-token'] }>
+  | Only<{ store?: string; clientToken: FlorinClientTokenDoor['client-token'] }>;
+
+type Own = keyof FlorinCheckoutHandlers | keyof FlorinSettings | keyof Doors;
+
+/** The element's attributes in React's spelling, its events as handlers, and whatever every element has. */
+export type FlorinCheckoutProps = FlorinDoorProps &
+  FlorinSettings &
+  FlorinCheckoutHandlers &
+  Omit<HTMLAttributes<FlorinCheckoutElement>, Own>;
+
+/** The component. Its `ref` is the element, which has its methods once florin.js has run. */
+export const FlorinCheckout: ForwardRefExoticComponent<FlorinCheckoutProps & RefAttributes<FlorinCheckoutElement>>;
+
+/** The element's events as React 19 listens for them. */
+type Listeners = { [Type in keyof FlorinEventMap as `on${Type}`]?: (event: FlorinEventMap[Type]) => void };
+type Everybodys = Omit<HTMLAttributes<FlorinCheckoutElement>, Own | keyof FlorinCheckoutAttributes>;
+
+declare module 'react' {
+  namespace JSX {
+    interface IntrinsicElements {
+      'florin-checkout': FlorinCheckoutAttributes & Listeners & Everybodys & RefAttributes<FlorinCheckoutElement> & { class?: string };
+    }
+  }
+}

@@ -1,0 +1,63 @@
+'use client';
+/**
+ * <florin-checkout> as a component of React. On a server, and until florin.js has run, it is the bare element; all that
+ * it is told stands in its attributes, so a browser takes over what a server wrote.
+ */
+import { createElement, forwardRef, useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from 'react';
+import { loadFlorin } from './index.js';
+
+/** Pauses between tries to load the script: twice the last one, up to the longest. */
+const FIRST_PAUSE_MS = 2000;
+const LONGEST_PAUSE_MS = 30000;
+
+const EVENTS = ['ready', 'resize', 'status', 'paid', 'close', 'error'];
+
+/** An effect before the browser goes on to other things. A server runs none, and React 18 complains of it there. */
+const useEffectAtOnce = typeof document === 'undefined' ? useEffect : useLayoutEffect;
+
+export const FlorinCheckout = forwardRef(function FlorinCheckout(properties, ref) {
+  const { src, nonce, integrity, children, failure, orderToken, clientToken, className, onReady, onResize, onStatus, onPaid, onClose, onError, ...rest } = properties;
+  const element = useRef(null);
+  const handlers = useRef({});
+  const [isMissing, setMissing] = useState(false);
+  useImperativeHandle(ref, () => element.current, []);
+
+  // The element says nothing in the task that puts it into the page: at once is early enough to miss nothing.
+  useEffectAtOnce(() => {
+    handlers.current = { ready: onReady, resize: onResize, status: onStatus, paid: onPaid, close: onClose, error: onError };
+  });
+  useEffectAtOnce(() => {
+    const mounted = new AbortController();
+    const { signal } = mounted;
+    for (const name of EVENTS) element.current.addEventListener('florin-' + name, (event) => handlers.current[name]?.(event), { signal });
+    return () => mounted.abort();
+  }, []);
+
+  useEffect(() => {
+    if (!src) return;
+    let timer;
+    let pause = FIRST_PAUSE_MS;
+    let isOver = false;
+    const load = async () => {
+      try {
+        await loadFlorin(src, { nonce, integrity });
+        if (!isOver) setMissing(false);
+      } catch (error) {
+        if (isOver) return;
+        setMissing(true);
+        console.error(error);
+        element.current.dispatchEvent(new CustomEvent('florin-error', { bubbles: true, composed: true, detail: { code: 'load_failed', message: error.message } }));
+        timer = setTimeout(load, pause);
+        pause = Math.min(2 * pause, LONGEST_PAUSE_MS);
+      }
+    };
+    load();
+    return () => {
+      isOver = true;
+      clearTimeout(timer);
+    };
+  }, [src, nonce, integrity]);
+
+  const attributes = { ...rest, 'order-token': orderToken, 'client-token': clientToken, class: className, ref: element };
+  return createElement('florin-checkout', attributes, isMissing ? (failure ?? 'The checkout could not be loaded. Trying again…') : children);
+});
