@@ -9,10 +9,12 @@
 //!
 //! What needs no browser is compiled and tested anywhere; the rest only for wasm32.
 
+pub mod compare;
 pub mod countdown;
 pub mod event_stream;
 pub mod grouping;
 pub mod links;
+pub mod network_names;
 pub mod pace;
 pub mod phase;
 pub mod qr;
