@@ -18,7 +18,7 @@
   const BASE = new URL('.', script.src).href;
   const ORIGIN = new URL(BASE).origin;
   /** The attributes; in the page's fragment they are written with underscores. */
-  const ATTRIBUTES = ['store', 'product', 'quantity', 'donation', 'amount', 'order-token', 'client-token', 'display', 'locale', 'theme', 'asset'];
+  const ATTRIBUTES = ['store', 'product', 'quantity', 'donation', 'amount', 'order-token', 'client-token', 'display', 'locale', 'theme', 'asset', 'words'];
   /** Each opens one order: exactly one is named. */
   const DOORS = ['product', 'donation', 'order-token', 'client-token'];
   /** Custom properties of the element that reach the frame as well. */

@@ -9,11 +9,8 @@ const FILES = {
   wasm: '%FLORIN:widget_bg.wasm%',
   css: '%FLORIN:florin.css%',
 };
-/** One file per language; the first is the one that everybody else reads. */
-const LANGUAGES = {
-  en: '%FLORIN:en.json%',
-  ar: '%FLORIN:ar.json%',
-};
+/** The languages by tag, each with the hash in its file's name. */
+const LANGUAGES = new URLSearchParams('%LANGUAGES%');
 const REQUEST_TIMEOUT_MS = 20000;
 /** The order of a page that was given a token in its address. */
 const GIVEN = 'florin';
@@ -61,13 +58,66 @@ const loadStyle = once(async () => {
   return sheet;
 });
 
-/** The best language for what is wished: `pt-BR` is read as `pt`. */
-const language = (wished) => {
-  for (const tag of [wished, document.documentElement.lang, ...navigator.languages]) {
-    const code = (tag || '').toLowerCase().split('-')[0];
-    if (LANGUAGES[code]) return code;
+/** Where the customer's own choice of a language is kept. */
+const CHOSEN = 'florin:locale';
+
+/**
+ * The best language for what is wished, as `[file, locale]`: the tag of a file, and the tag by which numbers and times
+ * are written, `de-CH` for instance. Its digits are those of the wallets everywhere.
+ */
+const language = (...wished) => {
+  for (const tag of [recall(CHOSEN), ...wished, document.documentElement.lang, ...navigator.languages, 'en']) {
+    try {
+      const locale = new Intl.Locale(tag, { numberingSystem: 'latn' });
+      const { language, script, region } = locale.maximize();
+      // Whose writing differs from what the language's own file has.
+      const other = { no: 'nb', nn: 'nb', zh: script === 'Hant' && 'zh-TW', pt: region !== 'BR' && 'pt-PT' };
+      const file = other[language] || language;
+      if (LANGUAGES.has(file)) return [file, '' + locale];
+    } catch {
+      // Not a tag at all.
+    }
   }
-  return 'en';
+};
+
+/** The texts of a language, with the shop's own in their places: `own` is JSON, `{"de": {"paid": "…"}}`. */
+const loadWords = async (file, own) => {
+  const words = await (await get('assets/' + file + '-' + LANGUAGES.get(file) + '.json')).json();
+  if (!own) return words;
+  const gaps = (text) => JSON.stringify(text.match(/\{\w+\}/g)?.sort());
+  let texts = {};
+  try {
+    texts = JSON.parse(own)[file] || {};
+  } catch {
+    console.error('florin: words is not JSON like {"' + file + '": {"paid": "' + words.paid + '"}}: ' + own);
+  }
+  for (const [key, text] of Object.entries(texts)) {
+    const known = words[key];
+    if (typeof known === 'string' && typeof text === 'string' && gaps(text) === gaps(known)) words[key] = text;
+    else console.error('florin: words: "' + key + '" is left as it is: ' + (known ? 'its text needs the same {…} as "' + (known.other || known) + '"' : 'there is no such text'));
+  }
+  return words;
+};
+
+/** The element whose customer has just chosen a language: its new menu takes the focus of the old one. */
+let choosing;
+
+/** The menu of languages, each by its own name. */
+const menu = ({ element, make, restart }, label, file) => {
+  const named = (tag) => {
+    const name = new Intl.DisplayNames(tag, { type: 'language' }).of(tag);
+    return make('option', { value: tag, lang: tag }, name[0].toLocaleUpperCase(tag) + name.slice(1));
+  };
+  const options = [...LANGUAGES.keys()].map(named).sort((a, b) => a.text.localeCompare(b.text));
+  const select = make('select', { className: 'language', ariaLabel: label }, ...options);
+  select.onchange = () => {
+    remember(CHOSEN, select.value);
+    choosing = element;
+    restart();
+  };
+  select.setAttribute('part', 'language');
+  select.value = file;
+  return select;
 };
 
 /** Shows the checkout: as the proxy's own page, or in the element of a shop's page. */
@@ -95,8 +145,11 @@ const page = (stage) => {
     const kept = recall(GIVEN) || '';
     given[kept.includes('.') ? 'order-token' : 'client-token'] = kept;
   }
-  if (parent === window) element.style.setProperty('--florin-min-height', '100vh');
-  else if (origin) {
+  if (parent === window) {
+    element.style.setProperty('--florin-min-height', '100vh');
+    // Only the store's own pages frame this one, but anybody can send a link to it: no stranger words a checkout.
+    told.delete('words');
+  } else if (origin) {
     const tell = (type, detail) => parent.postMessage({ florin: 1, type, detail }, origin);
     EVENTS.forEach((type) => element.addEventListener('florin-' + type, (event) => tell(type, event.detail), { signal }));
     addEventListener('message', ({ data, source, origin: from }) => {
@@ -105,7 +158,7 @@ const page = (stage) => {
   }
   addEventListener('hashchange', stage.restart, { signal });
   TOKENS.forEach((name) => element.style.setProperty(name, told.get(name)));
-  document.documentElement.lang = language(told.get('locale'));
+  document.documentElement.lang = language(told.get('locale'))[0];
   const theme = told.get('theme');
   if (theme) document.documentElement.dataset.theme = theme;
   show(stage, (name) => (name in given ? given[name] : told.get(name.replace('-', '_'))), true);
@@ -113,7 +166,7 @@ const page = (stage) => {
 
 const show = async (stage, read, isPage) => {
   const { element, signal, make } = stage;
-  const locale = language(read('locale'));
+  const [file, locale] = language(read('locale'));
   const open = opener(stage, read);
   let first = open(false);
   first.catch(() => {});
@@ -122,7 +175,8 @@ const show = async (stage, read, isPage) => {
   const skeleton = make('div', { className: 'florin' }, make('aside', { className: 'summary' }, bar(), bar()), make('section', { className: 'main' }, bar(), bar(), bar(), bar()));
   skeleton.setAttribute('aria-busy', 'true');
   skeleton.dataset.theme = read('theme') || '';
-  const spoken = get(LANGUAGES[locale]).then((file) => file.json());
+  const spoken = loadWords(file, read('words'));
+  spoken.catch(() => {});
   let waiting = true;
   const style = loadStyle().then((sheet) => {
     element.shadowRoot.adoptedStyleSheets = [sheet];
@@ -136,10 +190,12 @@ const show = async (stage, read, isPage) => {
     if (signal.aborted) return;
     waiting = false;
     stage.show(place);
+    const languages = menu(stage, words.language, file);
     const mounted = program.mount(place, {
       base: BASE,
       words,
-      locale: locale === 'ar' ? 'ar-u-nu-latn' : locale,
+      locale,
+      menu: languages,
       theme: read('theme') || '',
       asset: read('asset') || '',
       heading: isPage ? 'h1' : 'p',
@@ -156,6 +212,8 @@ const show = async (stage, read, isPage) => {
     });
     signal.addEventListener('abort', () => program.unmount(mounted));
     stage.onRefresh(() => program.refresh(mounted));
+    if (choosing === element) languages.focus();
+    choosing = 0;
     stage.emit('ready');
   } catch (error) {
     waiting = false;

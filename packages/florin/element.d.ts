@@ -103,6 +103,11 @@ export interface FlorinSettings {
   display?: FlorinDisplay;
   /** BCP 47, like `"ar-EG"`. Without one: the page's `<html lang>`, then the browser's languages, then English. */
   locale?: string;
+  /**
+   * The shop's own words for some of the texts, as JSON by language: `{"de": {"paid": "…"}}`. Keys and gaps are those of the
+   * English file. They hold in a frame and inline.
+   */
+  words?: string;
   theme?: FlorinTheme;
   /** A `crypto_code` that is chosen at once when it is offered. */
   asset?: string;

@@ -8,6 +8,7 @@ mod account;
 mod browser_codes;
 mod browser_doors;
 mod browser_hosted;
+mod browser_languages;
 mod browser_late;
 mod browser_reach;
 mod browser_receipt;

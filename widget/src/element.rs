@@ -7,7 +7,7 @@ use std::rc::Rc;
 use leptos::mount::mount_to;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
-use web_sys::HtmlElement;
+use web_sys::{HtmlElement, Node};
 
 use crate::checkout::Checkout;
 use crate::live::Live;
@@ -24,7 +24,10 @@ extern "C" {
     /// The language file.
     #[wasm_bindgen(method, getter)]
     pub(crate) fn words(this: &Host) -> JsValue;
-    /// The language file's tag, BCP 47.
+    /// The menu of languages.
+    #[wasm_bindgen(method, getter)]
+    pub(crate) fn menu(this: &Host) -> Node;
+    /// How numbers and times are written, BCP 47; its language is the file's.
     #[wasm_bindgen(method, getter)]
     pub(crate) fn locale(this: &Host) -> String;
     /// `light`, `dark`, or anything else for what the store and the customer's system say.

@@ -8,6 +8,11 @@ use wasm_bindgen::{JsCast as _, JsValue};
 pub(crate) struct Parsed(pub(crate) JsValue);
 
 impl Parsed {
+    /// The text of a member whose name is only known when it is asked for.
+    pub(crate) fn text_of(&self, key: &str) -> Option<String> {
+        self.member(key)?.as_string()
+    }
+
     fn member(&self, key: &str) -> Option<JsValue> {
         Reflect::get(&self.0, &JsValue::from_str(key)).ok()
     }

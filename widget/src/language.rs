@@ -23,6 +23,12 @@ extern "C" {
     #[wasm_bindgen(catch, method)]
     fn format(this: &DateTimeFormat, date: &Date) -> Result<String, JsValue>;
 
+    type PluralRules;
+    #[wasm_bindgen(catch, constructor, js_namespace = Intl)]
+    fn new(locale: &str) -> Result<PluralRules, JsValue>;
+    #[wasm_bindgen(method)]
+    fn select(this: &PluralRules, number: u32) -> String;
+
     type RelativeTimeFormat;
     #[wasm_bindgen(catch, constructor, js_namespace = Intl)]
     fn new(locale: &str) -> Result<RelativeTimeFormat, JsValue>;
@@ -53,6 +59,22 @@ impl Language {
     /// The text of a key with its gaps filled.
     pub(crate) fn sentence(&self, key: &'static str, values: &[(&str, &str)]) -> String {
         fill(&self.word(key), values)
+    }
+
+    /// The same for a text whose grammar follows a number: the file holds one for each category of `Intl.PluralRules`.
+    pub(crate) fn counted(
+        &self,
+        key: &'static str,
+        number: u32,
+        values: &[(&str, &str)],
+    ) -> String {
+        let category = PluralRules::new(&self.locale).map(|rules| rules.select(number));
+        let forms = self.words.object(key);
+        let form = forms.and_then(|forms| {
+            let form = category.ok().and_then(|category| forms.text_of(&category));
+            form.or_else(|| forms.text("other"))
+        });
+        fill(&form.unwrap_or_default(), values)
     }
 
     /// The language's tag.

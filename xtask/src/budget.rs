@@ -15,6 +15,9 @@ const CHECKOUT_BYTES: usize = 90_000;
 /// Brotli bytes of the loader, which every page of the shop pays.
 const LOADER_BYTES: usize = 3_000;
 
+/// Brotli bytes of any one language.
+const LANGUAGE_BYTES: usize = 4_000;
+
 /// What is shown as one row: its name, and the files of it by the beginning and the end of their names in `dist/`.
 const ROWS: [(&str, &[(&str, &str)]); 7] = [
     ("WebAssembly", &[("assets/widget_bg-", ".wasm")]),
@@ -78,7 +81,30 @@ pub(crate) fn print(workspace: &Workspace) -> anyhow::Result<bool> {
     let loader = loader.context("the loader is a row of the table")?.1;
     let checkout_kept = verdict("whole checkout", total.brotli, CHECKOUT_BYTES);
     let loader_kept = verdict("florin.js", loader.brotli, LOADER_BYTES);
-    Ok(checkout_kept && loader_kept)
+    let (largest, brotli) = largest_language(&workspace.root, &workspace.dist())?;
+    let language_kept = verdict(
+        &format!("largest language, {largest}"),
+        brotli,
+        LANGUAGE_BYTES,
+    );
+    Ok(checkout_kept && loader_kept && language_kept)
+}
+
+/// The tag of the language that travels as the most bytes, and how many these are.
+fn largest_language(root: &Path, dist: &Path) -> anyhow::Result<(String, usize)> {
+    let folder = root.join("widget/locales");
+    let reading = || format!("{} cannot be read", folder.display());
+    let mut largest = (String::new(), 0);
+    for file in fs::read_dir(&folder).with_context(reading)? {
+        let name = file.with_context(reading)?.file_name();
+        let name = name.to_string_lossy();
+        let tag = name.trim_end_matches(".json");
+        let brotli = size_of(dist, &format!("assets/{tag}-"), ".json")?.brotli;
+        if brotli > largest.1 {
+            largest = (tag.to_owned(), brotli);
+        }
+    }
+    Ok(largest)
 }
 
 fn verdict(name: &str, brotli: usize, promised: usize) -> bool {

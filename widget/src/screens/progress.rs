@@ -77,7 +77,11 @@ fn blocks(checkout: Checkout) -> Node {
         };
         let (done, all) = (count.min(required).to_string(), required.to_string());
         let values = [("count", done.as_str()), ("required", all.as_str())];
-        let words = checkout.sentence("confirmations", &values);
+        let words = checkout.parts().map(|parts| {
+            let language = &parts.language;
+            language.counted("confirmations", required, &values)
+        });
+        let words = words.unwrap_or_default();
         if heard {
             checkout.said.set(words.clone());
         }

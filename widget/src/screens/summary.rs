@@ -44,6 +44,7 @@ pub(super) fn show(checkout: Checkout) -> Node {
                     .into(),
             }
         }))
+        .all(checkout.parts().map(|parts| parts.host.menu()))
         .into()
 }
 

@@ -18,7 +18,30 @@ fn a_value_is_not_searched_for_gaps() {
     assert_eq!(fill("{store}", &values), "{title}");
 }
 
-fn words(language: &str) -> BTreeMap<String, String> {
+/// A text, or one for each grammatical number by its category.
+#[derive(serde::Deserialize)]
+#[serde(untagged)]
+enum Text {
+    One(String),
+    Counted(BTreeMap<String, String>),
+}
+
+impl Text {
+    /// Every form; the first is that of `other`, which each language has.
+    fn forms(&self) -> Vec<&str> {
+        match self {
+            Self::One(text) => vec![text],
+            Self::Counted(forms) => {
+                let rest = forms.iter().filter(|(category, _)| *category != "other");
+                let mut all = vec![forms["other"].as_str()];
+                all.extend(rest.map(|(_, text)| text.as_str()));
+                all
+            }
+        }
+    }
+}
+
+fn words(language: &str) -> BTreeMap<String, Text> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("locales");
     let text = fs::read_to_string(path.join(language)).unwrap();
     serde_json::from_str(&text).unwrap()
@@ -37,7 +60,10 @@ fn gaps(text: &str) -> Vec<&str> {
 #[test]
 fn every_language_has_the_same_texts_with_the_same_gaps() {
     let english = words("en.json");
-    for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("locales")).unwrap() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("locales");
+    let files: Vec<_> = fs::read_dir(folder).unwrap().collect();
+    assert_eq!(files.len(), 50);
+    for entry in files {
         let name = entry.unwrap().file_name().into_string().unwrap();
         let translated = words(&name);
         assert!(
@@ -45,8 +71,12 @@ fn every_language_has_the_same_texts_with_the_same_gaps() {
             "{name} has other keys"
         );
         for (key, text) in &translated {
-            assert_eq!(gaps(text), gaps(&english[key]), "{name}: {key}");
-            assert!(!text.is_empty(), "{name}: {key}");
+            let same_kind = matches!(text, Text::One(_)) == matches!(english[key], Text::One(_));
+            assert!(same_kind, "{name}: {key}");
+            for form in text.forms() {
+                assert_eq!(gaps(form), gaps(english[key].forms()[0]), "{name}: {key}");
+                assert!(!form.trim().is_empty(), "{name}: {key}");
+            }
         }
     }
 }

@@ -16,6 +16,9 @@ pub(super) type Files = BTreeMap<String, Vec<u8>>;
 /// The files that are named by their content: by the name that `%FLORIN:…%` calls them, path in `dist/` and content.
 type Assets = BTreeMap<String, (String, Vec<u8>)>;
 
+/// Stands in `host.js` for the languages: `ar=0a1b2c3d&de=…`, each tag with the hash in its file's name.
+const LANGUAGES: &str = "%LANGUAGES%";
+
 /// The sheets of `widget/styles`, in this order in one file: what comes later wins.
 const STYLES: [&str; 14] = [
     "tokens",
@@ -55,13 +58,10 @@ pub(super) fn files(root: &Path, built: &Path, minify: Minify<'_>) -> anyhow::Re
     ] {
         add(&mut assets, name, strip_css::strip(&style)?.into_bytes());
     }
-    for name in names(&widget.join("locales"))? {
-        let language = compact_json(&widget.join("locales").join(&name))?;
-        add(&mut assets, &name, language);
-    }
+    let languages = languages(&widget.join("locales"), &mut assets)?;
     // After all that it names, since its own name follows from its content.
     let host = minify(&text(&widget.join("host.js"))?, Kind::Module)?;
-    let host = fill(&host, "host.js", &assets)?;
+    let host = fill(&host, "host.js", &assets)?.replace(LANGUAGES, &languages);
     add(&mut assets, "host.js", host.into_bytes());
 
     let loader = minify(&text(&widget.join("florin.js"))?, Kind::Script)?;
@@ -120,6 +120,20 @@ pub(super) fn write(dist: &Path, files: &Files) -> anyhow::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Adds the language files and lists them as [`LANGUAGES`] does.
+fn languages(folder: &Path, assets: &mut Assets) -> anyhow::Result<String> {
+    let mut list = Vec::new();
+    for name in names(folder)? {
+        add(assets, &name, compact_json(&folder.join(&name))?);
+        let tag = name.trim_end_matches(".json");
+        let path = &assets[&name].0;
+        let hash = path.trim_start_matches("assets/").trim_start_matches(tag);
+        let hash = hash.trim_start_matches('-').trim_end_matches(".json");
+        list.push(format!("{tag}={hash}"));
+    }
+    Ok(list.join("&"))
 }
 
 /// All of [`STYLES`] as one sheet. A sheet of the folder that the list does not name is an error: it would be served

@@ -19,10 +19,7 @@ fn small_widget() -> Folder {
     }
     for (name, text) in [
         ("widget/florin.js", "go('%FLORIN:host.js%');"),
-        (
-            "widget/host.js",
-            "go('%FLORIN:widget.js%', '%FLORIN:en.json%');",
-        ),
+        ("widget/host.js", "go('%FLORIN:widget.js%', '%LANGUAGES%');"),
         ("packages/florin/element.d.ts", "export {};"),
         ("widget/page.css", "b { color: red }"),
         ("widget/locales/en.json", "{ \"paid\": \"Paid\" }"),
@@ -76,11 +73,11 @@ fn the_loader_names_files_by_their_content() {
     // … and so is the file that names them: it changes its own name with theirs.
     assert_eq!(
         String::from_utf8_lossy(&files["florin.js"]),
-        "go('assets/host-2a16cc4b.js'); // Script"
+        "go('assets/host-9927f573.js'); // Script"
     );
     assert_eq!(
-        String::from_utf8_lossy(&files["assets/host-2a16cc4b.js"]),
-        "go('assets/widget-53a986b3.js', 'assets/en-94df29b3.json'); // Module"
+        String::from_utf8_lossy(&files["assets/host-9927f573.js"]),
+        "go('assets/widget-53a986b3.js', 'en=94df29b3'); // Module"
     );
     assert_eq!(
         files["assets/widget-53a986b3.js"],

@@ -1,0 +1,173 @@
+//! Every customer in their own language.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use tests::{Browser, Site, Wishes, World, eventually};
+
+/// What a language file holds, by the language's tag.
+fn languages() -> BTreeMap<String, Value> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../widget/locales");
+    let files = std::fs::read_dir(folder).unwrap();
+    let read = |file: std::fs::DirEntry| {
+        let tag = file.file_name().into_string().unwrap().replace(".json", "");
+        let text = std::fs::read_to_string(file.path()).unwrap();
+        (tag, serde_json::from_str(&text).unwrap())
+    };
+    files.map(|file| read(file.unwrap())).collect()
+}
+
+async fn shown(browser: &Browser) -> (String, String, String) {
+    let script = "const root = document.querySelector('florin-checkout')?.shadowRoot?.querySelector('.florin[dir]'); \
+        return [root?.lang ?? '', root?.dir ?? '', root?.querySelector('h2')?.textContent ?? '']";
+    let seen = browser.runs(script, &[]).await;
+    let text = |index: usize| seen[index].as_str().unwrap_or_default().to_owned();
+    (text(0), text(1), text(2))
+}
+
+#[tokio::test]
+async fn the_browser_writes_every_language_and_each_has_its_grammatical_numbers() {
+    let browser = Browser::open().await;
+    let mut unknown = Vec::new();
+    for (tag, words) in languages() {
+        let script = "return [Intl.PluralRules.supportedLocalesOf(arguments[0]).length, \
+            new Intl.PluralRules(arguments[0]).resolvedOptions().pluralCategories.sort()]";
+        let known = browser.runs(script, &[json!(tag)]).await;
+        let mut forms: Vec<&String> = words["confirmations"].as_object().unwrap().keys().collect();
+        forms.sort();
+        if known[0] == 0 {
+            unknown.push(tag);
+        } else {
+            assert_eq!(known[1], json!(forms), "{tag}");
+        }
+    }
+    // Chromium's data leave out Icelandic, whose texts are shown with the numbers of the browser's own language.
+    assert!(unknown.iter().all(|tag| tag == "is"), "{unknown:?}");
+    browser.end().await;
+}
+
+#[tokio::test]
+async fn the_language_is_the_shops_wish_in_its_closest_form() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    let languages = languages();
+    for (wish, file, direction) in [
+        ("de-CH", "de", "ltr"),
+        ("fa", "fa", "rtl"),
+        ("pt-BR", "pt", "ltr"),
+        ("pt-AO", "pt-PT", "ltr"),
+        ("zh-Hant-HK", "zh-TW", "ltr"),
+        ("zh-SG", "zh", "ltr"),
+        ("no", "nb", "ltr"),
+        ("iw", "he", "rtl"),
+        ("tlh", "en", "ltr"),
+        ("not a tag", "en", "ltr"),
+    ] {
+        browser.goes_to("about:blank").await;
+        let door = "store=demo&product=ebook";
+        let page = format!("{}/pay?store=demo#{door}&locale={wish}", world.proxy_url());
+        browser.goes_to(&page).await;
+        browser.sees("asset-BTC").await;
+        let heading = languages[file]["choose"].as_str().unwrap().to_owned();
+        let (lang, dir, said) = shown(&browser).await;
+        assert_eq!((dir.as_str(), said), (direction, heading), "{wish}");
+        assert!(lang.ends_with("-u-nu-latn"), "{wish}: {lang}");
+        let root = browser
+            .runs("return document.documentElement.lang", &[])
+            .await;
+        assert_eq!(root, file, "{wish}");
+    }
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_customer_changes_the_language_and_keeps_the_order_and_the_choice() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    browser.goes_to(&world.checkout_page()).await;
+    browser.presses("asset-BTC").await;
+    let address = browser.reads("address").await;
+    let choose = "const root = document.querySelector('florin-checkout').shadowRoot; \
+        const menu = root.querySelector('.language'); menu.focus(); menu.value = 'ja'; \
+        menu.dispatchEvent(new Event('change')); return [...menu.options].map((one) => one.text)";
+    let offered = browser.runs(choose, &[]).await;
+    let offered: Vec<&str> = offered
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(Value::as_str)
+        .collect();
+    assert_eq!(offered.len(), 50);
+    for name in ["Deutsch", "日本語", "العربية", "Français"] {
+        assert!(offered.contains(&name), "{name} in {offered:?}");
+    }
+    let japanese = &languages()["ja"];
+    let marked = japanese["i_have_paid"].as_str().unwrap();
+    eventually("the checkout speaks Japanese", async || {
+        (browser.reads("i-have-paid").await == marked).then_some(())
+    })
+    .await;
+    assert_eq!(browser.reads("address").await, address);
+    let focused =
+        "return document.querySelector('florin-checkout').shadowRoot.activeElement?.className";
+    assert_eq!(browser.runs(focused, &[]).await, "language");
+    browser.reloads().await;
+    assert_eq!(browser.reads("i-have-paid").await, marked);
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_shop_says_it_in_its_own_words_where_they_fit() {
+    let site = Site::open().await;
+    let world = World::start_with(Wishes {
+        origins: vec![site.url().to_owned()],
+        ..Wishes::default()
+    })
+    .await;
+    let words = json!({ "en": {
+        "choose": "Which coin, <b>friend</b>?",
+        "thanks": "No gap for the name of the store.",
+        "nonsense": "There is no such text.",
+    }, "de": { "choose": "Welche Münze?" } });
+    let body = format!(
+        "<script src=\"{}/florin.js\"></script>\
+         <florin-checkout store=\"demo\" product=\"ebook\" locale=\"en\" words='{words}'></florin-checkout>",
+        world.proxy_url()
+    );
+    site.shows("", &body);
+    let browser = Browser::open().await;
+    browser.goes_to(site.url()).await;
+    browser.enters_the_checkout().await;
+    browser.sees("asset-BTC").await;
+    let (_, _, heading) = shown(&browser).await;
+    assert_eq!(heading, "Which coin, <b>friend</b>?");
+    let complaints = browser.complaints().await.join("\n");
+    assert!(
+        complaints.contains("\\\"thanks\\\" is left as it is"),
+        "{complaints}"
+    );
+    assert!(
+        complaints.contains("\\\"nonsense\\\" is left as it is"),
+        "{complaints}"
+    );
+    assert!(!complaints.contains("choose"), "{complaints}");
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_link_to_the_checkouts_own_page_brings_no_words() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    let words = "%7B%22en%22%3A%7B%22choose%22%3A%22Pay%20me%20instead%22%7D%7D";
+    let page = format!("{}&locale=en&words={words}", world.checkout_page());
+    browser.goes_to(&page).await;
+    browser.sees("asset-BTC").await;
+    let (_, _, heading) = shown(&browser).await;
+    assert_eq!(heading, languages()["en"]["choose"]);
+    browser.end().await;
+    world.end().await;
+}
