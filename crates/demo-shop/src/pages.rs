@@ -12,4 +12,5 @@ pub(crate) mod not_found;
 pub(crate) mod orders_json;
 pub(crate) mod storefront;
 pub(crate) mod thanks;
+pub(crate) mod theme_builder;
 pub(crate) mod webhook;

@@ -45,6 +45,7 @@ fn router(shop: Arc<Shop>) -> Router {
             "/hosted",
             get(pages::hosted::show).post(pages::hosted::check_out),
         )
+        .route("/theme-builder", get(pages::theme_builder::show))
         .route("/thanks", get(pages::thanks::show))
         .route("/orders.json", get(pages::orders_json::show))
         .route("/florin", post(pages::webhook::receive))

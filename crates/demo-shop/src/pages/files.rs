@@ -5,7 +5,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 /// Name, media type and text of each file.
-const FILES: [(&str, &str, &str); 6] = [
+const FILES: [(&str, &str, &str); 8] = [
     (
         "shop.css",
         "text/css; charset=utf-8",
@@ -15,6 +15,16 @@ const FILES: [(&str, &str, &str); 6] = [
         "shop.js",
         "text/javascript; charset=utf-8",
         include_str!("../../site/shop.js"),
+    ),
+    (
+        "theme-builder.css",
+        "text/css; charset=utf-8",
+        include_str!("../../site/theme-builder.css"),
+    ),
+    (
+        "theme-builder.js",
+        "text/javascript; charset=utf-8",
+        include_str!("../../site/theme-builder.js"),
     ),
     (
         "ebook.svg",
