@@ -22,7 +22,7 @@
   /** Each opens one order: exactly one is named. */
   const DOORS = ['product', 'donation', 'order-token', 'client-token'];
   /** Custom properties of the element that reach the frame as well. */
-  const TOKENS = ['accent', 'on-accent', 'radius', 'font', 'ground', 'side', 'ink', 'soft', 'line'].map((name) => '--florin-' + name);
+  const TOKENS = ['accent', 'on-accent', 'ground', 'side', 'ink', 'soft', 'line', 'warn', 'bad', 'radius', 'font', 'density'].map((name) => '--florin-' + name);
   const EVENTS = ['ready', 'resize', 'status', 'paid', 'close', 'error'];
   const FRAME_TIMEOUT_MS = 15000;
 

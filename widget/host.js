@@ -8,6 +8,7 @@ const FILES = {
   glue: '%FLORIN:widget.js%',
   wasm: '%FLORIN:widget_bg.wasm%',
   css: '%FLORIN:florin.css%',
+  theme: '%FLORIN:theme.js%',
 };
 /** The languages by tag, each with the hash in its file's name. */
 const LANGUAGES = new URLSearchParams('%LANGUAGES%');
@@ -57,6 +58,7 @@ const loadStyle = once(async () => {
   sheet.replaceSync(await (await get(FILES.css)).text());
   return sheet;
 });
+const loadTheme = once(() => import(BASE + FILES.theme));
 
 /** Where the customer's own choice of a language is kept. */
 const CHOSEN = 'florin:locale';
@@ -157,10 +159,9 @@ const page = (stage) => {
     }, { signal });
   }
   addEventListener('hashchange', stage.restart, { signal });
-  TOKENS.forEach((name) => element.style.setProperty(name, told.get(name)));
+  loadTheme().then(({ wear }) => wear(element, '--florin-', TOKENS.map((name) => [name.slice(9), told.get(name)])), () => {});
   document.documentElement.lang = language(told.get('locale'))[0];
-  const theme = told.get('theme');
-  if (theme) document.documentElement.dataset.theme = theme;
+  document.documentElement.dataset.theme = told.get('theme') || '';
   show(stage, (name) => (name in given ? given[name] : told.get(name.replace('-', '_'))), true);
 };
 
@@ -170,33 +171,42 @@ const show = async (stage, read, isPage) => {
   const open = opener(stage, read);
   let first = open(false);
   first.catch(() => {});
-  const place = make('div');
+  const themed = (...children) => {
+    const place = make('div', { className: 'theme' }, ...children);
+    place.dataset.theme = read('theme') || '';
+    return place;
+  };
+  const appear = (place, { dress, ahead }) => {
+    stage.show(place);
+    if (isPage) dress(place, read('theme'), ahead(), isPage);
+  };
+  const place = themed();
   const bar = () => make('div', { className: 'bar' });
   const skeleton = make('div', { className: 'florin' }, make('aside', { className: 'summary' }, bar(), bar()), make('section', { className: 'main' }, bar(), bar(), bar(), bar()));
   skeleton.setAttribute('aria-busy', 'true');
-  skeleton.dataset.theme = read('theme') || '';
   const spoken = loadWords(file, read('words'));
   spoken.catch(() => {});
   let waiting = true;
-  const style = loadStyle().then((sheet) => {
+  const style = Promise.all([loadStyle(), loadTheme()]).then(([sheet, theme]) => {
     element.shadowRoot.adoptedStyleSheets = [sheet];
-    if (!signal.aborted && waiting) stage.show(skeleton);
+    if (!signal.aborted && waiting) appear(themed(skeleton), theme);
+    return theme;
   });
   const observer = new ResizeObserver(([entry]) => stage.emit('resize', { height: Math.ceil(entry.contentRect.height) }));
   observer.observe(place);
   signal.addEventListener('abort', () => observer.disconnect());
   try {
-    const [words, program] = await Promise.all([spoken, loadProgram(), style]);
+    const [words, program, theme] = await Promise.all([spoken, loadProgram(), style]);
     if (signal.aborted) return;
     waiting = false;
-    stage.show(place);
+    appear(place, theme);
+    let dressed;
     const languages = menu(stage, words.language, file);
     const mounted = program.mount(place, {
       base: BASE,
       words,
       locale,
       menu: languages,
-      theme: read('theme') || '',
       asset: read('asset') || '',
       heading: isPage ? 'h1' : 'p',
       repeatable: !read('client-token') && !read('order-token'),
@@ -204,6 +214,12 @@ const show = async (stage, read, isPage) => {
       open: (again, amount) => {
         const answer = first || open(again, amount);
         first = 0;
+        answer.then(({ body }) => {
+          if (dressed || signal.aborted || !body.store) return;
+          dressed = true;
+          theme.dress(place, read('theme'), body.store, isPage);
+          theme.check(place);
+        }, () => {});
         return answer;
       },
       emit: stage.emit,

@@ -28,8 +28,8 @@ export type FlorinStatus =
  */
 export type FlorinDisplay = 'frame' | 'inline' | 'redirect';
 
-/** How it looks. Without one: what the store's configuration says, then what the customer's system likes. */
-export type FlorinTheme = 'light' | 'dark';
+/** How it looks. Without one, and by `auto`: what the store's configuration says, then what the customer's system likes. */
+export type FlorinTheme = 'auto' | 'light' | 'dark' | 'contrast' | 'paper' | 'midnight' | 'sorbet';
 
 /**
  * What the element tells its page. The events bubble and leave shadow roots; none holds a token or an address.

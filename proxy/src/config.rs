@@ -3,6 +3,7 @@
 mod check;
 mod check_donation;
 mod check_store;
+mod check_theme;
 mod check_token_keys;
 mod client_settings;
 mod network;

@@ -68,6 +68,7 @@ pub(crate) fn store_view(store: &Store) -> StoreView {
         name: store.name.clone(),
         support_url: store.support_url.clone(),
         theme: store.theme.clone(),
+        theme_tokens: store.theme_tokens.clone(),
     }
 }
 

@@ -233,6 +233,12 @@ impl Browser {
             .await;
     }
 
+    /// Looks at the page as somebody whose system asks for this: a media feature and its value.
+    pub async fn prefers(&self, feature: &str, value: &str) {
+        let features = json!({ "features": [{ "name": feature, "value": value }] });
+        self.tells("Emulation.setEmulatedMedia", features).await;
+    }
+
     /// Runs a script in every page and frame that is loaded from here on, before its own.
     pub async fn runs_before_every_page(&self, script: &str) {
         let source = json!({ "source": script });

@@ -30,9 +30,6 @@ extern "C" {
     /// How numbers and times are written, BCP 47; its language is the file's.
     #[wasm_bindgen(method, getter)]
     pub(crate) fn locale(this: &Host) -> String;
-    /// `light`, `dark`, or anything else for what the store and the customer's system say.
-    #[wasm_bindgen(method, getter)]
-    pub(crate) fn theme(this: &Host) -> String;
     /// A `crypto_code` to choose at once; empty for none.
     #[wasm_bindgen(method, getter)]
     pub(crate) fn asset(this: &Host) -> String;

@@ -16,6 +16,7 @@ pub mod grouping;
 pub mod links;
 pub mod network_names;
 pub mod pace;
+pub mod parts;
 pub mod phase;
 pub mod qr;
 pub mod typed_amount;

@@ -16,16 +16,21 @@ use wasm_bindgen::JsCast as _;
 use wasm_bindgen::closure::Closure;
 use web_sys::{Document, Element, Event, Node};
 
+use crate::parts;
+
 /// The namespace of drawings.
 const SVG: &str = "http://www.w3.org/2000/svg";
 
 /// An element.
 pub(crate) struct Tag(Element);
 
-/// An element with a class; an empty class is left out.
+/// An element with classes, empty for none, and the parts that follow from them.
 pub(crate) fn tag(name: &str, class: &str) -> Tag {
     let element = document().create_element(name);
     let tag = Tag(element.expect("the names of elements are written in this crate"));
+    if let Some(parts) = parts::of(name, class) {
+        set(&tag.0, "part", parts);
+    }
     if class.is_empty() {
         tag
     } else {

@@ -33,23 +33,12 @@ pub(crate) fn all(checkout: Checkout) -> Node {
         return nothing();
     };
     let said = checkout.said;
-    let chosen = parts.host.theme();
-    let theme = move || {
-        let store = checkout
-            .order
-            .with(|order| order.as_ref().map(|order| order.store.theme.clone()));
-        let chosen = Some(chosen.clone()).filter(|name| name == "light" || name == "dark");
-        chosen.or(store)
-    };
     tag("div", "florin")
-        .attr("part", "checkout")
         .attr("lang", parts.language.locale())
         .attr("dir", parts.language.direction())
-        .live_attr("data-theme", theme)
         .with(summary::show(checkout))
         .with(
             tag("section", "main")
-                .attr("part", "main")
                 .attr("aria-label", checkout.word("payment"))
                 .with(banner::show(checkout))
                 .with(current(checkout)),
@@ -152,7 +141,6 @@ fn coins(amount: &str, asset: &str) -> String {
 fn button(class: &'static str, words: String, act: impl Fn() + 'static) -> Tag {
     tag("button", class)
         .attr("type", "button")
-        .attr("part", "button")
         .text(words)
         .on_click(act)
 }

@@ -19,11 +19,12 @@ const LOADER_BYTES: usize = 3_000;
 const LANGUAGE_BYTES: usize = 4_000;
 
 /// What is shown as one row: its name, and the files of it by the beginning and the end of their names in `dist/`.
-const ROWS: [(&str, &[(&str, &str)]); 7] = [
+const ROWS: [(&str, &[(&str, &str)]); 8] = [
     ("WebAssembly", &[("assets/widget_bg-", ".wasm")]),
     ("its JavaScript", &[("assets/widget-", ".js")]),
     ("florin.js", &[("florin.js", "")]),
     ("host.js", &[("assets/host-", ".js")]),
+    ("theme.js", &[("assets/theme-", ".js")]),
     ("florin.css", &[("assets/florin-", ".css")]),
     (
         "page and page.css",

@@ -15,6 +15,7 @@ mod json;
 mod order_view;
 mod quote;
 mod status;
+mod theme;
 
 pub use attempt_view::{AttemptView, Confirmations};
 pub use donation_view::DonationView;
@@ -24,6 +25,7 @@ pub use fields::{Fields, Unreadable};
 pub use order_view::{Environment, Flow, OrderView, StoreView};
 pub use quote::{Quote, Unavailable};
 pub use status::Status;
+pub use theme::{THEMES, TOKENS, ThemeTokens};
 
 #[cfg(test)]
 mod tests;

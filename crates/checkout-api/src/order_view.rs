@@ -3,7 +3,7 @@
 use money::AmountText;
 
 use crate::fields::{amount, flag, number, text};
-use crate::{AttemptView, Fields, Status, Unreadable};
+use crate::{AttemptView, Fields, Status, ThemeTokens, Unreadable};
 
 /// Which money moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,8 +110,18 @@ pub struct StoreView {
     /// Where a customer gets help: `https:` or `mailto:`.
     #[cfg_attr(feature = "server", serde(skip_serializing_if = "Option::is_none"))]
     pub support_url: Option<String>,
-    /// The preset of the store's theme: `auto`, `light` or `dark`.
+    /// The store's theme: one of [`THEMES`](crate::THEMES).
     pub theme: String,
+    /// What the store wishes otherwise than its theme has it; absent when that is nothing.
+    #[cfg_attr(
+        feature = "server",
+        serde(skip_serializing_if = "ThemeTokens::is_empty")
+    )]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Option<std::collections::BTreeMap<String, String>>")
+    )]
+    pub theme_tokens: ThemeTokens,
 }
 
 impl StoreView {
@@ -122,6 +132,7 @@ impl StoreView {
             name: text(&store, "name")?,
             support_url: store.text("support_url"),
             theme: text(&store, "theme")?,
+            theme_tokens: ThemeTokens::read(&store),
         })
     }
 }

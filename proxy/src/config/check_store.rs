@@ -11,6 +11,7 @@ use url::Host;
 
 use super::check::{Findings, MIN_GUESSABLE_CHARS};
 use super::check_donation::donations;
+use super::check_theme::theme;
 use super::check_token_keys::token_keys;
 use super::secret::secret;
 use super::source::{OneOrMore, ProductTable, StoreTable, WebhookTable};
@@ -64,10 +65,7 @@ pub(super) fn store(findings: &mut Findings, table: StoreTable, is_test: bool) -
     }
     let merchant_id = table.merchant_id.map(merchant_id).transpose();
     let merchant_id = findings.take(&key("merchant_id"), merchant_id);
-    let theme = table.theme.preset.unwrap_or_else(|| "auto".into());
-    if !["auto", "light", "dark"].contains(&theme.as_str()) {
-        findings.add(&key("theme.preset"), "write auto, light or dark");
-    }
+    let (theme, theme_tokens) = theme(findings, &table.id, table.theme);
     let webhook = table.webhook.and_then(|hook| {
         let found = webhook(hook, is_test);
         findings.take(&key("webhook"), found)
@@ -108,6 +106,7 @@ pub(super) fn store(findings: &mut Findings, table: StoreTable, is_test: bool) -
         confirmations_required,
         webhook,
         theme,
+        theme_tokens,
         products,
         donations,
     })

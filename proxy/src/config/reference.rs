@@ -121,7 +121,7 @@ const SERVICE_LEVEL: [Row; 19] = [
     ),
 ];
 
-const STORE_LEVEL: [Row; 26] = [
+const STORE_LEVEL: [Row; 38] = [
     (
         "id",
         "",
@@ -195,7 +195,49 @@ const STORE_LEVEL: [Row; 26] = [
         "3",
         "blocks shown as required until the service states its own",
     ),
-    ("theme.preset", "", "auto", "auto, light or dark"),
+    (
+        "theme.preset",
+        "",
+        "auto",
+        "auto, light, dark, contrast, paper, midnight or sorbet; auto is light or dark as the customer's system has it",
+    ),
+    (
+        "theme.accent",
+        "",
+        "the theme's",
+        "buttons and links: \"#0b6e52\", or for both schemes \"light-dark(#0b6e52, #4fd1a1)\"",
+    ),
+    (
+        "theme.on_accent",
+        "",
+        "black or white",
+        "text on the accent; by itself whichever reads better",
+    ),
+    ("theme.ground", "", "the theme's", "the background"),
+    (
+        "theme.side",
+        "",
+        "from ink and ground",
+        "the background of the summary",
+    ),
+    ("theme.ink", "", "the theme's", "text"),
+    ("theme.soft", "", "from ink and ground", "quiet text"),
+    ("theme.line", "", "from ink and ground", "thin lines"),
+    ("theme.warn", "", "the theme's", "text of warnings"),
+    ("theme.bad", "", "the theme's", "text of what went wrong"),
+    ("theme.radius", "", "the theme's", "corners, 0px to 40px"),
+    (
+        "theme.font",
+        "",
+        "the theme's",
+        "a font-family; a frame knows only the fonts of the customer's device",
+    ),
+    (
+        "theme.density",
+        "",
+        "1",
+        "how much room there is, 0.75 to 1.5, as text",
+    ),
     (
         "webhook.url",
         "",

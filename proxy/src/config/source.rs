@@ -110,6 +110,18 @@ impl OneOrMore {
 #[serde(deny_unknown_fields)]
 pub(super) struct ThemeTable {
     pub(super) preset: Option<String>,
+    pub(super) accent: Option<String>,
+    pub(super) on_accent: Option<String>,
+    pub(super) ground: Option<String>,
+    pub(super) side: Option<String>,
+    pub(super) ink: Option<String>,
+    pub(super) soft: Option<String>,
+    pub(super) line: Option<String>,
+    pub(super) warn: Option<String>,
+    pub(super) bad: Option<String>,
+    pub(super) radius: Option<String>,
+    pub(super) font: Option<String>,
+    pub(super) density: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use checkout_api::ThemeTokens;
 use ledger::{EndpointHash, StoreId};
 use money::{Amount, Currency};
 use secrecy::SecretString;
@@ -39,8 +40,10 @@ pub struct Store {
     pub confirmations_required: u32,
     /// Where it is told of events.
     pub webhook: Option<Webhook>,
-    /// The preset of its theme.
+    /// Its theme, by name.
     pub theme: String,
+    /// What is otherwise than the theme has it.
+    pub theme_tokens: ThemeTokens,
     /// What it sells.
     pub products: Vec<Product>,
     /// What it takes donations for.

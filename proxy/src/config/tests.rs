@@ -437,6 +437,49 @@ fn a_donation_has_bounds_that_make_sense() {
 }
 
 #[test]
+fn a_theme_has_a_name_and_values_that_are_what_they_should_be() {
+    let dressed =
+        |theme: &str| COMPLETE.replacen("[store.webhook]", &format!("{theme}\n[store.webhook]"), 1);
+    let theme = "theme = { preset = \"paper\", accent = \"#8C2\", on_accent = \"#ffffff\", \
+                 ink = \"light-dark(#14201b, #edf1ee)\", radius = \"0px\", \
+                 font = \"'Iowan Old Style', Georgia, serif\", density = \"0.8\" }";
+    let store = &loaded(&dressed(theme), &[]).unwrap().stores[0];
+    assert_eq!(store.theme, "paper");
+    let tokens: Vec<&str> = store.theme_tokens.0.iter().map(|(name, _)| *name).collect();
+    assert_eq!(
+        tokens,
+        ["accent", "on-accent", "ink", "radius", "font", "density"]
+    );
+    for (key, value) in [
+        ("preset", "solarized"),
+        ("accent", "red"),
+        ("accent", "#12345"),
+        ("accent", "light-dark(#fff, red)"),
+        ("ground", "url(https://elsewhere.example)"),
+        ("on_accent", "var(--ink)"),
+        ("radius", "12"),
+        ("radius", "41px"),
+        ("radius", "-1px"),
+        ("font", "a;b"),
+        ("font", "'a"),
+        ("font", ""),
+        ("density", "0.7"),
+        ("density", "1.51"),
+        ("density", "compact"),
+    ] {
+        let text = dressed(&format!("theme = {{ {key} = \"{value}\" }}"));
+        assert_eq!(keys(&text), [format!("store.demo.theme.{key}")], "{value}");
+    }
+    // What the checkout knows can be configured, and what is configured is known to it.
+    for token in checkout_api::TOKENS {
+        let key = token.replace('-', "_");
+        let text = dressed(&format!("theme = {{ {key} = \"?\" }}"));
+        assert_eq!(keys(&text), [format!("store.demo.theme.{key}")]);
+        assert!(reference().contains(&format!("theme.{key}")), "{key}");
+    }
+}
+
+#[test]
 fn the_address_of_the_services_page_is_checked_and_may_be_absent() {
     let with =
         |line: &str| COMPLETE.replace("api_key = \"key\"", &format!("api_key = \"key\"\n{line}"));

@@ -46,7 +46,11 @@ pub(crate) fn florin_toml(places: &Places, wishes: &Wishes, database_url: &str) 
     let origins = [&[places.shop_url()], &wishes.origins[..]].concat();
     let secret = &wishes.proxys_secret;
     let trusted_proxies = &wishes.trusted_proxies;
-    let (tolerance, theme) = (&wishes.tolerance, &wishes.theme);
+    let tolerance = &wishes.tolerance;
+    let mut theme = format!("preset = {:?}", wishes.theme);
+    if !wishes.theme_tokens.is_empty() {
+        theme = format!("{theme}, {}", wishes.theme_tokens);
+    }
     let key = secrets::API_KEY;
     let token = secrets::CALLBACK_TOKEN;
     let (store_key, other_key) = (secrets::STORE_KEY, secrets::OTHER_STORE_KEY);
@@ -106,7 +110,7 @@ support_url = "mailto:help@quiet-goods.example"
 underpayment_tolerance = "{tolerance}"
 service_access = {service_access}
 {merchant}
-theme = {{ preset = "{theme}" }}
+theme = {{ {theme} }}
 
 [store.webhook]
 url = "http://{webhook}/florin"

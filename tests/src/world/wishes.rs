@@ -19,6 +19,8 @@ pub struct Wishes {
     pub origins: Vec<String>,
     /// The store's `theme.preset`.
     pub theme: String,
+    /// The rest of the store's `theme`, as it is written within the braces: `accent = "#8c2f1b"`.
+    pub theme_tokens: String,
     /// Whether the service offers an asset that nobody knows.
     pub unknown_asset: bool,
     /// `service.requests_per_second`.
@@ -43,6 +45,7 @@ impl Default for Wishes {
             tolerance: "0".to_owned(),
             origins: Vec::new(),
             theme: "auto".to_owned(),
+            theme_tokens: String::new(),
             unknown_asset: false,
             requests_per_second: 100,
             service_access: false,

@@ -1,4 +1,4 @@
-use checkout_api::{Confirmations, Environment, Flow, StoreView};
+use checkout_api::{Confirmations, Environment, Flow, StoreView, ThemeTokens};
 use money::AmountText;
 
 use super::*;
@@ -41,6 +41,7 @@ fn order(status: Status) -> OrderView {
             name: "Demo".into(),
             support_url: None,
             theme: "auto".into(),
+            theme_tokens: ThemeTokens::default(),
         },
         title: "An e-book".into(),
         amount: amount("19.90"),

@@ -43,7 +43,6 @@ pub(super) fn button(checkout: Checkout, shown: Shown, value: String, label: Str
     };
     tag("button", "secondary copy")
         .attr("type", "button")
-        .attr("part", "button")
         .attr("aria-label", label)
         .test(test)
         .live_attr("data-copied", move || copied.get().then(String::new))

@@ -25,7 +25,6 @@ pub(super) fn show(checkout: Checkout) -> Node {
         id.unwrap_or_else(|| if asks { "?" } else { "" }.to_owned())
     }));
     tag("aside", "summary")
-        .attr("part", "summary")
         .attr("aria-label", checkout.word("order"))
         .with(live(move || {
             let known = known.get();

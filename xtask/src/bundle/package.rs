@@ -59,6 +59,8 @@ pub(super) fn files(root: &Path, built: &Path, minify: Minify<'_>) -> anyhow::Re
         add(&mut assets, name, strip_css::strip(&style)?.into_bytes());
     }
     let languages = languages(&widget.join("locales"), &mut assets)?;
+    let theme = minify(&text(&widget.join("theme.js"))?, Kind::Module)?;
+    add(&mut assets, "theme.js", theme.into_bytes());
     // After all that it names, since its own name follows from its content.
     let host = minify(&text(&widget.join("host.js"))?, Kind::Module)?;
     let host = fill(&host, "host.js", &assets)?.replace(LANGUAGES, &languages);

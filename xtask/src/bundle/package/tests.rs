@@ -21,6 +21,7 @@ fn small_widget() -> Folder {
         ("widget/florin.js", "go('%FLORIN:host.js%');"),
         ("widget/host.js", "go('%FLORIN:widget.js%', '%LANGUAGES%');"),
         ("packages/florin/element.d.ts", "export {};"),
+        ("widget/theme.js", "export {};"),
         ("widget/page.css", "b { color: red }"),
         ("widget/locales/en.json", "{ \"paid\": \"Paid\" }"),
         ("built/widget.js", "export default 1;"),

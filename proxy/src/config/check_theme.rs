@@ -1,0 +1,94 @@
+//! The checks of a store's theme.
+
+use checkout_api::{THEMES, ThemeTokens};
+use money::Amount;
+
+use super::check::Findings;
+use super::source::ThemeTable;
+
+const MAX_RADIUS_PX: u32 = 40;
+const MAX_FONT_CHARS: usize = 200;
+
+type Check = fn(&str) -> Result<(), String>;
+
+/// Checks the theme of one store: its name, and what is otherwise than the theme has it.
+pub(super) fn theme(
+    findings: &mut Findings,
+    store: &str,
+    table: ThemeTable,
+) -> (String, ThemeTokens) {
+    let key = |name: &str| format!("store.{store}.theme.{name}");
+    let preset = table.preset.unwrap_or_else(|| "auto".into());
+    if !THEMES.contains(&preset.as_str()) {
+        let message = format!("{preset:?} is no theme: write one of {}", THEMES.join(", "));
+        findings.add(&key("preset"), message);
+    }
+    let tokens: [(&'static str, Option<String>, Check); 12] = [
+        ("accent", table.accent, colour),
+        ("on-accent", table.on_accent, colour),
+        ("ground", table.ground, colour),
+        ("side", table.side, colour),
+        ("ink", table.ink, colour),
+        ("soft", table.soft, colour),
+        ("line", table.line, colour),
+        ("warn", table.warn, colour),
+        ("bad", table.bad, colour),
+        ("radius", table.radius, radius),
+        ("font", table.font, font),
+        ("density", table.density, density),
+    ];
+    let mut found = Vec::new();
+    for (name, value, check) in tokens {
+        let Some(value) = value else { continue };
+        let key = key(&name.replace('-', "_"));
+        found.extend(findings.take(&key, check(&value).map(|()| (name, value))));
+    }
+    (preset, ThemeTokens(found))
+}
+
+/// `#0b6e52`, or one for each colour scheme.
+fn colour(text: &str) -> Result<(), String> {
+    let is_hex = |text: &str| {
+        let digits = text.trim().strip_prefix('#').unwrap_or_default();
+        matches!(digits.len(), 3 | 6) && digits.bytes().all(|b| b.is_ascii_hexdigit())
+    };
+    let pair = text
+        .strip_prefix("light-dark(")
+        .and_then(|rest| rest.strip_suffix(')')?.split_once(','));
+    if is_hex(text) || pair.is_some_and(|(light, dark)| is_hex(light) && is_hex(dark)) {
+        return Ok(());
+    }
+    Err(format!(
+        "{text:?} is no colour here: write it like \"#0b6e52\", or for both schemes like \
+         \"light-dark(#0b6e52, #4fd1a1)\""
+    ))
+}
+
+fn radius(text: &str) -> Result<(), String> {
+    let pixels = text.strip_suffix("px").map(str::parse::<u32>);
+    if matches!(pixels, Some(Ok(0..=MAX_RADIUS_PX))) {
+        return Ok(());
+    }
+    Err(format!("write \"0px\" to \"{MAX_RADIUS_PX}px\""))
+}
+
+fn font(text: &str) -> Result<(), String> {
+    let plain = |c: char| c.is_alphanumeric() || " ,-'\"".contains(c);
+    let is_whole = |quote| text.matches(quote).count().is_multiple_of(2);
+    let fits = (1..=MAX_FONT_CHARS).contains(&text.chars().count());
+    if fits && text.chars().all(plain) && is_whole('"') && is_whole('\'') {
+        return Ok(());
+    }
+    Err(format!(
+        "write a font-family of at most {MAX_FONT_CHARS} letters, digits, spaces, commas, dashes \
+         and quotes, like \"Georgia, serif\""
+    ))
+}
+
+fn density(text: &str) -> Result<(), String> {
+    let [least, most] = ["0.75", "1.5"].map(|text| Amount::parse(text).expect("it is an amount"));
+    match Amount::parse(text) {
+        Ok(density) if (least..=most).contains(&density) => Ok(()),
+        _ => Err("write a number from \"0.75\" to \"1.5\"; \"1\" is normal".into()),
+    }
+}
