@@ -1,6 +1,8 @@
 //! An order as its customer sees it. Pure: a snapshot, the store, the time.
 
-use checkout_api::{AttemptView, Confirmations, Environment, Flow, OrderView, Status, StoreView};
+use checkout_api::{
+    AttemptView, Confirmations, Environment, Flow, LatePayment, OrderView, Status, StoreView,
+};
 use jiff::Timestamp;
 use ledger::{Attempt, Invoice, Order, OrderStatus, Place, Snapshot, Standing};
 use money::{Amount, Asset};
@@ -51,6 +53,10 @@ pub(crate) fn view(snapshot: &Snapshot, seen: Seen<'_>) -> OrderView {
         },
         payment_process_url: page(snapshot, seen.now),
         reverted: order.reverted.is_some(),
+        late_payment: order.late_payment.map(|late| match late {
+            ledger::LatePayment::Counted => LatePayment::Counted,
+            ledger::LatePayment::Second => LatePayment::Second,
+        }),
         attempt: shown.and_then(|(attempt, invoice)| attempt_view(order, attempt, invoice, seen)),
         return_url: return_url(order, seen.store),
         can_open_attempt: order.takes_attempts(seen.now),

@@ -22,7 +22,7 @@ pub use donation_view::DonationView;
 pub use door::{Door, MarkPaid, OpenAttempt, Opened};
 pub use error::{ErrorBody, ErrorCode};
 pub use fields::{Fields, Unreadable};
-pub use order_view::{Environment, Flow, OrderView, StoreView};
+pub use order_view::{Environment, Flow, LatePayment, OrderView, StoreView};
 pub use quote::{Quote, Unavailable};
 pub use status::Status;
 pub use theme::{THEMES, TOKENS, ThemeTokens};

@@ -47,6 +47,34 @@ pub enum Flow {
     Hosted,
 }
 
+/// A payment that came late to an order which is paid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "server", derive(serde::Serialize))]
+#[cfg_attr(feature = "server", serde(rename_all = "snake_case"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum LatePayment {
+    /// It paid the order, although it was first seen after its invoice had run out.
+    Counted,
+    /// It came on top of what had paid the order. The shop has been told, and it is for the shop to return it.
+    Second,
+}
+
+impl LatePayment {
+    /// Every kind with its word.
+    pub const ALL: [(Self, &'static str); 2] =
+        [(Self::Counted, "counted"), (Self::Second, "second")];
+
+    fn read(fields: &impl Fields) -> Result<Option<Self>, Unreadable> {
+        let Some(word) = fields.text("late_payment") else {
+            return Ok(None);
+        };
+        let known = Self::ALL.into_iter().find(|(_, known)| *known == word);
+        known
+            .map(|(kind, _)| Some(kind))
+            .ok_or(Unreadable("late_payment"))
+    }
+}
+
 /// One order, whole: the widget is a function of this.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "server", derive(serde::Serialize))]
@@ -77,6 +105,9 @@ pub struct OrderView {
     pub payment_process_url: Option<String>,
     /// The service says something against a payment that was credited. The order stays paid; the shop has been told.
     pub reverted: bool,
+    /// What came late to a paid order; absent when nothing did.
+    #[cfg_attr(feature = "server", serde(skip_serializing_if = "Option::is_none"))]
+    pub late_payment: Option<LatePayment>,
     /// The current try at paying it; absent while `open`, once blocked, and for a hosted order.
     #[cfg_attr(feature = "server", serde(skip_serializing_if = "Option::is_none"))]
     pub attempt: Option<AttemptView>,
@@ -159,6 +190,7 @@ impl OrderView {
             },
             payment_process_url: fields.text("payment_process_url"),
             reverted: flag(fields, "reverted")?,
+            late_payment: LatePayment::read(fields)?,
             attempt: fields
                 .object("attempt")
                 .map(|fields| AttemptView::read(&fields))

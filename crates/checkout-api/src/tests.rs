@@ -51,6 +51,7 @@ fn order(attempt: Option<AttemptView>) -> OrderView {
         flow: Flow::Custom,
         payment_process_url: None,
         reverted: false,
+        late_payment: None,
         attempt,
         return_url: None,
         can_open_attempt: true,
@@ -101,6 +102,19 @@ fn the_browser_reads_what_the_proxy_writes() {
             Opened::read(&serde_json::to_value(&opened).unwrap()),
             Ok(opened)
         );
+    }
+}
+
+#[test]
+fn what_came_late_survives_the_wire_by_its_word() {
+    let mut view = order(None);
+    for (kind, word) in LatePayment::ALL {
+        view.late_payment = Some(kind);
+        let mut json = serde_json::to_value(&view).unwrap();
+        assert_eq!(json["late_payment"], word);
+        assert_eq!(OrderView::read(&json), Ok(view.clone()));
+        json["late_payment"] = "third".into();
+        assert_eq!(OrderView::read(&json), Err(Unreadable("late_payment")));
     }
 }
 

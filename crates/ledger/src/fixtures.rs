@@ -86,6 +86,7 @@ pub(crate) fn order(status: OrderStatus) -> Order {
         reverted: None,
         cancelled_at: None,
         has_money: false,
+        late_payment: None,
     }
 }
 

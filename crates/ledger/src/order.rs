@@ -84,6 +84,21 @@ pub struct Reverted {
     pub says: Standing,
 }
 
+/// A payment that came late to an order which is paid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LatePayment {
+    /// It paid the order, although it was first seen after its invoice had run out.
+    Counted,
+    /// It came on top of what had paid the order: on another attempt, or on the same one.
+    Second,
+}
+
+impl LatePayment {
+    /// Every kind with its word.
+    pub const ALL: [(Self, &'static str); 2] =
+        [(Self::Counted, "counted"), (Self::Second, "second")];
+}
+
 /// An order and where it stands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Order {
@@ -110,6 +125,8 @@ pub struct Order {
     /// Whether money was seen on any of its attempts, current or replaced: on its way, confirming, too little, or there
     /// although the service calls the payment cancelled.
     pub has_money: bool,
+    /// What came late; absent while it is not paid, and when nothing did.
+    pub late_payment: Option<LatePayment>,
 }
 
 /// Where an order stands. `Paid` and `Overpaid` are final; every other status can still become one of them, because

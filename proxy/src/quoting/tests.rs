@@ -31,6 +31,7 @@ fn order(amount: &str, currency: &str) -> Order {
         reverted: None,
         cancelled_at: None,
         has_money: false,
+        late_payment: None,
     }
 }
 

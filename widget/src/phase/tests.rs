@@ -50,6 +50,7 @@ fn order(status: Status) -> OrderView {
         flow: Flow::Custom,
         payment_process_url: None,
         reverted: false,
+        late_payment: None,
         attempt: Some(attempt("0", "0.5")),
         return_url: None,
         can_open_attempt: true,

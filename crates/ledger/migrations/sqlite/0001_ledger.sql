@@ -113,10 +113,17 @@ CREATE INDEX attempts_creating ON attempts (begun_at) WHERE state = 'creating';
 
 -- Money that was seen on any attempt, current or replaced: nothing more is asked for while there is some. What arrived
 -- stays money when the service calls the payment cancelled afterwards, and what fell short is still short. A payment
--- that failed has gone back to whoever sent it.
+-- that failed has gone back to whoever sent it. A late payment that was told before the order was paid is the one that
+-- paid it; one that was told afterwards is a second payment.
 CREATE VIEW orders_with_money AS SELECT *, status = 'underpaid' OR EXISTS (
     SELECT 1 FROM attempts WHERE order_id = orders.id AND state = 'open'
-        AND (standing IN ('seen', 'confirming', 'short', 'settled') OR standing <> 'failed' AND received_crypto GLOB '*[1-9]*')) AS has_money
+        AND (standing IN ('seen', 'confirming', 'short', 'settled') OR standing <> 'failed' AND received_crypto GLOB '*[1-9]*')) AS has_money,
+    CASE WHEN settled_at IS NULL THEN NULL
+        WHEN EXISTS (SELECT 1 FROM events WHERE order_id = orders.id AND type LIKE '%.late_payment' AND sequence >
+            (SELECT min(sequence) FROM events WHERE order_id = orders.id AND type LIKE '%.paid')) THEN 'second'
+        WHEN EXISTS (SELECT 1 FROM attempts JOIN events USING (order_id) WHERE attempts.id = current_attempt
+            AND told_late IS NOT NULL AND type LIKE '%.late_payment' AND events.created_at >= attempts.expires_at)
+            THEN 'counted' END AS late_payment
 FROM orders;
 
 CREATE TABLE observations (

@@ -10,8 +10,8 @@ use sqlx::sqlite::SqliteRow;
 use crate::order::thing_of;
 use crate::{
     Abandoned, Ask, Asked, Attempt, AttemptId, AttemptState, CustomAsk, Event, EventId, EventType,
-    Figures, Flow, Invoice, InvoiceId, LedgerError, NewAttempt, NewOrder, Order, OrderId,
-    OrderStatus, Place, PriceSource, Progress, Reference, Reverted, Standing, StoreId,
+    Figures, Flow, Invoice, InvoiceId, LatePayment, LedgerError, NewAttempt, NewOrder, Order,
+    OrderId, OrderStatus, Place, PriceSource, Progress, Reference, Reverted, Standing, StoreId,
 };
 
 /// A time as Unix milliseconds.
@@ -86,6 +86,10 @@ pub(super) fn order(row: &SqliteRow) -> Result<Order, LedgerError> {
         reverted: reverted(row)?,
         cancelled_at: maybe_time(row, "cancelled_at")?,
         has_money: row.try_get("has_money")?,
+        late_payment: row
+            .try_get::<Option<&str>, _>("late_payment")?
+            .map(|kind| word(&LatePayment::ALL, kind))
+            .transpose()?,
     })
 }
 

@@ -18,7 +18,7 @@ use jiff::SignedDuration;
 use super::*;
 use crate::EventType as E;
 use crate::fixtures::{amount, at, exact, invoice, new_attempt, received, said, terms};
-use crate::{EventType, OrderStatus, Standing, Verdict};
+use crate::{EventType, LatePayment, OrderStatus, Standing, Verdict};
 
 /// A ledger in a folder of its own, gone with the value.
 struct Home {

@@ -139,15 +139,48 @@ async fn two_paid_attempts_credit_one_order_once() {
         .unwrap()
         .unwrap()
         .attempt_id;
-    let shown = home
+    let shown = home.ledger.snapshot(&id(1)).await.unwrap().unwrap().order;
+    assert_eq!(shown.current_attempt, Some(paid_by));
+    assert_eq!(shown.late_payment, Some(LatePayment::Second));
+}
+
+async fn late_payment(home: &Home) -> Option<LatePayment> {
+    let snapshot = home.ledger.snapshot(&id(1)).await.unwrap().unwrap();
+    snapshot.order.late_payment
+}
+
+#[tokio::test]
+async fn what_pays_an_order_after_its_time_is_known_as_late_and_more_of_it_as_a_second() {
+    let home = home("late-counted").await;
+    awaiting(&home.ledger, 1).await;
+    see(&home.ledger, 900, said("FAILED")).await;
+    see(&home.ledger, 960, exact("PROCESSING")).await;
+    assert_eq!(late_payment(&home).await, None, "not before it is paid");
+    see(&home.ledger, 1020, exact("COMPLETED")).await;
+    assert_eq!(late_payment(&home).await, Some(LatePayment::Counted));
+    let double = received("COMPLETED", "0.0006", "39.00", "39.00");
+    see(&home.ledger, 1800, double).await;
+    assert_eq!(late_payment(&home).await, Some(LatePayment::Second));
+}
+
+#[tokio::test]
+async fn a_replaced_attempt_that_is_paid_in_its_time_is_not_called_late() {
+    let home = home("late-replaced").await;
+    awaiting(&home.ledger, 1).await;
+    attempt(&home.ledger, 1, 2).await;
+    let due = home
         .ledger
-        .snapshot(&id(1))
-        .await
-        .unwrap()
-        .unwrap()
-        .order
-        .current_attempt;
-    assert_eq!(shown, Some(paid_by));
+        .due_attempts(Urgency::Planned, at(60), at(90), 9);
+    let due = due.await.unwrap();
+    let replaced = due.iter().find(|due| due.attempt_id == new_attempt(1).id);
+    let seen = Observation {
+        invoice_id: replaced.map(|due| due.invoice_id.to_string()),
+        ..exact("COMPLETED")
+    };
+    home.ledger.observe(replaced.unwrap(), &seen).await.unwrap();
+    let told = event_types(&home.ledger).await;
+    assert_eq!(told[told.len() - 2..], [E::LatePayment, E::Paid]);
+    assert_eq!(late_payment(&home).await, None);
 }
 
 #[tokio::test]
