@@ -32,6 +32,18 @@ impl Problem {
             Self::Network | Self::Unreadable => None,
         }
     }
+
+    /// Whether the same question may be answered after a while. A page that is older than the proxy reads the answer
+    /// no better then, but a proxy that is older than the page is about to be replaced.
+    pub(crate) fn may_pass(&self) -> bool {
+        match self {
+            Self::Network | Self::Unreadable => true,
+            Self::Refused(body) => matches!(
+                body.code,
+                Some(ErrorCode::RateLimited | ErrorCode::ServiceUnavailable | ErrorCode::Internal)
+            ),
+        }
+    }
 }
 
 /// The proxy's endpoints for one order.

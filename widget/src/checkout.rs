@@ -5,7 +5,7 @@ mod quotes;
 mod telling;
 mod wishes;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use checkout_api::{AttemptView, DonationView, OrderView};
@@ -14,6 +14,7 @@ use web_sys::HtmlElement;
 
 pub(crate) use self::quotes::Quotes;
 
+use crate::announcing::Announcing;
 use crate::api::{Api, Problem};
 use crate::element::Host;
 use crate::json::Parsed;
@@ -28,6 +29,7 @@ pub(crate) struct Parts {
     pub(crate) language: Language,
     pub(crate) api: Api,
     live: Rc<Live>,
+    announcing: Cell<Announcing>,
     /// Beside a signal that says whether it is there: a signal of a type of its own is half a kilobyte.
     donation: RefCell<Option<Rc<DonationView>>>,
     /// The same.
@@ -55,9 +57,13 @@ pub(crate) struct Checkout {
     pub(crate) busy: RwSignal<bool>,
     /// The server has not been heard for a while.
     pub(crate) lost: RwSignal<bool>,
+    /// It was lost, and is back since a moment ago.
+    pub(crate) back: RwSignal<bool>,
     pub(crate) seconds_left: RwSignal<u32>,
-    /// Seconds since the server was heard, while `lost`.
-    pub(crate) silent_for: RwSignal<u32>,
+    /// Seconds since the payment service was last heard about the order.
+    pub(crate) checked_for: RwSignal<u32>,
+    /// Seconds until a page that is stopped tries again; 0 while it does not wait to.
+    pub(crate) retry_in: RwSignal<u32>,
     /// What a screen reader is told.
     pub(crate) said: RwSignal<String>,
 }
@@ -70,6 +76,7 @@ impl Checkout {
             host,
             root,
             live: Rc::clone(live),
+            announcing: Cell::default(),
             donation: RefCell::default(),
             receipt: RefCell::default(),
         };
@@ -84,8 +91,10 @@ impl Checkout {
             choosing: RwSignal::new(false),
             busy: RwSignal::new(false),
             lost: RwSignal::new(false),
+            back: RwSignal::new(false),
             seconds_left: RwSignal::new(0),
-            silent_for: RwSignal::new(0),
+            checked_for: RwSignal::new(0),
+            retry_in: RwSignal::new(0),
             said: RwSignal::new(String::new()),
         };
         live.start(checkout);
@@ -149,6 +158,12 @@ impl Checkout {
     pub(crate) fn receipt(self) -> Option<Rc<Parsed>> {
         let parts = self.parts().filter(|_| self.has_receipt.get())?;
         parts.receipt.borrow().clone()
+    }
+
+    /// Whether this is the proxy's own page, framed or not.
+    pub(crate) fn is_page(self) -> bool {
+        self.parts()
+            .is_some_and(|parts| parts.host.heading() == "h1")
     }
 
     pub(crate) fn is_choosing(self) -> bool {

@@ -31,18 +31,6 @@ fn two_digits(text: &mut String, number: u32) {
     text.push_str(&number.to_string());
 }
 
-/// What a screen reader is told at this very second: a number and its unit as `Intl` names it. Four times in all,
-/// since a countdown that is read aloud every second leaves no room for anything else.
-pub fn announcement(seconds: u32) -> Option<(u32, &'static str)> {
-    match seconds {
-        300 => Some((5, "minute")),
-        120 => Some((2, "minute")),
-        60 => Some((1, "minute")),
-        30 => Some((30, "second")),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -59,11 +47,5 @@ mod tests {
     fn it_stays_calm_until_two_minutes_are_left() {
         assert!(!is_urgent(121));
         assert!(is_urgent(120));
-    }
-
-    #[test]
-    fn a_quarter_of_an_hour_is_announced_four_times() {
-        assert_eq!((0..=900).rev().filter_map(announcement).count(), 4);
-        assert_eq!(announcement(120), Some((2, "minute")));
     }
 }

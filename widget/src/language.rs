@@ -106,15 +106,16 @@ impl Language {
             .unwrap_or_default()
     }
 
-    /// `4 seconds ago`.
-    pub(crate) fn ago(&self, seconds: u32) -> String {
+    /// `4 seconds ago`, or `in 4 seconds`.
+    pub(crate) fn relative(&self, seconds: u32, is_ahead: bool) -> String {
         let (number, unit) = match seconds {
             0..60 => (seconds.max(1), "second"),
-            _ => (seconds / 60, "minute"),
+            60..3600 => (seconds / 60, "minute"),
+            _ => (seconds / 3600, "hour"),
         };
         let number = i32::try_from(number).unwrap_or(i32::MAX);
         RelativeTimeFormat::new(&self.locale)
-            .map(|format| format.format(-number, unit))
+            .map(|format| format.format(if is_ahead { number } else { -number }, unit))
             .unwrap_or_default()
     }
 

@@ -9,6 +9,8 @@
 //!
 //! What needs no browser is compiled and tested anywhere; the rest only for wasm32.
 
+pub mod announcing;
+pub mod block_time;
 pub mod compare;
 pub mod countdown;
 pub mod event_stream;

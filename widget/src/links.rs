@@ -40,20 +40,43 @@ pub fn is_wallet(uri: &str) -> bool {
         .is_some_and(|(scheme, rest)| !rest.is_empty() && WALLET_SCHEMES.contains(&scheme))
 }
 
-/// Where help is found about this order: a page as it is, an address for e-mail with the order's id as subject.
-pub fn support(url: &str, order_id: &str) -> Option<String> {
+/// Where help is found: a page as it is; an address for e-mail with this subject and these lines, so that who answers
+/// knows what it is about. What the store wrote there itself stays.
+pub fn support(url: &str, subject: &str, lines: &[&str]) -> Option<String> {
     if is_page(url) {
         return Some(url.to_owned());
     }
     if !url.starts_with("mailto:") {
         return None;
     }
-    let joint = if url.contains('?') {
-        "&subject="
-    } else {
-        "?subject="
-    };
-    Some([url, joint, order_id].concat())
+    let mut filled = url.to_owned();
+    // A subject is one line, whatever is in it.
+    let subject = subject.replace(char::is_control, " ");
+    let body = lines.join("\r\n");
+    for (field, text) in [("subject=", &subject), ("body=", &body)] {
+        let mut fields = url.split(['?', '&']).skip(1);
+        if !fields.any(|known| known.starts_with(field)) {
+            filled.push(if filled.contains('?') { '&' } else { '?' });
+            filled.push_str(field);
+            percent_encode(&mut filled, text);
+        }
+    }
+    Some(filled)
+}
+
+/// Appends a text so that nothing of it means something to a URI: all but the unreserved characters becomes the
+/// octets of UTF-8.
+///
+/// Source: RFC 3986, 2.3 and 2.5; RFC 6068, 5: a line ends in `%0D%0A`.
+fn percent_encode(uri: &mut String, text: &str) {
+    let digit = |value: u8| char::from(value + if value < 10 { b'0' } else { b'A' - 10 });
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            uri.push(byte.into());
+        } else {
+            uri.extend(['%', digit(byte >> 4), digit(byte & 15)]);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -105,19 +128,48 @@ mod tests {
     }
 
     #[test]
-    fn an_e_mail_for_help_names_the_order() {
+    fn a_page_for_help_is_left_as_it_is() {
+        let page = "https://shop.example/help?topic=pay&x=%20";
+        assert_eq!(support(page, "S", &["b"]).as_deref(), Some(page));
+        assert_eq!(support("javascript:alert(1)", "S", &["b"]), None);
+    }
+
+    #[test]
+    fn an_e_mail_for_help_says_what_it_is_about() {
+        let mail = |url| support(url, "Lamps & more · ord_1", &["Half is missing?", "ä=1"]);
         assert_eq!(
-            support("mailto:help@shop.example", "ord_1").as_deref(),
-            Some("mailto:help@shop.example?subject=ord_1")
+            mail("mailto:help@shop.example").as_deref(),
+            Some(
+                "mailto:help@shop.example?subject=Lamps%20%26%20more%20%C2%B7%20ord_1\
+                 &body=Half%20is%20missing%3F%0D%0A%C3%A4%3D1"
+            )
         );
+        let filled = mail("mailto:a@b.example?cc=c@b.example").unwrap();
+        assert!(filled.starts_with("mailto:a@b.example?cc=c@b.example&subject=Lamps"));
+    }
+
+    #[test]
+    fn nothing_in_a_text_ends_its_field() {
+        let hostile = "a&bcc=evil@x.example?#\r\nTo: x+y%41\u{202e}";
+        let filled = support("mailto:a@b.example", hostile, &[hostile]).unwrap();
+        let (_, fields) = filled.split_once('?').unwrap();
+        let fields: Vec<_> = fields.split('&').collect();
+        assert_eq!(fields.len(), 2);
+        for (field, line_end) in fields.iter().zip(["%20%20", "%0D%0A"]) {
+            let (_, text) = field.split_once('=').unwrap();
+            let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"-._~%".contains(&b);
+            assert!(text.bytes().all(is_plain), "{text}");
+            let rest = [line_end, "To%3A%20x%2By%2541%E2%80%AE"].concat();
+            assert!(text.ends_with(&rest), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_subject_of_the_stores_own_is_not_doubled() {
+        let filled = support("mailto:a@b.example?subject=Help", "S", &["b"]);
         assert_eq!(
-            support("mailto:a@b.example?cc=c@b.example", "ord_1").as_deref(),
-            Some("mailto:a@b.example?cc=c@b.example&subject=ord_1")
+            filled.as_deref(),
+            Some("mailto:a@b.example?subject=Help&body=b")
         );
-        assert_eq!(
-            support("https://shop.example/help", "ord_1").as_deref(),
-            Some("https://shop.example/help")
-        );
-        assert_eq!(support("javascript:alert(1)", "ord_1"), None);
     }
 }

@@ -50,8 +50,10 @@ pub(crate) struct Live {
     deadline_ms: Cell<u64>,
     /// When the quotes shown lapse; 0 while none are.
     quotes_until_ms: Cell<u64>,
-    /// When the server was last heard.
-    heard_ms: Cell<u64>,
+    /// When the payment service was last heard about the order.
+    checked_ms: Cell<u64>,
+    /// When an order that could not be had is asked for again; 0 while it is not.
+    retry_ms: Cell<u64>,
     /// Wall clock minus monotonic clock, at the last tick.
     drift_ms: Cell<u64>,
 }
@@ -99,8 +101,9 @@ impl Live {
     /// An order has arrived, whichever way.
     pub(crate) fn heard(self: &Rc<Self>, order: Option<&OrderView>) {
         self.failures.set(0);
-        self.heard_ms.set(now_ms());
         if let Some(order) = order {
+            let ago = u64::from(order.checked_seconds_ago.unwrap_or_default()) * 1000;
+            self.checked_ms.set(now_ms().saturating_sub(ago));
             let left = order.attempt.as_ref().map_or(0, |a| a.expires_in_seconds);
             self.deadline_ms.set(now_ms() + u64::from(left) * 1000);
             self.pace.set(order.next_poll_seconds);
@@ -119,6 +122,28 @@ impl Live {
             .set(now_ms() + u64::from(seconds) * 1000);
     }
 
+    /// There is no order to show: it is asked for again after a while, the longer the more often it failed.
+    pub(crate) fn retry_later(&self) {
+        self.failures.set(self.failures.get() + 1);
+        let pause = pace::after_failure(self.failures.get(), chance());
+        self.retry_ms.set(now_ms() + u64::from(pause));
+        self.count_to_retry();
+    }
+
+    /// The customer, or an answer, was faster.
+    pub(crate) fn retry_no_more(&self) {
+        self.retry_ms.set(0);
+        self.count_to_retry();
+    }
+
+    fn count_to_retry(&self) {
+        let left = self.retry_ms.get().saturating_sub(now_ms()).div_ceil(1000);
+        if let Some(checkout) = self.checkout.get() {
+            let left = u32::try_from(left).unwrap_or_default();
+            let _ = checkout.retry_in.try_set(left);
+        }
+    }
+
     /// Asks for the order now. The page's wake-ups come here too, so that a hidden page ends its stream here.
     pub(crate) fn ask(self: &Rc<Self>) {
         let Some(checkout) = self.checkout.get().copied() else {
@@ -127,6 +152,10 @@ impl Live {
         if is_hidden() {
             self.hush();
             return;
+        }
+        if self.retry_ms.get() > 0 {
+            self.retry_no_more();
+            checkout.try_again();
         }
         if self.asking.get() || !checkout.is_open() {
             return;
@@ -192,10 +221,15 @@ impl Live {
                 self.ask();
             }
         }
-        let silent = now.saturating_sub(self.heard_ms.get()) / 1000;
-        let silent = u32::try_from(silent).unwrap_or(u32::MAX);
-        if checkout.lost.get_untracked() {
-            checkout.silent_for.set(silent);
+        let checked = now.saturating_sub(self.checked_ms.get()) / 1000;
+        let checked = u32::try_from(checked).unwrap_or(u32::MAX);
+        checkout.checked_for.set(checked);
+        let retry = self.retry_ms.get();
+        if retry > 0 && now >= retry {
+            // Nobody looks at a hidden page: it asks as soon as somebody does.
+            self.ask();
+        } else if retry > 0 {
+            self.count_to_retry();
         }
         let until = self.quotes_until_ms.get();
         if until > 0 && now >= until && checkout.is_choosing() && !is_hidden() {

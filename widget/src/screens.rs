@@ -70,9 +70,8 @@ fn current(checkout: Checkout) -> Node {
         // Reading it, not just tracking it: a memo that nobody reads follows nothing.
         let _ = at.get();
         let phase = untrack(|| checkout.phase());
-        if arrived {
-            focus_heading(checkout);
-        }
+        let is_focused = arrived && focus_heading(checkout);
+        checkout.arrive(phase, is_focused);
         arrived = arrived || phase != Phase::Loading;
         untrack(|| screen(checkout, phase))
     })
@@ -97,15 +96,16 @@ fn screen(checkout: Checkout, phase: Phase) -> Node {
     }
 }
 
-/// Moves the focus to the heading of a new screen, unless the customer is busy elsewhere on the shop's page.
-fn focus_heading(checkout: Checkout) {
+/// Moves the focus to the heading of a new screen, unless the customer is busy elsewhere on the shop's page; answers
+/// whether it does.
+fn focus_heading(checkout: Checkout) -> bool {
     let document = leptos::tachys::dom::document();
     let elsewhere = document.active_element().is_some_and(|element| {
         element.tag_name() != "BODY" && !element.tag_name().starts_with("FLORIN-")
     });
     // In a frame the customer may be busy on the page around it, which is another document.
     if elsewhere || !document.has_focus().unwrap_or(false) {
-        return;
+        return false;
     }
     request_animation_frame(move || {
         let heading = checkout
@@ -115,6 +115,7 @@ fn focus_heading(checkout: Checkout) {
             let _ = heading.unchecked_into::<HtmlElement>().focus();
         }
     });
+    true
 }
 
 /// A screen with the name under which tests find it.

@@ -22,6 +22,9 @@ impl Checkout {
     }
 
     fn open(self, again: bool) {
+        if let Some(parts) = self.parts() {
+            parts.live.retry_no_more();
+        }
         self.order.set(None);
         self.problem.set(None);
         self.stopped.set(false);
@@ -30,6 +33,13 @@ impl Checkout {
         self.has_receipt.set(false);
         self.quotes.set(Quotes::Awaited);
         self.ask_to_open(again, String::new());
+    }
+
+    /// Asks once more for the order that could not be had. What is shown stays until there is an answer.
+    pub(crate) fn try_again(self) {
+        if !self.busy.get_untracked() {
+            self.ask_to_open(false, String::new());
+        }
     }
 
     /// Gives this amount, as a decimal text: the proxy says whether it is one, and within the bounds.
@@ -69,6 +79,8 @@ impl Checkout {
             if let Some(parts) = self.parts() {
                 *parts.donation.borrow_mut() = Some(Rc::new(donation));
             }
+            self.problem.set(None);
+            self.stopped.set(false);
             self.asks.set(true);
             return Ok(());
         }

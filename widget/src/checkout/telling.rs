@@ -1,15 +1,19 @@
 //! What the proxy says, told to the screens, the shop's page and a screen reader.
 
+use core::time::Duration;
 use std::rc::Rc;
 
 use checkout_api::{ErrorCode, OrderView};
 use leptos::prelude::*;
 
 use super::Checkout;
+use crate::announcing;
 use crate::api::Problem;
-use crate::countdown;
 use crate::language::object;
 use crate::phase::Phase;
+
+/// How long the page says that the connection is back.
+const BACK_FOR: Duration = Duration::from_secs(6);
 
 impl Checkout {
     /// Shows the order as the server describes it.
@@ -27,7 +31,9 @@ impl Checkout {
         let left = order.attempt.as_ref().map_or(0, |a| a.expires_in_seconds);
         let id = order.id.clone();
         let order = Rc::new(order);
-        self.seconds_left.set(left);
+        self.count_down(left);
+        self.checked_for
+            .set(order.checked_seconds_ago.unwrap_or_default());
         self.answered(is_news);
         self.stopped.set(false);
         self.order.set(Some(Rc::clone(&order)));
@@ -43,7 +49,14 @@ impl Checkout {
 
     /// The proxy has answered: a connection that was lost is back, and with news what was refused before is past.
     pub(crate) fn answered(self, is_news: bool) {
-        self.lost.set(false);
+        if self.lost.get_untracked() {
+            self.lost.set(false);
+            self.back.set(true);
+            let over = move || {
+                let _ = self.back.try_set(false);
+            };
+            set_timeout(over, BACK_FOR);
+        }
         let is_past = self.problem.with_untracked(|problem| match problem {
             Some(Problem::Network) => true,
             Some(_) => is_news,
@@ -54,9 +67,19 @@ impl Checkout {
         }
     }
 
-    /// Gives up until the customer tries again.
+    /// Gives up for now. What may pass by itself is tried again after a while, and told once.
     pub(crate) fn stop_with(self, problem: Problem) {
-        self.tell(problem);
+        let Some(parts) = self.parts() else { return };
+        if problem.may_pass() && !self.is_open() {
+            parts.live.retry_later();
+        }
+        let is_told = self.stopped.get_untracked()
+            && self
+                .problem
+                .with_untracked(|told| told.as_ref() == Some(&problem));
+        if !is_told {
+            self.tell(problem);
+        }
         self.stopped.set(true);
     }
 
@@ -77,15 +100,51 @@ impl Checkout {
 
     /// The countdown has moved.
     pub(crate) fn count_down(self, seconds: u32) {
+        let before = self.seconds_left.get_untracked();
         self.seconds_left.set(seconds);
-        let (Some((number, unit)), Some(parts)) = (countdown::announcement(seconds), self.parts())
+        let (Some((number, unit)), Some(parts)) =
+            (announcing::countdown(before, seconds), self.parts())
         else {
             return;
         };
         if untrack(|| self.phase()) == Phase::Paying {
             let time = parts.language.duration(number, unit);
-            self.said
-                .set(self.sentence("time_left", &[("time", &time)]));
+            self.say(self.sentence("time_left", &[("time", &time)]));
         }
+    }
+
+    /// A screen has changed: tells what it means to who cannot see it.
+    pub(crate) fn arrive(self, phase: Phase, is_focused: bool) {
+        let Some(parts) = self.parts() else { return };
+        let mut announcing = parts.announcing.get();
+        let keys = announcing.arrive(phase, is_focused);
+        parts.announcing.set(announcing);
+        let store = |order: &Rc<OrderView>| order.store.name.clone();
+        let store = self.order.with_untracked(|order| order.as_ref().map(store));
+        let store = store.unwrap_or_default();
+        let told = keys
+            .iter()
+            .map(|key| self.sentence(key, &[("store", &store)]));
+        let told: Vec<String> = told.collect();
+        if !told.is_empty() {
+            self.say(told.join(". "));
+        }
+    }
+
+    /// Tells of so many blocks, where the policy wants it told.
+    pub(crate) fn confirm(self, count: u32, required: u32, words: &str) {
+        let Some(parts) = self.parts() else { return };
+        let mut announcing = parts.announcing.get();
+        if announcing.confirm(count, required) {
+            self.say(words.to_owned());
+        }
+        parts.announcing.set(announcing);
+    }
+
+    /// Tells a screen reader. Saying the same again is told again.
+    pub(crate) fn say(self, words: String) {
+        let is_said = self.said.try_with_untracked(|said| *said == words);
+        let again = if is_said == Some(true) { "\u{a0}" } else { "" };
+        let _ = self.said.try_set(words + again);
     }
 }

@@ -8,14 +8,15 @@ use web_sys::Node;
 
 use crate::api::Problem;
 use crate::checkout::{Checkout, remember};
-use crate::markup::{live, live_text, nothing, tag};
+use crate::markup::{live, nothing, tag};
+use crate::phase::Phase;
 
+use super::progress;
 use super::stopped::explanation;
 
-/// The banners that apply.
+/// The banners that apply. Each is told once as it appears.
 pub(super) fn show(checkout: Checkout) -> Node {
     tag("div", "banners")
-        .attr("role", "status")
         .with(connection(checkout))
         .with(refusal(checkout))
         .into()
@@ -24,46 +25,42 @@ pub(super) fn show(checkout: Checkout) -> Node {
 fn connection(checkout: Checkout) -> Node {
     let state = remember(Box::new(move || {
         let late = |order: &Rc<OrderView>| order.delayed && order.attempt.is_some();
-        if checkout.lost.get() {
-            String::from("offline")
-        } else if checkout
-            .order
-            .with(|order| order.as_ref().is_some_and(late))
-        {
-            String::from("delayed")
+        let is_late = || {
+            checkout
+                .order
+                .with(|order| order.as_ref().is_some_and(late))
+        };
+        let state = if checkout.lost.get() {
+            "offline"
+        } else if is_late() {
+            "delayed"
+        } else if checkout.back.get() {
+            "back"
         } else {
-            String::new()
-        }
+            ""
+        };
+        state.to_owned()
     }));
     live(move || {
-        let key = match state.get().as_str() {
-            "" => return nothing(),
-            "offline" => "offline",
-            _ => "delayed",
-        };
-        let ago = move || {
-            let heard = checkout.order.with(|order| {
-                order
-                    .as_ref()
-                    .and_then(|order| order.checked_seconds_ago)
-                    .unwrap_or_default()
-            });
-            let silent = checkout.silent_for.get() + heard;
-            let parts = checkout.parts();
-            let ago = parts.map_or_else(String::new, |parts| parts.language.ago(silent));
-            checkout.sentence("checked", &[("ago", &ago)])
+        let (key, class) = match state.get().as_str() {
+            "offline" => ("offline", "banner"),
+            "delayed" => ("delayed", "banner"),
+            "back" => ("back_online", "banner good"),
+            _ => return nothing(),
         };
         let words = checkout.word(key);
-        tag("div", "banner")
-            .test("offline")
-            .with(tag("p", "").text(words))
-            // Read once when it appears, not at every second.
-            .with(
-                tag("p", "quiet")
-                    .attr("aria-hidden", "true")
-                    .with(live_text(ago)),
-            )
-            .into()
+        checkout.say(words.clone());
+        let banner = tag("div", class)
+            .test(if key == "delayed" { "offline" } else { key })
+            .with(tag("p", "").text(words));
+        let is_shown_below = matches!(
+            untrack(|| checkout.phase()),
+            Phase::Checking | Phase::Processing
+        );
+        if is_shown_below || key == "back_online" {
+            return banner.into();
+        }
+        banner.with(progress::checked(checkout)).into()
     })
 }
 
@@ -76,6 +73,7 @@ fn refusal(checkout: Checkout) -> Node {
             return nothing();
         }
         let (words, reference) = explanation(checkout, &problem);
+        checkout.say(words.clone());
         let banner = tag("div", "banner bad").with(tag("p", "").text(words));
         match (reference, problem) {
             (Some(reference), Problem::Refused(_)) => {

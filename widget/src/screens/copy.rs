@@ -14,6 +14,8 @@ use crate::task::spawn;
 pub(super) enum Shown {
     Address,
     Amount,
+    Reference,
+    Transaction,
 }
 
 /// A button that copies `value`. `label` names what it is, for who does not see where it stands.
@@ -21,6 +23,8 @@ pub(super) fn button(checkout: Checkout, shown: Shown, value: String, label: Str
     let (test, place) = match shown {
         Shown::Address => ("copy-address", ".address"),
         Shown::Amount => ("copy-amount", ".number"),
+        Shown::Reference => ("copy-reference", ".id"),
+        Shown::Transaction => ("copy-transaction", ".hash"),
     };
     let copied = RwSignal::new(false);
     let copy = move || {
@@ -28,7 +32,7 @@ pub(super) fn button(checkout: Checkout, shown: Shown, value: String, label: Str
         spawn(async move {
             if write(&value).await {
                 let _ = copied.try_set(true);
-                let _ = checkout.said.try_set(checkout.word("copied"));
+                checkout.say(checkout.word("copied"));
                 set_timeout(
                     move || {
                         let _ = copied.try_set(false);
@@ -37,7 +41,7 @@ pub(super) fn button(checkout: Checkout, shown: Shown, value: String, label: Str
                 );
             } else {
                 select(checkout, place);
-                let _ = checkout.said.try_set(checkout.word("selected"));
+                checkout.say(checkout.word("selected"));
             }
         });
     };

@@ -9,8 +9,9 @@ use crate::checkout::Checkout;
 use crate::markup::{Tag, nothing, tag};
 use crate::phase::is_partly_paid;
 
+use super::copy::{self, Shown};
 use super::summary::help_link;
-use super::{button, coins, heading, hosted, paragraph, pay, root, with_amount};
+use super::{button, coins, heading, hosted, paid, paragraph, pay, root, while_idle, with_amount};
 
 /// Less arrived than asked for.
 pub(super) fn underpaid(checkout: Checkout) -> Node {
@@ -63,7 +64,7 @@ pub(super) fn cancelled(checkout: Checkout) -> Node {
     )
 }
 
-/// Time ran out.
+/// Time ran out. The new quote stands where the old code was.
 pub(super) fn expired(checkout: Checkout) -> Node {
     end(
         checkout,
@@ -103,8 +104,12 @@ fn end(
     remedy(screen, &order)
         .with(
             tag("div", "contact")
-                .all(help_link(checkout, &order, "plain"))
-                .with(reference(checkout, &order)),
+                .with(reference(checkout, &order))
+                .with(
+                    tag("div", "line")
+                        .all(help_link(checkout, &order, "secondary"))
+                        .all(paid::way_back(checkout, &order, "plain")),
+                ),
         )
         .into()
 }
@@ -130,7 +135,16 @@ fn actions(checkout: Checkout, order: &OrderView, renew: bool) -> Option<Node> {
     let code = attempt.crypto_code.clone();
     let renew = move || checkout.renew(code.clone());
     let renew = button("primary", checkout.word("new_quote"), renew).test("new-quote");
-    Some(actions.with(renew).with(other("plain")).into())
+    // Where the code was, the next one will be.
+    let slot = tag("div", "qr slot").with(while_idle(checkout, renew));
+    let beside = tag("div", "destination").with(other("plain"));
+    Some(
+        tag("div", "target")
+            .test("slot")
+            .with(slot)
+            .with(beside)
+            .into(),
+    )
 }
 
 /// Leaves this order for another by the same door, where that opens more than one.
@@ -143,8 +157,18 @@ pub(super) fn new_purchase(checkout: Checkout, class: &'static str) -> Option<No
 /// What to quote when asking for help.
 pub(super) fn reference(checkout: Checkout, order: &OrderView) -> Node {
     let id = tag("bdi", "id").attr("dir", "ltr").text(order.id.as_str());
-    tag("p", "quiet")
-        .with(tag("span", "").text(checkout.word("reference")))
-        .with(id)
+    let label = checkout.word("copy_reference");
+    tag("div", "line")
+        .with(
+            tag("p", "quiet")
+                .with(tag("span", "").text(checkout.word("reference")))
+                .with(id),
+        )
+        .with(copy::button(
+            checkout,
+            Shown::Reference,
+            order.id.clone(),
+            label,
+        ))
         .into()
 }

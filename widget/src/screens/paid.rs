@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use checkout_api::{OrderView, Status};
+use checkout_api::{LatePayment, OrderView, Status};
 use leptos::prelude::*;
 use web_sys::Node;
 
@@ -41,11 +41,10 @@ pub(super) fn show(checkout: Checkout) -> Node {
         ),
         None => screen,
     };
-    let back = order.return_url.clone().filter(|url| links::is_page(url));
-    let back = back.map(|url| go_back(checkout, url, &order.store.name));
+    let back = way_back(checkout, &order, "primary");
     let again = new_purchase(checkout, "plain");
     screen
-        .with(contradicted(checkout))
+        .with(afterwards(checkout))
         .with(progress::transaction(checkout))
         .with(reference(checkout, &order))
         .with(
@@ -58,26 +57,36 @@ pub(super) fn show(checkout: Checkout) -> Node {
         .into()
 }
 
-/// What the customer should know when the service takes back what it said.
-fn contradicted(checkout: Checkout) -> Node {
-    let reverted = |order: &Rc<OrderView>| order.reverted;
-    let reverted = remember(Box::new(move || {
-        let is = checkout
-            .order
-            .with(|order| order.as_ref().is_some_and(reverted));
-        if is { "yes" } else { "" }.to_owned()
+/// What else the customer should know: that the service takes back what it said, that more has arrived, or that it
+/// came late and counts.
+fn afterwards(checkout: Checkout) -> Node {
+    let said = |order: &Rc<OrderView>| match order.late_payment {
+        _ if order.reverted => "reverted",
+        Some(LatePayment::Second) => "second_payment",
+        Some(LatePayment::Counted) => "late",
+        None => "",
+    };
+    let said = remember(Box::new(move || {
+        let said = checkout.order.with(|order| order.as_ref().map(said));
+        said.unwrap_or_default().to_owned()
     }));
     live(move || {
-        let is_quiet = reverted.get().is_empty();
-        let Some(order) = checkout.order.get_untracked().filter(|_| !is_quiet) else {
+        let (key, class) = match said.get().as_str() {
+            "reverted" => ("reverted", "box doubtful"),
+            "second_payment" => ("second_payment", "box"),
+            "late" => ("late", "box"),
+            _ => return nothing(),
+        };
+        let Some(order) = checkout.order.get_untracked() else {
             return nothing();
         };
-        let words = checkout.sentence("reverted", &[("store", &order.store.name)]);
-        tag("div", "box doubtful")
-            .attr("role", "status")
-            .test("reverted")
+        let words = checkout.sentence(key, &[("store", &order.store.name)]);
+        checkout.say(words.clone());
+        let help = (key != "late").then(|| help_link(checkout, &order, "plain"));
+        tag("div", class)
+            .test(key)
             .with(paragraph(words))
-            .all(help_link(checkout, &order, "plain"))
+            .all(help.flatten())
             .into()
     })
 }
@@ -89,17 +98,23 @@ fn too_much(order: &OrderView) -> Option<String> {
 }
 
 /// The way back to the shop, out of the frame.
-fn go_back(checkout: Checkout, url: String, store: &str) -> Node {
+pub(super) fn way_back(checkout: Checkout, order: &OrderView, class: &'static str) -> Option<Node> {
+    let url = order
+        .return_url
+        .as_deref()
+        .filter(|url| links::is_page(url))?;
     let close = move || {
         if let Some(parts) = checkout.parts() {
             parts.host.emit("close", &wasm_bindgen::JsValue::NULL);
         }
     };
-    tag("a", "primary")
-        .attr("href", url)
-        .attr("target", "_top")
-        .attr("part", "button")
-        .text(checkout.sentence("return", &[("store", store)]))
-        .on_click(close)
-        .into()
+    let words = checkout.sentence("return", &[("store", &order.store.name)]);
+    let link = tag("a", class).attr("href", url).attr("target", "_top");
+    Some(
+        link.attr("part", "button")
+            .test("return")
+            .text(words)
+            .on_click(close)
+            .into(),
+    )
 }

@@ -4,12 +4,14 @@ use checkout_api::Confirmations;
 use leptos::prelude::*;
 use web_sys::Node;
 
+use crate::block_time::{Estimate, estimate};
 use crate::checkout::Checkout;
 use crate::links;
-use crate::markup::{live, nothing, tag};
+use crate::markup::{live, live_text, nothing, tag};
 use crate::phase::is_partly_paid;
 
-use super::{button, heading, hosted, paragraph, pay, root};
+use super::copy::{self, Shown};
+use super::{button, heading, hosted, ltr, paragraph, pay, root};
 
 /// Bars up to this many blocks; beyond, one bar fills up.
 const MOST_BARS: u32 = 12;
@@ -22,11 +24,12 @@ pub(super) fn checking(checkout: Checkout) -> Node {
         .with(tag("summary", "").text(checkout.word("show_again")))
         .with(pay::what_to_send(checkout));
     root("checking")
-        .with(tag("div", "pulse").attr("aria-hidden", "true"))
         .with(heading(checkout.word("checking")))
         .with(paragraph(checkout.word("checking_hint")))
-        .with(paragraph(checkout.word("come_back")))
+        .with(steps(checkout, 0, nothing()))
+        .with(checked(checkout))
         .with(transaction(checkout))
+        .with(paragraph(checkout.word("come_back")))
         .with(again)
         .all(other_asset(checkout))
         .into()
@@ -35,12 +38,38 @@ pub(super) fn checking(checkout: Checkout) -> Node {
 /// The payment is on the chain and gathers blocks.
 pub(super) fn processing(checkout: Checkout) -> Node {
     root("processing")
-        .with(tag("div", "pulse found").attr("aria-hidden", "true"))
         .with(heading(checkout.word("processing")))
-        .with(blocks(checkout))
         .with(what_is_left_to_do(checkout))
+        .with(steps(checkout, 1, blocks(checkout)))
+        .with(checked(checkout))
         .with(transaction(checkout))
         .all(hosted::way_back(checkout))
+        .into()
+}
+
+/// The way of a payment. `now` is the step that it is at, and `how_far` how far it is there.
+fn steps(checkout: Checkout, now: usize, how_far: Node) -> Node {
+    let mut how_far = Some(how_far);
+    let keys = ["step_seen", "step_confirming", "step_done"];
+    let list = keys.into_iter().enumerate().map(|(number, key)| {
+        let words = tag("p", "").text(checkout.word(key));
+        if number < now {
+            return tag("li", "passed").with(words).into();
+        }
+        if number > now {
+            return tag("li", "").with(words).into();
+        }
+        tag("li", "now")
+            .attr("aria-current", "step")
+            .with(words)
+            .all(how_far.take())
+            .into()
+    });
+    tag("ol", "steps")
+        .attr("part", "steps")
+        .attr("aria-label", checkout.word("steps"))
+        .test("steps")
+        .all(list)
         .into()
 }
 
@@ -67,12 +96,13 @@ fn blocks(checkout: Checkout) -> Node {
         let Confirmations { count, required } = attempt.confirmations?;
         Some([count.to_string(), required.to_string()].join("/"))
     });
-    let mut heard = false;
     live(move || {
         let _ = seen.get();
         let order = checkout.order.get_untracked();
         let attempt = order.as_ref().and_then(|order| order.attempt.as_ref());
-        let Some(Confirmations { count, required }) = attempt.and_then(|a| a.confirmations) else {
+        let Some((attempt, Confirmations { count, required })) =
+            attempt.and_then(|attempt| Some((attempt, attempt.confirmations?)))
+        else {
             return nothing();
         };
         let (done, all) = (count.min(required).to_string(), required.to_string());
@@ -82,37 +112,85 @@ fn blocks(checkout: Checkout) -> Node {
             language.counted("confirmations", required, &values)
         });
         let words = words.unwrap_or_default();
-        if heard {
-            checkout.said.set(words.clone());
-        }
-        heard = true;
+        checkout.confirm(count, required, &words);
         let bars = (0..required.min(MOST_BARS)).map(|bar| {
             // Of many blocks each bar stands for several.
             let reached = u64::from(bar) * u64::from(required.max(1))
                 < u64::from(count) * u64::from(required.min(MOST_BARS));
             tag("span", if reached { "on" } else { "" }).into()
         });
+        let wait = match estimate(&attempt.network, count, required) {
+            Some(Estimate::Soon) => checkout.word("estimate_soon"),
+            Some(Estimate::About(number, unit)) => {
+                let parts = checkout.parts();
+                let time = parts.map(|parts| parts.language.duration(number, unit));
+                checkout.sentence("estimate", &[("time", &time.unwrap_or_default())])
+            }
+            None => String::new(),
+        };
         tag("div", "blocks")
-            .test("confirmations")
             .with(tag("div", "bars").attr("aria-hidden", "true").all(bars))
-            .with(paragraph(words))
+            .with(tag("p", "").test("confirmations").text(words))
+            .with(tag("p", "quiet").test("estimate").text(wait))
             .into()
     })
 }
 
-/// Where the transaction can be looked at.
-pub(super) fn transaction(checkout: Checkout) -> Node {
-    let url = checkout.watch(|_, attempt| attempt.explorer_url.clone());
+/// How fresh it is: a line that ticks, and is read aloud only where somebody goes to it.
+pub(super) fn checked(checkout: Checkout) -> Node {
+    let is_known =
+        checkout.watch(|order, _| order.checked_seconds_ago.map(|_| String::from("yes")));
     live(move || {
-        let url = url.get();
-        if !links::is_page(&url) {
+        if is_known.get().is_empty() {
             return nothing();
         }
-        tag("a", "plain")
-            .attr("href", url)
-            .attr("target", "_blank")
-            .attr("rel", "noopener noreferrer")
-            .text(checkout.word("explorer"))
+        let words = move || {
+            let parts = checkout.parts();
+            let ago = parts.map(|parts| parts.language.relative(checkout.checked_for.get(), false));
+            checkout.sentence("checked", &[("ago", &ago.unwrap_or_default())])
+        };
+        tag("p", "quiet")
+            .test("checked")
+            .with(live_text(words))
+            .into()
+    })
+}
+
+/// The transaction's hash in full, to copy, and where it can be looked at.
+pub(super) fn transaction(checkout: Checkout) -> Node {
+    let seen = checkout.watch(|_, attempt| {
+        let hash = attempt.transaction_hash.as_deref()?;
+        let url = attempt.explorer_url.as_deref().unwrap_or_default();
+        Some([hash, url].join("\n"))
+    });
+    live(move || {
+        let seen = seen.get();
+        let Some((hash, url)) = seen.split_once('\n') else {
+            return nothing();
+        };
+        let label = checkout.word("copy_transaction");
+        let explorer = links::is_page(url).then(|| {
+            tag("a", "plain")
+                .attr("href", url)
+                .attr("target", "_blank")
+                .attr("rel", "noopener noreferrer")
+                .test("explorer")
+                .text(checkout.word("explorer"))
+                .into()
+        });
+        tag("div", "transaction")
+            .with(tag("p", "label").text(checkout.word("transaction")))
+            .with(ltr(hash).attr("class", "hash").test("transaction"))
+            .with(
+                tag("div", "line")
+                    .with(copy::button(
+                        checkout,
+                        Shown::Transaction,
+                        hash.to_owned(),
+                        label,
+                    ))
+                    .all(explorer),
+            )
             .into()
     })
 }

@@ -6,7 +6,7 @@ use web_sys::Node;
 
 use crate::api::Problem;
 use crate::checkout::Checkout;
-use crate::markup::tag;
+use crate::markup::{live, live_text, tag};
 
 use super::{button, give, heading, paragraph, root};
 
@@ -20,24 +20,46 @@ pub(super) fn loading(checkout: Checkout) -> Node {
         .into()
 }
 
-/// The order cannot be shown.
+/// The order cannot be shown. What may pass is tried again by itself; the button is for who cannot wait.
 pub(super) fn show(checkout: Checkout) -> Node {
-    let problem = checkout.problem.get().unwrap_or(Problem::Network);
-    let (words, reference) = explanation(checkout, &problem);
-    let screen = root("stopped")
-        .attr("role", "alert")
-        .with(heading(checkout.word("stopped")))
-        .with(paragraph(words))
-        .with(paragraph(checkout.word("nothing_lost")));
-    let screen = match reference {
-        Some(reference) => screen.with(tag("p", "quiet").text(reference)),
-        None => screen,
+    let why = move || -> Node {
+        let problem = checkout.problem.get().unwrap_or(Problem::Network);
+        let (words, reference) = explanation(checkout, &problem);
+        checkout.say(words.clone());
+        let why = tag("div", "rest").with(paragraph(words));
+        match reference {
+            Some(reference) => why.with(tag("p", "quiet").text(reference)).into(),
+            None => why.into(),
+        }
     };
-    screen
-        .with(tag("div", "actions").with(
-            button("primary", checkout.word("retry"), move || checkout.begin()).test("retry"),
-        ))
+    let when = move || match checkout.retry_in.get() {
+        0 => String::new(),
+        left => {
+            let parts = checkout.parts();
+            let left = parts.map(|parts| parts.language.relative(left, true));
+            checkout.sentence("retrying", &[("in", &left.unwrap_or_default())])
+        }
+    };
+    let retry = move || match untrack(|| checkout.problem.get()) {
+        // Another version of this page is what helps; in a shop's own page the shop's is not ours to load again.
+        Some(Problem::Unreadable) if checkout.is_page() => reload(),
+        _ => checkout.begin(),
+    };
+    root("stopped")
+        .with(heading(checkout.word("stopped")))
+        .with(live(why))
+        .with(paragraph(checkout.word("nothing_lost")))
+        .with(
+            tag("div", "actions")
+                .with(button("primary", checkout.word("retry"), retry).test("retry"))
+                .with(tag("p", "quiet").test("retrying").with(live_text(when))),
+        )
         .into()
+}
+
+fn reload() {
+    // Refused only to a page that may not go anywhere.
+    let _ = leptos::tachys::dom::window().location().reload();
 }
 
 /// What happened in the customer's words, and the reference to quote.

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use checkout_api::{Environment, OrderView, StoreView};
+use checkout_api::{Environment, OrderView, Status, StoreView};
 use leptos::prelude::*;
 use web_sys::Node;
 
@@ -79,14 +79,52 @@ fn about(checkout: Checkout, store: &StoreView, environment: Environment, title:
         .with(tag(&heading, "title").with(tag("bdi", "").text(title)))
 }
 
-/// Where help is found about this order.
+/// Where help is found about this order. An e-mail says at once which order it is about and how it stands when the link
+/// is followed.
 pub(super) fn help_link(
     checkout: Checkout,
     order: &OrderView,
     class: &'static str,
 ) -> Option<Node> {
-    let url = links::support(order.store.support_url.as_deref()?, &order.id)?;
+    let url = order.store.support_url.clone()?;
+    links::support(&url, "", &[])?;
     let words = checkout.sentence("help", &[("store", &order.store.name)]);
-    let link = tag("a", class).attr("href", url).attr("target", "_blank");
-    Some(link.attr("rel", "noopener noreferrer").text(words).into())
+    let filled = move || {
+        let order = checkout.order.get()?;
+        let attempt = order.attempt.as_ref();
+        let hash = attempt.and_then(|attempt| attempt.transaction_hash.as_deref());
+        let subject = [order.store.name.as_str(), " · ", &order.id].concat();
+        let reference = [&checkout.word("reference"), " ", order.id.as_str()].concat();
+        let hash = hash.map(|hash| [&checkout.word("transaction"), ": ", hash].concat());
+        let end = ending_of(order.status).map(|key| checkout.word(key));
+        let lines = [
+            Some(order.title.clone()),
+            Some(reference),
+            end,
+            hash,
+            // Where the customer begins to write.
+            Some(String::new()),
+        ];
+        let lines: Vec<&str> = lines.iter().flatten().map(String::as_str).collect();
+        links::support(&url, &subject, &lines)
+    };
+    let link = tag("a", class)
+        .live_attr("href", filled)
+        .attr("target", "_blank");
+    Some(
+        link.attr("rel", "noopener noreferrer")
+            .test("help")
+            .text(words)
+            .into(),
+    )
+}
+
+/// The heading of an end, by its key.
+fn ending_of(status: Status) -> Option<&'static str> {
+    match status {
+        Status::Open | Status::AwaitingPayment => None,
+        Status::Overpaid => Some("paid"),
+        // The keys of the other headings are the words of their statuses.
+        other => Some(other.as_str()),
+    }
 }
