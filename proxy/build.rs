@@ -11,7 +11,7 @@ fn main() {
         .join("dist");
     println!("cargo::rerun-if-changed={}", dist.display());
     let mut names = Vec::new();
-    for folder in [dist.clone(), dist.join("assets")] {
+    for folder in [dist.clone(), dist.join("assets"), dist.join("gallery")] {
         println!("cargo::rerun-if-changed={}", folder.display());
         names.extend(files(&folder));
     }

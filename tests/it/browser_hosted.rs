@@ -147,7 +147,8 @@ async fn the_checkout_page_frames_the_services_page_alone_and_lends_it_the_clipb
     let header = |name: &str| page.headers()[name].to_str().unwrap().to_owned();
     let sandbox = world.sandbox_url();
     let policy = header("content-security-policy");
-    let framed = format!(" frame-src {sandbox};");
+    // Itself as well, in the test environment: the gallery of its states.
+    let framed = format!(" frame-src 'self' {sandbox};");
     assert!(policy.contains(&framed), "{policy}");
     let lent = format!("clipboard-write=(self \"{sandbox}\"),");
     let features = header("permissions-policy");

@@ -20,7 +20,7 @@ impl Parsed {
 
 impl Fields for Parsed {
     fn text(&self, key: &'static str) -> Option<String> {
-        self.member(key)?.as_string()
+        self.member(key)?.as_string().map(shown)
     }
 
     fn number(&self, key: &'static str) -> Option<u32> {
@@ -37,8 +37,20 @@ impl Fields for Parsed {
 
     fn texts(&self, key: &'static str) -> Option<Vec<String>> {
         let list: Array = self.member(key)?.dyn_into().ok()?;
-        list.iter().map(|text| text.as_string()).collect()
+        list.iter()
+            .map(|text| text.as_string().map(shown))
+            .collect()
     }
+}
+
+/// Without the signs that a browser obeys instead of showing: overrides and isolates, by which one name could turn round
+/// the amount or the address beside it, and controls.
+fn shown(mut text: String) -> String {
+    text.retain(|sign| {
+        let turns = matches!(sign, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        !turns && !sign.is_control()
+    });
+    text
 }
 
 /// The number if it is whole and fits.

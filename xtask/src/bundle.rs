@@ -5,6 +5,7 @@
 //! dist/florin.d.ts          its types
 //! dist/pay.html             the checkout page
 //! dist/assets/<name>-<first 8 hex digits of its SHA-256>.<ext>
+//! dist/gallery/             every state of the checkout on canned answers, for the test environment
 //! ```
 //!
 //! Beside each file lie `.br` and `.gz` when they are smaller. Names hold the content's hash, so that a browser may

@@ -1,6 +1,8 @@
 //! Both directions of the contract against each other; run with the feature `server`.
 #![cfg(feature = "server")]
 
+mod gallery;
+
 use money::AmountText;
 use serde_json::Value;
 

@@ -1,18 +1,19 @@
 //! The built widget, compressed when it was built, out of the binary.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
-use axum::extract::{Path, Request};
+use axum::extract::{Path, Request, State};
 use axum::http::header::{
     ACCEPT_ENCODING, ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE,
     ETAG, IF_NONE_MATCH, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use checkout_api::ErrorCode;
+use checkout_api::{Environment, ErrorCode};
 use sha2::{Digest as _, Sha256};
 
 use super::error::ApiError;
+use crate::app::App;
 
 /// One file of the built widget.
 pub(super) struct File {
@@ -57,6 +58,19 @@ pub(super) async fn immutable(
     Ok(public(answer(file, &headers, IMMUTABLE)))
 }
 
+/// `/gallery/{name}`: every state of the checkout on canned answers, for those who build a shop. In production there is
+/// none.
+pub(super) async fn gallery(
+    State(app): State<Arc<App>>,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let is_test = app.config.environment == Environment::Test;
+    let file = find(&format!("gallery/{name}"));
+    let file = file.ok().filter(|_| is_test).ok_or_else(missing)?;
+    Ok(answer(file, &headers, "no-cache"))
+}
+
 /// `/florin.js` and `/florin.d.ts`.
 pub(super) async fn root(request: Request) -> Result<Response, ApiError> {
     let file = find(request.uri().path().trim_start_matches('/'))?;
@@ -70,13 +84,18 @@ pub(super) async fn root(request: Request) -> Result<Response, ApiError> {
 pub(super) fn find(name: &str) -> Result<&'static File, ApiError> {
     let found = dist::FILES.iter().find(|file| file.name == name);
     found.ok_or_else(|| {
-        let message = if dist::FILES.is_empty() {
-            "This proxy was built without the widget. Build it with: cargo xtask build"
+        if dist::FILES.is_empty() {
+            let message =
+                "This proxy was built without the widget. Build it with: cargo xtask build";
+            ApiError::new(ErrorCode::NotFound, message)
         } else {
-            "There is no such file."
-        };
-        ApiError::new(ErrorCode::NotFound, message)
+            missing()
+        }
     })
+}
+
+fn missing() -> ApiError {
+    ApiError::new(ErrorCode::NotFound, "There is no such file.")
 }
 
 /// The file in the smallest form that the browser reads.

@@ -6,6 +6,7 @@ use axum::extract::{Query, State};
 use axum::http::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY};
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::Response;
+use checkout_api::Environment;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use url::form_urlencoded;
@@ -33,7 +34,8 @@ pub(super) async fn page(
     let hosted_page = app.config.service.checkout_url.as_ref().map(Origin::of);
     let store = named(&app.config.stores, framed.store.as_deref());
     let embedders = store.map_or(&[][..], |store| &store.origins);
-    let policy = policy(embedders, hosted_page.as_ref());
+    let has_gallery = app.config.environment == Environment::Test;
+    let policy = policy(embedders, hosted_page.as_ref(), has_gallery);
     let policy = HeaderValue::from_str(&policy).expect("origins are plain ASCII");
     let headers = answer.headers_mut();
     headers.insert(CONTENT_SECURITY_POLICY, policy);
@@ -79,19 +81,26 @@ fn theme(store: &Store) -> String {
     format!("theme;desc=\"{}\"", told.finish())
 }
 
-fn policy(embedders: &[Origin], hosted_page: Option<&Origin>) -> String {
-    let ancestors = match embedders {
-        [] => "'none'".to_owned(),
-        some => some
-            .iter()
-            .map(Origin::as_str)
-            .collect::<Vec<_>>()
-            .join(" "),
-    };
-    let framed = hosted_page.map_or("'none'", Origin::as_str);
+/// `has_gallery`: this page shows others of its kind in a frame, the states of the checkout.
+fn policy(embedders: &[Origin], hosted_page: Option<&Origin>, has_gallery: bool) -> String {
+    let gallery = has_gallery.then_some("'self'");
+    let ancestors = gallery
+        .into_iter()
+        .chain(embedders.iter().map(Origin::as_str));
+    let framed = gallery.into_iter().chain(hosted_page.map(Origin::as_str));
+    let (ancestors, framed) = (sources(ancestors), sources(framed));
     format!(
         "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; \
          img-src 'self'; font-src 'self'; connect-src 'self'; base-uri 'none'; \
          form-action 'none'; object-src 'none'; frame-src {framed}; frame-ancestors {ancestors}"
     )
+}
+
+fn sources<'a>(origins: impl Iterator<Item = &'a str>) -> String {
+    let list = origins.collect::<Vec<_>>().join(" ");
+    if list.is_empty() {
+        "'none'".to_owned()
+    } else {
+        list
+    }
 }

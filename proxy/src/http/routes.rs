@@ -115,5 +115,6 @@ fn others() -> Routes {
         .route("/florin.js", get(assets::root))
         .route("/florin.d.ts", get(assets::root))
         .route("/assets/{name}", get(assets::immutable))
+        .route("/gallery/{name}", get(assets::gallery))
         .route("/openapi.json", get(openapi::document))
 }

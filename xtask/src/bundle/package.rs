@@ -83,6 +83,11 @@ pub(super) fn files(root: &Path, built: &Path, minify: Minify<'_>) -> anyhow::Re
         ),
     ]);
     files.extend(assets.into_values());
+    // As they are, and under their own names: no customer loads them.
+    for name in names(&widget.join("gallery"))? {
+        let content = bytes(&widget.join("gallery").join(&name))?;
+        files.insert(format!("gallery/{name}"), content);
+    }
     let mut compressed = Files::new();
     for (name, content) in &files {
         let ways = [
@@ -105,8 +110,8 @@ pub(super) fn files(root: &Path, built: &Path, minify: Minify<'_>) -> anyhow::Re
 /// The folder cannot be written.
 pub(super) fn write(dist: &Path, files: &Files) -> anyhow::Result<()> {
     let writing = || format!("{} cannot be written", dist.display());
-    fs::create_dir_all(dist.join("assets")).with_context(writing)?;
-    for folder in ["", "assets/"] {
+    for folder in ["assets/", "gallery/", ""] {
+        fs::create_dir_all(dist.join(folder)).with_context(writing)?;
         for name in names(&dist.join(folder))? {
             let known = files.contains_key(&format!("{folder}{name}"));
             let path = dist.join(folder).join(&name);

@@ -48,7 +48,19 @@ pub(super) fn operations(types: &mut Types) -> Vec<Operation> {
         )
         .answers_as(200, "The file.", "*/*", &json!({}))
         .with_header(200, "ETag", "ETag");
-    let files = [page, loader, declarations, asset].map(|file| {
+    let gallery = Operation::get("/gallery/{name}", "gallery")
+        .does(
+            "A file of the state gallery",
+            "In the test environment alone, where `/pay#gallery` shows every state of the checkout.",
+        )
+        .path(
+            "name",
+            "The file.",
+            &json!({ "type": "string", "minLength": 1 }),
+        )
+        .answers_as(200, "The file.", "*/*", &json!({}))
+        .with_header(200, "ETag", "ETag");
+    let files = [page, loader, declarations, asset, gallery].map(|file| {
         file.refuses(&[ErrorCode::NotFound])
             .header(
                 "If-None-Match",

@@ -12,6 +12,7 @@ fn small_widget() -> Folder {
     for path in [
         "widget/locales",
         "widget/styles",
+        "widget/gallery",
         "packages/florin",
         "built",
     ] {
@@ -24,6 +25,7 @@ fn small_widget() -> Folder {
         ("widget/theme.js", "export {};"),
         ("widget/page.css", "b { color: red }"),
         ("widget/locales/en.json", "{ \"paid\": \"Paid\" }"),
+        ("widget/gallery/states.json", "{ \"states\": [] }"),
         ("built/widget.js", "export default 1;"),
         ("built/widget_bg.wasm", "\0asm"),
         ("built/index.html", "<link href=\"%FLORIN:page.css%\">"),
@@ -85,6 +87,15 @@ fn the_loader_names_files_by_their_content() {
         b"export default 1; // Module"
     );
     assert_eq!(files["assets/en-94df29b3.json"], b"{\"paid\":\"Paid\"}");
+    folder.remove();
+}
+
+#[test]
+fn the_gallery_is_beside_what_a_customer_loads_as_it_is() {
+    let folder = small_widget();
+    let files = packaged(&folder).unwrap();
+    let states = b"{ \"states\": [] }";
+    assert_eq!(files["gallery/states.json"], states);
     folder.remove();
 }
 

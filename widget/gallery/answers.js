@@ -1,0 +1,119 @@
+/** The proxy's answers, canned: what `fetch` says of one state. */
+
+const realFetch = window.fetch;
+const DOOR = '/v1/checkout';
+
+/** RFC 7396: what is named replaces, `null` removes. */
+const patched = (whole, patch) => {
+  const result = { ...whole };
+  for (const [name, value] of Object.entries(patch || {})) {
+    if (value === null) delete result[name];
+    else result[name] = typeof value === 'object' && !Array.isArray(value) ? patched(whole[name], value) : value;
+  }
+  return result;
+};
+
+/** The order of a state, whole. */
+const orderOf = (table, state) => {
+  const order = patched(table.order, state.order);
+  return state.attempt ? { ...order, attempt: patched(table.attempt, state.attempt) } : order;
+};
+
+/** Words of the contract, by which the widget tells one case from another: the proxy writes them, and nobody else. */
+const WORDS = ['code', 'crypto_code', 'currency', 'environment', 'flow', 'local_currency_code', 'reason', 'status'];
+
+/** The same with `text` in place of every text in it: amounts and the contract's words stay. */
+const filled = (value, text, name) => {
+  if (typeof value === 'string') return WORDS.includes(name) || /^\d+(\.\d+)?$/.test(value) ? value : text;
+  if (Array.isArray(value)) return value.map((one) => filled(one, text));
+  if (value && typeof value === 'object') return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, filled(one, text, name)]));
+  return value;
+};
+
+const never = (signal) => new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
+
+/** Answers from here on as the proxy would in this state. */
+export const answer = (table, state, told) => {
+  const text = told.get('text');
+  const json = (body, status = 200) => {
+    const shown = text === null ? body : filled(body, text);
+    return new Response(status === 304 ? null : JSON.stringify(shown), { status, headers: { 'content-type': 'application/json', etag: '"gallery"' } });
+  };
+  const refused = ({ status, error }) => json({ error }, status);
+  let order = orderOf(table, state);
+  let opened = false;
+  const changed = (patch, attempt) => {
+    order = { ...patched(order, patch), version: order.version + 1 };
+    if (attempt) order.attempt = patched(order.attempt || table.attempt, attempt);
+    return json(order);
+  };
+  /** What the customer may ask for; granted, unless the state says how it is refused. */
+  const wishes = {
+    '/attempt': () => changed({ status: 'awaiting_payment' }, { expires_in_seconds: 900 }),
+    '/paid': () => changed({ status: 'checking' }, { marked_as_paid: true }),
+    '/session': () => changed({ status: 'awaiting_payment', payment_process_url: 'http://127.0.0.1:9/checkout/gallery' }),
+  };
+  const open = (asked) => {
+    switch (state.open) {
+      case 'never': return never(asked.signal);
+      case 'fails': throw new TypeError('the network of the gallery is gone');
+      case 'unreadable': return json({ client_token: 'gallery', order: { id: 'of another version' } });
+      case undefined: break;
+      default: return refused(state.open);
+    }
+    opened = true;
+    return json(asked.method === 'POST' ? { client_token: 'gallery', order } : order);
+  };
+  const quotes = (asked) => {
+    const wanted = state.quotes || 'usual';
+    if (wanted === 'never') return never(asked.signal);
+    return wanted === 'refused' ? json({ error: { code: 'service_unavailable', message: 'The payment service cannot be reached.' } }, 503) : json(table.quotes[wanted]);
+  };
+  const answered = (path, asked) => {
+    if (state.lost && opened) throw new TypeError('the network of the gallery is gone');
+    const isWish = asked.method === 'POST';
+    if (isWish && state.wish && (path || state.door)) return refused(state.wish);
+    if (wishes[path] && isWish) return wishes[path]();
+    if (path === '/events') return never(asked.signal);
+    if (path === '/quotes') return quotes(asked);
+    if (path === '/receipt') return json(table.receipt);
+    if (path === '/donation') return json(patched(table.donation, state.donation));
+    return asked.headers.get('if-none-match') ? json(null, 304) : open(asked);
+  };
+  window.fetch = async (request, options) => {
+    const asked = new Request(request, options);
+    const { pathname } = new URL(asked.url);
+    const at = pathname.indexOf(DOOR);
+    if (at >= 0) return answered(pathname.slice(at + DOOR.length), asked);
+    const real = await realFetch(asked);
+    if (!told.get('dir') || !/\/assets\/[a-zA-Z-]+-[0-9a-f]{8}\.json$/.test(pathname)) return real;
+    return new Response(JSON.stringify({ ...(await real.json()), direction: told.get('dir') }));
+  };
+};
+
+/** Does what makes the state: presses what the customer would press, or takes the network away. */
+export const act = (stage, state) => {
+  const { element, signal } = stage;
+  const wanted = [...(state.press || [])];
+  let losses = state.lost ? 3 : 0;
+  let isThere = false;
+  delete element.dataset.shown;
+  element.addEventListener('florin-ready', () => (isThere = true), { signal });
+  const timer = setInterval(() => {
+    if (!isThere) return;
+    const found = wanted.length && element.shadowRoot.querySelector(`[data-testid="${wanted[0]}"]`);
+    if (found) {
+      wanted.shift();
+      found.click();
+    } else if (losses && element.shadowRoot.querySelector('h2')) {
+      losses -= 1;
+      // The widget asks at once when it hears this, and fails.
+      dispatchEvent(new Event('offline'));
+    }
+    if (wanted.length || losses) return;
+    clearInterval(timer);
+    // What was pressed has been answered by then; tests and pictures wait for it.
+    setTimeout(() => (element.dataset.shown = state.name), 200);
+  }, 60);
+  signal.addEventListener('abort', () => clearInterval(timer));
+};

@@ -1,0 +1,34 @@
+/**
+ * The state gallery, in the test environment alone: `/pay#gallery` lists every state of the checkout, and
+ * `/pay#gallery=underpaid` shows one of them, full size. What is shown is the checkout itself; only the proxy's answers
+ * are canned, in states.json. Loaded by host.js when the fragment asks for it, and never by a purchase.
+ *
+ * Beside `gallery` the fragment takes all that the checkout page's takes (`theme`, `locale`, `--florin-…`), and
+ * `dir=rtl` to turn any language round, and `text` to put one text into every field that a shop or the payment service
+ * writes.
+ */
+import { act, answer } from './answers.js';
+import { index } from './index.js';
+
+const load = async (name) => (await fetch(new URL(name, import.meta.url))).json();
+const STATES = load('states.json');
+
+/** Shows what the fragment asks for; `page` is the checkout page as ever, and `languages` those that it speaks. */
+export const start = async (stage, page, languages) => {
+  const table = await STATES;
+  if (stage.signal.aborted) return;
+  const told = new URLSearchParams(location.hash.slice(1));
+  const name = told.get('gallery');
+  if (!name) return index(stage, table, languages);
+  const state = table.states.find((state) => state.name === name);
+  if (!state) {
+    addEventListener('hashchange', stage.restart, { signal: stage.signal });
+    return stage.show(stage.make('p', {}, 'There is no state of that name. The gallery has: ' + table.states.map((state) => state.name).join(', ') + '.'));
+  }
+  answer(table, state, told);
+  act(stage, state);
+  // A door of its own for every state, so that none finds another's order again.
+  told.set('store', 'gallery');
+  told.set(state.door || 'product', name);
+  page(stage, told);
+};
