@@ -1,7 +1,6 @@
 /** The gallery's own page: all states by group, and one of them in a frame of the wanted size and look. */
 
 const WIDTHS = [1270, 768, 390, 320];
-const THEMES = ['auto', 'light', 'dark'];
 /** What a text can do to a screen. */
 const TEXTS = {
   'As usual': '',
@@ -79,7 +78,7 @@ export const index = (stage, table, languages) => {
     return named(label, select);
   };
   const spoken = Object.fromEntries([['Language of the browser', ''], ...languages.map((code) => [languageName(code), code])]);
-  const tools = make('div', { className: 'tools' }, few('Width', 'width', 1270, WIDTHS), few('Theme', 'theme', 'auto', THEMES), few('Direction', 'dir', 'auto', ['auto', 'ltr', 'rtl']), many('Language', 'locale', spoken), many('Text', 'text', TEXTS));
+  const tools = make('div', { className: 'tools' }, few('Width', 'width', 1270, WIDTHS), few('Theme', 'theme', 'auto', table.themes), few('Direction', 'dir', 'auto', ['auto', 'ltr', 'rtl']), many('Language', 'locale', spoken), many('Text', 'text', TEXTS));
 
   const alone = new URLSearchParams([...told].filter(([name]) => name !== 'show' && name !== 'width'));
   const shown = address({ gallery: state.name }, alone);

@@ -80,6 +80,17 @@ fn every_status_and_flow_can_be_looked_at() {
 }
 
 #[test]
+fn every_theme_and_late_payment_can_be_looked_at() {
+    let gallery = Gallery::read();
+    assert_eq!(gallery.0["themes"], serde_json::json!(THEMES));
+    let orders = gallery.orders();
+    for (kind, word) in LatePayment::ALL {
+        let is_shown = orders.iter().any(|order| order.late_payment == Some(kind));
+        assert!(is_shown, "no state of the gallery has {word}");
+    }
+}
+
+#[test]
 fn every_reason_against_an_asset_can_be_looked_at() {
     let shown = Gallery::read().quotes("reasons");
     for (reason, word) in Unavailable::ALL {
