@@ -156,6 +156,11 @@ fn welcome(ports: Ports, folder: &Folder, wishes: &DemoWishes) {
         "           {}",
         dim("a price that the shop's backend signs into an order token")
     );
+    println!("  Themes   {}", at(ports.shop, "/theme-builder"));
+    println!(
+        "           {}",
+        dim("the checkout's looks, and what to copy for your own")
+    );
     println!("  Hosted   {}", at(ports.shop, "/hosted"));
     println!(
         "           {}\n",
