@@ -14,8 +14,8 @@ import type {
 
 export type * from './element.js';
 
-/** How the component reaches florin.js, and whom it tells. */
-export interface FlorinCheckoutHandlers {
+/** What the component takes beside the attributes: where florin.js is, what it says, and whom it tells. */
+export interface FlorinComponentProps {
   /**
    * The address of your proxy's script: `https://pay.shop.example/florin.js`. It is loaded when the component is mounted,
    * and tried again for as long as it cannot be. Left out when the page has a `<script>` for it.
@@ -25,6 +25,8 @@ export interface FlorinCheckoutHandlers {
   nonce?: string;
   /** What the script must be, like `"sha384-…"`. */
   integrity?: string;
+  /** The shop's own words for some of the texts, by language and key: `{ en: { thanks: 'Thank you!' } }`. */
+  words?: Record<string, Record<string, string>>;
   /** Shown in place of the children while the script cannot be loaded. A sentence in English when it is missing. */
   failure?: ReactNode;
   /** The checkout's program runs. */
@@ -52,12 +54,12 @@ export type FlorinDoorProps =
   | Only<{ store?: string; orderToken: FlorinOrderTokenDoor['order-token'] }>
   | Only<{ store?: string; clientToken: FlorinClientTokenDoor['client-token'] }>;
 
-type Own = keyof FlorinCheckoutHandlers | keyof FlorinSettings | keyof Doors;
+type Own = keyof FlorinComponentProps | keyof FlorinSettings | keyof Doors;
 
 /** The element's attributes in React's spelling, its events as handlers, and whatever every element has. */
 export type FlorinCheckoutProps = FlorinDoorProps &
-  FlorinSettings &
-  FlorinCheckoutHandlers &
+  Omit<FlorinSettings, keyof FlorinComponentProps> &
+  FlorinComponentProps &
   Omit<HTMLAttributes<FlorinCheckoutElement>, Own>;
 
 /** The component. Its `ref` is the element, which has its methods once florin.js has run. */

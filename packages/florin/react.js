@@ -16,7 +16,7 @@ const EVENTS = ['ready', 'resize', 'status', 'paid', 'close', 'error'];
 const useEffectAtOnce = typeof document === 'undefined' ? useEffect : useLayoutEffect;
 
 export const FlorinCheckout = forwardRef(function FlorinCheckout(properties, ref) {
-  const { src, nonce, integrity, children, failure, orderToken, clientToken, className, onReady, onResize, onStatus, onPaid, onClose, onError, ...rest } = properties;
+  const { src, nonce, integrity, children, failure, orderToken, clientToken, className, words, onReady, onResize, onStatus, onPaid, onClose, onError, ...rest } = properties;
   const element = useRef(null);
   const handlers = useRef({});
   const [isMissing, setMissing] = useState(false);
@@ -58,6 +58,6 @@ export const FlorinCheckout = forwardRef(function FlorinCheckout(properties, ref
     };
   }, [src, nonce, integrity]);
 
-  const attributes = { ...rest, 'order-token': orderToken, 'client-token': clientToken, class: className, ref: element };
+  const attributes = { ...rest, 'order-token': orderToken, 'client-token': clientToken, words: words && JSON.stringify(words), class: className, ref: element };
   return createElement('florin-checkout', attributes, isMissing ? (failure ?? 'The checkout could not be loaded. Trying again…') : children);
 });

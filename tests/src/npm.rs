@@ -12,6 +12,14 @@ use sha2::{Digest as _, Sha256};
 /// It is not installed; the sentence says how to get it.
 #[must_use]
 pub fn npm_file(path: &str) -> PathBuf {
+    let found = installed().join("node_modules").join(path);
+    let name = found.display();
+    assert!(found.is_file(), "{name} is none of the packages' files");
+    found
+}
+
+/// The folder whose `node_modules` holds the packages.
+pub(crate) fn installed() -> PathBuf {
     let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("npm/package-lock.json");
     let lock = std::fs::read(lock).expect("the lock file is part of the repository");
     let name = hex::encode(&Sha256::digest(lock)[..6]);
@@ -21,11 +29,10 @@ pub fn npm_file(path: &str) -> PathBuf {
         .or_else(|| Some(PathBuf::from(set("HOME")?).join(".cache")));
     let caches = caches.expect("HOME or XDG_CACHE_HOME says where tools are kept");
     let folder = caches.join("florin/tools").join(format!("npm-{name}"));
-    let found = folder.join("node_modules").join(path);
     assert!(
-        found.is_file() && folder.join("whole").is_file(),
+        folder.join("whole").is_file(),
         "{} is missing. Install it with: cargo xtask tools",
-        found.display()
+        folder.display()
     );
-    found
+    folder
 }

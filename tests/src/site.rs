@@ -1,16 +1,18 @@
 //! A page of somebody's own, on an origin of its own.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::Router;
-use axum::extract::State;
-use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-/// A site of one page.
+/// A site of one page, and of scripts for it.
 #[derive(Debug)]
 pub struct Site {
     url: String,
@@ -22,6 +24,7 @@ pub struct Site {
 struct Page {
     policy: String,
     html: String,
+    files: BTreeMap<String, String>,
 }
 
 impl Site {
@@ -33,6 +36,7 @@ impl Site {
         let page = Arc::<Mutex<Page>>::default();
         let routes = Router::new()
             .route("/", get(show))
+            .route("/{script}", get(script))
             .with_state(Arc::clone(&page));
         let serving = async move {
             axum::serve(listener, routes)
@@ -51,6 +55,22 @@ impl Site {
         &self.url
     }
 
+    /// Shows this whole page from now on, under no policy.
+    pub fn shows_page(&self, html: &str) {
+        let mut page = self.page.lock().unwrap_or_else(PoisonError::into_inner);
+        page.policy.clear();
+        html.clone_into(&mut page.html);
+    }
+
+    /// Has this script from now on, like `shop.js`; without a text, none of this name.
+    pub fn has(&self, name: &str, script: Option<&str>) {
+        let mut page = self.page.lock().unwrap_or_else(PoisonError::into_inner);
+        match script {
+            Some(script) => page.files.insert(name.to_owned(), script.to_owned()),
+            None => page.files.remove(name),
+        };
+    }
+
     /// Shows this body from now on, under this Content-Security-Policy.
     pub fn shows(&self, policy: &str, body: &str) {
         let mut page = self.page.lock().unwrap_or_else(PoisonError::into_inner);
@@ -66,10 +86,24 @@ impl Drop for Site {
 }
 
 async fn show(State(page): State<Arc<Mutex<Page>>>) -> Response {
-    let Page { policy, html } = page.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let Page { policy, html, .. } = page.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let headers = [
         (CONTENT_SECURITY_POLICY, policy),
         (CONTENT_TYPE, "text/html; charset=utf-8".to_owned()),
     ];
     (headers, html).into_response()
+}
+
+async fn script(State(page): State<Arc<Mutex<Page>>>, Path(name): Path<String>) -> Response {
+    let page = page.lock().unwrap_or_else(PoisonError::into_inner);
+    match page.files.get(&name) {
+        Some(script) => {
+            let headers = [
+                (CONTENT_TYPE, "text/javascript; charset=utf-8"),
+                (CACHE_CONTROL, "no-store"),
+            ];
+            (headers, script.clone()).into_response()
+        }
+        None => StatusCode::NOT_FOUND.into_response(),
+    }
 }

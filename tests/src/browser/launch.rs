@@ -30,6 +30,8 @@ const FLAGS: [&str; 11] = [
 const BOUND: Duration = Duration::from_secs(30);
 
 pub(super) async fn launch(driver: &Driver, folder: &Folder, look: Look) -> WebDriver {
+    // A test may have a browser and no world, which would have done so.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let capabilities = capabilities(folder, look);
     let http = reqwest::Client::builder().no_proxy().timeout(BOUND).build();
     let http = http.expect("the crypto provider is installed");

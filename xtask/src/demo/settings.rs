@@ -44,7 +44,8 @@ checkout_url = "http://127.0.0.1:{sandbox}/checkout"
 [[store]]
 id = "demo"
 name = "Quiet Goods"
-origins = ["http://127.0.0.1:{shop}"]
+# The second is for a page of yours, like packages/florin/example.
+origins = ["http://127.0.0.1:{shop}", "http://127.0.0.1:3000"]
 currency = "USD"
 secret_key = "{secret_key}"
 token_keys = [{{ kid = "k1", secret = "{token_key}" }}]

@@ -46,7 +46,9 @@ pub(crate) fn npm_packages(workspace: &Workspace) -> anyhow::Result<PathBuf> {
     }
     Program::new("npm", workspace)
         .within(&folder)
-        .args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"])
+        // Two Reacts stand in the list: npm would have each package that wants one take the newer.
+        .args(["ci", "--ignore-scripts", "--legacy-peer-deps"])
+        .args(["--no-audit", "--no-fund"])
         .args(["--loglevel", "error"])
         .run()
         .context(

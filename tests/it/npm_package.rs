@@ -1,0 +1,210 @@
+//! `packages/florin` as somebody has it who installed it: what is in it, what compiles with it, and what it does on a
+//! server. What it does in a browser is in `browser_package`.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use tests::{CONTRACT, NpmProject, React, packed_files};
+
+fn of_the_repository(path: &str) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    fs::read_to_string(root.join(path)).unwrap()
+}
+
+#[test]
+fn only_what_belongs_into_the_package_is_packed() {
+    let expected = [
+        "LICENSE-APACHE",
+        "LICENSE-MIT",
+        "README.md",
+        "element.d.ts",
+        "index.d.ts",
+        "index.js",
+        "package.json",
+        "react.d.ts",
+        "react.js",
+    ];
+    assert_eq!(packed_files(), expected);
+}
+
+#[test]
+fn the_package_is_the_repositorys_and_depends_on_nothing() {
+    let package: Value =
+        serde_json::from_str(&of_the_repository("packages/florin/package.json")).unwrap();
+    assert_eq!(package["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(package["license"], env!("CARGO_PKG_LICENSE"));
+    assert!(package["dependencies"].is_null());
+    assert_eq!(package["sideEffects"], false);
+    let optional = json!({ "react": { "optional": true } });
+    assert_eq!(package["peerDependenciesMeta"], optional);
+    for licence in ["LICENSE-APACHE", "LICENSE-MIT"] {
+        let ours = of_the_repository(&format!("packages/florin/{licence}"));
+        assert!(ours == of_the_repository(licence), "{licence} differs");
+    }
+}
+
+/// How TypeScript finds a package, in Node and with a bundler; and that it is to check the package's own types as well.
+const NODE: [&str; 2] = ["--module", "node16"];
+const BUNDLER: [&str; 4] = ["--module", "esnext", "--moduleResolution", "bundler"];
+const STRICT: [&str; 11] = [
+    "--strict",
+    "--skipLibCheck",
+    "false",
+    "--target",
+    "es2022",
+    "--lib",
+    "es2022,dom,dom.iterable",
+    "--jsx",
+    "react-jsx",
+    "--types",
+    "react",
+];
+const CASES: [&str; 4] = [
+    "element.valid.ts",
+    "element.invalid.ts",
+    "react.valid.tsx",
+    "react.invalid.tsx",
+];
+
+fn type_errors(project: &NpmProject, way: &[&str], files: &[&str]) -> String {
+    project.type_errors(&[&STRICT, way, files].concat())
+}
+
+/// Each line of `*.invalid.ts` below a `@ts-expect-error` must be one: a mistake that compiles is an error here.
+#[test]
+fn right_pages_compile_and_wrong_ones_do_not() {
+    let project = NpmProject::with(React::V19);
+    project.copies("tests/types");
+    assert_eq!(type_errors(&project, &BUNDLER, &CASES), "");
+    assert_eq!(type_errors(&project, &NODE, &CASES), "");
+}
+
+#[test]
+fn the_same_compile_with_the_types_of_react_18() {
+    let project = NpmProject::with(React::V18);
+    project.copies("tests/types");
+    assert_eq!(type_errors(&project, &BUNDLER, &CASES), "");
+}
+
+#[test]
+fn what_the_readme_shows_compiles() {
+    let project = NpmProject::with(React::V19);
+    let readme = of_the_repository("packages/florin/README.md");
+    let mut files = Vec::new();
+    for block in readme.split("```").skip(1).step_by(2) {
+        let (language, code) = block.split_once('\n').unwrap();
+        if language.starts_with("ts") {
+            let file = format!("readme-{}.{language}", files.len());
+            project.writes(&file, code);
+            files.push(file);
+        }
+    }
+    assert_eq!(files.len(), 3);
+    let files: Vec<_> = files.iter().map(String::as_str).collect();
+    assert_eq!(type_errors(&project, &BUNDLER, &files), "");
+}
+
+/// The list of texts behind this name in the loader.
+fn list_of_the_loader(name: &str) -> Vec<String> {
+    let loader = of_the_repository("widget/florin.js");
+    let (_, list) = loader.split_once(&format!("const {name} = [")).unwrap();
+    let (list, _) = list.split_once(']').unwrap();
+    let words = list.split('\'').skip(1).step_by(2);
+    words.map(str::to_owned).collect()
+}
+
+/// `Record` takes neither a missing nor a foreign member.
+#[test]
+fn the_types_name_what_the_element_knows_and_nothing_else() {
+    let record = |words: Vec<String>| {
+        let members = words.into_iter().map(|word| (word, json!(true)));
+        Value::Object(members.collect())
+    };
+    let attributes = record(list_of_the_loader("ATTRIBUTES"));
+    let events = list_of_the_loader("EVENTS");
+    let events = record(events.iter().map(|word| format!("florin-{word}")).collect());
+    let statuses = CONTRACT.document()["components"]["schemas"]["Status"].clone();
+    let statuses = record(words_of(&statuses));
+    let project = NpmProject::with(React::V19);
+    let program = format!(
+        "import type {{ FlorinCheckoutAttributes, FlorinEventMap, FlorinStatus }} from 'florin';
+        type Names<Union> = Union extends unknown ? keyof Union : never;
+        export const attributes: Record<Names<FlorinCheckoutAttributes>, true> = {attributes};
+        export const events: Record<keyof FlorinEventMap, true> = {events};
+        export const statuses: Record<FlorinStatus, true> = {statuses};"
+    );
+    project.writes("knows.ts", &program);
+    assert_eq!(
+        type_errors(&project, &BUNDLER, &["knows.ts"]),
+        "",
+        "{program}"
+    );
+}
+
+/// The words of an enumeration, in whichever of JSON Schema's spellings.
+fn words_of(schema: &Value) -> Vec<String> {
+    let word = |value: &Value| value.as_str().map(str::to_owned);
+    let together = schema["enum"].as_array().into_iter().flatten();
+    let apart = schema["oneOf"].as_array().into_iter().flatten();
+    let apart = apart.flat_map(|one| match &one["const"] {
+        Value::Null => words_of(one),
+        single => word(single).into_iter().collect(),
+    });
+    together.filter_map(word).chain(apart).collect()
+}
+
+/// A server has neither `window` nor `document`, and may render all the same.
+#[test]
+fn on_a_server_the_element_is_its_bare_self() {
+    for react in [React::V18, React::V19] {
+        let project = NpmProject::with(react);
+        project.writes(
+            "server.jsx",
+            "import { renderToString } from 'react-dom/server';
+            import { loadFlorin } from 'florin';
+            import { FlorinCheckout } from 'florin/react';
+            const all = () => {};
+            console.log(renderToString(
+              <FlorinCheckout
+                src=\"https://pay.shop.example/florin.js\" nonce=\"r4nd0m\" integrity=\"sha384-x\" failure=\"No.\"
+                orderToken=\"eyJ\" store=\"demo\" theme=\"dark\" className=\"wide\" id=\"one\" words={{ en: {} }}
+                onReady={all} onResize={all} onStatus={all} onPaid={all} onClose={all} onError={all}
+              >Loading</FlorinCheckout>));
+            loadFlorin('https://pay.shop.example/florin.js').then((loaded) => console.log(loaded));",
+        );
+        project.bundles("server.jsx", "server.cjs", &["--platform=node"]);
+        let printed = project.runs("server.cjs");
+        let (html, loaded) = printed.trim().split_once('\n').unwrap();
+        assert_eq!(loaded, "null");
+        let mut words: Vec<_> = html.split([' ', '>']).collect();
+        words.sort_unstable();
+        let mut expected = vec![
+            "<florin-checkout",
+            "class=\"wide\"",
+            "id=\"one\"",
+            "order-token=\"eyJ\"",
+            "store=\"demo\"",
+            "theme=\"dark\"",
+            "words=\"{&quot;en&quot;:{}}\"",
+            "Loading</florin-checkout",
+            "",
+        ];
+        expected.sort_unstable();
+        assert_eq!(words, expected, "{react:?}: {html}");
+    }
+}
+
+/// As Node resolves it, without a bundler that could hide a wrong `exports`.
+#[test]
+fn node_itself_can_import_it() {
+    let project = NpmProject::with(React::V19);
+    let script = "import * as florin from 'florin';
+        import * as react from 'florin/react';
+        console.log(Object.keys(florin).join(), Object.keys(react).join());";
+    project.writes("import.js", script);
+    assert_eq!(
+        project.runs("import.js").trim(),
+        "loadFlorin FlorinCheckout"
+    );
+}
