@@ -16,6 +16,7 @@ mod browser_receipt;
 mod browser_sale;
 mod browser_sandbox;
 mod browser_survival;
+mod browser_themes;
 mod callbacks;
 mod canary;
 mod catalogue_door;

@@ -1,0 +1,571 @@
+//! How the checkout looks: what a shop sets arrives, what it may not set does not, and all of it can be read.
+
+use serde_json::{Value, json};
+use tests::{Browser, Look, Site, Wishes, World, eventually};
+
+use crate::journeys::the_order;
+
+/// The computed style of what a selector finds in the checkout.
+const STYLE: &str = r"
+    const root = document.querySelector('florin-checkout').shadowRoot;
+    return getComputedStyle(root.querySelector(arguments[0]))[arguments[1]];
+";
+
+/// The contrast of each text with what is behind it, as a customer sees it, by `name/behind`.
+const CONTRASTS: &str = r"
+    const place = document.querySelector('florin-checkout').shadowRoot.querySelector('.theme');
+    const probe = place.appendChild(document.createElement('i'));
+    const light = (name) => {
+      probe.style.color = `color-mix(in srgb-linear, var(--${name}), var(--${name}))`;
+      const [r, g, b] = getComputedStyle(probe).color.split(/[ )]/).slice(1, 4);
+      return r * 0.2126 + g * 0.7152 + b * 0.0722 + 0.05;
+    };
+    const pairs = arguments[0].map((pair) => {
+      const [a, b] = pair.split('/').map(light);
+      return [pair, Math.max(a, b) / Math.min(a, b)];
+    });
+    probe.remove();
+    return Object.fromEntries(pairs);
+";
+
+/// Every theme.
+const THEMES: [&str; 7] = [
+    "auto", "light", "dark", "contrast", "paper", "midnight", "sorbet",
+];
+
+/// A shop's page with this style for the element, which shows the mug of the demo store in `attributes`' way.
+fn page(proxy: &str, style: &str, attributes: &str) -> String {
+    format!(
+        "<style>florin-checkout {{ {style} }}</style><script src=\"{proxy}/florin.js\" async></script>\
+         <florin-checkout store=\"demo\" product=\"mug\" {attributes}></florin-checkout>"
+    )
+}
+
+async fn world_of(site: &Site, theme: &str, theme_tokens: &str) -> World {
+    World::start_with(Wishes {
+        origins: vec![site.url().to_owned()],
+        theme: theme.to_owned(),
+        theme_tokens: theme_tokens.to_owned(),
+        ..Wishes::default()
+    })
+    .await
+}
+
+async fn style(browser: &Browser, selector: &str, property: &str) -> Value {
+    browser
+        .runs(STYLE, &[json!(selector), json!(property)])
+        .await
+}
+
+/// What the element itself says on the console.
+async fn own_complaints(browser: &Browser) -> Vec<String> {
+    let mut complaints = browser.complaints().await;
+    complaints.retain(|one| one.contains("florin:"));
+    complaints
+}
+
+async fn complained(browser: &Browser, text: &str) -> bool {
+    let complaints = browser.complaints().await;
+    let found = complaints.iter().any(|one| one.contains(text));
+    if !found {
+        eprintln!("{text:?} is not in {complaints:#?}");
+    }
+    found
+}
+
+#[tokio::test]
+async fn a_page_without_a_shop_around_it_wears_the_stores_theme() {
+    let site = Site::open().await;
+    let tokens = r##"accent = "#1d4ed8", radius = "0px", density = "1.5""##;
+    let world = world_of(&site, "paper", tokens).await;
+    let browser = Browser::open().await;
+    browser.goes_to(&world.checkout_page()).await;
+    browser.presses("asset-BTC").await;
+    browser.sees("status-awaiting_payment").await;
+    assert_eq!(
+        style(&browser, ".florin", "backgroundColor").await,
+        "rgb(253, 250, 243)"
+    );
+    assert_eq!(
+        style(&browser, ".primary", "backgroundColor").await,
+        "rgb(29, 78, 216)"
+    );
+    assert_eq!(style(&browser, ".primary", "borderRadius").await, "0px");
+    let font = style(&browser, "h2", "fontFamily").await;
+    assert!(font.as_str().unwrap().contains("Georgia"), "{font}");
+    let page = "return getComputedStyle(document.documentElement).backgroundColor";
+    assert_eq!(browser.runs(page, &[]).await, "rgb(245, 238, 224)");
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn no_light_page_turns_into_a_dark_one_while_the_order_is_on_its_way() {
+    let site = Site::open().await;
+    let world = world_of(&site, "midnight", r##"accent = "#ffd400""##).await;
+    let browser = Browser::open().await;
+    let never = "const real = window.fetch; \
+                 window.fetch = (at, ...rest) => `${at}`.includes('v1/') ? new Promise(() => {}) : real(at, ...rest);";
+    browser.runs_before_every_page(never).await;
+    browser.goes_to(&world.checkout_page()).await;
+    eventually("something is shown", async || {
+        style(&browser, ".florin", "display")
+            .await
+            .is_string()
+            .then_some(())
+    })
+    .await;
+    assert_eq!(
+        style(&browser, ".florin", "backgroundColor").await,
+        "rgb(16, 19, 42)"
+    );
+    let accent = "return getComputedStyle(document.querySelector('florin-checkout').shadowRoot.querySelector('.florin')).getPropertyValue('--accent')";
+    assert_eq!(browser.runs(accent, &[]).await, "#ffd400");
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn what_the_page_says_wins_over_what_the_store_says_in_a_frame_and_inline() {
+    let site = Site::open().await;
+    let world = world_of(
+        &site,
+        "paper",
+        r##"accent = "#1d4ed8", ground = "#ffffff""##,
+    )
+    .await;
+    let browser = Browser::open().await;
+    for display in ["frame", "inline"] {
+        let style_of_page = "--florin-accent: #ffd400; --florin-radius: 3px";
+        let attributes = format!("theme=\"midnight\" display=\"{display}\"");
+        site.shows("", &page(&world.proxy_url(), style_of_page, &attributes));
+        browser.goes_to(site.url()).await;
+        if display == "frame" {
+            browser.enters_the_checkout().await;
+        }
+        browser.presses("asset-BTC").await;
+        browser.sees("status-awaiting_payment").await;
+        let is = async |selector, property| style(&browser, selector, property).await;
+        assert_eq!(
+            is(".primary", "backgroundColor").await,
+            "rgb(255, 212, 0)",
+            "{display}"
+        );
+        assert_eq!(is(".primary", "borderRadius").await, "3px", "{display}");
+        // The store's ground holds under the theme that the page named: it is light by day and by night, and so is all.
+        assert_eq!(
+            is(".florin", "backgroundColor").await,
+            "rgb(255, 255, 255)",
+            "{display}"
+        );
+        assert_eq!(is(".theme", "colorScheme").await, "light", "{display}");
+        browser.leaves_the_checkout().await;
+    }
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_button_finds_a_text_colour_that_reads_on_any_accent() {
+    let site = Site::open().await;
+    let world = world_of(&site, "auto", "").await;
+    let browser = Browser::open().await;
+    for accent in [
+        "#ffd400", "#2d6eff", "#dc237d", "#777777", "#000000", "#ffffff",
+    ] {
+        site.shows(
+            "",
+            &page(
+                &world.proxy_url(),
+                &format!("--florin-accent: {accent}"),
+                "",
+            ),
+        );
+        browser.goes_to(site.url()).await;
+        browser.enters_the_checkout().await;
+        browser.sees("asset-BTC").await;
+        let told = browser
+            .runs(CONTRASTS, &[json!(["on-accent/accent"])])
+            .await;
+        let contrast = &told["on-accent/accent"];
+        assert!(
+            contrast.as_f64().is_some_and(|it| it >= 4.5),
+            "{accent}: {contrast}"
+        );
+        browser.leaves_the_checkout().await;
+    }
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_value_that_is_no_colour_or_length_stays_outside_the_frame() {
+    let site = Site::open().await;
+    let world = world_of(&site, "auto", "").await;
+    let browser = Browser::open().await;
+    let style_of_page = "--florin-ground: url(https://elsewhere.example/x.png); \
+                         --florin-ink: var(--nothing, red); --florin-radius: url(x); \
+                         --florin-font: a, url(x); --florin-line: light-dark(#ccc, color-mix(in srgb, #fff 30%, #000))";
+    let escaped = "--florin-soft: env(x, #555555)";
+    let style_of_page = format!("{style_of_page}; {escaped}");
+    site.shows(
+        "",
+        &page(&world.proxy_url(), &style_of_page, "theme=\"light\""),
+    );
+    browser.goes_to(site.url()).await;
+    browser.enters_the_checkout().await;
+    browser.sees("asset-BTC").await;
+    let set = "return [...document.querySelector('florin-checkout').style].filter((name) => name.startsWith('--florin-'))";
+    let taken = browser.runs(set, &[]).await;
+    assert_eq!(
+        taken,
+        json!(["--florin-ink", "--florin-soft", "--florin-line"])
+    );
+    // Resolved where it was written: what arrives reads nothing of the frame's.
+    let ink =
+        "return document.querySelector('florin-checkout').style.getPropertyValue('--florin-ink')";
+    assert_eq!(browser.runs(ink, &[]).await, "red");
+    assert!(complained(&browser, "--florin-ground cannot be").await);
+
+    // By hand, without the loader.
+    let told = "#product=mug&--florin-ink=var(--accent)&--florin-soft=%5c75rl(x)&--florin-accent=%230b6e52";
+    browser.goes_to("about:blank").await;
+    browser
+        .goes_to(&format!("{}/pay?store=demo{told}", world.proxy_url()))
+        .await;
+    browser.sees("asset-BTC").await;
+    let set = "return document.querySelector('florin-checkout').style.cssText";
+    let taken = browser.runs(set, &[]).await;
+    assert!(taken.as_str().unwrap().contains("#0b6e52"), "{taken}");
+    assert!(!taken.as_str().unwrap().contains("var("), "{taken}");
+    assert!(!taken.as_str().unwrap().contains("rl("), "{taken}");
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn colours_that_cannot_be_read_are_named_on_the_console() {
+    let site = Site::open().await;
+    let world = world_of(&site, "auto", "").await;
+    let browser = Browser::open().await;
+    for (style_of_page, sentence) in [
+        (
+            "--florin-soft: #999",
+            "--florin-soft (#999999) on --florin-ground (#ffffff) has a contrast of 2.85 : 1 in the light scheme",
+        ),
+        (
+            "--florin-ink: #333",
+            "--florin-ink (#333333) on --florin-ground (#161a18) has a contrast of 1.39 : 1 in the dark scheme",
+        ),
+        (
+            "--florin-accent: #ffd400",
+            "--florin-accent (#ffd400) on --florin-ground (#ffffff)",
+        ),
+        (
+            "--florin-accent: #0b6e52; --florin-on-accent: #14201b",
+            "--florin-on-accent (#14201b) on --florin-accent (#0b6e52)",
+        ),
+    ] {
+        for display in ["frame", "inline"] {
+            site.shows(
+                "",
+                &page(
+                    &world.proxy_url(),
+                    style_of_page,
+                    &format!("display={display}"),
+                ),
+            );
+            browser.goes_to(site.url()).await;
+            if display == "frame" {
+                browser.enters_the_checkout().await;
+            }
+            browser.sees("asset-BTC").await;
+            assert!(complained(&browser, sentence).await, "{display}");
+            browser.leaves_the_checkout().await;
+        }
+    }
+    site.shows(
+        "",
+        &page(
+            &world.proxy_url(),
+            "--florin-ink: #000",
+            "theme=\"light\" display=\"inline\"",
+        ),
+    );
+    browser.goes_to(site.url()).await;
+    browser.sees("asset-BTC").await;
+    assert_eq!(own_complaints(&browser).await, [""; 0]);
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn every_theme_can_be_read_by_day_and_by_night() {
+    let site = Site::open().await;
+    let world = world_of(&site, "auto", "").await;
+    let texts = [
+        "ink/ground",
+        "ink/side",
+        "ink/wash",
+        "ink/warn-wash",
+        "ink/bad-wash",
+        "soft/ground",
+        "soft/side",
+        "soft/wash",
+        "soft/warn-wash",
+        "soft/bad-wash",
+        "accent/ground",
+        "accent/side",
+        "accent/wash",
+        "on-accent/accent",
+        "warn/ground",
+        "warn/warn-wash",
+        "bad/ground",
+        "bad/bad-wash",
+    ];
+    for dark in [false, true] {
+        let look = Look {
+            dark,
+            ..Look::default()
+        };
+        let browser = Browser::open_with(look).await;
+        for theme in THEMES {
+            let attributes = format!("theme=\"{theme}\" display=\"inline\"");
+            site.shows("", &page(&world.proxy_url(), "", &attributes));
+            browser.goes_to(site.url()).await;
+            browser.sees("asset-BTC").await;
+            let least = if theme == "contrast" { 7.0 } else { 4.5 };
+            let contrasts = browser.runs(CONTRASTS, &[json!(texts)]).await;
+            for (pair, contrast) in contrasts.as_object().unwrap() {
+                assert!(
+                    contrast.as_f64().is_some_and(|it| it >= least),
+                    "{theme}, dark: {dark}, {pair}: {contrast}"
+                );
+            }
+            // WCAG 2.2, 1.4.11: the border of a field.
+            let edge = browser.runs(CONTRASTS, &[json!(["edge/ground"])]).await;
+            assert!(
+                edge["edge/ground"].as_f64().is_some_and(|it| it >= 3.0),
+                "{theme}: {edge}"
+            );
+            assert_eq!(own_complaints(&browser).await, [""; 0]);
+        }
+        browser.end().await;
+    }
+    world.end().await;
+}
+
+#[tokio::test]
+async fn what_the_customers_system_asks_for_is_heard_under_every_theme() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    let page = format!("{}&theme=midnight", world.checkout_page());
+    browser.goes_to(&page).await;
+    browser.presses("asset-BTC").await;
+    browser.sees("status-awaiting_payment").await;
+    let checkout = the_order(&world, &browser).await;
+    let code = checkout.looks().await["attempt"]["qr_string"].clone();
+    let is = async |selector, property| style(&browser, selector, property).await;
+
+    assert_ne!(is(".screen", "animationName").await, "none");
+    browser.prefers("prefers-reduced-motion", "reduce").await;
+    assert_eq!(is(".screen", "animationName").await, "none");
+
+    assert_ne!(is(".label", "color").await, is("h2", "color").await);
+    browser.prefers("prefers-contrast", "more").await;
+    assert_eq!(is(".label", "color").await, is("h2", "color").await);
+
+    browser.prefers("forced-colors", "active").await;
+    assert_eq!(is(".qr", "backgroundColor").await, "rgb(255, 255, 255)");
+    assert_eq!(browser.scans("qr").await, code);
+    assert_eq!(is(".primary", "borderTopStyle").await, "solid");
+    assert_ne!(
+        is(".primary", "borderTopColor").await,
+        is(".primary", "backgroundColor").await
+    );
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn density_moves_things_apart_and_leaves_them_large_enough_to_press() {
+    let site = Site::open().await;
+    let world = world_of(&site, "light", "").await;
+    let browser = Browser::open().await;
+    for (density, gap) in [
+        ("0.75", "9px"),
+        ("1.5", "18px"),
+        ("9", "18px"),
+        ("0", "9px"),
+    ] {
+        let style_of_page = format!("--florin-density: {density}");
+        site.shows(
+            "",
+            &page(&world.proxy_url(), &style_of_page, "display=\"inline\""),
+        );
+        browser.goes_to(site.url()).await;
+        // The order is the same one, and an asset is chosen once.
+        if density == "0.75" {
+            browser.presses("asset-BTC").await;
+        }
+        browser.sees("status-awaiting_payment").await;
+        assert_eq!(style(&browser, ".screen", "rowGap").await, gap, "{density}");
+        let low = "const root = document.querySelector('florin-checkout').shadowRoot; \
+                   return [...root.querySelectorAll('button, .primary')].filter((it) => it.checkVisibility() && it.getBoundingClientRect().height < 44).map((it) => it.outerHTML)";
+        eventually("everything to press is 44 px high", async || {
+            (browser.runs(low, &[]).await == json!([])).then_some(())
+        })
+        .await;
+    }
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn inline_a_shops_style_sheet_reaches_the_parts() {
+    let site = Site::open().await;
+    let world = world_of(&site, "light", "").await;
+    let browser = Browser::open().await;
+    let parts = [
+        "checkout",
+        "summary",
+        "store",
+        "price",
+        "main",
+        "heading",
+        "option",
+        "amount",
+        "countdown",
+        "warnings",
+        "qr",
+        "address",
+        "input",
+        "button",
+        "primary",
+        "secondary",
+    ];
+    let mut seen: Vec<String> = Vec::new();
+    let rules =
+        parts.map(|part| format!("florin-checkout::part({part}) {{ scroll-margin-top: 7px }}"));
+    let body = format!(
+        "<style>{}</style>{}",
+        rules.concat(),
+        page(&world.proxy_url(), "", "display=\"inline\"")
+    );
+    site.shows("", &body);
+    browser.goes_to(site.url()).await;
+    for step in ["choose", "pay"] {
+        browser.sees("asset-BTC").await;
+        if step == "pay" {
+            browser.presses("asset-BTC").await;
+            browser.sees("status-awaiting_payment").await;
+        }
+        let reached = "const root = document.querySelector('florin-checkout').shadowRoot; \
+                       return [...root.querySelectorAll('[part]')].filter((it) => getComputedStyle(it).scrollMarginTop === '7px').flatMap((it) => [...it.part])";
+        let reached = browser.runs(reached, &[]).await;
+        let names = reached.as_array().unwrap().iter();
+        seen.extend(names.map(|name| name.as_str().unwrap().to_owned()));
+    }
+    for part in parts {
+        assert!(
+            seen.iter().any(|name| name == part),
+            "{part} is not in {seen:?}"
+        );
+    }
+    browser.end().await;
+    world.end().await;
+}
+
+/// Sets a control of the theme builder as a hand would.
+const SET: &str = r#"
+    const control = document.querySelector(`[data-testid="${arguments[0]}"]`);
+    control.value = arguments[1];
+    for (const type of ['input', 'change']) control.dispatchEvent(new Event(type, { bubbles: true }));
+"#;
+
+#[tokio::test]
+async fn what_the_theme_builder_shows_is_what_its_snippet_gives() {
+    let site = Site::open().await;
+    let world = world_of(&site, "auto", "").await;
+    let browser = Browser::open().await;
+    browser
+        .goes_to(&format!("{}/theme-builder", world.shop_url()))
+        .await;
+    browser.sees("asset-BTC").await;
+    for (control, value) in [
+        ("token-accent", "#7a1f5c"),
+        ("token-radius", "5"),
+        ("token-density", "0.8"),
+    ] {
+        browser.runs(SET, &[json!(control), json!(value)]).await;
+    }
+    browser
+        .runs(
+            "document.querySelector('[data-testid=theme-paper]').click()",
+            &[],
+        )
+        .await;
+    eventually("the builder's checkout has the theme", async || {
+        let ground = style(&browser, ".florin", "backgroundColor").await;
+        (ground == "rgb(253, 250, 243)").then_some(())
+    })
+    .await;
+    let looks = async || {
+        browser.presses("asset-BTC").await;
+        browser.sees("status-awaiting_payment").await;
+        let mut looks = Vec::new();
+        for (selector, property) in [
+            (".primary", "backgroundColor"),
+            (".primary", "color"),
+            (".primary", "borderRadius"),
+            (".primary", "fontFamily"),
+            (".florin", "backgroundColor"),
+            (".screen", "rowGap"),
+        ] {
+            looks.push(style(&browser, selector, property).await);
+        }
+        looks
+    };
+    let contrast = browser.reads("contrast-accent").await;
+    let html = browser.reads("snippet-html").await;
+    let toml = browser.reads("snippet-toml").await;
+    let in_the_builder = looks().await;
+    assert_eq!(in_the_builder[0], "rgb(122, 31, 92)");
+    assert!(contrast.contains('✓'), "{contrast}");
+    assert_eq!(own_complaints(&browser).await, [""; 0]);
+
+    site.shows("", &html);
+    browser.goes_to(site.url()).await;
+    browser.enters_the_checkout().await;
+    assert_eq!(looks().await, in_the_builder, "{html}");
+    browser.leaves_the_checkout().await;
+
+    let written = toml.lines().skip(1).collect::<Vec<_>>().join(", ");
+    let (preset, tokens) = written.split_once(", ").unwrap();
+    assert_eq!(preset, "preset = \"paper\"");
+    let other = world_of(&site, "paper", tokens).await;
+    browser.goes_to(&other.checkout_page()).await;
+    assert_eq!(looks().await, in_the_builder, "{toml}");
+    browser.end().await;
+    other.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_colour_that_cannot_be_read_is_marked_in_the_theme_builder() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    browser
+        .goes_to(&format!("{}/theme-builder#theme=light", world.shop_url()))
+        .await;
+    browser.sees("asset-BTC").await;
+    browser
+        .runs(SET, &[json!("token-soft"), json!("#999999")])
+        .await;
+    eventually("the contrast of quiet text is marked", async || {
+        (browser.reads("contrast-soft").await == "2.8 too low").then_some(())
+    })
+    .await;
+    browser.end().await;
+    world.end().await;
+}
