@@ -137,7 +137,7 @@ fn actions(checkout: Checkout, order: &OrderView, renew: bool) -> Option<Node> {
     let renew = button("primary", checkout.word("new_quote"), renew).test("new-quote");
     // Where the code was, the next one will be.
     let slot = tag("div", "qr slot").with(while_idle(checkout, renew));
-    let beside = tag("div", "destination").with(other("plain"));
+    let beside = tag("div", "").with(other("plain"));
     Some(
         tag("div", "target")
             .test("slot")
