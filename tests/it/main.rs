@@ -7,9 +7,11 @@
 mod account;
 mod browser_codes;
 mod browser_doors;
+mod browser_everywhere;
 mod browser_hosted;
 mod browser_languages;
 mod browser_late;
+mod browser_network;
 mod browser_package;
 mod browser_reach;
 mod browser_receipt;

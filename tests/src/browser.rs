@@ -1,19 +1,25 @@
-//! A real browser: Chromium, driven from outside by WebDriver.
+//! A real browser, driven from outside by WebDriver: Chromium, or another [`Engine`].
 //!
 //! Steps read as a customer's would; each waits, with a bound, until what it speaks of is there. Where a checkout is
 //! shown in a frame, [`Browser::enters_the_checkout`] comes first.
 
+mod capabilities;
+mod devtools;
+mod display;
 mod driver;
+mod engine;
+mod family;
 mod launch;
+mod network_log;
 mod scan;
-
-use std::process::Command;
 
 use serde_json::{Value, json};
 use thirtyfour::error::WebDriverResult;
 use thirtyfour::{Key, TypingData, WebDriver, WebElement};
 
 use self::driver::Driver;
+pub use self::engine::Engine;
+use self::family::Family;
 use self::launch::launch;
 use self::scan::scan;
 use crate::folder::Folder;
@@ -56,9 +62,10 @@ impl Default for Look {
 #[derive(Debug)]
 pub struct Browser {
     tab: WebDriver,
+    engine: Engine,
     driver: Driver,
-    /// Chromium's own process, which outlives its driver.
-    process: u64,
+    /// The driver, the browser and the browser's own processes, some of which outlive the others.
+    family: Family,
     folder: Folder,
     has_ended: bool,
 }
@@ -71,18 +78,28 @@ impl Browser {
 
     /// A browser that looks at things otherwise.
     pub async fn open_with(look: Look) -> Self {
+        Self::open_engine(Engine::Chromium, look).await
+    }
+
+    /// A browser of this engine.
+    pub async fn open_engine(engine: Engine, look: Look) -> Self {
         let folder = Folder::new();
-        let driver = Driver::start();
-        let tab = launch(&driver, &folder, look).await;
-        let process = tab.capabilities().get("goog:processID");
-        let process = process.and_then(Value::as_u64);
+        let driver = Driver::start(engine, &folder, look).await;
+        let tab = launch(engine, &driver, &folder, look).await;
         Self {
-            process: process.expect("chromedriver says which process it started"),
+            family: driver.family(),
             tab,
+            engine,
             driver,
             folder,
             has_ended: false,
         }
+    }
+
+    /// Looks, whenever it is called, which of the processes that are this browser's by now are still there.
+    pub fn processes(&self) -> impl Fn() -> Vec<u32> + use<> {
+        let family = self.driver.household();
+        move || family.alive()
     }
 
     /// Goes to an address.
@@ -173,7 +190,12 @@ impl Browser {
         let script = "arguments[0].scrollIntoView({ block: 'center', behavior: 'instant' })";
         self.runs(script, &[found.to_json().expect("an element is JSON")])
             .await;
-        let picture = found.screenshot_as_png().await.expect("it can be seen");
+        let picture = match self.engine {
+            // Of an element in a frame its driver takes a black picture; the page has only one code anyway.
+            Engine::WebKit => self.tab.screenshot_as_png().await,
+            Engine::Chromium | Engine::Firefox => found.screenshot_as_png().await,
+        };
+        let picture = picture.expect("it can be seen");
         scan(&picture, &self.folder.file("code.png"))
     }
 
@@ -206,44 +228,11 @@ impl Browser {
         typed.expect("keys can be pressed");
     }
 
-    /// Takes the network away, or brings it back.
-    pub async fn is_offline(&self, offline: bool) {
-        let conditions = json!({
-            "offline": offline,
-            "latency": 0,
-            "downloadThroughput": -1,
-            "uploadThroughput": -1,
-        });
-        self.tells("Network.enable", json!({})).await;
-        self.tells("Network.emulateNetworkConditions", conditions)
-            .await;
-    }
-
     /// Types this into an empty field, in place of what was there: a `data-testid`.
     pub async fn writes(&self, name: &str, text: &str) {
         let field = self.sees(name).await;
         field.clear().await.expect("it is a field");
         field.send_keys(text).await.expect("a field takes text");
-    }
-
-    /// Looks at the page as it would be printed, or as it is on the screen.
-    pub async fn is_on_paper(&self, paper: bool) {
-        let media = if paper { "print" } else { "" };
-        self.tells("Emulation.setEmulatedMedia", json!({ "media": media }))
-            .await;
-    }
-
-    /// Looks at the page as somebody whose system asks for this: a media feature and its value.
-    pub async fn prefers(&self, feature: &str, value: &str) {
-        let features = json!({ "features": [{ "name": feature, "value": value }] });
-        self.tells("Emulation.setEmulatedMedia", features).await;
-    }
-
-    /// Runs a script in every page and frame that is loaded from here on, before its own.
-    pub async fn runs_before_every_page(&self, script: &str) {
-        let source = json!({ "source": script });
-        self.tells("Page.addScriptToEvaluateOnNewDocument", source)
-            .await;
     }
 
     /// Runs a script in the page or frame.
@@ -252,17 +241,16 @@ impl Browser {
         answer.map_or(Value::Null, |answer| answer.json().clone())
     }
 
-    /// What the console holds since it was last read, without what is only said for information.
-    pub async fn complaints(&self) -> Vec<String> {
-        let log = self.tab.browser_log().await.expect("Chromium keeps a log");
-        let lines = log.into_iter().map(|entry| entry.message);
-        lines.collect()
-    }
-
     /// Closes it.
     pub async fn end(mut self) {
+        self.quits().await;
+    }
+
+    async fn quits(&mut self) {
         self.has_ended = true;
+        self.family = self.driver.family();
         let quit = self.tab.clone().quit().await;
+        self.family.end();
         quit.expect("a browser can be closed");
     }
 
@@ -270,19 +258,14 @@ impl Browser {
         let found: WebDriverResult<_> = self.tab.execute(FIND, vec![json!(name)]).await;
         found.ok()?.element().ok()
     }
-
-    async fn tells(&self, method: &str, parameters: Value) {
-        let told = self.tab.cdp().send_raw(method, parameters).await;
-        told.unwrap_or_else(|error| panic!("{method}: {error}"));
-    }
 }
 
 /// A test that fails does not come to the end of its browser: nothing of it may be left.
 impl Drop for Browser {
     fn drop(&mut self) {
         if !self.has_ended {
-            let _ = Command::new("kill").arg(self.process.to_string()).status();
-            self.driver.stop();
+            self.family.end();
+            self.driver.family().end();
             // There is no session left to say goodbye to.
             let _ = self.tab.clone().leak();
         }

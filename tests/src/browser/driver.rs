@@ -1,57 +1,100 @@
-//! chromedriver, which speaks WebDriver for Chromium.
+//! chromedriver, geckodriver or `WebKitWebDriver`: what speaks `WebDriver` for a browser.
 
-use std::env;
-use std::io::{BufRead as _, BufReader};
-use std::path::PathBuf;
+use std::fs::{self, File};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
-/// A running chromedriver, on a port of its own. Ended with the value.
+use super::Look;
+use super::display::Display;
+use super::engine::Engine;
+use super::family::Family;
+use crate::folder::Folder;
+use crate::patience::within;
+
+/// A running driver, on a port of its own. Ended with the value, with all that it started.
 #[derive(Debug)]
 pub(super) struct Driver {
     process: Child,
     port: u16,
+    /// After the process: a browser that loses its screen complains.
+    display: Option<Display>,
 }
 
-/// Starts before giving up. Each takes a free port for IPv6 and then the same one for IPv4, which a test beside it may
-/// have taken meanwhile; it says so and ends.
+/// Starts before giving up. chromedriver takes a free port for IPv6 and then the same one for IPv4, which a test beside
+/// it may have taken meanwhile; it says so and ends. `WebKitWebDriver` is told one that was free a moment before.
 const STARTS: usize = 5;
+/// How long a driver may take until it listens, on a machine that is busy.
+const LISTENING: Duration = Duration::from_secs(20);
+
+/// Where programs keep what is theirs.
+const HOMES: [&str; 6] = [
+    "HOME",
+    "TMPDIR",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_RUNTIME_DIR",
+];
 
 impl Driver {
-    pub(super) fn start() -> Self {
+    /// Starts the engine's driver; what it and its browser write goes into the folder.
+    pub(super) async fn start(engine: Engine, folder: &Folder, look: Look) -> Self {
         let mut said = String::new();
         for _ in 0..STARTS {
-            match Self::try_start() {
+            match Self::try_start(engine, folder, look).await {
                 Ok(driver) => return driver,
                 Err(last_words) => said = last_words,
             }
         }
-        panic!("chromedriver does not start: {said}")
+        panic!("the driver of {engine:?} does not start: {said}")
     }
 
-    /// Starts it once; else answers what it said before it ended.
-    fn try_start() -> Result<Self, String> {
-        let mut command = Command::new(program("chromedriver", "chromium-driver"));
-        command.arg("--port=0").stdin(Stdio::null());
-        command.stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut process = command.spawn().expect("chromedriver can be started");
-        let out = process.stdout.take().expect("it is piped");
-        let mut said = String::new();
-        for line in BufReader::new(out).lines().map_while(Result::ok) {
-            if let Some(port) = port(&line) {
-                return Ok(Self { process, port });
+    /// Starts it once; else answers what it said.
+    async fn try_start(engine: Engine, folder: &Folder, look: Look) -> Result<Self, String> {
+        let log = folder.file("driver.log");
+        let out = File::create(&log).expect("the folder is writable");
+        let mut command = command(engine, folder);
+        command.stdout(out);
+        let (told, display) = match engine {
+            Engine::Chromium => (None, None),
+            Engine::Firefox => {
+                command.arg("--profile-root").arg(folder.path());
+                (None, None)
             }
-            said.push_str(&line);
-            said.push('\n');
-        }
-        let _ = process.kill();
-        let _ = process.wait();
-        Err(said)
+            Engine::WebKit => {
+                let display = Display::start(look);
+                command.env("DISPLAY", &display.name);
+                (Some(free_port()), Some(display))
+            }
+        };
+        command.arg(format!("--port={}", told.unwrap_or(0)));
+        let mut driver = Self {
+            process: command.spawn().expect("a driver can be started"),
+            port: 0,
+            display,
+        };
+        let said = || fs::read_to_string(&log).unwrap_or_default();
+        let listening = within(LISTENING, async || {
+            let port = told.or_else(|| said().lines().find_map(port));
+            let listens = |port: &u16| TcpStream::connect((Ipv4Addr::LOCALHOST, *port)).is_ok();
+            let found = port.filter(listens);
+            (found.is_some() || driver.family().alive().is_empty()).then_some(found)
+        })
+        .await;
+        driver.port = listening.flatten().ok_or_else(said)?;
+        Ok(driver)
     }
 
-    /// Ends it. A second time does nothing.
-    pub(super) fn stop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+    /// It, its browser, and what that started, as they are now.
+    pub(super) fn family(&self) -> Family {
+        Family::of(self.process.id())
+    }
+
+    /// The same with its screen.
+    pub(super) fn household(&self) -> Family {
+        let display = self.display.as_ref().map(Display::family);
+        self.family().with(display)
     }
 
     pub(super) fn url(&self) -> String {
@@ -61,23 +104,34 @@ impl Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        self.stop();
+        self.family().end();
+        let _ = self.process.kill();
+        let _ = self.process.wait();
     }
 }
 
-/// `ChromeDriver was started successfully on port 41263.`
-fn port(line: &str) -> Option<u16> {
-    let (_, number) = line.split_once("successfully on port ")?;
-    number.trim_end_matches('.').parse().ok()
+/// One that was free a moment ago.
+fn free_port() -> u16 {
+    let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|free| free.local_addr());
+    free.expect("a port is free").port()
 }
 
-/// Where a program is; else how to get it.
-pub(super) fn program(name: &str, package: &str) -> PathBuf {
-    let path = env::var_os("PATH").unwrap_or_default();
-    let found = env::split_paths(&path)
-        .map(|folder| folder.join(name))
-        .find(|candidate| candidate.is_file());
-    found.unwrap_or_else(|| {
-        panic!("{name} is missing. Install it with: sudo apt-get install {package}")
-    })
+/// Nothing of a browser's may stay behind in somebody's home, and nothing that is there may change what it does.
+fn command(engine: Engine, folder: &Folder) -> Command {
+    let mut command = Command::new(engine.driver());
+    command.stdin(Stdio::null()).stderr(Stdio::null());
+    for home in HOMES {
+        command.env(home, folder.path());
+    }
+    command.env_remove("DBUS_SESSION_BUS_ADDRESS");
+    command
+}
+
+/// `ChromeDriver was started successfully on port 41263.` or, with the time before it, `Listening on 127.0.0.1:41263`.
+fn port(line: &str) -> Option<u16> {
+    let chromium = line.split_once("successfully on port ");
+    let number = chromium
+        .or_else(|| line.split_once("Listening on 127.0.0.1:"))?
+        .1;
+    number.trim_end_matches('.').parse().ok()
 }

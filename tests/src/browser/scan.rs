@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use super::driver::program;
+use super::engine::program;
 
 /// The text of the one QR code in a picture.
 pub(super) fn scan(picture: &[u8], file: &Path) -> String {

@@ -1,13 +1,17 @@
-//! A real browser, its driver, and a reader of QR codes that is not ours.
+//! Real browsers of each engine, their drivers, and a reader of QR codes that is not ours.
 
-use super::apt;
+use super::{GECKODRIVER, apt};
 use crate::program::on_path;
 use crate::workspace::Workspace;
 
 /// Program and the Debian package that brings it.
-const NEEDED: [(&str, &str); 3] = [
+const NEEDED: [(&str, &str); 6] = [
     ("chromium", "chromium"),
     ("chromedriver", "chromium-driver"),
+    ("firefox-esr", "firefox-esr"),
+    // With the browser it drives, which needs a screen.
+    ("WebKitWebDriver", "webkit2gtk-driver"),
+    ("Xvfb", "xvfb"),
     ("zbarimg", "zbar-tools"),
 ];
 
@@ -21,8 +25,9 @@ pub(crate) fn install_browsers(workspace: &Workspace) -> anyhow::Result<()> {
         .filter(|(program, _)| on_path(program).is_none())
         .map(|(_, package)| *package)
         .collect();
-    if missing.is_empty() {
-        return Ok(());
+    if !missing.is_empty() {
+        apt::install(&missing, "the tests use real browsers", workspace)?;
     }
-    apt::install(&missing, "the tests use a real browser", workspace)
+    // The tests look for it where it is installed.
+    GECKODRIVER.folder(workspace).map(drop)
 }

@@ -16,7 +16,7 @@ pub(crate) struct Tool {
     pub(crate) name: &'static str,
     /// The package's version: exactly this one.
     pub(crate) version: &'static str,
-    /// What `--version` prints when it is the right one.
+    /// How the first line begins that `--version` prints when it is the right one.
     prints: &'static str,
     /// How long it takes to compile on two cores.
     minutes: u32,
@@ -48,6 +48,15 @@ pub(crate) const CARGO_DENY: Tool = Tool {
     version: "0.20.2",
     prints: "cargo-deny 0.20.2",
     minutes: 2,
+    needs_cpp: false,
+};
+
+/// Drives Firefox in the tests. Debian 12 has no package of it. Mozilla, MPL-2.0.
+pub(crate) const GECKODRIVER: Tool = Tool {
+    name: "geckodriver",
+    version: "0.37.1",
+    prints: "geckodriver 0.37.1",
+    minutes: 3,
     needs_cpp: false,
 };
 
@@ -103,8 +112,15 @@ impl Tool {
         let version = Program::new(&program, workspace)
             .args(["--version"])
             .output();
-        let right = version.is_ok_and(|printed| printed.trim() == self.prints);
+        let right = version.is_ok_and(|printed| self.is_printed(&printed));
         right.then(|| program.parent().map(PathBuf::from))?
+    }
+
+    /// Some say behind it from which commit they were built, and below it under which licence.
+    fn is_printed(&self, printed: &str) -> bool {
+        let line = printed.trim_start().lines().next().unwrap_or_default();
+        let rest = line.strip_prefix(self.prints);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
     }
 }
 
@@ -126,4 +142,20 @@ fn need_cpp(name: &str, workspace: &Workspace) -> anyhow::Result<()> {
         return Ok(());
     }
     apt::install(&["g++"], &format!("{name} is compiled from C++"), workspace)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_recognised_in_what_is_printed_around_it() {
+        let right = ["trunk 0.21.14", "trunk 0.21.14 (1a2b 2025-05-01)\n\nMIT\n"];
+        for printed in right {
+            assert!(TRUNK.is_printed(printed), "{printed}");
+        }
+        for printed in ["trunk 0.21.145", "trunk 0.21.1", "", "x\ntrunk 0.21.14"] {
+            assert!(!TRUNK.is_printed(printed), "{printed}");
+        }
+    }
 }

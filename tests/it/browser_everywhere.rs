@@ -1,0 +1,137 @@
+//! The paying journey in each engine that everybody's browser is built on, from a shop of another site.
+
+use serde_json::{Value, json};
+use tests::{Browser, Engine, Look, Site, Wishes, World, eventually};
+
+use crate::journeys::the_order;
+
+/// A shop whose page shows the checkout, and notes what it is told.
+async fn shop(display: &str) -> (Site, World, String) {
+    let site = Site::open().await;
+    // Another site than the proxy's: the frame is a stranger's there, and gets a stranger's storage.
+    let url = site.url().replace("127.0.0.1", "localhost");
+    let wishes = Wishes {
+        origins: vec![url.clone()],
+        ..Wishes::default()
+    };
+    let world = World::start_with(wishes).await;
+    let proxy = world.proxy_url();
+    site.shows(
+        "",
+        &format!(
+            "<script>
+                window.told = [];
+                addEventListener('florin-status', event => told.push(event.detail.status));
+                addEventListener('florin-paid', () => told.push('and says so'));
+            </script>
+            <script src=\"{proxy}/florin.js\" async></script>
+            <h1>A shop</h1>
+            <florin-checkout store=\"demo\" product=\"mug\" display=\"{display}\"></florin-checkout>"
+        ),
+    );
+    (site, world, url)
+}
+
+fn attempt(view: &Value, member: &str) -> String {
+    view["attempt"][member].as_str().unwrap().to_owned()
+}
+
+/// From the choice to the last press, which leads back into the shop.
+async fn buys(world: &World, browser: &Browser) {
+    browser.presses("asset-BTC").await;
+    browser.sees("status-awaiting_payment").await;
+    let checkout = the_order(world, browser).await;
+    let view = checkout.looks().await;
+    assert_eq!(browser.reads("address").await, attempt(&view, "address"));
+    let amount = attempt(&view, "amount_in_crypto");
+    assert_eq!(browser.reads("amount").await, amount);
+    assert_eq!(browser.scans("qr").await, attempt(&view, "qr_string"));
+    browser.presses("i-have-paid").await;
+    browser.sees("status-checking").await;
+    world.chain().pays(&checkout, "exact").await;
+    world.chain().mines(1).await;
+    browser.sees("status-processing").await;
+    assert!(browser.reads("confirmations").await.contains("1 of 3"));
+    world.chain().mines(2).await;
+    browser.sees("status-paid").await;
+}
+
+async fn in_a_frame(engine: Engine) {
+    let (_site, world, url) = shop("frame").await;
+    let browser = Browser::open_engine(engine, Look::default()).await;
+    browser.goes_to(&url).await;
+    browser.enters_the_checkout().await;
+    buys(&world, &browser).await;
+    browser.leaves_the_checkout().await;
+    eventually("the shop's page was told", async || {
+        let told = browser.runs("return window.told", &[]).await;
+        let ends_well = told
+            .as_array()?
+            .ends_with(&[json!("paid"), json!("and says so")]);
+        ends_well.then_some(())
+    })
+    .await;
+    browser.enters_the_checkout().await;
+    browser.presses("return").await;
+    browser.leaves_the_checkout().await;
+    eventually("the customer is back in the shop", async || {
+        let place = browser.runs("return location.href", &[]).await;
+        (place == format!("{}/thanks", world.shop_url())).then_some(())
+    })
+    .await;
+    browser.end().await;
+    world.end().await;
+}
+
+async fn inline(engine: Engine) {
+    let (_site, world, url) = shop("inline").await;
+    let browser = Browser::open_engine(engine, Look::default()).await;
+    browser.goes_to(&url).await;
+    buys(&world, &browser).await;
+    let frames = "return document.querySelector('florin-checkout').shadowRoot.querySelectorAll('iframe').length";
+    assert_eq!(browser.runs(frames, &[]).await, 0);
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_customer_pays_in_chromium_in_a_frame_of_another_site() {
+    in_a_frame(Engine::Chromium).await;
+}
+
+#[tokio::test]
+async fn a_customer_pays_in_firefox_in_a_frame_of_another_site() {
+    in_a_frame(Engine::Firefox).await;
+}
+
+#[tokio::test]
+async fn a_customer_pays_in_webkit_in_a_frame_of_another_site() {
+    in_a_frame(Engine::WebKit).await;
+}
+
+#[tokio::test]
+async fn a_customer_pays_in_firefox_in_the_shops_own_page() {
+    inline(Engine::Firefox).await;
+}
+
+#[tokio::test]
+async fn a_customer_pays_in_webkit_in_the_shops_own_page() {
+    inline(Engine::WebKit).await;
+}
+
+/// A test that fails does not say goodbye to its browser.
+#[tokio::test]
+async fn a_browser_that_is_dropped_leaves_nothing_running() {
+    for engine in Engine::ALL {
+        let browser = Browser::open_engine(engine, Look::default()).await;
+        browser.goes_to("data:text/html,<h1>Hello</h1>").await;
+        let running = browser.processes();
+        // Its driver, itself, and at least one process that draws.
+        assert!(running().len() > 2, "{engine:?}: {:?}", running());
+        drop(browser);
+        eventually(&format!("all processes of {engine:?} end"), async || {
+            running().is_empty().then_some(())
+        })
+        .await;
+    }
+}

@@ -1,0 +1,87 @@
+//! What each engine is told at its start, so that it does what it is told and nothing else.
+
+use serde_json::{Value, json};
+use thirtyfour::Capabilities;
+
+use super::Look;
+use super::engine::{Engine, program};
+use super::network_log;
+use crate::folder::Folder;
+
+/// Chromium: no window, no profile of anybody's, nothing from the network.
+const FLAGS: [&str; 12] = [
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-quic",
+    "--no-first-run",
+    "--no-proxy-server",
+    "--disable-background-networking",
+    "--disable-component-update",
+    // For every page with a field it would ask a server of its maker's what to fill in.
+    "--disable-features=AutofillServerCommunication",
+    "--disable-sync",
+    // A camera sees more than one point for each of a page's.
+    "--force-device-scale-factor=2",
+];
+
+pub(super) fn capabilities(engine: Engine, folder: &Folder, look: Look) -> Capabilities {
+    let wanted = match engine {
+        Engine::Chromium => chromium(folder, look),
+        Engine::Firefox => firefox(look),
+        Engine::WebKit => webkit(),
+    };
+    let Value::Object(members) = wanted else {
+        unreachable!("capabilities are an object");
+    };
+    Capabilities::from(members)
+}
+
+fn chromium(folder: &Folder, look: Look) -> Value {
+    let (width, height) = look.size;
+    let own = [
+        format!("--user-data-dir={}", folder.file("profile").display()),
+        format!("--window-size={width},{height}"),
+        format!("--log-net-log={}", folder.file(network_log::FILE).display()),
+        "--lang=en-US".to_owned(),
+    ];
+    let flags = FLAGS.into_iter().map(str::to_owned).chain(own);
+    json!({
+        "browserName": "chrome",
+        "goog:chromeOptions": {
+            "binary": program("chromium", "chromium"),
+            "args": flags.collect::<Vec<_>>(),
+        },
+        "goog:loggingPrefs": { "browser": "WARNING" },
+    })
+}
+
+fn firefox(look: Look) -> Value {
+    let (width, height) = look.size;
+    json!({
+        "browserName": "firefox",
+        "moz:firefoxOptions": {
+            "binary": program("firefox-esr", "firefox-esr"),
+            "args": ["-headless", format!("--width={width}"), format!("--height={height}")],
+            "prefs": {
+                "browser.region.network.url": "",
+                "datareporting.policy.dataSubmissionEnabled": false,
+                "intl.accept_languages": "en-US",
+                "layout.css.devPixelsPerPx": "2.0",
+                "network.captive-portal-service.enabled": false,
+                "network.connectivity-service.enabled": false,
+                "network.proxy.type": 0,
+                "ui.systemUsesDarkTheme": u8::from(look.dark),
+            },
+        },
+    })
+}
+
+/// It starts `MiniBrowser`, which comes with the engine and keeps nothing when it is driven.
+fn webkit() -> Value {
+    json!({
+        "browserName": "MiniBrowser",
+        "webkitgtk:browserOptions": { "args": ["--automation"] },
+    })
+}

@@ -1,0 +1,69 @@
+//! What Chromium alone can be told and asked, by the protocol of its developer tools.
+
+use serde_json::{Value, json};
+
+use super::{Browser, Engine};
+
+impl Browser {
+    /// Takes the network away, or brings it back.
+    pub async fn is_offline(&self, offline: bool) {
+        let conditions = json!({
+            "offline": offline,
+            "latency": 0,
+            "downloadThroughput": -1,
+            "uploadThroughput": -1,
+        });
+        self.tells("Network.enable", json!({})).await;
+        self.tells("Network.emulateNetworkConditions", conditions)
+            .await;
+    }
+
+    /// Puts it on a slow phone with a slow line: 150 ms there and back, 1.6 Mbit/s down and half of it up, and a
+    /// processor of a quarter's speed.
+    pub async fn is_slow(&self) {
+        let conditions = json!({
+            "offline": false,
+            "latency": 150,
+            "downloadThroughput": 200_000,
+            "uploadThroughput": 100_000,
+        });
+        self.tells("Network.enable", json!({})).await;
+        self.tells("Network.emulateNetworkConditions", conditions)
+            .await;
+        self.tells("Emulation.setCPUThrottlingRate", json!({ "rate": 4 }))
+            .await;
+    }
+
+    /// Looks at the page as it would be printed, or as it is on the screen.
+    pub async fn is_on_paper(&self, paper: bool) {
+        let media = if paper { "print" } else { "" };
+        self.tells("Emulation.setEmulatedMedia", json!({ "media": media }))
+            .await;
+    }
+
+    /// Looks at the page as somebody whose system asks for this: a media feature and its value.
+    pub async fn prefers(&self, feature: &str, value: &str) {
+        let features = json!({ "features": [{ "name": feature, "value": value }] });
+        self.tells("Emulation.setEmulatedMedia", features).await;
+    }
+
+    /// Runs a script in every page and frame that is loaded from here on, before its own.
+    pub async fn runs_before_every_page(&self, script: &str) {
+        let source = json!({ "source": script });
+        self.tells("Page.addScriptToEvaluateOnNewDocument", source)
+            .await;
+    }
+
+    /// What the console holds since it was last read, without what is only said for information.
+    pub async fn complaints(&self) -> Vec<String> {
+        let log = self.tab.browser_log().await.expect("Chromium keeps a log");
+        let lines = log.into_iter().map(|entry| entry.message);
+        lines.collect()
+    }
+
+    async fn tells(&self, method: &str, parameters: Value) {
+        assert_eq!(self.engine, Engine::Chromium, "{method} is Chromium's");
+        let told = self.tab.cdp().send_raw(method, parameters).await;
+        told.unwrap_or_else(|error| panic!("{method}: {error}"));
+    }
+}

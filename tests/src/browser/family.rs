@@ -1,0 +1,93 @@
+//! A process and all that it started.
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+/// A driver, its browser, and the browser's own processes, as they were at one moment.
+///
+/// A browser's processes are children of each other, and only some of them end when the first does. Each is known by
+/// its number together with the moment of its start, so that none is mistaken for another one of the same number.
+#[derive(Clone, Debug)]
+pub(super) struct Family(Vec<Member>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Member {
+    id: u32,
+    parent: u32,
+    /// In clock ticks since the machine's start.
+    started: String,
+}
+
+impl Family {
+    /// Everything that descends from this process, and itself, eldest first.
+    pub(super) fn of(eldest: u32) -> Self {
+        let all = everybody();
+        let mut family: Vec<Member> = Vec::new();
+        family.extend(all.iter().find(|member| member.id == eldest).cloned());
+        let mut next = 0;
+        while let Some(parent) = family.get(next).map(|member| member.id) {
+            let born = |member: &&Member| member.parent == parent && !family.contains(member);
+            let children: Vec<_> = all.iter().filter(born).cloned().collect();
+            family.extend(children);
+            next += 1;
+        }
+        Self(family)
+    }
+
+    /// Both families as one.
+    pub(super) fn with(mut self, other: Option<Self>) -> Self {
+        self.0.extend(other.into_iter().flat_map(|other| other.0));
+        self
+    }
+
+    /// Ends those that are still there, at once: nothing they could still write is wanted.
+    pub(super) fn end(&self) {
+        let left: Vec<_> = self.alive().iter().map(ToString::to_string).collect();
+        if !left.is_empty() {
+            let mut kill = Command::new("kill");
+            kill.arg("-KILL").args(left).stderr(Stdio::null());
+            let _ = kill.status();
+        }
+    }
+
+    /// The numbers of those that are still there.
+    pub(super) fn alive(&self) -> Vec<u32> {
+        let there = |member: &&Member| {
+            let found = read(member.id);
+            found.is_some_and(|found| found.started == member.started)
+        };
+        self.0
+            .iter()
+            .filter(there)
+            .map(|member| member.id)
+            .collect()
+    }
+}
+
+fn everybody() -> Vec<Member> {
+    let Ok(processes) = fs::read_dir("/proc") else {
+        return Vec::new();
+    };
+    let ids = processes
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    ids.filter_map(read).collect()
+}
+
+/// `None` when there is none, or nothing but its number is left of it.
+///
+/// Source: proc(5), `/proc/pid/stat`: state, parent and start are its third, fourth and 22nd fields; the second, in
+/// parentheses, may hold anything.
+fn read(id: u32) -> Option<Member> {
+    let text = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+    let (_, after_name) = text.rsplit_once(") ")?;
+    let mut fields = after_name.split(' ');
+    let state = fields.next()?;
+    let parent = fields.next()?.parse().ok()?;
+    let started = fields.nth(17)?.to_owned();
+    (!matches!(state, "Z" | "X")).then_some(Member {
+        id,
+        parent,
+        started,
+    })
+}
