@@ -31,6 +31,22 @@ export type FlorinDisplay = 'frame' | 'inline' | 'redirect';
 /** How it looks. Without one, and by `auto`: what the store's configuration says, then what the customer's system likes. */
 export type FlorinTheme = 'auto' | 'light' | 'dark' | 'contrast' | 'paper' | 'midnight' | 'sorbet';
 
+/** A custom property that dresses it, set on the element or above it: docs/themes.md says what each is. */
+export type FlorinToken = `--florin-${
+  | 'accent'
+  | 'on-accent'
+  | 'ground'
+  | 'side'
+  | 'ink'
+  | 'soft'
+  | 'line'
+  | 'warn'
+  | 'bad'
+  | 'radius'
+  | 'font'
+  | 'density'
+  | 'min-height'}`;
+
 /**
  * What the element tells its page. The events bubble and leave shadow roots; none holds a token or an address.
  *

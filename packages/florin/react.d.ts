@@ -1,6 +1,6 @@
 /** `<florin-checkout>` as a component of React 18 and 19, and as an element in JSX. */
 
-import type { ForwardRefExoticComponent, HTMLAttributes, ReactNode, RefAttributes } from 'react';
+import type { CSSProperties, ForwardRefExoticComponent, HTMLAttributes, ReactNode, RefAttributes } from 'react';
 import type {
   FlorinCheckoutAttributes,
   FlorinCheckoutElement,
@@ -10,9 +10,13 @@ import type {
   FlorinOrderTokenDoor,
   FlorinProductDoor,
   FlorinSettings,
+  FlorinToken,
 } from './element.js';
 
 export type * from './element.js';
+
+/** Styles of the element, its own properties (`--florin-accent`) among them. */
+export type FlorinStyle = CSSProperties & { [Token in FlorinToken]?: string | number };
 
 /** What the component takes beside the attributes: where florin.js is, what it says, and whom it tells. */
 export interface FlorinComponentProps {
@@ -27,6 +31,7 @@ export interface FlorinComponentProps {
   integrity?: string;
   /** The shop's own words for some of the texts, by language and key: `{ en: { thanks: 'Thank you!' } }`. */
   words?: Record<string, Record<string, string>>;
+  style?: FlorinStyle;
   /** Shown in place of the children while the script cannot be loaded. A sentence in English when it is missing. */
   failure?: ReactNode;
   /** The checkout's program runs. */
@@ -67,12 +72,12 @@ export const FlorinCheckout: ForwardRefExoticComponent<FlorinCheckoutProps & Ref
 
 /** The element's events as React 19 listens for them. */
 type Listeners = { [Type in keyof FlorinEventMap as `on${Type}`]?: (event: FlorinEventMap[Type]) => void };
-type Everybodys = Omit<HTMLAttributes<FlorinCheckoutElement>, Own | keyof FlorinCheckoutAttributes>;
+type Everybodys = Omit<HTMLAttributes<FlorinCheckoutElement>, Own | keyof FlorinCheckoutAttributes> & { style?: FlorinStyle; class?: string };
 
 declare module 'react' {
   namespace JSX {
     interface IntrinsicElements {
-      'florin-checkout': FlorinCheckoutAttributes & Listeners & Everybodys & RefAttributes<FlorinCheckoutElement> & { class?: string };
+      'florin-checkout': FlorinCheckoutAttributes & Listeners & Everybodys & RefAttributes<FlorinCheckoutElement>;
     }
   }
 }

@@ -98,7 +98,8 @@ async fn page_with(react: React, program: &str) -> (Site, Browser) {
     (site, browser)
 }
 
-/// What it heard is in `heard`; `sets` renders it with other properties, or without the checkout.
+/// What it heard is in `heard`. `sets` renders it with other properties, or without the checkout, and has everything done
+/// when it returns; `renders` leaves it to React when what is done.
 const SHOP: &str = "
     import { StrictMode, createRef } from 'react';
     import { flushSync } from 'react-dom';
@@ -107,12 +108,14 @@ const SHOP: &str = "
     const root = createRoot(document.getElementById('root'));
     window.heard = [];
     window.checkout = createRef();
-    window.sets = (name, properties) => flushSync(() => root.render(properties && <StrictMode>
+    const shop = (name, properties) => properties && <StrictMode>
       <FlorinCheckout ref={checkout} store='demo' product='ebook' {...properties}
         onPaid={(event) => heard.push(`${name}: ${event.type} ${event.detail.order_id}`)}
         onError={(event) => heard.push(`${name}: ${event.type} ${event.detail.code}`)}>
         <p data-testid='loading'>Loading</p>
-      </FlorinCheckout></StrictMode>));
+      </FlorinCheckout></StrictMode>;
+    window.sets = (...all) => flushSync(() => root.render(shop(...all)));
+    window.renders = (...all) => root.render(shop(...all));
     window.pays = (element, order_id) => element.dispatchEvent(new CustomEvent('florin-paid', { detail: { order_id } }));
     window.started = true;";
 
@@ -145,10 +148,13 @@ async fn a_component_tells_its_latest_handlers_and_none_once_it_is_gone() {
 #[tokio::test]
 async fn a_component_hears_what_its_element_says_first() {
     let (_site, browser) = page_with(React::V19, SHOP).await;
-    let script =
-        format!("{STAND_IN} sets('first', {{}}); return Promise.resolve().then(() => heard);");
-    let heard = browser.runs(&script, &[]).await;
-    assert_eq!(heard, json!(["first: florin-error at_once"]));
+    let script = format!("{STAND_IN} renders('first', {{}});");
+    browser.runs(&script, &[]).await;
+    eventually("its first words are heard", async || {
+        let heard = browser.runs("return heard", &[]).await;
+        (heard == json!(["first: florin-error at_once"])).then_some(())
+    })
+    .await;
     browser.end().await;
 }
 

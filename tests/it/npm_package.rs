@@ -105,12 +105,12 @@ fn what_the_readme_shows_compiles() {
     assert_eq!(type_errors(&project, &BUNDLER, &files), "");
 }
 
-/// The list of texts behind this name in the loader.
-fn list_of_the_loader(name: &str) -> Vec<String> {
-    let loader = of_the_repository("widget/florin.js");
-    let (_, list) = loader.split_once(&format!("const {name} = [")).unwrap();
+/// The list of texts in this file between a beginning and the next bracket.
+fn words_in(path: &str, beginning: &str) -> Vec<String> {
+    let file = of_the_repository(path);
+    let (_, list) = file.split_once(beginning).unwrap();
     let (list, _) = list.split_once(']').unwrap();
-    let words = list.split('\'').skip(1).step_by(2);
+    let words = list.split(['\'', '"']).skip(1).step_by(2);
     words.map(str::to_owned).collect()
 }
 
@@ -121,18 +121,26 @@ fn the_types_name_what_the_element_knows_and_nothing_else() {
         let members = words.into_iter().map(|word| (word, json!(true)));
         Value::Object(members.collect())
     };
-    let attributes = record(list_of_the_loader("ATTRIBUTES"));
-    let events = list_of_the_loader("EVENTS");
+    let attributes = record(words_in("widget/florin.js", "const ATTRIBUTES = ["));
+    let events = words_in("widget/florin.js", "const EVENTS = [");
     let events = record(events.iter().map(|word| format!("florin-{word}")).collect());
+    let theme = "crates/checkout-api/src/theme.rs";
+    let themes = record(words_in(theme, "pub const THEMES: [&str; 7] = ["));
+    let tokens = words_in(theme, "pub const TOKENS: [&str; 12] = [");
+    // A frame has its height from the loader: the store cannot set it, the page alone can.
+    let tokens = tokens.iter().map(String::as_str).chain(["min-height"]);
+    let tokens = record(tokens.map(|word| format!("--florin-{word}")).collect());
     let statuses = CONTRACT.document()["components"]["schemas"]["Status"].clone();
     let statuses = record(words_of(&statuses));
     let project = NpmProject::with(React::V19);
     let program = format!(
-        "import type {{ FlorinCheckoutAttributes, FlorinEventMap, FlorinStatus }} from 'florin';
+        "import type {{ FlorinCheckoutAttributes, FlorinEventMap, FlorinStatus, FlorinTheme, FlorinToken }} from 'florin';
         type Names<Union> = Union extends unknown ? keyof Union : never;
         export const attributes: Record<Names<FlorinCheckoutAttributes>, true> = {attributes};
         export const events: Record<keyof FlorinEventMap, true> = {events};
-        export const statuses: Record<FlorinStatus, true> = {statuses};"
+        export const statuses: Record<FlorinStatus, true> = {statuses};
+        export const themes: Record<FlorinTheme, true> = {themes};
+        export const tokens: Record<FlorinToken, true> = {tokens};"
     );
     project.writes("knows.ts", &program);
     assert_eq!(

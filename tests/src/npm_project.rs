@@ -15,7 +15,7 @@ use crate::npm::{installed, npm_file};
 /// Which React a project has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum React {
-    /// The oldest that we promise to work with.
+    /// The older of the two that we promise to work with.
     V18,
     /// The one of today.
     V19,

@@ -29,6 +29,8 @@ const Wrong = () => {
       <FlorinCheckout store="demo" product="ebook" theme="pink" />
       {/* @ts-expect-error: an object, which the component writes as JSON */}
       <FlorinCheckout store="demo" product="ebook" words="Thank you!" />
+      {/* @ts-expect-error: no token is called so */}
+      <FlorinCheckout store="demo" product="ebook" style={{ '--florin-colour': 'red' }} />
       {/* @ts-expect-error: no event is called so */}
       <FlorinCheckout store="demo" product="ebook" onSuccess={() => {}} />
       {/* @ts-expect-error: the order's id is in the detail */}

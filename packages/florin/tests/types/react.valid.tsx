@@ -24,7 +24,7 @@ export const Shop = ({ many }: { many: number }) => {
         words={{ en: { thanks: 'Thank you!' } }}
         id="checkout"
         className="wide"
-        style={{ minHeight: 740 }}
+        style={{ minHeight: 740, '--florin-accent': '#7a1f5c', '--florin-density': 1.25 }}
         data-testid="checkout"
         aria-label="Checkout"
         onClick={(event) => event.currentTarget.refresh()}
@@ -46,7 +46,7 @@ export const Shop = ({ many }: { many: number }) => {
       <button onClick={() => element.current?.refresh()}>Look again</button>
 
       <florin-checkout store="demo" product="ebook" />
-      <florin-checkout client-token="ct_…" class="wide" id="bare" onflorin-paid={(event) => console.log(event.detail.order_id)}>
+      <florin-checkout client-token="ct_…" class="wide" id="bare" style={{ '--florin-radius': '4px' }} onflorin-paid={(event) => console.log(event.detail.order_id)}>
         <p>Loading…</p>
       </florin-checkout>
     </>
