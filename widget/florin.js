@@ -2,9 +2,10 @@
  * Florin's loader: defines <florin-checkout>.
  *
  * `frame` (the default) shows the checkout page of the proxy's own origin in a frame, out of reach of the shop's
- * scripts. `inline` renders into the element itself. The page that the frame shows is this element once more, in the
- * display `page`, which is told what to open by the address's fragment. Whatever shows the checkout itself, `page` or
- * `inline`, loads host.js for it.
+ * scripts; `modal` shows that frame in a dialog which a button opens, and `redirect` is a link to the page. `inline`
+ * renders into the element itself. The page that all of them lead to is this element once more, in the display `page`,
+ * which is told what to open by the address's fragment. Whatever shows the checkout itself, `page` or `inline`, loads
+ * host.js for it; the dialog is modal.js. What does not come is asked for again; why it did not come, doctor.js finds out.
  *
  * Between frame and loader go messages `{florin: 1, type, detail}`, to and from one exact origin each, and never with
  * a token or an address in them.
@@ -12,25 +13,42 @@
 (() => {
   'use strict';
   const NAME = 'florin-checkout';
-  const script = document.currentScript;
-  if (!script || customElements.get(NAME)) return;
-
-  const BASE = new URL('.', script.src).href;
+  // On a server, and in a worker, there is nothing to define.
+  if (!globalThis.document || customElements.get(NAME)) return;
+  // To a module that imports this file, no script is the current one; its own address stands in its errors.
+  const source = document.currentScript?.src || /https?:[^\s@]+?florin\.js/.exec(new Error().stack)[0];
+  const BASE = new URL('.', source).href;
   const ORIGIN = new URL(BASE).origin;
-  /** The attributes; in the page's fragment they are written with underscores. */
+  /** Each environment has a loader of its own, so that it is known even where nothing else can be loaded. */
+  const IS_TEST = '%ENVIRONMENT%' === 'test';
+  /** The attributes, each read as a line of RIGHT; in the page's fragment they are written with underscores. */
   const ATTRIBUTES = ['store', 'product', 'quantity', 'donation', 'amount', 'order-token', 'client-token', 'display', 'locale', 'theme', 'asset', 'words'];
-  /** Each opens one order: exactly one is named. */
-  const DOORS = ['product', 'donation', 'order-token', 'client-token'];
+  /** The attributes' values, a line each, when nothing is wrong with them; doctor.js names what is, by rules of its own. */
+  const RIGHT = /^(.+\n(.+\n([1-9]\d*)?\n\n|\n\n.+\n[\d.]*)\n\n\n|.*\n{5}(.+\n\n|\n.+\n))(frame|inline|modal|redirect)?\n[-a-z\d]*\n(auto|light|dark|contrast|paper|midnight|sorbet)?\n/i;
+  /** What a button says that the shop gave no words. */
+  const PAY = 'Pay with crypto';
+  const MODAL = '%FLORIN:modal.js%';
   /** Custom properties of the element that reach the frame as well. */
   const TOKENS = ['accent', 'on-accent', 'ground', 'side', 'ink', 'soft', 'line', 'warn', 'bad', 'radius', 'font', 'density'].map((name) => '--florin-' + name);
   const EVENTS = ['ready', 'resize', 'status', 'paid', 'close', 'error'];
-  const FRAME_TIMEOUT_MS = 15000;
+  /** A page that loads says so by a message at once; one that does not load gets this long. */
+  const LOAD_TIMEOUT_MS = 15000;
+  const ANSWER_TIMEOUT_MS = 3000;
+  const LONGEST_PAUSE_SECONDS = 30;
 
-  const wasmAllowed = () => {
-    try {
-      return new WebAssembly.Module(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]));
-    } catch {}
-  };
+  const STYLE = new CSSStyleSheet();
+  STYLE.replaceSync(`
+:host{display:block}
+:host([hidden]){display:none}
+:host([display=modal]),:host([display=redirect]){display:inline-block}
+.fl-wait,.fl-frame{box-sizing:border-box;width:100%;max-width:1270px;min-height:480px;margin:auto}
+.fl-wait{background:repeating-linear-gradient(#8882 0 72px,#0000 0 84px) 50% 48px/calc(100% - 64px) 324px no-repeat}
+.fl-wait .fl-frame{opacity:0}
+.fl-frame{display:block;height:740px;border:1px solid #8884;border-radius:16px}
+.fl-notice,.fl-open{font:16px/1.5 var(--florin-font,system-ui,sans-serif)}
+.fl-notice{padding:16px}
+.fl-open{display:inline-block;padding:10px 20px;border:0;border-radius:var(--florin-radius,12px);background:var(--florin-accent,#0b6e52);color:var(--florin-on-accent,#fff);font-weight:600;text-decoration:none;cursor:pointer}
+.fl-notice .fl-open{margin:8px 12px 0 0}`);
 
   const make = (tag, properties, ...children) => {
     const element = Object.assign(document.createElement(tag), properties);
@@ -38,12 +56,37 @@
     return element;
   };
 
+  /**
+   * Imports a file of the proxy, within a bound. Browsers keep the failure of a module: the next try has an address of
+   * its own.
+   */
+  const loaded = {};
+  let failures = '';
+  const load = (path, bound = 30000) =>
+    (loaded[path] ||= Promise.race([import(BASE + path + failures), new Promise((_, reject) => setTimeout(reject, bound, path))]).catch((error) => {
+      loaded[path] = 0;
+      failures += '#';
+      throw error;
+    }));
+
+  /** Whether a display shows the checkout itself, not a frame of it. */
+  const isHere = (display) => display === 'page' || display === 'inline';
+
   class FlorinCheckout extends HTMLElement {
     static observedAttributes = ATTRIBUTES;
     #key = '';
+    /** Ends with a change of the attributes. */
     #run = new AbortController();
-    #changed = false;
-    #refresh = () => {};
+    /** Ends with the run, and when something is tried again. */
+    #attempt = this.#run;
+    #failures = 0;
+    #blocked;
+    #changed;
+    /** Where the display is: below what the doctor says, or in the dialog. */
+    #box;
+    #refresh;
+    #open;
+    #close;
 
     constructor() {
       super();
@@ -62,37 +105,60 @@
 
     /** Asks for the order's state at once. */
     refresh() {
-      this.#refresh();
+      this.#refresh?.();
+    }
+    /** Opens the dialog, or goes to the checkout's page. */
+    open() {
+      this.#follow();
+      this.#open?.();
+    }
+    /** Closes the dialog; the order goes on. */
+    close() {
+      this.#close?.();
     }
 
     /** Starts, restarts or ends what the attributes say, once per task: an element that is merely moved goes on. */
     #change() {
       if (this.#changed) return;
       this.#changed = true;
-      queueMicrotask(() => {
-        this.#changed = false;
-        const key = this.isConnected ? JSON.stringify(ATTRIBUTES.map((name) => this.getAttribute(name))) : '';
-        if (key === this.#key) return;
-        this.#key = key;
-        this.#restart();
-      });
+      queueMicrotask(() => this.#follow());
+    }
+
+    #follow() {
+      this.#changed = false;
+      const key = this.isConnected ? ATTRIBUTES.map((name) => this.getAttribute(name)).join('\n') : '';
+      if (key === this.#key) return;
+      this.#key = key;
+      this.#failures = 0;
+      this.#restart();
     }
 
     #restart() {
       this.#run.abort();
       this.#run = new AbortController();
-      this.#refresh = () => {};
-      this.shadowRoot.replaceChildren();
+      this.#refresh = this.#open = this.#close = null;
+      this.#box = make('div', {});
+      this.shadowRoot.adoptedStyleSheets = [STYLE];
+      this.shadowRoot.replaceChildren(this.#box);
+      this.#next();
       if (!this.#key) return;
+      this.#blocked = [];
+      document.addEventListener('securitypolicyviolation', (event) => this.#blocked.push(event), { signal: this.#run.signal });
       const display = this.getAttribute('display') || 'frame';
-      if (display === 'page' && ORIGIN === location.origin) return this.#here(true);
-      const doors = DOORS.filter((name) => this.getAttribute(name));
-      if (doors.length !== 1) console.error('florin: name exactly one of ' + DOORS.join(', ') + '; named: ' + (doors.join(', ') || 'none'));
-      if (display === 'inline') {
-        if (wasmAllowed()) return this.#here();
-        console.error("florin: this page's Content-Security-Policy needs script-src 'wasm-unsafe-eval' for display=\"inline\"; showing a frame instead.");
-      } else if (display !== 'frame' && display !== 'redirect') console.error('florin: display="' + display + '" is not known; showing a frame instead.');
-      this.#frame();
+      if (display === 'page' && ORIGIN === location.origin) return this.#begin(display);
+      if (!RIGHT.test(this.#key)) this.#examine(display, { isWrong: true }).then((message) => {
+        this.#emit('error', { code: 'invalid_attributes', message });
+        this.#show(this.#notice());
+      });
+      else if (display === 'modal') this.#modal();
+      else if (display === 'redirect') this.#redirect();
+      else this.#begin(display);
+    }
+
+    #begin(display) {
+      if (isHere(display)) this.#here(display);
+      else if (display === 'modal' && !this.#box.className) this.#open();
+      else this.#frame(display);
     }
 
     #emit(name, detail) {
@@ -100,10 +166,21 @@
     }
 
     #show(...children) {
-      this.shadowRoot.replaceChildren(...children);
+      this.#box.replaceChildren(...children);
     }
 
-    #frame() {
+    #next() {
+      this.#attempt.abort();
+      this.#attempt = new AbortController();
+      return this.#attempt.signal;
+    }
+
+    #notice(text, ...children) {
+      return make('div', { className: 'fl-notice', role: 'alert' }, text || 'The checkout could not be loaded.', ...children);
+    }
+
+    /** The address of the checkout's page, where the fragment says what is bought and how it looks. */
+    #address(display) {
       const told = new URLSearchParams({ origin: location.origin });
       for (const name of ATTRIBUTES) {
         const value = this.getAttribute(name);
@@ -114,70 +191,165 @@
         const value = style.getPropertyValue(name).trim();
         if (value) told.set(name, value);
       }
+      told.set('display', display);
       told.set('locale', this.getAttribute('locale') || document.documentElement.lang);
-      const src = BASE + 'pay?store=' + encodeURIComponent(this.getAttribute('store') || '') + '#' + told;
+      return BASE + 'pay?store=' + encodeURIComponent(this.getAttribute('store') || '') + '#' + told;
+    }
+
+    /** A link that gives the whole window to the checkout's page. */
+    #link(words) {
+      return make('a', { className: 'fl-open', part: 'button', href: this.#address('redirect'), target: '_top' }, words);
+    }
+
+    #redirect() {
+      const link = this.#link(make('slot', {}, PAY));
+      this.#open = () => link.click();
+      this.#show(link);
+    }
+
+    /** A button that opens a dialog, whose script is fetched ahead. */
+    #modal() {
+      const button = make('button', { className: 'fl-open', part: 'button', type: 'button', onclick: () => this.open() }, make('slot', {}, PAY));
+      let dialog;
+      this.#open = async () => {
+        if (!dialog) {
+          const signal = this.#next();
+          button.nextSibling?.remove();
+          try {
+            const { create } = await load(MODAL);
+            if (signal.aborted) return;
+            dialog = create(this, make, this.#run.signal, (box) => {
+              this.#box = box;
+              this.#begin('modal');
+            });
+          } catch (error) {
+            return this.#fail('modal', error, {}, (notice) => button.after(notice));
+          }
+        }
+        dialog.open();
+      };
+      this.#close = () => dialog?.close();
+      this.#show(button);
+      load(MODAL).catch(() => {});
+    }
+
+    #frame(display) {
+      const signal = this.#next();
       const frame = make('iframe', {
-        src,
+        className: 'fl-frame',
+        src: this.#address(display),
         title: 'Checkout',
         allow: 'clipboard-write',
         referrerPolicy: 'strict-origin',
       });
       // Forms are the payment service's own page's, in a frame of this one; modals are the dialog for printing.
       frame.sandbox = 'allow-scripts allow-same-origin allow-forms allow-modals allow-popups allow-top-navigation-by-user-activation';
-      frame.style.cssText = 'display:block;box-sizing:border-box;width:100%;max-width:1270px;height:740px;min-height:480px;margin:auto;border:1px solid #8884;border-radius:16px';
-      const link = make('a', { href: src, target: '_blank', rel: 'noopener' }, 'Open the checkout on its own page');
-      const help = make('p', {}, 'The checkout does not appear here. ', link);
-      help.setAttribute('role', 'alert');
-      const timer = setTimeout(() => {
-        console.error('florin: the frame did not answer: the store\'s `origins` must list ' + location.origin + ", and this page's Content-Security-Policy needs frame-src " + ORIGIN);
-        frame.style.display = 'none';
-        // The frame stays where it is: moved, it would load anew.
-        frame.before(help);
-        this.#emit('error', { code: 'frame_timeout', message: 'The frame did not answer within 15 seconds.' });
-      }, FRAME_TIMEOUT_MS);
-      const { signal } = this.#run;
-      addEventListener('message', ({ data, origin, source }) => {
-        if (source !== frame.contentWindow || origin !== ORIGIN || data?.florin !== 1 || !EVENTS.includes(data.type)) return;
+      const place = make('div', { className: 'fl-place fl-wait' }, frame);
+      let notice;
+      let answered;
+      const wait = (time, isRefused) => setTimeout(() => answered || this.#fail(display, 'no answer', { isRefused }, (said) => {
+        if (answered) return;
+        // The frame stays where it is: moved, it would load anew, and one that answers late is shown.
+        place.hidden = true;
+        place.before((notice = said));
+      }), time);
+      let timer = wait(LOAD_TIMEOUT_MS);
+      frame.onload = () => {
         clearTimeout(timer);
-        help.remove();
-        frame.style.display = 'block';
-        if (data.type === 'resize') frame.style.height = Math.max(480, data.detail.height | 0) + 2 + 'px';
+        timer = wait(ANSWER_TIMEOUT_MS, true);
+      };
+      addEventListener('message', ({ data, origin, source }) => {
+        if (source !== frame.contentWindow || origin !== ORIGIN || data?.florin !== 1) return;
+        answered = true;
+        this.#failures = 0;
+        notice?.remove();
+        place.hidden = false;
+        place.className = 'fl-place';
+        if (data.type === 'escape') this.close();
+        if (!EVENTS.includes(data.type)) return;
+        if (data.type === 'resize' && display === 'frame') frame.style.height = Math.max(480, data.detail.height | 0) + 2 + 'px';
         this.#emit(data.type, data.detail);
       }, { signal });
       signal.addEventListener('abort', () => clearTimeout(timer));
       this.#refresh = () => frame.contentWindow?.postMessage({ florin: 1, type: 'refresh' }, ORIGIN);
-      this.#show(frame);
+      this.#show(place);
+      if (frame.featurePolicy?.allowsFeature('clipboard-write', ORIGIN) === false) this.#examine(display, { isMute: true });
     }
 
     /** The checkout itself: as the page of the proxy, or inline. */
-    async #here(page) {
-      const { signal } = this.#run;
+    async #here(display) {
+      const signal = this.#next();
+      const page = display === 'page';
+      const origin = page && parent !== window && new URLSearchParams(location.hash.slice(1)).get('origin');
+      if (origin) parent.postMessage({ florin: 1, type: 'hello' }, origin);
+      this.#show(make('div', { className: 'fl-wait' }));
       const stage = {
         element: this,
         signal,
         make,
-        ATTRIBUTES,
-        DOORS,
+        load,
         TOKENS,
         EVENTS,
+        IS_TEST,
         show: (...children) => this.#show(...children),
         emit: (name, detail) => this.#emit(name, detail),
         restart: () => this.#restart(),
-        onRefresh: (refresh) => (this.#refresh = refresh),
-        fail: (error, words = {}) => {
-          if (signal.aborted) return;
-          console.error('florin:', error);
-          const alert = make('p', {}, words.load_failed || 'The checkout could not be loaded.');
-          alert.setAttribute('role', 'alert');
-          this.#show(alert, make('button', { onclick: () => this.#restart() }, words.retry || 'Try again'));
-          this.#emit('error', { code: 'load_failed', message: String(error) });
+        onRefresh: (refresh) => {
+          this.#failures = 0;
+          this.#refresh = refresh;
+        },
+        fail: (error, words, locale) => signal.aborted || this.#fail(display, error, {}, (notice) => this.#show(notice), words, locale),
+        /** The proxy did not open the order: a page that it does not admit shows a frame instead, and that a link. */
+        doubt: async (isRefused) => {
+          if ((await this.#examine(display, { isRefused })) && !signal.aborted) this.#begin('frame');
         },
       };
       try {
-        (await import(BASE + '%FLORIN:host.js%')).start(stage, page);
+        (await load('%FLORIN:host.js%')).start(stage, page);
       } catch (error) {
         stage.fail(error);
       }
+    }
+
+    /** Tells the merchant what is missing; answers whether no further try can help. */
+    async #examine(display, signs) {
+      const { signal } = this.#attempt;
+      try {
+        const { examine } = await load('%FLORIN:doctor.js%', 3000);
+        const isFatal = await examine({ element: this, box: this.#box, signal, IS_TEST, make, display, blocked: this.#blocked, ...signs });
+        return !signal.aborted && isFatal;
+      } catch {
+        if (this.#blocked[0]) console.error("florin: this page's Content-Security-Policy needs script-src " + ORIGIN);
+      }
+    }
+
+    /** There is no checkout: goes on with the next display, or tries again and again. */
+    async #fail(display, error, signs, place, words = {}, locale = 'en') {
+      const { signal } = this.#attempt;
+      console.error('florin:', error);
+      this.#emit('error', { code: isHere(display) ? 'load_failed' : 'frame_timeout', message: String(error) });
+      const isFatal = await this.#examine(display, signs);
+      if (signal.aborted) return;
+      if (isFatal && display === 'inline') return this.#begin('frame');
+      const own = display === 'page' ? '' : this.#link('Open the checkout on its own page');
+      if (isFatal) return place(this.#notice(words.load_failed, own));
+      let left = Math.min(LONGEST_PAUSE_SECONDS, 2 ** ++this.#failures);
+      const said = make('p', { ariaLive: 'off' });
+      const button = make('button', { className: 'fl-open' }, words.retry || 'Try again');
+      const notice = this.#notice(words.load_failed, said, button, own);
+      const again = () => notice.isConnected && !signal.aborted && this.#begin(display);
+      const tell = () => {
+        said.textContent = (words.retrying || 'Trying again {in}.').replace('{in}', new Intl.RelativeTimeFormat(locale).format(left, 'second'));
+      };
+      const timer = setInterval(() => {
+        if (signal.aborted || !notice.isConnected) clearInterval(timer);
+        else if (--left) tell();
+        else again();
+      }, 1000);
+      button.onclick = again;
+      addEventListener('online', again, { signal });
+      tell();
+      place(notice);
     }
   }
 

@@ -13,6 +13,10 @@ const FILES = {
 /** The languages by tag, each with the hash in its file's name. */
 const LANGUAGES = new URLSearchParams('%LANGUAGES%');
 const REQUEST_TIMEOUT_MS = 20000;
+/** For a file of the checkout: at the slowest, a few kilobytes a second. */
+const FILE_TIMEOUT_MS = 45000;
+/** Each opens one order: exactly one is named. */
+const DOORS = ['product', 'donation', 'order-token', 'client-token'];
 /** The order of a page that was given a token in its address. */
 const GIVEN = 'florin';
 
@@ -33,7 +37,7 @@ const recall = (key) => {
 };
 
 const get = async (path) => {
-  const answer = await fetch(BASE + path);
+  const answer = await fetch(BASE + path, { signal: AbortSignal.timeout?.(FILE_TIMEOUT_MS) });
   if (!answer.ok) throw new Error(answer.status + ' ' + path);
   return answer;
 };
@@ -41,15 +45,15 @@ const get = async (path) => {
 /** Keeps the result of `load` for every element of the page, but not its failure. */
 const once = (load) => {
   let kept;
-  return () => (kept ||= load().catch((error) => {
+  return (argument) => (kept ||= load(argument).catch((error) => {
     kept = 0;
     throw error;
   }));
 };
-const loadProgram = once(async () => {
+const loadProgram = once(async (load) => {
   const wasm = get(FILES.wasm);
   wasm.catch(() => {});
-  const glue = await import(BASE + FILES.glue);
+  const glue = await load(FILES.glue);
   await glue.default({ module_or_path: wasm });
   return glue;
 });
@@ -58,7 +62,7 @@ const loadStyle = once(async () => {
   sheet.replaceSync(await (await get(FILES.css)).text());
   return sheet;
 });
-const loadTheme = once(() => import(BASE + FILES.theme));
+const loadTheme = once((load) => load(FILES.theme));
 
 /** Where the customer's own choice of a language is kept. */
 const CHOSEN = 'florin:locale';
@@ -124,6 +128,8 @@ const menu = ({ element, make, restart }, label, file) => {
 
 /** Shows the checkout: as the proxy's own page, or in the element of a shop's page. */
 export const start = (stage, isPage) => {
+  // Where a policy forbids WebAssembly, this throws, before an order is opened that could not be shown.
+  new WebAssembly.Module(Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0));
   if (!isPage) show(stage, (name) => stage.element.getAttribute(name));
   // Every state on canned answers, where the proxy of a test environment has the file.
   else if (/^#gallery\b/.test(location.hash)) import(BASE + 'gallery/gallery.js').then((gallery) => gallery.start(stage, page, [...LANGUAGES.keys()]), () => page(stage));
@@ -148,21 +154,26 @@ const page = (stage, told = new URLSearchParams(location.hash.slice(1))) => {
     const kept = recall(GIVEN) || '';
     given[kept.includes('.') ? 'order-token' : 'client-token'] = kept;
   }
-  if (parent === window) {
+  const isModal = told.get('display') === 'modal';
+  if (parent === window || isModal) {
+    // A window and a dialog have their height; another frame gets that of what it shows.
     element.style.setProperty('--florin-min-height', '100vh');
-    // Only the store's own pages frame this one, but anybody can send a link to it: no stranger words a checkout.
-    told.delete('words');
     // Room for the scroll bar from the start: a screen that grows does not move aside.
     document.documentElement.style.scrollbarGutter = 'stable';
-  } else if (origin) {
+  }
+  // Only the store's own pages frame this one, but anybody can send a link to it: no stranger words a checkout.
+  if (parent === window) told.delete('words');
+  else if (origin) {
     const tell = (type, detail) => parent.postMessage({ florin: 1, type, detail }, origin);
+    // A key that is pressed in a frame is not heard around it.
+    if (isModal) addEventListener('keydown', (event) => event.key === 'Escape' && !event.defaultPrevented && tell('escape'), { signal });
     EVENTS.forEach((type) => element.addEventListener('florin-' + type, (event) => tell(type, event.detail), { signal }));
     addEventListener('message', ({ data, source, origin: from }) => {
       if (source === parent && from === origin && data?.florin === 1 && data.type === 'refresh') element.refresh();
     }, { signal });
   }
   addEventListener('hashchange', stage.restart, { signal });
-  loadTheme().then(({ wear }) => wear(element, '--florin-', TOKENS.map((name) => [name.slice(9), told.get(name)])), () => {});
+  loadTheme(stage.load).then(({ wear }) => wear(element, '--florin-', TOKENS.map((name) => [name.slice(9), told.get(name)])), () => {});
   document.documentElement.lang = language(told.get('locale'))[0];
   document.documentElement.dataset.theme = told.get('theme') || '';
   show(stage, (name) => (name in given ? given[name] : told.get(name.replace('-', '_'))), true);
@@ -173,7 +184,8 @@ const show = async (stage, read, isPage) => {
   const [file, locale] = language(read('locale'));
   const open = opener(stage, read);
   let first = open(false);
-  first.catch(() => {});
+  // A page that the proxy does not admit reads no answer, or this one.
+  first.then(({ body }) => !isPage && body?.error?.code === 'origin_not_allowed' && stage.doubt(true), () => isPage || stage.doubt());
   const themed = (...children) => {
     const place = make('div', { className: 'theme' }, ...children);
     place.dataset.theme = read('theme') || '';
@@ -190,8 +202,9 @@ const show = async (stage, read, isPage) => {
   const spoken = loadWords(file, read('words'));
   spoken.catch(() => {});
   let waiting = true;
-  const style = Promise.all([loadStyle(), loadTheme()]).then(([sheet, theme]) => {
-    element.shadowRoot.adoptedStyleSheets = [sheet];
+  const style = Promise.all([loadStyle(), loadTheme(stage.load)]).then(([sheet, theme]) => {
+    // The loader's own looks come first.
+    element.shadowRoot.adoptedStyleSheets = [element.shadowRoot.adoptedStyleSheets[0], sheet];
     if (!signal.aborted && waiting) appear(themed(skeleton), theme);
     return theme;
   });
@@ -199,7 +212,7 @@ const show = async (stage, read, isPage) => {
   observer.observe(place);
   signal.addEventListener('abort', () => observer.disconnect());
   try {
-    const [words, program, theme] = await Promise.all([spoken, loadProgram(), style]);
+    const [words, program, theme] = await Promise.all([spoken, loadProgram(stage.load), style]);
     if (signal.aborted) return;
     waiting = false;
     appear(place, theme);
@@ -233,10 +246,12 @@ const show = async (stage, read, isPage) => {
     stage.onRefresh(() => program.refresh(mounted));
     if (choosing === element) languages.focus();
     choosing = 0;
+    // What the doctor said of an earlier try is over.
+    element.shadowRoot.querySelector('.fl-doctor')?.remove();
     stage.emit('ready');
   } catch (error) {
     waiting = false;
-    stage.fail(error, await spoken.catch(() => {}));
+    stage.fail(error, await spoken.catch(() => {}), locale);
   }
 };
 
@@ -264,10 +279,10 @@ const opener = (stage, read) => {
   const door = doorOf(read);
   const given = read('client-token');
   const key = 'florin:' + JSON.stringify(door);
-  const named = stage.DOORS.filter(read);
+  const named = DOORS.filter(read);
   return async (again, amount) => {
     if (named.length !== 1 || ((door.product || door.donation) && !door.store)) {
-      const message = 'Name exactly one of ' + stage.DOORS.join(', ') + ', the first two with a store; named: ' + (named.join(', ') || 'none') + '.';
+      const message = 'Name exactly one of ' + DOORS.join(', ') + ', the first two with a store; named: ' + (named.join(', ') || 'none') + '.';
       console.error('florin: ' + message);
       return { body: { error: { code: 'not_found', message } } };
     }

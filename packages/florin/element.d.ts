@@ -24,9 +24,10 @@ export type FlorinStatus =
  *
  * - `frame`, the default: in a frame of the proxy's own origin, out of reach of the page's scripts.
  * - `inline`: in the element's shadow root, with the page's trust; its `script-src` needs `'wasm-unsafe-eval'`.
- * - `redirect`: as `frame`, but the payment service's own page gets the whole window.
+ * - `modal`: a button that opens a dialog with that frame. What stands in the element is the button's words.
+ * - `redirect`: a link that gives the whole window to the checkout's own page. Its words are the element's, too.
  */
-export type FlorinDisplay = 'frame' | 'inline' | 'redirect';
+export type FlorinDisplay = 'frame' | 'inline' | 'modal' | 'redirect';
 
 /** How it looks. Without one, and by `auto`: what the store's configuration says, then what the customer's system likes. */
 export type FlorinTheme = 'auto' | 'light' | 'dark' | 'contrast' | 'paper' | 'midnight' | 'sorbet';
@@ -62,11 +63,11 @@ export interface FlorinEventMap {
   'florin-status': CustomEvent<{ order_id: string; status: FlorinStatus }>;
   /** The status has become `paid` or `overpaid`; also when a paid order is opened again. */
   'florin-paid': CustomEvent<{ order_id: string }>;
-  /** The customer leaves a paid order by its link back to the shop. */
+  /** The dialog was closed, or the customer leaves a paid order by its link back to the shop. */
   'florin-close': CustomEvent<null>;
   /**
    * A wish was refused or could not be carried out. `code` is one of the proxy's (docs/http.md), `network`,
-   * `load_failed` or `frame_timeout`; `message` is for the developer, in English.
+   * `load_failed`, `frame_timeout` or `invalid_attributes`; `message` is for the developer, in English.
    */
   'florin-error': CustomEvent<{ code: string; message: string }>;
 }
@@ -134,6 +135,10 @@ export type FlorinCheckoutAttributes = FlorinDoor & FlorinSettings;
 
 /** The element. Its attributes are set as those of any other; it has its methods once florin.js has run. */
 export interface FlorinCheckoutElement extends HTMLElement {
+  /** With `modal`, opens the dialog; with `redirect`, goes to the checkout's page. */
+  open(): void;
+  /** With `modal`, closes the dialog. The order goes on, and is shown again when it is opened again. */
+  close(): void;
   /** Asks for the order's state at once. */
   refresh(): void;
 }

@@ -167,30 +167,6 @@ async fn an_amount_of_the_page_opens_the_donation_at_once() {
     world.end().await;
 }
 
-#[tokio::test]
-async fn two_doors_or_none_are_a_mistake_that_the_console_names() {
-    for (attributes, named) in [
-        (
-            "store=\"demo\" product=\"ebook\" donation=\"coffee\"",
-            "named: product, donation",
-        ),
-        ("store=\"demo\"", "named: none"),
-    ] {
-        let (site, world) =
-            page_with(&format!("<florin-checkout {attributes}></florin-checkout>")).await;
-        let browser = Browser::open().await;
-        browser.goes_to(site.url()).await;
-        browser.enters_the_checkout().await;
-        browser.sees("status-stopped").await;
-        let said = browser.complaints().await;
-        let clear = |line: &&String| line.contains("exactly one of") && line.contains(named);
-        assert!(said.iter().any(|line| clear(&line)), "{said:#?}");
-        assert_eq!(orders(&world).await, [Value::Null; 0]);
-        browser.end().await;
-        world.end().await;
-    }
-}
-
 /// The first answer never arrives: asked again, after a reload as well, it is the same order.
 #[tokio::test]
 async fn a_lost_answer_makes_no_second_order() {

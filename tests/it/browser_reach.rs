@@ -107,7 +107,13 @@ async fn a_strangers_page_cannot_use_the_element_either() {
     );
     let browser = Browser::open().await;
     browser.goes_to(site.url()).await;
-    browser.sees("status-stopped").await;
+    let link =
+        "return document.querySelector('florin-checkout')?.shadowRoot?.querySelector('a')?.target";
+    eventually(
+        "a link to the checkout's own page is all that is left",
+        async || (browser.runs(link, &[]).await == "_top").then_some(()),
+    )
+    .await;
     let orders = world.store().gets("/v1/orders").await.with(200).body;
     assert_eq!(orders["orders"], json!([]));
     browser.end().await;

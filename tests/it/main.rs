@@ -6,6 +6,8 @@
 
 mod account;
 mod browser_codes;
+mod browser_displays;
+mod browser_doctor;
 mod browser_doors;
 mod browser_everywhere;
 mod browser_hosted;

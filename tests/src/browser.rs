@@ -228,6 +228,12 @@ impl Browser {
         typed.expect("keys can be pressed");
     }
 
+    /// Presses the pointer at a place of the window, in CSS pixels.
+    pub async fn clicks_at(&self, x: i64, y: i64) {
+        let chain = self.tab.action_chain().move_to(x, y);
+        chain.click().perform().await.expect("there is a pointer");
+    }
+
     /// Types this into an empty field, in place of what was there: a `data-testid`.
     pub async fn writes(&self, name: &str, text: &str) {
         let field = self.sees(name).await;

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::Router;
 use axum::extract::{Path, State};
-use axum::http::StatusCode;
 use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
+use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 use tokio::net::TcpListener;
@@ -25,6 +25,7 @@ struct Page {
     policy: String,
     html: String,
     files: BTreeMap<String, String>,
+    features: Option<String>,
 }
 
 impl Site {
@@ -37,6 +38,8 @@ impl Site {
         let routes = Router::new()
             .route("/", get(show))
             .route("/{script}", get(script))
+            // Browsers ask for it unasked, and complain when it is missing.
+            .route("/favicon.ico", get(async || StatusCode::NO_CONTENT))
             .with_state(Arc::clone(&page));
         let serving = async move {
             axum::serve(listener, routes)
@@ -77,6 +80,12 @@ impl Site {
         policy.clone_into(&mut page.policy);
         page.html = format!("<!doctype html><html lang=\"en\"><title>Page</title>{body}");
     }
+
+    /// Sends this Permissions-Policy along from now on.
+    pub fn permits(&self, features: &str) {
+        let mut page = self.page.lock().unwrap_or_else(PoisonError::into_inner);
+        page.features = Some(features.to_owned());
+    }
 }
 
 impl Drop for Site {
@@ -86,12 +95,17 @@ impl Drop for Site {
 }
 
 async fn show(State(page): State<Arc<Mutex<Page>>>) -> Response {
-    let Page { policy, html, .. } = page.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let page = page.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let headers = [
-        (CONTENT_SECURITY_POLICY, policy),
+        (CONTENT_SECURITY_POLICY, page.policy),
         (CONTENT_TYPE, "text/html; charset=utf-8".to_owned()),
     ];
-    (headers, html).into_response()
+    let features = HeaderName::from_static("permissions-policy");
+    let features = page.features.map(|text| [(features, text)]);
+    match features {
+        Some(features) => (headers, features, page.html).into_response(),
+        None => (headers, page.html).into_response(),
+    }
 }
 
 async fn script(State(page): State<Arc<Mutex<Page>>>, Path(name): Path<String>) -> Response {

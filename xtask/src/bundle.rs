@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! dist/florin.js            the loader, which names host.js below, and that the rest
+//! dist/florin.test.js       the same, for a proxy in the test environment
 //! dist/florin.d.ts          its types
 //! dist/pay.html             the checkout page
 //! dist/assets/<name>-<first 8 hex digits of its SHA-256>.<ext>

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use axum::extract::{Path, Request, State};
+use axum::extract::{Path, State};
 use axum::http::header::{
     ACCEPT_ENCODING, ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE,
     ETAG, IF_NONE_MATCH, VARY, X_CONTENT_TYPE_OPTIONS,
@@ -71,10 +71,22 @@ pub(super) async fn gallery(
     Ok(answer(file, &headers, "no-cache"))
 }
 
-/// `/florin.js` and `/florin.d.ts`.
-pub(super) async fn root(request: Request) -> Result<Response, ApiError> {
-    let file = find(request.uri().path().trim_start_matches('/'))?;
-    Ok(public(answer(file, request.headers(), FRESH)))
+/// `/florin.js`: that of the proxy's environment.
+pub(super) async fn loader(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let file = find(match app.config.environment {
+        Environment::Test => "florin.test.js",
+        Environment::Production => "florin.js",
+    })?;
+    Ok(public(answer(file, &headers, FRESH)))
+}
+
+/// `/florin.d.ts`.
+pub(super) async fn types(headers: HeaderMap) -> Result<Response, ApiError> {
+    let file = find("florin.d.ts")?;
+    Ok(public(answer(file, &headers, FRESH)))
 }
 
 /// A file of the built widget.

@@ -61,6 +61,14 @@ impl Browser {
         lines.collect()
     }
 
+    /// Gives the page these many CSS pixels, fewer than any window has.
+    pub async fn has_a_screen_of(&self, width: u32, height: u32) {
+        let screen =
+            json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
+        self.tells("Emulation.setDeviceMetricsOverride", screen)
+            .await;
+    }
+
     async fn tells(&self, method: &str, parameters: Value) {
         assert_eq!(self.engine, Engine::Chromium, "{method} is Chromium's");
         let told = self.tab.cdp().send_raw(method, parameters).await;

@@ -65,13 +65,23 @@ pub(crate) fn florin_toml(places: &Places, wishes: &Wishes, database_url: &str) 
     };
     let (token_key, next_token_key) = (secrets::TOKEN_KEY, secrets::NEXT_TOKEN_KEY);
     let other_token_key = secrets::OTHER_TOKEN_KEY;
+    let environment = wishes.environment;
+    // Endpoints of this machine are for the test environment alone.
+    let webhook = if environment == "production" {
+        String::new()
+    } else {
+        format!(
+            "[store.webhook]\nurl = \"http://{webhook}/florin\"\nsecret = \"{webhook_secret}\"\n\
+             dangerous_allow_private_targets = true"
+        )
+    };
     let (products, donations) = (demo_shop::PRODUCTS_TOML, demo_shop::DONATIONS_TOML);
     format!(
         r#"listen = "{public}"
 admin_listen = "{admin}"
 public_url = "http://{front}"
 database_url = "{database_url}"
-environment = "test"
+environment = "{environment}"
 trusted_proxies = {trusted_proxies:?}
 
 [service]
@@ -112,10 +122,7 @@ service_access = {service_access}
 {merchant}
 theme = {{ {theme} }}
 
-[store.webhook]
-url = "http://{webhook}/florin"
-secret = "{webhook_secret}"
-dangerous_allow_private_targets = true
+{webhook}
 
 {products}
 {donations}"#

@@ -35,7 +35,7 @@ impl World {
         self.has_ended = true;
         self.stop_proxy().await;
         let url = format!("sqlite://{}", self.database().display());
-        let ledger = SqliteLedger::open(&url, "test")
+        let ledger = SqliteLedger::open(&url, self.wishes.environment)
             .await
             .expect("the proxy's own database");
         let backlog = ledger.backlog().await.expect("the ledger answers");

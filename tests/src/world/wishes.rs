@@ -33,6 +33,8 @@ pub struct Wishes {
     pub checkout_url: Option<String>,
     /// `trusted_proxies`.
     pub trusted_proxies: Vec<String>,
+    /// `environment`: `test`, or `production`, where the store has no webhook.
+    pub environment: &'static str,
     /// Minutes until an invoice runs out.
     pub invoice_minutes: u32,
 }
@@ -52,6 +54,7 @@ impl Default for Wishes {
             merchant_id: None,
             checkout_url: None,
             trusted_proxies: Vec::new(),
+            environment: "test",
             invoice_minutes: 15,
         }
     }

@@ -37,6 +37,12 @@ const STYLES: [&str; 14] = [
     "print",
 ];
 
+/// The modules of `widget/` that others load, each after all that it names: its own name follows from its content.
+const MODULES: [&str; 4] = ["theme.js", "host.js", "modal.js", "doctor.js"];
+
+/// The loader, once for each environment of the proxy: it knows its own even where nothing else can be loaded.
+const LOADERS: [(&str, &str); 2] = [("florin.js", "production"), ("florin.test.js", "test")];
+
 /// Makes a script smaller.
 pub(super) type Minify<'a> = &'a dyn Fn(&str, Kind) -> anyhow::Result<String>;
 
@@ -59,20 +65,15 @@ pub(super) fn files(root: &Path, built: &Path, minify: Minify<'_>) -> anyhow::Re
         add(&mut assets, name, strip_css::strip(&style)?.into_bytes());
     }
     let languages = languages(&widget.join("locales"), &mut assets)?;
-    let theme = minify(&text(&widget.join("theme.js"))?, Kind::Module)?;
-    add(&mut assets, "theme.js", theme.into_bytes());
-    // After all that it names, since its own name follows from its content.
-    let host = minify(&text(&widget.join("host.js"))?, Kind::Module)?;
-    let host = fill(&host, "host.js", &assets)?.replace(LANGUAGES, &languages);
-    add(&mut assets, "host.js", host.into_bytes());
+    for name in MODULES {
+        let module = minify(&text(&widget.join(name))?, Kind::Module)?;
+        let module = fill(&module, name, &assets)?.replace(LANGUAGES, &languages);
+        add(&mut assets, name, module.into_bytes());
+    }
 
-    let loader = minify(&text(&widget.join("florin.js"))?, Kind::Script)?;
+    let loader = text(&widget.join("florin.js"))?;
     let page = strip_html::strip(&text(&built.join("index.html"))?);
     let mut files = Files::from([
-        (
-            "florin.js".to_owned(),
-            fill(&loader, "florin.js", &assets)?.into_bytes(),
-        ),
         (
             "florin.d.ts".to_owned(),
             bytes(&root.join("packages/florin/element.d.ts"))?,
@@ -82,6 +83,11 @@ pub(super) fn files(root: &Path, built: &Path, minify: Minify<'_>) -> anyhow::Re
             fill(&page, "index.html", &assets)?.into_bytes(),
         ),
     ]);
+    for (name, environment) in LOADERS {
+        let loader = loader.replace("%ENVIRONMENT%", environment);
+        let loader = fill(&minify(&loader, Kind::Script)?, name, &assets)?;
+        files.insert(name.to_owned(), loader.into_bytes());
+    }
     files.extend(assets.into_values());
     // As they are, and under their own names: no customer loads them.
     for name in names(&widget.join("gallery"))? {

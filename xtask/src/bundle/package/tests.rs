@@ -19,8 +19,13 @@ fn small_widget() -> Folder {
         fs::create_dir_all(folder.path().join(path)).unwrap();
     }
     for (name, text) in [
-        ("widget/florin.js", "go('%FLORIN:host.js%');"),
+        (
+            "widget/florin.js",
+            "go('%FLORIN:host.js%', '%ENVIRONMENT%');",
+        ),
         ("widget/host.js", "go('%FLORIN:widget.js%', '%LANGUAGES%');"),
+        ("widget/modal.js", "open();"),
+        ("widget/doctor.js", "look('%FLORIN:host.js%');"),
         ("packages/florin/element.d.ts", "export {};"),
         ("widget/theme.js", "export {};"),
         ("widget/page.css", "b { color: red }"),
@@ -76,7 +81,11 @@ fn the_loader_names_files_by_their_content() {
     // … and so is the file that names them: it changes its own name with theirs.
     assert_eq!(
         String::from_utf8_lossy(&files["florin.js"]),
-        "go('assets/host-9927f573.js'); // Script"
+        "go('assets/host-9927f573.js', 'production'); // Script"
+    );
+    assert_eq!(
+        String::from_utf8_lossy(&files["florin.test.js"]),
+        "go('assets/host-9927f573.js', 'test'); // Script"
     );
     assert_eq!(
         String::from_utf8_lossy(&files["assets/host-9927f573.js"]),

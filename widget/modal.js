@@ -1,0 +1,63 @@
+/**
+ * The dialog of `display="modal"`: the browser's own, above everything else on the page. The focus stays in it and goes
+ * back to where it was; what is closed stays as it is until it is opened again. Loaded by florin.js.
+ */
+const STYLE = new CSSStyleSheet();
+STYLE.replaceSync(`
+.fl-dialog{width:min(1270px,100vw - 48px);max-width:none;max-height:none;padding:0;border:0;overflow:visible;background:none}
+.fl-dialog::backdrop{background:#000b}
+.fl-bar{height:52px;text-align:end}
+.fl-close{width:44px;height:44px;border:0;border-radius:50%;background:none;color:#fff;font:20px/1 system-ui,sans-serif;cursor:pointer}
+.fl-close:focus-visible{outline:2px solid;outline-offset:-2px}
+.fl-sheet{height:min(740px,100dvh - 100px);overflow:auto;overscroll-behavior:contain;border-radius:16px;background:Canvas;color:CanvasText}
+.fl-sheet .fl-place,.fl-sheet .fl-frame{height:100%;min-height:0;border:0}
+@media(max-width:759px){.fl-dialog{width:100%;margin:0}.fl-sheet{height:calc(100dvh - 52px);border-radius:16px 16px 0 0}}`);
+
+/** The page behind the dialogs does not scroll; what it had set itself comes back. */
+const opened = new Set();
+let before;
+const hold = (dialog, isOpen) => {
+  const { style, clientWidth } = document.documentElement;
+  if (isOpen && !opened.size) {
+    before = [style.overflow, style.paddingInlineEnd];
+    // Where the scroll bar was, nothing moves in.
+    if (innerWidth > clientWidth) style.paddingInlineEnd = innerWidth - clientWidth + 'px';
+    style.overflow = 'hidden';
+  }
+  if (isOpen) opened.add(dialog);
+  else if (opened.delete(dialog) && !opened.size) [style.overflow, style.paddingInlineEnd] = before;
+};
+
+/** Makes the dialog of an element, which `signal` ends. `begin` fills it when it is first opened. */
+export const create = (element, make, signal, begin) => {
+  const root = element.shadowRoot;
+  const close = make('button', { className: 'fl-close', part: 'close', type: 'button', ariaLabel: 'Close', onclick: () => dialog.close() }, '\u2715');
+  const bar = make('div', { className: 'fl-bar' }, close);
+  const sheet = make('div', { className: 'fl-sheet' });
+  const isBeside = ({ target }) => target === dialog || target === bar;
+  let isPressed;
+  const dialog = make('dialog', {
+    className: 'fl-dialog',
+    part: 'dialog',
+    ariaLabel: 'Checkout',
+    // Whoever drags out of the sheet, to select a text, does not mean to leave.
+    onpointerdown: (event) => (isPressed = isBeside(event)),
+    onclick: (event) => isPressed && isBeside(event) && dialog.close(),
+    onclose: () => {
+      hold(dialog);
+      element.dispatchEvent(new CustomEvent('florin-close', { bubbles: true, composed: true, detail: null }));
+    },
+  }, bar, sheet);
+  root.adoptedStyleSheets = [...root.adoptedStyleSheets, STYLE];
+  root.append(dialog);
+  signal.addEventListener('abort', () => hold(dialog));
+  return {
+    open: () => {
+      if (dialog.open) return;
+      dialog.showModal();
+      hold(dialog, true);
+      if (!sheet.firstChild) begin(sheet);
+    },
+    close: () => dialog.close(),
+  };
+};
