@@ -20,19 +20,22 @@ const DOORS = ['product', 'donation', 'order-token', 'client-token'];
 /** The order of a page that was given a token in its address. */
 const GIVEN = 'florin';
 
-/** sessionStorage, or memory where a browser forbids it in frames of another site. Answers whether a reload finds it. */
+/** The asset that was chosen last. */
+const LAST = 'florin:asset';
+
+/** A browser's storage, or memory where it is forbidden in frames of another site. Answers whether a reload finds it. */
 const memory = {};
-const remember = (key, value) => {
+const remember = (key, value, storage = 'sessionStorage') => {
   memory[key] = value;
   try {
-    if (value) sessionStorage.setItem(key, value);
-    else sessionStorage.removeItem(key);
+    if (value) window[storage].setItem(key, value);
+    else window[storage].removeItem(key);
     return true;
   } catch {}
 };
-const recall = (key) => {
+const recall = (key, storage = 'sessionStorage') => {
   try {
-    return memory[key] || sessionStorage.getItem(key);
+    return memory[key] || window[storage].getItem(key);
   } catch {}
 };
 
@@ -224,6 +227,8 @@ const show = async (stage, read, isPage) => {
       locale,
       menu: languages,
       asset: read('asset') || '',
+      recall: () => recall(LAST, 'localStorage') || '',
+      remember: (code) => remember(LAST, code, 'localStorage'),
       heading: isPage ? 'h1' : 'p',
       repeatable: !read('client-token') && !read('order-token'),
       embed: !!isPage && parent !== window && read('display') !== 'redirect',

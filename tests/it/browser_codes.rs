@@ -17,6 +17,9 @@ async fn codes_are_read(look: Look, codes: &[&str]) {
         browser.runs("sessionStorage.clear()", &[]).await;
         browser.reloads().await;
         browser.presses(&format!("asset-{code}")).await;
+        if code.starts_with("USDT") {
+            browser.presses("network-confirm").await;
+        }
         browser.sees("status-awaiting_payment").await;
         let token = token_of(&browser).await;
         let view = world.shopper().with_token(&token, "").looks().await;
@@ -93,6 +96,7 @@ async fn the_two_networks_of_one_asset_are_told_apart() {
         "{ethereum}"
     );
     browser.presses("asset-USDTTRC20").await;
+    browser.presses("network-confirm").await;
     let screen = browser.reads("status-awaiting_payment").await;
     assert!(
         screen.contains("Tron") && !screen.contains("Ethereum"),

@@ -5,11 +5,13 @@
 )]
 
 mod account;
+mod browser_choose;
 mod browser_codes;
 mod browser_displays;
 mod browser_doctor;
 mod browser_doors;
 mod browser_everywhere;
+mod browser_give;
 mod browser_hosted;
 mod browser_languages;
 mod browser_late;

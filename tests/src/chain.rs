@@ -76,6 +76,12 @@ impl Chain {
         all.as_array().expect("a list").clone()
     }
 
+    /// One of an asset costs so many dollars from here on.
+    pub async fn sets_price(&self, crypto_code: &str, usd: &str) {
+        let price = json!({ "crypto_code": crypto_code, "usd": usd });
+        self.post("prices", &price).await;
+    }
+
     /// The service names another address for an invoice from now on.
     pub async fn names_another_address(&self, checkout: &Checkout, address: &str) {
         let id = self.invoice_of(&checkout.address().await).await;

@@ -16,6 +16,7 @@ pub(crate) use self::quotes::Quotes;
 
 use crate::announcing::Announcing;
 use crate::api::{Api, Problem};
+use crate::currency_sign::{Sign, sign};
 use crate::element::Host;
 use crate::json::Parsed;
 use crate::language::Language;
@@ -34,6 +35,8 @@ pub(crate) struct Parts {
     donation: RefCell<Option<Rc<DonationView>>>,
     /// The same.
     receipt: RefCell<Option<Rc<Parsed>>>,
+    /// When a screen reader was last told of fresh prices, by the monotonic clock.
+    prices_said_ms: Cell<Option<u64>>,
 }
 
 /// A handle: copied into every closure, and empty once the element is gone.
@@ -43,6 +46,10 @@ pub(crate) struct Checkout {
     /// The order as the server last described it.
     pub(crate) order: RwSignal<Option<Rc<OrderView>>, LocalStorage>,
     pub(crate) quotes: RwSignal<Quotes, LocalStorage>,
+    /// The prices on the screen have just moved.
+    pub(crate) fresh: RwSignal<bool>,
+    /// The `crypto_code` whose network the customer is asked to confirm; empty while there is none.
+    pub(crate) confirming: RwSignal<String>,
     /// The customer has yet to name the amount of a donation.
     asks: RwSignal<bool>,
     /// The receipt of the paid order has arrived.
@@ -79,11 +86,14 @@ impl Checkout {
             announcing: Cell::default(),
             donation: RefCell::default(),
             receipt: RefCell::default(),
+            prices_said_ms: Cell::default(),
         };
         let checkout = Self {
             parts: StoredValue::new_local(Rc::new(parts)),
             order: RwSignal::new_local(None),
             quotes: RwSignal::new_local(Quotes::Awaited),
+            fresh: RwSignal::new(false),
+            confirming: RwSignal::new(String::new()),
             asks: RwSignal::new(false),
             has_receipt: RwSignal::new(false),
             problem: RwSignal::new(None),
@@ -189,6 +199,11 @@ impl Checkout {
         self.parts
             .try_with_value(|parts| parts.language.money(amount, currency))
             .unwrap_or_default()
+    }
+
+    /// The sign of a currency as the customer's language writes it.
+    pub(crate) fn sign(self, currency: &str) -> Sign {
+        sign(&self.money("0", currency), &self.number("0"))
     }
 
     /// A moment as the customer's language writes it.

@@ -33,6 +33,12 @@ extern "C" {
     /// A `crypto_code` to choose at once; empty for none.
     #[wasm_bindgen(method, getter)]
     pub(crate) fn asset(this: &Host) -> String;
+    /// The `crypto_code` that was chosen last on this origin; empty for none.
+    #[wasm_bindgen(method)]
+    pub(crate) fn recall(this: &Host) -> String;
+    /// Keeps a `crypto_code` as the one that was chosen last.
+    #[wasm_bindgen(method)]
+    pub(crate) fn remember(this: &Host, crypto_code: &str);
     /// The element for the order's title: `h1` on a page of its own, `p` within the shop's.
     #[wasm_bindgen(method, getter)]
     pub(crate) fn heading(this: &Host) -> String;

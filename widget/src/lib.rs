@@ -13,14 +13,17 @@ pub mod announcing;
 pub mod block_time;
 pub mod compare;
 pub mod countdown;
+pub mod currency_sign;
 pub mod event_stream;
 pub mod grouping;
+pub mod home_coin;
 pub mod links;
 pub mod network_names;
 pub mod pace;
 pub mod parts;
 pub mod phase;
 pub mod qr;
+pub mod search;
 pub mod typed_amount;
 pub mod wording;
 

@@ -330,7 +330,7 @@ fn is_hidden() -> bool {
 }
 
 /// The monotonic clock.
-fn now_ms() -> u64 {
+pub(crate) fn now_ms() -> u64 {
     milliseconds(window().performance().map_or(0.0, |clock| clock.now()))
 }
 

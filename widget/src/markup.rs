@@ -130,7 +130,8 @@ impl Tag {
         self.listen("submit", Closure::wrap(Box::new(stay)))
     }
 
-    fn listen(self, event: &str, act: Closure<dyn Fn(Event)>) -> Self {
+    /// Acts on every event of this name.
+    pub(crate) fn listen(self, event: &str, act: Closure<dyn Fn(Event)>) -> Self {
         let listener = act.as_ref().unchecked_ref();
         let _ = self.0.add_event_listener_with_callback(event, listener);
         keep(Box::new(act));

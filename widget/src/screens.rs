@@ -107,15 +107,20 @@ fn focus_heading(checkout: Checkout) -> bool {
     if elsewhere || !document.has_focus().unwrap_or(false) {
         return false;
     }
+    focus(checkout, String::from("h2"));
+    true
+}
+
+/// Moves the focus to the first that a selector finds, once it is there.
+fn focus(checkout: Checkout, selector: String) {
     request_animation_frame(move || {
-        let heading = checkout
+        let found = checkout
             .parts()
-            .and_then(|parts| parts.root.query_selector("h2").ok().flatten());
-        if let Some(heading) = heading {
-            let _ = heading.unchecked_into::<HtmlElement>().focus();
+            .and_then(|parts| parts.root.query_selector(&selector).ok().flatten());
+        if let Some(found) = found {
+            let _ = found.unchecked_into::<HtmlElement>().focus();
         }
     });
-    true
 }
 
 /// A screen with the name under which tests find it.
@@ -170,11 +175,16 @@ fn paragraph(words: String) -> Node {
 
 /// A sentence in which one amount stands apart, so that it is never reordered by the language around it.
 fn with_amount(checkout: Checkout, key: &'static str, amount: &str) -> Node {
+    with_gap(checkout, key, "{amount}", ltr(amount))
+}
+
+/// A sentence with an element in its gap.
+fn with_gap(checkout: Checkout, key: &'static str, gap: &str, within: Tag) -> Node {
     let whole = checkout.word(key);
-    let (before, after) = whole.split_once("{amount}").unwrap_or((&whole, ""));
+    let (before, after) = whole.split_once(gap).unwrap_or((&whole, ""));
     tag("p", "")
         .with(text(before))
-        .with(ltr(amount))
+        .with(within)
         .with(text(after))
         .into()
 }

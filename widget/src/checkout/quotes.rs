@@ -1,12 +1,20 @@
-//! The prices on offer.
+//! The prices on offer, and the customer's choice among them.
 
 use std::rc::Rc;
+use std::time::Duration;
 
 use checkout_api::Quote;
 use leptos::prelude::*;
 
-use super::Checkout;
+use super::{Checkout, Parts};
+use crate::home_coin::is_guest;
+use crate::live::now_ms;
 use crate::task::spawn;
+
+/// How long the page notes that prices have moved.
+const FRESH_FOR: Duration = Duration::from_secs(6);
+/// A screen reader is told no more often.
+const SAID_EVERY_MS: u64 = 60_000;
 
 /// The prices on the screen.
 #[derive(Clone)]
@@ -32,14 +40,16 @@ impl Checkout {
                 let hold = quotes.iter().map(|quote| quote.valid_for_seconds).min();
                 parts.live.quotes_hold(hold.unwrap_or(30).max(5));
                 let wanted = parts.host.asset();
-                let first = matches!(self.quotes.get_untracked(), Quotes::Awaited);
-                let chosen = quotes
-                    .iter()
-                    .find(|quote| first && quote.available && quote.crypto_code == wanted)
-                    .cloned();
+                let before = self.quotes.get_untracked();
                 self.quotes.set(Quotes::Shown(quotes.into()));
-                if let Some(quote) = chosen.filter(|_| !self.choosing.get_untracked()) {
-                    self.choose(quote.crypto_code, quote.quote_id);
+                match before {
+                    Quotes::Shown(before) => {
+                        if self.have_moved(&before) {
+                            self.tell_fresh(&parts);
+                        }
+                    }
+                    Quotes::Awaited if !self.choosing.get_untracked() => self.preselect(&wanted),
+                    Quotes::Awaited | Quotes::Missing => {}
                 }
             } else {
                 parts.live.quotes_hold(15);
@@ -48,6 +58,87 @@ impl Checkout {
                 }
             }
         });
+    }
+
+    /// What the order costs in this asset now, as far as it is offered. Follows the prices.
+    pub(crate) fn quote(self, crypto_code: &str) -> Option<Quote> {
+        self.quotes.with(|quotes| match quotes {
+            Quotes::Shown(quotes) => find(quotes, crypto_code).cloned(),
+            Quotes::Awaited | Quotes::Missing => None,
+        })
+    }
+
+    /// The customer picks an asset: one that lives on several networks is confirmed before it is paid in.
+    pub(crate) fn pick(self, crypto_code: &str) {
+        if self.busy.get_untracked() {
+            return;
+        }
+        let Some(quote) = untrack(|| self.quote(crypto_code)) else {
+            return;
+        };
+        if self.has_several_networks(&quote) {
+            self.confirming.set(quote.crypto_code);
+        } else {
+            self.take(quote);
+        }
+    }
+
+    /// The customer pays in this asset at this price.
+    pub(crate) fn take(self, quote: Quote) {
+        if let Some(parts) = self.parts() {
+            parts.host.remember(&quote.crypto_code);
+        }
+        self.choose(quote.crypto_code, quote.quote_id);
+    }
+
+    /// Whether the asset is sent on other networks as well, here or elsewhere.
+    pub(crate) fn has_several_networks(self, quote: &Quote) -> bool {
+        let again = |other: &&Quote| other.asset == quote.asset;
+        let listed = self.quotes.with_untracked(|quotes| match quotes {
+            Quotes::Shown(quotes) => quotes.iter().filter(again).count(),
+            Quotes::Awaited | Quotes::Missing => 0,
+        });
+        listed > 1 || is_guest(&quote.asset, &quote.network)
+    }
+
+    /// The shop's page picked an asset: opened at once, or its network confirmed. It is not the customer's last choice.
+    fn preselect(self, crypto_code: &str) {
+        let Some(quote) = untrack(|| self.quote(crypto_code)).filter(|quote| quote.available)
+        else {
+            return;
+        };
+        if self.has_several_networks(&quote) {
+            self.confirming.set(quote.crypto_code);
+        } else {
+            self.choose(quote.crypto_code, quote.quote_id);
+        }
+    }
+
+    /// Whether anything now costs other than it did before.
+    fn have_moved(self, before: &[Quote]) -> bool {
+        let moved = |quote: &Quote| {
+            let now = untrack(|| self.quote(&quote.crypto_code));
+            now.is_some_and(|now| {
+                now.amount_in_crypto != quote.amount_in_crypto
+                    || now.amount_in_usd != quote.amount_in_usd
+            })
+        };
+        before.iter().any(moved)
+    }
+
+    /// Says that the prices have moved: on the page for a moment, to a screen reader seldom.
+    fn tell_fresh(self, parts: &Parts) {
+        let now = now_ms();
+        let said = parts.prices_said_ms.get();
+        if said.is_none_or(|said| now.saturating_sub(said) >= SAID_EVERY_MS) {
+            parts.prices_said_ms.set(Some(now));
+            self.say(self.word("prices_fresh"));
+        }
+        self.fresh.set(true);
+        let past = move || {
+            let _ = self.fresh.try_set(false);
+        };
+        set_timeout(past, FRESH_FOR);
     }
 
     /// Opens another attempt in the same asset at today's price; offers the choice when it is not to be had.
@@ -79,4 +170,8 @@ impl Checkout {
         self.problem.set(None);
         self.choosing.set(true);
     }
+}
+
+fn find<'a>(quotes: &'a [Quote], crypto_code: &str) -> Option<&'a Quote> {
+    quotes.iter().find(|quote| quote.crypto_code == crypto_code)
 }

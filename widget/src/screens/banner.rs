@@ -11,6 +11,7 @@ use crate::checkout::{Checkout, remember};
 use crate::markup::{live, nothing, tag};
 use crate::phase::Phase;
 
+use super::give;
 use super::progress;
 use super::stopped::explanation;
 
@@ -69,7 +70,8 @@ fn refusal(checkout: Checkout) -> Node {
         let Some(problem) = checkout.problem.get() else {
             return nothing();
         };
-        if !untrack(|| checkout.has_screen()) {
+        // A slip is told beside the field in which it was made.
+        if untrack(|| !checkout.has_screen() || give::is_slip(checkout, &problem)) {
             return nothing();
         }
         let (words, reference) = explanation(checkout, &problem);

@@ -1,146 +1,138 @@
 //! Which asset to pay in.
+//!
+//! Fresh prices change texts in their places: nothing is built anew, so that whoever reads, types or tabs is not
+//! disturbed.
 
-use checkout_api::{Quote, Unavailable};
+mod field;
+mod network;
+mod option;
+
+use checkout_api::Quote;
 use leptos::prelude::*;
 use web_sys::Node;
 
-use crate::checkout::{Checkout, Quotes};
-use crate::markup::{live, tag};
+use self::field::Field;
+use crate::checkout::{Checkout, Quotes, remember};
+use crate::markup::{live, nothing, tag};
 
 use super::coin;
-use super::{button, coins, heading, ltr, paragraph, root, while_idle};
+use super::{
+    button, coins, focus, focus_heading, heading, ltr, paragraph, root, while_idle, with_gap,
+};
 
-/// The list of assets, each with what the order costs in it.
+/// The list of assets, each with what the order costs in it, or the network of the one that was picked.
 pub(super) fn show(checkout: Checkout) -> Node {
+    checkout.confirming.set(String::new());
     if matches!(checkout.quotes.get(), Quotes::Awaited) {
         checkout.load_quotes();
     }
-    let screen = root("open")
-        .with(heading(checkout.word("choose")))
-        .with(paragraph(checkout.word("choose_hint")))
-        .with(live(move || list(checkout)));
+    let confirming = checkout.confirming;
+    let field = Field::new();
     let back = checkout.choosing.get().then(|| {
         let go = move || checkout.choosing.set(false);
         let back = button("plain", checkout.word("back"), go);
         tag("div", "actions").with(back).into()
     });
-    screen.all(back).into()
+    // Hidden, not taken away: who comes back finds it as it was.
+    let pick = tag("div", "pick")
+        .live_attr("hidden", move || {
+            (!confirming.get().is_empty()).then(String::new)
+        })
+        .with(heading(checkout.word("choose")))
+        .with(hint(checkout))
+        .with(field.show(checkout))
+        .with(missing(checkout))
+        .with(list(checkout, field))
+        .all(back);
+    root("open").with(network::step(checkout)).with(pick).into()
 }
 
-fn list(checkout: Checkout) -> Node {
-    let quotes = match checkout.quotes.get() {
-        Quotes::Awaited => {
-            let rows = (0..6).map(|_| tag("li", "bar").into());
-            return tag("ul", "options")
-                .attr("aria-busy", "true")
-                .all(rows)
-                .into();
-        }
-        Quotes::Shown(quotes) if quotes.iter().any(|quote| quote.available) => quotes,
-        Quotes::Shown(quotes) if !quotes.is_empty() => {
-            return tag("div", "")
-                .with(unavailable(checkout))
-                .with(options(checkout, &quotes))
-                .into();
-        }
-        Quotes::Shown(_) | Quotes::Missing => return unavailable(checkout),
-    };
-    options(checkout, &quotes)
-}
-
-fn unavailable(checkout: Checkout) -> Node {
-    let again = move || {
-        checkout.quotes.set(Quotes::Awaited);
-        checkout.load_quotes();
-    };
-    tag("div", "box")
-        .with(paragraph(checkout.word("no_prices")))
-        .with(button("secondary", checkout.word("retry"), again).test("retry"))
+/// What there is to know, and in its place for a moment that the prices have moved.
+fn hint(checkout: Checkout) -> Node {
+    tag("div", "hint")
+        .live_attr("data-fresh", move || checkout.fresh.get().then(String::new))
+        .with(paragraph(checkout.word("choose_hint")))
+        .with(fresh(checkout))
         .into()
 }
 
-fn options(checkout: Checkout, quotes: &[Quote]) -> Node {
-    let rows = quotes.iter().map(|quote| {
-        let same = quotes.iter().filter(|other| other.asset == quote.asset);
-        let row = option(checkout, quote, same.count() > 1);
-        tag("li", "").with(row).into()
-    });
-    tag("ul", "options").all(rows).into()
-}
-
-/// One asset. `ambiguous`: another one has the same symbol, so that the network must stand out.
-fn option(checkout: Checkout, quote: &Quote, ambiguous: bool) -> Node {
-    let on = [quote.asset.as_str(), " · ", quote.network.as_str()].concat();
-    let known = !quote.network.is_empty();
-    let name = if ambiguous && known {
-        &on
-    } else {
-        &quote.asset_name
-    };
-    let detail = match (&quote.reason, known) {
-        (Some(reason), _) => why(checkout, quote, *reason),
-        (None, true) if !ambiguous && quote.asset_name != quote.network => on.clone(),
-        (None, _) if ambiguous => quote.asset_name.clone(),
-        (None, _) => quote.asset.clone(),
-    };
-    let what = tag("span", "what")
-        .with(tag("b", "").text(name.as_str()))
-        .with(tag("small", "").text(detail))
-        .all(limits(checkout, quote).map(|limits| tag("small", "limits").text(limits).into()));
-    let mut row = tag("button", "option")
-        .attr("type", "button")
-        .attr("part", "option")
-        .test(["asset-", &quote.crypto_code].concat())
-        .with(coin::mark(&quote.asset, &quote.network))
-        .with(what)
-        .with(cost(checkout, quote));
-    if quote.available {
-        let (code, id) = (quote.crypto_code.clone(), quote.quote_id.clone());
-        row = while_idle(checkout, row).on_click(move || checkout.choose(code.clone(), id.clone()));
-    } else {
-        // Not `disabled`: who moves by keyboard must reach the reason.
-        row = row.attr("aria-disabled", "true");
-    }
-    row.into()
-}
-
-fn cost(checkout: Checkout, quote: &Quote) -> Node {
-    let cost = tag("span", "cost");
-    let (Some(coin), Some(usd)) = (&quote.amount_in_crypto, &quote.amount_in_usd) else {
-        return cost.into();
-    };
-    let usd = ["≈ ", &checkout.money(usd.as_str(), "USD")].concat();
-    cost.with(tag("b", "").with(ltr(coins(coin.as_str(), &quote.asset))))
-        .with(tag("small", "").with(ltr(usd)))
+/// The prices have moved: for the eye, since a screen reader is told in its own way.
+fn fresh(checkout: Checkout) -> Node {
+    tag("p", "fresh")
+        .attr("aria-hidden", "true")
+        .test("prices-fresh")
+        .live_attr("data-shown", move || checkout.fresh.get().then(String::new))
+        .text(checkout.word("prices_fresh"))
         .into()
 }
 
-/// The least and the most that can be sent, for an asset that can be chosen.
-fn limits(checkout: Checkout, quote: &Quote) -> Option<String> {
-    let min = quote.min.as_ref().map(|min| checkout.number(min.as_str()));
-    let max = quote.max.as_ref().map(|max| checkout.number(max.as_str()));
-    let key = match (&min, &max) {
-        _ if !quote.available => return None,
-        (Some(_), Some(_)) => "between",
-        (Some(_), None) => "from",
-        (None, Some(_)) => "up_to",
-        (None, None) => return None,
-    };
-    let (min, max) = (min.unwrap_or_default(), max.unwrap_or_default());
-    Some(checkout.sentence(key, &[("min", &min), ("max", &max)]))
+/// In place of the list, or above one in which nothing can be chosen.
+fn missing(checkout: Checkout) -> Node {
+    let is_missing = remember(Box::new(move || {
+        let is_missing = checkout.quotes.with(|quotes| match quotes {
+            Quotes::Awaited => false,
+            Quotes::Missing => true,
+            Quotes::Shown(quotes) => !quotes.iter().any(|quote| quote.available),
+        });
+        String::from(if is_missing { "yes" } else { "" })
+    }));
+    live(move || {
+        if is_missing.get().is_empty() {
+            return nothing();
+        }
+        let again = move || {
+            checkout.quotes.set(Quotes::Awaited);
+            checkout.load_quotes();
+        };
+        tag("div", "box")
+            .with(paragraph(checkout.word("no_prices")))
+            .with(button("secondary", checkout.word("retry"), again).test("retry"))
+            .into()
+    })
 }
 
-fn why(checkout: Checkout, quote: &Quote, reason: Unavailable) -> String {
-    let limit = match reason {
-        Unavailable::AboveMaximum => &quote.max,
-        _ => &quote.min,
-    };
-    let limit = limit.as_ref().map(|limit| checkout.number(limit.as_str()));
-    let limit = coins(&limit.unwrap_or_default(), &quote.asset);
-    match reason {
-        Unavailable::BelowMinimum => checkout.sentence("below_minimum", &[("amount", &limit)]),
-        Unavailable::AboveMaximum => checkout.sentence("above_maximum", &[("amount", &limit)]),
-        Unavailable::NotPriced => checkout.word("not_priced"),
-        Unavailable::UnknownAsset => checkout.word("unknown_asset"),
-    }
+/// The assets. Built anew only when others are offered.
+fn list(checkout: Checkout, field: Field) -> Node {
+    let offered = remember(Box::new(move || {
+        checkout.quotes.with(|quotes| match quotes {
+            Quotes::Awaited => String::from("awaited"),
+            Quotes::Missing => String::new(),
+            Quotes::Shown(quotes) => {
+                let codes = quotes
+                    .iter()
+                    .flat_map(|quote| [quote.crypto_code.as_str(), "\n"]);
+                codes.collect()
+            }
+        })
+    }));
+    live(move || {
+        let _ = offered.get();
+        match checkout.quotes.get_untracked() {
+            Quotes::Awaited => {
+                let rows = (0..6).map(|_| tag("li", "bar").into());
+                tag("ul", "options")
+                    .attr("aria-busy", "true")
+                    .all(rows)
+                    .into()
+            }
+            Quotes::Shown(quotes) => options(checkout, field, &quotes),
+            Quotes::Missing => nothing(),
+        }
+    })
+}
+
+/// The customer's last choice comes first; beside that the order is the proxy's.
+fn options(checkout: Checkout, field: Field, quotes: &[Quote]) -> Node {
+    let last = checkout
+        .parts()
+        .map(|parts| parts.host.recall())
+        .unwrap_or_default();
+    let is_last = |quote: &&Quote| quote.available && quote.crypto_code == last;
+    let first = quotes.iter().filter(is_last);
+    let others = quotes.iter().filter(|quote| !is_last(quote));
+    let rows = first
+        .map(|quote| option::row(checkout, field, quote, true))
+        .chain(others.map(|quote| option::row(checkout, field, quote, false)));
+    // Said outright: without its bullets Safari takes it for no list.
+    tag("ul", "options").attr("role", "list").all(rows).into()
 }

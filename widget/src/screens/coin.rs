@@ -2,19 +2,17 @@
 
 use web_sys::Node;
 
+use crate::home_coin::coin_of;
 use crate::markup::{drawing, tag};
 
-/// The mark of an asset on a network.
-pub(super) fn mark(asset: &str, network: &str) -> Node {
-    let badge = match (asset, network) {
-        ("USDT", "Tron") => Some("TRX"),
-        ("USDT", "Ethereum") => Some("ETH"),
-        _ => None,
-    };
+/// The mark of an asset on a network. `several`: it lives on other networks as well, so that this one shows.
+pub(super) fn mark(asset: &str, network: &str, several: bool) -> Node {
+    let badge = (several && !network.is_empty())
+        .then(|| tag("span", "badge").with(disc(coin_of(network))).into());
     tag("span", "coin")
         .attr("aria-hidden", "true")
         .with(disc(asset))
-        .all(badge.map(|code| tag("span", "badge").with(disc(code)).into()))
+        .all(badge)
         .into()
 }
 

@@ -8,7 +8,7 @@ use crate::api::Problem;
 use crate::checkout::Checkout;
 use crate::markup::{live, live_text, tag};
 
-use super::{button, give, heading, paragraph, root};
+use super::{button, heading, paragraph, root};
 
 /// The shape of what is to come.
 pub(super) fn loading(checkout: Checkout) -> Node {
@@ -69,12 +69,6 @@ pub(super) fn explanation(checkout: Checkout, problem: &Problem) -> (String, Opt
         Problem::Unreadable => return (checkout.word("unreadable"), None),
         Problem::Refused(body) => body,
     };
-    if let Some(donation) = untrack(|| checkout.donation())
-        && let Some(ErrorCode::DonationOutOfRange | ErrorCode::InvalidRequest) = body.code
-    {
-        // A slip of the pen: nobody needs to be asked for help.
-        return (give::bounds(checkout, "give_refused", &donation), None);
-    }
     let words = match body.code {
         Some(ErrorCode::NotFound) => checkout.word("gone"),
         Some(ErrorCode::RateLimited | ErrorCode::ServiceUnavailable) => {

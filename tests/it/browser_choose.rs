@@ -1,0 +1,541 @@
+//! Choosing an asset, in a real browser: finding it, trusting its price and its network, with eyes, keyboard or neither.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tests::{Browser, Look, World, eventually, within};
+use thirtyfour::Key;
+
+use crate::journeys::the_order;
+
+/// The page gets its prices from the proxy as ever, but through `window.change`, and its clock can be put forward.
+const BETWEEN: &str = "
+    window.later = 0;
+    const now = performance.now.bind(performance);
+    performance.now = () => now() + window.later;
+    const fetched = window.fetch;
+    window.fetch = async (request, options) => {
+        const answer = await fetched(request, options);
+        if (!(request.url ?? String(request)).endsWith('/quotes') || !answer.ok) return answer;
+        return new Response(JSON.stringify(window.change(await answer.json())), { headers: { 'content-type': 'application/json' } });
+    };
+    window.heard = [];
+    addEventListener('DOMContentLoaded', () => {
+        const look = () => {
+            const region = document.querySelector('florin-checkout')?.shadowRoot?.querySelector('.unseen[role=status]');
+            const words = region?.textContent;
+            if (words && words !== window.region) window.heard.push(words.replace(/\\u00a0$/, ''));
+            window.region = words;
+            requestAnimationFrame(look);
+        };
+        look();
+    });";
+const AS_THEY_ARE: &str = "quotes => quotes";
+
+/// Begins every script: `inside` is the checkout, `rows` its assets on the screen.
+const INSIDE: &str = "
+    const inside = document.querySelector('florin-checkout').shadowRoot;
+    const named = name => inside.querySelector(`[data-testid=\"${name}\"]`);
+    const rows = [...inside.querySelectorAll('.option[data-testid]')].filter(row => row.offsetParent).map(row => row.dataset.testid);";
+
+async fn asks(browser: &Browser, script: &str) -> Value {
+    browser.runs(&[INSIDE, script].concat(), &[]).await
+}
+
+/// The choice, with its prices changed on the way.
+async fn chooses_among(change: &str, look: Look) -> (World, Browser) {
+    let (world, browser) = (World::start().await, Browser::open_with(look).await);
+    let script = format!("{BETWEEN} window.change = {change};");
+    browser.runs_before_every_page(&script).await;
+    browser.goes_to(&world.checkout_page()).await;
+    browser.sees("status-open").await;
+    (world, browser)
+}
+
+/// The prices on the screen have lapsed.
+async fn time_passes(browser: &Browser, seconds: u32) {
+    let script = format!("window.later += {seconds} * 1000");
+    browser.runs(&script, &[]).await;
+}
+
+async fn heard(browser: &Browser) -> Vec<String> {
+    let words = browser.runs("return window.heard", &[]).await;
+    let words = words.as_array().unwrap();
+    let said = words.iter().filter_map(Value::as_str);
+    said.map(str::to_owned).collect()
+}
+
+async fn focused(browser: &Browser) -> String {
+    let at = asks(
+        browser,
+        "return inside.activeElement?.dataset.testid ?? inside.activeElement?.textContent ?? ''",
+    )
+    .await;
+    at.as_str().unwrap_or_default().to_owned()
+}
+
+const DEARER: &str = "window.change = quotes => quotes.map(quote => quote.asset === 'BTC' ? { ...quote, amount_in_crypto: '0.00099999' } : quote)";
+const FRESH: &str = "The prices have just been updated.";
+
+#[tokio::test]
+async fn fresh_prices_disturb_nobody_who_types_tabs_or_scrolls() {
+    let look = Look {
+        size: (390, 400),
+        dark: false,
+    };
+    let (world, browser) = chooses_among(AS_THEY_ARE, look).await;
+    browser.writes("search", "bitcoin").await;
+    eventually("what is found is told", async || {
+        (heard(&browser).await.last()? == "Search currencies: 2").then_some(())
+    })
+    .await;
+    asks(&browser, "for (const row of inside.querySelectorAll('.option')) row.same = true; scrollTo(0, 120); window.was = scrollY").await;
+    browser.runs(DEARER, &[]).await;
+    time_passes(&browser, 120).await;
+    eventually("the new price is there", async || {
+        let row = browser.reads("asset-BTC").await;
+        row.contains("0.00099999").then_some(())
+    })
+    .await;
+    let kept = "return [named('search').value, rows, scrollY === window.was, window.was > 0, [...inside.querySelectorAll('.option')].every(row => row.same)]";
+    assert_eq!(
+        asks(&browser, kept).await,
+        json!(["bitcoin", ["asset-BTC", "asset-BCH"], true, true, true])
+    );
+    assert_eq!(focused(&browser).await, "search");
+    // What has moved is marked, and nothing else.
+    let marked = "return [...inside.querySelectorAll('.moved')].map(at => at.closest('[data-testid]').dataset.testid)";
+    assert_eq!(asks(&browser, marked).await, json!(["asset-BTC"]));
+    let moving = "return getComputedStyle(inside.querySelector('.moved')).animationName";
+    assert_eq!(asks(&browser, moving).await, "moved");
+    browser.sees("prices-fresh").await;
+    assert_eq!(heard(&browser).await.last().unwrap(), FRESH);
+    // The note goes, and takes no room while it is gone.
+    let gone = within(Duration::from_secs(15), async || {
+        (!browser.shows("prices-fresh").await).then_some(())
+    })
+    .await;
+    assert!(gone.is_some(), "the note stays");
+    // The same on an asset.
+    asks(&browser, "named('asset-BTC').focus()").await;
+    browser
+        .runs(&DEARER.replace("0.00099999", "0.00088888"), &[])
+        .await;
+    time_passes(&browser, 120).await;
+    eventually("the next price is there", async || {
+        let row = browser.reads("asset-BTC").await;
+        row.contains("0.00088888").then_some(())
+    })
+    .await;
+    assert_eq!(focused(&browser).await, "asset-BTC");
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_screen_reader_hears_of_prices_once_a_minute_and_only_of_others() {
+    let short = "quotes => quotes.map(quote => ({ ...quote, valid_for_seconds: 5, amount_in_crypto: quote.asset === 'BTC' ? '0.0' + ++window.count : quote.amount_in_crypto }))";
+    let (world, browser) =
+        chooses_among(&format!("(window.count = 10, {short})"), Look::default()).await;
+    let shows = async |amount: &str| {
+        eventually(&format!("{amount} is the price"), async || {
+            let row = browser.reads("asset-BTC").await;
+            row.contains(amount).then_some(())
+        })
+        .await;
+    };
+    let times = async || {
+        let heard = heard(&browser).await;
+        heard.iter().filter(|words| *words == FRESH).count()
+    };
+    shows("0.011").await;
+    assert_eq!(times().await, 0);
+    time_passes(&browser, 6).await;
+    shows("0.012").await;
+    eventually("it is said", async || (times().await == 1).then_some(())).await;
+    time_passes(&browser, 6).await;
+    shows("0.013").await;
+    assert_eq!(times().await, 1);
+    eventually("the note is gone", async || {
+        (!browser.shows("prices-fresh").await).then_some(())
+    })
+    .await;
+    // The same prices again are no news.
+    browser.runs("const change = window.change; window.asked = 0; window.change = quotes => { window.asked++; window.count--; return change(quotes); }", &[]).await;
+    time_passes(&browser, 70).await;
+    eventually("they were asked for", async || {
+        let asked = browser.runs("return window.asked", &[]).await;
+        (asked.as_u64()? > 0).then_some(())
+    })
+    .await;
+    assert_eq!(times().await, 1);
+    assert!(!browser.shows("prices-fresh").await);
+    browser.runs("window.change = (change => quotes => { window.count += 2; return change(quotes); })(window.change)", &[]).await;
+    time_passes(&browser, 70).await;
+    eventually("it is said again", async || {
+        (times().await == 2).then_some(())
+    })
+    .await;
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn an_asset_is_found_by_what_its_customer_calls_it() {
+    let (world, browser) = chooses_among(AS_THEY_ARE, Look::default()).await;
+    for (typed, found) in [
+        ("doge", &["asset-DOGE"][..]),
+        ("TETHER", &["asset-USDTTRC20", "asset-USDTERC20"]),
+        ("trc20", &["asset-USDTTRC20", "asset-TRX"]),
+        ("usdt ethereum", &["asset-USDTERC20"]),
+        ("dollars", &[]),
+    ] {
+        browser.writes("search", typed).await;
+        eventually(&format!("{typed} is searched for"), async || {
+            (asks(&browser, "return rows").await == json!(found)).then_some(())
+        })
+        .await;
+        let said = match found.len() {
+            0 => "Nothing here is called “\u{2068}dollars\u{2069}”.".to_owned(),
+            number => format!("Search currencies: {number}"),
+        };
+        eventually(&said, async || {
+            (heard(&browser).await.last()? == &said).then_some(())
+        })
+        .await;
+    }
+    let screen = browser.reads("status-open").await;
+    assert!(
+        screen.contains("Nothing here is called “\u{2068}dollars\u{2069}”."),
+        "{screen}"
+    );
+    // Escape empties the field, and closes nothing around it; in an empty one it is whoever's around it again.
+    asks(&browser, "window.left = 0; addEventListener('keydown', event => { if (!event.defaultPrevented) window.left++; })").await;
+    browser.types(Key::Escape).await;
+    let all = "return [named('search').value, rows.length, window.left]";
+    assert_eq!(asks(&browser, all).await, json!(["", 9, 0]));
+    assert_eq!(focused(&browser).await, "search");
+    browser.types(Key::Escape).await;
+    assert_eq!(asks(&browser, all).await, json!(["", 9, 1]));
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn six_assets_need_no_search() {
+    for (number, searched) in [(6, false), (7, true)] {
+        let change = format!("quotes => quotes.slice(0, {number})");
+        let (world, browser) = chooses_among(&change, Look::default()).await;
+        browser.sees("asset-BTC").await;
+        assert_eq!(browser.shows("search").await, searched, "{number}");
+        browser.end().await;
+        world.end().await;
+    }
+}
+
+/// The page forgets its order, and the proxy opens another.
+async fn buys_again(browser: &Browser) {
+    browser.runs("sessionStorage.clear()", &[]).await;
+    browser.reloads().await;
+    browser.sees("asset-BTC").await;
+}
+
+const FIRST: &str = "return [rows[0], [...inside.querySelectorAll('[data-testid=\"last-used\"]')].map(at => at.closest('.option').dataset.testid)]";
+
+#[tokio::test]
+async fn the_last_choice_comes_first_and_is_never_taken_for_this_one() {
+    let (world, browser) = chooses_among(AS_THEY_ARE, Look::default()).await;
+    browser.sees("asset-BTC").await;
+    assert_eq!(asks(&browser, FIRST).await, json!(["asset-BTC", []]));
+    browser.presses("asset-LTC").await;
+    browser.sees("status-awaiting_payment").await;
+    buys_again(&browser).await;
+    assert_eq!(
+        asks(&browser, FIRST).await,
+        json!(["asset-LTC", ["asset-LTC"]])
+    );
+    assert!(
+        browser
+            .reads("asset-LTC")
+            .await
+            .contains("Your last choice")
+    );
+    assert!(browser.shows("status-open").await);
+    assert_eq!(world.chain().count("POST", "/invoice").await, 1);
+    // All that is kept beyond the tab is a code.
+    let kept = "return Object.entries(localStorage)";
+    assert_eq!(
+        browser.runs(kept, &[]).await,
+        json!([["florin:asset", "LTC"]])
+    );
+    // One that cannot be had stays where it was.
+    let gone = "window.change = quotes => quotes.map(quote => quote.asset === 'LTC' ? { ...quote, available: false, reason: 'not_priced' } : quote)";
+    browser.runs_before_every_page(gone).await;
+    buys_again(&browser).await;
+    assert_eq!(asks(&browser, FIRST).await, json!(["asset-BTC", []]));
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn where_nothing_may_be_kept_the_last_choice_is_remembered_by_the_page() {
+    let (world, browser) = (World::start().await, Browser::open().await);
+    let forbidden = "for (const name of ['localStorage', 'sessionStorage']) Object.defineProperty(window, name, { get() { throw new DOMException('forbidden', 'SecurityError'); } });";
+    browser.runs_before_every_page(forbidden).await;
+    browser.goes_to(&world.checkout_page()).await;
+    browser.presses("asset-LTC").await;
+    browser.sees("status-awaiting_payment").await;
+    asks(
+        &browser,
+        "[...inside.querySelectorAll('button.plain')].find(at => at.textContent === 'Pay with another currency').click()",
+    )
+    .await;
+    browser.sees("asset-LTC").await;
+    assert_eq!(
+        asks(&browser, FIRST).await,
+        json!(["asset-LTC", ["asset-LTC"]])
+    );
+    let complaints = browser.complaints().await;
+    // A page of its own is asked for an icon, which it has none of.
+    let ours = complaints.iter().filter(|line| !line.contains("favicon"));
+    assert_eq!(ours.count(), 0, "{complaints:#?}");
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn an_asset_of_several_networks_is_paid_only_on_the_one_that_was_confirmed() {
+    let (world, browser) = chooses_among(AS_THEY_ARE, Look::default()).await;
+    browser.presses("asset-USDTTRC20").await;
+    let step = browser.reads("network").await;
+    for words in [
+        "Check the network",
+        "USDT · Tron",
+        "any other network than Tron does not arrive",
+        "TRC20 / TRON",
+        "Txxxxxxx",
+        "Pay on Tron",
+    ] {
+        assert!(step.contains(words), "{words} in {step}");
+    }
+    eventually("the heading has the focus", async || {
+        (focused(&browser).await == "Check the network").then_some(())
+    })
+    .await;
+    let badges = "return inside.querySelectorAll('.step .badge .trx').length";
+    assert_eq!(asks(&browser, badges).await, 1);
+    assert!(!browser.shows("asset-BTC").await, "one question at a time");
+    browser.presses("network-back").await;
+    eventually("the asset has the focus", async || {
+        (focused(&browser).await == "asset-USDTTRC20").then_some(())
+    })
+    .await;
+    assert_eq!(world.chain().count("POST", "/invoice").await, 0);
+    browser.presses("asset-USDTERC20").await;
+    let step = browser.reads("network").await;
+    assert!(
+        step.contains("Pay on Ethereum") && step.contains("0xxxxx") && !step.contains("TRC20"),
+        "{step}"
+    );
+    browser.presses("network-confirm").await;
+    browser.sees("status-awaiting_payment").await;
+    let view = the_order(&world, &browser).await.looks().await;
+    assert_eq!(view["attempt"]["crypto_code"], "USDTERC20");
+    browser.end().await;
+    world.end().await;
+}
+
+/// A price lapses while the network is read: nothing is opened at a price that was not on the screen.
+#[tokio::test]
+async fn a_price_that_lapses_before_the_network_is_confirmed_is_shown_anew_first() {
+    let (world, browser) = chooses_among(AS_THEY_ARE, Look::default()).await;
+    browser.presses("asset-USDTTRC20").await;
+    browser.sees("network").await;
+    let amount = async || {
+        let amount = asks(
+            &browser,
+            "return inside.querySelector('.step .cost bdi').textContent",
+        );
+        amount.await.as_str().unwrap().to_owned()
+    };
+    let before = amount().await;
+    // The proxy's prices lapse, and the page does not know yet.
+    world.chain().sets_price("USDTTRC20", "0.80").await;
+    world.skip(Duration::from_mins(10));
+    browser.presses("network-confirm").await;
+    let changed = eventually("the new price is there", async || {
+        let now = amount().await;
+        (now != before).then_some(now)
+    })
+    .await;
+    let banner = asks(
+        &browser,
+        "return inside.querySelector('.banners').textContent",
+    )
+    .await;
+    let banner = banner.as_str().unwrap();
+    assert!(banner.contains("The price has just changed"), "{banner}");
+    browser.sees("prices-fresh").await;
+    assert!(browser.shows("network").await);
+    assert_eq!(world.chain().count("POST", "/invoice").await, 0);
+    browser.presses("network-confirm").await;
+    browser.sees("status-awaiting_payment").await;
+    let sent = browser.reads("amount").await;
+    assert_eq!(format!("{sent}\u{a0}USDT"), changed);
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn an_asset_that_goes_away_while_its_network_is_read_cannot_be_opened() {
+    let (world, browser) = chooses_among(AS_THEY_ARE, Look::default()).await;
+    browser.presses("asset-USDTTRC20").await;
+    browser.sees("network").await;
+    browser.runs("window.change = quotes => quotes.map(quote => ({ ...quote, available: quote.asset !== 'USDT', reason: quote.asset === 'USDT' ? 'not_priced' : undefined }))", &[]).await;
+    time_passes(&browser, 120).await;
+    eventually("it says why", async || {
+        let step = browser.reads("network").await;
+        step.contains("No price at the moment").then_some(())
+    })
+    .await;
+    asks(&browser, "named('network-confirm').click()").await;
+    browser.presses("network-back").await;
+    browser.presses("asset-BTC").await;
+    browser.sees("status-awaiting_payment").await;
+    assert_eq!(world.chain().count("POST", "/invoice").await, 1);
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn what_the_page_picks_is_confirmed_as_well_and_is_no_choice_of_the_customer() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    browser
+        .goes_to(&format!("{}&asset=USDTTRC20", world.checkout_page()))
+        .await;
+    browser.sees("network-confirm").await;
+    assert_eq!(world.chain().count("POST", "/invoice").await, 0);
+    browser.runs("sessionStorage.clear()", &[]).await;
+    browser.goes_to("about:blank").await;
+    browser
+        .goes_to(&format!("{}&asset=LTC", world.checkout_page()))
+        .await;
+    browser.sees("status-awaiting_payment").await;
+    assert_eq!(
+        browser.runs("return localStorage.length", &[]).await,
+        json!(0)
+    );
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn an_asset_that_cannot_be_chosen_says_why_to_everybody() {
+    let low = "quotes => quotes.map(quote => quote.asset === 'BTC' ? { ...quote, available: false, reason: 'below_minimum', min: '0.5' } : quote)";
+    for dark in [false, true] {
+        let look = Look {
+            size: (1270, 740),
+            dark,
+        };
+        let (world, browser) = chooses_among(low, look).await;
+        browser.sees("asset-BTC").await;
+        browser.reaches_by_keyboard("asset-BTC").await;
+        let name = asks(&browser, "return named('asset-BTC').innerText").await;
+        assert!(
+            name.as_str().unwrap().contains("Minimum 0.5\u{a0}BTC"),
+            "{name}"
+        );
+        browser.types(Key::Enter).await;
+        eventually("the reason is said", async || {
+            (heard(&browser).await.last()? == "Minimum 0.5\u{a0}BTC").then_some(())
+        })
+        .await;
+        assert_eq!(world.chain().count("POST", "/invoice").await, 0);
+        // Greyed out and read all the same: WCAG 2.2, 1.4.3.
+        let contrast = "
+            const light = rgb => { const [r, g, b] = rgb.match(/[\\d.]+/g).map(v => rgb.startsWith('color(') ? +v : v / 255).map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+            const row = named('asset-BTC');
+            const ground = light(getComputedStyle(row).backgroundColor);
+            return Math.min(...[...row.querySelectorAll('b, small')].filter(at => at.textContent).map(at => {
+                let seen = 1;
+                for (let up = at; up !== row.parentNode; up = up.parentNode) seen *= getComputedStyle(up).opacity;
+                if (seen < 1) return 0;
+                const ink = light(getComputedStyle(at).color);
+                return (Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05);
+            }));";
+        let ratio = asks(&browser, contrast).await.as_f64().unwrap();
+        assert!(ratio >= 4.5, "{ratio} (dark: {dark})");
+        browser.end().await;
+        world.end().await;
+    }
+}
+
+#[tokio::test]
+async fn one_asset_or_thirty_with_endless_names_fit_the_smallest_phone() {
+    let many = "quotes => Array.from({ length: 30 }, (_, n) => ({ ...quotes[n % 9], crypto_code: 'ASSET' + n, asset: n % 3 ? quotes[n % 9].asset : 'W'.repeat(24), asset_name: 'Averylongname'.repeat(10).slice(0, 120), network: n % 2 ? 'Network'.repeat(10) : quotes[n % 9].network, amount_in_crypto: '123456789.12345678' }))";
+    for (change, assets) in [("quotes => quotes.slice(0, 1)", 1), (many, 30)] {
+        for locale in ["en", "ar"] {
+            let look = Look {
+                size: (320, 640),
+                dark: false,
+            };
+            let (world, browser) = (World::start().await, Browser::open_with(look).await);
+            let script = format!("{BETWEEN} window.change = {change};");
+            browser.runs_before_every_page(&script).await;
+            browser
+                .goes_to(&format!("{}&locale={locale}", world.checkout_page()))
+                .await;
+            browser.sees("status-open").await;
+            let shape = eventually("the assets are there", async || {
+                let shape = asks(&browser, "return [rows.length, document.documentElement.scrollWidth <= innerWidth, [...inside.querySelectorAll('.option')].every(row => row.offsetHeight >= 44 && row.scrollWidth <= row.clientWidth)]").await;
+                (shape[0] != 0).then_some(shape)
+            })
+            .await;
+            assert_eq!(shape, json!([assets, true, true]), "{locale}");
+            browser.end().await;
+            world.end().await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn no_asset_at_all_is_said_and_asked_for_again() {
+    let (world, browser) = chooses_among("() => []", Look::default()).await;
+    browser.sees("retry").await;
+    let screen = browser.reads("status-open").await;
+    assert!(
+        screen.contains("No currency can be offered right now"),
+        "{screen}"
+    );
+    browser.runs("window.change = quotes => quotes", &[]).await;
+    browser.presses("retry").await;
+    browser.sees("asset-BTC").await;
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn without_a_mouse_an_asset_is_searched_confirmed_and_paid() {
+    let (world, browser) = chooses_among(AS_THEY_ARE, Look::default()).await;
+    browser.sees("search").await;
+    browser.reaches_by_keyboard("search").await;
+    browser.types("usdt tron").await;
+    browser.types(Key::Tab).await;
+    assert_eq!(focused(&browser).await, "asset-USDTTRC20");
+    browser.types(Key::Enter).await;
+    eventually("the heading has the focus", async || {
+        (focused(&browser).await == "Check the network").then_some(())
+    })
+    .await;
+    browser.types(Key::Tab).await;
+    assert_eq!(focused(&browser).await, "network-confirm");
+    browser.types(Key::Enter).await;
+    browser.sees("status-awaiting_payment").await;
+    eventually("the next heading has the focus", async || {
+        (focused(&browser).await == "Send USDT on Tron").then_some(())
+    })
+    .await;
+    browser.end().await;
+    world.end().await;
+}

@@ -1,0 +1,105 @@
+//! Naming the amount of a donation, in a real browser.
+
+use serde_json::{Value, json};
+use tests::{Browser, World, eventually};
+use thirtyfour::Key;
+
+async fn gives(world: &World, browser: &Browser, locale: &str) {
+    let page = format!(
+        "{}/pay?store=demo#store=demo&donation=coffee&locale={locale}",
+        world.proxy_url()
+    );
+    browser.goes_to(&page).await;
+    browser.sees("status-giving").await;
+}
+
+async fn asks(browser: &Browser, script: &str) -> Value {
+    let inside = "const inside = document.querySelector('florin-checkout').shadowRoot;";
+    browser.runs(&[inside, script].concat(), &[]).await
+}
+
+/// The field's state, what describes it, and where the focus is.
+const FIELD: &str = "
+    const field = inside.querySelector('#amount');
+    return [field.ariaInvalid, field.getAttribute('aria-describedby').split(' ').map(id => inside.getElementById(id).textContent), inside.activeElement === field, inside.querySelector('.banners').textContent];";
+
+#[tokio::test]
+async fn a_slip_is_told_beside_the_field_in_which_it_was_made() {
+    let (world, browser) = (World::start().await, Browser::open().await);
+    gives(&world, &browser, "en").await;
+    let bounds = "Any amount from \u{2066}$2.00\u{2069} to \u{2066}$500.00\u{2069}.";
+    let refused = "Please enter an amount from \u{2066}$2.00\u{2069} to \u{2066}$500.00\u{2069}.";
+    assert_eq!(
+        asks(&browser, FIELD).await,
+        json!([null, [bounds, ""], false, ""])
+    );
+    for typed in ["1.99", "", "501", "five"] {
+        browser.writes("give-other", typed).await;
+        browser.presses("give-go").await;
+        eventually(&format!("{typed:?} is refused in its place"), async || {
+            let told = asks(&browser, FIELD).await;
+            (told == json!(["true", [bounds, refused], true, ""])).then_some(())
+        })
+        .await;
+        assert!(browser.shows("give-error").await);
+    }
+    let orders = world.store().gets("/v1/orders").await.with(200).body;
+    assert_eq!(orders["orders"], json!([]));
+    browser.writes("give-other", "5,50").await;
+    browser.types(Key::Enter).await;
+    browser.sees("status-open").await;
+    let orders = world.store().gets("/v1/orders").await.with(200).body;
+    assert_eq!(orders["orders"][0]["amount"], "5.50");
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn the_currencys_sign_stands_where_the_language_writes_it() {
+    let (world, browser) = (World::start().await, Browser::open().await);
+    let order = "const field = inside.querySelector('.money'); return [inside.querySelector('[data-testid=give-sign]').textContent, field.firstChild.tagName]";
+    gives(&world, &browser, "en").await;
+    assert_eq!(asks(&browser, order).await, json!(["$", "LABEL"]));
+    browser.goes_to("about:blank").await;
+    gives(&world, &browser, "ar").await;
+    let arabic = asks(&browser, order).await;
+    assert!(arabic[0].as_str().unwrap().contains('$'), "{arabic}");
+    assert_eq!(arabic[1], "INPUT", "{arabic}");
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn the_suggestion_that_was_pressed_is_seen_to_be_pressed() {
+    let (world, browser) = (World::start().await, Browser::open().await);
+    let slowly = "
+        const fetched = window.fetch;
+        window.fetch = async (request, options) => {
+            if (options?.method === 'POST') await new Promise(done => window.goOn = done);
+            return fetched(request, options);
+        };";
+    browser.runs_before_every_page(slowly).await;
+    gives(&world, &browser, "en").await;
+    let pressed = "return [...inside.querySelectorAll('[aria-pressed]')].map(at => [at.dataset.testid, at.ariaPressed])";
+    let before = json!([
+        ["give-3.00", "false"],
+        ["give-5.00", "false"],
+        ["give-10.00", "false"]
+    ]);
+    assert_eq!(asks(&browser, pressed).await, before);
+    browser.reaches_by_keyboard("give-5.00").await;
+    browser.types(Key::Space).await;
+    let after = json!([
+        ["give-3.00", "false"],
+        ["give-5.00", "true"],
+        ["give-10.00", "false"]
+    ]);
+    eventually("it is pressed", async || {
+        (asks(&browser, pressed).await == after).then_some(())
+    })
+    .await;
+    browser.runs("window.goOn()", &[]).await;
+    browser.sees("status-open").await;
+    browser.end().await;
+    world.end().await;
+}
