@@ -3,12 +3,15 @@
 use std::cell::RefCell;
 
 use checkout_api::{ErrorBody, ErrorCode, OrderView, Quote};
-use gloo_net::http::{Method, RequestBuilder, Response};
-use js_sys::{Array, JSON};
+use js_sys::{Array, JSON, Promise};
 use wasm_bindgen::{JsCast as _, JsValue};
-use web_sys::{AbortSignal, ReadableStreamDefaultReader, RequestCache};
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{
+    AbortSignal, ReadableStreamDefaultReader, Request, RequestCache, RequestInit, Response,
+};
 
 use crate::json::Parsed;
+use crate::language::object;
 
 /// An answer that takes longer is given up and asked for again.
 const TIMEOUT_MS: u32 = 20_000;
@@ -77,7 +80,7 @@ impl Api {
             return Ok(None);
         }
         let order = read_order(&body(&response).await?)?;
-        *self.etag.borrow_mut() = response.headers().get("etag").unwrap_or_default();
+        *self.etag.borrow_mut() = etag(&response);
         Ok(Some(order))
     }
 
@@ -123,28 +126,41 @@ impl Api {
         let bearer = ["Bearer ", self.token.borrow().as_str()].concat();
         let timeout = AbortSignal::timeout_with_u32(TIMEOUT_MS);
         let signal = signal.unwrap_or(&timeout);
-        let request = RequestBuilder::new(&url)
-            .cache(RequestCache::NoStore)
-            .header("authorization", &bearer)
-            .abort_signal(Some(signal));
-        let request = match json {
-            Some(json) => request
-                .method(Method::POST)
-                .header("content-type", "application/json")
-                .body(json),
-            None if path.is_empty() && !self.etag.borrow().is_empty() => {
-                request.header("if-none-match", &self.etag.borrow()).build()
-            }
-            None => request.build(),
-        };
+        let etag = self.etag.borrow().clone();
+        let mut headers = vec![("authorization", bearer.as_str())];
+        let init = RequestInit::new();
+        init.set_cache(RequestCache::NoStore);
+        init.set_signal(Some(signal));
+        if let Some(json) = json {
+            headers.push(("content-type", "application/json"));
+            init.set_method("POST");
+            init.set_body(&JsValue::from_str(&json));
+        } else if path.is_empty() && !etag.is_empty() {
+            headers.push(("if-none-match", etag.as_str()));
+        }
+        init.set_headers(&object(&headers));
+        let request = Request::new_with_str_and_init(&url, &init);
         let request = request.map_err(|_| Problem::Network)?;
-        request.send().await.map_err(|_| Problem::Network)
+        let answer = arrived(leptos::tachys::dom::window().fetch_with_request(&request)).await?;
+        Ok(answer.unchecked_into())
     }
+}
+
+/// What a promise of the network's brings.
+async fn arrived(promise: Promise) -> Result<JsValue, Problem> {
+    let answer = JsFuture::from(promise).await;
+    answer.map_err(|_| Problem::Network)
+}
+
+fn etag(response: &Response) -> String {
+    let etag = response.headers().get("etag").ok().flatten();
+    etag.unwrap_or_default()
 }
 
 /// The answer's JSON, or the refusal in it.
 async fn body(response: &Response) -> Result<JsValue, Problem> {
-    let text = response.text().await.map_err(|_| Problem::Network)?;
+    let text = response.text().map_err(|_| Problem::Network)?;
+    let text = arrived(text).await?.as_string().unwrap_or_default();
     let json = JSON::parse(&text).map_err(|_| Problem::Unreadable)?;
     if response.ok() {
         Ok(json)

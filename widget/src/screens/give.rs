@@ -94,7 +94,6 @@ fn other(checkout: Checkout, donation: &Rc<DonationView>, pressed: RwSignal<Stri
         })
     }));
     let go = tag("button", "primary")
-        .attr("part", "button")
         .text(checkout.word("give_go"))
         .test("give-go");
     let give = move || {
@@ -128,7 +127,6 @@ fn field(checkout: Checkout, currency: &str, slip: Memo<String>) -> Tag {
         .attr("autocomplete", "off")
         .attr("maxlength", "20")
         .attr("aria-describedby", "bounds slip")
-        .attr("part", "input")
         .live_attr("aria-invalid", move || {
             Some(slip.get()).filter(|slip| !slip.is_empty())
         })

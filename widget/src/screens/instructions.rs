@@ -92,7 +92,7 @@ fn code(checkout: Checkout, attempt: &AttemptView, rest: bool) -> Node {
     } else {
         &attempt.qr_string
     };
-    let frame = tag("div", "qr").attr("part", "qr").test("qr");
+    let frame = tag("div", "qr").test("qr");
     let Some(code) = qr::draw(content) else {
         return frame.into();
     };
@@ -125,7 +125,6 @@ fn destination(checkout: Checkout, attempt: &AttemptView, rest: bool) -> Node {
         tag("a", "primary wallet")
             .attr("href", attempt.qr_string.as_str())
             .attr("target", "_top")
-            .attr("part", "button")
             .test("wallet-link")
             .text(checkout.word("open_wallet"))
             .into()
@@ -134,7 +133,6 @@ fn destination(checkout: Checkout, attempt: &AttemptView, rest: bool) -> Node {
         .with(tag("p", "label").text(checkout.sentence("to_address", &names)))
         .with(
             tag("p", "address")
-                .attr("part", "address")
                 .attr("dir", "ltr")
                 .test("address")
                 .all(groups),

@@ -110,11 +110,5 @@ pub(super) fn way_back(checkout: Checkout, order: &OrderView, class: &'static st
     };
     let words = checkout.sentence("return", &[("store", &order.store.name)]);
     let link = tag("a", class).attr("href", url).attr("target", "_top");
-    Some(
-        link.attr("part", "button")
-            .test("return")
-            .text(words)
-            .on_click(close)
-            .into(),
-    )
+    Some(link.test("return").text(words).on_click(close).into())
 }

@@ -66,7 +66,6 @@ fn steps(checkout: Checkout, now: usize, how_far: Node) -> Node {
             .into()
     });
     tag("ol", "steps")
-        .attr("part", "steps")
         .attr("aria-label", checkout.word("steps"))
         .test("steps")
         .all(list)

@@ -57,7 +57,6 @@ impl Field {
                 .attr("spellcheck", "false")
                 .attr("maxlength", "60")
                 .attr("dir", "auto")
-                .attr("part", "input")
                 .test("search")
                 .listen("input", self.on_input(checkout))
                 .listen("keydown", self.on_key(checkout));

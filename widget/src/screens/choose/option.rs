@@ -33,7 +33,6 @@ pub(super) fn row(checkout: Checkout, field: Field, quote: &Quote, is_last: bool
     };
     let button = tag("button", "option")
         .attr("type", "button")
-        .attr("part", "option")
         .test(["asset-", &code].concat())
         // Not `disabled`: who moves by keyboard must reach the reason.
         .live_attr("aria-disabled", move || {

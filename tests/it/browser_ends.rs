@@ -1,0 +1,289 @@
+//! Every end of an order, and a proxy that cannot be reached: what happened, what to do, whom to ask.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tests::{Browser, Look, World, eventually, within};
+
+use crate::browser_follow::{LISTEN, answers_changed, told};
+use crate::journeys::the_order;
+
+/// The proxy's answers about orders do not arrive while `window.down`; `window.tries` counts the questions.
+const DOWN: &str = "(() => {
+    window.down = true;
+    window.tries = [];
+    const fetched = window.fetch;
+    window.fetch = (request, options) => {
+        const isOurs = (request.url ?? String(request)).includes('/v1/checkout');
+        if (isOurs) window.tries.push(performance.now());
+        return isOurs && window.down ? Promise.reject(new TypeError('down')) : fetched(request, options);
+    };
+})();";
+
+#[tokio::test]
+async fn a_proxy_that_is_away_is_asked_again_without_a_hand() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    browser.runs_before_every_page(LISTEN).await;
+    browser.runs_before_every_page(DOWN).await;
+    browser.goes_to(&world.checkout_page()).await;
+    browser.sees("status-stopped").await;
+    assert!(browser.shows("retry").await, "who cannot wait need not");
+    eventually("it says when it tries again", async || {
+        let words = browser.reads("retrying").await;
+        (words.starts_with("Trying again in ") && words.contains("second")).then_some(())
+    })
+    .await;
+    eventually("it has tried four times", async || {
+        (browser.runs("return tries.length > 3", &[]).await == true).then_some(())
+    })
+    .await;
+    let last_pause = browser
+        .runs("return tries[3] - tries[2] >= 4000", &[])
+        .await;
+    assert_eq!(last_pause, true, "it tries more and more rarely");
+    assert!(browser.shows("status-stopped").await);
+    let no_network = "There is no connection at the moment. Check your network and try again.";
+    assert_eq!(told(&browser).await, json!([no_network]), "told once");
+    // The pauses are long by now: a network that is back is heard of at once.
+    browser
+        .runs("down = false; dispatchEvent(new Event('online'))", &[])
+        .await;
+    let soon = Duration::from_millis(2_500);
+    let back = within(soon, async || {
+        browser.shows("status-open").await.then_some(())
+    });
+    assert!(
+        back.await.is_some(),
+        "it waits although the network is back"
+    );
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_proxy_that_is_back_is_found_by_itself() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    browser.runs_before_every_page(DOWN).await;
+    browser.goes_to(&world.checkout_page()).await;
+    browser.sees("status-stopped").await;
+    browser.runs("down = false", &[]).await;
+    browser.sees("status-open").await;
+    browser.presses("asset-BTC").await;
+    browser.sees("status-awaiting_payment").await;
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_page_of_another_version_says_so_and_is_loaded_again() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    let older = "
+        if (!sessionStorage.getItem('mended')) {
+            const fetched = window.fetch;
+            window.fetch = async (request, options) => {
+                const isOurs = (request.url ?? String(request)).endsWith('/v1/checkout');
+                const answer = await fetched(request, options);
+                if (!isOurs) return answer;
+                const { client_token, order } = await answer.json();
+                return new Response(JSON.stringify({ client_token, order: { id: order?.id } }), { status: 201 });
+            };
+        }";
+    browser.runs_before_every_page(older).await;
+    browser.goes_to(&world.checkout_page()).await;
+    let words = browser.reads("status-stopped").await;
+    assert!(
+        words.contains("This page is out of date. Reload it"),
+        "{words}"
+    );
+    browser
+        .runs("sessionStorage.setItem('mended', 1)", &[])
+        .await;
+    browser.presses("retry").await;
+    browser.sees("status-open").await;
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_bad_end_gives_a_reference_an_e_mail_that_is_written_and_the_way_back() {
+    let world = World::start().await;
+    // The shop's dialog scrolls; a driver scrolls no page around the frame it is in, so all of it is to be seen.
+    let browser = Browser::open_with(Look {
+        size: (1280, 1400),
+        ..Look::default()
+    })
+    .await;
+    browser.goes_to(&world.shop_url()).await;
+    browser.presses("pay-ebook").await;
+    browser.enters_the_checkout().await;
+    browser.presses("asset-BTC").await;
+    browser.sees("status-awaiting_payment").await;
+    let checkout = the_order(&world, &browser).await;
+    world.chain().pays(&checkout, "half").await;
+    world.chain().mines(3).await;
+    browser.sees("status-underpaid").await;
+    let view = checkout.looks().await;
+    let hash = view["attempt"]["transaction_hash"].as_str().unwrap();
+    let mail = "
+        const inside = document.querySelector('florin-checkout').shadowRoot;
+        const link = inside.querySelector('.contact [data-testid=help]').href;
+        const [address, fields] = link.split('?');
+        return [address, ...fields.split('&').map(decodeURIComponent)];";
+    let mail = browser.runs(mail, &[]).await;
+    assert_eq!(mail[0], "mailto:help@quiet-goods.example");
+    let order = &checkout.order;
+    assert_eq!(mail[1], format!("subject=Quiet Goods · {order}"));
+    let title = view["title"].as_str().unwrap();
+    let body = format!(
+        "body={title}\r\nYour reference: {order}\r\nPart of the payment is missing\r\nTransaction: {hash}\r\n"
+    );
+    assert_eq!(mail[2], body);
+    let back = browser.sees("return").await.attr("href").await.unwrap();
+    assert_eq!(back.as_deref(), view["return_url"].as_str());
+    browser.presses("copy-reference").await;
+    eventually("the reference is in the clipboard", async || {
+        (browser.clipboard().await == *order).then_some(())
+    })
+    .await;
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_new_quote_stands_where_the_old_code_was() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    browser.runs_before_every_page(LISTEN).await;
+    browser.goes_to(&world.checkout_page()).await;
+    browser.presses("asset-BTC").await;
+    browser.sees("status-awaiting_payment").await;
+    let place = "
+        const inside = document.querySelector('florin-checkout').shadowRoot;
+        const [screen, code] = ['.screen', '.qr'].map((at) => inside.querySelector(at).getBoundingClientRect());
+        return [code.left - screen.left, code.width].map(Math.round);";
+    let before = browser.runs(place, &[]).await;
+    world.everything_is_told().await;
+    world.skip(Duration::from_mins(16));
+    browser.sees("status-expired").await;
+    let hint = "Please do not send anything to the old address. A new quote takes a moment.";
+    assert_eq!(
+        told(&browser).await.as_array().unwrap().last(),
+        Some(&json!(hint))
+    );
+    assert_eq!(browser.runs(place, &[]).await, before);
+    browser.presses("new-quote").await;
+    browser.sees("status-awaiting_payment").await;
+    assert_eq!(browser.runs(place, &[]).await, before);
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn too_much_is_told_with_whom_to_ask_for_it() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    browser.goes_to(&world.checkout_page()).await;
+    browser.presses("asset-BTC").await;
+    browser.sees("status-awaiting_payment").await;
+    let checkout = the_order(&world, &browser).await;
+    world.chain().pays(&checkout, "double").await;
+    world.chain().mines(3).await;
+    let words = browser.reads("status-overpaid").await;
+    let view = checkout.looks().await;
+    let excess = view["attempt"]["excess_in_crypto"].as_str().unwrap();
+    assert!(
+        words.contains(&format!("You sent {excess}\u{a0}BTC too much.")),
+        "{words}"
+    );
+    assert!(browser.shows("copy-reference").await && browser.shows("return").await);
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_payment_that_came_late_and_counts_is_explained() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    browser.goes_to(&world.checkout_page()).await;
+    browser.presses("asset-BTC").await;
+    browser.sees("status-awaiting_payment").await;
+    let checkout = the_order(&world, &browser).await;
+    let invoice = world.chain().invoice_of(&checkout.address().await).await;
+    world.everything_is_told().await;
+    world.skip(Duration::from_mins(16));
+    browser.sees("status-expired").await;
+    world.chain().pays_invoice(&invoice, "exact").await;
+    world.chain().mines(3).await;
+    world.skip(Duration::from_mins(2));
+    browser.sees("status-paid").await;
+    let words = browser.reads("late").await;
+    assert!(words.contains("after the time had run out"), "{words}");
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_second_payment_is_shown_to_who_sent_it() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    browser.runs_before_every_page(LISTEN).await;
+    browser.goes_to(&world.checkout_page()).await;
+    browser.presses("asset-BTC").await;
+    browser.sees("status-awaiting_payment").await;
+    let checkout = the_order(&world, &browser).await;
+    let first = world.chain().invoice_of(&checkout.address().await).await;
+    checkout.chooses("LTC").await;
+    world.chain().pays(&checkout, "exact").await;
+    world.chain().mines(3).await;
+    browser.sees("status-paid").await;
+    assert!(!browser.shows("second_payment").await && !browser.shows("late").await);
+    world.chain().pays_invoice(&first, "exact").await;
+    world.chain().mines(3).await;
+    eventually("the proxy says so", async || {
+        (checkout.looks().await["late_payment"] == "second").then_some(())
+    })
+    .await;
+    // The page asks again when its customer comes back to it.
+    browser.runs("dispatchEvent(new Event('focus'))", &[]).await;
+    let words = browser.reads("second_payment").await;
+    assert!(
+        words.contains("Quiet Goods has been told and can return it"),
+        "{words}"
+    );
+    let told = told(&browser).await;
+    let spoken = told.to_string();
+    assert_eq!(
+        spoken.matches("Another payment for this order").count(),
+        1,
+        "{told}"
+    );
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn what_the_service_stopped_or_the_shop_called_off_says_whom_to_ask() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    let status = "order.status = sessionStorage.getItem('end') ?? order.status; order.can_open_attempt = false;";
+    browser
+        .runs_before_every_page(&answers_changed(status))
+        .await;
+    browser.goes_to(&world.checkout_page()).await;
+    browser.sees("status-open").await;
+    for end in ["failed", "cancelled", "blocked", "expired"] {
+        browser
+            .runs("sessionStorage.setItem('end', arguments[0])", &[json!(end)])
+            .await;
+        browser.runs("dispatchEvent(new Event('focus'))", &[]).await;
+        browser.sees(&format!("status-{end}")).await;
+        for help in ["copy-reference", "help", "return"] {
+            assert!(browser.shows(help).await, "{end} has no {help}");
+        }
+    }
+    browser.end().await;
+    world.end().await;
+}

@@ -1,0 +1,329 @@
+//! What a customer sees, and hears from a screen reader, while a payment is on its way.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tests::{Browser, Site, Wishes, World, eventually, pause, within};
+
+use crate::journeys::the_order;
+
+/// Collects what the checkout's live region says, in `told`, and counts its regions, in `regions()`.
+pub(crate) const LISTEN: &str = "(() => {
+    window.told = [];
+    const inside = () => document.querySelector('florin-checkout')?.shadowRoot;
+    window.regions = () => inside().querySelectorAll(
+        '[role=status], [role=alert], [role=log], [aria-live=polite], [aria-live=assertive]').length;
+    const listen = () => {
+        const region = inside()?.querySelector('[role=status]');
+        if (!region) return setTimeout(listen, 5);
+        const hear = () => region.textContent.trim() && window.told.push(region.textContent.trim());
+        new MutationObserver(hear).observe(region, { childList: true, characterData: true, subtree: true });
+        hear();
+    };
+    listen();
+})();";
+
+/// The focus: the innermost element that has it.
+const FOCUS: &str = "
+    let at = document.activeElement;
+    while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
+    return at.tagName + (at.textContent ? ' ' + at.textContent : '');";
+
+/// What the live region has said so far.
+pub(crate) async fn told(browser: &Browser) -> Value {
+    browser.runs("return window.told", &[]).await
+}
+
+async fn has_told(browser: &Browser, words: &str) {
+    eventually(&format!("a screen reader is told {words:?}"), async || {
+        let told = told(browser).await;
+        let last = told.as_array()?.last()?.as_str()?;
+        (last == words).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_screen_reader_is_told_of_a_whole_purchase_once_and_in_order() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    browser.runs_before_every_page(LISTEN).await;
+    browser.goes_to(&world.checkout_page()).await;
+    browser.presses("asset-BTC").await;
+    browser.sees("status-awaiting_payment").await;
+    let checkout = the_order(&world, &browser).await;
+    let found = "The network is confirming it. Nothing more for you to do.";
+    let thanks = "Thank you. Quiet Goods has received your payment.";
+    world.chain().pays(&checkout, "exact").await;
+    has_told(&browser, found).await;
+    for words in ["1 of 3 confirmations", "2 of 3 confirmations", thanks] {
+        world.chain().mines(1).await;
+        has_told(&browser, words).await;
+    }
+    assert_eq!(browser.runs("return regions()", &[]).await, 1);
+    let whole = [
+        found,
+        "1 of 3 confirmations",
+        "2 of 3 confirmations",
+        thanks,
+    ];
+    assert_eq!(told(&browser).await, json!(whole));
+    browser.end().await;
+    world.end().await;
+}
+
+/// Answers for the order as the proxy gives them, changed by `change(order)`; without a stream of events.
+pub(crate) fn answers_changed(change: &str) -> String {
+    format!(
+        "(() => {{
+        const fetched = window.fetch;
+        const change = (order) => {{ {change} }};
+        window.fetch = async (request, options) => {{
+            const url = request.url ?? String(request);
+            if (url.includes('/v1/checkout/events')) return new Response('', {{ status: 503 }});
+            const answer = await fetched(request, options);
+            if (!/\\/v1\\/checkout(\\/attempt)?$/.test(url) || !answer.ok) return answer;
+            const body = await answer.json();
+            const order = body.order ?? body;
+            if (order.id) change(order);
+            return new Response(JSON.stringify(body), {{ status: answer.status }});
+        }};
+        }})();"
+    )
+}
+
+#[tokio::test]
+async fn the_countdown_is_told_when_a_minute_is_left() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    let soon = "
+        if (!order.attempt) return;
+        window.opened ??= performance.now();
+        order.attempt.expires_in_seconds = Math.ceil(64 - (performance.now() - window.opened) / 1000);";
+    browser.runs_before_every_page(LISTEN).await;
+    browser.runs_before_every_page(&answers_changed(soon)).await;
+    browser.goes_to(&world.checkout_page()).await;
+    browser.presses("asset-BTC").await;
+    has_told(&browser, "1 minute left to pay").await;
+    assert_eq!(told(&browser).await, json!(["1 minute left to pay"]));
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_payment_on_its_way_shows_its_steps_an_estimate_and_its_transaction() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    browser.goes_to(&world.shop_url()).await;
+    browser.presses("pay-ebook").await;
+    browser.enters_the_checkout().await;
+    browser.presses("asset-BTC").await;
+    browser.sees("status-awaiting_payment").await;
+    let checkout = the_order(&world, &browser).await;
+    world.chain().pays(&checkout, "exact").await;
+    world.chain().mines(1).await;
+    browser.sees("status-processing").await;
+    eventually("one block is shown", async || {
+        let words = browser.reads("confirmations").await;
+        (words == "1 of 3 confirmations").then_some(())
+    })
+    .await;
+    // Two blocks of ten minutes are missing.
+    let estimate = browser.reads("estimate").await;
+    assert_eq!(estimate, "Usually about 20 minutes more.");
+    let steps = "
+        const inside = document.querySelector('florin-checkout').shadowRoot;
+        return [...inside.querySelectorAll('[data-testid=steps] > li')]
+            .map((step) => step.className + ':' + step.firstChild.textContent);";
+    let steps = browser.runs(steps, &[]).await;
+    let expected = [
+        "passed:Payment found",
+        "now:Confirmed by the network",
+        ":Order paid",
+    ];
+    assert_eq!(steps, json!(expected));
+    let view = checkout.looks().await;
+    let hash = view["attempt"]["transaction_hash"].as_str().unwrap();
+    assert_eq!(browser.reads("transaction").await, hash);
+    browser.presses("copy-transaction").await;
+    eventually("the whole hash is in the clipboard", async || {
+        (browser.clipboard().await == hash).then_some(())
+    })
+    .await;
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn an_explorer_is_linked_in_a_window_of_its_own() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    let known = "if (order.attempt?.transaction_hash) order.attempt.explorer_url =
+        'https://mempool.space/tx/' + order.attempt.transaction_hash;";
+    browser
+        .runs_before_every_page(&answers_changed(known))
+        .await;
+    browser.goes_to(&world.checkout_page()).await;
+    browser.presses("asset-BTC").await;
+    browser.sees("status-awaiting_payment").await;
+    let checkout = the_order(&world, &browser).await;
+    world.chain().pays(&checkout, "exact").await;
+    let link = browser.sees("explorer").await;
+    let attribute = async |name: &str| link.attr(name).await.unwrap().unwrap_or_default();
+    assert!(
+        attribute("href")
+            .await
+            .starts_with("https://mempool.space/tx/")
+    );
+    assert_eq!(attribute("target").await, "_blank");
+    assert_eq!(attribute("rel").await, "noopener noreferrer");
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn how_fresh_it_is_ticks_on_the_screen_and_is_not_read_aloud() {
+    let mut world = World::start().await;
+    let browser = Browser::open().await;
+    browser.runs_before_every_page(LISTEN).await;
+    browser.goes_to(&world.checkout_page()).await;
+    browser.presses("asset-BTC").await;
+    browser.presses("i-have-paid").await;
+    browser.sees("status-checking").await;
+    let first = browser.reads("checked").await;
+    assert!(
+        first.starts_with("Last checked ") && first.ends_with(" ago"),
+        "{first}"
+    );
+    // Without an answer it can only grow older.
+    world.stop_proxy().await;
+    eventually("the line ticks on", async || {
+        let seconds = |text: &str| text.split(' ').nth(2).and_then(|n| n.parse::<u32>().ok());
+        let now = browser.reads("checked").await;
+        (seconds(&now)? >= seconds(&first)? + 3).then_some(())
+    })
+    .await;
+    let told = told(&browser).await;
+    assert!(!told.to_string().contains("Last checked"), "{told}");
+    world.start_proxy().await;
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_page_that_is_looked_at_again_asks_at_once() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    browser.goes_to(&world.checkout_page()).await;
+    browser.presses("asset-BTC").await;
+    browser.sees("status-awaiting_payment").await;
+    let looks = "
+        let state = 'visible';
+        Object.defineProperty(document, 'visibilityState', { get: () => state });
+        window.looks = (now) => {
+            state = now;
+            document.dispatchEvent(new Event('visibilitychange'));
+        };
+        window.asked = () => performance.getEntriesByType('resource')
+            .filter(({ name }) => name.endsWith('/v1/checkout')).length;
+        looks('hidden');";
+    browser.runs(looks, &[]).await;
+    pause(Duration::from_secs(1)).await;
+    let before = browser.runs("return asked()", &[]).await;
+    pause(Duration::from_secs(8)).await;
+    let hidden = browser.runs("return asked()", &[]).await;
+    assert_eq!(hidden, before, "a page that nobody looks at asks nothing");
+    browser.runs("looks('visible')", &[]).await;
+    let asks = within(Duration::from_secs(2), async || {
+        (browser.runs("return asked()", &[]).await != before).then_some(())
+    });
+    assert!(asks.await.is_some(), "it waits for its turn");
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_connection_that_comes_back_is_said_and_told_once() {
+    let mut world = World::start().await;
+    let browser = Browser::open().await;
+    browser.runs_before_every_page(LISTEN).await;
+    browser.goes_to(&world.checkout_page()).await;
+    browser.presses("asset-BTC").await;
+    browser.sees("status-awaiting_payment").await;
+    world.front_wire.freeze();
+    browser.is_offline(true).await;
+    browser.sees("offline").await;
+    world.front_wire.mend().await;
+    browser.is_offline(false).await;
+    browser.sees("back_online").await;
+    assert!(!browser.shows("offline").await);
+    browser.sees_no("back_online").await;
+    let lost = "Connection lost. Your payment is safe: we keep looking.";
+    let back = "You are connected again.";
+    assert_eq!(told(&browser).await, json!([lost, back]));
+    assert_eq!(browser.runs("return regions()", &[]).await, 1);
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn the_focus_goes_to_the_heading_of_a_new_screen_in_a_frame() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    browser.goes_to(&world.shop_url()).await;
+    browser.presses("pay-ebook").await;
+    browser.enters_the_checkout().await;
+    browser.presses("asset-BTC").await;
+    browser.sees("status-awaiting_payment").await;
+    let checkout = the_order(&world, &browser).await;
+    world.chain().pays(&checkout, "exact").await;
+    browser.sees("status-processing").await;
+    eventually("the heading has the focus", async || {
+        (browser.runs(FOCUS, &[]).await == "H2 Payment found").then_some(())
+    })
+    .await;
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn who_types_elsewhere_on_the_shops_page_is_told_and_not_called_away() {
+    let site = Site::open().await;
+    let world = World::start_with(Wishes {
+        origins: vec![site.url().to_owned()],
+        ..Wishes::default()
+    })
+    .await;
+    let proxy = world.proxy_url();
+    site.shows(
+        "",
+        &format!(
+            "<label>Notes <textarea data-testid=\"notes\"></textarea></label>\
+             <script src=\"{proxy}/florin.js\" async></script>\
+             <florin-checkout store=\"demo\" product=\"mug\" display=\"inline\"></florin-checkout>"
+        ),
+    );
+    let browser = Browser::open().await;
+    browser.runs_before_every_page(LISTEN).await;
+    browser.goes_to(site.url()).await;
+    browser.presses("asset-BTC").await;
+    browser.sees("status-awaiting_payment").await;
+    let focused = eventually("the heading has the focus", async || {
+        let focus = browser.runs(FOCUS, &[]).await;
+        let focus = focus.as_str()?.to_owned();
+        focus.starts_with("H2 ").then_some(focus)
+    })
+    .await;
+    assert!(focused.contains("BTC"), "{focused}");
+    browser.writes("notes", "Please ring").await;
+    let checkout = the_order(&world, &browser).await;
+    world.chain().pays(&checkout, "exact").await;
+    browser.sees("status-processing").await;
+    // The heading is told where the focus does not lead to it.
+    let found = "Payment found. The network is confirming it. Nothing more for you to do.";
+    has_told(&browser, found).await;
+    let focus = browser.runs(FOCUS, &[]).await;
+    assert!(focus.as_str().unwrap().starts_with("TEXTAREA"), "{focus}");
+    browser.end().await;
+    world.end().await;
+}
