@@ -141,7 +141,7 @@ pub struct StoreView {
     /// Where a customer gets help: `https:` or `mailto:`.
     #[cfg_attr(feature = "server", serde(skip_serializing_if = "Option::is_none"))]
     pub support_url: Option<String>,
-    /// The store's theme: one of [`THEMES`](crate::THEMES).
+    /// The store's theme: `auto`, `light`, `dark`, `contrast`, `paper`, `midnight` or `sorbet`.
     pub theme: String,
     /// What the store wishes otherwise than its theme has it; absent when that is nothing.
     #[cfg_attr(
