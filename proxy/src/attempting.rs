@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use checkout_api::ErrorCode;
+use jiff::SignedDuration;
 use ledger::{
     Abandoned, Ask, Attempt, BeginError, CustomAsk, Flow, NewAttempt, Order, OrderId, OrderStatus,
     Snapshot,
@@ -40,21 +41,25 @@ pub(crate) async fn open(
     done.await.map_err(|error| ApiError::internal(&error))?
 }
 
-/// The same asset again, while its invoice can still be paid: there is nothing to open.
+/// A payment that is prepared with less time than this could come too late: a new quote is worth a new invoice.
+const LAST_MINUTE: SignedDuration = SignedDuration::from_secs(60);
+
+/// The same asset again, while its invoice can still be paid: there is nothing to open, until the last minute of an
+/// invoice of which nobody says that it is paid.
 fn is_open_already(app: &App, snapshot: &Snapshot, crypto_code: &str) -> bool {
-    let waits = matches!(
-        snapshot.order.status,
-        OrderStatus::AwaitingPayment | OrderStatus::Checking
-    );
+    let needed = match snapshot.order.status {
+        OrderStatus::AwaitingPayment => LAST_MINUTE,
+        OrderStatus::Checking => SignedDuration::ZERO,
+        _ => return false,
+    };
     let attempt = snapshot.attempt.as_ref();
     let invoice = attempt.and_then(|attempt| Some((attempt, attempt.invoice()?)));
-    waits
-        && invoice.is_some_and(|(Attempt { terms, .. }, invoice)| {
-            terms
-                .custom()
-                .is_some_and(|ask| ask.crypto_code.as_str() == crypto_code)
-                && app.now() < invoice.expires_at
-        })
+    invoice.is_some_and(|(Attempt { terms, .. }, invoice)| {
+        terms
+            .custom()
+            .is_some_and(|ask| ask.crypto_code.as_str() == crypto_code)
+            && needed < invoice.expires_at.duration_since(app.now())
+    })
 }
 
 fn ask(app: &App, order: &Order, crypto_code: &str, quote_id: &str) -> Result<CustomAsk, ApiError> {

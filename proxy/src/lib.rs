@@ -16,7 +16,6 @@ pub mod config;
 mod connections;
 mod core;
 mod currencies;
-mod email;
 mod hosting;
 mod http;
 mod invoice_check;

@@ -189,6 +189,40 @@ async fn choosing_the_same_asset_twice_shows_the_same_invoice() {
 }
 
 #[tokio::test]
+async fn in_the_last_minute_of_an_invoice_the_same_asset_is_another_invoice() {
+    let world = World::start().await;
+    let checkout = world.shopper().opens("ebook").await;
+    let first = checkout.chooses("ETH").await;
+    let time_left = async || {
+        let left = checkout.looks().await["attempt"]["expires_in_seconds"].as_u64();
+        left.unwrap()
+    };
+    // Some seconds to spare: the test takes time of its own.
+    world.skip(Duration::from_secs(time_left().await - 75));
+    let again = checkout.chooses("ETH").await;
+    assert_eq!(again["attempt"]["address"], first["attempt"]["address"]);
+    world.skip(Duration::from_secs(time_left().await - 59));
+    let second = checkout.chooses("ETH").await;
+    assert_ne!(second["attempt"]["address"], first["attempt"]["address"]);
+    assert_eq!(world.chain().count("POST", "/invoice").await, 2);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn who_says_that_it_is_paid_keeps_the_invoice_to_its_last_second() {
+    let world = World::start().await;
+    let checkout = world.shopper().opens("ebook").await;
+    let first = checkout.chooses("ETH").await;
+    checkout.says_paid().await;
+    world.skip(Duration::from_secs(14 * 60 + 30));
+    let again = checkout.asks_for("ETH").await.with(200).body;
+    assert_eq!(again["status"], "checking", "{again}");
+    assert_eq!(again["attempt"]["address"], first["attempt"]["address"]);
+    assert_eq!(world.chain().count("POST", "/invoice").await, 1);
+    world.end().await;
+}
+
+#[tokio::test]
 async fn nothing_is_paid_before_an_asset_is_chosen() {
     let world = World::start().await;
     let checkout = world.shopper().opens("ebook").await;

@@ -9,6 +9,7 @@
 mod attempt_view;
 mod donation_view;
 mod door;
+mod email;
 mod error;
 mod fields;
 mod json;
@@ -20,6 +21,7 @@ mod theme;
 pub use attempt_view::{AttemptView, Confirmations};
 pub use donation_view::DonationView;
 pub use door::{Door, MarkPaid, OpenAttempt, Opened};
+pub use email::looks_like_email;
 pub use error::{ErrorBody, ErrorCode};
 pub use fields::{Fields, Unreadable};
 pub use order_view::{Environment, Flow, LatePayment, OrderView, StoreView};

@@ -4,13 +4,12 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use checkout_api::{ErrorCode, MarkPaid, OrderView};
+use checkout_api::{ErrorCode, MarkPaid, OrderView, looks_like_email};
 use ledger::{BeginError, Flow, Snapshot};
 use service_api::{ConfirmRequest, InvoiceId};
 
 use super::{Holder, view_of};
 use crate::app::App;
-use crate::email::looks_like_email;
 use crate::http::body::Body;
 use crate::http::error::ApiError;
 
