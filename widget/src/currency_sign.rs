@@ -15,10 +15,16 @@ pub fn sign(nothing: &str, zero: &str) -> Sign {
     // U+061C, U+200E and U+200F steer the direction; U+066B is the Arabic decimal point.
     let is_amount = |c: char| {
         zero.contains(c)
-            || c.is_whitespace()
             || matches!(
                 c,
-                '.' | ',' | '\u{66b}' | '\u{61c}' | '\u{200e}' | '\u{200f}'
+                ' ' | '\u{a0}'
+                    | '\u{202f}'
+                    | '.'
+                    | ','
+                    | '\u{66b}'
+                    | '\u{61c}'
+                    | '\u{200e}'
+                    | '\u{200f}'
             )
     };
     let digits = nothing.find(|c| zero.contains(c));

@@ -9,7 +9,7 @@ use leptos::prelude::*;
 use super::{Checkout, Parts};
 use crate::home_coin::is_guest;
 use crate::live::now_ms;
-use crate::task::spawn;
+use crate::task::{later, spawn};
 
 /// How long the page notes that prices have moved.
 const FRESH_FOR: Duration = Duration::from_secs(6);
@@ -60,12 +60,18 @@ impl Checkout {
         });
     }
 
+    /// The prices on the screen, once there are any. Follows them.
+    pub(crate) fn shown(self) -> Option<Rc<[Quote]>> {
+        match self.quotes.get() {
+            Quotes::Shown(quotes) => Some(quotes),
+            Quotes::Awaited | Quotes::Missing => None,
+        }
+    }
+
     /// What the order costs in this asset now, as far as it is offered. Follows the prices.
     pub(crate) fn quote(self, crypto_code: &str) -> Option<Quote> {
-        self.quotes.with(|quotes| match quotes {
-            Quotes::Shown(quotes) => find(quotes, crypto_code).cloned(),
-            Quotes::Awaited | Quotes::Missing => None,
-        })
+        let quotes = self.shown()?;
+        find(&quotes, crypto_code).cloned()
     }
 
     /// The customer picks an asset: one that lives on several networks is confirmed before it is paid in.
@@ -94,10 +100,8 @@ impl Checkout {
     /// Whether the asset is sent on other networks as well, here or elsewhere.
     pub(crate) fn has_several_networks(self, quote: &Quote) -> bool {
         let again = |other: &&Quote| other.asset == quote.asset;
-        let listed = self.quotes.with_untracked(|quotes| match quotes {
-            Quotes::Shown(quotes) => quotes.iter().filter(again).count(),
-            Quotes::Awaited | Quotes::Missing => 0,
-        });
+        let shown = untrack(|| self.shown());
+        let listed = shown.map_or(0, |quotes| quotes.iter().filter(again).count());
         listed > 1 || is_guest(&quote.asset, &quote.network)
     }
 
@@ -138,7 +142,7 @@ impl Checkout {
         let past = move || {
             let _ = self.fresh.try_set(false);
         };
-        set_timeout(past, FRESH_FOR);
+        later(FRESH_FOR, past);
     }
 
     /// Opens another attempt in the same asset at today's price; offers the choice when it is not to be had.

@@ -11,6 +11,7 @@ use crate::announcing;
 use crate::api::Problem;
 use crate::language::object;
 use crate::phase::Phase;
+use crate::task::later;
 
 /// How long the page says that the connection is back.
 const BACK_FOR: Duration = Duration::from_secs(6);
@@ -55,7 +56,7 @@ impl Checkout {
             let over = move || {
                 let _ = self.back.try_set(false);
             };
-            set_timeout(over, BACK_FOR);
+            later(BACK_FOR, over);
         }
         let is_past = self.problem.with_untracked(|problem| match problem {
             Some(Problem::Network) => true,

@@ -69,11 +69,11 @@ fn fresh(checkout: Checkout) -> Node {
 /// In place of the list, or above one in which nothing can be chosen.
 fn missing(checkout: Checkout) -> Node {
     let is_missing = remember(Box::new(move || {
-        let is_missing = checkout.quotes.with(|quotes| match quotes {
+        let is_missing = match checkout.quotes.get() {
             Quotes::Awaited => false,
             Quotes::Missing => true,
             Quotes::Shown(quotes) => !quotes.iter().any(|quote| quote.available),
-        });
+        };
         String::from(if is_missing { "yes" } else { "" })
     }));
     live(move || {
@@ -93,17 +93,15 @@ fn missing(checkout: Checkout) -> Node {
 
 /// The assets. Built anew only when others are offered.
 fn list(checkout: Checkout, field: Field) -> Node {
-    let offered = remember(Box::new(move || {
-        checkout.quotes.with(|quotes| match quotes {
-            Quotes::Awaited => String::from("awaited"),
-            Quotes::Missing => String::new(),
-            Quotes::Shown(quotes) => {
-                let codes = quotes
-                    .iter()
-                    .flat_map(|quote| [quote.crypto_code.as_str(), "\n"]);
-                codes.collect()
-            }
-        })
+    let offered = remember(Box::new(move || match checkout.quotes.get() {
+        Quotes::Awaited => String::from("awaited"),
+        Quotes::Missing => String::new(),
+        Quotes::Shown(quotes) => {
+            let codes = quotes
+                .iter()
+                .flat_map(|quote| [quote.crypto_code.as_str(), "\n"]);
+            codes.collect()
+        }
     }));
     live(move || {
         let _ = offered.get();

@@ -7,7 +7,7 @@ use web_sys::{Clipboard, Element, Node};
 
 use crate::checkout::Checkout;
 use crate::markup::tag;
-use crate::task::spawn;
+use crate::task::{later, spawn};
 
 /// Where the text to copy is shown, by class: selected when the clipboard is out of reach.
 #[derive(Clone, Copy)]
@@ -33,12 +33,9 @@ pub(super) fn button(checkout: Checkout, shown: Shown, value: String, label: Str
             if write(&value).await {
                 let _ = copied.try_set(true);
                 checkout.say(checkout.word("copied"));
-                set_timeout(
-                    move || {
-                        let _ = copied.try_set(false);
-                    },
-                    core::time::Duration::from_secs(2),
-                );
+                later(core::time::Duration::from_secs(2), move || {
+                    let _ = copied.try_set(false);
+                });
             } else {
                 select(checkout, place);
                 checkout.say(checkout.word("selected"));

@@ -25,7 +25,7 @@ pub(super) fn show(checkout: Checkout) -> Node {
         let test = ["give-", &amount].concat();
         let is_pressed = {
             let amount = amount.clone();
-            move || pressed.with(|pressed| *pressed == amount)
+            move || pressed.get() == amount
         };
         let give = move || {
             pressed.set(amount.clone());
@@ -82,11 +82,8 @@ fn other(checkout: Checkout, donation: &Rc<DonationView>, pressed: RwSignal<Stri
     // Nothing was typed at all, which the proxy need not be asked about.
     let is_empty = RwSignal::new(false);
     let slip = remember(Box::new(move || {
-        let is_refused = checkout.problem.with(|problem| {
-            problem
-                .as_ref()
-                .is_some_and(|problem| is_slip(checkout, problem))
-        });
+        let problem = checkout.problem.get();
+        let is_refused = problem.is_some_and(|problem| is_slip(checkout, &problem));
         String::from(if is_refused || is_empty.get() {
             "true"
         } else {

@@ -3,15 +3,17 @@
 use std::time::Duration;
 
 use checkout_api::Quote;
+use js_sys::Reflect;
 use leptos::prelude::*;
-use wasm_bindgen::JsCast as _;
 use wasm_bindgen::closure::Closure;
-use web_sys::{Event, HtmlInputElement, KeyboardEvent, Node};
+use wasm_bindgen::{JsCast as _, JsValue};
+use web_sys::{Event, HtmlInputElement, Node};
 
-use crate::checkout::{Checkout, Quotes, remember};
+use crate::checkout::{Checkout, remember};
 use crate::markup::{live, nothing, tag};
 use crate::network_names;
 use crate::search::finds;
+use crate::task::later;
 
 use super::paragraph;
 
@@ -31,16 +33,13 @@ impl Field {
 
     /// Whether an asset is among what is searched for. Follows the field.
     pub(super) fn finds(self, quote: &Quote) -> bool {
-        self.0.with(|typed| is_found(typed, quote))
+        is_found(&self.0.get(), quote)
     }
 
     /// The field, where there are many assets, and what it says when nothing is found.
     pub(super) fn show(self, checkout: Checkout) -> Node {
         let are_many = remember(Box::new(move || {
-            let are_many = checkout.quotes.with(|quotes| match quotes {
-                Quotes::Shown(quotes) => quotes.len() > MANY,
-                Quotes::Awaited | Quotes::Missing => false,
-            });
+            let are_many = checkout.shown().is_some_and(|quotes| quotes.len() > MANY);
             String::from(if are_many { "yes" } else { "" })
         }));
         live(move || {
@@ -79,9 +78,8 @@ impl Field {
     fn on_key(self, checkout: Checkout) -> Closure<dyn Fn(Event)> {
         Closure::wrap(Box::new(move |event: Event| {
             // A browser that fills fields in sends events of this name without a key.
-            let is_escape = event
-                .dyn_ref::<KeyboardEvent>()
-                .is_some_and(|event| event.key() == "Escape");
+            let key = Reflect::get(&event, &JsValue::from_str("key"));
+            let is_escape = key.is_ok_and(|key| key == "Escape");
             let typed = input(&event).filter(|input| !input.value().is_empty());
             if let Some(input) = typed.filter(|_| is_escape) {
                 event.prevent_default();
@@ -108,13 +106,13 @@ impl Field {
             };
             checkout.say(found);
         };
-        set_timeout(say, PAUSE);
+        later(PAUSE, say);
     }
 
     fn found(self, checkout: Checkout) -> usize {
-        checkout.quotes.with(|quotes| match quotes {
-            Quotes::Shown(quotes) => quotes.iter().filter(|quote| self.finds(quote)).count(),
-            Quotes::Awaited | Quotes::Missing => 0,
+        let shown = checkout.shown();
+        shown.map_or(0, |quotes| {
+            quotes.iter().filter(|quote| self.finds(quote)).count()
         })
     }
 
@@ -148,5 +146,5 @@ fn is_found(typed: &str, quote: &Quote) -> bool {
 }
 
 fn input(event: &Event) -> Option<HtmlInputElement> {
-    event.target()?.dyn_into().ok()
+    Some(event.target()?.unchecked_into())
 }
