@@ -10,6 +10,7 @@ use web_sys::{
     AbortSignal, ReadableStreamDefaultReader, Request, RequestCache, RequestInit, Response,
 };
 
+use crate::browser::window;
 use crate::json::Parsed;
 use crate::language::object;
 
@@ -141,7 +142,7 @@ impl Api {
         init.set_headers(&object(&headers));
         let request = Request::new_with_str_and_init(&url, &init);
         let request = request.map_err(|_| Problem::Network)?;
-        let answer = arrived(leptos::tachys::dom::window().fetch_with_request(&request)).await?;
+        let answer = arrived(window().fetch_with_request(&request)).await?;
         Ok(answer.unchecked_into())
     }
 }

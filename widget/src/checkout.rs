@@ -9,7 +9,11 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use checkout_api::{AttemptView, DonationView, OrderView};
-use leptos::prelude::*;
+use reactive_graph::computed::Memo;
+use reactive_graph::graph::untrack;
+use reactive_graph::owner::{LocalStorage, StoredValue};
+use reactive_graph::prelude::*;
+use reactive_graph::signal::RwSignal;
 use web_sys::HtmlElement;
 
 pub(crate) use self::quotes::Quotes;

@@ -1,10 +1,10 @@
 //! What the loader sees: mounting, unmounting, and the element's events.
 
-use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use leptos::mount::mount_to;
+use any_spawner::Executor;
+use reactive_graph::owner::Owner;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 use web_sys::{HtmlElement, Node};
@@ -64,8 +64,8 @@ extern "C" {
 struct Mounted {
     number: u32,
     live: Rc<Live>,
-    /// Dropping it removes the screens and disposes of every signal.
-    _screens: Box<dyn Any>,
+    /// Dropping it frees every signal, and all that follows one.
+    _owner: Owner,
 }
 
 thread_local! {
@@ -76,11 +76,13 @@ thread_local! {
 /// Shows a checkout in `root` and returns its number.
 #[wasm_bindgen]
 pub fn mount(root: HtmlElement, host: Host) -> u32 {
+    // Refused to every checkout but the page's first: it is done for all.
+    let _ = Executor::init_wasm_bindgen();
     let live = Rc::new(Live::default());
-    let at_work = Rc::clone(&live);
-    let place = root.clone();
-    let screens = mount_to(root, move || {
-        let checkout = Checkout::new(host, place.clone(), &at_work);
+    let owner = Owner::new();
+    owner.with(|| {
+        let place = root.clone();
+        let checkout = Checkout::new(host, root, &live);
         checkout.begin();
         let page = screens::all(checkout);
         place
@@ -92,7 +94,7 @@ pub fn mount(root: HtmlElement, host: Host) -> u32 {
         mounted.push(Mounted {
             number,
             live,
-            _screens: Box::new(screens),
+            _owner: owner,
         });
     });
     number

@@ -1,4 +1,4 @@
-//! The checkout's screens: Leptos, client-side, compiled to WebAssembly.
+//! The checkout's screens: Leptos' signals, client-side, compiled to WebAssembly.
 //!
 //! The server sends the whole view of an order; a [`phase::Phase`] follows from it, and each screen is a function of
 //! its phase. Only `element`, `api` and `live` touch the network, timers and events of the document. Nothing here
@@ -29,6 +29,8 @@ pub mod wording;
 
 #[cfg(target_arch = "wasm32")]
 mod api;
+#[cfg(target_arch = "wasm32")]
+mod browser;
 #[cfg(target_arch = "wasm32")]
 mod checkout;
 #[cfg(target_arch = "wasm32")]

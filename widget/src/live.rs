@@ -9,13 +9,14 @@ use std::rc::Rc;
 
 use checkout_api::{ErrorCode, OrderView};
 use js_sys::{Date, Function, Math, Reflect, Uint8Array};
-use leptos::prelude::*;
+use reactive_graph::prelude::*;
 use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast as _, JsValue};
 use wasm_bindgen_futures::JsFuture;
-use web_sys::{AbortController, EventTarget, VisibilityState, Window};
+use web_sys::{AbortController, EventTarget, VisibilityState};
 
 use crate::api::{Problem, read_order};
+use crate::browser::{document, window};
 use crate::checkout::Checkout;
 use crate::event_stream::EventStream;
 use crate::pace;
@@ -305,15 +306,11 @@ async fn follow(checkout: Checkout, controller: &AbortController) -> Result<(), 
     }
 }
 
-fn window() -> Window {
-    leptos::tachys::dom::window()
-}
-
 fn wake_targets() -> impl Iterator<Item = (EventTarget, &'static str)> {
     WAKE_EVENTS.into_iter().map(|event| {
         // `visibilitychange` is the document's and rises no further in older browsers.
         let target: EventTarget = if event == "visibilitychange" {
-            leptos::tachys::dom::document().into()
+            document().into()
         } else {
             window().into()
         };
@@ -326,7 +323,7 @@ fn function(closure: &Closure<dyn FnMut()>) -> &Function {
 }
 
 fn is_hidden() -> bool {
-    leptos::tachys::dom::document().visibility_state() == VisibilityState::Hidden
+    document().visibility_state() == VisibilityState::Hidden
 }
 
 /// The monotonic clock.

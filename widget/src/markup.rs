@@ -13,12 +13,13 @@
 use std::any::Any;
 use std::borrow::Cow;
 
-use leptos::prelude::*;
-use leptos::reactive::effect::RenderEffect;
+use reactive_graph::effect::RenderEffect;
+use reactive_graph::owner::StoredValue;
 use wasm_bindgen::JsCast as _;
 use wasm_bindgen::closure::Closure;
-use web_sys::{Document, Element, Event, Node};
+use web_sys::{Element, Event, Node};
 
+use crate::browser::document;
 use crate::parts;
 
 /// The namespace of drawings.
@@ -95,10 +96,6 @@ fn follow(mut work: Box<dyn FnMut()>) {
 /// Frees `thing` with the owner at work.
 fn keep(thing: Box<dyn Any>) {
     StoredValue::new_local(thing);
-}
-
-fn document() -> Document {
-    leptos::tachys::dom::document()
 }
 
 impl Tag {

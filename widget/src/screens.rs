@@ -19,13 +19,16 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use checkout_api::OrderView;
-use leptos::prelude::*;
+use reactive_graph::graph::untrack;
+use reactive_graph::prelude::*;
 use wasm_bindgen::JsCast as _;
 use web_sys::{HtmlElement, HtmlInputElement, Node};
 
+use crate::browser::document;
 use crate::checkout::{Checkout, remember};
 use crate::markup::{Tag, live, live_text, nothing, tag, text};
 use crate::phase::Phase;
+use crate::task::later;
 
 /// Everything.
 pub(crate) fn all(checkout: Checkout) -> Node {
@@ -99,7 +102,7 @@ fn screen(checkout: Checkout, phase: Phase) -> Node {
 /// Moves the focus to the heading of a new screen, unless the customer is busy elsewhere on the shop's page; answers
 /// whether it does.
 fn focus_heading(checkout: Checkout) -> bool {
-    let document = leptos::tachys::dom::document();
+    let document = document();
     let elsewhere = document.active_element().is_some_and(|element| {
         element.tag_name() != "BODY" && !element.tag_name().starts_with("FLORIN-")
     });
@@ -113,7 +116,7 @@ fn focus_heading(checkout: Checkout) -> bool {
 
 /// Moves the focus to the first that a selector finds, once it is there.
 fn focus(checkout: Checkout, selector: String) {
-    request_animation_frame(move || {
+    later(0, move || {
         let found = checkout
             .parts()
             .and_then(|parts| parts.root.query_selector(&selector).ok().flatten());

@@ -2,10 +2,12 @@
 
 use core::future::Future;
 use core::pin::Pin;
-use core::time::Duration;
 
-use leptos::prelude::set_timeout;
+use wasm_bindgen::JsCast as _;
+use wasm_bindgen::closure::Closure;
 use wasm_bindgen_futures::spawn_local;
+
+use crate::browser::window;
 
 /// Runs `work` until it ends. Boxed, so that the machinery of tasks exists once and not once for each kind of work.
 pub(crate) fn spawn(work: impl Future<Output = ()> + 'static) {
@@ -13,8 +15,13 @@ pub(crate) fn spawn(work: impl Future<Output = ()> + 'static) {
     spawn_local(work);
 }
 
-/// Does `work` after a pause. Boxed for the same reason.
-pub(crate) fn later(pause: Duration, work: impl FnOnce() + 'static) {
-    let work: Box<dyn FnOnce()> = Box::new(work);
-    set_timeout(work, pause);
+/// Does `work` after a pause, once what is at work now has ended. Boxed for the same reason.
+pub(crate) fn later(pause_ms: i32, work: impl FnOnce() + 'static) {
+    later_of(pause_ms, Box::new(work));
+}
+
+fn later_of(pause_ms: i32, work: Box<dyn FnOnce()>) {
+    let work = Closure::once_into_js(work);
+    let _ = window()
+        .set_timeout_with_callback_and_timeout_and_arguments_0(work.unchecked_ref(), pause_ms);
 }

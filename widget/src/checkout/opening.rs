@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use checkout_api::{DonationView, Fields as _};
-use leptos::prelude::*;
+use reactive_graph::prelude::*;
 
 use super::{Checkout, Quotes};
 use crate::api::{Problem, read_order, refusal};

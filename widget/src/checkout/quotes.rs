@@ -1,10 +1,10 @@
 //! The prices on offer, and the customer's choice among them.
 
 use std::rc::Rc;
-use std::time::Duration;
 
 use checkout_api::Quote;
-use leptos::prelude::*;
+use reactive_graph::graph::untrack;
+use reactive_graph::prelude::*;
 
 use super::{Checkout, Parts};
 use crate::home_coin::is_guest;
@@ -12,7 +12,7 @@ use crate::live::now_ms;
 use crate::task::{later, spawn};
 
 /// How long the page notes that prices have moved.
-const FRESH_FOR: Duration = Duration::from_secs(6);
+const FRESH_FOR_MS: i32 = 6_000;
 /// A screen reader is told no more often.
 const SAID_EVERY_MS: u64 = 60_000;
 
@@ -142,7 +142,7 @@ impl Checkout {
         let past = move || {
             let _ = self.fresh.try_set(false);
         };
-        later(FRESH_FOR, past);
+        later(FRESH_FOR_MS, past);
     }
 
     /// Opens another attempt in the same asset at today's price; offers the choice when it is not to be had.

@@ -1,10 +1,10 @@
 //! What the proxy says, told to the screens, the shop's page and a screen reader.
 
-use core::time::Duration;
 use std::rc::Rc;
 
 use checkout_api::{ErrorCode, OrderView};
-use leptos::prelude::*;
+use reactive_graph::graph::untrack;
+use reactive_graph::prelude::*;
 
 use super::Checkout;
 use crate::announcing;
@@ -14,7 +14,7 @@ use crate::phase::Phase;
 use crate::task::later;
 
 /// How long the page says that the connection is back.
-const BACK_FOR: Duration = Duration::from_secs(6);
+const BACK_FOR_MS: i32 = 6_000;
 
 impl Checkout {
     /// Shows the order as the server describes it.
@@ -56,7 +56,7 @@ impl Checkout {
             let over = move || {
                 let _ = self.back.try_set(false);
             };
-            later(BACK_FOR, over);
+            later(BACK_FOR_MS, over);
         }
         let is_past = self.problem.with_untracked(|problem| match problem {
             Some(Problem::Network) => true,

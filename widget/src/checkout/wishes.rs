@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use checkout_api::{MarkPaid, OpenAttempt};
-use leptos::prelude::*;
+use reactive_graph::prelude::*;
 
 use super::Checkout;
 use crate::json::Parsed;

@@ -8,7 +8,7 @@ mod network;
 mod option;
 
 use checkout_api::Quote;
-use leptos::prelude::*;
+use reactive_graph::prelude::*;
 use web_sys::Node;
 
 use self::field::Field;

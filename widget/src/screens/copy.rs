@@ -1,13 +1,18 @@
 //! A button that copies a text and says so in its own place, without changing its width.
 
-use leptos::prelude::*;
+use reactive_graph::prelude::*;
+use reactive_graph::signal::RwSignal;
 use wasm_bindgen::{JsCast as _, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Clipboard, Element, Node};
 
+use crate::browser::window;
 use crate::checkout::Checkout;
 use crate::markup::tag;
 use crate::task::{later, spawn};
+
+/// How long the button says that it has copied.
+const COPIED_FOR_MS: i32 = 2_000;
 
 /// Where the text to copy is shown, by class: selected when the clipboard is out of reach.
 #[derive(Clone, Copy)]
@@ -33,7 +38,7 @@ pub(super) fn button(checkout: Checkout, shown: Shown, value: String, label: Str
             if write(&value).await {
                 let _ = copied.try_set(true);
                 checkout.say(checkout.word("copied"));
-                later(core::time::Duration::from_secs(2), move || {
+                later(COPIED_FOR_MS, move || {
                     let _ = copied.try_set(false);
                 });
             } else {

@@ -2,7 +2,7 @@
 //! and by which reference.
 
 use checkout_api::{Flow, OrderView};
-use leptos::prelude::*;
+use reactive_graph::prelude::*;
 use web_sys::Node;
 
 use crate::checkout::Checkout;

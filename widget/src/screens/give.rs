@@ -3,7 +3,9 @@
 use std::rc::Rc;
 
 use checkout_api::{DonationView, ErrorCode};
-use leptos::prelude::*;
+use reactive_graph::computed::Memo;
+use reactive_graph::prelude::*;
+use reactive_graph::signal::RwSignal;
 use web_sys::Node;
 
 use crate::api::Problem;

@@ -3,7 +3,7 @@
 //! Only an address that the proxy has checked is gone to. What its customer did there, and where the page sends them
 //! afterwards, proves nothing: this screen stays until the proxy says otherwise.
 
-use leptos::prelude::*;
+use reactive_graph::prelude::*;
 use web_sys::Node;
 
 use crate::checkout::Checkout;

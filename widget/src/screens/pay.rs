@@ -1,6 +1,7 @@
 //! Sending the payment.
 
-use leptos::prelude::*;
+use reactive_graph::computed::Memo;
+use reactive_graph::prelude::*;
 use web_sys::Node;
 
 use crate::checkout::{Checkout, remember};

@@ -1,7 +1,8 @@
 //! Waiting for the chain.
 
 use checkout_api::Confirmations;
-use leptos::prelude::*;
+use reactive_graph::computed::Memo;
+use reactive_graph::prelude::*;
 use web_sys::Node;
 
 use crate::block_time::{Estimate, estimate};

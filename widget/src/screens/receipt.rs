@@ -1,7 +1,7 @@
 //! The receipt: on the screen a button, on paper all there is.
 
 use checkout_api::{Environment, Fields as _, OrderView};
-use leptos::prelude::*;
+use reactive_graph::prelude::*;
 use web_sys::Node;
 
 use crate::checkout::Checkout;

@@ -1,10 +1,12 @@
 //! Before there is an order: waiting for it, and what to do when it cannot be had.
 
 use checkout_api::ErrorCode;
-use leptos::prelude::*;
+use reactive_graph::graph::untrack;
+use reactive_graph::prelude::*;
 use web_sys::Node;
 
 use crate::api::Problem;
+use crate::browser::window;
 use crate::checkout::Checkout;
 use crate::markup::{live, live_text, tag};
 
@@ -59,7 +61,7 @@ pub(super) fn show(checkout: Checkout) -> Node {
 
 fn reload() {
     // Refused only to a page that may not go anywhere.
-    let _ = leptos::tachys::dom::window().location().reload();
+    let _ = window().location().reload();
 }
 
 /// What happened in the customer's words, and the reference to quote.

@@ -3,7 +3,8 @@
 use std::rc::Rc;
 
 use checkout_api::{Environment, OrderView, Status, StoreView};
-use leptos::prelude::*;
+use reactive_graph::graph::untrack;
+use reactive_graph::prelude::*;
 use web_sys::Node;
 
 use crate::checkout::{Checkout, remember};

@@ -11,9 +11,8 @@ use anyhow::Context as _;
 use crate::program::Program;
 use crate::workspace::Workspace;
 
-/// Beside those of `.cargo/config.toml`, which these replace.
-const RUSTFLAGS: &str = "--cfg erase_components -Zunstable-options -Cpanic=immediate-abort \
-                         -Zlocation-detail=none -Zfmt-debug=none";
+const RUSTFLAGS: &str =
+    "-Zunstable-options -Cpanic=immediate-abort -Zlocation-detail=none -Zfmt-debug=none";
 
 /// What cargo and rustc are told by their environment.
 const SETTINGS: [(&str, &str); 4] = [

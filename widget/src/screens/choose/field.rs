@@ -1,10 +1,9 @@
 //! The search among many assets.
 
-use std::time::Duration;
-
 use checkout_api::Quote;
 use js_sys::Reflect;
-use leptos::prelude::*;
+use reactive_graph::prelude::*;
+use reactive_graph::signal::RwSignal;
 use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast as _, JsValue};
 use web_sys::{Event, HtmlInputElement, Node};
@@ -20,7 +19,7 @@ use super::paragraph;
 /// More assets than fit a glance.
 const MANY: usize = 6;
 /// A screen reader is told how many are left once the customer has stopped typing for so long.
-const PAUSE: Duration = Duration::from_millis(600);
+const PAUSE_MS: i32 = 600;
 
 /// What is searched for.
 #[derive(Clone, Copy)]
@@ -106,7 +105,7 @@ impl Field {
             };
             checkout.say(found);
         };
-        later(PAUSE, say);
+        later(PAUSE_MS, say);
     }
 
     fn found(self, checkout: Checkout) -> usize {

@@ -1,7 +1,8 @@
 //! The network of an asset that lives on several, confirmed before an address is asked for.
 
 use checkout_api::Quote;
-use leptos::prelude::*;
+use reactive_graph::graph::untrack;
+use reactive_graph::prelude::*;
 use web_sys::Node;
 
 use crate::checkout::Checkout;

@@ -4,7 +4,8 @@ use std::mem;
 use std::rc::Rc;
 
 use checkout_api::{Quote, Unavailable};
-use leptos::prelude::*;
+use reactive_graph::graph::untrack;
+use reactive_graph::prelude::*;
 use web_sys::Node;
 
 use crate::checkout::{Checkout, remember};
