@@ -1,20 +1,13 @@
 //! The paying journey in each engine that everybody's browser is built on, from a shop of another site.
 
 use serde_json::{Value, json};
-use tests::{Browser, Engine, Look, Site, Wishes, World, eventually};
+use tests::{Browser, Engine, Look, Site, World, eventually};
 
-use crate::journeys::the_order;
+use crate::journeys::{another_site, the_order};
 
 /// A shop whose page shows the checkout, and notes what it is told.
 async fn shop(display: &str) -> (Site, World, String) {
-    let site = Site::open().await;
-    // Another site than the proxy's: the frame is a stranger's there, and gets a stranger's storage.
-    let url = site.url().replace("127.0.0.1", "localhost");
-    let wishes = Wishes {
-        origins: vec![url.clone()],
-        ..Wishes::default()
-    };
-    let world = World::start_with(wishes).await;
+    let (site, world, url) = another_site().await;
     let proxy = world.proxy_url();
     site.shows(
         "",

@@ -2,20 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use tests::{Browser, Site, Wishes, World};
+use tests::Browser;
 
-use crate::journeys::the_order;
+use crate::journeys::{another_site, the_order};
 
 /// The origins that are asked for while somebody buys in this display; the shop's page has `extra` in it.
 async fn asked_while_buying(display: &str, extra: &str) -> (BTreeSet<String>, [String; 2]) {
-    let site = Site::open().await;
     // Not the proxy's host, so that the log tells apart what either page asks for.
-    let shop = site.url().replace("127.0.0.1", "localhost");
-    let wishes = Wishes {
-        origins: vec![shop.clone()],
-        ..Wishes::default()
-    };
-    let world = World::start_with(wishes).await;
+    let (site, world, shop) = another_site().await;
     let proxy = world.proxy_url();
     site.shows(
         "",

@@ -1,7 +1,19 @@
 //! Steps that many journeys share.
 
 use serde_json::Value;
-use tests::{Browser, Checkout, World};
+use tests::{Browser, Checkout, Site, Wishes, World};
+
+/// A page of another site than the proxy's, by its address, and a world whose store lets it in: the checkout's frame is a
+/// stranger's there, and gets a stranger's storage.
+pub(crate) async fn another_site() -> (Site, World, String) {
+    let site = Site::open().await;
+    let url = site.url().replace("127.0.0.1", "localhost");
+    let wishes = Wishes {
+        origins: vec![url.clone()],
+        ..Wishes::default()
+    };
+    (site, World::start_with(wishes).await, url)
+}
 
 /// The invoice that is shown is paid and confirmed, and the order is paid.
 pub(crate) async fn pays_in_full(world: &World, checkout: &Checkout) {

@@ -190,13 +190,16 @@ impl Browser {
         let script = "arguments[0].scrollIntoView({ block: 'center', behavior: 'instant' })";
         self.runs(script, &[found.to_json().expect("an element is JSON")])
             .await;
-        let picture = match self.engine {
-            // Of an element in a frame its driver takes a black picture; the page has only one code anyway.
-            Engine::WebKit => self.tab.screenshot_as_png().await,
-            Engine::Chromium | Engine::Firefox => found.screenshot_as_png().await,
-        };
-        let picture = picture.expect("it can be seen");
-        scan(&picture, &self.folder.file("code.png"))
+        // WebKit paints a frame some time after its scripts have drawn it.
+        eventually("a QR code that can be read", async || {
+            let picture = match self.engine {
+                // Of an element in a frame its driver takes a black picture; the page has only one code anyway.
+                Engine::WebKit => self.tab.screenshot_as_png().await,
+                Engine::Chromium | Engine::Firefox => found.screenshot_as_png().await,
+            };
+            scan(&picture.ok()?, &self.folder.file("code.png"))
+        })
+        .await
     }
 
     /// What the clipboard holds.

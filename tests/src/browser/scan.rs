@@ -5,8 +5,9 @@ use std::process::Command;
 
 use super::engine::program;
 
-/// The text of the one QR code in a picture.
-pub(super) fn scan(picture: &[u8], file: &Path) -> String {
+/// The text of the one QR code in a picture. One in which none can be read is kept among the temporary files, to be
+/// looked at.
+pub(super) fn scan(picture: &[u8], file: &Path) -> Option<String> {
     std::fs::write(file, picture).expect("the folder is writable");
     let mut zbar = Command::new(program("zbarimg", "zbar-tools"));
     zbar.args(["--quiet", "--raw", "-Sdisable", "-Sqrcode.enable"])
@@ -17,7 +18,7 @@ pub(super) fn scan(picture: &[u8], file: &Path) -> String {
     if text.is_empty() {
         let kept = std::env::temp_dir().join("florin-unreadable-code.png");
         let _ = std::fs::copy(file, &kept);
-        panic!("no QR code can be read in {}", kept.display());
+        return None;
     }
-    text
+    Some(text)
 }
