@@ -17,6 +17,7 @@ mod compress;
 mod fingerprint;
 mod package;
 mod scripts;
+mod shrink;
 mod strip_css;
 mod strip_html;
 
@@ -48,6 +49,7 @@ pub(crate) fn make(workspace: &Workspace) -> anyhow::Result<()> {
     let watch = Stopwatch::start();
     let built = workspace.target.join("widget-trunk");
     compile::widget(workspace, &folders, &built)?;
+    shrink::shrink(workspace, &folders, &built)?;
     let minify = |script: &str, kind| scripts::minify(workspace, script, kind);
     let files = package::files(&workspace.root, &built, &minify)?;
     package::write(&dist, &files)?;

@@ -1,0 +1,147 @@
+//! Between compiler and package: Binaryen makes the module small, and the names by which the module and its glue know
+//! each other become short.
+//!
+//! wasm-bindgen names each function after what it does, with a hash that nothing can compress, and each name stands in
+//! both files. Nobody else reads them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail, ensure};
+
+use crate::program::Program;
+use crate::workspace::Workspace;
+
+/// Twice, since each round leaves something for the next; a third finds nothing. What the module says of its compiler,
+/// and of the features that Binaryen has to know, is for tools alone.
+const PASSES: [&str; 5] = [
+    "-Oz",
+    "-Oz",
+    "--minify-imports-and-exports-and-modules",
+    "--strip-producers",
+    "--strip-target-features",
+];
+
+/// What Binaryen calls the one module that the program imports from, and what wasm-bindgen called it.
+const GLUE_NAMES: [&str; 2] = ["\"a\"", "\"./widget_bg.js\""];
+
+/// Makes `widget_bg.wasm` and `widget.js` in the folder `built` smaller, with the `tools` in front of all others.
+///
+/// # Errors
+/// wasm-opt refuses the module, or the glue does not have the names of the module.
+pub(super) fn shrink(workspace: &Workspace, tools: &[PathBuf], built: &Path) -> anyhow::Result<()> {
+    let (module, glue) = (built.join("widget_bg.wasm"), built.join("widget.js"));
+    let said = Program::new("wasm-opt", workspace)
+        .path_first(tools)?
+        .args(PASSES)
+        .args([&module])
+        .arg_path("--output", &module)
+        .output()
+        .context("the WebAssembly module cannot be made smaller")?;
+    let names = said.lines().filter_map(|line| line.split_once(" => "));
+    let reading = || format!("{} cannot be read", glue.display());
+    let long = fs::read_to_string(&glue).with_context(reading)?;
+    fs::write(&glue, rename(&long, &names.collect())?)
+        .with_context(|| format!("{} cannot be written", glue.display()))
+}
+
+/// The glue with the short `names` for the long ones. What the module imports is a member `long: function` of one
+/// object; what it exports is `wasm.long`.
+///
+/// # Errors
+/// The glue asks the module for what it does not have, or lacks what the module asks for.
+fn rename(glue: &str, names: &BTreeMap<&str, &str>) -> anyhow::Result<String> {
+    let [short, long] = GLUE_NAMES;
+    let is_of_a_name = |letter: char| letter.is_alphanumeric() || "_$".contains(letter);
+    let (mut out, mut rest) = (String::with_capacity(glue.len()), glue);
+    let mut renamed = BTreeSet::new();
+    while let Some(start) = rest.find(is_of_a_name) {
+        let (between, tail) = rest.split_at(start);
+        let end = tail.find(|letter| !is_of_a_name(letter));
+        let (name, tail) = tail.split_at(end.unwrap_or(tail.len()));
+        out.push_str(between);
+        let is_export = out.ends_with("wasm.");
+        let short = names
+            .get(name)
+            .filter(|_| is_export || tail.starts_with(": function"));
+        ensure!(
+            short.is_some() || !is_export,
+            "the glue calls {name}, which the module does not export: wasm-bindgen or wasm-opt has changed"
+        );
+        renamed.extend(short.map(|_| name));
+        out.push_str(short.unwrap_or(&name));
+        rest = tail;
+    }
+    out.push_str(rest);
+    let lacking = names
+        .keys()
+        .find(|name| name.starts_with("__wbg_") && !renamed.contains(*name));
+    if let Some(name) = lacking {
+        bail!(
+            "the glue has no {name}, which the module imports: wasm-bindgen or wasm-opt has changed"
+        );
+    }
+    ensure!(
+        out.contains(long),
+        "the glue does not call itself {long}: wasm-bindgen has changed"
+    );
+    Ok(out.replace(long, short))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GLUE: &str = r#"const import0 = {
+    __proto__: null,
+    __wbg_abort_f8d1589eb0c65ee2: function(arg0) { arg0.abort(); },
+};
+return { "./widget_bg.js": import0 };
+export function mount(root) { return wasm.mount(root); }
+take(wasm.memory.buffer, wasm.__wbindgen_malloc);
+"#;
+
+    fn names() -> BTreeMap<&'static str, &'static str> {
+        BTreeMap::from([
+            ("__wbg_abort_f8d1589eb0c65ee2", "a"),
+            ("__wbindgen_malloc", "b"),
+            ("memory", "c"),
+            ("mount", "d"),
+            ("main", "e"),
+        ])
+    }
+
+    #[test]
+    fn imports_and_exports_become_short_and_nothing_else() {
+        let expected = r#"const import0 = {
+    __proto__: null,
+    a: function(arg0) { arg0.abort(); },
+};
+return { "a": import0 };
+export function mount(root) { return wasm.d(root); }
+take(wasm.c.buffer, wasm.b);
+"#;
+        assert_eq!(rename(GLUE, &names()).unwrap(), expected);
+    }
+
+    #[test]
+    fn glue_that_lacks_an_import_is_refused() {
+        let glue = GLUE.replace("abort_f8", "stop_f8");
+        let error = rename(&glue, &names()).unwrap_err().to_string();
+        assert!(error.contains("__wbg_abort_f8d1589eb0c65ee2"), "{error}");
+    }
+
+    #[test]
+    fn glue_that_calls_what_is_not_exported_is_refused() {
+        let glue = GLUE.replace("wasm.mount", "wasm.begin");
+        let error = rename(&glue, &names()).unwrap_err().to_string();
+        assert!(error.contains("begin"), "{error}");
+    }
+
+    #[test]
+    fn glue_of_another_name_is_refused() {
+        let glue = GLUE.replace("widget_bg", "other");
+        assert!(rename(&glue, &names()).is_err());
+    }
+}
