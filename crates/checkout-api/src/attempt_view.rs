@@ -2,7 +2,7 @@
 
 use money::AmountText;
 
-use crate::fields::{amount, flag, maybe_amount, number, text};
+use crate::fields::Reader;
 use crate::{Fields, Unreadable};
 
 /// One invoice of the payment service, checked by the proxy, as its customer sees it.
@@ -66,36 +66,47 @@ pub struct Confirmations {
     pub required: u32,
 }
 
+impl Confirmations {
+    fn read(fields: &impl Fields) -> Result<Self, Unreadable> {
+        let read = Reader::new(fields);
+        let confirmations = Self {
+            count: read.number("count"),
+            required: read.number("required"),
+        };
+        read.end(confirmations)
+    }
+}
+
 impl AttemptView {
     /// Reads an attempt.
     ///
     /// # Errors
     /// [`Unreadable`] names the first member that is missing or not of its type.
     pub fn read(fields: &impl Fields) -> Result<Self, Unreadable> {
-        let confirmations = fields.object("confirmations").map(|fields| {
-            let (count, required) = (number(&fields, "count")?, number(&fields, "required")?);
-            Ok(Confirmations { count, required })
-        });
-        Ok(Self {
-            crypto_code: text(fields, "crypto_code")?,
-            asset: text(fields, "asset")?,
-            network: text(fields, "network")?,
-            address: text(fields, "address")?,
-            qr_string: text(fields, "qr_string")?,
-            amount_in_crypto: amount(fields, "amount_in_crypto")?,
-            amount_in_usd: amount(fields, "amount_in_usd")?,
-            amount_in_local_currency: amount(fields, "amount_in_local_currency")?,
-            local_currency_code: text(fields, "local_currency_code")?,
-            expires_in_seconds: number(fields, "expires_in_seconds")?,
-            lifetime_seconds: number(fields, "lifetime_seconds")?,
-            warnings: fields.texts("warnings").ok_or(Unreadable("warnings"))?,
-            marked_as_paid: flag(fields, "marked_as_paid")?,
-            received_in_crypto: amount(fields, "received_in_crypto")?,
-            remaining_in_crypto: amount(fields, "remaining_in_crypto")?,
-            excess_in_crypto: maybe_amount(fields, "excess_in_crypto")?,
+        let read = Reader::new(fields);
+        let confirmations = fields.object("confirmations");
+        let confirmations = confirmations.map(|fields| Confirmations::read(&fields));
+        let attempt = Self {
+            crypto_code: read.text("crypto_code"),
+            asset: read.text("asset"),
+            network: read.text("network"),
+            address: read.text("address"),
+            qr_string: read.text("qr_string"),
+            amount_in_crypto: read.amount("amount_in_crypto"),
+            amount_in_usd: read.amount("amount_in_usd"),
+            amount_in_local_currency: read.amount("amount_in_local_currency"),
+            local_currency_code: read.text("local_currency_code"),
+            expires_in_seconds: read.number("expires_in_seconds"),
+            lifetime_seconds: read.number("lifetime_seconds"),
+            warnings: read.texts("warnings"),
+            marked_as_paid: read.flag("marked_as_paid"),
+            received_in_crypto: read.amount("received_in_crypto"),
+            remaining_in_crypto: read.amount("remaining_in_crypto"),
+            excess_in_crypto: read.maybe_amount("excess_in_crypto"),
             confirmations: confirmations.transpose()?,
             transaction_hash: fields.text("transaction_hash"),
             explorer_url: fields.text("explorer_url"),
-        })
+        };
+        read.end(attempt)
     }
 }

@@ -2,7 +2,7 @@
 
 use money::AmountText;
 
-use crate::fields::{amount, text};
+use crate::fields::Reader;
 use crate::{Environment, Fields, StoreView, Unreadable};
 
 /// What a checkout shows while it asks for the amount. Whether one fits, the proxy says when it opens the order.
@@ -33,20 +33,18 @@ impl DonationView {
     /// # Errors
     /// [`Unreadable`] names the first member that is missing or not of its type.
     pub fn read(fields: &impl Fields) -> Result<Self, Unreadable> {
-        const SUGGESTED: Unreadable = Unreadable("suggested");
-        let mut suggested = Vec::new();
-        // A loop, since collecting results would cost every customer half a kilobyte.
-        for text in fields.texts("suggested").ok_or(SUGGESTED)? {
-            suggested.push(AmountText::parse(&text).map_err(|_| SUGGESTED)?);
-        }
-        Ok(Self {
-            environment: Environment::read(fields)?,
-            store: StoreView::read(fields)?,
-            title: text(fields, "title")?,
-            currency: text(fields, "currency")?,
-            min: amount(fields, "min")?,
-            max: amount(fields, "max")?,
-            suggested,
-        })
+        let read = Reader::new(fields);
+        let environment = read.word("environment", &Environment::ALL)?;
+        let store = StoreView::read(fields)?;
+        let donation = Self {
+            environment,
+            store,
+            title: read.text("title"),
+            currency: read.text("currency"),
+            min: read.amount("min"),
+            max: read.amount("max"),
+            suggested: read.amounts("suggested"),
+        };
+        read.end(donation)
     }
 }

@@ -8,7 +8,7 @@ use money::AmountText;
 
 #[cfg(feature = "server")]
 use self::any_door::AnyDoor;
-use crate::fields::text;
+use crate::fields::Reader;
 use crate::json::Object;
 use crate::{Fields, OrderView, Unreadable};
 
@@ -156,9 +156,11 @@ impl Opened {
     /// [`Unreadable`] names the first member that is missing or not of its type.
     pub fn read(fields: &impl Fields) -> Result<Self, Unreadable> {
         let order = fields.object("order").ok_or(Unreadable("order"))?;
-        Ok(Self {
-            client_token: text(fields, "client_token")?,
+        let read = Reader::new(fields);
+        let opened = Self {
             order: OrderView::read(&order)?,
-        })
+            client_token: read.text("client_token"),
+        };
+        read.end(opened)
     }
 }

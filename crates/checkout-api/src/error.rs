@@ -1,6 +1,6 @@
 //! The closed list of refusals.
 
-use crate::fields::text;
+use crate::fields::Reader;
 use crate::{Fields, Unreadable};
 
 macro_rules! error_codes {
@@ -29,7 +29,7 @@ macro_rules! error_codes {
             }
 
             fn parse(word: &str) -> Option<Self> {
-                match word { $($word => Some(Self::$name),)+ _ => None }
+                Self::ALL.iter().copied().find(|code| code.as_str() == word)
             }
         }
     };
@@ -116,10 +116,12 @@ impl ErrorBody {
     /// [`Unreadable`] when it is not one.
     pub fn read(fields: &impl Fields) -> Result<Self, Unreadable> {
         let error = fields.object("error").ok_or(Unreadable("error"))?;
-        Ok(Self {
-            code: ErrorCode::parse(&text(&error, "code")?),
-            message: text(&error, "message")?,
+        let read = Reader::new(&error);
+        let body = Self {
+            code: ErrorCode::parse(&read.text("code")),
+            message: read.text("message"),
             request_id: error.text("request_id"),
-        })
+        };
+        read.end(body)
     }
 }

@@ -1,5 +1,6 @@
 //! Reading JSON without knowing who parsed it: the browser's own parser in the widget, `serde_json` in tests.
 
+use core::cell::Cell;
 use core::fmt;
 
 use money::AmountText;
@@ -30,29 +31,91 @@ impl fmt::Display for Unreadable {
 
 impl core::error::Error for Unreadable {}
 
-pub(crate) fn text(fields: &impl Fields, key: &'static str) -> Result<String, Unreadable> {
-    fields.text(key).ok_or(Unreadable(key))
+/// Reads one object's members, and remembers the first that cannot be read.
+///
+/// Whoever reads looks once, at the end, instead of giving up at each member: a way out of every line, each freeing
+/// what was read until then, would be half of all the code that reads.
+pub(crate) struct Reader<'a, F> {
+    fields: &'a F,
+    unreadable: Cell<Option<&'static str>>,
 }
 
-pub(crate) fn number(fields: &impl Fields, key: &'static str) -> Result<u32, Unreadable> {
-    fields.number(key).ok_or(Unreadable(key))
-}
+impl<'a, F: Fields> Reader<'a, F> {
+    pub(crate) fn new(fields: &'a F) -> Self {
+        Self {
+            fields,
+            unreadable: Cell::new(None),
+        }
+    }
 
-pub(crate) fn flag(fields: &impl Fields, key: &'static str) -> Result<bool, Unreadable> {
-    fields.flag(key).ok_or(Unreadable(key))
-}
+    pub(crate) fn text(&self, key: &'static str) -> String {
+        self.or_empty(key, self.fields.text(key))
+    }
 
-pub(crate) fn amount(fields: &impl Fields, key: &'static str) -> Result<AmountText, Unreadable> {
-    AmountText::parse(&text(fields, key)?).map_err(|_| Unreadable(key))
-}
+    pub(crate) fn texts(&self, key: &'static str) -> Vec<String> {
+        self.or_empty(key, self.fields.texts(key))
+    }
 
-/// An amount that may be absent, but is an amount when it is there.
-pub(crate) fn maybe_amount(
-    fields: &impl Fields,
-    key: &'static str,
-) -> Result<Option<AmountText>, Unreadable> {
-    fields
-        .text(key)
-        .map(|text| AmountText::parse(&text).map_err(|_| Unreadable(key)))
-        .transpose()
+    pub(crate) fn number(&self, key: &'static str) -> u32 {
+        self.or_empty(key, self.fields.number(key))
+    }
+
+    pub(crate) fn flag(&self, key: &'static str) -> bool {
+        self.or_empty(key, self.fields.flag(key))
+    }
+
+    pub(crate) fn amount(&self, key: &'static str) -> AmountText {
+        let amount = self.fields.text(key).and_then(AmountText::accept);
+        self.or_empty(key, amount)
+    }
+
+    pub(crate) fn amounts(&self, key: &'static str) -> Vec<AmountText> {
+        let texts = self.texts(key).into_iter();
+        texts
+            .map(|text| self.or_empty(key, AmountText::accept(text)))
+            .collect()
+    }
+
+    /// An amount that may be absent, but is an amount when it is there.
+    pub(crate) fn maybe_amount(&self, key: &'static str) -> Option<AmountText> {
+        let text = self.fields.text(key)?;
+        Some(self.or_empty(key, AmountText::accept(text)))
+    }
+
+    /// One of the words of a closed list. There is no empty one, so this is to be read first.
+    pub(crate) fn word<T: Copy>(
+        &self,
+        key: &'static str,
+        known: &[(T, &str)],
+    ) -> Result<T, Unreadable> {
+        self.maybe_word(key, known)?.ok_or(Unreadable(key))
+    }
+
+    /// A word that may be absent, but is of its list when it is there.
+    pub(crate) fn maybe_word<T: Copy>(
+        &self,
+        key: &'static str,
+        known: &[(T, &str)],
+    ) -> Result<Option<T>, Unreadable> {
+        let Some(word) = self.fields.text(key) else {
+            return Ok(None);
+        };
+        let known = known.iter().find(|(_, known)| *known == word);
+        known.map(|(value, _)| Some(*value)).ok_or(Unreadable(key))
+    }
+
+    /// What was read, if all of it could be.
+    pub(crate) fn end<T>(self, read: T) -> Result<T, Unreadable> {
+        match self.unreadable.get() {
+            None => Ok(read),
+            Some(key) => Err(Unreadable(key)),
+        }
+    }
+
+    fn or_empty<T: Default>(&self, key: &'static str, value: Option<T>) -> T {
+        value.unwrap_or_else(|| {
+            self.unreadable.set(self.unreadable.get().or(Some(key)));
+            T::default()
+        })
+    }
 }

@@ -1,7 +1,5 @@
 //! Writing the few small requests of the browser as JSON.
 
-use core::fmt::Write as _;
-
 /// One JSON object under construction; members come in the order in which they are added.
 pub(crate) struct Object(String);
 
@@ -25,7 +23,7 @@ impl Object {
 
     pub(crate) fn number(mut self, key: &str, value: u32) -> Self {
         self.key(key);
-        let _ = write!(self.0, "{value}");
+        self.0.push_str(&value.to_string());
         self
     }
 
@@ -50,12 +48,17 @@ impl Object {
                     self.0.push('\\');
                     self.0.push(char);
                 }
-                '\0'..='\x1f' => {
-                    let _ = write!(self.0, "\\u{:04x}", u32::from(char));
-                }
+                '\0'..='\x1f' => self.control(u32::from(char)),
                 _ => self.0.push(char),
             }
         }
         self.0.push('"');
+    }
+
+    /// Digit by digit: what `{:04x}` stands for would be downloaded for this alone.
+    fn control(&mut self, code: u32) {
+        let digits = [code >> 4, code & 15].map(|value| char::from_digit(value, 16));
+        self.0.push_str("\\u00");
+        self.0.extend(digits.into_iter().flatten());
     }
 }

@@ -2,7 +2,7 @@
 
 use money::AmountText;
 
-use crate::fields::{amount, flag, number, text};
+use crate::fields::Reader;
 use crate::{AttemptView, Fields, Status, ThemeTokens, Unreadable};
 
 /// Which money moves.
@@ -18,19 +18,15 @@ pub enum Environment {
 }
 
 impl Environment {
+    /// Every environment and its word on the wire.
+    pub const ALL: [(Self, &'static str); 2] =
+        [(Self::Test, "test"), (Self::Production, "production")];
+
     /// The word on the wire and in the configuration.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Test => "test",
             Self::Production => "production",
-        }
-    }
-
-    pub(crate) fn read(fields: &impl Fields) -> Result<Self, Unreadable> {
-        match text(fields, "environment")?.as_str() {
-            "test" => Ok(Self::Test),
-            "production" => Ok(Self::Production),
-            _ => Err(Unreadable("environment")),
         }
     }
 }
@@ -45,6 +41,11 @@ pub enum Flow {
     Custom,
     /// The payment service, on its own page.
     Hosted,
+}
+
+impl Flow {
+    /// Every flow and its word on the wire.
+    pub const ALL: [(Self, &'static str); 2] = [(Self::Custom, "custom"), (Self::Hosted, "hosted")];
 }
 
 /// A payment that came late to an order which is paid.
@@ -63,16 +64,6 @@ impl LatePayment {
     /// Every kind with its word.
     pub const ALL: [(Self, &'static str); 2] =
         [(Self::Counted, "counted"), (Self::Second, "second")];
-
-    fn read(fields: &impl Fields) -> Result<Option<Self>, Unreadable> {
-        let Some(word) = fields.text("late_payment") else {
-            return Ok(None);
-        };
-        let known = Self::ALL.into_iter().find(|(_, known)| *known == word);
-        known
-            .map(|(kind, _)| Some(kind))
-            .ok_or(Unreadable("late_payment"))
-    }
 }
 
 /// One order, whole: the widget is a function of this.
@@ -157,14 +148,16 @@ pub struct StoreView {
 
 impl StoreView {
     pub(crate) fn read(fields: &impl Fields) -> Result<Self, Unreadable> {
-        let store = fields.object("store").ok_or(Unreadable("store"))?;
-        Ok(Self {
-            id: text(&store, "id")?,
-            name: text(&store, "name")?,
-            support_url: store.text("support_url"),
-            theme: text(&store, "theme")?,
-            theme_tokens: ThemeTokens::read(&store),
-        })
+        let fields = fields.object("store").ok_or(Unreadable("store"))?;
+        let read = Reader::new(&fields);
+        let store = Self {
+            id: read.text("id"),
+            name: read.text("name"),
+            support_url: fields.text("support_url"),
+            theme: read.text("theme"),
+            theme_tokens: ThemeTokens::read(&fields),
+        };
+        read.end(store)
     }
 }
 
@@ -174,33 +167,37 @@ impl OrderView {
     /// # Errors
     /// [`Unreadable`] names the first member that is missing or not of its type.
     pub fn read(fields: &impl Fields) -> Result<Self, Unreadable> {
-        Ok(Self {
-            id: text(fields, "id")?,
-            version: number(fields, "version")?,
-            environment: Environment::read(fields)?,
-            store: StoreView::read(fields)?,
-            title: text(fields, "title")?,
-            amount: amount(fields, "amount")?,
-            currency: text(fields, "currency")?,
-            status: Status::parse(&text(fields, "status")?).ok_or(Unreadable("status"))?,
-            flow: match text(fields, "flow")?.as_str() {
-                "custom" => Flow::Custom,
-                "hosted" => Flow::Hosted,
-                _ => return Err(Unreadable("flow")),
-            },
+        let read = Reader::new(fields);
+        let environment = read.word("environment", &Environment::ALL)?;
+        let status = read.word("status", &Status::ALL)?;
+        let flow = read.word("flow", &Flow::ALL)?;
+        let late_payment = read.maybe_word("late_payment", &LatePayment::ALL)?;
+        let attempt = fields.object("attempt");
+        let attempt = attempt
+            .map(|fields| AttemptView::read(&fields))
+            .transpose()?;
+        let store = StoreView::read(fields)?;
+        let order = Self {
+            id: read.text("id"),
+            version: read.number("version"),
+            environment,
+            store,
+            title: read.text("title"),
+            amount: read.amount("amount"),
+            currency: read.text("currency"),
+            status,
+            flow,
             payment_process_url: fields.text("payment_process_url"),
-            reverted: flag(fields, "reverted")?,
-            late_payment: LatePayment::read(fields)?,
-            attempt: fields
-                .object("attempt")
-                .map(|fields| AttemptView::read(&fields))
-                .transpose()?,
+            reverted: read.flag("reverted"),
+            late_payment,
+            attempt,
             return_url: fields.text("return_url"),
-            can_open_attempt: flag(fields, "can_open_attempt")?,
-            delayed: flag(fields, "delayed")?,
+            can_open_attempt: read.flag("can_open_attempt"),
+            delayed: read.flag("delayed"),
             next_poll_seconds: fields.number("next_poll_seconds"),
             checked_seconds_ago: fields.number("checked_seconds_ago"),
-            as_of: text(fields, "as_of")?,
-        })
+            as_of: read.text("as_of"),
+        };
+        read.end(order)
     }
 }

@@ -2,7 +2,7 @@
 
 use money::AmountText;
 
-use crate::fields::{flag, maybe_amount, number, text};
+use crate::fields::Reader;
 use crate::{Fields, Unreadable};
 
 /// One line of the asset choice.
@@ -68,12 +68,6 @@ impl Unavailable {
         (Self::NotPriced, "not_priced"),
         (Self::UnknownAsset, "unknown_asset"),
     ];
-
-    fn parse(word: &str) -> Option<Self> {
-        Self::ALL
-            .into_iter()
-            .find_map(|(reason, known)| (known == word).then_some(reason))
-    }
 }
 
 impl Quote {
@@ -82,23 +76,22 @@ impl Quote {
     /// # Errors
     /// [`Unreadable`] names the first member that is missing or not of its type.
     pub fn read(fields: &impl Fields) -> Result<Self, Unreadable> {
-        let reason = fields
-            .text("reason")
-            .map(|word| Unavailable::parse(&word).ok_or(Unreadable("reason")))
-            .transpose()?;
-        Ok(Self {
-            crypto_code: text(fields, "crypto_code")?,
-            asset: text(fields, "asset")?,
-            asset_name: text(fields, "asset_name")?,
-            network: text(fields, "network")?,
-            amount_in_crypto: maybe_amount(fields, "amount_in_crypto")?,
-            amount_in_usd: maybe_amount(fields, "amount_in_usd")?,
-            min: maybe_amount(fields, "min")?,
-            max: maybe_amount(fields, "max")?,
-            available: flag(fields, "available")?,
+        let read = Reader::new(fields);
+        let reason = read.maybe_word("reason", &Unavailable::ALL)?;
+        let quote = Self {
+            crypto_code: read.text("crypto_code"),
+            asset: read.text("asset"),
+            asset_name: read.text("asset_name"),
+            network: read.text("network"),
+            amount_in_crypto: read.maybe_amount("amount_in_crypto"),
+            amount_in_usd: read.maybe_amount("amount_in_usd"),
+            min: read.maybe_amount("min"),
+            max: read.maybe_amount("max"),
+            available: read.flag("available"),
             reason,
-            quote_id: text(fields, "quote_id")?,
-            valid_for_seconds: number(fields, "valid_for_seconds")?,
-        })
+            quote_id: read.text("quote_id"),
+            valid_for_seconds: read.number("valid_for_seconds"),
+        };
+        read.end(quote)
     }
 }

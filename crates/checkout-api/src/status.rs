@@ -51,13 +51,6 @@ impl Status {
         (Self::Blocked, "blocked"),
     ];
 
-    /// The status of a word.
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL
-            .into_iter()
-            .find_map(|(status, known)| (known == word).then_some(status))
-    }
-
     /// The word on the wire: `awaiting_payment`.
     pub fn as_str(self) -> &'static str {
         Self::ALL
