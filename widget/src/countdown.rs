@@ -1,5 +1,7 @@
 //! The time left to pay, in words that do not frighten.
 
+use crate::decimal::decimal;
+
 /// From here on the countdown is shown as urgent.
 const URGENT_SECONDS: u32 = 120;
 
@@ -13,11 +15,11 @@ pub fn clock(seconds: u32) -> String {
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
     let mut text = String::new();
     if hours > 0 {
-        text.push_str(&hours.to_string());
+        text.push_str(&decimal(hours));
         text.push(':');
         two_digits(&mut text, minutes);
     } else {
-        text.push_str(&minutes.to_string());
+        text.push_str(&decimal(minutes));
     }
     text.push(':');
     two_digits(&mut text, seconds);
@@ -28,7 +30,7 @@ fn two_digits(text: &mut String, number: u32) {
     if number < 10 {
         text.push('0');
     }
-    text.push_str(&number.to_string());
+    text.push_str(&decimal(number));
 }
 
 #[cfg(test)]

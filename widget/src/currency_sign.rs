@@ -12,9 +12,10 @@ pub struct Sign {
 /// Reads the sign out of nothing as the language writes it: `nothing` in this currency, `$0.00`, and `zero` without one,
 /// `0`.
 pub fn sign(nothing: &str, zero: &str) -> Sign {
+    let is_digit = |c: char| zero.chars().any(|digit| digit == c);
     // U+061C, U+200E and U+200F steer the direction; U+066B is the Arabic decimal point.
     let is_amount = |c: char| {
-        zero.contains(c)
+        is_digit(c)
             || matches!(
                 c,
                 ' ' | '\u{a0}'
@@ -27,7 +28,7 @@ pub fn sign(nothing: &str, zero: &str) -> Sign {
                     | '\u{200f}'
             )
     };
-    let digits = nothing.find(|c| zero.contains(c));
+    let digits = nothing.find(is_digit);
     let sign: String = nothing.chars().filter(|c| !is_amount(*c)).collect();
     let leads = nothing.find(|c| !is_amount(c)) < digits;
     Sign { sign, leads }

@@ -5,6 +5,7 @@ use js_sys::{Date, Object, Reflect};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
+use crate::decimal::decimal;
 use crate::json::Parsed;
 use crate::wording::fill;
 
@@ -102,8 +103,7 @@ impl Language {
     /// `2 minutes`.
     pub(crate) fn duration(&self, number: u32, unit: &str) -> String {
         let options = [("style", "unit"), ("unit", unit), ("unitDisplay", "long")];
-        self.number(&number.to_string(), &options)
-            .unwrap_or_default()
+        self.number(&decimal(number), &options).unwrap_or_default()
     }
 
     /// `4 seconds ago`, or `in 4 seconds`.

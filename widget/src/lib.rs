@@ -14,6 +14,7 @@ pub mod block_time;
 pub mod compare;
 pub mod countdown;
 pub mod currency_sign;
+pub mod decimal;
 pub mod event_stream;
 pub mod grouping;
 pub mod home_coin;

@@ -18,7 +18,10 @@ const LOOPBACK: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
 
 /// Whether this is a page to go to: `https:`, or `http:` on this machine.
 pub fn is_page(url: &str) -> bool {
-    let Some((scheme, rest)) = url.split_once("://") else {
+    let Some((scheme, rest)) = url.split_once(':') else {
+        return false;
+    };
+    let Some(rest) = rest.strip_prefix("//") else {
         return false;
     };
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
@@ -51,12 +54,14 @@ pub fn support(url: &str, subject: &str, lines: &[&str]) -> Option<String> {
     }
     let mut filled = url.to_owned();
     // A subject is one line, whatever is in it.
-    let subject = subject.replace(char::is_control, " ");
+    let in_line = |c: char| if c.is_control() { ' ' } else { c };
+    let subject = subject.chars().map(in_line).collect();
     let body = lines.join("\r\n");
     for (field, text) in [("subject=", &subject), ("body=", &body)] {
         let mut fields = url.split(['?', '&']).skip(1);
         if !fields.any(|known| known.starts_with(field)) {
-            filled.push(if filled.contains('?') { '&' } else { '?' });
+            let is_first = filled.bytes().all(|b| b != b'?');
+            filled.push(if is_first { '?' } else { '&' });
             filled.push_str(field);
             percent_encode(&mut filled, text);
         }

@@ -2,6 +2,8 @@
 
 use qrcodegen::{QrCode, QrCodeEcc, QrSegment, Version};
 
+use crate::decimal::decimal;
+
 /// Modules of white around the code. Source: ISO/IEC 18004, 6.3.8: four on every side.
 const QUIET_ZONE: i32 = 4;
 
@@ -9,7 +11,7 @@ const QUIET_ZONE: i32 = 4;
 #[derive(Debug, PartialEq, Eq)]
 pub struct QrPath {
     /// Width and height, quiet zone included.
-    pub side: i32,
+    pub side: u32,
     /// SVG path data: one bar for each run of dark modules.
     pub path: String,
 }
@@ -39,7 +41,7 @@ pub fn draw(text: &str) -> Option<QrPath> {
         }
     }
     Some(QrPath {
-        side: code.size() + 2 * QUIET_ZONE,
+        side: (code.size() + 2 * QUIET_ZONE).unsigned_abs(),
         path,
     })
 }
@@ -51,7 +53,7 @@ fn encode(text: &str) -> Option<QrCode> {
 }
 
 fn bar(path: &mut String, left: i32, top: i32, length: i32) {
-    let (left, top, length) = (left.to_string(), top.to_string(), length.to_string());
+    let [left, top, length] = [left, top, length].map(|place| decimal(place.unsigned_abs()));
     path.push_str(&["M", &left, " ", &top, "h", &length, "v1h-", &length, "z"].concat());
 }
 
@@ -78,9 +80,9 @@ mod tests {
         let drawn = draw(text).unwrap();
         let modules = covered(&drawn.path);
         let code = encode(text).unwrap();
-        assert_eq!(drawn.side, code.size() + 8);
-        for y in 0..drawn.side {
-            for x in 0..drawn.side {
+        assert_eq!(drawn.side, code.size().unsigned_abs() + 8);
+        for y in 0..code.size() + 8 {
+            for x in 0..code.size() + 8 {
                 // What lies outside the code is light.
                 let dark = code.get_module(x - 4, y - 4);
                 assert_eq!(modules.contains(&(x, y)), dark, "module {x},{y}");

@@ -29,6 +29,7 @@ use crate::checkout::{Checkout, remember};
 use crate::markup::{Tag, live, live_text, nothing, tag, text};
 use crate::phase::Phase;
 use crate::task::later;
+use crate::wording::around;
 
 /// Everything.
 pub(crate) fn all(checkout: Checkout) -> Node {
@@ -65,8 +66,8 @@ fn current(checkout: Checkout) -> Node {
             Phase::Hosted => checkout.order.with(|order| page(order.as_ref()?)),
             _ => None,
         };
-        let phase = char::from(phase as u8).to_string();
-        [phase, address.get(), page.unwrap_or_default()].concat()
+        let phase = String::from(char::from(phase as u8));
+        [&phase, address.get().as_str(), &page.unwrap_or_default()].concat()
     }));
     let mut arrived = false;
     live(move || {
@@ -178,13 +179,13 @@ fn paragraph(words: String) -> Node {
 
 /// A sentence in which one amount stands apart, so that it is never reordered by the language around it.
 fn with_amount(checkout: Checkout, key: &'static str, amount: &str) -> Node {
-    with_gap(checkout, key, "{amount}", ltr(amount))
+    with_gap(checkout, key, ltr(amount))
 }
 
 /// A sentence with an element in its gap.
-fn with_gap(checkout: Checkout, key: &'static str, gap: &str, within: Tag) -> Node {
+fn with_gap(checkout: Checkout, key: &'static str, within: Tag) -> Node {
     let whole = checkout.word(key);
-    let (before, after) = whole.split_once(gap).unwrap_or((&whole, ""));
+    let (before, after) = around(&whole);
     tag("p", "")
         .with(text(before))
         .with(within)

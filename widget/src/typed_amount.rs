@@ -16,7 +16,9 @@ pub fn canonical(typed: &str) -> String {
         })
         .collect();
     match plain.split_once(',') {
-        Some((whole, rest)) if rest.len() != 3 && !plain.contains('.') => [whole, rest].join("."),
+        Some((whole, rest)) if rest.len() != 3 && plain.bytes().all(|b| b != b'.') => {
+            [whole, rest].join(".")
+        }
         _ => plain,
     }
 }

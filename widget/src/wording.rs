@@ -1,5 +1,12 @@
 //! Texts with gaps.
 
+/// What stands before and after the one gap of `template`.
+pub fn around(template: &str) -> (&str, &str) {
+    let (before, rest) = template.split_once('{').unwrap_or((template, ""));
+    let (_, after) = rest.split_once('}').unwrap_or_default();
+    (before, after)
+}
+
 /// Fills each `{name}` of `template`; a gap without a value stays visible, since a test looks for it.
 pub fn fill(template: &str, values: &[(&str, &str)]) -> String {
     let mut text = String::new();

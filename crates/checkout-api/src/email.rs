@@ -7,7 +7,8 @@ const MAX_BYTES: usize = 254;
 pub fn looks_like_email(text: &str) -> bool {
     let plain = !text.chars().any(|c| c.is_whitespace() || c.is_control());
     let parts = text.split_once('@');
-    let shaped = parts.is_some_and(|(name, host)| !name.is_empty() && host.contains('.'));
+    let shaped =
+        parts.is_some_and(|(name, host)| !name.is_empty() && host.bytes().any(|b| b == b'.'));
     text.len() <= MAX_BYTES && plain && shaped
 }
 

@@ -123,12 +123,15 @@ impl Checkout {
         let store = |order: &Rc<OrderView>| order.store.name.clone();
         let store = self.order.with_untracked(|order| order.as_ref().map(store));
         let store = store.unwrap_or_default();
-        let told = keys
-            .iter()
-            .map(|key| self.sentence(key, &[("store", &store)]));
-        let told: Vec<String> = told.collect();
+        let mut told = String::new();
+        for key in keys {
+            if !told.is_empty() {
+                told.push_str(". ");
+            }
+            told.push_str(&self.sentence(key, &[("store", &store)]));
+        }
         if !told.is_empty() {
-            self.say(told.join(". "));
+            self.say(told);
         }
     }
 

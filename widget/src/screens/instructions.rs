@@ -4,6 +4,7 @@ use checkout_api::{AttemptView, OrderView};
 use web_sys::Node;
 
 use crate::checkout::Checkout;
+use crate::decimal::decimal;
 use crate::grouping::groups;
 use crate::links;
 use crate::markup::{drawing, tag, text};
@@ -96,7 +97,7 @@ fn code(checkout: Checkout, attempt: &AttemptView, rest: bool) -> Node {
     let Some(code) = qr::draw(content) else {
         return frame.into();
     };
-    let side = code.side.to_string();
+    let side = decimal(code.side);
     let amount = coins(attempt.amount_in_crypto.as_str(), &attempt.asset);
     let names = [
         ("amount", amount.as_str()),

@@ -7,6 +7,7 @@ use web_sys::Node;
 
 use crate::block_time::{Estimate, estimate};
 use crate::checkout::Checkout;
+use crate::decimal::decimal;
 use crate::links;
 use crate::markup::{live, live_text, nothing, tag};
 use crate::phase::is_partly_paid;
@@ -94,7 +95,7 @@ fn partly_paid(checkout: Checkout) -> Memo<String> {
 fn blocks(checkout: Checkout) -> Node {
     let seen = checkout.watch(|_, attempt| {
         let Confirmations { count, required } = attempt.confirmations?;
-        Some([count.to_string(), required.to_string()].join("/"))
+        Some([decimal(count).as_str(), "/", &decimal(required)].concat())
     });
     live(move || {
         let _ = seen.get();
@@ -105,7 +106,7 @@ fn blocks(checkout: Checkout) -> Node {
         else {
             return nothing();
         };
-        let (done, all) = (count.min(required).to_string(), required.to_string());
+        let (done, all) = (decimal(count.min(required)), decimal(required));
         let values = [("count", done.as_str()), ("required", all.as_str())];
         let words = checkout.parts().map(|parts| {
             let language = &parts.language;

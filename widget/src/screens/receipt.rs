@@ -5,6 +5,7 @@ use reactive_graph::prelude::*;
 use web_sys::Node;
 
 use crate::checkout::Checkout;
+use crate::decimal::decimal;
 use crate::json::Parsed;
 use crate::markup::{Tag, drawing, live, nothing, tag};
 use crate::qr;
@@ -87,7 +88,7 @@ fn row(checkout: Checkout, rows: Tag, name: &'static str, value: &str) -> Tag {
 /// The code by which the store tells this receipt from a forged one, for eyes and for a camera.
 fn proof(checkout: Checkout, order: &OrderView, code: &str) -> Node {
     let drawn = qr::draw(code).map(|drawn| {
-        let side = drawn.side.to_string();
+        let side = decimal(drawn.side);
         let view_box = ["0 0 ", &side, " ", &side].concat();
         drawing("", &view_box, &drawn.path, None)
     });

@@ -13,6 +13,13 @@ fn gaps_are_filled_by_name_and_unknown_ones_stay_visible() {
 }
 
 #[test]
+fn one_gap_may_be_filled_by_an_element() {
+    assert_eq!(around("send {amount} now"), ("send ", " now"));
+    assert_eq!(around("{amount}"), ("", ""));
+    assert_eq!(around("no gap"), ("no gap", ""));
+}
+
+#[test]
 fn a_value_is_not_searched_for_gaps() {
     let values = [("store", "{title}"), ("title", "x")];
     assert_eq!(fill("{store}", &values), "{title}");

@@ -9,6 +9,7 @@ use wasm_bindgen::{JsCast as _, JsValue};
 use web_sys::{Event, HtmlInputElement, Node};
 
 use crate::checkout::{Checkout, remember};
+use crate::decimal::decimal;
 use crate::markup::{live, nothing, tag};
 use crate::network_names;
 use crate::search::finds;
@@ -99,7 +100,7 @@ impl Field {
             let found = match self.found(checkout) {
                 0 => no_match(checkout, &self.0.get_untracked()),
                 found => {
-                    let found = checkout.number(&found.to_string());
+                    let found = checkout.number(&decimal(found));
                     [checkout.word("search").as_str(), ": ", &found].concat()
                 }
             };
@@ -108,10 +109,13 @@ impl Field {
         later(PAUSE_MS, say);
     }
 
-    fn found(self, checkout: Checkout) -> usize {
+    fn found(self, checkout: Checkout) -> u32 {
         let shown = checkout.shown();
         shown.map_or(0, |quotes| {
-            quotes.iter().filter(|quote| self.finds(quote)).count()
+            quotes
+                .iter()
+                .map(|quote| u32::from(self.finds(quote)))
+                .sum()
         })
     }
 

@@ -55,15 +55,10 @@ fn elsewhere(checkout: Checkout, network: &str) -> Vec<Node> {
     let Some(network) = network_names::known(network) else {
         return Vec::new();
     };
-    let mut lines = vec![with_gap(
-        checkout,
-        "network_called",
-        "{names}",
-        ltr(network.names),
-    )];
+    let mut lines = vec![with_gap(checkout, "network_called", ltr(network.names))];
     if !network.example.is_empty() {
         let example = ltr(network.example).attr("class", "shape");
-        lines.push(with_gap(checkout, "network_example", "{example}", example));
+        lines.push(with_gap(checkout, "network_example", example));
     }
     lines
 }
