@@ -77,7 +77,7 @@ fn refusal(checkout: Checkout) -> Node {
         }
         let (words, reference) = explanation(checkout, &problem);
         checkout.say(words.clone());
-        let banner = tag("div", "banner bad").with(tag("p", "").text(words));
+        let banner = tag("div", "banner").with(tag("p", "").text(words));
         match (reference, problem) {
             (Some(reference), Problem::Refused(_)) => {
                 banner.with(tag("p", "quiet").text(reference)).into()

@@ -84,7 +84,7 @@ fn missing(checkout: Checkout) -> Node {
             checkout.quotes.set(Quotes::Awaited);
             checkout.load_quotes();
         };
-        tag("div", "box")
+        tag("div", "box doubtful")
             .with(paragraph(checkout.word("no_prices")))
             .with(button("secondary", checkout.word("retry"), again).test("retry"))
             .into()

@@ -106,7 +106,7 @@ fn end(
             tag("div", "contact")
                 .with(reference(checkout, &order))
                 .with(
-                    tag("div", "line")
+                    tag("div", "actions")
                         .all(help_link(checkout, &order, "secondary"))
                         .all(paid::way_back(checkout, &order, "plain")),
                 ),

@@ -57,7 +57,7 @@ pub(super) fn what_to_send(checkout: Checkout) -> Node {
         };
         if is_up && received.is_empty() {
             // Only the server says that it expired; but what is sent from here on would come late.
-            return tag("div", "box")
+            return tag("div", "box doubtful")
                 .with(paragraph(checkout.word("expired_hint")))
                 .with(paragraph(checkout.word("if_sent")))
                 .into();

@@ -38,9 +38,9 @@ pub(super) fn show(checkout: Checkout) -> Node {
                     let about = about(checkout, store, environment, &donation.title);
                     tag("div", "order").with(about).into()
                 }
-                (None, None) => tag("div", "about")
-                    .with(tag("div", "bar short"))
-                    .with(tag("div", "bar wide"))
+                (None, None) => tag("div", "live")
+                    .with(tag("div", "bar"))
+                    .with(tag("div", "bar"))
                     .into(),
             }
         }))
