@@ -12,6 +12,7 @@ mod family;
 mod launch;
 mod network_log;
 mod scan;
+mod view;
 
 use serde_json::{Value, json};
 use thirtyfour::error::WebDriverResult;

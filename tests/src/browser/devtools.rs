@@ -69,7 +69,8 @@ impl Browser {
             .await;
     }
 
-    async fn tells(&self, method: &str, parameters: Value) {
+    /// Tells Chromium something by the protocol of its developer tools.
+    pub(super) async fn tells(&self, method: &str, parameters: Value) {
         assert_eq!(self.engine, Engine::Chromium, "{method} is Chromium's");
         let told = self.tab.cdp().send_raw(method, parameters).await;
         told.unwrap_or_else(|error| panic!("{method}: {error}"));

@@ -1,0 +1,217 @@
+//! Whatever a shop or the payment service writes into its fields is shown as text: it adds no element, runs no script,
+//! leads nowhere, turns no amount round, and stays in the frame. The proxy refuses most of it; the widget does not rely
+//! on that.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+use tests::{Browser, World};
+
+use crate::browser_gallery::{Gallery, OUTSIDE, wide};
+
+/// What it is, and the text.
+fn corpus() -> Vec<(&'static str, String)> {
+    let texts = [
+        ("a script", "<script>window.hacked = 1</script>"),
+        ("an image", "\"><img src=x onerror=window.hacked=1>"),
+        ("a drawing", "<svg/onload=window.hacked=1>"),
+        (
+            "an attribute",
+            "' onfocus=window.hacked=1 autofocus tabindex=1 x='",
+        ),
+        (
+            "a sheet",
+            "</style><style>*{display:none!important}</style>",
+        ),
+        ("entities", "&lt;b&gt;&#x202e;&amp;nbsp;"),
+        ("a scheme", "javascript:window.hacked=1"),
+        (
+            "a disguised scheme",
+            " JaVaScRiPt://shop.example/%0awindow.hacked=1",
+        ),
+        (
+            "a document",
+            "data:text/html,<script>parent.hacked=1</script>",
+        ),
+        ("another host", "https://shop.example@evil.example/"),
+        ("a page without TLS", "http://shop.example/"),
+        (
+            "a template",
+            "{store} {amount} {id} {constructor} ${7*7} {{7*7}}",
+        ),
+        (
+            "overrides",
+            "Shop\u{202e}2BTC 99.0\u{202d}\u{2066}\u{202a}0",
+        ),
+        ("no width", "in\u{200b}vis\u{200d}i\u{feff}ble\u{2060}"),
+        ("right to left", "متجر ٤٢ الهدوء"),
+        ("both ways", "123 שלום 456 (abc)"),
+        ("emoji", "👩‍👩‍👧‍👦🏳️‍🌈☕️🇺🇦"),
+        (
+            "controls",
+            "nul\0bell\u{7}escape\u{1b}[31m next\u{85}delete\u{7f}",
+        ),
+    ];
+    let mut texts: Vec<_> = texts.map(|(what, text)| (what, text.to_owned())).into();
+    texts.push((
+        "a stack",
+        ["Z", &"\u{0335}\u{0300}\u{0327}".repeat(30), "!"].concat(),
+    ));
+    texts.push(("ten thousand letters", "W".repeat(10_000)));
+    texts.push(("ten thousand words", "no end ".repeat(1_428)));
+    texts
+}
+
+/// Together they show every field there is.
+const STATES: [&str; 15] = [
+    "giving_many",
+    "choosing",
+    "choosing_reasons",
+    "awaiting_payment",
+    "paying_part",
+    "hosted",
+    "processing",
+    "paid",
+    "paid_reverted",
+    "overpaid",
+    "underpaid",
+    "failed",
+    "expired",
+    "blocked",
+    "stopped_product",
+];
+
+/// What arrives on the screen: without the signs that a browser obeys instead of showing.
+fn shown(text: &str) -> String {
+    let obeyed =
+        |c: &char| c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    text.chars().filter(|c| !obeyed(c)).collect()
+}
+
+/// What a state has become: its elements, how often it says the text, where its links lead, whether a script ran, and
+/// the amounts whose digits do not stand from left to right.
+const BECOME: &str = r"
+    const [text] = arguments;
+    const root = document.querySelector('florin-checkout').shadowRoot;
+    /** Where the signs of the amount stand that a text begins with. */
+    const places = (node) => {
+        const range = document.createRange();
+        const [amount] = node.data.match(/^\D?[\d.,]+/) || [''];
+        return [...amount].map((_, at) => {
+            range.setStart(node, at);
+            range.setEnd(node, at + 1);
+            return range.getBoundingClientRect();
+        });
+    };
+    const turned = [...root.querySelectorAll('bdi, .number')].filter((at) => {
+        const first = at.checkVisibility() && document.createTreeWalker(at, NodeFilter.SHOW_TEXT).nextNode();
+        const signs = first ? places(first) : [];
+        return signs.some(({ left, top }, place) => place && top === signs[place - 1].top && left < signs[place - 1].left);
+    });
+    return {
+        // An address is shown in groups, whose number depends on what it is, and a code only of what a code can hold.
+        elements: [...root.querySelectorAll('*:not(.address *, .qr *)')].map(({ tagName }) => tagName).join(' '),
+        outside: document.querySelectorAll('body *').length,
+        said: root.textContent.split(text).length - 1,
+        links: [...root.querySelectorAll('[href], [src], [action]')].map((at) => at.href || at.src || at.action),
+        hacked: window.hacked ?? null,
+        turned: turned.map((at) => at.textContent.slice(0, 60)),
+    };";
+
+/// Shows a state with this text in every field, on the page that is there.
+async fn become_with(gallery: &Gallery, state: &str, text: &str) -> Value {
+    let go = "
+        const [state, text] = arguments;
+        const element = document.querySelector('florin-checkout');
+        delete element.dataset.shown;
+        // A purchase that the last text was about is not this one's.
+        sessionStorage.clear();
+        location.hash = new URLSearchParams({ gallery: state, text, at: performance.now() });";
+    gallery.browser.runs(go, &[json!(state), json!(text)]).await;
+    gallery.is_settled(state).await;
+    gallery.browser.runs(BECOME, &[json!(shown(text))]).await
+}
+
+/// Where a customer may be led: pages by TLS or on this machine, e-mail, wallets.
+fn leads_somewhere_known(link: &Value) -> bool {
+    let link = link.as_str().unwrap_or_default();
+    let known = ["https://", "http://127.0.0.1", "mailto:", "bitcoin:"];
+    let (place, _) = link.split_once('?').unwrap_or((link, ""));
+    known.iter().any(|start| place.starts_with(start)) && !place.contains("evil.example")
+}
+
+/// Shows every state with every one of these texts.
+async fn is_text(texts: &[(&'static str, String)]) {
+    let gallery = Gallery::open().await;
+    gallery.browser.looks_at(wide(320)).await;
+    let mut found = String::new();
+    for state in STATES {
+        let harmless = become_with(&gallery, state, "Quiet Goods").await;
+        for (what, text) in texts {
+            let become_ = become_with(&gallery, state, text).await;
+            for member in ["elements", "outside", "said"] {
+                if become_[member] != harmless[member] {
+                    let (is, was) = (&become_[member], &harmless[member]);
+                    let _ = writeln!(found, "{what} in {state}: {member} {is}, not {was}");
+                }
+            }
+            for member in ["hacked", "turned"] {
+                if become_[member] != json!(null) && become_[member] != json!([]) {
+                    let _ = writeln!(found, "{what} in {state}: {member} {}", become_[member]);
+                }
+            }
+            let links = become_["links"].as_array().unwrap().iter();
+            for link in links.filter(|link| !leads_somewhere_known(link)) {
+                let _ = writeln!(found, "{what} in {state} leads to {link}");
+            }
+            let outside = gallery.browser.runs(OUTSIDE, &[]).await;
+            for one in outside.as_array().unwrap() {
+                let _ = writeln!(found, "{what} in {state} sticks out: {one}");
+            }
+        }
+    }
+    assert!(found.is_empty(), "{found}");
+    gallery.end().await;
+}
+
+#[tokio::test]
+async fn markup_and_addresses_in_every_field_are_text() {
+    is_text(&corpus()[..12]).await;
+}
+
+#[tokio::test]
+async fn signs_of_every_kind_and_number_in_every_field_are_text() {
+    is_text(&corpus()[12..]).await;
+}
+
+#[tokio::test]
+async fn a_shops_title_is_text_by_way_of_the_proxy() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    browser.looks_at(wide(320)).await;
+    // As long as an order token lets a title be.
+    let titles = corpus().into_iter().map(|(_, text)| text);
+    let titles = titles.filter(|text| text.chars().count() <= 120);
+    for (number, title) in titles.enumerate() {
+        let mut claims = world.mint().claims(&format!("hostile-{number}"), "19.90");
+        claims["ttl"] = json!(title);
+        let token = world.mint().signs(&claims);
+        browser.goes_to("about:blank").await;
+        let page = format!("{}/pay#order_token={token}", world.proxy_url());
+        browser.goes_to(&page).await;
+        browser.sees("asset-BTC").await;
+        let become_ = browser.runs(BECOME, &[json!(shown(&title))]).await;
+        assert_eq!(become_["said"], 1, "{title:?}: {become_}");
+        assert_eq!(become_["hacked"], Value::Null, "{title:?}");
+        assert_eq!(become_["turned"], json!([]), "{title:?}");
+        let elements = become_["elements"].as_str().unwrap();
+        for strange in ["IMG", "SCRIPT", "STYLE"] {
+            assert!(!elements.contains(strange), "{title:?}: {elements}");
+        }
+        let links = become_["links"].as_array().unwrap();
+        assert!(links.iter().all(leads_somewhere_known), "{links:?}");
+        assert_eq!(browser.runs(OUTSIDE, &[]).await, json!([]), "{title:?}");
+    }
+    browser.end().await;
+    world.end().await;
+}

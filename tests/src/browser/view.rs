@@ -1,0 +1,52 @@
+//! How a page is looked at: its size, its colours, and pictures of it.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use super::{Browser, Look};
+
+impl Browser {
+    /// Gives the page this size and these colours from here on, and keeps everything still: what moves is not what is
+    /// looked at.
+    pub async fn looks_at(&self, look: Look) {
+        let (width, height) = look.size;
+        self.has_a_screen_of(width, height).await;
+        let scheme = if look.dark { "dark" } else { "light" };
+        let features = json!([
+            { "name": "prefers-color-scheme", "value": scheme },
+            { "name": "prefers-reduced-motion", "value": "reduce" },
+        ]);
+        let media = json!({ "media": "", "features": features });
+        self.tells("Emulation.setEmulatedMedia", media).await;
+    }
+
+    /// Keeps a picture of the page that is looked at, as far down as it goes, without its scroll bars and the room for
+    /// them.
+    pub async fn is_pictured(&self, look: Look, file: &Path) {
+        let hidden = json!({ "hidden": true });
+        self.tells("Emulation.setScrollbarsHidden", hidden).await;
+        let no_room = "document.documentElement.style.scrollbarGutter = 'auto'";
+        self.runs(no_room, &[]).await;
+        let (width, least) = look.size;
+        let height = "return document.documentElement.scrollHeight";
+        let height = self.runs(height, &[]).await.as_u64().map(u32::try_from);
+        let height = height.and_then(Result::ok).unwrap_or(least).max(least);
+        self.has_a_screen_of(width, height).await;
+        let picture = self.tab.screenshot_as_png().await;
+        let picture = picture.expect("the page can be seen");
+        std::fs::write(file, picture).expect("the folder is writable");
+        self.has_a_screen_of(width, least).await;
+    }
+
+    /// Runs a script that answers later: it calls the last of its arguments with the answer.
+    pub async fn runs_to_its_end(
+        &self,
+        script: &str,
+        arguments: &[serde_json::Value],
+    ) -> serde_json::Value {
+        let answer = self.tab.execute_async(script, arguments.to_vec()).await;
+        let answer = answer.unwrap_or_else(|error| panic!("the script does not end: {error}"));
+        answer.json().clone()
+    }
+}
