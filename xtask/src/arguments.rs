@@ -11,6 +11,8 @@ cargo xtask <command>
              --database-url URL  where the proxy keeps its ledger (SQLite in a temporary folder)
   test     every check: format, dependencies, lints, docs, tests, browser, budget, HTTP
              --only TEXT         the checks alone whose claim has this text, such as HTTP
+  pictures every state of the checkout as a picture in target/pictures, in four widths, light and dark
+             --only TEXT         the states alone whose name has this text, such as paid
   tools    install what the tests use: a browser, its driver, packages of npm
   build    the release: dist/ and one florin-proxy with the widget inside
   budget   the widget's sizes against the promise
@@ -27,6 +29,7 @@ pub(crate) enum Command {
     Demo(DemoWishes),
     Test(TestWishes),
     Tools,
+    Pictures(PictureWishes),
     Build,
     Budget,
     Bench,
@@ -60,6 +63,13 @@ pub(crate) struct TestWishes {
     pub(crate) only: Option<String>,
 }
 
+/// What the pictures may be told.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct PictureWishes {
+    /// Part of the names of the states that are pictured; `None`: all of them.
+    pub(crate) only: Option<String>,
+}
+
 /// What the demo may be told.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct DemoWishes {
@@ -81,6 +91,7 @@ pub(crate) fn read(words: impl IntoIterator<Item = String>) -> anyhow::Result<Co
     let command = match words.next().as_deref() {
         Some("demo") => return demo(words),
         Some("test") => return test(words),
+        Some("pictures") => return pictures(words),
         Some("tools") => Command::Tools,
         Some("build") => Command::Build,
         Some("budget") => Command::Budget,
@@ -107,6 +118,19 @@ fn test(mut words: impl Iterator<Item = String>) -> anyhow::Result<Command> {
         }
     }
     Ok(Command::Test(wishes))
+}
+
+fn pictures(mut words: impl Iterator<Item = String>) -> anyhow::Result<Command> {
+    let mut wishes = PictureWishes::default();
+    while let Some(word) = words.next() {
+        let flag = Flag::read(word);
+        match flag.name.as_str() {
+            "--only" => wishes.only = Some(flag.value(&mut words)?),
+            "--help" | "-h" => return Ok(Command::Help),
+            other => bail!("pictures knows --only, not {other:?}"),
+        }
+    }
+    Ok(Command::Pictures(wishes))
 }
 
 fn demo(mut words: impl Iterator<Item = String>) -> anyhow::Result<Command> {
@@ -224,6 +248,20 @@ mod tests {
         let only = Some("http".to_owned());
         let wishes = TestWishes { only };
         assert_eq!(typed("test --only=http").unwrap(), Command::Test(wishes));
+    }
+
+    #[test]
+    fn pictures_may_be_told_which_states() {
+        let all = Command::Pictures(PictureWishes::default());
+        assert_eq!(typed("pictures").unwrap(), all);
+        let only = Some("paid".to_owned());
+        let wishes = PictureWishes { only };
+        assert_eq!(
+            typed("pictures --only paid").unwrap(),
+            Command::Pictures(wishes)
+        );
+        let sentence = "pictures knows --only, not \"--dark\"";
+        assert_eq!(refused("pictures --dark"), sentence);
     }
 
     #[test]

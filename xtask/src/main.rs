@@ -10,6 +10,7 @@ mod budget;
 mod build;
 mod bundle;
 mod demo;
+mod pictures;
 mod program;
 mod schemathesis;
 mod screen;
@@ -39,6 +40,7 @@ fn run() -> anyhow::Result<ExitCode> {
     match command {
         Command::Demo(wishes) => demo::run(&workspace, &wishes),
         Command::Test(wishes) => test::run(&workspace, &wishes),
+        Command::Pictures(wishes) => pictures::run(&workspace, &wishes),
         Command::Build => build::run(&workspace),
         Command::Budget => budget::run(&workspace),
         Command::Bench => bench::run(&workspace),

@@ -1,0 +1,39 @@
+//! `cargo xtask pictures`: every state of the checkout as a customer sees it, for people to look at.
+
+use std::fs;
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+
+use crate::arguments::PictureWishes;
+use crate::program::Program;
+use crate::workspace::Workspace;
+use crate::{bundle, screen, tools};
+
+/// Writes `target/pictures/<width>-<light or dark>/<state>.png`, in four widths, by day and by night.
+///
+/// # Errors
+/// Something could not be built or started; what is printed above says which.
+pub(crate) fn run(workspace: &Workspace, wishes: &PictureWishes) -> anyhow::Result<ExitCode> {
+    tools::set_up(workspace)?;
+    tools::install_for_tests(workspace)?;
+    bundle::make(workspace)?;
+    let folder = workspace.target.join("pictures");
+    if folder.exists() {
+        fs::remove_dir_all(&folder)
+            .with_context(|| format!("{} cannot be emptied", folder.display()))?;
+    }
+    Program::cargo(workspace)
+        .args(["test", "--locked", "--quiet"])
+        .args(["--package", "tests", "--test", "it", "--"])
+        .args(["--ignored", "--exact"])
+        .args(["browser_gallery::pictures_of_every_state"])
+        .env("FLORIN_PICTURES", &folder)
+        .env(
+            "FLORIN_PICTURES_ONLY",
+            wishes.only.as_deref().unwrap_or_default(),
+        )
+        .run()?;
+    screen::good(format!("The pictures are in {}", folder.display()));
+    Ok(ExitCode::SUCCESS)
+}
