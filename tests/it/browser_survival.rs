@@ -191,6 +191,35 @@ async fn an_address_that_failed_its_checks_is_nowhere_on_the_page() {
 
 /// A customer changes the asset while an answer about the old one is still on its way: the old address came back.
 #[tokio::test]
+async fn an_answer_that_could_not_be_read_is_asked_for_whole_again() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    browser.goes_to(&world.checkout_page()).await;
+    browser.sees("status-open").await;
+    let spoil_one_answer = "
+        const fetched = window.fetch;
+        window.tags = [];
+        window.fetch = async (request, options) => {
+            const answer = await fetched(request, options);
+            if (!(request.url ?? request).endsWith('/v1/checkout')) return answer;
+            window.tags.push(options.headers['if-none-match'] ?? 'none');
+            const spoiled = new Response('{}', { headers: { etag: 'unread' } });
+            return window.tags.length > 1 ? answer : spoiled;
+        };";
+    browser.runs(spoil_one_answer, &[]).await;
+    let wake = "window.dispatchEvent(new Event('focus')); return window.tags[1] ?? null";
+    let second = within(Duration::from_secs(10), async || {
+        let tag = browser.runs(wake, &[]).await;
+        (!tag.is_null()).then_some(tag)
+    })
+    .await;
+    // With its tag, the answer would be that nothing has changed.
+    assert_eq!(second, Some("none".into()));
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
 async fn a_slow_answer_brings_no_replaced_address_back() {
     let world = World::start().await;
     let browser = Browser::open().await;
@@ -204,7 +233,8 @@ async fn a_slow_answer_brings_no_replaced_address_back() {
         window.fetch = async (request, options) => {
             const answer = await fetched(request, options);
             const isView = (request.url ?? request).endsWith('/v1/checkout');
-            if (isView && request.method === 'GET' && !window.held) {
+            const isAsked = (options?.method ?? request.method ?? 'GET') === 'GET';
+            if (isView && isAsked && !window.held) {
                 window.held = 1;
                 await new Promise(done => setTimeout(done, 4000));
                 window.held = 2;

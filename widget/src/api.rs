@@ -1,18 +1,18 @@
 //! Asking the proxy, with the order's token.
 
 use std::cell::RefCell;
+use std::rc::Rc;
 
 use checkout_api::{ErrorBody, ErrorCode, OrderView, Quote};
 use js_sys::{Array, JSON, Promise};
-use wasm_bindgen::{JsCast as _, JsValue};
+use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
-use web_sys::{
-    AbortSignal, ReadableStreamDefaultReader, Request, RequestCache, RequestInit, Response,
-};
+use web_sys::{AbortSignal, ReadableStreamDefaultReader, RequestCache, RequestInit, Response};
 
 use crate::browser::window;
 use crate::json::Parsed;
 use crate::language::object;
+use crate::task::{spawn, when};
 
 /// An answer that takes longer is given up and asked for again.
 const TIMEOUT_MS: u32 = 20_000;
@@ -50,6 +50,9 @@ impl Problem {
     }
 }
 
+/// What comes back: JSON, or why there is none.
+pub(crate) type Answer = Result<JsValue, Problem>;
+
 /// The proxy's endpoints for one order.
 pub(crate) struct Api {
     /// Where the loader came from; ends in a slash.
@@ -75,54 +78,97 @@ impl Api {
     }
 
     /// The order; `None` when it is as it was.
-    pub(crate) async fn order(&self) -> Result<Option<OrderView>, Problem> {
-        let response = self.send("", None, None).await?;
-        if response.status() == 304 {
-            return Ok(None);
-        }
-        let order = read_order(&body(&response).await?)?;
-        *self.etag.borrow_mut() = etag(&response);
-        Ok(Some(order))
+    pub(crate) fn order(
+        self: &Rc<Self>,
+        done: impl FnOnce(Result<Option<OrderView>, Problem>) + 'static,
+    ) {
+        let api = Rc::clone(self);
+        let read = move |json: JsValue| {
+            if json.is_undefined() {
+                return Ok(None);
+            }
+            let order = read_order(&json);
+            if order.is_err() {
+                // Else the same would be kept from a page that could not read it.
+                api.etag.borrow_mut().clear();
+            }
+            order.map(Some)
+        };
+        let done = move |answer: Answer| done(answer.and_then(read));
+        self.ask("", None, Box::new(done));
     }
 
     /// The prices in every asset.
-    pub(crate) async fn quotes(&self) -> Result<Vec<Quote>, Problem> {
-        let body = body(&self.send("/quotes", None, None).await?).await?;
-        let list: Array = body.dyn_into().map_err(|_| Problem::Unreadable)?;
-        list.iter()
-            .map(|quote| Quote::read(&Parsed(quote)).map_err(|_| Problem::Unreadable))
-            .collect()
+    pub(crate) fn quotes(
+        self: &Rc<Self>,
+        done: impl FnOnce(Result<Vec<Quote>, Problem>) + 'static,
+    ) {
+        let done = move |answer: Answer| done(answer.and_then(read_quotes));
+        self.ask("/quotes", None, Box::new(done));
     }
 
     /// The receipt of a paid order.
-    pub(crate) async fn receipt(&self) -> Result<JsValue, Problem> {
-        body(&self.send("/receipt", None, None).await?).await
+    pub(crate) fn receipt(self: &Rc<Self>, done: impl FnOnce(Answer) + 'static) {
+        self.ask("/receipt", None, Box::new(done));
     }
 
     /// Opens an attempt or a session, or marks it as paid; the answer is the order.
-    pub(crate) async fn post(&self, path: &str, json: String) -> Result<OrderView, Problem> {
-        read_order(&body(&self.send(path, Some(json), None).await?).await?)
+    pub(crate) fn post(
+        self: &Rc<Self>,
+        path: &'static str,
+        json: String,
+        done: impl FnOnce(Result<OrderView, Problem>) + 'static,
+    ) {
+        let done = move |answer: Answer| done(answer.and_then(|json| read_order(&json)));
+        self.ask(path, Some(json), Box::new(done));
     }
 
-    /// The stream of the order's changes, until `signal` ends it.
-    pub(crate) async fn events(
+    /// Does `done` with the answer. There is one future for all that is asked: each of their own would be a machine of
+    /// a kilobyte.
+    fn ask(
+        self: &Rc<Self>,
+        path: &'static str,
+        json: Option<String>,
+        done: Box<dyn FnOnce(Answer)>,
+    ) {
+        let api = Rc::clone(self);
+        spawn(async move { done(api.answer(path, json).await) });
+    }
+
+    /// The answer's JSON, or the refusal in it; undefined for an order that is as it was.
+    async fn answer(&self, path: &str, json: Option<String>) -> Answer {
+        let response = arrived(self.send(path, json, None)).await?;
+        let response: Response = response.unchecked_into();
+        if response.status() == 304 {
+            return Ok(JsValue::UNDEFINED);
+        }
+        let text = response.text().map_err(|_| Problem::Network)?;
+        let text = arrived(text).await?.as_string().unwrap_or_default();
+        let json = JSON::parse(&text).map_err(|_| Problem::Unreadable)?;
+        if !response.ok() {
+            return Err(refusal(json));
+        }
+        if path.is_empty() {
+            let etag = response.headers().get("etag").ok().flatten();
+            *self.etag.borrow_mut() = etag.unwrap_or_default();
+        }
+        Ok(json)
+    }
+
+    /// Does `done` with the stream of the order's changes, which goes on until `signal` ends it.
+    pub(crate) fn events(
         &self,
         signal: &AbortSignal,
-    ) -> Result<ReadableStreamDefaultReader, Problem> {
-        let response = self.send("/events", None, Some(signal)).await?;
-        let stream = response.body().filter(|_| response.ok());
-        Ok(stream
-            .ok_or(Problem::Unreadable)?
-            .get_reader()
-            .unchecked_into())
+        done: impl FnOnce(Option<ReadableStreamDefaultReader>) + 'static,
+    ) {
+        when(self.send("/events", None, Some(signal)), move |response| {
+            let response: Option<Response> = response.ok().map(JsCast::unchecked_into);
+            let stream = response.and_then(|response| response.body().filter(|_| response.ok()));
+            done(stream.map(|stream| stream.get_reader().unchecked_into()));
+        });
     }
 
-    async fn send(
-        &self,
-        path: &str,
-        json: Option<String>,
-        signal: Option<&AbortSignal>,
-    ) -> Result<Response, Problem> {
+    fn send(&self, path: &str, json: Option<String>, signal: Option<&AbortSignal>) -> Promise {
         let url = [self.base.as_str(), "v1/checkout", path].concat();
         let bearer = ["Bearer ", self.token.borrow().as_str()].concat();
         let timeout = AbortSignal::timeout_with_u32(TIMEOUT_MS);
@@ -140,10 +186,7 @@ impl Api {
             headers.push(("if-none-match", etag.as_str()));
         }
         init.set_headers(&object(&headers));
-        let request = Request::new_with_str_and_init(&url, &init);
-        let request = request.map_err(|_| Problem::Network)?;
-        let answer = arrived(window().fetch_with_request(&request)).await?;
-        Ok(answer.unchecked_into())
+        window().fetch_with_str_and_init(&url, &init)
     }
 }
 
@@ -153,26 +196,18 @@ async fn arrived(promise: Promise) -> Result<JsValue, Problem> {
     answer.map_err(|_| Problem::Network)
 }
 
-fn etag(response: &Response) -> String {
-    let etag = response.headers().get("etag").ok().flatten();
-    etag.unwrap_or_default()
-}
-
-/// The answer's JSON, or the refusal in it.
-async fn body(response: &Response) -> Result<JsValue, Problem> {
-    let text = response.text().map_err(|_| Problem::Network)?;
-    let text = arrived(text).await?.as_string().unwrap_or_default();
-    let json = JSON::parse(&text).map_err(|_| Problem::Unreadable)?;
-    if response.ok() {
-        Ok(json)
-    } else {
-        Err(refusal(json))
-    }
-}
-
 /// The refusal in an answer's body.
 pub(crate) fn refusal(json: JsValue) -> Problem {
     ErrorBody::read(&Parsed(json)).map_or(Problem::Unreadable, Problem::Refused)
+}
+
+fn read_quotes(json: JsValue) -> Result<Vec<Quote>, Problem> {
+    let list: Array = json.dyn_into().map_err(|_| Problem::Unreadable)?;
+    let mut quotes = Vec::new();
+    for quote in list.iter() {
+        quotes.push(Quote::read(&Parsed(quote)).map_err(|_| Problem::Unreadable)?);
+    }
+    Ok(quotes)
 }
 
 /// The order in an answer's body.

@@ -32,7 +32,7 @@ pub(crate) struct Parts {
     pub(crate) host: Host,
     pub(crate) root: HtmlElement,
     pub(crate) language: Language,
-    pub(crate) api: Api,
+    pub(crate) api: Rc<Api>,
     live: Rc<Live>,
     announcing: Cell<Announcing>,
     /// Beside a signal that says whether it is there: a signal of a type of its own is half a kilobyte.
@@ -83,7 +83,7 @@ impl Checkout {
     pub(crate) fn new(host: Host, root: HtmlElement, live: &Rc<Live>) -> Self {
         let parts = Parts {
             language: Language::new(host.words(), host.locale()),
-            api: Api::new(host.base()),
+            api: Rc::new(Api::new(host.base())),
             host,
             root,
             live: Rc::clone(live),

@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use any_spawner::Executor;
+use js_sys::Promise;
 use reactive_graph::owner::Owner;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -50,8 +51,8 @@ extern "C" {
     pub(crate) fn embed(this: &Host) -> bool;
     /// Opens the order: `{ token, body }`, `body` being the order or a refusal; or `{ asks, body }`, `body` being the
     /// donation that needs an amount. `again` leaves the known order and opens another; an empty `amount` is none.
-    #[wasm_bindgen(method, catch)]
-    pub(crate) async fn open(this: &Host, again: bool, amount: &str) -> Result<JsValue, JsValue>;
+    #[wasm_bindgen(method)]
+    pub(crate) fn open(this: &Host, again: bool, amount: &str) -> Promise;
     /// Prints the checkout without the page around it, once what is shown is up to date.
     #[wasm_bindgen(method)]
     pub(crate) fn print(this: &Host);

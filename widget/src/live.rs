@@ -8,19 +8,18 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 
 use checkout_api::{ErrorCode, OrderView};
-use js_sys::{Date, Function, Math, Reflect, Uint8Array};
+use js_sys::{Date, Function, JSON, Math, Reflect, Uint8Array};
 use reactive_graph::prelude::*;
 use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast as _, JsValue};
-use wasm_bindgen_futures::JsFuture;
-use web_sys::{AbortController, EventTarget, VisibilityState};
+use web_sys::{AbortController, EventTarget, ReadableStreamDefaultReader, VisibilityState};
 
-use crate::api::{Problem, read_order};
+use crate::api::read_order;
 use crate::browser::{document, window};
 use crate::checkout::Checkout;
 use crate::event_stream::EventStream;
 use crate::pace;
-use crate::task::spawn;
+use crate::task::when;
 
 /// Failures in a row that count as a lost connection.
 const LOST_AFTER: u32 = 2;
@@ -161,13 +160,12 @@ impl Live {
         if self.asking.get() || !checkout.is_open() {
             return;
         }
+        let Some(parts) = checkout.parts() else {
+            return;
+        };
         self.asking.set(true);
         let live = Rc::clone(self);
-        spawn(async move {
-            let Some(parts) = checkout.parts() else {
-                return;
-            };
-            let answer = parts.api.order().await;
+        parts.api.order(move |answer| {
             live.asking.set(false);
             if checkout.parts().is_none() {
                 return;
@@ -249,59 +247,60 @@ impl Live {
 
     /// Listens to the order's events until they end; asking goes on either way.
     fn listen(self: &Rc<Self>) {
-        let (Ok(controller), Some(checkout)) =
-            (AbortController::new(), self.checkout.get().copied())
-        else {
+        let parts = self.checkout.get().and_then(|checkout| checkout.parts());
+        let (Ok(controller), Some(parts)) = (AbortController::new(), parts) else {
             return;
         };
         *self.stream.borrow_mut() = Some(controller.clone());
         let live = Rc::clone(self);
-        spawn(async move {
-            let _ = follow(checkout, &controller).await;
-            // Another stream may have begun since this one was ended.
-            let mine = live.stream.borrow().as_ref() == Some(&controller);
-            if mine {
-                live.hush();
-                live.stream_from_ms.set(now_ms() + STREAM_PAUSE_MS);
-                live.schedule();
+        let signal = controller.signal();
+        parts.api.events(&signal, move |reader| match reader {
+            Some(reader) => live.hear(controller, reader, EventStream::default()),
+            None => live.unheard(&controller),
+        });
+    }
+
+    /// Waits for the next piece of a stream, and for those after it.
+    fn hear(
+        self: Rc<Self>,
+        controller: AbortController,
+        reader: ReadableStreamDefaultReader,
+        mut stream: EventStream,
+    ) {
+        when(reader.read(), move |piece| {
+            if self.take(piece, &mut stream).is_some() {
+                self.hear(controller, reader, stream);
+            } else {
+                self.unheard(&controller);
             }
         });
+    }
+
+    /// Shows what a piece of a stream brings; `None` at its end.
+    fn take(&self, piece: Result<JsValue, JsValue>, stream: &mut EventStream) -> Option<()> {
+        let bytes = Reflect::get(&piece.ok()?, &JsValue::from_str("value")).ok()?;
+        let bytes: Uint8Array = bytes.dyn_into().ok()?;
+        for data in stream.push(&bytes.to_vec()).ok()? {
+            let checkout = self.checkout.get()?;
+            checkout.parts()?;
+            checkout.receive(read_order(&JSON::parse(&data).ok()?).ok()?);
+        }
+        Some(())
+    }
+
+    /// A stream has ended. Another may have begun since then.
+    fn unheard(&self, controller: &AbortController) {
+        let is_mine = self.stream.borrow().as_ref() == Some(controller);
+        if is_mine {
+            self.hush();
+            self.stream_from_ms.set(now_ms() + STREAM_PAUSE_MS);
+            self.schedule();
+        }
     }
 
     fn hush(&self) {
         if let Some(controller) = self.stream.take() {
             controller.abort();
-        }
-    }
-}
-
-/// Reads events until the stream ends.
-async fn follow(checkout: Checkout, controller: &AbortController) -> Result<(), Problem> {
-    let Some(parts) = checkout.parts() else {
-        return Ok(());
-    };
-    let reader = parts.api.events(&controller.signal()).await?;
-    let mut stream = EventStream::default();
-    loop {
-        let piece = JsFuture::from(reader.read())
-            .await
-            .map_err(|_| Problem::Network)?;
-        let bytes = Reflect::get(&piece, &JsValue::from_str("value"));
-        let Some(bytes) = bytes
-            .ok()
-            .and_then(|value| value.dyn_into::<Uint8Array>().ok())
-        else {
-            return Ok(());
-        };
-        for data in stream
-            .push(&bytes.to_vec())
-            .map_err(|_| Problem::Unreadable)?
-        {
-            if checkout.parts().is_none() {
-                return Ok(());
-            }
-            let json = js_sys::JSON::parse(&data).map_err(|_| Problem::Unreadable)?;
-            checkout.receive(read_order(&json)?);
         }
     }
 }

@@ -3,9 +3,10 @@
 use core::future::Future;
 use core::pin::Pin;
 
-use wasm_bindgen::JsCast as _;
+use js_sys::Promise;
 use wasm_bindgen::closure::Closure;
-use wasm_bindgen_futures::spawn_local;
+use wasm_bindgen::{JsCast as _, JsValue};
+use wasm_bindgen_futures::{JsFuture, spawn_local};
 
 use crate::browser::window;
 
@@ -13,6 +14,12 @@ use crate::browser::window;
 pub(crate) fn spawn(work: impl Future<Output = ()> + 'static) {
     let work: Pin<Box<dyn Future<Output = ()>>> = Box::pin(work);
     spawn_local(work);
+}
+
+/// Does `done` with what a promise brings.
+pub(crate) fn when(promise: Promise, done: impl FnOnce(Result<JsValue, JsValue>) + 'static) {
+    let done: Box<dyn FnOnce(Result<JsValue, JsValue>)> = Box::new(done);
+    spawn(async move { done(JsFuture::from(promise).await) });
 }
 
 /// Does `work` after a pause, once what is at work now has ended. Boxed for the same reason.

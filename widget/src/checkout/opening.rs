@@ -8,7 +8,7 @@ use reactive_graph::prelude::*;
 use super::{Checkout, Quotes};
 use crate::api::{Problem, read_order, refusal};
 use crate::json::Parsed;
-use crate::task::spawn;
+use crate::task::when;
 
 impl Checkout {
     /// Opens the order.
@@ -32,18 +32,18 @@ impl Checkout {
         self.asks.set(false);
         self.has_receipt.set(false);
         self.quotes.set(Quotes::Awaited);
-        self.ask_to_open(again, String::new());
+        self.ask_to_open(again, "");
     }
 
     /// Asks once more for the order that could not be had. What is shown stays until there is an answer.
     pub(crate) fn try_again(self) {
         if !self.busy.get_untracked() {
-            self.ask_to_open(false, String::new());
+            self.ask_to_open(false, "");
         }
     }
 
     /// Gives this amount, as a decimal text: the proxy says whether it is one, and within the bounds.
-    pub(crate) fn give(self, amount: String) {
+    pub(crate) fn give(self, amount: &str) {
         if self.busy.get_untracked() {
             return;
         }
@@ -51,11 +51,10 @@ impl Checkout {
         self.ask_to_open(false, amount);
     }
 
-    fn ask_to_open(self, again: bool, amount: String) {
+    fn ask_to_open(self, again: bool, amount: &str) {
         let Some(parts) = self.parts() else { return };
         self.busy.set(true);
-        spawn(async move {
-            let answer = parts.host.open(again, &amount).await;
+        when(parts.host.open(again, amount), move |answer| {
             if self.parts().is_none() {
                 return;
             }

@@ -9,7 +9,7 @@ use reactive_graph::prelude::*;
 use super::{Checkout, Parts};
 use crate::home_coin::is_guest;
 use crate::live::now_ms;
-use crate::task::{later, spawn};
+use crate::task::later;
 
 /// How long the page notes that prices have moved.
 const FRESH_FOR_MS: i32 = 6_000;
@@ -31,11 +31,8 @@ impl Checkout {
     /// Gets the prices; those on the screen stay until then.
     pub(crate) fn load_quotes(self) {
         let Some(parts) = self.parts() else { return };
-        spawn(async move {
-            let answer = parts.api.quotes().await;
-            if self.parts().is_none() {
-                return;
-            }
+        parts.api.quotes(move |answer| {
+            let Some(parts) = self.parts() else { return };
             if let Ok(quotes) = answer {
                 let hold = quotes.iter().map(|quote| quote.valid_for_seconds).min();
                 parts.live.quotes_hold(hold.unwrap_or(30).max(5));
@@ -152,12 +149,12 @@ impl Checkout {
             return;
         }
         self.busy.set(true);
-        spawn(async move {
-            let quotes = parts.api.quotes().await.unwrap_or_default();
+        parts.api.quotes(move |answer| {
             if self.parts().is_none() {
                 return;
             }
             self.busy.set(false);
+            let quotes = answer.unwrap_or_default();
             let quote = quotes
                 .into_iter()
                 .find(|quote| quote.available && quote.crypto_code == crypto_code);

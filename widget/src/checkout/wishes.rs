@@ -7,7 +7,6 @@ use reactive_graph::prelude::*;
 
 use super::Checkout;
 use crate::json::Parsed;
-use crate::task::spawn;
 
 impl Checkout {
     /// Opens an attempt in this asset, at the price that was shown.
@@ -36,11 +35,8 @@ impl Checkout {
     /// Gets the receipt, so that it is there when somebody prints.
     pub(crate) fn load_receipt(self, print: bool) {
         let Some(parts) = self.parts() else { return };
-        spawn(async move {
-            let answer = parts.api.receipt().await;
-            if self.parts().is_none() {
-                return;
-            }
+        parts.api.receipt(move |answer| {
+            let Some(parts) = self.parts() else { return };
             match answer {
                 Ok(receipt) => {
                     *parts.receipt.borrow_mut() = Some(Rc::new(Parsed(receipt)));
@@ -70,11 +66,8 @@ impl Checkout {
         }
         self.busy.set(true);
         self.problem.set(None);
-        spawn(async move {
-            let answer = parts.api.post(path, json).await;
-            if self.parts().is_none() {
-                return;
-            }
+        parts.api.post(path, json, move |answer| {
+            let Some(parts) = self.parts() else { return };
             self.busy.set(false);
             match answer {
                 Ok(order) => {

@@ -1,15 +1,15 @@
 //! A button that copies a text and says so in its own place, without changing its width.
 
+use js_sys::Promise;
 use reactive_graph::prelude::*;
 use reactive_graph::signal::RwSignal;
 use wasm_bindgen::{JsCast as _, JsValue};
-use wasm_bindgen_futures::JsFuture;
 use web_sys::{Clipboard, Element, Node};
 
 use crate::browser::window;
 use crate::checkout::Checkout;
 use crate::markup::tag;
-use crate::task::{later, spawn};
+use crate::task::{later, when};
 
 /// How long the button says that it has copied.
 const COPIED_FOR_MS: i32 = 2_000;
@@ -33,9 +33,8 @@ pub(super) fn button(checkout: Checkout, shown: Shown, value: String, label: Str
     };
     let copied = RwSignal::new(false);
     let copy = move || {
-        let value = value.clone();
-        spawn(async move {
-            if write(&value).await {
+        let done = move |is_copied| {
+            if is_copied {
                 let _ = copied.try_set(true);
                 checkout.say(checkout.word("copied"));
                 later(COPIED_FOR_MS, move || {
@@ -45,7 +44,11 @@ pub(super) fn button(checkout: Checkout, shown: Shown, value: String, label: Str
                 select(checkout, place);
                 checkout.say(checkout.word("selected"));
             }
-        });
+        };
+        match write(&value) {
+            Some(written) => when(written, move |answer| done(answer.is_ok())),
+            None => done(false),
+        }
     };
     tag("button", "secondary copy")
         .attr("type", "button")
@@ -58,15 +61,13 @@ pub(super) fn button(checkout: Checkout, shown: Shown, value: String, label: Str
         .into()
 }
 
-/// Whether the clipboard took it. Pages without TLS have none, and a frame may be denied it.
-async fn write(value: &str) -> bool {
+/// Gives a text to the clipboard. Pages without TLS have none, and a frame may be denied it.
+fn write(value: &str) -> Option<Promise> {
     let navigator = window().navigator();
     let clipboard = js_sys::Reflect::get(&navigator, &JsValue::from_str("clipboard"));
-    let Some(clipboard) = clipboard.ok().filter(JsValue::is_object) else {
-        return false;
-    };
+    let clipboard = clipboard.ok().filter(JsValue::is_object)?;
     let clipboard: Clipboard = clipboard.unchecked_into();
-    JsFuture::from(clipboard.write_text(value)).await.is_ok()
+    Some(clipboard.write_text(value))
 }
 
 fn select(checkout: Checkout, place: &str) {

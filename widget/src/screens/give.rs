@@ -31,7 +31,7 @@ pub(super) fn show(checkout: Checkout) -> Node {
         };
         let give = move || {
             pressed.set(amount.clone());
-            checkout.give(amount.clone());
+            checkout.give(&amount);
         };
         let choice = button("secondary", String::new(), give)
             .test(test)
@@ -102,7 +102,7 @@ fn other(checkout: Checkout, donation: &Rc<DonationView>, pressed: RwSignal<Stri
         if amount.is_empty() {
             focus(checkout, String::from("#amount"));
         } else {
-            checkout.give(amount);
+            checkout.give(&amount);
         }
     };
     tag("form", "sent")
