@@ -22,7 +22,7 @@ export const wear = (element, prefix, tokens) => {
   }
 };
 
-/** What the store of this page wishes, before its order has arrived; see page.rs of the proxy. */
+/** What the store of this page wishes, before its order has arrived; see proxy/src/http/page.rs. */
 export const ahead = () => {
   const told = performance.getEntriesByType('navigation')[0]?.serverTiming?.find(({ name }) => name === 'theme')?.description;
   const { theme, ...theme_tokens } = Object.fromEntries(new URLSearchParams(told));

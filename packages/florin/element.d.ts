@@ -5,7 +5,10 @@
  * `document.querySelector('florin-checkout')` and `addEventListener('florin-paid', …)` known to TypeScript.
  */
 
-/** One of the proxy's statuses of an order. `paid`, `overpaid`, `failed` and `cancelled` are final. */
+/**
+ * One of the proxy's statuses of an order. `paid` and `overpaid` are final; money that arrives late leads back from every
+ * other one.
+ */
 export type FlorinStatus =
   | 'open'
   | 'awaiting_payment'
@@ -63,7 +66,7 @@ export interface FlorinEventMap {
   'florin-status': CustomEvent<{ order_id: string; status: FlorinStatus }>;
   /** The status has become `paid` or `overpaid`; also when a paid order is opened again. */
   'florin-paid': CustomEvent<{ order_id: string }>;
-  /** The dialog was closed, or the customer leaves a paid order by its link back to the shop. */
+  /** The dialog was closed, or the customer leaves an order that has ended by its link back to the shop. */
   'florin-close': CustomEvent<null>;
   /**
    * A wish was refused or could not be carried out. `code` is one of the proxy's (docs/http.md), `network`,
@@ -76,7 +79,7 @@ export interface FlorinEventMap {
 export interface FlorinProductDoor {
   /** The store's id in the proxy's configuration. */
   store: string;
-  /** The product's id in the store's catalogue; its price stands there. */
+  /** The product's `sku` in the proxy's configuration; its price stands there. */
   product: string;
   /** How many. One when it is missing. */
   quantity?: number | `${number}`;
@@ -117,6 +120,7 @@ export type FlorinDoor = Only<FlorinProductDoor> | Only<FlorinDonationDoor> | On
 
 /** How it is shown. A changed attribute starts the element anew. */
 export interface FlorinSettings {
+  /** In what it is shown. `frame` when it is missing. */
   display?: FlorinDisplay;
   /** BCP 47, like `"ar-EG"`. Without one: the page's `<html lang>`, then the browser's languages, then English. */
   locale?: string;
@@ -125,8 +129,12 @@ export interface FlorinSettings {
    * English file. They hold in a frame and inline.
    */
   words?: string;
+  /** How it looks: a theme by its name. Tokens set on the element win over it. */
   theme?: FlorinTheme;
-  /** A `crypto_code` that is chosen at once when it is offered. */
+  /**
+   * A `crypto_code` that is chosen at once when it is offered. One that lives on several networks, like USDT, is confirmed by
+   * the customer first.
+   */
   asset?: string;
 }
 

@@ -42,7 +42,7 @@ export interface FlorinComponentProps {
   onStatus?: (event: FlorinEventMap['florin-status']) => void;
   /** The order is paid, as far as this browser knows. Ship when the signed webhook has arrived, not here. */
   onPaid?: (event: FlorinEventMap['florin-paid']) => void;
-  /** The customer leaves a paid order by its link back to the shop. */
+  /** The dialog was closed, or the customer leaves an order that has ended by its link back to the shop. */
   onClose?: (event: FlorinEventMap['florin-close']) => void;
   /** A wish was refused or could not be carried out: `event.detail.code`. Also when the script cannot be loaded. */
   onError?: (event: FlorinEventMap['florin-error']) => void;

@@ -1,8 +1,9 @@
 //! The checkout's screens: Leptos' signals, client-side, compiled to WebAssembly.
 //!
 //! The server sends the whole view of an order; a [`phase::Phase`] follows from it, and each screen is a function of
-//! its phase. Only `element`, `api` and `live` touch the network, timers and events of the document. Nothing here
-//! calculates money, and nothing here decides that a payment expired, failed or arrived.
+//! its phase. Only `api` and `live` touch the network, only `live` and `task` timers, only `live` events of window and
+//! document; what a screen's own elements hear goes through `markup`. Nothing here calculates money, and nothing here
+//! decides that a payment expired, failed or arrived.
 //!
 //! Every byte is downloaded by a customer on a phone, so the crate goes without serde's readers, without the
 //! formatting of floats and without a tree of views to compare (`markup`).

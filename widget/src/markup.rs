@@ -3,7 +3,7 @@
 //! Leptos' signals, memos, effects and owners do the work; its `view!` is not used. `view!` compares an old tree with
 //! a new one, and gives each shape of element a type of its own with a copy of that code. A checkout never needs the
 //! comparison: a part of it either follows a signal ([`live_text`], [`Tag::live_attr`]) or is built anew ([`live`]).
-//! Measured with every screen in place: 72 kB brotli instead of 81.
+//! docs/adr/0006 has the figures.
 //!
 //! What each caller hands over is boxed before anything is done with it: else every text, attribute and part of every
 //! screen would bring a copy of the code that follows it.

@@ -20,7 +20,8 @@ pub fn after_answer(seconds: u32, events_arrive: bool, chance: u8) -> u32 {
     pause + pause / 4 / 255 * u32::from(chance)
 }
 
-/// Milliseconds until the next try after `failures` in a row: 2, 4, 8, 16, then 30 seconds, the last half by chance.
+/// Milliseconds until the next try after `failures` in a row: 2, 4, 8, 16, then 30 seconds, of each at least half, the rest by
+/// chance.
 pub fn after_failure(failures: u32, chance: u8) -> u32 {
     let doublings = failures.saturating_sub(1).min(4);
     let pause = (FIRST_PAUSE_MS << doublings).min(LONGEST_PAUSE_MS);

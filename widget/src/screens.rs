@@ -31,7 +31,7 @@ use crate::phase::Phase;
 use crate::task::later;
 use crate::wording::around;
 
-/// Everything.
+/// The summary, the screen of the phase, and the live region.
 pub(crate) fn all(checkout: Checkout) -> Node {
     let Some(parts) = checkout.parts() else {
         return nothing();
