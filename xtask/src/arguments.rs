@@ -9,11 +9,11 @@ cargo xtask <command>
   demo     start the sandbox, the proxy and a demo shop, and say what to try
              --port-base N       the proxy's port; the others follow (8080)
              --database-url URL  where the proxy keeps its ledger (SQLite in a temporary folder)
-  test     every check: format, dependencies, lints, docs, tests, browser, budget, HTTP
+  test     every check: format, dependencies, lints, docs, tests, browsers, budget, HTTP, simulated lives
              --only TEXT         the checks alone whose claim has this text, such as HTTP
   pictures every state of the checkout as a picture in target/pictures, in four widths, light and dark
              --only TEXT         the states alone whose name has this text, such as paid
-  tools    install what the tests use: a browser, its driver, packages of npm
+  tools    install what the tests use: three browsers, their drivers, packages of npm, Schemathesis
   build    the release: dist/ and one florin-proxy with the widget inside
   budget   the widget's sizes against the promise
   bench    the other promised numbers, measured

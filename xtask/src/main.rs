@@ -2,7 +2,8 @@
 //!
 //! Each command sets up what it needs on a fresh machine, does nothing twice, and says in one sentence what to do when
 //! it cannot go on. What it never does: change anything outside the repository but the folder of installed tools, or
-//! leave a process behind. Of npm it takes what tests look with, and nothing that is shipped.
+//! leave a process behind. Of npm and of Python's index it takes what tests look with, and nothing that is
+//! shipped.
 
 mod arguments;
 mod bench;
@@ -49,6 +50,7 @@ fn run() -> anyhow::Result<ExitCode> {
         Command::Tools => {
             tools::set_up(&workspace)?;
             tools::install_for_tests(&workspace)?;
+            tools::schemathesis(&workspace)?;
             Ok(ExitCode::SUCCESS)
         }
         Command::Help => {

@@ -26,7 +26,8 @@ pub(crate) fn set_up(workspace: &Workspace) -> anyhow::Result<()> {
     standard_library::install(workspace)
 }
 
-/// What the tests use beside: a browser with its driver, and packages of npm.
+/// What the tests use beside: three browsers with their drivers, and packages of npm. Schemathesis is
+/// installed by the one check that runs it, and by `cargo xtask tools`.
 ///
 /// # Errors
 /// A sentence that says what to do.
