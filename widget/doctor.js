@@ -57,6 +57,7 @@ const FILES = [
   ['%FLORIN:widget.js%', 'text/javascript'],
   ['%FLORIN:widget_bg.wasm%', 'application/wasm'],
   ['%FLORIN:florin.css%', 'text/css'],
+  ['%FLORIN:theme.js%', 'text/javascript'],
 ];
 
 /** Files that come otherwise than the proxy sends them: something between it and the browser changes them. */
@@ -71,8 +72,8 @@ const spoilt = async () => {
   return (await Promise.all(seen.map((one) => one.catch(() => {})))).filter(Boolean);
 };
 
-/** What an attribute is like, and what it needs beside it. florin.js looks at all of them at once. */
 const DOORS = ['product', 'donation', 'order-token', 'client-token'];
+/** What an attribute is like, and what it needs beside it. florin.js looks at all of them at once. */
 const RULES = [
   ['product', /./, '', 'store'],
   ['quantity', /^[1-9]\d*$/, 'a whole number, 1 or more', 'product'],

@@ -56,12 +56,12 @@
     return element;
   };
 
+  const loaded = {};
+  let failures = '';
   /**
    * Imports a file of the proxy, within a bound. Browsers keep the failure of a module: the next try has an address of
    * its own.
    */
-  const loaded = {};
-  let failures = '';
   const load = (path, bound = 30000) =>
     (loaded[path] ||= Promise.race([import(BASE + path + failures), new Promise((_, reject) => setTimeout(reject, bound, path))]).catch((error) => {
       loaded[path] = 0;

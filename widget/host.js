@@ -23,8 +23,8 @@ const GIVEN = 'florin';
 /** The asset that was chosen last. */
 const LAST = 'florin:asset';
 
-/** A browser's storage, or memory where it is forbidden in frames of another site. Answers whether a reload finds it. */
 const memory = {};
+/** A browser's storage, or memory where it is forbidden in frames of another site. Answers whether a reload finds it. */
 const remember = (key, value, storage = 'sessionStorage') => {
   memory[key] = value;
   try {

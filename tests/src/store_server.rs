@@ -63,7 +63,7 @@ impl StoreServer {
         events.iter().filter(is_its).cloned().collect()
     }
 
-    /// GET.
+    /// Asks with the store's key. The answer must be as the description of the HTTP says.
     pub async fn gets(&self, path: &str) -> Answer {
         let request = self.http.get(format!("{}{path}", self.base));
         let answer = request.bearer_auth(&self.key).send().await;
@@ -71,7 +71,7 @@ impl StoreServer {
         answer.described(&Method::GET, path)
     }
 
-    /// PUT.
+    /// Sets something, with the store's key.
     pub async fn puts(&self, path: &str, body: &Value) -> Answer {
         self.sends(Method::PUT, path, &body.to_string()).await
     }
@@ -89,7 +89,7 @@ impl StoreServer {
         answer.described(&method, path)
     }
 
-    /// POST.
+    /// Asks for something to be done, with the store's key and the idempotency key that was given.
     pub async fn posts(&self, path: &str, body: &Value) -> Answer {
         let mut request = self.http.post(format!("{}{path}", self.base));
         if let Some(key) = &self.idempotency_key {

@@ -37,7 +37,7 @@ pub(crate) struct Parts {
     announcing: Cell<Announcing>,
     /// Beside a signal that says whether it is there: a signal of a type of its own is half a kilobyte.
     donation: RefCell<Option<Rc<DonationView>>>,
-    /// The same.
+    /// Beside a signal likewise.
     receipt: RefCell<Option<Rc<Parsed>>>,
     /// When a screen reader was last told of fresh prices, by the monotonic clock.
     prices_said_ms: Cell<Option<u64>>,

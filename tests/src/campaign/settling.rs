@@ -13,8 +13,8 @@ use crate::world::secrets;
 
 /// What a killed proxy was about to tell is leased to it for half a minute. Everything else is quicker.
 const BOUND: i64 = 180;
-/// Seconds.
-const PAUSE: u64 = 4;
+/// What a service that wants to be left alone asks for.
+const PAUSE_SECONDS: u64 = 4;
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// What is still to be done, as the ledger's file says.
@@ -32,7 +32,7 @@ struct Left {
 pub(super) async fn settles(lane: &Lane) {
     // A pause that is asked for is kept by whoever was asked; a killed proxy has forgotten it.
     let pause_wanted =
-        json!({"endpoint": "any", "kind": "status", "status": 429, "retry_after": PAUSE});
+        json!({"endpoint": "any", "kind": "status", "status": 429, "retry_after": PAUSE_SECONDS});
     lane.chain.breaks(pause_wanted).await;
     for _ in 0..6 {
         lane.chain.mines(1).await;

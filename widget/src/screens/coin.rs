@@ -46,7 +46,7 @@ fn disc(code: &str) -> Node {
         ),
         _ => {
             let initial = code.chars().next().map(String::from).unwrap_or_default();
-            return tag("span", "disc other").text(initial).into();
+            return tag("span", "disc").text(initial).into();
         }
     };
     drawing(class, "0 0 24 24", path, None)

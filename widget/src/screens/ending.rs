@@ -138,13 +138,7 @@ fn actions(checkout: Checkout, order: &OrderView, renew: bool) -> Option<Node> {
     // Where the code was, the next one will be.
     let slot = tag("div", "qr slot").with(while_idle(checkout, renew));
     let beside = tag("div", "").with(other("plain"));
-    Some(
-        tag("div", "target")
-            .test("slot")
-            .with(slot)
-            .with(beside)
-            .into(),
-    )
+    Some(tag("div", "target").with(slot).with(beside).into())
 }
 
 /// Leaves this order for another by the same door, where that opens more than one.

@@ -31,7 +31,7 @@ fn confirm(checkout: Checkout, quote: &Quote) -> Node {
     let what = tag("span", "what")
         .with(tag("b", "").text(name(checkout, quote)))
         .with(tag("small", "").text(quote.asset_name.as_str()));
-    let chosen = tag("div", "option chosen")
+    let chosen = tag("div", "option")
         .with(coin::mark(&quote.asset, &quote.network, true))
         .with(what)
         .with(cost(checkout, &quote.crypto_code));
