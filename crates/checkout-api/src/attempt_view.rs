@@ -11,20 +11,25 @@ use crate::{Fields, Unreadable};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AttemptView {
     /// The service's code: `USDTTRC20`.
+    #[cfg_attr(feature = "schema", schemars(with = "money::CryptoCode"))]
     pub crypto_code: String,
-    /// The asset's symbol: `USDT`.
+    /// The asset's symbol: `USDT`, at most 24 letters and digits, `_` and `-`.
     pub asset: String,
     /// The network it must be sent on: `Tron`.
     pub network: String,
-    /// Where to send it, in full. The proxy has checked its checksum.
+    /// Where to send it, in full: 26 to 90 visible ASCII characters, in the case that the service wrote. The proxy has
+    /// checked its checksum.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[!-~]{26,90}$")))]
     pub address: String,
-    /// What the QR code encodes. The proxy has checked that it names the same address and amount.
+    /// What the QR code encodes: the asset's payment URI, or the bare address, as the service wrote it. The proxy has
+    /// checked that it names this address and no other amount.
     pub qr_string: String,
     /// What to send, exactly.
     pub amount_in_crypto: AmountText,
     /// The same in US dollars.
     pub amount_in_usd: AmountText,
-    /// The same in the service's local currency.
+    /// The same in the local currency of the account at the service, which `local_currency_code` names; it need not be
+    /// the order's.
     pub amount_in_local_currency: AmountText,
     /// ISO 4217 code of `amount_in_local_currency`.
     #[cfg_attr(feature = "schema", schemars(with = "money::Currency"))]
@@ -33,7 +38,8 @@ pub struct AttemptView {
     pub expires_in_seconds: u32,
     /// How long the invoice was given in all: the countdown's full length.
     pub lifetime_seconds: u32,
-    /// What the service wants every customer to read, in its words.
+    /// What the service wants every customer to read, in its words: at most 20 texts of at most 1000 characters.
+    #[cfg_attr(feature = "schema", schemars(length(max = 20)))]
     pub warnings: Vec<String>,
     /// Whether the customer has pressed "I have paid".
     pub marked_as_paid: bool,

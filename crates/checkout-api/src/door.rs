@@ -63,7 +63,7 @@ pub struct OpenAttempt {
     /// The asset chosen.
     #[cfg_attr(feature = "schema", schemars(with = "money::CryptoCode"))]
     pub crypto_code: String,
-    /// The quote it was chosen by.
+    /// The quote it was chosen by: its `quote_id`, as it came.
     pub quote_id: String,
 }
 

@@ -11,8 +11,10 @@ use crate::{Fields, Unreadable};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Quote {
     /// The service's code: `USDTTRC20`.
+    #[cfg_attr(feature = "schema", schemars(with = "money::CryptoCode"))]
     pub crypto_code: String,
-    /// The asset's symbol: `USDT`; the code itself for an asset that Florin does not know.
+    /// The asset's symbol: `USDT`, at most 24 letters and digits, `_` and `-`; the code itself for an asset that Florin
+    /// does not know.
     pub asset: String,
     /// The asset's name: `Tether`.
     pub asset_name: String,
@@ -35,9 +37,12 @@ pub struct Quote {
     /// Why it cannot be chosen; present exactly when `available` is false.
     #[cfg_attr(feature = "server", serde(skip_serializing_if = "Option::is_none"))]
     pub reason: Option<Unavailable>,
-    /// Handed back with the choice: it pins the price that was shown.
+    /// Handed back with the choice: it pins the price that was shown. The service gives it out: 1 to 128 visible ASCII
+    /// characters.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[!-~]{1,128}$")))]
     pub quote_id: String,
-    /// How long the price holds.
+    /// How long the price holds: 0 to 600, by `service.quote_seconds` of the proxy's configuration.
+    #[cfg_attr(feature = "schema", schemars(range(max = 600)))]
     pub valid_for_seconds: u32,
 }
 
