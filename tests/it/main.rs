@@ -51,6 +51,7 @@ mod raw_requests;
 mod receipts;
 mod restart;
 mod reverted;
+mod spelling;
 mod store_door;
 mod stores_apart;
 mod telling;

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use tests::{CONTRACT, NpmProject, React, packed_files};
 
-fn of_the_repository(path: &str) -> String {
+pub(crate) fn of_the_repository(path: &str) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     fs::read_to_string(root.join(path)).unwrap()
 }
@@ -106,7 +106,7 @@ fn what_the_readme_shows_compiles() {
 }
 
 /// The list of texts in this file between a beginning and the next bracket.
-fn words_in(path: &str, beginning: &str) -> Vec<String> {
+pub(crate) fn words_in(path: &str, beginning: &str) -> Vec<String> {
     let file = of_the_repository(path);
     let (_, list) = file.split_once(beginning).unwrap();
     let (list, _) = list.split_once(']').unwrap();

@@ -1,0 +1,85 @@
+//! Words that several files write out, because none of them can read another: what is new in one has to be in all.
+
+use serde_json::Value;
+
+use crate::npm_package::{of_the_repository, words_in};
+
+const THEMES: &str = "pub const THEMES: [&str; 7] = [";
+const TOKENS: &str = "pub const TOKENS: [&str; 12] = [";
+
+/// The words with `between` between them, in this file, after a beginning and before an end.
+fn listed(path: &str, beginning: &str, end: &str, between: &str) -> Vec<String> {
+    let file = of_the_repository(path);
+    let (_, list) = file.split_once(beginning).expect(beginning);
+    let (list, _) = list.split_once(end).expect(end);
+    list.split(between).map(str::to_owned).collect()
+}
+
+#[test]
+fn every_file_that_names_the_themes_names_all() {
+    let themes = words_in("crates/checkout-api/src/theme.rs", THEMES);
+    let loader = listed("widget/florin.js", "\\n[-a-z\\d]*\\n(", ")", "|");
+    assert_eq!(loader, themes, "RIGHT of florin.js");
+    let rule = "['theme', /^(";
+    let doctor = listed("widget/doctor.js", rule, ")", "|");
+    assert_eq!(doctor, themes, "RULES of doctor.js");
+    let (last, others) = themes.split_last().unwrap();
+    let sentence = format!("'{} or {last}'", others.join(", "));
+    assert!(of_the_repository("widget/doctor.js").contains(&sentence));
+    let types = listed(
+        "packages/florin/element.d.ts",
+        "export type FlorinTheme = '",
+        "';",
+        "' | '",
+    );
+    assert_eq!(types, themes, "FlorinTheme");
+    let gallery: Value =
+        serde_json::from_str(&of_the_repository("widget/gallery/states.json")).unwrap();
+    assert_eq!(gallery["themes"], Value::from(themes.clone()), "gallery");
+    let builder = of_the_repository("crates/demo-shop/site/theme-builder.js");
+    let (_, rows) = builder.split_once("const THEMES = [").unwrap();
+    let (rows, _) = rows.split_once("];").unwrap();
+    let first = |row: &str| row.split('"').nth(1).unwrap().to_owned();
+    let builder: Vec<_> = rows.trim().lines().map(first).collect();
+    assert_eq!(builder, themes, "theme builder");
+    let tests = words_in(
+        "tests/it/browser_themes.rs",
+        THEMES.trim_start_matches("pub "),
+    );
+    assert_eq!(tests, themes, "what the tests look at");
+}
+
+#[test]
+fn the_loader_carries_every_token_that_a_store_may_set() {
+    let tokens = words_in("crates/checkout-api/src/theme.rs", TOKENS);
+    assert_eq!(words_in("widget/florin.js", "const TOKENS = ["), tokens);
+}
+
+#[test]
+fn loader_doctor_and_host_know_the_same_doors_and_displays() {
+    let doors = words_in("widget/host.js", "const DOORS = [");
+    assert_eq!(words_in("widget/doctor.js", "const DOORS = ["), doors);
+    let attributes = words_in("widget/florin.js", "const ATTRIBUTES = [");
+    // In RIGHT a door is known by its line alone, and lines are the attributes in their order.
+    let before = attributes.iter().take_while(|name| *name != "display");
+    let others = ["store", "quantity", "amount"];
+    let lines: Vec<_> = before
+        .filter(|name| !others.contains(&name.as_str()))
+        .collect();
+    assert_eq!(lines, doors.iter().collect::<Vec<_>>());
+    let types = of_the_repository("packages/florin/element.d.ts");
+    for door in &doors {
+        let member = [format!("  {door}: string;"), format!("  '{door}': string;")];
+        assert!(member.iter().any(|member| types.contains(member)), "{door}");
+    }
+    let displays = listed("widget/doctor.js", "['display', /^(", ")", "|");
+    let loader = listed("widget/florin.js", ".+\\n))(", ")", "|");
+    assert_eq!(loader, displays, "RIGHT of florin.js");
+    let types = listed(
+        "packages/florin/element.d.ts",
+        "export type FlorinDisplay = '",
+        "';",
+        "' | '",
+    );
+    assert_eq!(types, displays, "FlorinDisplay");
+}
