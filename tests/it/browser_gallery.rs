@@ -180,7 +180,8 @@ pub(crate) const OUTSIDE: &str = "
     const root = document.querySelector('florin-checkout').shadowRoot;
     const width = document.documentElement.clientWidth;
     const seen = [...root.querySelectorAll('*')].filter((at) => at.checkVisibility({ visibilityProperty: true }) && !at.closest('.unseen, svg'));
-    const cut = (at) => getComputedStyle(at).overflowX !== 'visible' && at.scrollWidth > at.clientWidth + 1;
+    // A field moves what was typed into it along by itself.
+    const cut = (at) => at.localName !== 'input' && getComputedStyle(at).overflowX !== 'visible' && at.scrollWidth > at.clientWidth + 1;
     const out = seen.filter((at) => {
         const box = at.getBoundingClientRect();
         return box.width && (box.right > width + 1 || box.left < -1 || cut(at));

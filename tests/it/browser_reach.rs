@@ -21,7 +21,7 @@ async fn the_whole_way_can_be_gone_by_keyboard() {
     browser.types(Key::Enter).await;
     browser.sees("status-awaiting_payment").await;
     let checkout = the_order(&world, &browser).await;
-    for stop in ["copy-amount", "copy-address", "wallet-link"] {
+    for stop in ["copy-amount", "wallet-link", "copy-address"] {
         browser.reaches_by_keyboard(stop).await;
     }
     browser.reaches_by_keyboard("i-have-paid").await;

@@ -21,6 +21,7 @@ mod browser_languages;
 mod browser_late;
 mod browser_network;
 mod browser_package;
+mod browser_pay;
 mod browser_reach;
 mod browser_receipt;
 mod browser_sale;

@@ -91,7 +91,7 @@ export const answer = (table, state, told) => {
   };
 };
 
-/** Does what makes the state: presses what the customer would press, or takes the network away. */
+/** Does what makes the state: presses what the customer would press, types (`field=text`), or takes the network away. */
 export const act = (stage, state) => {
   const { element, signal } = stage;
   const wanted = [...(state.press || [])];
@@ -101,10 +101,14 @@ export const act = (stage, state) => {
   element.addEventListener('florin-ready', () => (isThere = true), { signal });
   const timer = setInterval(() => {
     if (!isThere) return;
-    const found = wanted.length && element.shadowRoot.querySelector(`[data-testid="${wanted[0]}"]`);
+    const [name, text] = wanted.length ? wanted[0].split('=') : [];
+    const found = name && element.shadowRoot.querySelector(`[data-testid="${name}"]`);
     if (found) {
       wanted.shift();
-      found.click();
+      if (text) {
+        found.value = text;
+        found.dispatchEvent(new Event('input'));
+      } else found.click();
     } else if (losses && element.shadowRoot.querySelector('h2')) {
       losses -= 1;
       // The widget asks at once when it hears this, and fails.

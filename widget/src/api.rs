@@ -12,6 +12,7 @@ use web_sys::{AbortSignal, ReadableStreamDefaultReader, RequestCache, RequestIni
 use crate::browser::window;
 use crate::json::Parsed;
 use crate::language::object;
+use crate::links::handoff;
 use crate::task::{spawn, when};
 
 /// An answer that takes longer is given up and asked for again.
@@ -75,6 +76,11 @@ impl Api {
     pub(crate) fn hold(&self, token: String) {
         *self.token.borrow_mut() = token;
         self.etag.borrow_mut().clear();
+    }
+
+    /// The link that shows this order anywhere else.
+    pub(crate) fn link(&self, store: &str) -> String {
+        handoff(&self.base, store, &self.token.borrow())
     }
 
     /// The order; `None` when it is as it was.

@@ -43,6 +43,12 @@ pub fn is_wallet(uri: &str) -> bool {
         .is_some_and(|(scheme, rest)| !rest.is_empty() && WALLET_SCHEMES.contains(&scheme))
 }
 
+/// The checkout page, at `base`, with one order in it. The token stands in the fragment: no server sees it, and the page
+/// removes it from the address as soon as it has read it. `store` and `token` hold nothing that needs encoding.
+pub fn handoff(base: &str, store: &str, token: &str) -> String {
+    [base, "pay?store=", store, "#client_token=", token].concat()
+}
+
 /// Where help is found: a page as it is; an address for e-mail with this subject and these lines, so that who answers
 /// knows what it is about. What the store wrote there itself stays.
 pub fn support(url: &str, subject: &str, lines: &[&str]) -> Option<String> {
@@ -130,6 +136,14 @@ mod tests {
         for uri in ["javascript:alert(1)", "bitcoin:", "tb1q", "BITCOIN2:x", ""] {
             assert!(!is_wallet(uri), "{uri}");
         }
+    }
+
+    #[test]
+    fn the_token_of_a_handed_over_order_is_seen_by_no_server() {
+        let link = handoff("https://pay.shop.example/", "demo", "secret");
+        let (sent, kept) = link.split_once('#').unwrap();
+        assert_eq!(sent, "https://pay.shop.example/pay?store=demo");
+        assert_eq!(kept, "client_token=secret");
     }
 
     #[test]

@@ -15,9 +15,11 @@ use std::borrow::Cow;
 
 use reactive_graph::effect::RenderEffect;
 use reactive_graph::owner::StoredValue;
+use reactive_graph::prelude::*;
+use reactive_graph::signal::RwSignal;
 use wasm_bindgen::JsCast as _;
 use wasm_bindgen::closure::Closure;
-use web_sys::{Element, Event, Node};
+use web_sys::{Element, Event, HtmlInputElement, Node};
 
 use crate::browser::document;
 use crate::parts;
@@ -133,6 +135,11 @@ impl Tag {
         self
     }
 
+    /// An attribute that is `true` while the signal is, and else absent.
+    pub(crate) fn flag(self, name: &'static str, signal: RwSignal<bool>) -> Self {
+        self.live_attr(name, move || signal.get().then(|| String::from("true")))
+    }
+
     pub(crate) fn on_click(self, act: impl Fn() + 'static) -> Self {
         self.on_click_of(Box::new(act))
     }
@@ -148,6 +155,15 @@ impl Tag {
             act();
         };
         self.listen("submit", Closure::wrap(Box::new(stay)))
+    }
+
+    /// Acts on what stands in this field, whenever that changes.
+    pub(crate) fn on_input(self, act: Box<dyn Fn(String)>) -> Self {
+        let field: HtmlInputElement = self.0.clone().unchecked_into();
+        self.listen(
+            "input",
+            Closure::wrap(Box::new(move |_| act(field.value()))),
+        )
     }
 
     /// Acts on every event of this name.

@@ -26,7 +26,8 @@ const PARTS: [(&str, &str); 19] = [
 /// The parts of an element with these classes.
 pub fn of(tag: &str, classes: &str) -> Option<&'static str> {
     let class = classes.split(' ').next().unwrap_or_default();
-    let known = |(name, _): &&(&str, &str)| *name == class || *name == tag;
+    // A box to tick is no field.
+    let known = |(name, _): &&(&str, &str)| *name == class || (*name == tag && class != "tick-box");
     PARTS.iter().find(known).map(|(_, parts)| *parts)
 }
 
@@ -41,6 +42,7 @@ mod tests {
             ("button", "secondary copy", Some("button secondary")),
             ("h2", "", Some("heading")),
             ("input", "search", Some("input")),
+            ("input", "tick-box", None),
             ("p", "quiet box", None),
         ] {
             assert_eq!(of(tag, classes), parts, "{tag}.{classes}");

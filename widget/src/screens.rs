@@ -155,21 +155,18 @@ fn button(class: &'static str, words: String, act: impl Fn() + 'static) -> Tag {
         .on_click(act)
 }
 
-/// What stands in the screen's field.
-fn typed(checkout: Checkout) -> String {
+/// What stands in the field that a selector finds.
+fn typed(checkout: Checkout, selector: &str) -> String {
     checkout
         .parts()
-        .and_then(|parts| parts.root.query_selector("input").ok().flatten())
+        .and_then(|parts| parts.root.query_selector(selector).ok().flatten())
         .map(|input| input.unchecked_into::<HtmlInputElement>().value())
         .unwrap_or_default()
 }
 
 /// Greyed out while a wish is with the server.
 fn while_idle(checkout: Checkout, tag: Tag) -> Tag {
-    let busy = checkout.busy;
-    tag.live_attr("aria-disabled", move || {
-        busy.get().then(|| String::from("true"))
-    })
+    tag.flag("aria-disabled", checkout.busy)
 }
 
 /// A sentence below the heading.

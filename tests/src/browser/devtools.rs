@@ -47,6 +47,25 @@ impl Browser {
         self.tells("Emulation.setEmulatedMedia", features).await;
     }
 
+    /// Is a device without a mouse from here on.
+    pub async fn is_touched(&self) {
+        let touch = json!({ "enabled": true, "maxTouchPoints": 5 });
+        self.tells("Emulation.setTouchEmulationEnabled", touch)
+            .await;
+    }
+
+    /// Gives the page exactly this room, in CSS pixels; a window's own frame takes none of it.
+    pub async fn has_room_for(&self, width: u32, height: u32) {
+        let metrics = json!({
+            "width": width,
+            "height": height,
+            "deviceScaleFactor": 1,
+            "mobile": false,
+        });
+        self.tells("Emulation.setDeviceMetricsOverride", metrics)
+            .await;
+    }
+
     /// Runs a script in every page and frame that is loaded from here on, before its own.
     pub async fn runs_before_every_page(&self, script: &str) {
         let source = json!({ "source": script });

@@ -14,35 +14,41 @@ use crate::task::{later, when};
 /// How long the button says that it has copied.
 const COPIED_FOR_MS: i32 = 2_000;
 
-/// Where the text to copy is shown, by class: selected when the clipboard is out of reach.
-#[derive(Clone, Copy)]
-pub(super) enum Shown {
-    Address,
-    Amount,
-    Reference,
-    Transaction,
+/// What a button copies.
+pub(super) struct ToCopy {
+    /// The button's id, under which a test finds it too.
+    pub(super) test: &'static str,
+    /// Where the text is shown, as a selector: selected when the clipboard is out of reach.
+    pub(super) place: &'static str,
+    /// The text, exactly.
+    pub(super) value: String,
+    /// What the button says.
+    pub(super) words: String,
+    /// The same for who does not see where it stands; begins with `words`. Empty where they say it all.
+    pub(super) label: String,
 }
 
-/// A button that copies `value`. `label` names what it is, for who does not see where it stands.
-pub(super) fn button(checkout: Checkout, shown: Shown, value: String, label: String) -> Node {
-    let (test, place) = match shown {
-        Shown::Address => ("copy-address", ".address"),
-        Shown::Amount => ("copy-amount", ".number"),
-        Shown::Reference => ("copy-reference", ".id"),
-        Shown::Transaction => ("copy-transaction", ".hash"),
-    };
-    let copied = RwSignal::new(false);
-    let copy = move || {
-        let done = move |is_copied| {
+/// A button that copies; where it may not, the text is selected and a sentence beside it says so.
+pub(super) fn button(checkout: Checkout, copy: ToCopy) -> Node {
+    let ToCopy {
+        test,
+        place,
+        value,
+        words,
+        label,
+    } = copy;
+    let (copied, refused) = (RwSignal::new(false), RwSignal::new(false));
+    let act = move || {
+        let done = move |is_copied: bool| {
+            let _ = refused.try_set(!is_copied);
+            let _ = copied.try_set(is_copied);
+            checkout.say(checkout.word(if is_copied { "copied" } else { "selected" }));
             if is_copied {
-                let _ = copied.try_set(true);
-                checkout.say(checkout.word("copied"));
                 later(COPIED_FOR_MS, move || {
                     let _ = copied.try_set(false);
                 });
             } else {
                 select(checkout, place);
-                checkout.say(checkout.word("selected"));
             }
         };
         match write(&value) {
@@ -50,15 +56,25 @@ pub(super) fn button(checkout: Checkout, shown: Shown, value: String, label: Str
             None => done(false),
         }
     };
-    tag("button", "secondary copy")
+    let button = tag("button", "secondary copy")
         .attr("type", "button")
-        .attr("aria-label", label)
+        .attr("id", test)
         .test(test)
-        .live_attr("data-copied", move || copied.get().then(String::new))
-        .with(tag("span", "").text(checkout.word("copy")))
+        .flag("data-copied", copied)
+        .flag("data-refused", refused)
+        .with(tag("span", "").text(words))
         .with(tag("span", "").text(checkout.word("copied")))
-        .on_click(copy)
-        .into()
+        .on_click(act);
+    let button = if label.is_empty() {
+        button
+    } else {
+        button.attr("aria-label", label)
+    };
+    // Shown by the style sheet once it was refused. Heard already, by what is said.
+    let hint = tag("p", "quiet")
+        .attr("aria-hidden", "true")
+        .text(checkout.word("selected"));
+    tag("div", "live").with(button).with(hint).into()
 }
 
 /// Gives a text to the clipboard. Pages without TLS have none, and a frame may be denied it.

@@ -9,7 +9,7 @@ use crate::checkout::Checkout;
 use crate::markup::{Tag, nothing, tag};
 use crate::phase::is_partly_paid;
 
-use super::copy::{self, Shown};
+use super::copy::{self, ToCopy};
 use super::summary::help_link;
 use super::{button, coins, heading, hosted, paid, paragraph, pay, root, while_idle, with_amount};
 
@@ -133,12 +133,17 @@ fn actions(checkout: Checkout, order: &OrderView, renew: bool) -> Option<Node> {
         return Some(actions.with(other("primary").test("new-quote")).into());
     };
     let code = attempt.crypto_code.clone();
-    let renew = move || checkout.renew(code.clone());
-    let renew = button("primary", checkout.word("new_quote"), renew).test("new-quote");
     // Where the code was, the next one will be.
-    let slot = tag("div", "qr slot").with(while_idle(checkout, renew));
+    let slot = tag("div", "qr slot").with(new_quote(checkout, code));
     let beside = tag("div", "").with(other("plain"));
     Some(tag("div", "target").with(slot).with(beside).into())
+}
+
+/// Asks for the same asset again at today's price.
+pub(super) fn new_quote(checkout: Checkout, crypto_code: String) -> Tag {
+    let renew = move || checkout.renew(crypto_code.clone());
+    let renew = button("primary", checkout.word("new_quote"), renew);
+    while_idle(checkout, renew.test("new-quote"))
 }
 
 /// Leaves this order for another by the same door, where that opens more than one.
@@ -151,18 +156,19 @@ pub(super) fn new_purchase(checkout: Checkout, class: &'static str) -> Option<No
 /// What to quote when asking for help.
 pub(super) fn reference(checkout: Checkout, order: &OrderView) -> Node {
     let id = tag("bdi", "id").attr("dir", "ltr").text(order.id.as_str());
-    let label = checkout.word("copy_reference");
+    let copy = ToCopy {
+        test: "copy-reference",
+        place: ".id",
+        value: order.id.clone(),
+        words: checkout.word("copy"),
+        label: checkout.word("copy_reference"),
+    };
     tag("div", "line")
         .with(
             tag("p", "quiet")
                 .with(tag("span", "").text(checkout.word("reference")))
                 .with(id),
         )
-        .with(copy::button(
-            checkout,
-            Shown::Reference,
-            order.id.clone(),
-            label,
-        ))
+        .with(copy::button(checkout, copy))
         .into()
 }

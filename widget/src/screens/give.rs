@@ -96,7 +96,7 @@ fn other(checkout: Checkout, donation: &Rc<DonationView>, pressed: RwSignal<Stri
         .text(checkout.word("give_go"))
         .test("give-go");
     let give = move || {
-        let amount = canonical(&typed(checkout));
+        let amount = canonical(&typed(checkout, "#amount"));
         is_empty.set(amount.is_empty());
         pressed.set(String::new());
         if amount.is_empty() {

@@ -12,7 +12,7 @@ use crate::links;
 use crate::markup::{live, live_text, nothing, tag};
 use crate::phase::is_partly_paid;
 
-use super::copy::{self, Shown};
+use super::copy::{self, ToCopy};
 use super::{button, heading, hosted, ltr, paragraph, pay, root};
 
 /// Bars up to this many blocks; beyond, one bar fills up.
@@ -179,17 +179,19 @@ pub(super) fn transaction(checkout: Checkout) -> Node {
                 .text(checkout.word("explorer"))
                 .into()
         });
+        let copy = ToCopy {
+            test: "copy-transaction",
+            place: ".hash",
+            value: hash.to_owned(),
+            words: checkout.word("copy"),
+            label,
+        };
         tag("div", "transaction")
             .with(tag("p", "label").text(checkout.word("transaction")))
             .with(ltr(hash).attr("class", "hash").test("transaction"))
             .with(
                 tag("div", "line")
-                    .with(copy::button(
-                        checkout,
-                        Shown::Transaction,
-                        hash.to_owned(),
-                        label,
-                    ))
+                    .with(copy::button(checkout, copy))
                     .all(explorer),
             )
             .into()

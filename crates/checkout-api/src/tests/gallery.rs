@@ -131,6 +131,26 @@ fn what_may_be_there_or_not_can_be_looked_at_both_ways() {
 }
 
 #[test]
+fn what_helps_to_pay_rightly_can_be_looked_at() {
+    let gallery = Gallery::read();
+    let pressed = gallery.states().iter().filter_map(|state| {
+        let pressed = state.get("press")?.as_array()?;
+        pressed.last()?.as_str()?.split('=').next()
+    });
+    let pressed: BTreeSet<&str> = pressed.collect();
+    for wanted in [
+        "qr-toggle",
+        "compare",
+        "paste-back",
+        "exchange",
+        "handoff",
+        "guard-anyway",
+    ] {
+        assert!(pressed.contains(wanted), "no state ends with {wanted}");
+    }
+}
+
+#[test]
 fn every_canned_answer_is_of_the_contract() {
     let gallery = Gallery::read();
     let lists = gallery.0["quotes"].as_object().unwrap();

@@ -1,0 +1,403 @@
+//! The screen on which a customer pays: carrying amount and address into a wallet without a slip.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tests::{Browser, Checkout, Look, World, eventually, pause, within};
+
+use crate::journeys::the_order;
+
+/// A customer on the checkout's own page who has chosen this asset.
+async fn paying(world: &World, look: Look, asset: &str) -> (Browser, Checkout, Value) {
+    let browser = Browser::open_with(look).await;
+    browser.goes_to(&world.checkout_page()).await;
+    let checkout = chooses(world, &browser, asset).await;
+    let attempt = checkout.looks().await["attempt"].clone();
+    (browser, checkout, attempt)
+}
+
+async fn chooses(world: &World, browser: &Browser, asset: &str) -> Checkout {
+    browser.presses(&format!("asset-{asset}")).await;
+    if asset.starts_with("USDT") {
+        browser.presses("network-confirm").await;
+    }
+    browser.sees("status-awaiting_payment").await;
+    the_order(world, browser).await
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap()
+}
+
+/// Waits until the text of `name` holds `words`.
+async fn reads_in(browser: &Browser, name: &str, words: &str) {
+    eventually(&format!("{name} says {words}"), async || {
+        browser.reads(name).await.contains(words).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_wallet_that_does_not_understand_the_code_gets_one_of_the_address_alone() {
+    let world = World::start().await;
+    let (browser, _, attempt) = paying(&world, Look::default(), "ETH").await;
+    assert_eq!(browser.scans("qr").await, attempt["qr_string"]);
+    browser.presses("qr-toggle").await;
+    reads_in(
+        &browser,
+        "status-awaiting_payment",
+        "type the amount yourself",
+    )
+    .await;
+    assert_eq!(browser.scans("qr-bare").await, attempt["address"]);
+    assert!(!browser.shows("qr").await);
+    let labels = r"
+        const root = document.querySelector('florin-checkout').shadowRoot;
+        return [...root.querySelectorAll('.code .qr svg')].map(svg => svg.getAttribute('aria-label'))";
+    let labels = browser.runs(labels, &[]).await;
+    assert_eq!(labels[1], "QR code of the ETH address on Ethereum");
+    browser.presses("qr-toggle").await;
+    assert_eq!(browser.scans("qr").await, attempt["qr_string"]);
+    assert!(!browser.shows("qr-bare").await);
+    let label = &labels[0];
+    for part in [text(&attempt["amount_in_crypto"]), "ETH", "Ethereum"] {
+        assert!(text(label).contains(part), "{label}");
+    }
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_code_stays_black_on_white_where_the_system_forces_its_colours() {
+    let world = World::start().await;
+    let (browser, _, attempt) = paying(&world, Look::default(), "BTC").await;
+    browser.prefers("forced-colors", "active").await;
+    let colours = r"
+        const code = document.querySelector('florin-checkout').shadowRoot.querySelector('.qr');
+        const path = getComputedStyle(code.querySelector('path'));
+        return [matchMedia('(forced-colors: active)').matches, getComputedStyle(code).backgroundColor, path.fill, path.shapeRendering]";
+    assert_eq!(
+        browser.runs(colours, &[]).await,
+        json!([true, "rgb(255, 255, 255)", "rgb(0, 0, 0)", "crispedges"])
+    );
+    assert_eq!(browser.scans("qr").await, attempt["qr_string"]);
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn pressing_on_the_amount_copies_the_bare_number() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    browser.goes_to(&world.shop_url()).await;
+    browser.presses("pay-ebook").await;
+    browser.enters_the_checkout().await;
+    let checkout = chooses(&world, &browser, "USDTTRC20").await;
+    let attempt = checkout.looks().await["attempt"].clone();
+    let width = "return document.querySelector('florin-checkout').shadowRoot.querySelector('[data-testid=\"copy-address\"]').offsetWidth";
+    let before = browser.runs(width, &[]).await;
+    browser.presses("amount").await;
+    eventually("the amount is in the clipboard", async || {
+        (browser.clipboard().await == text(&attempt["amount_in_crypto"])).then_some(())
+    })
+    .await;
+    // The network travels with the address, and the answer takes the label's place.
+    let said = browser.reads("copy-address").await;
+    assert!(said.contains("Copy Tron address"), "{said}");
+    browser.presses("copy-address").await;
+    eventually("it says copied", async || {
+        let copied = browser.sees("copy-address").await.attr("data-copied").await;
+        copied.unwrap().map(|_| ())
+    })
+    .await;
+    assert_eq!(browser.runs(width, &[]).await, before);
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_text_that_may_not_be_copied_is_selected_and_the_page_says_so() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    browser
+        .runs_before_every_page(
+            "navigator.clipboard.writeText = () => Promise.reject(new Error('denied'))",
+        )
+        .await;
+    browser.goes_to(&world.checkout_page()).await;
+    let checkout = chooses(&world, &browser, "BTC").await;
+    let address = checkout.address().await;
+    browser.presses("copy-address").await;
+    reads_in(&browser, "status-awaiting_payment", "The text is selected").await;
+    let selected = "return document.getSelection().toString().replace(/\\s/g, '')";
+    assert_eq!(browser.runs(selected, &[]).await, address);
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn an_address_that_is_pasted_back_is_compared_at_once() {
+    let world = World::start().await;
+    let (browser, _, attempt) = paying(&world, Look::default(), "USDTERC20").await;
+    let address = text(&attempt["address"]);
+    browser.presses("compare").await;
+    browser.writes("paste-back", &address.to_lowercase()).await;
+    reads_in(&browser, "pasted", "This is the right address.").await;
+    browser
+        .writes("paste-back", text(&attempt["qr_string"]))
+        .await;
+    reads_in(&browser, "pasted", "This is the right address.").await;
+    browser.writes("paste-back", &address[..9]).await;
+    reads_in(&browser, "pasted", "only a part").await;
+    let forged = format!("{}00{}", &address[..20], &address[22..]);
+    browser.writes("paste-back", &forged).await;
+    reads_in(&browser, "pasted", "This is another address.").await;
+    let regions = "return [...document.querySelector('florin-checkout').shadowRoot.querySelectorAll('[role=status]')].map(at => at.textContent.trim())";
+    let said = browser.runs(regions, &[]).await;
+    let warning = "This is another address. Do not send anything to it: copy the address from this page again.";
+    assert_eq!(said, json!([warning]));
+    let marks = "return [...document.querySelector('florin-checkout').shadowRoot.querySelectorAll('mark')].map(m => m.textContent).join()";
+    assert_eq!(browser.runs(marks, &[]).await, "00");
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn on_a_phone_the_wallet_comes_first_and_the_code_waits_behind_a_button() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    browser.has_room_for(390, 844).await;
+    browser.is_touched().await;
+    browser.goes_to(&world.checkout_page()).await;
+    let checkout = chooses(&world, &browser, "BTC").await;
+    let attempt = checkout.looks().await["attempt"].clone();
+    let link = browser.sees("wallet-link").await;
+    assert_eq!(
+        link.attr("href").await.unwrap().as_deref(),
+        attempt["qr_string"].as_str()
+    );
+    assert!(!browser.shows("qr").await);
+    let tops = r#"
+        const root = document.querySelector('florin-checkout').shadowRoot;
+        const top = (name) => root.querySelector(`[data-testid="${name}"]`).getBoundingClientRect().top;
+        return top('wallet-link') < top('copy-address') && top('copy-address') < top('qr-show')"#;
+    assert_eq!(browser.runs(tops, &[]).await, json!(true));
+    browser.presses("qr-show").await;
+    assert_eq!(browser.scans("qr").await, attempt["qr_string"]);
+    browser.presses("qr-show").await;
+    assert!(!browser.shows("qr").await);
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_wide_screen_shows_the_code_beside_the_address() {
+    let world = World::start().await;
+    let (browser, ..) = paying(&world, Look::default(), "BTC").await;
+    assert!(browser.shows("qr").await && !browser.shows("qr-show").await);
+    let beside = r#"
+        const root = document.querySelector('florin-checkout').shadowRoot;
+        const box = (name) => root.querySelector(`[data-testid="${name}"]`).getBoundingClientRect();
+        return box('qr').right < box('address').left && box('qr').top < box('address').top"#;
+    assert_eq!(browser.runs(beside, &[]).await, json!(true));
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn who_sends_from_an_exchange_is_told_the_networks_name_there() {
+    let world = World::start().await;
+    let (browser, _, attempt) = paying(&world, Look::default(), "USDTTRC20").await;
+    assert!(browser.shows("exchange").await);
+    browser.presses("exchange").await;
+    let words = browser.reads("exchange-aid").await;
+    let exactly = format!(
+        "exactly {}\u{a0}USDT arrives",
+        text(&attempt["amount_in_crypto"])
+    );
+    for part in [
+        "TRC20 / TRON",
+        &exactly,
+        "the least that your exchange sends",
+        "may have to help",
+    ] {
+        assert!(words.contains(part), "{part}: {words}");
+    }
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn two_devices_follow_one_order() {
+    let world = World::start().await;
+    let (laptop, checkout, attempt) = paying(&world, Look::default(), "BTC").await;
+    let links = "return document.querySelector('florin-checkout').shadowRoot.innerHTML.includes('client_token')";
+    assert_eq!(laptop.runs(links, &[]).await, json!(false));
+    laptop.presses("handoff").await;
+    let link = laptop.scans("handoff-qr").await;
+    assert_eq!(laptop.reads("link").await, link);
+
+    let phone = Browser::open().await;
+    phone.goes_to(&link).await;
+    phone.sees("status-awaiting_payment").await;
+    assert_eq!(phone.reads("address").await, attempt["address"]);
+    let here = phone.runs("return location.href", &[]).await;
+    assert!(!text(&here).contains("token"), "{here}");
+
+    // Closed again, the link is nowhere on the page.
+    laptop.presses("handoff").await;
+    laptop.sees_no("link").await;
+    assert_eq!(laptop.runs(links, &[]).await, json!(false));
+
+    phone.presses("i-have-paid").await;
+    laptop.sees("status-checking").await;
+    world.chain().pays(&checkout, "exact").await;
+    world.chain().mines(3).await;
+    for screen in [&laptop, &phone] {
+        screen.sees("status-paid").await;
+    }
+    laptop.end().await;
+    phone.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn in_the_last_minute_a_new_quote_comes_before_the_address() {
+    let world = World::start().await;
+    let (browser, checkout, attempt) = paying(&world, Look::default(), "BTC").await;
+    let held = browser.reads("countdown").await;
+    assert!(held.contains("Price held for 1"), "{held}");
+    assert!(held.contains("minutes"), "{held}");
+    // The page counts by itself: it hears of a clock that was moved when it is loaded again.
+    world.skip(Duration::from_secs(13 * 60 + 45));
+    browser.reloads().await;
+    browser.sees("copy-address").await;
+    let focus = r#"
+        const root = document.querySelector('florin-checkout').shadowRoot;
+        root.querySelector('[data-testid="copy-address"]').focus()"#;
+    browser.runs(focus, &[]).await;
+    let guard = within(Duration::from_mins(1), async || {
+        browser.shows("guard").await.then_some(())
+    });
+    guard.await.expect("in the last minute the guard is shown");
+    for gone in [
+        "address",
+        "qr",
+        "amount",
+        "copy-address",
+        "copy-amount",
+        "wallet-link",
+    ] {
+        assert!(!browser.shows(gone).await, "{gone}");
+    }
+    let words = browser.reads("guard").await;
+    assert!(words.contains("your money is not lost"), "{words}");
+    let left = browser.reads("countdown").await;
+    assert!(left.contains("0:"), "{left}");
+    // Who was about to copy is not left without a place on the page.
+    eventually("the focus is on the guard", async || {
+        let focused =
+            "return document.querySelector('florin-checkout').shadowRoot.activeElement?.tagName";
+        (browser.runs(focused, &[]).await == "H3").then_some(())
+    })
+    .await;
+
+    browser.presses("guard-anyway").await;
+    assert_eq!(browser.reads("address").await, attempt["address"]);
+    let focused =
+        "return document.querySelector('florin-checkout').shadowRoot.activeElement?.dataset.testid";
+    eventually("the focus is on what was asked for", async || {
+        (browser.runs(focused, &[]).await == "copy-amount").then_some(())
+    })
+    .await;
+    assert!(!browser.shows("guard").await);
+    browser.reloads().await;
+    browser.sees("guard").await;
+    // The screen has appeared and stands still.
+    pause(Duration::from_secs(1)).await;
+    browser.presses("new-quote").await;
+    eventually("another address is shown", async || {
+        let address = browser.shows("address").await
+            && browser.reads("address").await != text(&attempt["address"]);
+        address.then_some(())
+    })
+    .await;
+    let held = browser.reads("countdown").await;
+    assert!(held.contains("Price held for 1"), "{held}");
+
+    // What was sent to the old address all the same is found.
+    let old = world.chain().invoice_of(text(&attempt["address"])).await;
+    world.chain().pays_invoice(&old, "exact").await;
+    world.chain().mines(3).await;
+    browser.sees("status-paid").await;
+    checkout.sees("paid").await;
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn nobody_who_has_sent_something_is_asked_to_start_again() {
+    let world = World::start().await;
+    let (browser, checkout, attempt) = paying(&world, Look::default(), "BTC").await;
+    world.chain().pays(&checkout, "half").await;
+    browser.sees("remaining").await;
+    world.skip(Duration::from_secs(14 * 60 + 5));
+    eventually("the last minute is shown", async || {
+        let left = checkout.looks().await["attempt"]["expires_in_seconds"].as_u64();
+        (left? < 60).then_some(())
+    })
+    .await;
+    browser.reloads().await;
+    browser.sees("remaining").await;
+    assert!(!browser.shows("guard").await);
+    assert_eq!(browser.reads("address").await, attempt["address"]);
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_wrong_address_for_the_receipt_is_told_beside_its_field() {
+    let world = World::start().await;
+    let (browser, checkout, _) = paying(&world, Look::default(), "BTC").await;
+    browser.presses("compare").await;
+    browser.writes("paste-back", "nothing of an address").await;
+    browser.writes("email", "me@nowhere").await;
+    browser.presses("i-have-paid").await;
+    reads_in(&browser, "email-wrong", "This is not an e-mail address.").await;
+    let field = browser.sees("email").await;
+    assert_eq!(
+        field.attr("aria-invalid").await.unwrap().as_deref(),
+        Some("true")
+    );
+    assert_eq!(
+        field.prop("value").await.unwrap().as_deref(),
+        Some("me@nowhere")
+    );
+    assert_eq!(checkout.looks().await["status"], "awaiting_payment");
+    browser.writes("email", "me@nowhere.example").await;
+    eventually("nothing is wrong any more", async || {
+        browser.reads("email-wrong").await.is_empty().then_some(())
+    })
+    .await;
+    browser.presses("i-have-paid").await;
+    browser.sees("status-checking").await;
+    eventually("the service knows where the receipt goes", async || {
+        let invoices = world.chain().invoices().await;
+        (invoices[0]["email"] == "me@nowhere.example").then_some(())
+    })
+    .await;
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn the_whole_screen_fits_into_the_frame_of_a_shop() {
+    let (world, browser) = (World::start().await, Browser::open().await);
+    browser.has_room_for(1270, 740).await;
+    browser.goes_to(&world.checkout_page()).await;
+    chooses(&world, &browser, "USDTTRC20").await;
+    let height = "return document.documentElement.scrollHeight";
+    assert_eq!(browser.runs(height, &[]).await, json!(740));
+    browser.end().await;
+    world.end().await;
+}
