@@ -79,9 +79,9 @@ const RULES = [
   ['quantity', /^[1-9]\d*$/, 'a whole number, 1 or more', 'product'],
   ['donation', /./, '', 'store'],
   ['amount', /^\d+(\.\d+)?$/, 'an amount like 5.00', 'donation'],
-  ['display', /^(frame|inline|modal|redirect)$/i, 'frame, inline, modal or redirect'],
+  ['display', /^(frame|inline|modal|redirect)$/, 'frame, inline, modal or redirect'],
   ['locale', /^[a-z]{2,8}(-\w{1,8})*$/i, 'a language tag like de-AT'],
-  ['theme', /^(auto|light|dark|contrast|paper|midnight|sorbet)$/i, 'auto, light, dark, contrast, paper, midnight or sorbet'],
+  ['theme', /^(auto|light|dark|contrast|paper|midnight|sorbet)$/, 'auto, light, dark, contrast, paper, midnight or sorbet'],
 ];
 
 /** All that is wrong with the attributes of an element. */

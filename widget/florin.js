@@ -11,7 +11,6 @@
  * a token or an address in them.
  */
 (() => {
-  'use strict';
   const NAME = 'florin-checkout';
   // On a server, and in a worker, there is nothing to define.
   if (!globalThis.document || customElements.get(NAME)) return;
@@ -24,7 +23,7 @@
   /** The attributes, each read as a line of RIGHT; in the page's fragment they are written with underscores. */
   const ATTRIBUTES = ['store', 'product', 'quantity', 'donation', 'amount', 'order-token', 'client-token', 'display', 'locale', 'theme', 'asset', 'words'];
   /** The attributes' values, a line each, when nothing is wrong with them; doctor.js names what is, by rules of its own. */
-  const RIGHT = /^(.+\n(.+\n([1-9]\d*)?\n\n|\n\n.+\n[\d.]*)\n\n\n|.*\n{5}(.+\n\n|\n.+\n))(frame|inline|modal|redirect)?\n[-a-z\d]*\n(auto|light|dark|contrast|paper|midnight|sorbet)?\n/i;
+  const RIGHT = /^(.+\n(.+\n([1-9]\d*)?\n\n|\n\n.+\n[\d.]*)\n\n\n|.*\n{5}(.+\n\n|\n.+\n))(frame|inline|modal|redirect)?\n[-\w]*\n(auto|light|dark|contrast|paper|midnight|sorbet)?\n/;
   /** What a button says that the shop gave no words. */
   const PAY = 'Pay with crypto';
   const MODAL = '%FLORIN:modal.js%';
@@ -34,6 +33,8 @@
   /** A page that loads says so by a message at once; one that does not load gets this long. */
   const LOAD_TIMEOUT_MS = 15000;
   const ANSWER_TIMEOUT_MS = 3000;
+  const SILENT = 'no answer';
+  const WRONG = 'wrong attributes';
   const LONGEST_PAUSE_SECONDS = 30;
 
   const STYLE = new CSSStyleSheet();
@@ -42,7 +43,7 @@
 :host([hidden]){display:none}
 :host([display=modal]),:host([display=redirect]){display:inline-block}
 .fl-wait,.fl-frame{box-sizing:border-box;width:100%;max-width:1270px;min-height:480px;margin:auto}
-.fl-wait{background:repeating-linear-gradient(#8882 0 72px,#0000 0 84px) 50% 48px/calc(100% - 64px) 324px no-repeat}
+.fl-wait{background:repeating-linear-gradient(#8882 0 72px,#0000 0 84px) 50% 48px/90% 324px no-repeat}
 .fl-wait .fl-frame{opacity:0}
 .fl-frame{display:block;height:740px;border:1px solid #8884;border-radius:16px}
 .fl-notice,.fl-open{font:16px/1.5 var(--florin-font,system-ui,sans-serif)}
@@ -135,7 +136,7 @@
 
     #restart() {
       this.#run.abort();
-      this.#run = new AbortController();
+      const { signal } = (this.#run = new AbortController());
       this.#refresh = this.#open = this.#close = null;
       this.#box = make('div', {});
       this.shadowRoot.adoptedStyleSheets = [STYLE];
@@ -143,11 +144,12 @@
       this.#next();
       if (!this.#key) return;
       this.#blocked = [];
-      document.addEventListener('securitypolicyviolation', (event) => this.#blocked.push(event), { signal: this.#run.signal });
+      document.addEventListener('securitypolicyviolation', (event) => this.#blocked.push(event), { signal });
       const display = this.getAttribute('display') || 'frame';
       if (display === 'page' && ORIGIN === location.origin) return this.#begin(display);
       if (!RIGHT.test(this.#key)) this.#examine(display, { isWrong: true }).then((message) => {
-        this.#emit('error', { code: 'invalid_attributes', message });
+        if (signal.aborted) return;
+        this.#emit('error', { code: 'invalid_attributes', message: message || WRONG });
         this.#show(this.#notice());
       });
       else if (display === 'modal') this.#modal();
@@ -247,7 +249,7 @@
       const place = make('div', { className: 'fl-place fl-wait' }, frame);
       let notice;
       let answered;
-      const wait = (time, isRefused) => setTimeout(() => answered || this.#fail(display, 'no answer', { isRefused }, (said) => {
+      const wait = (time, isRefused) => setTimeout(() => answered || this.#fail(display, SILENT, { isRefused }, (said) => {
         if (answered) return;
         // The frame stays where it is: moved, it would load anew, and one that answers late is shown.
         place.hidden = true;
@@ -319,7 +321,8 @@
         const isFatal = await examine({ element: this, box: this.#box, signal, IS_TEST, make, display, blocked: this.#blocked, ...signs });
         return !signal.aborted && isFatal;
       } catch {
-        if (this.#blocked[0]) console.error("florin: this page's Content-Security-Policy needs script-src " + ORIGIN);
+        if (signs.isWrong) console.error('florin:', WRONG);
+        if (this.#blocked[0]) console.error('florin: Content-Security-Policy needs script-src ' + ORIGIN);
       }
     }
 
@@ -327,7 +330,7 @@
     async #fail(display, error, signs, place, words = {}, locale = 'en') {
       const { signal } = this.#attempt;
       console.error('florin:', error);
-      this.#emit('error', { code: isHere(display) ? 'load_failed' : 'frame_timeout', message: String(error) });
+      this.#emit('error', { code: error === SILENT ? 'frame_timeout' : 'load_failed', message: String(error) });
       const isFatal = await this.#examine(display, signs);
       if (signal.aborted) return;
       if (isFatal && display === 'inline') return this.#begin('frame');

@@ -17,8 +17,8 @@ const REQUEST_TIMEOUT_MS = 20000;
 const FILE_TIMEOUT_MS = 45000;
 /** Each opens one order: exactly one is named. */
 const DOORS = ['product', 'donation', 'order-token', 'client-token'];
-/** The order of a page that was given a token in its address. */
-const GIVEN = 'florin';
+/** The order of a page that was given a token in its address; the name of the page stays there, beside those of others. */
+const GIVEN = 'florin:given:';
 
 /** The asset that was chosen last. */
 const LAST = 'florin:asset';
@@ -67,6 +67,9 @@ const loadStyle = once(async () => {
 });
 const loadTheme = once((load) => load(FILES.theme));
 
+/** A contrast with which a text could as well not be there. */
+const HIDDEN = 2;
+
 /** Where the customer's own choice of a language is kept. */
 const CHOSEN = 'florin:locale';
 
@@ -89,6 +92,9 @@ const language = (...wished) => {
   }
 };
 
+/** Where else to go, or to send: no text of a checkout says that. */
+const LURE = /:\/\/|(?=[a-z]*\d)[a-z\d]{16}/i;
+
 /** The texts of a language, with the shop's own in their places: `own` is JSON, `{"de": {"paid": "…"}}`. */
 const loadWords = async (file, own) => {
   const words = await (await get('assets/' + file + '-' + LANGUAGES.get(file) + '.json')).json();
@@ -102,7 +108,8 @@ const loadWords = async (file, own) => {
   }
   for (const [key, text] of Object.entries(texts)) {
     const known = words[key];
-    if (typeof known === 'string' && typeof text === 'string' && gaps(text) === gaps(known)) words[key] = text;
+    if (typeof known === 'string' && typeof text === 'string' && gaps(text) === gaps(known) && !LURE.test(text)) words[key] = text;
+    else if (known && LURE.test(text)) console.error('florin: words: "' + key + '" is left as it is: a text of the checkout leads nowhere and holds no address');
     else console.error('florin: words: "' + key + '" is left as it is: ' + (known ? 'its text needs the same {…} as "' + (known.other || known) + '"' : 'there is no such text'));
   }
   return words;
@@ -148,13 +155,15 @@ const page = (stage, told = new URLSearchParams(location.hash.slice(1))) => {
   const origin = told.get('origin');
   const given = { 'client-token': told.get('client_token'), 'order-token': told.get('order_token') };
   const token = given['client-token'] || given['order-token'];
-  if (token && remember(GIVEN, token)) {
+  const name = told.get('page') || Math.random();
+  if (token && remember(GIVEN + name, token)) {
     told.delete('client_token');
     told.delete('order_token');
+    told.set('page', name);
     history.replaceState(null, '', '#' + told);
   } else if (!token && !told.get('product') && !told.get('donation')) {
     // Of the two, an order token alone has dots.
-    const kept = recall(GIVEN) || '';
+    const kept = recall(GIVEN + name) || '';
     given[kept.includes('.') ? 'order-token' : 'client-token'] = kept;
   }
   const isModal = told.get('display') === 'modal';
@@ -239,7 +248,8 @@ const show = async (stage, read, isPage) => {
           if (dressed || signal.aborted || !body.store) return;
           dressed = true;
           theme.dress(place, read('theme'), body.store, isPage);
-          theme.check(place);
+          // Anybody can send a link: colours of one that hide the text are not worn.
+          if (theme.check(place) < HIDDEN && isPage && parent === window) theme.wear(element, '--florin-', stage.TOKENS.map((name) => [name.slice(9)]));
         }, () => {});
         return answer;
       },
@@ -276,6 +286,11 @@ const ask = async (path, method, headers, body) => {
   return [answer, await answer.json()];
 };
 
+const refuse = (message) => {
+  console.error('florin: ' + message);
+  return { body: { error: { code: 'not_found', message } } };
+};
+
 /**
  * Opens the order: the one whose token is known, else a new one. Answers `{token, body}`; without a token, `body` is a
  * refusal, or with `asks` the donation whose amount the customer has yet to name.
@@ -283,19 +298,20 @@ const ask = async (path, method, headers, body) => {
 const opener = (stage, read) => {
   const door = doorOf(read);
   const given = read('client-token');
+  const store = read('store');
+  /** A page that names its store shows no other's order, which would wear this one's words. */
+  const known = (token, body) => (!store || body.store.id === store ? { token, body } : refuse('This order is not of the store ' + store + '.'));
   const key = 'florin:' + JSON.stringify(door);
   const named = DOORS.filter(read);
   return async (again, amount) => {
     if (named.length !== 1 || ((door.product || door.donation) && !door.store)) {
-      const message = 'Name exactly one of ' + DOORS.join(', ') + ', the first two with a store; named: ' + (named.join(', ') || 'none') + '.';
-      console.error('florin: ' + message);
-      return { body: { error: { code: 'not_found', message } } };
+      return refuse('Name exactly one of ' + DOORS.join(', ') + ', the first two with a store; named: ' + (named.join(', ') || 'none') + '.');
     }
     if (again) remember(key);
     const token = given || recall(key);
     if (token) {
       const [answer, body] = await ask('', 'GET', { authorization: 'Bearer ' + token });
-      if (answer.ok) return { token, body };
+      if (answer.ok) return known(token, body);
       if (given || answer.status !== 404) return { body };
       remember(key);
     }
@@ -312,7 +328,7 @@ const opener = (stage, read) => {
     if (answer.ok) remember(key, body.client_token);
     // Done, or refused for good: what is asked next is another request.
     if (answer.status < 409 || answer.status === 422) remember(slot);
-    return answer.ok ? { token: body.client_token, body: body.order } : { body };
+    return answer.ok ? known(body.client_token, body.order) : { body };
   };
 };
 

@@ -8,8 +8,21 @@ const PROPERTIES = { radius: 'padding-top', font: 'font-family', density: 'flex-
 /** Functions that compute a colour or a number. None reads another property, and none fetches. */
 const FUNCTIONS = /\b(rgba?|hsla?|hwb|(ok)?(lab|lch)|color|color-mix|light-dark|calc|min|max|clamp)\(/g;
 /** Text and what is behind it. Source: WCAG 2.2, 1.4.3 Contrast (Minimum). */
-const PAIRS = [['ink', 'ground'], ['soft', 'ground'], ['accent', 'ground'], ['on-accent', 'accent']];
+const TEXTS = ['ink', 'soft', 'warn', 'bad'];
+const PAIRS = [...TEXTS.map((name) => [name, 'ground']), ['accent', 'ground'], ['on-accent', 'accent']];
 const READABLE = 4.5;
+/** What lets nothing through: with what is behind it, nobody could say how well it can be read. */
+const SOLID = PAIRS.flat();
+
+/** A colour's notation, a space, three numbers and what follows, in whatever notation it was written. */
+const resolve = (place, color, space) => {
+  // Of what stands beside a shadow nothing is computed.
+  const probe = (place.shadowRoot || place).appendChild(document.createElement('i'));
+  probe.style.color = `color-mix(in ${space}, ${color}, ${color})`;
+  const parts = getComputedStyle(probe).color.split(/[ )]/);
+  probe.remove();
+  return parts;
+};
 
 /** Sets those tokens that are what they should be, by the names `prefix` begins, and removes the others. */
 export const wear = (element, prefix, tokens) => {
@@ -17,7 +30,8 @@ export const wear = (element, prefix, tokens) => {
     element.style.removeProperty(prefix + name);
     if (!value) continue;
     const isPlain = !/[\\;{}]|--|\w\(/.test(value.replace(FUNCTIONS, ''));
-    if (isPlain && CSS.supports(PROPERTIES[name] || 'color', value)) element.style.setProperty(prefix + name, value);
+    const isShown = () => !SOLID.includes(name) || resolve(element, value, 'srgb')[4] !== '/';
+    if (isPlain && CSS.supports(PROPERTIES[name] || 'color', value) && isShown()) element.style.setProperty(prefix + name, value);
     else console.warn(`florin: --florin-${name} cannot be ${JSON.stringify(value)}, and is left out.`);
   }
 };
@@ -29,16 +43,10 @@ export const ahead = () => {
   return { theme, theme_tokens };
 };
 
-/** A token as three numbers, in whatever notation it was written. */
-const resolve = (place, name, space) => {
-  const probe = place.appendChild(document.createElement('i'));
-  probe.style.color = `color-mix(in ${space}, var(--${name}), var(--${name}))`;
-  const parts = getComputedStyle(probe).color.split(/[ )]/).slice(1, 4);
-  probe.remove();
-  return parts;
-};
-const luminance = (place, name) => resolve(place, name, 'srgb-linear').reduce((sum, part, at) => sum + part * [0.2126, 0.7152, 0.0722][at], 0);
-const hex = (place, name) => '#' + resolve(place, name, 'srgb').map((part) => Math.round(part * 255).toString(16).padStart(2, '0')).join('');
+/** A token as three numbers. */
+const numbers = (place, name, space) => resolve(place, `var(--${name})`, space).slice(1, 4);
+const luminance = (place, name) => numbers(place, name, 'srgb-linear').reduce((sum, part, at) => sum + part * [0.2126, 0.7152, 0.0722][at], 0);
+const hex = (place, name) => '#' + numbers(place, name, 'srgb').map((part) => Math.round(part * 255).toString(16).padStart(2, '0')).join('');
 
 /** Dresses `place`, which is on the page, as the store wishes, unless the page wishes otherwise. */
 export const dress = (place, wished, { theme, theme_tokens }, isPage) => {
@@ -58,19 +66,25 @@ export const dress = (place, wished, { theme, theme_tokens }, isPage) => {
   page.background = style.getPropertyValue('--side');
 };
 
-/** Says on the console which colours cannot be read, in each scheme that the checkout can be seen in. */
+/**
+ * Says on the console which colours cannot be read, in each scheme that the checkout can be seen in. Answers the least
+ * contrast of a text with its ground.
+ */
 export const check = (place) => {
   // Forced colours are the system's own.
-  if (matchMedia('(forced-colors: active)').matches) return;
+  if (matchMedia('(forced-colors: active)').matches) return 21;
+  let least = 21;
   const own = place.style.colorScheme;
   for (const scheme of getComputedStyle(place).colorScheme.split(' ')) {
     place.style.colorScheme = scheme;
     for (const pair of PAIRS) {
       const [dark, light] = pair.map((name) => luminance(place, name)).sort((a, b) => a - b);
       const contrast = (light + 0.05) / (dark + 0.05);
+      if (TEXTS.includes(pair[0])) least = Math.min(least, contrast);
       const [text, behind] = pair.map((name) => `--florin-${name} (${hex(place, name)})`);
       if (contrast < READABLE) console.warn(`florin: ${text} on ${behind} has a contrast of ${contrast.toFixed(2)} : 1 in the ${scheme} scheme; text needs ${READABLE} : 1.`);
     }
   }
   place.style.colorScheme = own;
+  return least;
 };

@@ -335,6 +335,11 @@ async fn the_page_cannot_be_framed_by_strangers() {
             "{policy}"
         );
         assert_eq!(page.header("referrer-policy"), Some("no-referrer"));
+        // Who opened the window cannot lead it elsewhere.
+        assert_eq!(
+            page.header("cross-origin-opener-policy"),
+            Some("same-origin")
+        );
         assert_eq!(page.header("x-content-type-options"), Some("nosniff"));
     }
     world.end().await;

@@ -5,6 +5,7 @@
 )]
 
 mod account;
+mod browser_answers;
 mod browser_choose;
 mod browser_codes;
 mod browser_displays;
@@ -28,6 +29,7 @@ mod browser_sale;
 mod browser_sandbox;
 mod browser_survival;
 mod browser_themes;
+mod browser_trust;
 mod callbacks;
 mod canary;
 mod catalogue_door;

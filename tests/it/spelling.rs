@@ -18,7 +18,7 @@ fn listed(path: &str, beginning: &str, end: &str, between: &str) -> Vec<String> 
 #[test]
 fn every_file_that_names_the_themes_names_all() {
     let themes = words_in("crates/checkout-api/src/theme.rs", THEMES);
-    let loader = listed("widget/florin.js", "\\n[-a-z\\d]*\\n(", ")", "|");
+    let loader = listed("widget/florin.js", "\\n[-\\w]*\\n(", ")", "|");
     assert_eq!(loader, themes, "RIGHT of florin.js");
     let rule = "['theme', /^(";
     let doctor = listed("widget/doctor.js", rule, ")", "|");

@@ -45,7 +45,14 @@ impl Problem {
             Self::Network | Self::Unreadable => true,
             Self::Refused(body) => matches!(
                 body.code,
-                Some(ErrorCode::RateLimited | ErrorCode::ServiceUnavailable | ErrorCode::Internal)
+                Some(
+                    ErrorCode::RateLimited
+                        | ErrorCode::ServiceUnavailable
+                        | ErrorCode::Internal
+                        // The same request is still at work, or a proxy that was killed left it so for a while.
+                        | ErrorCode::RequestInProgress
+                        | ErrorCode::AttemptInProgress
+                )
             ),
         }
     }
@@ -143,6 +150,7 @@ impl Api {
 
     /// The answer's JSON, or the refusal in it; undefined for an order that is as it was.
     async fn answer(&self, path: &str, json: Option<String>) -> Answer {
+        let asked = self.token.borrow().clone();
         let response = arrived(self.send(path, json, None)).await?;
         let response: Response = response.unchecked_into();
         if response.status() == 304 {
@@ -154,7 +162,8 @@ impl Api {
         if !response.ok() {
             return Err(refusal(json));
         }
-        if path.is_empty() {
+        // The name of an answer about an order that was left meanwhile is none for the next.
+        if path.is_empty() && *self.token.borrow() == asked {
             let etag = response.headers().get("etag").ok().flatten();
             *self.etag.borrow_mut() = etag.unwrap_or_default();
         }

@@ -9,7 +9,7 @@ pub struct Sign {
     pub leads: bool,
 }
 
-/// Reads the sign out of nothing as the language writes it: `nothing` in this currency, `$0.00`, and `zero` without one,
+/// Reads the sign out of nothing as the language writes it: `nothing` in this currency, `$0`, and `zero` without one,
 /// `0`.
 pub fn sign(nothing: &str, zero: &str) -> Sign {
     let is_digit = |c: char| zero.chars().any(|digit| digit == c);

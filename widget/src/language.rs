@@ -88,9 +88,20 @@ impl Language {
         self.word("direction")
     }
 
-    /// `$19.90`; `19.90 XYZ` for a currency that this browser does not know.
+    /// `$19.90`; `19.90 XYZ` for a currency that this browser does not know. As many decimals as `amount` has: browsers
+    /// know a currency's otherwise than the proxy, and would round what a forint or a rupiah has behind its point.
     pub(crate) fn money(&self, amount: &str, currency: &str) -> String {
-        self.number(amount, &[("style", "currency"), ("currency", currency)])
+        let decimals = amount
+            .split_once('.')
+            .map_or(0, |(_, decimals)| decimals.len());
+        let decimals = decimal(u32::try_from(decimals).unwrap_or_default());
+        let options = [
+            ("style", "currency"),
+            ("currency", currency),
+            ("minimumFractionDigits", decimals.as_str()),
+            ("maximumFractionDigits", decimals.as_str()),
+        ];
+        self.number(amount, &options)
             .unwrap_or_else(|| [amount, "\u{a0}", currency].concat())
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Asking is the baseline that works everywhere; the stream of events is merely faster. A hidden page does neither.
 //! Time left is the server's number of seconds, counted down by the monotonic clock; the wall clock serves for one
-//! thing only, to notice that the computer was asleep.
+//! thing only, to notice that the computer was asleep, and for how long.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
@@ -27,6 +27,8 @@ const LOST_AFTER: u32 = 2;
 const ASLEEP_MS: u64 = 3_000;
 /// A stream that ended, or was refused, is not asked for again before.
 const STREAM_PAUSE_MS: u64 = 30_000;
+/// A stream that is silent for longer is not relied upon: it has a heartbeat every 15 seconds.
+const SILENT_MS: u64 = 20_000;
 /// What a page wakes up by, on the window. Without a network it asks as well: the failures tell the customer at once,
 /// long before a stream that has gone quiet would.
 const WAKE_EVENTS: [&str; 5] = ["focus", "offline", "online", "pageshow", "visibilitychange"];
@@ -42,6 +44,8 @@ pub(crate) struct Live {
     asking: Cell<bool>,
     failures: Cell<u32>,
     stream: RefCell<Option<AbortController>>,
+    /// When the stream was last heard; 0 for not yet.
+    stream_heard_ms: Cell<u64>,
     /// When a stream may be opened again.
     stream_from_ms: Cell<u64>,
     /// When the next question is due without an answer in between, in seconds; `None` once nothing can change.
@@ -171,7 +175,7 @@ impl Live {
                 return;
             }
             match answer {
-                Ok(Some(order)) => checkout.receive(order),
+                Ok(Some(order)) => checkout.update(order),
                 Ok(None) => {
                     live.heard(None);
                     checkout.answered(false);
@@ -197,7 +201,7 @@ impl Live {
             return;
         };
         let pause = match self.failures.get() {
-            0 => pace::after_answer(seconds, self.stream.borrow().is_some(), chance()),
+            0 => pace::after_answer(seconds, self.events_arrive(), chance()),
             failures => pace::after_failure(failures, chance()),
         };
         let timer = window.set_timeout_with_callback_and_timeout_and_arguments_0(
@@ -211,6 +215,15 @@ impl Live {
         let Some(checkout) = self.checkout.get() else {
             return;
         };
+        let drift = drift_ms();
+        let before = self.drift_ms.replace(drift);
+        let was_asleep = drift.abs_diff(before) > ASLEEP_MS;
+        if was_asleep {
+            // The monotonic clock stood still, the invoice's did not. The answer will say it exactly, once there is one.
+            let slept = drift.saturating_sub(before);
+            let deadline = self.deadline_ms.get();
+            self.deadline_ms.set(deadline.saturating_sub(slept));
+        }
         let now = now_ms();
         let left = self.deadline_ms.get().saturating_sub(now).div_ceil(1000);
         let left = u32::try_from(left).unwrap_or(u32::MAX);
@@ -235,10 +248,15 @@ impl Live {
             self.quotes_until_ms.set(0);
             checkout.load_quotes();
         }
-        let drift = drift_ms();
-        if drift.abs_diff(self.drift_ms.replace(drift)) > ASLEEP_MS {
+        if was_asleep {
             self.ask();
         }
+    }
+
+    /// Whether the stream has been heard of late. One that a server in between holds back looks open and says nothing.
+    fn events_arrive(&self) -> bool {
+        let heard = self.stream_heard_ms.get();
+        self.stream.borrow().is_some() && heard > 0 && now_ms() < heard + SILENT_MS
     }
 
     fn may_listen(&self) -> bool {
@@ -252,6 +270,7 @@ impl Live {
             return;
         };
         *self.stream.borrow_mut() = Some(controller.clone());
+        self.stream_heard_ms.set(0);
         let live = Rc::clone(self);
         let signal = controller.signal();
         parts.api.events(&signal, move |reader| match reader {
@@ -280,10 +299,11 @@ impl Live {
     fn take(&self, piece: Result<JsValue, JsValue>, stream: &mut EventStream) -> Option<()> {
         let bytes = Reflect::get(&piece.ok()?, &JsValue::from_str("value")).ok()?;
         let bytes: Uint8Array = bytes.dyn_into().ok()?;
+        self.stream_heard_ms.set(now_ms());
         for data in stream.push(&bytes.to_vec()).ok()? {
             let checkout = self.checkout.get()?;
             checkout.parts()?;
-            checkout.receive(read_order(&JSON::parse(&data).ok()?).ok()?);
+            checkout.update(read_order(&JSON::parse(&data).ok()?).ok()?);
         }
         Some(())
     }
@@ -298,7 +318,8 @@ impl Live {
         }
     }
 
-    fn hush(&self) {
+    /// Ends the stream of the order's events.
+    pub(crate) fn hush(&self) {
         if let Some(controller) = self.stream.take() {
             controller.abort();
         }

@@ -22,10 +22,10 @@ use checkout_api::OrderView;
 use reactive_graph::graph::untrack;
 use reactive_graph::prelude::*;
 use wasm_bindgen::JsCast as _;
-use web_sys::{HtmlElement, HtmlInputElement, Node};
+use web_sys::{HtmlElement, HtmlInputElement, Node, ShadowRoot};
 
 use crate::browser::document;
-use crate::checkout::{Checkout, remember};
+use crate::checkout::{Checkout, Parts, remember};
 use crate::markup::{Tag, live, live_text, nothing, tag, text};
 use crate::phase::Phase;
 use crate::task::later;
@@ -55,9 +55,17 @@ pub(crate) fn all(checkout: Checkout) -> Node {
         .into()
 }
 
-/// The screen of the order's phase. It is built anew when the phase changes, or the address to pay to.
+/// The screen of the order's phase. It is built anew when the phase changes, or what is to be sent where: two attempts
+/// may share an address.
 fn current(checkout: Checkout) -> Node {
-    let address = checkout.watch(|_, attempt| Some(attempt.address.clone()));
+    let address = checkout.watch(|_, attempt| {
+        let sent = [
+            &attempt.crypto_code,
+            attempt.amount_in_crypto.as_str(),
+            &attempt.address,
+        ];
+        Some(sent.concat())
+    });
     let at = remember(Box::new(move || {
         let phase = checkout.phase();
         // A hosted order's address is that of the service's page, which another session changes.
@@ -104,9 +112,11 @@ fn screen(checkout: Checkout, phase: Phase) -> Node {
 /// whether it does.
 fn focus_heading(checkout: Checkout) -> bool {
     let document = document();
-    let elsewhere = document.active_element().is_some_and(|element| {
-        element.tag_name() != "BODY" && !element.tag_name().starts_with("FLORIN-")
-    });
+    let inside = |parts: Rc<Parts>| parts.root.get_root_node().unchecked_into::<ShadowRoot>();
+    let own = checkout.parts().map(|parts| inside(parts).host());
+    let elsewhere = document
+        .active_element()
+        .is_some_and(|element| element.tag_name() != "BODY" && own != Some(element));
     // In a frame the customer may be busy on the page around it, which is another document.
     if elsewhere || !document.has_focus().unwrap_or(false) {
         return false;

@@ -22,6 +22,9 @@ impl Checkout {
     }
 
     fn open(self, again: bool) {
+        if self.busy.get_untracked() {
+            return;
+        }
         if let Some(parts) = self.parts() {
             parts.live.retry_no_more();
         }
@@ -87,6 +90,8 @@ impl Checkout {
             return Err(refusal(body.0));
         };
         if let Some(parts) = self.parts() {
+            // What is still on its way is about the order before.
+            parts.live.hush();
             parts.api.hold(token);
         }
         self.receive(read_order(&body.0)?);

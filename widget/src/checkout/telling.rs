@@ -17,6 +17,16 @@ use crate::task::later;
 const BACK_FOR_MS: i32 = 6_000;
 
 impl Checkout {
+    /// Shows what has become of the order that is shown. An answer about another one came too late: a new purchase has
+    /// begun meanwhile.
+    pub(crate) fn update(self, order: OrderView) {
+        let is_shown =
+            |shown: &Option<Rc<OrderView>>| shown.as_ref().map(|shown| shown.id == order.id);
+        if self.order.with_untracked(is_shown) == Some(true) {
+            self.receive(order);
+        }
+    }
+
     /// Shows the order as the server describes it.
     pub(crate) fn receive(self, order: OrderView) {
         let Some(parts) = self.parts() else { return };

@@ -72,7 +72,7 @@ impl Checkout {
             match answer {
                 Ok(order) => {
                     self.choosing.set(false);
-                    self.receive(order);
+                    self.update(order);
                 }
                 Err(problem) => {
                     self.tell(problem);
