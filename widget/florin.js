@@ -45,7 +45,7 @@
 .fl-wait,.fl-frame{box-sizing:border-box;width:100%;max-width:1270px;min-height:480px;margin:auto}
 .fl-wait{background:repeating-linear-gradient(#8882 0 72px,#0000 0 84px) 50% 48px/90% 324px no-repeat}
 .fl-wait .fl-frame{opacity:0}
-.fl-frame{display:block;height:740px;border:1px solid #8884;border-radius:16px}
+.fl-frame{display:block;height:742px;border:1px solid #8884;border-radius:16px}
 .fl-notice,.fl-open{font:16px/1.5 var(--florin-font,system-ui,sans-serif)}
 .fl-notice{padding:16px}
 .fl-open{display:inline-block;padding:10px 20px;border:0;border-radius:var(--florin-radius,12px);background:var(--florin-accent,#0b6e52);color:var(--florin-on-accent,#fff);font-weight:600;text-decoration:none;cursor:pointer}

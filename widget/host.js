@@ -13,6 +13,8 @@ const FILES = {
 /** The languages by tag, each with the hash in its file's name. */
 const LANGUAGES = new URLSearchParams('%LANGUAGES%');
 const REQUEST_TIMEOUT_MS = 20000;
+/** The screens wait no longer for the order before they say that they wait. */
+const PATIENCE_MS = 3000;
 /** For a file of the checkout: at the slowest, a few kilobytes a second. */
 const FILE_TIMEOUT_MS = 45000;
 /** Each opens one order: exactly one is named. */
@@ -167,12 +169,10 @@ const page = (stage, told = new URLSearchParams(location.hash.slice(1))) => {
     given[kept.includes('.') ? 'order-token' : 'client-token'] = kept;
   }
   const isModal = told.get('display') === 'modal';
-  if (parent === window || isModal) {
-    // A window and a dialog have their height; another frame gets that of what it shows.
-    element.style.setProperty('--florin-min-height', '100vh');
-    // Room for the scroll bar from the start: a screen that grows does not move aside.
-    document.documentElement.style.scrollbarGutter = 'stable';
-  }
+  // A window and a dialog have their height; another frame has what it has grown to, and does not shrink again.
+  element.style.setProperty('--florin-min-height', '100vh');
+  // Until another frame has grown, its scroll bar would make everything narrower for a moment.
+  if (parent !== window && !isModal) document.documentElement.style.scrollbarWidth = 'none';
   // Only the store's own pages frame this one, but anybody can send a link to it: no stranger words a checkout.
   if (parent === window) told.delete('words');
   else if (origin) {
@@ -220,11 +220,19 @@ const show = async (stage, read, isPage) => {
     if (!signal.aborted && waiting) appear(themed(skeleton), theme);
     return theme;
   });
-  const observer = new ResizeObserver(([entry]) => stage.emit('resize', { height: Math.ceil(entry.contentRect.height) }));
+  let wide;
+  const observer = new ResizeObserver(([{ contentRect: { width, height } }]) => {
+    // What has grown inline does not shrink again, as long as it is as wide as it was: what is below stays there.
+    if (!isPage) place.style.setProperty('--florin-min-height', width === wide ? height + 'px' : '');
+    wide = width;
+    stage.emit('resize', { height: Math.ceil(height) });
+  });
   observer.observe(place);
   signal.addEventListener('abort', () => observer.disconnect());
   try {
-    const [words, program, theme] = await Promise.all([spoken, loadProgram(stage.load), style]);
+    // Without the order the screens would begin with less than they soon show, and what is below would move.
+    const opened = Promise.race([first, new Promise((done) => setTimeout(done, PATIENCE_MS))]).catch(() => {});
+    const [words, program, theme] = await Promise.all([spoken, loadProgram(stage.load), style, opened]);
     if (signal.aborted) return;
     waiting = false;
     appear(place, theme);

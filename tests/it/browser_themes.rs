@@ -1,7 +1,10 @@
 //! How the checkout looks: what a shop sets arrives, what it may not set does not, and all of it can be read.
 
+use std::cell::RefCell;
+use std::time::Duration;
+
 use serde_json::{Value, json};
-use tests::{Browser, Look, Site, Wishes, World, eventually};
+use tests::{Browser, Look, Site, Wishes, World, eventually, pause, within};
 
 use crate::journeys::the_order;
 
@@ -65,12 +68,19 @@ async fn own_complaints(browser: &Browser) -> Vec<String> {
 }
 
 async fn complained(browser: &Browser, text: &str) -> bool {
-    let complaints = browser.complaints().await;
-    let found = complaints.iter().any(|one| one.contains(text));
-    if !found {
+    let complaints = RefCell::<Vec<String>>::default();
+    let found = within(Duration::from_secs(20), async || {
+        let said = browser.complaints().await;
+        let mut complaints = complaints.borrow_mut();
+        complaints.extend(said);
+        let found = complaints.iter().any(|one| one.contains(text));
+        found.then_some(())
+    })
+    .await;
+    if found.is_none() {
         eprintln!("{text:?} is not in {complaints:#?}");
     }
-    found
+    found.is_some()
 }
 
 #[tokio::test]
@@ -215,7 +225,7 @@ async fn a_value_that_is_no_colour_or_length_stays_outside_the_frame() {
     browser.goes_to(site.url()).await;
     browser.enters_the_checkout().await;
     browser.sees("asset-BTC").await;
-    let set = "return [...document.querySelector('florin-checkout').style].filter((name) => name.startsWith('--florin-'))";
+    let set = "return [...document.querySelector('florin-checkout').style].filter((name) => name.startsWith('--florin-') && name !== '--florin-min-height')";
     let taken = browser.runs(set, &[]).await;
     assert_eq!(
         taken,
@@ -294,6 +304,8 @@ async fn colours_that_cannot_be_read_are_named_on_the_console() {
     );
     browser.goes_to(site.url()).await;
     browser.sees("asset-BTC").await;
+    // It is looked at once everything is there.
+    pause(Duration::from_secs(4)).await;
     assert_eq!(own_complaints(&browser).await, [""; 0]);
     browser.end().await;
     world.end().await;

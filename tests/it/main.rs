@@ -27,6 +27,7 @@ mod browser_reach;
 mod browser_receipt;
 mod browser_sale;
 mod browser_sandbox;
+mod browser_shift;
 mod browser_survival;
 mod browser_themes;
 mod browser_trust;

@@ -1,0 +1,188 @@
+//! Nothing jumps: from the first paint to the end of a purchase no content of the shop's or of ours moves by itself.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tests::{Browser, Look, Site, Wishes, World, eventually, pause};
+use thirtyfour::Key;
+
+use crate::journeys::the_order;
+
+/// Notes every shift of the page or frame, with what moved and how far. What follows within half a second of a press is
+/// the customer's own doing.
+///
+/// Source: Layout Instability, WICG draft of 2025: `hadRecentInput` and its 500 ms.
+const NOTE_SHIFTS: &str = "
+    window.shifts = [];
+    const name = node => node?.nodeType === 1 ? node.tagName + '.' + node.className : String(node?.nodeName);
+    const box = rect => [rect.x, rect.y, rect.width, rect.height].map(Math.round).join(' ');
+    new PerformanceObserver(list => list.getEntries().forEach(shift => {
+        if (shift.hadRecentInput) return;
+        const moved = shift.sources.map(at => `${name(at.node)}: ${box(at.previousRect)} → ${box(at.currentRect)}`);
+        window.shifts.push(`${Math.round(shift.startTime)} ms, ${shift.value.toFixed(4)}: ${moved.join('; ')}`);
+    })).observe({ type: 'layout-shift', buffered: true });
+    window.paints = () => performance.getEntriesByName('first-contentful-paint').length;
+";
+
+/// What docs/embedding.md says that a shop reserves.
+const ROOM: &str = "<style>
+    florin-checkout { display: block; min-height: 800px }
+    florin-checkout[display='modal'] { display: inline-block; min-height: 44px }
+</style>";
+
+/// A shop that reserves the checkout's place, with words above and below it.
+async fn shop(display: &str) -> (Site, World) {
+    let site = Site::open().await;
+    let wishes = Wishes {
+        origins: vec![site.url().to_owned()],
+        ..Wishes::default()
+    };
+    let world = World::start_with(wishes).await;
+    let proxy = world.proxy_url();
+    site.shows(
+        "",
+        &format!(
+            "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">{ROOM}
+             <script src=\"{proxy}/florin.js\" async></script>
+             <h1>A shop</h1>
+             <florin-checkout store=\"demo\" product=\"mug\" display=\"{display}\">Pay 12 USD</florin-checkout>
+             <p>Delivery within three days.</p>"
+        ),
+    );
+    (site, world)
+}
+
+async fn shifts(browser: &Browser) -> Value {
+    assert!(browser.runs("return window.paints()", &[]).await.as_u64() > Some(0));
+    browser.runs("return window.shifts", &[]).await
+}
+
+/// Presses the button that opens the dialog.
+async fn opens_the_dialog(browser: &Browser) {
+    eventually("the button is pressed", async || {
+        let press = "const button = document.querySelector('florin-checkout').shadowRoot?.querySelector('[part=button]'); button?.focus(); return Boolean(button)";
+        (browser.runs(press, &[]).await == true).then_some(())
+    })
+    .await;
+    browser.types(Key::Enter).await;
+}
+
+/// `display` is one of the element's, or `page`: the checkout's own.
+async fn a_purchase_without_a_shift(display: &str, window: (u32, u32)) {
+    let (site, world) = shop(display).await;
+    let look = Look {
+        size: window,
+        ..Look::default()
+    };
+    let browser = Browser::open_with(look).await;
+    browser.runs_before_every_page(NOTE_SHIFTS).await;
+    let in_a_frame = matches!(display, "frame" | "modal");
+    if display == "page" {
+        browser.goes_to(&world.checkout_page()).await;
+    } else {
+        browser.goes_to(site.url()).await;
+    }
+    if display == "modal" {
+        opens_the_dialog(&browser).await;
+    }
+    if in_a_frame {
+        browser.enters_the_checkout().await;
+    }
+    let mut moved = Vec::new();
+    browser.sees("asset-BTC").await;
+    moved.push(("choosing", shifts(&browser).await));
+    browser.presses("asset-BTC").await;
+    browser.sees("status-awaiting_payment").await;
+    let checkout = the_order(&world, &browser).await;
+    browser.sees("countdown").await;
+    moved.push(("paying", shifts(&browser).await));
+    world.chain().pays(&checkout, "exact").await;
+    world.chain().mines(1).await;
+    browser.sees("status-processing").await;
+    moved.push(("following", shifts(&browser).await));
+    world.chain().mines(2).await;
+    browser.sees("status-paid").await;
+    browser.sees("print-receipt").await;
+    // The observer is told after the paint.
+    pause(Duration::from_millis(500)).await;
+    moved.push(("paid", shifts(&browser).await));
+    if in_a_frame {
+        browser.leaves_the_checkout().await;
+        moved.push(("the shop's page", shifts(&browser).await));
+    }
+    for (screen, shifts) in &moved {
+        assert_eq!(*shifts, json!([]), "{screen}, {display} at {window:?}");
+    }
+    browser.end().await;
+    world.end().await;
+}
+
+const LAPTOP: (u32, u32) = (1280, 1100);
+/// As narrow as a window of Chromium's can be.
+const PHONE: (u32, u32) = (500, 844);
+
+#[tokio::test]
+async fn nothing_moves_in_a_frame_on_a_laptop() {
+    a_purchase_without_a_shift("frame", LAPTOP).await;
+}
+
+#[tokio::test]
+async fn nothing_moves_in_a_frame_on_a_phone() {
+    a_purchase_without_a_shift("frame", PHONE).await;
+}
+
+#[tokio::test]
+async fn nothing_moves_inline_on_a_laptop() {
+    a_purchase_without_a_shift("inline", LAPTOP).await;
+}
+
+#[tokio::test]
+async fn nothing_moves_inline_on_a_phone() {
+    a_purchase_without_a_shift("inline", PHONE).await;
+}
+
+#[tokio::test]
+async fn nothing_moves_in_a_dialog_on_a_laptop() {
+    a_purchase_without_a_shift("modal", LAPTOP).await;
+}
+
+#[tokio::test]
+async fn nothing_moves_in_a_dialog_on_a_phone() {
+    a_purchase_without_a_shift("modal", PHONE).await;
+}
+
+#[tokio::test]
+async fn nothing_moves_on_the_checkouts_own_page_on_a_laptop() {
+    a_purchase_without_a_shift("page", LAPTOP).await;
+}
+
+#[tokio::test]
+async fn nothing_moves_on_the_checkouts_own_page_on_a_phone() {
+    a_purchase_without_a_shift("page", PHONE).await;
+}
+
+/// What those above would notice.
+#[tokio::test]
+async fn a_shop_that_reserves_no_place_sees_its_words_move() {
+    let (site, world) = shop("frame").await;
+    let proxy = world.proxy_url();
+    site.shows(
+        "",
+        &format!(
+            "<h1>A shop</h1>
+             <florin-checkout store=\"demo\" product=\"mug\"></florin-checkout>
+             <p>Delivery within three days.</p>
+             <script>setTimeout(() => document.head.append(Object.assign(document.createElement('script'), {{ src: '{proxy}/florin.js' }})), 600)</script>"
+        ),
+    );
+    let browser = Browser::open().await;
+    browser.runs_before_every_page(NOTE_SHIFTS).await;
+    browser.goes_to(site.url()).await;
+    eventually("the shop's words move", async || {
+        let moved = browser.runs("return window.shifts", &[]).await.to_string();
+        moved.contains("P.").then_some(())
+    })
+    .await;
+    browser.end().await;
+    world.end().await;
+}
