@@ -1,37 +1,128 @@
 //! Who the checkout is for: people without a mouse, people who read from right to left; and who it is not for.
 
-use thirtyfour::Key;
+use std::cell::RefCell;
+use std::time::Duration;
 
 use serde_json::json;
-use tests::{Browser, Site, World, eventually};
+use tests::{Browser, Look, Site, World, eventually, pause, within};
+use thirtyfour::Key;
 
 use crate::journeys::the_order;
+
+/// Where the focus is, and whether an eye finds it there: a `data-testid`, else the tag and its text. A heading that the
+/// focus was moved to has no ring, because nothing can be done with it.
+const STANDS: &str = r"
+    let at = document.activeElement;
+    while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
+    const named = at?.dataset?.testid ?? `${at?.tagName} ${at?.textContent.trim().slice(0, 60)}`;
+    if (!document.hasFocus() || at === document.body) return [named, 'elsewhere'];
+    const { x, y, width, height, right, bottom } = at.getBoundingClientRect();
+    if (width < 2 || height < 2 || x < 0 || y < 0 || right > innerWidth || bottom > innerHeight) {
+        return [named, `is not on the screen: ${[x, y, width, height]} of ${[innerWidth, innerHeight]}`];
+    }
+    const rings = getComputedStyle(at);
+    const around = at.closest('.money') ? getComputedStyle(at.closest('.money')) : rings;
+    const isRinged = [rings, around].some(({ outlineStyle, outlineWidth }) => outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2);
+    return [named, isRinged || at.tagName === 'H2' ? 'seen' : 'has no ring'];
+";
+
+/// Goes on with Tab until this has the focus, which is seen at every stop on the way there.
+async fn tabs_to(browser: &Browser, name: &str) {
+    let mut stops = Vec::new();
+    for _ in 0..40 {
+        browser.types(Key::Tab).await;
+        pause(Duration::from_millis(40)).await;
+        let stop = browser.runs(STANDS, &[]).await;
+        if stop[1] != "elsewhere" {
+            assert_eq!(stop[1], "seen", "{stop} on the way to {name}");
+        }
+        if stop[0] == name {
+            return;
+        }
+        stops.push(stop[0].clone());
+    }
+    panic!("{name} cannot be reached with Tab, but {stops:?}");
+}
+
+/// Waits until the focus is here and is seen: a `data-testid`, or `H2` and the heading's words.
+async fn stands_on(browser: &Browser, name: &str) {
+    let last = RefCell::default();
+    let stands = within(Duration::from_secs(20), async || {
+        let stop = browser.runs(STANDS, &[]).await;
+        let stands = stop == json!([name, "seen"]);
+        last.replace(stop);
+        stands.then_some(())
+    })
+    .await;
+    assert!(stands.is_some(), "not on {name}, but {}", last.borrow());
+}
 
 #[tokio::test]
 async fn the_whole_way_can_be_gone_by_keyboard() {
     let world = World::start().await;
-    let browser = Browser::open().await;
+    let browser = Browser::open_with(Look {
+        size: (1280, 1400),
+        ..Look::default()
+    })
+    .await;
     browser.goes_to(&world.shop_url()).await;
     browser.sees("pay-ebook").await;
     browser.reaches_by_keyboard("pay-ebook").await;
     browser.types(Key::Enter).await;
     browser.enters_the_checkout().await;
-    browser.sees("asset-BTC").await;
-    browser.reaches_by_keyboard("asset-BTC").await;
+    browser.sees("asset-USDTTRC20").await;
+    tabs_to(&browser, "asset-USDTTRC20").await;
     browser.types(Key::Enter).await;
-    browser.sees("status-awaiting_payment").await;
+    // The network is confirmed, after a look at the others.
+    stands_on(&browser, "H2 Check the network").await;
+    tabs_to(&browser, "network-back").await;
+    browser.types(Key::Enter).await;
+    stands_on(&browser, "asset-USDTTRC20").await;
+    browser.types(Key::Enter).await;
+    stands_on(&browser, "H2 Check the network").await;
+    tabs_to(&browser, "network-confirm").await;
+    browser.types(Key::Enter).await;
+    stands_on(&browser, "H2 Send USDT on Tron").await;
     let checkout = the_order(&world, &browser).await;
-    for stop in ["copy-amount", "wallet-link", "copy-address"] {
-        browser.reaches_by_keyboard(stop).await;
+    for stop in ["copy-amount", "copy-address", "i-have-paid"] {
+        tabs_to(&browser, stop).await;
     }
-    browser.reaches_by_keyboard("i-have-paid").await;
     browser.types(Key::Enter).await;
     browser.sees("status-checking").await;
+    stands_on(&browser, &heading(&browser).await).await;
     world.chain().pays(&checkout, "exact").await;
-    world.chain().mines(3).await;
+    world.chain().mines(1).await;
+    browser.sees("status-processing").await;
+    stands_on(&browser, &heading(&browser).await).await;
+    world.chain().mines(2).await;
     browser.sees("status-paid").await;
+    stands_on(&browser, &heading(&browser).await).await;
+    // The receipt, instead of the system's dialog, which nobody could answer; then the way back.
+    let noted = "window.printed = 0; window.print = () => { window.printed += 1; };";
+    browser.runs(noted, &[]).await;
+    tabs_to(&browser, "print-receipt").await;
+    browser.types(Key::Enter).await;
+    eventually("the receipt is printed", async || {
+        (browser.runs("return window.printed", &[]).await == 1).then_some(())
+    })
+    .await;
+    tabs_to(&browser, "return").await;
+    browser.types(Key::Enter).await;
+    browser.leaves_the_checkout().await;
+    eventually("the customer is back in the shop", async || {
+        let place = browser.runs("return location.pathname", &[]).await;
+        (place == "/thanks").then_some(())
+    })
+    .await;
     browser.end().await;
     world.end().await;
+}
+
+/// The heading of the screen, as [`STANDS`] names it.
+async fn heading(browser: &Browser) -> String {
+    let read = "const words = document.querySelector('florin-checkout').shadowRoot.querySelector('h2').textContent; return 'H2 ' + words.trim().slice(0, 60)";
+    let heading = browser.runs(read, &[]).await;
+    heading.as_str().expect("every screen has one").to_owned()
 }
 
 #[tokio::test]
