@@ -299,16 +299,25 @@ const refuse = (message) => {
   return { body: { error: { code: 'not_found', message } } };
 };
 
+/** An order whose asset is yet to be chosen has its prices asked for while the program is still on its way. */
+const ahead = (token, body) => {
+  const prices = async () => {
+    const [answer, quotes] = await ask('/quotes', 'GET', { authorization: 'Bearer ' + token });
+    return answer.ok && quotes;
+  };
+  return { token, body, quotes: body.status === 'open' && body.flow !== 'hosted' && prices().catch(() => {}) };
+};
+
 /**
- * Opens the order: the one whose token is known, else a new one. Answers `{token, body}`; without a token, `body` is a
- * refusal, or with `asks` the donation whose amount the customer has yet to name.
+ * Opens the order: the one whose token is known, else a new one. Answers `{token, body, quotes}`; without a token,
+ * `body` is a refusal, or with `asks` the donation whose amount the customer has yet to name.
  */
 const opener = (stage, read) => {
   const door = doorOf(read);
   const given = read('client-token');
   const store = read('store');
   /** A page that names its store shows no other's order, which would wear this one's words. */
-  const known = (token, body) => (!store || body.store.id === store ? { token, body } : refuse('This order is not of the store ' + store + '.'));
+  const known = (token, body) => (!store || body.store.id === store ? ahead(token, body) : refuse('This order is not of the store ' + store + '.'));
   const key = 'florin:' + JSON.stringify(door);
   const named = DOORS.filter(read);
   return async (again, amount) => {

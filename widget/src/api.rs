@@ -66,6 +66,8 @@ pub(crate) struct Api {
     /// Where the loader came from; ends in a slash.
     base: String,
     token: RefCell<String>,
+    /// The order's first prices, asked for by the page that opened it.
+    first_quotes: RefCell<Option<Promise>>,
     /// Of the last order read by asking.
     etag: RefCell<String>,
 }
@@ -75,13 +77,15 @@ impl Api {
         Self {
             base,
             token: RefCell::default(),
+            first_quotes: RefCell::default(),
             etag: RefCell::default(),
         }
     }
 
-    /// Asks for another order from here on.
-    pub(crate) fn hold(&self, token: String) {
+    /// Asks for another order from here on; its prices may be on their way already.
+    pub(crate) fn hold(&self, token: String, first_quotes: Option<Promise>) {
         *self.token.borrow_mut() = token;
+        *self.first_quotes.borrow_mut() = first_quotes;
         self.etag.borrow_mut().clear();
     }
 
@@ -116,8 +120,16 @@ impl Api {
         self: &Rc<Self>,
         done: impl FnOnce(Result<Vec<Quote>, Problem>) + 'static,
     ) {
-        let done = move |answer: Answer| done(answer.and_then(read_quotes));
-        self.ask("/quotes", None, Box::new(done));
+        let done: Box<dyn FnOnce(Answer)> =
+            Box::new(move |answer| done(answer.and_then(read_quotes)));
+        let Some(first) = self.first_quotes.take() else {
+            return self.ask("/quotes", None, done);
+        };
+        let api = Rc::clone(self);
+        when(first, move |answer| match answer {
+            Ok(quotes) if quotes.is_object() => done(Ok(quotes)),
+            _ => api.ask("/quotes", None, done),
+        });
     }
 
     /// The receipt of a paid order.

@@ -49,7 +49,8 @@ extern "C" {
     /// Whether the payment service's page is shown in a frame of this one.
     #[wasm_bindgen(method, getter)]
     pub(crate) fn embed(this: &Host) -> bool;
-    /// Opens the order: `{ token, body }`, `body` being the order or a refusal; or `{ asks, body }`, `body` being the
+    /// Opens the order: `{ token, body, quotes }`, `body` being the order or a refusal, and `quotes`, where an asset is
+    /// to be chosen, a promise of the prices or of nothing; or `{ asks, body }`, `body` being the
     /// donation that needs an amount. `again` leaves the known order and opens another; an empty `amount` is none.
     #[wasm_bindgen(method)]
     pub(crate) fn open(this: &Host, again: bool, amount: &str) -> Promise;

@@ -13,7 +13,7 @@ impl Parsed {
         self.member(key)?.as_string()
     }
 
-    fn member(&self, key: &str) -> Option<JsValue> {
+    pub(crate) fn member(&self, key: &str) -> Option<JsValue> {
         Reflect::get(&self.0, &JsValue::from_str(key)).ok()
     }
 }

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use checkout_api::{DonationView, Fields as _};
 use reactive_graph::prelude::*;
+use wasm_bindgen::JsCast as _;
 
 use super::{Checkout, Quotes};
 use crate::api::{Problem, read_order, refusal};
@@ -92,7 +93,8 @@ impl Checkout {
         if let Some(parts) = self.parts() {
             // What is still on its way is about the order before.
             parts.live.hush();
-            parts.api.hold(token);
+            let quotes = answer.member("quotes").and_then(|it| it.dyn_into().ok());
+            parts.api.hold(token, quotes);
         }
         self.receive(read_order(&body.0)?);
         Ok(())
