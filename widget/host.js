@@ -15,6 +15,8 @@ const LANGUAGES = new URLSearchParams('%LANGUAGES%');
 const REQUEST_TIMEOUT_MS = 20000;
 /** The screens wait no longer for the order before they say that they wait. */
 const PATIENCE_MS = 3000;
+/** The checkout is on the screen by then. */
+const CHECK_AFTER_MS = 2000;
 /** For a file of the checkout: at the slowest, a few kilobytes a second. */
 const FILE_TIMEOUT_MS = 45000;
 /** Each opens one order: exactly one is named. */
@@ -120,21 +122,28 @@ const loadWords = async (file, own) => {
 /** The element whose customer has just chosen a language: its new menu takes the focus of the old one. */
 let choosing;
 
-/** The menu of languages, each by its own name. */
+/**
+ * The menu of languages, each by its own name. Until somebody reaches for it, it has its own alone: the names of all take
+ * longer than everything else that is shown first.
+ */
 const menu = ({ element, make, restart }, label, file) => {
   const named = (tag) => {
     const name = new Intl.DisplayNames(tag, { type: 'language' }).of(tag);
     return make('option', { value: tag, lang: tag }, name[0].toLocaleUpperCase(tag) + name.slice(1));
   };
-  const options = [...LANGUAGES.keys()].map(named).sort((a, b) => a.text.localeCompare(b.text));
-  const select = make('select', { className: 'language', ariaLabel: label }, ...options);
+  const select = make('select', { className: 'language', ariaLabel: label }, named(file));
+  select.onfocus = select.onpointerdown = () => {
+    select.onfocus = select.onpointerdown = null;
+    const options = [...LANGUAGES.keys()].map(named).sort((a, b) => a.text.localeCompare(b.text));
+    select.replaceChildren(...options);
+    select.value = file;
+  };
   select.onchange = () => {
     remember(CHOSEN, select.value);
     choosing = element;
     restart();
   };
   select.setAttribute('part', 'language');
-  select.value = file;
   return select;
 };
 
@@ -203,9 +212,10 @@ const show = async (stage, read, isPage) => {
     place.dataset.theme = read('theme') || '';
     return place;
   };
-  const appear = (place, { dress, ahead }) => {
+  /** `store` is missing where the order is yet to come. */
+  const appear = (place, { dress, ahead }, store) => {
     stage.show(place);
-    if (isPage) dress(place, read('theme'), ahead(), isPage);
+    if (store || isPage) dress(place, read('theme'), store || ahead(), isPage);
   };
   const place = themed();
   const bar = () => make('div', { className: 'bar' });
@@ -232,11 +242,20 @@ const show = async (stage, read, isPage) => {
   try {
     // Without the order the screens would begin with less than they soon show, and what is below would move.
     const opened = Promise.race([first, new Promise((done) => setTimeout(done, PATIENCE_MS))]).catch(() => {});
-    const [words, program, theme] = await Promise.all([spoken, loadProgram(stage.load), style, opened]);
+    const [words, program, theme, known] = await Promise.all([spoken, loadProgram(stage.load), style, opened]);
     if (signal.aborted) return;
     waiting = false;
-    appear(place, theme);
-    let dressed;
+    let dressed = known?.body?.store;
+    // Before the screens are in it: each scheme that is looked at changes every style in the place.
+    appear(place, theme, dressed);
+    const isAlone = isPage && parent === window;
+    const look = () => {
+      // Anybody can send a link: colours of one that hide the text are not worn.
+      if (!signal.aborted && theme.check(place) < HIDDEN && isAlone) theme.wear(element, '--florin-', stage.TOKENS.map((name) => [name.slice(9)]));
+    };
+    // Nobody waits for what a merchant is told, and it takes long.
+    const check = () => (isAlone ? look() : setTimeout(look, CHECK_AFTER_MS));
+    if (dressed) check();
     const languages = menu(stage, words.language, file);
     const mounted = program.mount(place, {
       base: BASE,
@@ -254,10 +273,9 @@ const show = async (stage, read, isPage) => {
         first = 0;
         answer.then(({ body }) => {
           if (dressed || signal.aborted || !body.store) return;
-          dressed = true;
-          theme.dress(place, read('theme'), body.store, isPage);
-          // Anybody can send a link: colours of one that hide the text are not worn.
-          if (theme.check(place) < HIDDEN && isPage && parent === window) theme.wear(element, '--florin-', stage.TOKENS.map((name) => [name.slice(9)]));
+          dressed = body.store;
+          theme.dress(place, read('theme'), dressed, isPage);
+          check();
         }, () => {});
         return answer;
       },

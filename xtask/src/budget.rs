@@ -28,10 +28,7 @@ const ROWS: [(&str, &[(&str, &str)]); 9] = [
     ("theme.js", &[("assets/theme-", ".js")]),
     ("modal.js", &[("assets/modal-", ".js")]),
     ("florin.css", &[("assets/florin-", ".css")]),
-    (
-        "page and page.css",
-        &[("pay.html", ""), ("assets/page-", ".css")],
-    ),
+    ("page", &[("pay.html", "")]),
     ("English", &[("assets/en-", ".json")]),
 ];
 

@@ -26,6 +26,11 @@ pub(super) struct File {
 }
 
 impl File {
+    /// What stands in it, uncompressed.
+    pub(super) fn whole(&self) -> &'static [u8] {
+        self.whole
+    }
+
     /// Names the content, for `ETag`.
     fn tag(&self) -> &HeaderValue {
         self.tag.get_or_init(|| {

@@ -1,14 +1,17 @@
 //! GET /pay: the checkout page, and what every frame shows.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use axum::extract::{Query, State};
 use axum::http::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY};
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::Response;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use checkout_api::Environment;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use sha2::{Digest as _, Sha256};
 use url::form_urlencoded;
 
 use super::assets;
@@ -35,7 +38,12 @@ pub(super) async fn page(
     let store = named(&app.config.stores, framed.store.as_deref());
     let embedders = store.map_or(&[][..], |store| &store.origins);
     let has_gallery = app.config.environment == Environment::Test;
-    let policy = policy(embedders, hosted_page.as_ref(), has_gallery);
+    let policy = policy(
+        style_source(file.whole()),
+        embedders,
+        hosted_page.as_ref(),
+        has_gallery,
+    );
     let policy = HeaderValue::from_str(&policy).expect("origins are plain ASCII");
     let headers = answer.headers_mut();
     headers.insert(CONTENT_SECURITY_POLICY, policy);
@@ -84,8 +92,26 @@ fn theme(store: &Store) -> String {
     format!("theme;desc=\"{}\"", told.finish())
 }
 
-/// `has_gallery`: this page shows others of its kind in a frame, the states of the checkout.
-fn policy(embedders: &[Origin], hosted_page: Option<&Origin>, has_gallery: bool) -> String {
+/// Admits the one style that stands in the page itself, so that the checkout's shape needs no second request.
+fn style_source(page: &'static [u8]) -> &'static str {
+    static SOURCE: OnceLock<String> = OnceLock::new();
+    SOURCE.get_or_init(|| {
+        let page = str::from_utf8(page).expect("the page is text");
+        let after = page.split_once("<style>").map(|(_, after)| after);
+        let style = after.and_then(|after| after.split_once("</style>"));
+        let (style, _) = style.expect("the page is built with its style");
+        format!("'sha256-{}'", STANDARD.encode(Sha256::digest(style)))
+    })
+}
+
+/// `style`: what admits the page's own. `has_gallery`: this page shows others of its kind in a frame, the states of the
+/// checkout.
+fn policy(
+    style: &str,
+    embedders: &[Origin],
+    hosted_page: Option<&Origin>,
+    has_gallery: bool,
+) -> String {
     let gallery = has_gallery.then_some("'self'");
     let ancestors = gallery
         .into_iter()
@@ -93,7 +119,7 @@ fn policy(embedders: &[Origin], hosted_page: Option<&Origin>, has_gallery: bool)
     let framed = gallery.into_iter().chain(hosted_page.map(Origin::as_str));
     let (ancestors, framed) = (sources(ancestors), sources(framed));
     format!(
-        "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; \
+        "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' {style}; \
          img-src 'self'; font-src 'self'; connect-src 'self'; base-uri 'none'; \
          form-action 'none'; object-src 'none'; frame-src {framed}; frame-ancestors {ancestors}"
     )

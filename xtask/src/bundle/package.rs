@@ -19,6 +19,9 @@ type Assets = BTreeMap<String, (String, Vec<u8>)>;
 /// Stands in `host.js` for the languages: `ar=0a1b2c3d&de=…`, each tag with the hash in its file's name.
 const LANGUAGES: &str = "%LANGUAGES%";
 
+/// Stands in the page for `page.css`.
+const STYLE: &str = "%STYLE%";
+
 /// The sheets of `widget/styles`, in this order in one file: what comes later wins.
 const STYLES: [&str; 14] = [
     "tokens",
@@ -58,12 +61,11 @@ pub(super) fn files(root: &Path, built: &Path, minify: Minify<'_>) -> anyhow::Re
     let program = bytes(&built.join("widget_bg.wasm"))?;
     add(&mut assets, "widget_bg.wasm", program);
     let styles = styles(&widget.join("styles"))?;
-    for (name, style) in [
-        ("florin.css", styles),
-        ("page.css", text(&widget.join("page.css"))?),
-    ] {
-        add(&mut assets, name, strip_css::strip(&style)?.into_bytes());
-    }
+    add(
+        &mut assets,
+        "florin.css",
+        strip_css::strip(&styles)?.into_bytes(),
+    );
     let languages = languages(&widget.join("locales"), &mut assets)?;
     for name in MODULES {
         let module = minify(&text(&widget.join(name))?, Kind::Module)?;
@@ -73,6 +75,7 @@ pub(super) fn files(root: &Path, built: &Path, minify: Minify<'_>) -> anyhow::Re
 
     let loader = text(&widget.join("florin.js"))?;
     let page = strip_html::strip(&text(&built.join("index.html"))?);
+    let page = page.replace(STYLE, &strip_css::strip(&text(&widget.join("page.css"))?)?);
     let mut files = Files::from([
         (
             "florin.d.ts".to_owned(),

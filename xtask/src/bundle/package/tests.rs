@@ -33,7 +33,10 @@ fn small_widget() -> Folder {
         ("widget/gallery/states.json", "{ \"states\": [] }"),
         ("built/widget.js", "export default 1;"),
         ("built/widget_bg.wasm", "\0asm"),
-        ("built/index.html", "<link href=\"%FLORIN:page.css%\">"),
+        (
+            "built/index.html",
+            "<style>%STYLE%</style><link href=\"%FLORIN:florin.css%\">",
+        ),
     ] {
         folder.write(name, text).unwrap();
     }
