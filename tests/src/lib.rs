@@ -25,6 +25,7 @@ mod chain;
 mod clock;
 mod contract;
 mod ear;
+pub mod first_view;
 mod folder;
 mod hosted_page;
 mod log;

@@ -29,10 +29,20 @@ pub struct Ended {
 impl Program {
     /// Starts it; what it prints is added to the file `log`.
     pub fn start(config: &Path, log: &Path, variables: &[(&str, &str)]) -> Self {
+        let program = built("florin-proxy", "proxy");
+        Self::start_built(&program, config, log, variables)
+    }
+
+    /// Starts one that was built elsewhere.
+    pub fn start_at(program: &Path, config: &Path, log: &Path) -> Self {
+        Self::start_built(program, config, log, &[])
+    }
+
+    fn start_built(program: &Path, config: &Path, log: &Path, variables: &[(&str, &str)]) -> Self {
         let file = File::options().create(true).append(true).open(log);
         let file = file.expect("the folder is writable");
         let errors = file.try_clone().expect("a file can be shared");
-        let mut command = command(&built("florin-proxy", "proxy"), variables);
+        let mut command = command(program, variables);
         command.arg("--config").arg(config);
         command.stdin(Stdio::null()).stdout(file).stderr(errors);
         Self {

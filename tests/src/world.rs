@@ -278,6 +278,16 @@ impl World {
         self.run_proxy(public, admin).await;
     }
 
+    /// Waits until a proxy listens, whoever started it.
+    pub async fn proxy_listens(&self) {
+        let loader = format!("{}/florin.js", self.proxy_url());
+        eventually("the proxy listens", async || {
+            let answer = self.http.get(&loader).send().await.ok()?;
+            answer.status().is_success().then_some(())
+        })
+        .await;
+    }
+
     async fn run_proxy(&mut self, public: TcpListener, admin: TcpListener) {
         let file = self.config_file();
         let url = format!("sqlite://{}", self.database().display());

@@ -1,0 +1,176 @@
+//! How long a customer waits for a checkout that no cache knows, on a slow line and a slow phone.
+//!
+//! Every look is a browser of its own with an empty cache. What is measured is when a thing was on the screen: the
+//! frame after the one in which the page had it. Nothing is asked of the page until then, since every question takes
+//! time of the processor that it waits for.
+//!
+//! The screen is a phone's. The line is that of Chromium's developer tools: each request waits 150 ms, all answers together come at 1.6 Mbit/s;
+//! opening a connection costs nothing. The conditions reach a frame too, because shop and proxy are of one site here,
+//! and thus of one process.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::browser::Browser;
+use crate::patience::{eventually, pause};
+use crate::site::Site;
+use crate::world::World;
+
+/// Notes, in milliseconds since the start of its own page or frame, when the loader ran, and when skeleton and choice
+/// could be seen.
+const NOTE: &str = r#"
+    window.seen = {};
+    window.mark = name => requestAnimationFrame(() => (seen[name] = performance.now()));
+    customElements.whenDefined('florin-checkout').then(() => (seen.loader = performance.now()));
+    const isSkeleton = at => at.offsetHeight && (at.matches(':not(:defined)') ? getComputedStyle(at).backgroundImage !== 'none' : at.shadowRoot?.querySelector('.fl-wait, [aria-busy="true"]'));
+    const isChoice = at => at.shadowRoot?.querySelector('[data-testid^="asset-"]')?.offsetHeight;
+    const look = () => {
+        const at = document.querySelector('florin-checkout');
+        for (const [name, is] of [['skeleton', isSkeleton], ['choice', isChoice]]) {
+            if (name in seen || !at || !is(at)) continue;
+            seen[name] = null;
+            mark(name);
+        }
+        if (!seen.choice) requestAnimationFrame(look);
+    };
+    requestAnimationFrame(look);
+"#;
+
+/// CSS pixels. Source: Lighthouse 12, `core/config/constants.js`, whose slow phone this is, line and processor included.
+const SCREEN: (u32, u32) = (412, 823);
+/// Longer than any look takes.
+const UNDISTURBED: Duration = Duration::from_millis(2500);
+
+/// What is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Page {
+    /// An empty page with the loader, and a request for the program alone: with less no checkout can be shown.
+    Baseline,
+    /// The checkout's own page, from its address on.
+    Checkout,
+    /// A shop's page with the checkout in a frame, from the loader's first line on.
+    Frame,
+    /// A shop's page with the checkout in it, from the loader's first line on.
+    Inline,
+}
+
+impl Page {
+    /// Each of them.
+    pub const ALL: [Self; 4] = [Self::Baseline, Self::Checkout, Self::Frame, Self::Inline];
+}
+
+/// Milliseconds.
+#[derive(Clone, Debug)]
+pub struct Waited {
+    /// Until the skeleton is on the screen; for the baseline, until the loader has run.
+    pub skeleton: u64,
+    /// Until the choice of assets is on the screen; for the baseline, until the program has arrived.
+    pub choice: u64,
+    /// How much of the shop's page comes before these: its own way here, and the loader's.
+    pub before: u64,
+    /// Every request of the page or frame with the checkout: when it began, when its answer was there, and its path.
+    pub requests: Vec<String>,
+}
+
+/// Looks once. `site` is a page of the store's.
+pub async fn look(page: Page, world: &World, site: &Site) -> Waited {
+    let browser = Browser::open().await;
+    browser.runs_before_every_page(NOTE).await;
+    browser.has_a_screen_of(SCREEN.0, SCREEN.1).await;
+    browser.is_slow().await;
+    let proxy = world.proxy_url();
+    let element = |display: &str| {
+        format!(
+            "<script src=\"{proxy}/florin.js\" async></script>
+             <florin-checkout store=\"demo\" product=\"ebook\" display=\"{display}\"></florin-checkout>"
+        )
+    };
+    match page {
+        Page::Baseline => site.shows("", &baseline(world).await),
+        Page::Checkout => {}
+        Page::Frame => site.shows("", &element("frame")),
+        Page::Inline => site.shows("", &element("inline")),
+    }
+    match page {
+        Page::Checkout => browser.goes_to(&world.checkout_page()).await,
+        _ => browser.goes_to(site.url()).await,
+    }
+    pause(UNDISTURBED).await;
+    let began = origin(&browser).await;
+    let loader = seen(&browser, "loader").await;
+    // Where there is a frame, the loader draws a skeleton in its place until it is there.
+    let first = seen(&browser, "skeleton").await;
+    if page == Page::Frame {
+        browser.enters_the_checkout().await;
+    }
+    let choice = eventually(&format!("the choice of {page:?} is seen"), async || {
+        seen(&browser, "choice").await
+    })
+    .await;
+    let choice = origin(&browser).await - began + choice;
+    let before = match page {
+        Page::Frame | Page::Inline => loader.expect("the loader runs before the choice"),
+        Page::Baseline | Page::Checkout => 0,
+    };
+    let waited = Waited {
+        skeleton: first.expect("a skeleton comes before the choice") - before,
+        choice: choice - before,
+        before,
+        requests: requests(&browser).await,
+    };
+    browser.end().await;
+    waited
+}
+
+/// Milliseconds from the start of this page or frame.
+async fn seen(browser: &Browser, name: &str) -> Option<u64> {
+    let script = format!("return seen.{name} ? Math.round(seen.{name}) : null");
+    browser.runs(&script, &[]).await.as_u64()
+}
+
+/// When its page or frame began, in milliseconds of the clock.
+async fn origin(browser: &Browser) -> u64 {
+    let origin = browser
+        .runs("return Math.round(performance.timeOrigin)", &[])
+        .await;
+    origin.as_u64().expect("every page has begun")
+}
+
+async fn requests(browser: &Browser) -> Vec<String> {
+    let list = browser
+        .runs(
+            "return [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
+                .map(({ name, startTime, responseEnd }) =>
+                    `${String(Math.round(startTime)).padStart(5)} – ${String(Math.round(responseEnd)).padStart(4)} ms  ${new URL(name).pathname}`)",
+            &[],
+        )
+        .await;
+    let lines = list.as_array().into_iter().flatten();
+    lines.filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+async fn baseline(world: &World) -> String {
+    let proxy = world.proxy_url();
+    let page = world.http().get(world.checkout_page()).send().await;
+    let page = page.expect("the proxy answers").text().await;
+    let page = page.expect("the page is text");
+    let program = page
+        .split('"')
+        .find(|part| part.starts_with("assets/widget_bg-"));
+    let program = program.expect("the page asks for its program early");
+    format!(
+        "<script>fetch('{proxy}/{program}').then(answer => answer.arrayBuffer()).then(() => mark('choice'))</script>
+         <script src=\"{proxy}/florin.js\" onload=\"mark('skeleton')\"></script>"
+    )
+}
+
+/// The middle one, then the least and the most.
+///
+/// # Panics
+/// When there is none.
+#[must_use]
+pub fn median(mut times: Vec<u64>) -> [u64; 3] {
+    times.sort_unstable();
+    [times[times.len() / 2], times[0], times[times.len() - 1]]
+}
