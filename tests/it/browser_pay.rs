@@ -69,8 +69,13 @@ async fn a_wallet_that_does_not_understand_the_code_gets_one_of_the_address_alon
 
 #[tokio::test]
 async fn a_code_stays_black_on_white_where_the_system_forces_its_colours() {
+    // By day a code that takes the page's colours is black on white as well.
+    let look = Look {
+        dark: true,
+        ..Look::default()
+    };
     let world = World::start().await;
-    let (browser, _, attempt) = paying(&world, Look::default(), "BTC").await;
+    let (browser, _, attempt) = paying(&world, look, "BTC").await;
     browser.prefers("forced-colors", "active").await;
     let colours = r"
         const code = document.querySelector('florin-checkout').shadowRoot.querySelector('.qr');
