@@ -15,6 +15,8 @@ const element: FlorinCheckoutElement = document.createElement('florin-checkout')
 const found: FlorinCheckoutElement | null = document.querySelector('florin-checkout');
 const all: NodeListOf<FlorinCheckoutElement> = document.querySelectorAll('florin-checkout');
 const nothing: void = element.refresh();
+element.open();
+element.close();
 found?.setAttribute('theme', 'dark');
 
 // Its events, heard at the element and wherever they bubble to.
@@ -46,5 +48,5 @@ const doors: FlorinCheckoutAttributes[] = [
   { store: 'demo', 'order-token': 'eyJ…' },
   { 'client-token': 'ct_…' },
   { 'client-token': 'ct_…', display: 'redirect', locale: 'ar-EG', theme: 'dark', asset: 'BTC' },
-  { store: 'demo', product: 'ebook', words: JSON.stringify({ en: { thanks: 'Thank you!' } }) },
+  { store: 'demo', product: 'ebook', display: 'modal', words: JSON.stringify({ en: { thanks: 'Thank you!' } }) },
 ];

@@ -43,6 +43,11 @@ export const Shop = ({ many }: { many: number }) => {
       <FlorinCheckout store="demo" donation="coffee" amount="5.00" />
       <FlorinCheckout orderToken="eyJ…" />
       <FlorinCheckout store="demo" clientToken="ct_…" display="redirect" />
+      <FlorinCheckout orderToken="eyJ…" display="modal">
+        Pay with crypto
+      </FlorinCheckout>
+      <button onClick={() => element.current?.open()}>Open</button>
+      <button onClick={() => element.current?.close()}>Close</button>
       <button onClick={() => element.current?.refresh()}>Look again</button>
 
       <florin-checkout store="demo" product="ebook" />
