@@ -57,7 +57,7 @@ fn the_loader_carries_every_token_that_a_store_may_set() {
 
 #[test]
 fn loader_doctor_and_host_know_the_same_doors_and_displays() {
-    let doors = words_in("widget/host.js", "const DOORS = [");
+    let doors = words_in("widget/host/door.js", "const DOORS = [");
     assert_eq!(words_in("widget/doctor.js", "const DOORS = ["), doors);
     let attributes = words_in("widget/florin.js", "const ATTRIBUTES = [");
     // In RIGHT a door is known by its line alone, and lines are the attributes in their order.

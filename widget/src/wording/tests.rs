@@ -105,9 +105,8 @@ fn screens_ask_for_texts_that_exist_and_for_every_one() {
     let mut source = String::new();
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     sources(&root.join("src"), &mut source);
-    for script in ["florin.js", "host.js"] {
-        source.push_str(&fs::read_to_string(root.join(script)).unwrap());
-    }
+    sources(&root.join("host"), &mut source);
+    source.push_str(&fs::read_to_string(root.join("florin.js")).unwrap());
     let english = words("en.json");
     for call in source.split("word(\"").skip(1) {
         let key = call.split_once('"').unwrap().0;

@@ -22,6 +22,11 @@ const LANGUAGES: &str = "%LANGUAGES%";
 /// Stands in the page for `page.css`.
 const STYLE: &str = "%STYLE%";
 
+/// The parts of `host.js` in `widget/host`, in this order in one module: each file of its own would be a request.
+const HOST: [&str; 7] = [
+    "files", "storage", "language", "door", "print", "show", "page",
+];
+
 /// The sheets of `widget/styles`, in this order in one file: what comes later wins.
 const STYLES: [&str; 14] = [
     "tokens",
@@ -60,7 +65,7 @@ pub(super) fn files(root: &Path, built: &Path, minify: Minify<'_>) -> anyhow::Re
     add(&mut assets, "widget.js", glue.into_bytes());
     let program = bytes(&built.join("widget_bg.wasm"))?;
     add(&mut assets, "widget_bg.wasm", program);
-    let styles = styles(&widget.join("styles"))?;
+    let styles = joined(&widget.join("styles"), &STYLES, "css")?;
     add(
         &mut assets,
         "florin.css",
@@ -68,7 +73,11 @@ pub(super) fn files(root: &Path, built: &Path, minify: Minify<'_>) -> anyhow::Re
     );
     let languages = languages(&widget.join("locales"), &mut assets)?;
     for name in MODULES {
-        let module = minify(&text(&widget.join(name))?, Kind::Module)?;
+        let module = match name {
+            "host.js" => joined(&widget.join("host"), &HOST, "js")?,
+            _ => text(&widget.join(name))?,
+        };
+        let module = minify(&module, Kind::Module)?;
         let module = fill(&module, name, &assets)?.replace(LANGUAGES, &languages);
         add(&mut assets, name, module.into_bytes());
     }
@@ -152,14 +161,16 @@ fn languages(folder: &Path, assets: &mut Assets) -> anyhow::Result<String> {
     Ok(list.join("&"))
 }
 
-/// All of [`STYLES`] as one sheet. A sheet of the folder that the list does not name is an error: it would be served
-/// to nobody.
-fn styles(folder: &Path) -> anyhow::Result<String> {
-    let known = STYLES.map(|name| format!("{name}.css"));
+/// The files of a folder, in this order, as one. A file that the order does not name is an error: it would be served to
+/// nobody.
+fn joined(folder: &Path, order: &[&str], extension: &str) -> anyhow::Result<String> {
+    let known = order.iter().map(|name| format!("{name}.{extension}"));
+    let known: Vec<String> = known.collect();
     for name in names(folder)? {
         anyhow::ensure!(
             known.contains(&name),
-            "widget/styles/{name} is in no order: name it in STYLES of xtask/src/bundle/package.rs"
+            "{} is in no order: name it in xtask/src/bundle/package.rs",
+            folder.join(&name).display()
         );
     }
     known.iter().map(|name| text(&folder.join(name))).collect()

@@ -11,6 +11,7 @@ fn small_widget() -> Folder {
     let folder = Folder::create().unwrap();
     for path in [
         "widget/locales",
+        "widget/host",
         "widget/styles",
         "widget/gallery",
         "packages/florin",
@@ -23,7 +24,10 @@ fn small_widget() -> Folder {
             "widget/florin.js",
             "go('%FLORIN:host.js%', '%ENVIRONMENT%');",
         ),
-        ("widget/host.js", "go('%FLORIN:widget.js%', '%LANGUAGES%');"),
+        (
+            "widget/host/files.js",
+            "go('%FLORIN:widget.js%', '%LANGUAGES%');",
+        ),
         ("widget/modal.js", "open();"),
         ("widget/doctor.js", "look('%FLORIN:host.js%');"),
         ("packages/florin/element.d.ts", "export {};"),
@@ -39,6 +43,9 @@ fn small_widget() -> Folder {
         ),
     ] {
         folder.write(name, text).unwrap();
+    }
+    for name in &HOST[1..] {
+        folder.write(&format!("widget/host/{name}.js"), "").unwrap();
     }
     for name in STYLES {
         let style = format!(".{name} {{ color: red; }}\n");
@@ -170,7 +177,7 @@ fn what_is_the_same_is_not_touched_and_what_is_old_goes() {
 #[test]
 fn the_sheets_become_one_in_their_order() {
     let folder = small_widget();
-    let sheet = styles(&folder.path().join("widget/styles")).unwrap();
+    let sheet = joined(&folder.path().join("widget/styles"), &STYLES, "css").unwrap();
     let order: Vec<&str> = sheet
         .lines()
         .map(|line| line.split(['.', ' ']).nth(1).unwrap())
