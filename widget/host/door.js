@@ -42,7 +42,7 @@ const opener = (stage, read) => {
   const given = read('client-token');
   const store = read('store');
   /** A page that names its store shows no other's order, which would wear this one's words. */
-  const known = (token, body) => (!store || body.store.id === store ? ahead(token, body) : refuse('This order is not of the store ' + store + '.'));
+  const known = (token, body) => (!store || !body.store || body.store.id === store ? ahead(token, body) : refuse('This order is not of the store ' + store + '.'));
   const key = 'florin:' + JSON.stringify(door);
   const named = DOORS.filter(read);
   return async (again, amount) => {
