@@ -14,14 +14,21 @@ const READABLE = 4.5;
 /** What lets nothing through: with what is behind it, nobody could say how well it can be read. */
 const SOLID = PAIRS.flat();
 
-/** A colour's notation, a space, three numbers and what follows, in whatever notation it was written. */
-const resolve = (place, color, space) => {
+/**
+ * Each colour as its notation, a space, three numbers and what follows, in whatever notation it was written. All at once:
+ * a browser that is asked for a style first finds every other that has changed.
+ */
+const resolve = (place, space, colors, scheme = '') => {
+  const probes = colors.map((color) => {
+    const probe = document.createElement('i');
+    Object.assign(probe.style, { colorScheme: scheme, color: `color-mix(in ${space}, ${color}, ${color})` });
+    return probe;
+  });
   // Of what stands beside a shadow nothing is computed.
-  const probe = (place.shadowRoot || place).appendChild(document.createElement('i'));
-  probe.style.color = `color-mix(in ${space}, ${color}, ${color})`;
-  const parts = getComputedStyle(probe).color.split(/[ )]/);
-  probe.remove();
-  return parts;
+  (place.shadowRoot || place).append(...probes);
+  const found = probes.map((probe) => getComputedStyle(probe).color.split(/[ )]/));
+  for (const probe of probes) probe.remove();
+  return found;
 };
 
 /** Sets those tokens that are what they should be, by the names `prefix` begins, and removes the others. */
@@ -30,7 +37,7 @@ export const wear = (element, prefix, tokens) => {
     element.style.removeProperty(prefix + name);
     if (!value) continue;
     const isPlain = !/[\\;{}]|--|\w\(/.test(value.replace(FUNCTIONS, ''));
-    const isShown = () => !SOLID.includes(name) || resolve(element, value, 'srgb')[4] !== '/';
+    const isShown = () => !SOLID.includes(name) || resolve(element, 'srgb', [value])[0][4] !== '/';
     if (isPlain && CSS.supports(PROPERTIES[name] || 'color', value) && isShown()) element.style.setProperty(prefix + name, value);
     else console.warn(`florin: --florin-${name} cannot be ${JSON.stringify(value)}, and is left out.`);
   }
@@ -43,21 +50,17 @@ export const ahead = () => {
   return { theme, theme_tokens };
 };
 
-/** A token as three numbers. */
-const numbers = (place, name, space) => resolve(place, `var(--${name})`, space).slice(1, 4);
-const luminance = (place, name) => numbers(place, name, 'srgb-linear').reduce((sum, part, at) => sum + part * [0.2126, 0.7152, 0.0722][at], 0);
-const hex = (place, name) => '#' + numbers(place, name, 'srgb').map((part) => Math.round(part * 255).toString(16).padStart(2, '0')).join('');
+/** Tokens in a scheme, each as three numbers. */
+const numbers = (place, space, names, scheme) => resolve(place, space, names.map((name) => `var(--${name})`), scheme).map((parts) => parts.slice(1, 4));
+const luminances = (place, names, scheme) => numbers(place, 'srgb-linear', names, scheme).map(([red, green, blue]) => red * 0.2126 + green * 0.7152 + blue * 0.0722);
+const hex = (parts) => '#' + parts.map((part) => Math.round(part * 255).toString(16).padStart(2, '0')).join('');
 
 /** Dresses `place`, which is on the page, as the store wishes, unless the page wishes otherwise. */
 export const dress = (place, wished, { theme, theme_tokens }, isPage) => {
   place.dataset.theme = (wished !== 'auto' && wished) || theme || '';
   wear(place, '--preset-', Object.entries(theme_tokens || {}));
-  const ground = (scheme) => {
-    place.style.colorScheme = scheme;
-    return luminance(place, 'ground');
-  };
   // A ground that is the same by day and by night says by itself whether this is a dark checkout.
-  const [day, night] = [ground('light'), ground('dark')];
+  const [[day], [night]] = ['light', 'dark'].map((scheme) => luminances(place, ['ground'], scheme));
   place.style.colorScheme = day !== night ? '' : day < 0.179 ? 'dark' : 'light';
   if (!isPage) return;
   const style = getComputedStyle(place);
@@ -74,17 +77,16 @@ export const check = (place) => {
   // Forced colours are the system's own.
   if (matchMedia('(forced-colors: active)').matches) return 21;
   let least = 21;
-  const own = place.style.colorScheme;
   for (const scheme of getComputedStyle(place).colorScheme.split(' ')) {
-    place.style.colorScheme = scheme;
-    for (const pair of PAIRS) {
-      const [dark, light] = pair.map((name) => luminance(place, name)).sort((a, b) => a - b);
+    const found = luminances(place, SOLID, scheme);
+    PAIRS.forEach((pair, at) => {
+      const [dark, light] = found.slice(at * 2, at * 2 + 2).sort((a, b) => a - b);
       const contrast = (light + 0.05) / (dark + 0.05);
       if (TEXTS.includes(pair[0])) least = Math.min(least, contrast);
-      const [text, behind] = pair.map((name) => `--florin-${name} (${hex(place, name)})`);
-      if (contrast < READABLE) console.warn(`florin: ${text} on ${behind} has a contrast of ${contrast.toFixed(2)} : 1 in the ${scheme} scheme; text needs ${READABLE} : 1.`);
-    }
+      if (contrast >= READABLE) return;
+      const [text, behind] = numbers(place, 'srgb', pair, scheme).map((parts, which) => `--florin-${pair[which]} (${hex(parts)})`);
+      console.warn(`florin: ${text} on ${behind} has a contrast of ${contrast.toFixed(2)} : 1 in the ${scheme} scheme; text needs ${READABLE} : 1.`);
+    });
   }
-  place.style.colorScheme = own;
   return least;
 };

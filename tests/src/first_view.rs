@@ -41,6 +41,8 @@ const NOTE: &str = r#"
 const SCREEN: (u32, u32) = (412, 823);
 /// Longer than any look takes.
 const UNDISTURBED: Duration = Duration::from_millis(2500);
+/// A browser has started by then: a customer's has long been there.
+const STARTED: Duration = Duration::from_secs(1);
 
 /// What is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +81,7 @@ pub async fn look(page: Page, world: &World, site: &Site) -> Waited {
     browser.runs_before_every_page(NOTE).await;
     browser.has_a_screen_of(SCREEN.0, SCREEN.1).await;
     browser.is_slow().await;
+    pause(STARTED).await;
     let proxy = world.proxy_url();
     let element = |display: &str| {
         format!(

@@ -40,7 +40,6 @@ const page = (stage, told = new URLSearchParams(location.hash.slice(1))) => {
   }
   addEventListener('hashchange', stage.restart, { signal });
   loadTheme(stage.load).then(({ wear }) => wear(element, '--florin-', TOKENS.map((name) => [name.slice(9), told.get(name)])), () => {});
-  document.documentElement.lang = language(told.get('locale'))[0];
   document.documentElement.dataset.theme = told.get('theme') || '';
   show(stage, (name) => (name in given ? given[name] : told.get(name.replace('-', '_'))), true);
 };

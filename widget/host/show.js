@@ -5,6 +5,8 @@
  */
 /** The screens wait no longer for the order before they say that they wait. */
 const PATIENCE_MS = 3000;
+/** Nor, once it is there, for its prices. */
+const PRICES_PATIENCE_MS = 400;
 /** The checkout is on the screen by then. */
 const CHECK_AFTER_MS = 2000;
 /** A contrast with which a text could as well not be there. */
@@ -24,9 +26,11 @@ export const start = (stage, isPage) => {
 
 const show = async (stage, read, isPage) => {
   const { element, signal, make } = stage;
-  const [file, locale] = language(read('locale'));
   const open = opener(stage, read);
   let first = open(false);
+  // Under way before the language is known, since a browser's first look at languages takes long.
+  const [file, locale] = language(read('locale'));
+  if (isPage) document.documentElement.lang = file;
   // A page that the proxy does not admit reads no answer, or this one.
   first.then(({ body }) => !isPage && body?.error?.code === 'origin_not_allowed' && stage.doubt(true), () => isPage || stage.doubt());
   const themed = (...children) => {
@@ -62,8 +66,13 @@ const show = async (stage, read, isPage) => {
   observer.observe(place);
   signal.addEventListener('abort', () => observer.disconnect());
   try {
-    // Without the order the screens would begin with less than they soon show, and what is below would move.
-    const opened = Promise.race([first, new Promise((done) => setTimeout(done, PATIENCE_MS))]).catch(() => {});
+    // Without the order and its prices the screens would begin with less than they soon show, and what is below would move.
+    const pause = (time) => new Promise((done) => setTimeout(done, time));
+    const priced = async (opened) => {
+      await Promise.race([opened.quotes, pause(PRICES_PATIENCE_MS)]);
+      return opened;
+    };
+    const opened = Promise.race([first.then(priced), pause(PATIENCE_MS)]).catch(() => {});
     const [words, program, theme, known] = await Promise.all([spoken, loadProgram(stage.load), style, opened]);
     if (signal.aborted) return;
     waiting = false;

@@ -20,7 +20,7 @@ const LOADER_BYTES: usize = 3_000;
 const LANGUAGE_BYTES: usize = 4_000;
 
 /// What is shown as one row: its name, and the files of it by the beginning and the end of their names in `dist/`.
-const ROWS: [(&str, &[(&str, &str)]); 9] = [
+const ROWS: [(&str, &[(&str, &str)]); 10] = [
     ("WebAssembly", &[("assets/widget_bg-", ".wasm")]),
     ("its JavaScript", &[("assets/widget-", ".js")]),
     ("florin.js", &[("florin.js", "")]),
@@ -29,6 +29,7 @@ const ROWS: [(&str, &[(&str, &str)]); 9] = [
     ("modal.js", &[("assets/modal-", ".js")]),
     ("florin.css", &[("assets/florin-", ".css")]),
     ("page", &[("pay.html", "")]),
+    ("its icon", &[("assets/icon-", ".svg")]),
     ("English", &[("assets/en-", ".json")]),
 ];
 

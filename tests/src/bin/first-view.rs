@@ -41,6 +41,9 @@ async fn main() -> ExitCode {
     let log = world.file("release.log");
     let release = Program::start_at(&arguments.proxy, &world.config_file(), &log);
     world.proxy_listens().await;
+    // What this process makes ready when it first hears of an order takes a second of the processor.
+    world.shopper().opens("ebook").await;
+    world.everything_is_told().await;
 
     let looks = arguments.looks;
     println!(

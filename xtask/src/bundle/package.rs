@@ -71,6 +71,7 @@ pub(super) fn files(root: &Path, built: &Path, minify: Minify<'_>) -> anyhow::Re
         "florin.css",
         strip_css::strip(&styles)?.into_bytes(),
     );
+    add(&mut assets, "icon.svg", bytes(&widget.join("icon.svg"))?);
     let languages = languages(&widget.join("locales"), &mut assets)?;
     for name in MODULES {
         let module = match name {

@@ -28,6 +28,7 @@ fn small_widget() -> Folder {
             "widget/host/files.js",
             "go('%FLORIN:widget.js%', '%LANGUAGES%');",
         ),
+        ("widget/icon.svg", "<svg/>"),
         ("widget/modal.js", "open();"),
         ("widget/doctor.js", "look('%FLORIN:host.js%');"),
         ("packages/florin/element.d.ts", "export {};"),
