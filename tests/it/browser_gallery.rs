@@ -227,6 +227,29 @@ async fn at_two_and_four_times_the_size_nothing_is_lost_and_nothing_scrolls_side
     gallery.end().await;
 }
 
+/// Whether the code stands below the amount, or beside it, and what helps to send below the code.
+const IN_ORDER: &str = "
+    const root = document.querySelector('florin-checkout').shadowRoot;
+    const [amount, code, aids] = ['.amount', '.code', '.aids'].map((name) => root.querySelector(name)?.getBoundingClientRect());
+    return !code || (amount.top < code.bottom && code.bottom <= aids.top);";
+
+#[tokio::test]
+async fn amount_code_and_what_helps_to_send_keep_their_order_at_every_width() {
+    let gallery = Gallery::open().await;
+    let mut found = String::new();
+    for state in Gallery::states() {
+        gallery.shows(&state, "").await;
+        for width in [1270, 768, 500, 320] {
+            gallery.browser.looks_at(wide(width)).await;
+            if gallery.browser.runs(IN_ORDER, &[]).await != json!(true) {
+                let _ = writeln!(found, "{state} at {width}");
+            }
+        }
+    }
+    assert!(found.is_empty(), "{found}");
+    gallery.end().await;
+}
+
 /// What has moved since the page was loaded.
 const MOVED: &str = "
     const [done] = arguments;
