@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use tests::{Browser, World, eventually, within};
 
-use crate::browser_follow::answers_changed;
-use crate::journeys::{pays_in_full, the_order};
+use crate::changed_answers::answers_changed;
+use crate::journeys::{chooses, pays_in_full, the_order};
 
 /// Answers about the order wait while `window.held`, each until `release()`.
 const HELD: &str = "(() => {
@@ -147,9 +147,7 @@ async fn a_stream_that_says_nothing_slows_no_question_down() {
     })();";
     browser.runs_before_every_page(silent).await;
     browser.goes_to(&world.checkout_page()).await;
-    browser.presses("asset-BTC").await;
-    browser.sees("status-awaiting_payment").await;
-    let checkout = the_order(&world, &browser).await;
+    let checkout = chooses(&world, &browser, "BTC").await;
     world.chain().pays(&checkout, "exact").await;
     let seen = within(Duration::from_secs(20), async || {
         browser.shows("status-processing").await.then_some(())

@@ -6,8 +6,6 @@ use serde_json::{Value, json};
 use tests::{Browser, Look, World, eventually, within};
 use thirtyfour::Key;
 
-use crate::journeys::the_order;
-
 /// The page gets its prices from the proxy as ever, but through `window.change`, and its clock can be put forward.
 const BETWEEN: &str = "
     window.later = 0;
@@ -30,7 +28,7 @@ const BETWEEN: &str = "
         };
         look();
     });";
-const AS_THEY_ARE: &str = "quotes => quotes";
+pub(crate) const AS_THEY_ARE: &str = "quotes => quotes";
 
 /// Begins every script: `inside` is the checkout, `rows` its assets on the screen.
 const INSIDE: &str = "
@@ -38,12 +36,12 @@ const INSIDE: &str = "
     const named = name => inside.querySelector(`[data-testid=\"${name}\"]`);
     const rows = [...inside.querySelectorAll('.option[data-testid]')].filter(row => row.offsetParent).map(row => row.dataset.testid);";
 
-async fn asks(browser: &Browser, script: &str) -> Value {
+pub(crate) async fn asks(browser: &Browser, script: &str) -> Value {
     browser.runs(&[INSIDE, script].concat(), &[]).await
 }
 
 /// The choice, with its prices changed on the way.
-async fn chooses_among(change: &str, look: Look) -> (World, Browser) {
+pub(crate) async fn chooses_among(change: &str, look: Look) -> (World, Browser) {
     let (world, browser) = (World::start().await, Browser::open_with(look).await);
     let script = format!("{BETWEEN} window.change = {change};");
     browser.runs_before_every_page(&script).await;
@@ -53,7 +51,7 @@ async fn chooses_among(change: &str, look: Look) -> (World, Browser) {
 }
 
 /// The prices on the screen have lapsed.
-async fn time_passes(browser: &Browser, seconds: u32) {
+pub(crate) async fn time_passes(browser: &Browser, seconds: u32) {
     let script = format!("window.later += {seconds} * 1000");
     browser.runs(&script, &[]).await;
 }
@@ -65,7 +63,7 @@ async fn heard(browser: &Browser) -> Vec<String> {
     said.map(str::to_owned).collect()
 }
 
-async fn focused(browser: &Browser) -> String {
+pub(crate) async fn focused(browser: &Browser) -> String {
     let at = asks(
         browser,
         "return inside.activeElement?.dataset.testid ?? inside.activeElement?.textContent ?? ''",
@@ -296,133 +294,6 @@ async fn where_nothing_may_be_kept_the_last_choice_is_remembered_by_the_page() {
         json!(["asset-LTC", ["asset-LTC"]])
     );
     assert_eq!(browser.complaints().await, Vec::<String>::new());
-    browser.end().await;
-    world.end().await;
-}
-
-#[tokio::test]
-async fn an_asset_of_several_networks_is_paid_only_on_the_one_that_was_confirmed() {
-    let (world, browser) = chooses_among(AS_THEY_ARE, Look::default()).await;
-    browser.presses("asset-USDTTRC20").await;
-    let step = browser.reads("network").await;
-    for words in [
-        "Check the network",
-        "USDT · Tron",
-        "any other network than Tron does not arrive",
-        "TRC20 / TRON",
-        "Txxxxxxx",
-        "Pay on Tron",
-    ] {
-        assert!(step.contains(words), "{words} in {step}");
-    }
-    eventually("the heading has the focus", async || {
-        (focused(&browser).await == "Check the network").then_some(())
-    })
-    .await;
-    let badges = "return inside.querySelectorAll('.step .badge .trx').length";
-    assert_eq!(asks(&browser, badges).await, 1);
-    assert!(!browser.shows("asset-BTC").await, "one question at a time");
-    browser.presses("network-back").await;
-    eventually("the asset has the focus", async || {
-        (focused(&browser).await == "asset-USDTTRC20").then_some(())
-    })
-    .await;
-    assert_eq!(world.chain().count("POST", "/invoice").await, 0);
-    browser.presses("asset-USDTERC20").await;
-    let step = browser.reads("network").await;
-    assert!(
-        step.contains("Pay on Ethereum") && step.contains("0xxxxx") && !step.contains("TRC20"),
-        "{step}"
-    );
-    browser.presses("network-confirm").await;
-    browser.sees("status-awaiting_payment").await;
-    let view = the_order(&world, &browser).await.looks().await;
-    assert_eq!(view["attempt"]["crypto_code"], "USDTERC20");
-    browser.end().await;
-    world.end().await;
-}
-
-/// A price lapses while the network is read: nothing is opened at a price that was not on the screen.
-#[tokio::test]
-async fn a_price_that_lapses_before_the_network_is_confirmed_is_shown_anew_first() {
-    let (world, browser) = chooses_among(AS_THEY_ARE, Look::default()).await;
-    browser.presses("asset-USDTTRC20").await;
-    browser.sees("network").await;
-    let amount = async || {
-        let amount = asks(
-            &browser,
-            "return inside.querySelector('.step .cost bdi').textContent",
-        );
-        amount.await.as_str().unwrap().to_owned()
-    };
-    let before = amount().await;
-    // The proxy's prices lapse, and the page does not know yet.
-    world.chain().sets_price("USDTTRC20", "0.80").await;
-    world.skip(Duration::from_mins(10));
-    browser.presses("network-confirm").await;
-    let changed = eventually("the new price is there", async || {
-        let now = amount().await;
-        (now != before).then_some(now)
-    })
-    .await;
-    let banner = asks(
-        &browser,
-        "return inside.querySelector('.banners').textContent",
-    )
-    .await;
-    let banner = banner.as_str().unwrap();
-    assert!(banner.contains("The price has just changed"), "{banner}");
-    browser.sees("prices-fresh").await;
-    assert!(browser.shows("network").await);
-    assert_eq!(world.chain().count("POST", "/invoice").await, 0);
-    browser.presses("network-confirm").await;
-    browser.sees("status-awaiting_payment").await;
-    let sent = browser.reads("amount").await;
-    assert_eq!(format!("{sent}\u{a0}USDT"), changed);
-    browser.end().await;
-    world.end().await;
-}
-
-#[tokio::test]
-async fn an_asset_that_goes_away_while_its_network_is_read_cannot_be_opened() {
-    let (world, browser) = chooses_among(AS_THEY_ARE, Look::default()).await;
-    browser.presses("asset-USDTTRC20").await;
-    browser.sees("network").await;
-    browser.runs("window.change = quotes => quotes.map(quote => ({ ...quote, available: quote.asset !== 'USDT', reason: quote.asset === 'USDT' ? 'not_priced' : undefined }))", &[]).await;
-    time_passes(&browser, 120).await;
-    eventually("it says why", async || {
-        let step = browser.reads("network").await;
-        step.contains("No price at the moment").then_some(())
-    })
-    .await;
-    asks(&browser, "named('network-confirm').click()").await;
-    browser.presses("network-back").await;
-    browser.presses("asset-BTC").await;
-    browser.sees("status-awaiting_payment").await;
-    assert_eq!(world.chain().count("POST", "/invoice").await, 1);
-    browser.end().await;
-    world.end().await;
-}
-
-#[tokio::test]
-async fn what_the_page_picks_is_confirmed_as_well_and_is_no_choice_of_the_customer() {
-    let world = World::start().await;
-    let browser = Browser::open().await;
-    browser
-        .goes_to(&format!("{}&asset=USDTTRC20", world.checkout_page()))
-        .await;
-    browser.sees("network-confirm").await;
-    assert_eq!(world.chain().count("POST", "/invoice").await, 0);
-    browser.runs("sessionStorage.clear()", &[]).await;
-    browser.goes_to("about:blank").await;
-    browser
-        .goes_to(&format!("{}&asset=LTC", world.checkout_page()))
-        .await;
-    browser.sees("status-awaiting_payment").await;
-    assert_eq!(
-        browser.runs("return localStorage.length", &[]).await,
-        json!(0)
-    );
     browser.end().await;
     world.end().await;
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tests::{Browser, Site, Wishes, World, eventually};
 
-use crate::journeys::the_order;
+use crate::journeys::chooses;
 
 async fn orders(world: &World) -> Vec<Value> {
     let orders = world.store().gets("/v1/orders").await.with(200).body;
@@ -98,9 +98,7 @@ async fn a_donation_is_named_by_its_customer_and_judged_by_the_proxy() {
     }
     browser.writes("give-other", "35,5").await;
     browser.presses("give-go").await;
-    browser.presses("asset-LTC").await;
-    browser.sees("status-awaiting_payment").await;
-    let checkout = the_order(&world, &browser).await;
+    let checkout = chooses(&world, &browser, "LTC").await;
     let view = checkout.looks().await;
     assert_eq!(view["amount"], "35.50");
     browser.reloads().await;

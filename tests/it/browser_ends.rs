@@ -5,8 +5,9 @@ use std::time::Duration;
 use serde_json::json;
 use tests::{Browser, Look, World, eventually, within};
 
-use crate::browser_follow::{LISTEN, answers_changed, told};
-use crate::journeys::the_order;
+use crate::changed_answers::answers_changed;
+use crate::hearing::{LISTEN, told};
+use crate::journeys::{chooses, takes_the_ebook};
 
 /// The proxy's answers about orders do not arrive while `window.down`; `window.tries` counts the questions.
 const DOWN: &str = "(() => {
@@ -116,12 +117,8 @@ async fn a_bad_end_gives_a_reference_an_e_mail_that_is_written_and_the_way_back(
         ..Look::default()
     })
     .await;
-    browser.goes_to(&world.shop_url()).await;
-    browser.presses("pay-ebook").await;
-    browser.enters_the_checkout().await;
-    browser.presses("asset-BTC").await;
-    browser.sees("status-awaiting_payment").await;
-    let checkout = the_order(&world, &browser).await;
+    takes_the_ebook(&world, &browser).await;
+    let checkout = chooses(&world, &browser, "BTC").await;
     world.chain().pays(&checkout, "half").await;
     world.chain().mines(3).await;
     browser.sees("status-underpaid").await;
@@ -186,9 +183,7 @@ async fn too_much_is_told_with_whom_to_ask_for_it() {
     let world = World::start().await;
     let browser = Browser::open().await;
     browser.goes_to(&world.checkout_page()).await;
-    browser.presses("asset-BTC").await;
-    browser.sees("status-awaiting_payment").await;
-    let checkout = the_order(&world, &browser).await;
+    let checkout = chooses(&world, &browser, "BTC").await;
     world.chain().pays(&checkout, "double").await;
     world.chain().mines(3).await;
     let words = browser.reads("status-overpaid").await;
@@ -208,9 +203,7 @@ async fn a_payment_that_came_late_and_counts_is_explained() {
     let world = World::start().await;
     let browser = Browser::open().await;
     browser.goes_to(&world.checkout_page()).await;
-    browser.presses("asset-BTC").await;
-    browser.sees("status-awaiting_payment").await;
-    let checkout = the_order(&world, &browser).await;
+    let checkout = chooses(&world, &browser, "BTC").await;
     let invoice = world.chain().invoice_of(&checkout.address().await).await;
     world.everything_is_told().await;
     world.skip(Duration::from_mins(16));
@@ -231,9 +224,7 @@ async fn a_second_payment_is_shown_to_who_sent_it() {
     let browser = Browser::open().await;
     browser.runs_before_every_page(LISTEN).await;
     browser.goes_to(&world.checkout_page()).await;
-    browser.presses("asset-BTC").await;
-    browser.sees("status-awaiting_payment").await;
-    let checkout = the_order(&world, &browser).await;
+    let checkout = chooses(&world, &browser, "BTC").await;
     let first = world.chain().invoice_of(&checkout.address().await).await;
     checkout.chooses("LTC").await;
     world.chain().pays(&checkout, "exact").await;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tests::{Browser, Engine, Look, Site, World, eventually};
 
-use crate::journeys::{another_site, the_order};
+use crate::journeys::{another_site, chooses};
 
 /// A shop whose page shows the checkout, and notes what it is told.
 async fn shop(display: &str) -> (Site, World, String) {
@@ -31,9 +31,7 @@ fn attempt(view: &Value, member: &str) -> String {
 
 /// From the choice to the last press, which leads back into the shop.
 async fn buys(world: &World, browser: &Browser) {
-    browser.presses("asset-BTC").await;
-    browser.sees("status-awaiting_payment").await;
-    let checkout = the_order(world, browser).await;
+    let checkout = chooses(world, browser, "BTC").await;
     let view = checkout.looks().await;
     assert_eq!(browser.reads("address").await, attempt(&view, "address"));
     let amount = attempt(&view, "amount_in_crypto");

@@ -2,26 +2,12 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use tests::{Browser, Site, Wishes, World, eventually, pause, within};
 
-use crate::journeys::the_order;
-
-/// Collects what the checkout's live region says, in `told`, and counts its regions, in `regions()`.
-pub(crate) const LISTEN: &str = "(() => {
-    window.told = [];
-    const inside = () => document.querySelector('florin-checkout')?.shadowRoot;
-    window.regions = () => inside().querySelectorAll(
-        '[role=status], [role=alert], [role=log], [aria-live=polite], [aria-live=assertive]').length;
-    const listen = () => {
-        const region = inside()?.querySelector('[role=status]');
-        if (!region) return setTimeout(listen, 5);
-        const hear = () => region.textContent.trim() && window.told.push(region.textContent.trim());
-        new MutationObserver(hear).observe(region, { childList: true, characterData: true, subtree: true });
-        hear();
-    };
-    listen();
-})();";
+use crate::changed_answers::answers_changed;
+use crate::hearing::{LISTEN, has_told, told};
+use crate::journeys::{chooses, takes_the_ebook, the_order};
 
 /// The focus: the innermost element that has it.
 const FOCUS: &str = "
@@ -29,29 +15,13 @@ const FOCUS: &str = "
     while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
     return at.tagName + (at.textContent ? ' ' + at.textContent : '');";
 
-/// What the live region has said so far.
-pub(crate) async fn told(browser: &Browser) -> Value {
-    browser.runs("return window.told", &[]).await
-}
-
-async fn has_told(browser: &Browser, words: &str) {
-    eventually(&format!("a screen reader is told {words:?}"), async || {
-        let told = told(browser).await;
-        let last = told.as_array()?.last()?.as_str()?;
-        (last == words).then_some(())
-    })
-    .await;
-}
-
 #[tokio::test]
 async fn a_screen_reader_is_told_of_a_whole_purchase_once_and_in_order() {
     let world = World::start().await;
     let browser = Browser::open().await;
     browser.runs_before_every_page(LISTEN).await;
     browser.goes_to(&world.checkout_page()).await;
-    browser.presses("asset-BTC").await;
-    browser.sees("status-awaiting_payment").await;
-    let checkout = the_order(&world, &browser).await;
+    let checkout = chooses(&world, &browser, "BTC").await;
     let found = "The network is confirming it. Nothing more for you to do.";
     let thanks = "Thank you. Quiet Goods has received your payment.";
     world.chain().pays(&checkout, "exact").await;
@@ -70,26 +40,6 @@ async fn a_screen_reader_is_told_of_a_whole_purchase_once_and_in_order() {
     assert_eq!(told(&browser).await, json!(whole));
     browser.end().await;
     world.end().await;
-}
-
-/// Answers for the order as the proxy gives them, changed by `change(order)`; without a stream of events.
-pub(crate) fn answers_changed(change: &str) -> String {
-    format!(
-        "(() => {{
-        const fetched = window.fetch;
-        const change = (order) => {{ {change} }};
-        window.fetch = async (request, options) => {{
-            const url = request.url ?? String(request);
-            if (url.includes('/v1/checkout/events')) return new Response('', {{ status: 503 }});
-            const answer = await fetched(request, options);
-            if (!/\\/v1\\/checkout(\\/attempt)?$/.test(url) || !answer.ok) return answer;
-            const body = await answer.json();
-            const order = body.order ?? body;
-            if (order.id) change(order);
-            return new Response(JSON.stringify(body), {{ status: answer.status }});
-        }};
-        }})();"
-    )
 }
 
 #[tokio::test]
@@ -114,12 +64,8 @@ async fn the_countdown_is_told_when_a_minute_is_left() {
 async fn a_payment_on_its_way_shows_its_steps_an_estimate_and_its_transaction() {
     let world = World::start().await;
     let browser = Browser::open().await;
-    browser.goes_to(&world.shop_url()).await;
-    browser.presses("pay-ebook").await;
-    browser.enters_the_checkout().await;
-    browser.presses("asset-BTC").await;
-    browser.sees("status-awaiting_payment").await;
-    let checkout = the_order(&world, &browser).await;
+    takes_the_ebook(&world, &browser).await;
+    let checkout = chooses(&world, &browser, "BTC").await;
     world.chain().pays(&checkout, "exact").await;
     world.chain().mines(1).await;
     browser.sees("status-processing").await;
@@ -164,9 +110,7 @@ async fn an_explorer_is_linked_in_a_window_of_its_own() {
         .runs_before_every_page(&answers_changed(known))
         .await;
     browser.goes_to(&world.checkout_page()).await;
-    browser.presses("asset-BTC").await;
-    browser.sees("status-awaiting_payment").await;
-    let checkout = the_order(&world, &browser).await;
+    let checkout = chooses(&world, &browser, "BTC").await;
     world.chain().pays(&checkout, "exact").await;
     let link = browser.sees("explorer").await;
     let attribute = async |name: &str| link.attr(name).await.unwrap().unwrap_or_default();
@@ -270,12 +214,8 @@ async fn a_connection_that_comes_back_is_said_and_told_once() {
 async fn the_focus_goes_to_the_heading_of_a_new_screen_in_a_frame() {
     let world = World::start().await;
     let browser = Browser::open().await;
-    browser.goes_to(&world.shop_url()).await;
-    browser.presses("pay-ebook").await;
-    browser.enters_the_checkout().await;
-    browser.presses("asset-BTC").await;
-    browser.sees("status-awaiting_payment").await;
-    let checkout = the_order(&world, &browser).await;
+    takes_the_ebook(&world, &browser).await;
+    let checkout = chooses(&world, &browser, "BTC").await;
     world.chain().pays(&checkout, "exact").await;
     browser.sees("status-processing").await;
     eventually("the heading has the focus", async || {

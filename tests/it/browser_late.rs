@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tests::{Browser, World};
 
-use crate::journeys::the_order;
+use crate::journeys::chooses;
 
 #[tokio::test]
 async fn money_that_comes_late_is_shown_to_who_kept_the_page_or_its_link() {
@@ -16,9 +16,7 @@ async fn money_that_comes_late_is_shown_to_who_kept_the_page_or_its_link() {
     let opened = world.store().opens(&lamp).await.with(201);
     let link = opened.text_at("/checkout_url");
     browser.goes_to(&link).await;
-    browser.presses("asset-BTC").await;
-    browser.sees("status-awaiting_payment").await;
-    let checkout = the_order(&world, &browser).await;
+    let checkout = chooses(&world, &browser, "BTC").await;
     let address = checkout.address().await;
     let invoice = world.chain().invoice_of(&address).await;
     world.everything_is_told().await;
@@ -47,9 +45,7 @@ async fn a_payment_that_the_service_takes_back_is_not_kept_from_its_customer() {
     world.expect_error("the service takes back a payment that was credited");
     let browser = Browser::open().await;
     browser.goes_to(&world.checkout_page()).await;
-    browser.presses("asset-BTC").await;
-    browser.sees("status-awaiting_payment").await;
-    let checkout = the_order(&world, &browser).await;
+    let checkout = chooses(&world, &browser, "BTC").await;
     world.chain().pays(&checkout, "exact").await;
     world.chain().mines(3).await;
     browser.sees("status-paid").await;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use tests::Browser;
 
-use crate::journeys::{another_site, the_order};
+use crate::journeys::{another_site, chooses};
 
 /// The origins that are asked for while somebody buys in this display; the shop's page has `extra` in it.
 async fn asked_while_buying(display: &str, extra: &str) -> (BTreeSet<String>, [String; 2]) {
@@ -23,9 +23,7 @@ async fn asked_while_buying(display: &str, extra: &str) -> (BTreeSet<String>, [S
     if display == "frame" {
         browser.enters_the_checkout().await;
     }
-    browser.presses("asset-BTC").await;
-    browser.sees("status-awaiting_payment").await;
-    let checkout = the_order(&world, &browser).await;
+    let checkout = chooses(&world, &browser, "BTC").await;
     browser.presses("i-have-paid").await;
     world.chain().pays(&checkout, "exact").await;
     world.chain().mines(3).await;

@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha384};
 use tests::{Browser, NpmProject, React, Site, Wishes, World, eventually, pause};
 use tokio::net::TcpListener;
 
-use crate::journeys::the_order;
+use crate::journeys::chooses;
 
 /// Stands for florin.js where nothing is sold: an element that complains at once, as that of a wrong page does.
 const STAND_IN: &str = "customElements.define('florin-checkout', class extends HTMLElement {
@@ -47,9 +47,7 @@ async fn the_example_sells(react: React) {
     let browser = Browser::open().await;
     browser.goes_to(site.url()).await;
     browser.enters_the_checkout().await;
-    browser.presses("asset-BTC").await;
-    browser.sees("status-awaiting_payment").await;
-    let checkout = the_order(&world, &browser).await;
+    let checkout = chooses(&world, &browser, "BTC").await;
     world.chain().pays(&checkout, "exact").await;
     world.chain().mines(3).await;
     browser.sees("status-paid").await;

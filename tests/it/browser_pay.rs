@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tests::{Browser, Checkout, Look, World, eventually, pause, within};
 
-use crate::journeys::the_order;
+use crate::journeys::{chooses, takes_the_ebook};
 
 /// A customer on the checkout's own page who has chosen this asset.
 async fn paying(world: &World, look: Look, asset: &str) -> (Browser, Checkout, Value) {
@@ -14,15 +14,6 @@ async fn paying(world: &World, look: Look, asset: &str) -> (Browser, Checkout, V
     let checkout = chooses(world, &browser, asset).await;
     let attempt = checkout.looks().await["attempt"].clone();
     (browser, checkout, attempt)
-}
-
-async fn chooses(world: &World, browser: &Browser, asset: &str) -> Checkout {
-    browser.presses(&format!("asset-{asset}")).await;
-    if asset.starts_with("USDT") {
-        browser.presses("network-confirm").await;
-    }
-    browser.sees("status-awaiting_payment").await;
-    the_order(world, browser).await
 }
 
 fn text(value: &Value) -> &str {
@@ -94,9 +85,7 @@ async fn a_code_stays_black_on_white_where_the_system_forces_its_colours() {
 async fn pressing_on_the_amount_copies_the_bare_number() {
     let world = World::start().await;
     let browser = Browser::open().await;
-    browser.goes_to(&world.shop_url()).await;
-    browser.presses("pay-ebook").await;
-    browser.enters_the_checkout().await;
+    takes_the_ebook(&world, &browser).await;
     let checkout = chooses(&world, &browser, "USDTTRC20").await;
     let attempt = checkout.looks().await["attempt"].clone();
     let width = "return document.querySelector('florin-checkout').shadowRoot.querySelector('[data-testid=\"copy-address\"]').offsetWidth";

@@ -3,15 +3,13 @@
 use serde_json::json;
 use tests::{Browser, World};
 
-use crate::journeys::the_order;
+use crate::journeys::{chooses, takes_the_ebook};
 
 /// Notes what would be printed, in place of the system's dialog, which nobody could answer.
 const PRINTS: &str = "window.printed = 0; window.print = () => { window.printed += 1; };";
 
 async fn pays(world: &World, browser: &Browser) -> tests::Checkout {
-    browser.presses("asset-BTC").await;
-    browser.sees("status-awaiting_payment").await;
-    let checkout = the_order(world, browser).await;
+    let checkout = chooses(world, browser, "BTC").await;
     world.chain().pays(&checkout, "exact").await;
     world.chain().mines(3).await;
     browser.sees("status-paid").await;
@@ -22,9 +20,7 @@ async fn pays(world: &World, browser: &Browser) -> tests::Checkout {
 async fn a_frame_prints_the_receipt_alone_and_the_store_can_verify_its_code() {
     let world = World::start().await;
     let browser = Browser::open().await;
-    browser.goes_to(&world.shop_url()).await;
-    browser.presses("pay-ebook").await;
-    browser.enters_the_checkout().await;
+    takes_the_ebook(&world, &browser).await;
     let checkout = pays(&world, &browser).await;
     let issued = checkout.gets("/receipt").await.with(200).body;
     browser.sees("print-receipt").await;

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use tests::{Browser, Site, Wishes, World, eventually};
 
-use crate::journeys::the_order;
+use crate::journeys::{chooses, takes_the_ebook, the_order};
 
 fn attempt(view: &Value, member: &str) -> String {
     view["attempt"][member].as_str().unwrap().to_owned()
@@ -13,13 +13,8 @@ fn attempt(view: &Value, member: &str) -> String {
 async fn a_customer_pays_in_the_frame_and_the_shop_says_paid() {
     let world = World::start().await;
     let browser = Browser::open().await;
-    browser.goes_to(&world.shop_url()).await;
-    browser.presses("pay-ebook").await;
-    browser.enters_the_checkout().await;
-    browser.presses("asset-BTC").await;
-    browser.sees("status-awaiting_payment").await;
-
-    let checkout = the_order(&world, &browser).await;
+    takes_the_ebook(&world, &browser).await;
+    let checkout = chooses(&world, &browser, "BTC").await;
     let view = checkout.looks().await;
     let (address, amount) = (
         attempt(&view, "address"),
@@ -74,9 +69,7 @@ async fn a_cart_whose_price_only_the_backend_knows_is_paid_in_a_frame() {
         .await;
     browser.presses("check-out").await;
     browser.enters_the_checkout().await;
-    browser.presses("asset-ETH").await;
-    browser.sees("status-awaiting_payment").await;
-    let checkout = the_order(&world, &browser).await;
+    let checkout = chooses(&world, &browser, "ETH").await;
     let view = checkout.looks().await;
     assert_eq!(view["amount"], "15.50");
     assert_eq!(browser.scans("qr").await, attempt(&view, "qr_string"));

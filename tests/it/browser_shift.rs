@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tests::{Browser, Look, Site, Wishes, World, eventually, pause};
 use thirtyfour::Key;
 
-use crate::journeys::the_order;
+use crate::journeys::chooses;
 
 /// Notes every shift of the page or frame, with what moved and how far. What follows within half a second of a press is
 /// the customer's own doing.
@@ -91,9 +91,7 @@ async fn a_purchase_without_a_shift(display: &str, window: (u32, u32)) {
     let mut moved = Vec::new();
     browser.sees("asset-BTC").await;
     moved.push(("choosing", shifts(&browser).await));
-    browser.presses("asset-BTC").await;
-    browser.sees("status-awaiting_payment").await;
-    let checkout = the_order(&world, &browser).await;
+    let checkout = chooses(&world, &browser, "BTC").await;
     browser.sees("countdown").await;
     moved.push(("paying", shifts(&browser).await));
     world.chain().pays(&checkout, "exact").await;

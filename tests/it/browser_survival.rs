@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tests::{Browser, World, within};
 
-use crate::journeys::the_order;
+use crate::journeys::{chooses, takes_the_ebook, the_order};
 
 #[tokio::test]
 async fn loaded_again_at_every_step_it_is_the_same_order() {
@@ -47,9 +47,7 @@ async fn loaded_again_at_every_step_it_is_the_same_order() {
 async fn a_shops_page_that_is_loaded_again_finds_its_order_in_the_frame() {
     let world = World::start().await;
     let browser = Browser::open().await;
-    browser.goes_to(&world.shop_url()).await;
-    browser.presses("pay-ebook").await;
-    browser.enters_the_checkout().await;
+    takes_the_ebook(&world, &browser).await;
     browser.presses("asset-BTC").await;
     let address = browser.reads("address").await;
     browser.reloads().await;
@@ -68,9 +66,7 @@ async fn a_page_without_a_network_says_so_and_goes_on_when_it_is_back() {
     let browser = Browser::open().await;
     let page = world.checkout_page();
     browser.goes_to(&page).await;
-    browser.presses("asset-BTC").await;
-    browser.sees("status-awaiting_payment").await;
-    let checkout = the_order(&world, &browser).await;
+    let checkout = chooses(&world, &browser, "BTC").await;
     world.front_wire.freeze();
     browser.is_offline(true).await;
     // The browser knows at once; the stream, which merely goes quiet, would tell only much later.
@@ -100,12 +96,8 @@ async fn a_page_without_a_network_says_so_and_goes_on_when_it_is_back() {
 async fn a_page_outlives_a_proxy_that_is_started_again() {
     let mut world = World::start().await;
     let browser = Browser::open().await;
-    browser.goes_to(&world.shop_url()).await;
-    browser.presses("pay-ebook").await;
-    browser.enters_the_checkout().await;
-    browser.presses("asset-BTC").await;
-    browser.sees("status-awaiting_payment").await;
-    let checkout = the_order(&world, &browser).await;
+    takes_the_ebook(&world, &browser).await;
+    let checkout = chooses(&world, &browser, "BTC").await;
     let address = checkout.address().await;
     world.stop_proxy().await;
     browser.sees("offline").await;

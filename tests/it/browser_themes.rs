@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tests::{Browser, Look, Site, Wishes, World, eventually, pause, within};
 
-use crate::journeys::the_order;
+use crate::journeys::chooses;
 
 /// The computed style of what a selector finds in the checkout.
 const STYLE: &str = r"
@@ -44,7 +44,7 @@ fn page(proxy: &str, style: &str, attributes: &str) -> String {
     )
 }
 
-async fn world_of(site: &Site, theme: &str, theme_tokens: &str) -> World {
+pub(crate) async fn world_of(site: &Site, theme: &str, theme_tokens: &str) -> World {
     World::start_with(Wishes {
         origins: vec![site.url().to_owned()],
         theme: theme.to_owned(),
@@ -54,20 +54,20 @@ async fn world_of(site: &Site, theme: &str, theme_tokens: &str) -> World {
     .await
 }
 
-async fn style(browser: &Browser, selector: &str, property: &str) -> Value {
+pub(crate) async fn style(browser: &Browser, selector: &str, property: &str) -> Value {
     browser
         .runs(STYLE, &[json!(selector), json!(property)])
         .await
 }
 
 /// What the element itself says on the console.
-async fn own_complaints(browser: &Browser) -> Vec<String> {
+pub(crate) async fn own_complaints(browser: &Browser) -> Vec<String> {
     let mut complaints = browser.complaints().await;
     complaints.retain(|one| one.contains("florin:"));
     complaints
 }
 
-async fn complained(browser: &Browser, text: &str) -> bool {
+pub(crate) async fn complained(browser: &Browser, text: &str) -> bool {
     let complaints = RefCell::<Vec<String>>::default();
     let found = within(Duration::from_secs(20), async || {
         let said = browser.complaints().await;
@@ -373,9 +373,7 @@ async fn what_the_customers_system_asks_for_is_heard_under_every_theme() {
     let browser = Browser::open().await;
     let page = format!("{}&theme=midnight", world.checkout_page());
     browser.goes_to(&page).await;
-    browser.presses("asset-BTC").await;
-    browser.sees("status-awaiting_payment").await;
-    let checkout = the_order(&world, &browser).await;
+    let checkout = chooses(&world, &browser, "BTC").await;
     let code = checkout.looks().await["attempt"]["qr_string"].clone();
     let is = async |selector, property| style(&browser, selector, property).await;
 
@@ -484,100 +482,6 @@ async fn inline_a_shops_style_sheet_reaches_the_parts() {
             "{part} is not in {seen:?}"
         );
     }
-    browser.end().await;
-    world.end().await;
-}
-
-/// Sets a control of the theme builder as a hand would.
-const SET: &str = r#"
-    const control = document.querySelector(`[data-testid="${arguments[0]}"]`);
-    control.value = arguments[1];
-    for (const type of ['input', 'change']) control.dispatchEvent(new Event(type, { bubbles: true }));
-"#;
-
-#[tokio::test]
-async fn what_the_theme_builder_shows_is_what_its_snippet_gives() {
-    let site = Site::open().await;
-    let world = world_of(&site, "auto", "").await;
-    let browser = Browser::open().await;
-    browser
-        .goes_to(&format!("{}/theme-builder", world.shop_url()))
-        .await;
-    browser.sees("asset-BTC").await;
-    for (control, value) in [
-        ("token-accent", "#7a1f5c"),
-        ("token-radius", "5"),
-        ("token-density", "0.8"),
-    ] {
-        browser.runs(SET, &[json!(control), json!(value)]).await;
-    }
-    browser
-        .runs(
-            "document.querySelector('[data-testid=theme-paper]').click()",
-            &[],
-        )
-        .await;
-    eventually("the builder's checkout has the theme", async || {
-        let ground = style(&browser, ".florin", "backgroundColor").await;
-        (ground == "rgb(253, 250, 243)").then_some(())
-    })
-    .await;
-    let looks = async || {
-        browser.presses("asset-BTC").await;
-        browser.sees("status-awaiting_payment").await;
-        let mut looks = Vec::new();
-        for (selector, property) in [
-            (".primary", "backgroundColor"),
-            (".primary", "color"),
-            (".primary", "borderRadius"),
-            (".primary", "fontFamily"),
-            (".florin", "backgroundColor"),
-            (".screen", "rowGap"),
-        ] {
-            looks.push(style(&browser, selector, property).await);
-        }
-        looks
-    };
-    let contrast = browser.reads("contrast-accent").await;
-    let html = browser.reads("snippet-html").await;
-    let toml = browser.reads("snippet-toml").await;
-    let in_the_builder = looks().await;
-    assert_eq!(in_the_builder[0], "rgb(122, 31, 92)");
-    assert!(contrast.contains('✓'), "{contrast}");
-    assert_eq!(own_complaints(&browser).await, [""; 0]);
-
-    site.shows("", &html);
-    browser.goes_to(site.url()).await;
-    browser.enters_the_checkout().await;
-    assert_eq!(looks().await, in_the_builder, "{html}");
-    browser.leaves_the_checkout().await;
-
-    let written = toml.lines().skip(1).collect::<Vec<_>>().join(", ");
-    let (preset, tokens) = written.split_once(", ").unwrap();
-    assert_eq!(preset, "preset = \"paper\"");
-    let other = world_of(&site, "paper", tokens).await;
-    browser.goes_to(&other.checkout_page()).await;
-    assert_eq!(looks().await, in_the_builder, "{toml}");
-    browser.end().await;
-    other.end().await;
-    world.end().await;
-}
-
-#[tokio::test]
-async fn a_colour_that_cannot_be_read_is_marked_in_the_theme_builder() {
-    let world = World::start().await;
-    let browser = Browser::open().await;
-    browser
-        .goes_to(&format!("{}/theme-builder#theme=light", world.shop_url()))
-        .await;
-    browser.sees("asset-BTC").await;
-    browser
-        .runs(SET, &[json!("token-soft"), json!("#999999")])
-        .await;
-    eventually("the contrast of quiet text is marked", async || {
-        (browser.reads("contrast-soft").await == "2.8 too low").then_some(())
-    })
-    .await;
     browser.end().await;
     world.end().await;
 }

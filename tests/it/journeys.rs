@@ -73,6 +73,23 @@ pub(crate) async fn the_order(world: &World, browser: &Browser) -> Checkout {
     world.shopper().with_token(&token_of(browser).await, id)
 }
 
+/// In the demo shop, to the choice of assets for the e-book, which is shown in a frame.
+pub(crate) async fn takes_the_ebook(world: &World, browser: &Browser) {
+    browser.goes_to(&world.shop_url()).await;
+    browser.presses("pay-ebook").await;
+    browser.enters_the_checkout().await;
+}
+
+/// The customer chooses an asset, its network too where there are several, and is shown where to send it: the order.
+pub(crate) async fn chooses(world: &World, browser: &Browser, crypto_code: &str) -> Checkout {
+    browser.presses(&format!("asset-{crypto_code}")).await;
+    if crypto_code.starts_with("USDT") {
+        browser.presses("network-confirm").await;
+    }
+    browser.sees("status-awaiting_payment").await;
+    the_order(world, browser).await
+}
+
 /// The next `order` of the stream.
 pub(crate) async fn next_order(stream: &mut reqwest::Response, heard: &mut String) -> Value {
     next_or_end(stream, heard)

@@ -1,0 +1,149 @@
+//! An element whose attributes are wrong, or whose proxy is away: said in plain words, and tried again.
+
+use serde_json::{Value, json};
+use tests::{Browser, World};
+
+use crate::browser_dialog::{MODAL, opens_the_dialog};
+use crate::browser_displays::{orders, page_with, says};
+
+#[tokio::test]
+async fn wrong_attributes_are_named_all_at_once_and_ask_for_nothing() {
+    for (attributes, named) in [
+        (
+            "store=\"demo\" product=\"ebook\" donation=\"coffee\"",
+            &["exactly one of", "(named: product, donation)"][..],
+        ),
+        ("store=\"demo\"", &["(named: none)"]),
+        ("product=\"ebook\"", &["product=\"ebook\" needs store"]),
+        (
+            "store=\"demo\" product=\"ebook\" quantity=\"0\" amount=\"five\" display=\"popup\" theme=\"neon\" locale=\"de_AT\"",
+            &[
+                "quantity=\"0\" is not a whole number",
+                "amount=\"five\" needs donation",
+                "amount=\"five\" is not an amount",
+                "display=\"popup\" is not frame, inline, modal or redirect",
+                "theme=\"neon\" is not auto, light, dark, contrast",
+                "locale=\"de_AT\" is not a language tag",
+            ],
+        ),
+        (
+            "store=\"demo\" donation=\"coffee\" quantity=\"2\"",
+            &["quantity=\"2\" needs product"],
+        ),
+    ] {
+        let (site, world) =
+            page_with(&format!("<florin-checkout {attributes}></florin-checkout>")).await;
+        let browser = Browser::open().await;
+        let listen =
+            "addEventListener('florin-error', ({ detail }) => (window.code = detail.code))";
+        browser.runs_before_every_page(listen).await;
+        browser.goes_to(site.url()).await;
+        says(
+            &browser,
+            "the error",
+            "window.code",
+            &json!("invalid_attributes"),
+        )
+        .await;
+        let shown = browser
+            .runs(
+                "return document.querySelector('florin-checkout').shadowRoot.textContent",
+                &[],
+            )
+            .await;
+        let said = browser.complaints().await;
+        assert_eq!(said.len(), 1, "{said:#?}");
+        for words in named {
+            assert!(
+                shown.as_str().unwrap().contains(words),
+                "{words} in {shown}"
+            );
+            let logged = said[0].replace("\\\"", "\"");
+            assert!(logged.contains(words), "{words} in {logged}");
+        }
+        let asked = "performance.getEntriesByType('resource').filter(({ name }) => /\\/v1\\/|\\/pay|host-|widget/.test(name)).length";
+        says(&browser, "nothing was asked for", asked, &json!(0)).await;
+        assert_eq!(orders(&world).await, [] as [Value; 0]);
+        browser.end().await;
+        world.end().await;
+    }
+}
+
+#[tokio::test]
+async fn a_proxy_that_is_away_is_asked_again_until_it_answers() {
+    let (site, mut world) = page_with(MODAL).await;
+    let browser = Browser::open().await;
+    browser.goes_to(site.url()).await;
+    says(
+        &browser,
+        "the button is there",
+        "Boolean(inside?.querySelector('[part=button]'))",
+        &json!(true),
+    )
+    .await;
+    world.front_wire.cut().await;
+    opens_the_dialog(&browser).await;
+    let said = "inside.querySelector('.fl-notice')?.textContent.includes('could not be loaded') && inside.querySelector('.fl-notice').textContent.includes('Trying again in')";
+    says(&browser, "what comes next is said", said, &json!(true)).await;
+    world.front_wire.mend().await;
+    browser.enters_the_checkout().await;
+    browser.sees("status-open").await;
+    browser.leaves_the_checkout().await;
+    says(
+        &browser,
+        "the notice is gone",
+        "inside.querySelector('.fl-notice')",
+        &Value::Null,
+    )
+    .await;
+    browser.end().await;
+    world.end().await;
+}
+
+/// Every answer of the program's file is lost until the page heals.
+const LOSE_THE_PROGRAM: &str = "
+    const fetched = window.fetch;
+    window.fetch = async (request, options) => {
+        const isProgram = String(request.url ?? request).includes('widget_bg');
+        if (isProgram && window.heals) window.again ??= performance.now() - window.heals;
+        if (isProgram && !window.heals) throw new TypeError('the answer is lost');
+        return fetched(request, options);
+    };
+    window.said = [];
+    setInterval(() => {
+        const notice = document.querySelector('florin-checkout')?.shadowRoot?.querySelector('.fl-notice p');
+        if (notice && !window.said.includes(notice.textContent)) window.said.push(notice.textContent);
+    }, 50);";
+
+#[tokio::test]
+async fn a_file_that_did_not_come_is_asked_for_again_with_growing_pauses() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    browser.runs_before_every_page(LOSE_THE_PROGRAM).await;
+    browser.goes_to(&world.checkout_page()).await;
+    for pause in [
+        "Trying again in 2 seconds.",
+        "Trying again in 4 seconds.",
+        "Trying again in 8 seconds.",
+    ] {
+        let said = format!("window.said.includes('{pause}')");
+        says(&browser, pause, &said, &json!(true)).await;
+    }
+    browser
+        .runs(
+            "window.heals = performance.now(); dispatchEvent(new Event('online'))",
+            &[],
+        )
+        .await;
+    browser.sees("status-open").await;
+    says(
+        &browser,
+        "it was asked at once",
+        "window.again < 1500",
+        &json!(true),
+    )
+    .await;
+    assert_eq!(orders(&world).await.len(), 1, "one order, however often");
+    browser.end().await;
+    world.end().await;
+}

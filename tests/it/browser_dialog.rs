@@ -1,0 +1,159 @@
+//! `display="modal"` in a real browser: a button, and a dialog that keeps its invoice.
+
+use serde_json::{Value, json};
+use tests::Browser;
+use thirtyfour::Key;
+
+use crate::browser_displays::{orders, page_with, says};
+
+/// An element on a page that is longer than its window.
+pub(crate) const MODAL: &str = "<p>Above</p><florin-checkout store=\"demo\" product=\"ebook\" display=\"modal\">Pay <b>now</b>\
+     </florin-checkout><p style=\"height: 3000px\">Below</p>";
+
+const IS_OPEN: &str = "inside?.querySelector('dialog')?.open";
+
+/// Presses the element's button by the keyboard.
+pub(crate) async fn opens_the_dialog(browser: &Browser) {
+    says(
+        browser,
+        "the button is there",
+        "Boolean(inside?.querySelector('[part=button]'))",
+        &json!(true),
+    )
+    .await;
+    browser.runs("document.querySelector('florin-checkout').shadowRoot.querySelector('[part=button]').focus()", &[]).await;
+    browser.types(Key::Enter).await;
+    says(browser, "the dialog is open", IS_OPEN, &json!(true)).await;
+}
+
+#[tokio::test]
+async fn a_dialog_that_is_closed_keeps_its_invoice() {
+    let (site, world) = page_with(MODAL).await;
+    let browser = Browser::open().await;
+    browser.goes_to(site.url()).await;
+    let listen = "window.closings = 0; addEventListener('florin-close', () => window.closings++)";
+    browser.runs(listen, &[]).await;
+    opens_the_dialog(&browser).await;
+    let locked = "getComputedStyle(document.documentElement).overflow";
+    says(
+        &browser,
+        "the page behind stands still",
+        locked,
+        &json!("hidden"),
+    )
+    .await;
+    browser.enters_the_checkout().await;
+    browser.presses("asset-BTC").await;
+    let address = browser.reads("address").await;
+
+    // The key is pressed within the frame, and heard around it.
+    browser.types(Key::Escape).await;
+    browser.leaves_the_checkout().await;
+    says(&browser, "Escape closes", IS_OPEN, &json!(false)).await;
+    let focused = "inside.activeElement.getAttribute('part')";
+    says(
+        &browser,
+        "the focus is back on the button",
+        focused,
+        &json!("button"),
+    )
+    .await;
+    says(
+        &browser,
+        "the page scrolls again",
+        locked,
+        &json!("visible"),
+    )
+    .await;
+
+    // What is closed is not gone: the same frame shows the same invoice.
+    opens_the_dialog(&browser).await;
+    browser.enters_the_checkout().await;
+    assert_eq!(browser.reads("address").await, address);
+    browser.leaves_the_checkout().await;
+    browser.clicks_at(4, 500).await;
+    says(&browser, "a click beside it closes", IS_OPEN, &json!(false)).await;
+    browser
+        .runs("document.querySelector('florin-checkout').open()", &[])
+        .await;
+    says(&browser, "open() opens", IS_OPEN, &json!(true)).await;
+    let press = "document.querySelector('florin-checkout').shadowRoot.querySelector('[aria-label=Close]').click()";
+    browser.runs(press, &[]).await;
+    says(&browser, "the button closes", IS_OPEN, &json!(false)).await;
+    browser
+        .runs("document.querySelector('florin-checkout').open()", &[])
+        .await;
+    browser
+        .runs("document.querySelector('florin-checkout').close()", &[])
+        .await;
+    says(&browser, "close() closes", IS_OPEN, &json!(false)).await;
+    says(
+        &browser,
+        "the page heard of each",
+        "window.closings",
+        &json!(4),
+    )
+    .await;
+    assert_eq!(orders(&world).await.len(), 1);
+    assert_eq!(browser.complaints().await, [""; 0]);
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_dialog_asks_for_nothing_before_it_is_opened_and_holds_nothing_when_it_is_removed() {
+    let (site, world) = page_with(MODAL).await;
+    let browser = Browser::open().await;
+    browser.goes_to(site.url()).await;
+    let words = "element.textContent";
+    says(&browser, "the shop's own words", words, &json!("Pay now")).await;
+    let frames = "inside?.querySelectorAll('iframe').length";
+    says(&browser, "no frame yet", frames, &json!(0)).await;
+    assert_eq!(orders(&world).await, [] as [Value; 0]);
+    opens_the_dialog(&browser).await;
+    browser
+        .runs("document.querySelector('florin-checkout').remove()", &[])
+        .await;
+    let locked = "getComputedStyle(document.documentElement).overflow";
+    says(
+        &browser,
+        "the page scrolls again",
+        locked,
+        &json!("visible"),
+    )
+    .await;
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_dialog_fills_a_phone_and_leaves_a_desk_its_edge() {
+    let (site, world) = page_with(MODAL).await;
+    let browser = Browser::open().await;
+    for (width, height, expected) in [
+        (320, 600, [0, 52, 320, 600]),
+        (1270, 740, [24, 76, 1246, 716]),
+    ] {
+        browser.has_a_screen_of(width, height).await;
+        browser.goes_to(site.url()).await;
+        opens_the_dialog(&browser).await;
+        let place = "(({ left, top, right, bottom }) => [left, top, right, bottom])(inside.querySelector('iframe').getBoundingClientRect())";
+        says(
+            &browser,
+            &format!("the place at {width}"),
+            place,
+            &json!(expected),
+        )
+        .await;
+        browser.enters_the_checkout().await;
+        browser.sees("status-open").await;
+        let wide = "return document.documentElement.scrollWidth - innerWidth";
+        assert!(
+            browser.runs(wide, &[]).await.as_f64().unwrap() <= 0.0,
+            "{width}"
+        );
+        browser.leaves_the_checkout().await;
+    }
+    browser.end().await;
+    world.end().await;
+}
