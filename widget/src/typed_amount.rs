@@ -1,6 +1,14 @@
 //! An amount as people type it, made the decimal text that the proxy reads.
 
-/// The same amount with a point and Western digits: `۵٫۵۰` and `5,50` become `5.50`.
+/// The zeros of the scripts whose keyboards write digits of their own, each followed by its nine others: Arabic, Persian,
+/// Devanagari, Bengali, Gurmukhi, Gujarati, Tamil, Telugu, Kannada, Malayalam, Thai, Burmese, Khmer, and the wide digits
+/// of East Asian keyboards. Source: Unicode 16.0, `UnicodeData.txt`, category Nd.
+const ZEROS: [char; 14] = [
+    '\u{660}', '\u{6f0}', '\u{966}', '\u{9e6}', '\u{a66}', '\u{ae6}', '\u{be6}', '\u{c66}',
+    '\u{ce6}', '\u{d66}', '\u{e50}', '\u{1040}', '\u{17e0}', '\u{ff10}',
+];
+
+/// The same amount with a point and Western digits: `۵٫۵۰`, `５．５０` and `5,50` become `5.50`.
 ///
 /// Nothing is rounded, completed or guessed beyond that; whether the result is an amount, the proxy says. A comma before
 /// exactly three digits could group thousands as well as begin decimals, so it stays, and the proxy refuses it.
@@ -9,10 +17,9 @@ pub fn canonical(typed: &str) -> String {
         .chars()
         .filter(|c| !c.is_whitespace())
         .map(|c| match c {
-            '\u{66b}' => '.',
-            '\u{660}'..='\u{669}' => western(c, '\u{660}'),
-            '\u{6f0}'..='\u{6f9}' => western(c, '\u{6f0}'),
-            c => c,
+            '\u{66b}' | '\u{ff0e}' => '.',
+            '\u{ff0c}' => ',',
+            c => western(c),
         })
         .collect();
     match plain.split_once(',') {
@@ -23,9 +30,14 @@ pub fn canonical(typed: &str) -> String {
     }
 }
 
-fn western(digit: char, zero: char) -> char {
-    let value = u32::from(digit) - u32::from(zero);
-    char::from_digit(value, 10).unwrap_or(digit)
+fn western(c: char) -> char {
+    let mut values = ZEROS
+        .iter()
+        .map(|&zero| u32::from(c).wrapping_sub(u32::from(zero)));
+    let value = values.find(|value| *value < 10);
+    value
+        .and_then(|value| char::from_digit(value, 10))
+        .unwrap_or(c)
 }
 
 #[cfg(test)]
@@ -34,7 +46,27 @@ mod tests {
 
     #[test]
     fn every_keyboard_has_its_way_to_write_five_and_a_half() {
-        for typed in ["5.50", "5,50", " 5.50 ", "٥٫٥٠", "۵٫۵۰", "٥,٥٠"] {
+        for typed in [
+            "5.50",
+            "5,50",
+            " 5.50 ",
+            "٥٫٥٠",
+            "۵٫۵۰",
+            "٥,٥٠",
+            "५.५०",
+            "৫.৫০",
+            "੫.੫੦",
+            "૫.૫૦",
+            "௫.௫௦",
+            "౫.౫౦",
+            "೫.೫೦",
+            "൫.൫൦",
+            "๕.๕๐",
+            "၅.၅၀",
+            "៥.៥០",
+            "５．５０",
+            "５，５０",
+        ] {
             assert_eq!(canonical(typed), "5.50", "{typed}");
         }
     }
