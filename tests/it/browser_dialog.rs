@@ -1,10 +1,11 @@
 //! `display="modal"` in a real browser: a button, and a dialog that keeps its invoice.
 
 use serde_json::{Value, json};
-use tests::Browser;
+use tests::{Browser, World};
 use thirtyfour::Key;
 
 use crate::browser_displays::{orders, page_with, says};
+use crate::journeys::{chooses, pays_in_full};
 
 /// An element on a page that is longer than its window.
 pub(crate) const MODAL: &str = "<p>Above</p><florin-checkout store=\"demo\" product=\"ebook\" display=\"modal\">Pay <b>now</b>\
@@ -154,6 +155,22 @@ async fn a_dialog_fills_a_phone_and_leaves_a_desk_its_edge() {
         );
         browser.leaves_the_checkout().await;
     }
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn the_demo_shop_sells_in_a_dialog() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    let page = format!("{}/dialog?product=ebook", world.shop_url());
+    browser.goes_to(&page).await;
+    opens_the_dialog(&browser).await;
+    browser.enters_the_checkout().await;
+    let checkout = chooses(&world, &browser, "BTC").await;
+    pays_in_full(&world, &checkout).await;
+    browser.sees("status-paid").await;
+    world.shop_says_paid(&checkout.order).await;
     browser.end().await;
     world.end().await;
 }

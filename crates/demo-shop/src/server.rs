@@ -35,7 +35,8 @@ pub async fn run(
 fn router(shop: Arc<Shop>) -> Router {
     Router::new()
         .route("/", get(pages::storefront::show))
-        .route("/inline", get(pages::inline::show))
+        .route("/inline", get(pages::single::inline))
+        .route("/dialog", get(pages::single::dialog))
         .route("/cart", get(pages::cart::show).post(pages::cart::check_out))
         .route("/cart/{reference}", get(pages::cart_checkout::show))
         .route("/members", get(pages::members::begin))

@@ -1,4 +1,5 @@
-//! `GET /inline?product=…`: the same checkout as a part of the page, in the shop's own type and colours.
+//! `GET /inline?product=…` and `GET /dialog?product=…`: the page of one product, with the same checkout as a part of it, in
+//! the shop's own type and colours, or in a dialog above it.
 
 use std::sync::Arc;
 
@@ -22,13 +23,34 @@ fn ebook() -> String {
     "ebook".to_owned()
 }
 
-pub(crate) async fn show(State(shop): State<Arc<Shop>>, Query(wanted): Query<Wanted>) -> Response {
+pub(crate) async fn inline(
+    State(shop): State<Arc<Shop>>,
+    Query(wanted): Query<Wanted>,
+) -> Response {
+    let site = include_str!("../../site/inline.html");
+    show(shop, &wanted, Checkout::Inline, site).await
+}
+
+pub(crate) async fn dialog(
+    State(shop): State<Arc<Shop>>,
+    Query(wanted): Query<Wanted>,
+) -> Response {
+    let site = include_str!("../../site/dialog.html");
+    show(shop, &wanted, Checkout::Frame, site).await
+}
+
+async fn show(
+    shop: Arc<Shop>,
+    wanted: &Wanted,
+    checkout: Checkout,
+    site: &'static str,
+) -> Response {
     let Some(product) = shop.catalogue.find(&wanted.product) else {
-        return not_found::show(State(Arc::clone(&shop))).await;
+        return not_found::show(State(shop)).await;
     };
     let price = format!("{} {}", product.price.padded(2), shop.settings.currency);
     let main = Html::template(
-        include_str!("../../site/inline.html"),
+        site,
         &[
             ("store", Html::text(&shop.settings.store_id)),
             ("sku", Html::text(&product.sku)),
@@ -39,7 +61,7 @@ pub(crate) async fn show(State(shop): State<Arc<Shop>>, Query(wanted): Query<Wan
     page(
         StatusCode::OK,
         &shop.settings,
-        Checkout::Inline,
+        checkout,
         &product.title,
         main,
     )
