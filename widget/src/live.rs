@@ -4,34 +4,30 @@
 //! Time left is the server's number of seconds, counted down by the monotonic clock; the wall clock serves for one
 //! thing only, to notice that the computer was asleep, and for how long.
 
+mod clock;
+mod stream;
+mod tick;
+mod wake;
+
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 
 use checkout_api::{ErrorCode, OrderView};
-use js_sys::{Date, Function, JSON, Math, Reflect, Uint8Array};
+use js_sys::Math;
 use reactive_graph::prelude::*;
 use wasm_bindgen::closure::Closure;
-use wasm_bindgen::{JsCast as _, JsValue};
-use web_sys::{AbortController, EventTarget, ReadableStreamDefaultReader, VisibilityState};
+use web_sys::AbortController;
 
-use crate::api::read_order;
-use crate::browser::{document, window};
+use self::clock::drift_ms;
+use self::wake::{function, is_hidden, wake_targets};
+use crate::browser::window;
 use crate::checkout::Checkout;
-use crate::event_stream::EventStream;
 use crate::pace;
-use crate::task::when;
+
+pub(crate) use self::clock::now_ms;
 
 /// Failures in a row that count as a lost connection.
 const LOST_AFTER: u32 = 2;
-/// The two clocks apart by more than this: the computer was asleep.
-const ASLEEP_MS: u64 = 3_000;
-/// A stream that ended, or was refused, is not asked for again before.
-const STREAM_PAUSE_MS: u64 = 30_000;
-/// A stream that is silent for longer is not relied upon: it has a heartbeat every 15 seconds.
-const SILENT_MS: u64 = 20_000;
-/// What a page wakes up by, on the window. Without a network it asks as well: the failures tell the customer at once,
-/// long before a stream that has gone quiet would.
-const WAKE_EVENTS: [&str; 5] = ["focus", "offline", "online", "pageshow", "visibilitychange"];
 
 /// The work of one checkout beside its screens.
 #[derive(Default)]
@@ -210,160 +206,6 @@ impl Live {
         );
         self.timer.set(timer.unwrap_or_default());
     }
-
-    fn tick(self: &Rc<Self>) {
-        let Some(checkout) = self.checkout.get() else {
-            return;
-        };
-        let drift = drift_ms();
-        let before = self.drift_ms.replace(drift);
-        let was_asleep = drift.abs_diff(before) > ASLEEP_MS;
-        if was_asleep {
-            // The monotonic clock stood still, the invoice's did not. The answer will say it exactly, once there is one.
-            let slept = drift.saturating_sub(before);
-            let deadline = self.deadline_ms.get();
-            self.deadline_ms.set(deadline.saturating_sub(slept));
-        }
-        let now = now_ms();
-        let left = self.deadline_ms.get().saturating_sub(now).div_ceil(1000);
-        let left = u32::try_from(left).unwrap_or(u32::MAX);
-        if left != checkout.seconds_left.get_untracked() {
-            checkout.count_down(left);
-            if left == 0 {
-                self.ask();
-            }
-        }
-        let checked = now.saturating_sub(self.checked_ms.get()) / 1000;
-        let checked = u32::try_from(checked).unwrap_or(u32::MAX);
-        checkout.checked_for.set(checked);
-        let retry = self.retry_ms.get();
-        if retry > 0 && now >= retry {
-            // Nobody looks at a hidden page: it asks as soon as somebody does.
-            self.ask();
-        } else if retry > 0 {
-            self.count_to_retry();
-        }
-        let until = self.quotes_until_ms.get();
-        if until > 0 && now >= until && checkout.is_choosing() && !is_hidden() {
-            self.quotes_until_ms.set(0);
-            checkout.load_quotes();
-        }
-        if was_asleep {
-            self.ask();
-        }
-    }
-
-    /// Whether the stream has been heard of late. One that a server in between holds back looks open and says nothing.
-    fn events_arrive(&self) -> bool {
-        let heard = self.stream_heard_ms.get();
-        self.stream.borrow().is_some() && heard > 0 && now_ms() < heard + SILENT_MS
-    }
-
-    fn may_listen(&self) -> bool {
-        self.stream.borrow().is_none() && now_ms() >= self.stream_from_ms.get() && !is_hidden()
-    }
-
-    /// Listens to the order's events until they end; asking goes on either way.
-    fn listen(self: &Rc<Self>) {
-        let parts = self.checkout.get().and_then(|checkout| checkout.parts());
-        let (Ok(controller), Some(parts)) = (AbortController::new(), parts) else {
-            return;
-        };
-        *self.stream.borrow_mut() = Some(controller.clone());
-        self.stream_heard_ms.set(0);
-        let live = Rc::clone(self);
-        let signal = controller.signal();
-        parts.api.events(&signal, move |reader| match reader {
-            Some(reader) => live.hear(controller, reader, EventStream::default()),
-            None => live.unheard(&controller),
-        });
-    }
-
-    /// Waits for the next piece of a stream, and for those after it.
-    fn hear(
-        self: Rc<Self>,
-        controller: AbortController,
-        reader: ReadableStreamDefaultReader,
-        mut stream: EventStream,
-    ) {
-        when(reader.read(), move |piece| {
-            if self.take(piece, &mut stream).is_some() {
-                self.hear(controller, reader, stream);
-            } else {
-                self.unheard(&controller);
-            }
-        });
-    }
-
-    /// Shows what a piece of a stream brings; `None` at its end.
-    fn take(&self, piece: Result<JsValue, JsValue>, stream: &mut EventStream) -> Option<()> {
-        let bytes = Reflect::get(&piece.ok()?, &JsValue::from_str("value")).ok()?;
-        let bytes: Uint8Array = bytes.dyn_into().ok()?;
-        self.stream_heard_ms.set(now_ms());
-        for data in stream.push(&bytes.to_vec()).ok()? {
-            let checkout = self.checkout.get()?;
-            checkout.parts()?;
-            checkout.update(read_order(&JSON::parse(&data).ok()?).ok()?);
-        }
-        Some(())
-    }
-
-    /// A stream has ended. Another may have begun since then.
-    fn unheard(&self, controller: &AbortController) {
-        let is_mine = self.stream.borrow().as_ref() == Some(controller);
-        if is_mine {
-            self.hush();
-            self.stream_from_ms.set(now_ms() + STREAM_PAUSE_MS);
-            self.schedule();
-        }
-    }
-
-    /// Ends the stream of the order's events.
-    pub(crate) fn hush(&self) {
-        if let Some(controller) = self.stream.take() {
-            controller.abort();
-        }
-    }
-}
-
-fn wake_targets() -> impl Iterator<Item = (EventTarget, &'static str)> {
-    WAKE_EVENTS.into_iter().map(|event| {
-        // `visibilitychange` is the document's and rises no further in older browsers.
-        let target: EventTarget = if event == "visibilitychange" {
-            document().into()
-        } else {
-            window().into()
-        };
-        (target, event)
-    })
-}
-
-fn function(closure: &Closure<dyn FnMut()>) -> &Function {
-    closure.as_ref().unchecked_ref()
-}
-
-fn is_hidden() -> bool {
-    document().visibility_state() == VisibilityState::Hidden
-}
-
-/// The monotonic clock.
-pub(crate) fn now_ms() -> u64 {
-    milliseconds(window().performance().map_or(0.0, |clock| clock.now()))
-}
-
-/// How far the wall clock is ahead of the monotonic one.
-fn drift_ms() -> u64 {
-    milliseconds(Date::now()).saturating_sub(now_ms())
-}
-
-fn milliseconds(time: f64) -> u64 {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a float becomes an integer by losing fractions of a millisecond; the cast saturates"
-    )]
-    let whole = time as u64;
-    whole
 }
 
 /// Chance, from the middle digits of a random number: its mantissa is evenly spread.
