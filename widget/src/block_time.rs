@@ -1,21 +1,6 @@
 //! How long confirmations usually take, by the pace of each network's blocks.
 
-/// Milliseconds from one block to the next, by the network's name as the proxy writes it.
-///
-/// Sources: the networks' own documents. Bitcoin, and Bitcoin Cash, which kept its rule: "two weeks for 2016 blocks"
-/// (developer.bitcoin.org, Block Chain, Proof Of Work). Litecoin: 2.5 minutes (litecoin.org). Dogecoin: 1 minute
-/// (dogecoin.com, Dogepedia). Ethereum: 12-second slots (ethereum.org, Blocks). Tron: 3 seconds
-/// (developers.tron.network, Consensus). BNB Chain: 0.75 seconds (BEP-524, June 2025).
-/// Assumed: BNB Chain is not slower since; a smaller number there changes no text, as all its waits are "any moment".
-const BLOCKS_MS: [(&str, u32); 7] = [
-    ("Bitcoin", 600_000),
-    ("Bitcoin Cash", 600_000),
-    ("Litecoin", 150_000),
-    ("Dogecoin", 60_000),
-    ("Ethereum", 12_000),
-    ("Tron", 3_000),
-    ("BNB Chain", 750),
-];
+use crate::network::known;
 
 /// Below this the wait is not worth a number.
 const SOON_MS: u32 = 45_000;
@@ -32,8 +17,8 @@ pub enum Estimate {
 /// How long the missing blocks usually take; `None` for a network whose pace is not known. With every block there, the
 /// service has only to look.
 pub fn estimate(network: &str, count: u32, required: u32) -> Option<Estimate> {
-    let (_, pace) = BLOCKS_MS.iter().find(|(known, _)| *known == network)?;
-    let wait = required.saturating_sub(count).saturating_mul(*pace);
+    let pace = known(network)?.block_ms;
+    let wait = required.saturating_sub(count).saturating_mul(pace);
     Some(match wait {
         0..SOON_MS => Estimate::Soon,
         _ if wait <= 90 * 60_000 => Estimate::About(wait.div_ceil(60_000), "minute"),

@@ -7,8 +7,8 @@ use reactive_graph::graph::untrack;
 use reactive_graph::prelude::*;
 
 use super::{Checkout, Parts};
-use crate::home_coin::is_guest;
 use crate::live::now_ms;
+use crate::network::is_guest;
 use crate::task::later;
 
 /// How long the page notes that prices have moved.

@@ -2,8 +2,8 @@
 
 use web_sys::Node;
 
-use crate::home_coin::coin_of;
 use crate::markup::{drawing, tag};
+use crate::network::coin_of;
 
 /// The mark of an asset on a network. `several`: it lives on other networks as well, so that this one shows.
 pub(super) fn mark(asset: &str, network: &str, several: bool) -> Node {

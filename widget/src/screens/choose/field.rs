@@ -11,7 +11,7 @@ use web_sys::{Event, HtmlInputElement, Node};
 use crate::checkout::{Checkout, remember};
 use crate::decimal::decimal;
 use crate::markup::{live, nothing, tag};
-use crate::network_names;
+use crate::network;
 use crate::search::finds;
 use crate::task::later;
 
@@ -137,7 +137,7 @@ fn no_match(checkout: Checkout, typed: &str) -> String {
 }
 
 fn is_found(typed: &str, quote: &Quote) -> bool {
-    let elsewhere = network_names::known(&quote.network).map_or("", |network| network.names);
+    let elsewhere = network::known(&quote.network).map_or("", |network| network.names);
     let names = [
         quote.asset_name.as_str(),
         &quote.asset,

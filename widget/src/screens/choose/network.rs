@@ -7,7 +7,7 @@ use web_sys::Node;
 
 use crate::checkout::Checkout;
 use crate::markup::{live, nothing, tag};
-use crate::network_names;
+use crate::network;
 
 use super::option::{cost, detail, name};
 use super::{
@@ -52,7 +52,7 @@ fn confirm(checkout: Checkout, quote: &Quote) -> Node {
 
 /// What others call the network, and what its addresses look like.
 fn elsewhere(checkout: Checkout, network: &str) -> Vec<Node> {
-    let Some(network) = network_names::known(network) else {
+    let Some(network) = network::known(network) else {
         return Vec::new();
     };
     let mut lines = vec![with_gap(checkout, "network_called", ltr(network.names))];

@@ -4,14 +4,14 @@ use checkout_api::{AttemptView, OrderView};
 use web_sys::Node;
 
 use crate::checkout::Checkout;
-use crate::network_names;
+use crate::network;
 use crate::screens::{coins, ltr, paragraph, with_gap};
 
 use super::{aid, due, summary};
 
 /// The network's names there, the fee, the least that they send, and the time they take.
 pub(super) fn show(checkout: Checkout, order: &OrderView, attempt: &AttemptView) -> Node {
-    let network = network_names::known(&attempt.network);
+    let network = network::known(&attempt.network);
     let names = network.map_or(attempt.network.as_str(), |network| network.names);
     let amount = coins(due(attempt), &attempt.asset);
     let lines = [

@@ -1,0 +1,126 @@
+//! What is known of the networks: their coins, their pace, and what they are called elsewhere.
+
+/// A network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Network {
+    /// Its name as the proxy writes it, `Quote::network` and `AttemptView::network`.
+    name: &'static str,
+    /// The symbol of the coin that it was made for, as `Quote::asset` writes it.
+    ///
+    /// Source: the networks' own names of their coins, as in `money::Asset`.
+    coin: &'static str,
+    /// Milliseconds from one block to the next.
+    ///
+    /// Sources: the networks' own documents. Bitcoin, and Bitcoin Cash, which kept its rule: "two weeks for 2016 blocks"
+    /// (developer.bitcoin.org, Block Chain, Proof Of Work). Litecoin: 2.5 minutes (litecoin.org). Dogecoin: 1 minute
+    /// (dogecoin.com, Dogepedia). Ethereum: 12-second slots (ethereum.org, Blocks). Tron: 3 seconds
+    /// (developers.tron.network, Consensus). BNB Chain: 0.75 seconds (BEP-524, June 2025).
+    /// Assumed: BNB Chain is not slower since; a smaller number there changes no text, as all its waits are "any moment".
+    pub block_ms: u32,
+    /// Its names in the lists of wallets and exchanges, which often name the token standard and not the network: the most
+    /// frequent first, with ` / ` between them.
+    ///
+    /// Source: guides to withdrawals of Tether, which quote the choice of several exchanges as "TRC20 / TRON",
+    /// "ERC20 / Ethereum" and "BEP20 / BNB Smart Chain", read in November 2026. `Assumed:` for the chains with one coin,
+    /// that the list names the chain or its coin; an exchange whose withdrawal page names it otherwise disproves that.
+    pub names: &'static str,
+    /// The shape of its addresses in full length, `x` for what differs: never an address that somebody could pay to.
+    /// Empty where addresses come in several shapes.
+    ///
+    /// Source: Tron's documentation, 34 characters of `Base58Check` from `T`, on its test networks as well; EIP-55.
+    pub example: &'static str,
+}
+
+const TRON: &str = "Txxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx";
+const ETHEREUM: &str = "0xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx";
+const BEP20: &str = "BEP20 / BNB Smart Chain (BSC)";
+
+const KNOWN: [Network; 7] = [
+    of("Tron", "TRX", 3_000, "TRC20 / TRON", TRON),
+    of("Ethereum", "ETH", 12_000, "ERC20 / Ethereum", ETHEREUM),
+    of("BNB Chain", "BNB", 750, BEP20, ETHEREUM),
+    of("Bitcoin", "BTC", 600_000, "Bitcoin / BTC", ""),
+    of("Litecoin", "LTC", 150_000, "Litecoin / LTC", ""),
+    of("Dogecoin", "DOGE", 60_000, "Dogecoin / DOGE", ""),
+    of("Bitcoin Cash", "BCH", 600_000, "Bitcoin Cash / BCH", ""),
+];
+
+const fn of(
+    name: &'static str,
+    coin: &'static str,
+    block_ms: u32,
+    names: &'static str,
+    example: &'static str,
+) -> Network {
+    Network {
+        name,
+        coin,
+        block_ms,
+        names,
+        example,
+    }
+}
+
+/// What is known of a network; `None` of one that a newer service may offer.
+pub fn known(network: &str) -> Option<&'static Network> {
+    KNOWN.iter().find(|known| known.name == network)
+}
+
+/// The symbol of a network's coin; the network's own name where it is not known.
+pub fn coin_of(network: &str) -> &str {
+    known(network).map_or(network, |network| network.coin)
+}
+
+/// Whether an asset is a token on this network, or a coin of another one: then it lives on others as well, and who sends
+/// it on the wrong one loses it.
+pub fn is_guest(asset: &str, network: &str) -> bool {
+    coin_of(network) != asset
+}
+
+#[cfg(test)]
+mod tests {
+    use money::Asset;
+
+    use super::*;
+
+    #[test]
+    fn every_network_of_the_service_has_its_names() {
+        for asset in Asset::ALL {
+            let network = known(asset.network()).unwrap();
+            assert!(!network.names.is_empty(), "{}", asset.network());
+        }
+        assert_eq!(known("Solana"), None);
+    }
+
+    #[test]
+    fn the_networks_of_one_asset_have_no_name_in_common() {
+        let (tron, ethereum) = (known("Tron").unwrap(), known("Ethereum").unwrap());
+        for name in tron.names.split(" / ") {
+            assert!(!ethereum.names.contains(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn examples_have_the_length_of_addresses_and_are_none() {
+        for (network, start, length) in [("Tron", "T", 34), ("Ethereum", "0x", 42)] {
+            let example = known(network).unwrap().example;
+            assert_eq!(example.len(), length);
+            let rest = example.strip_prefix(start).unwrap();
+            assert!(rest.bytes().all(|b| b == b'x'), "{example}");
+        }
+    }
+
+    #[test]
+    fn of_the_services_assets_only_the_tethers_are_guests() {
+        for asset in Asset::ALL {
+            let guest = is_guest(asset.symbol(), asset.network());
+            assert_eq!(guest, asset.symbol() == "USDT", "{}", asset.name());
+        }
+    }
+
+    #[test]
+    fn ether_on_another_network_is_a_guest() {
+        assert!(is_guest("ETH", "Arbitrum"));
+        assert_eq!(coin_of("Arbitrum"), "Arbitrum");
+    }
+}
