@@ -16,7 +16,8 @@ const SOLID = PAIRS.flat();
 
 /**
  * Each colour as its notation, a space, three numbers and what follows, in whatever notation it was written. All at once:
- * a browser that is asked for a style first finds every other that has changed.
+ * a browser that is asked for a style first finds every other that has changed. `light-dark()` in a token is found for
+ * `scheme`, since no token is a registered property, whose value would be that of the place.
  */
 const resolve = (place, space, colors, scheme = '') => {
   const probes = colors.map((color) => {
@@ -78,7 +79,7 @@ export const check = (place) => {
   if (matchMedia('(forced-colors: active)').matches) return 21;
   let least = 21;
   for (const scheme of getComputedStyle(place).colorScheme.split(' ')) {
-    const found = luminances(place, SOLID, scheme);
+    const found = luminances(place, PAIRS.flat(), scheme);
     PAIRS.forEach((pair, at) => {
       const [dark, light] = found.slice(at * 2, at * 2 + 2).sort((a, b) => a - b);
       const contrast = (light + 0.05) / (dark + 0.05);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tests::{Browser, Look, World, eventually, within};
+use tests::{Browser, Look, World, eventually, pause, within};
 use thirtyfour::Key;
 
 /// The page gets its prices from the proxy as ever, but through `window.change`, and its clock can be put forward.
@@ -383,14 +383,65 @@ async fn no_asset_at_all_is_said_and_asked_for_again() {
     world.end().await;
 }
 
+/// The prices wait for `release()`.
+const HELD: &str = "quotes => new Promise(release => (window.release = () => release(quotes)))";
+
+/// No timer of these milliseconds runs out: those by which the screens begin without what they wait for.
+fn without_timers(times: &str) -> String {
+    format!(
+        "const timer = window.setTimeout;
+         window.setTimeout = (work, time, ...rest) => [{times}].includes(time) ? 0 : timer(work, time, ...rest);"
+    )
+}
+
+async fn releases(browser: &Browser) {
+    eventually("the prices are there", async || {
+        let release = browser.runs("window.release?.(); return Boolean(window.release)", &[]);
+        (release.await == true).then_some(())
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn prices_that_are_long_in_coming_keep_nobody_from_seeing_the_order() {
-    let held = "quotes => new Promise(release => (window.release = () => release(quotes)))";
-    let (world, browser) = chooses_among(held, Look::default()).await;
+    let (world, browser) = (World::start().await, Browser::open().await);
+    browser
+        .runs_before_every_page(&without_timers("3000"))
+        .await;
+    let script = format!("{BETWEEN} window.change = {HELD};");
+    browser.runs_before_every_page(&script).await;
+    browser.goes_to(&world.checkout_page()).await;
+    browser.sees("status-open").await;
     let waiting = "return [!!inside.querySelector('.options[aria-busy=true]').offsetHeight, rows]";
     assert_eq!(asks(&browser, waiting).await, json!([true, []]));
-    browser.runs("window.release()", &[]).await;
+    releases(&browser).await;
     browser.sees("asset-BTC").await;
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn the_first_screen_has_the_prices_that_come_in_time() {
+    let (world, browser) = (World::start().await, Browser::open().await);
+    browser
+        .runs_before_every_page(&without_timers("400, 3000"))
+        .await;
+    let script = format!(
+        "{BETWEEN} window.change = {HELD};
+         const look = () => {{
+             const inside = document.querySelector('florin-checkout')?.shadowRoot;
+             if (!inside?.querySelector('[data-testid=status-open]')) return requestAnimationFrame(look);
+             window.first = inside.querySelectorAll('.option[data-testid]').length;
+         }};
+         requestAnimationFrame(look);"
+    );
+    browser.runs_before_every_page(&script).await;
+    browser.goes_to(&world.checkout_page()).await;
+    // Long enough for everything else: a screen without prices would be there by then.
+    pause(Duration::from_millis(1500)).await;
+    releases(&browser).await;
+    browser.sees("asset-BTC").await;
+    assert_eq!(browser.runs("return window.first", &[]).await, 9);
     browser.end().await;
     world.end().await;
 }

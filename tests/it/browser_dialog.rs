@@ -4,28 +4,12 @@ use serde_json::{Value, json};
 use tests::{Browser, World};
 use thirtyfour::Key;
 
-use crate::browser_displays::{orders, page_with, says};
 use crate::journeys::{chooses, pays_in_full};
+use crate::shop_page::{IS_OPEN, opens_the_dialog, orders, page_with, says};
 
 /// An element on a page that is longer than its window.
 pub(crate) const MODAL: &str = "<p>Above</p><florin-checkout store=\"demo\" product=\"ebook\" display=\"modal\">Pay <b>now</b>\
      </florin-checkout><p style=\"height: 3000px\">Below</p>";
-
-const IS_OPEN: &str = "inside?.querySelector('dialog')?.open";
-
-/// Presses the element's button by the keyboard.
-pub(crate) async fn opens_the_dialog(browser: &Browser) {
-    says(
-        browser,
-        "the button is there",
-        "Boolean(inside?.querySelector('[part=button]'))",
-        &json!(true),
-    )
-    .await;
-    browser.runs("document.querySelector('florin-checkout').shadowRoot.querySelector('[part=button]').focus()", &[]).await;
-    browser.types(Key::Enter).await;
-    says(browser, "the dialog is open", IS_OPEN, &json!(true)).await;
-}
 
 #[tokio::test]
 async fn a_dialog_that_is_closed_keeps_its_invoice() {

@@ -3,42 +3,10 @@
 use std::path::Path;
 use std::process::Command;
 
-use serde_json::{Value, json};
-use tests::{Browser, Site, Wishes, World, eventually};
+use serde_json::json;
+use tests::{Browser, eventually};
 
-/// A shop's page with the loader and these elements.
-pub(crate) async fn page_with(elements: &str) -> (Site, World) {
-    let site = Site::open().await;
-    let world = World::start_with(Wishes {
-        origins: vec![site.url().to_owned()],
-        ..Wishes::default()
-    })
-    .await;
-    let script = format!(
-        "<script src=\"{}/florin.js\" async></script>",
-        world.proxy_url()
-    );
-    site.shows("", &[&script, elements].concat());
-    (site, world)
-}
-
-pub(crate) async fn orders(world: &World) -> Vec<Value> {
-    let orders = world.store().gets("/v1/orders").await.with(200).body;
-    orders["orders"].as_array().unwrap().clone()
-}
-
-/// Waits until a script on the page, where `element` and `inside` are the checkout and its shadow root, says this.
-pub(crate) async fn says(browser: &Browser, what: &str, expression: &str, value: &Value) {
-    let script = format!(
-        "const element = document.querySelector('florin-checkout');
-         const inside = element?.shadowRoot;
-         return {expression}"
-    );
-    eventually(what, async || {
-        (browser.runs(&script, &[]).await == *value).then_some(())
-    })
-    .await;
-}
+use crate::shop_page::{orders, page_with, says};
 
 #[tokio::test]
 async fn a_redirect_leads_to_the_checkouts_own_page() {

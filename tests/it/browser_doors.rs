@@ -1,28 +1,10 @@
 //! The doors of the element in a real browser: a signed token, a donation, and exactly one of them.
 
 use serde_json::{Value, json};
-use tests::{Browser, Site, Wishes, World, eventually};
+use tests::{Browser, World, eventually};
 
 use crate::journeys::chooses;
-
-async fn orders(world: &World) -> Vec<Value> {
-    let orders = world.store().gets("/v1/orders").await.with(200).body;
-    orders["orders"].as_array().unwrap().clone()
-}
-
-/// A shop's page with this element alone.
-async fn page_with(element: &str) -> (Site, World) {
-    let site = Site::open().await;
-    let world = World::start_with(Wishes {
-        origins: vec![site.url().to_owned()],
-        ..Wishes::default()
-    })
-    .await;
-    let proxy = world.proxy_url();
-    let script = format!("<script src=\"{proxy}/florin.js\" async></script>");
-    site.shows("", &[&script, element].concat());
-    (site, world)
-}
+use crate::shop_page::{orders, page_with};
 
 #[tokio::test]
 async fn a_price_that_the_backend_signed_is_paid_and_a_reload_is_the_same_order() {

@@ -83,6 +83,29 @@ async fn the_language_is_the_shops_wish_in_its_closest_form() {
 }
 
 #[tokio::test]
+async fn numbers_are_written_as_the_browser_wishes_however_often_the_page_begins_anew() {
+    let (world, browser) = (World::start().await, Browser::open().await);
+    let swiss = "Object.defineProperty(navigator, 'languages', { get: () => ['de-CH', 'en'] })";
+    browser.runs_before_every_page(swiss).await;
+    browser.goes_to(&world.checkout_page()).await;
+    let price = async |theme: &str| {
+        eventually("the price is written", async || {
+            let script = "const place = document.querySelector('florin-checkout').shadowRoot.querySelector('.theme'); \
+                return place?.dataset.theme === arguments[0] ? place.querySelector('.price')?.textContent ?? null : null";
+            let price = browser.runs(script, &[json!(theme)]).await;
+            price.as_str().map(str::to_owned)
+        })
+        .await
+    };
+    let first = price("auto").await;
+    assert!(first.contains("19.90"), "{first}");
+    browser.runs("location.hash += '&theme=paper'", &[]).await;
+    assert_eq!(price("paper").await, first);
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
 async fn a_customer_changes_the_language_and_keeps_the_order_and_the_choice() {
     let world = World::start().await;
     let browser = Browser::open().await;

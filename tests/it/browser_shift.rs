@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tests::{Browser, Look, Site, Wishes, World, eventually, pause};
-use thirtyfour::Key;
 
 use crate::journeys::chooses;
+use crate::shop_page::opens_the_dialog;
 
 /// Notes every shift of the page or frame, with what moved and how far. What follows within half a second of a press is
 /// the customer's own doing.
@@ -55,16 +55,6 @@ async fn shop(display: &str) -> (Site, World) {
 async fn shifts(browser: &Browser) -> Value {
     assert!(browser.runs("return window.paints()", &[]).await.as_u64() > Some(0));
     browser.runs("return window.shifts", &[]).await
-}
-
-/// Presses the button that opens the dialog.
-async fn opens_the_dialog(browser: &Browser) {
-    eventually("the button is pressed", async || {
-        let press = "const button = document.querySelector('florin-checkout').shadowRoot?.querySelector('[part=button]'); button?.focus(); return Boolean(button)";
-        (browser.runs(press, &[]).await == true).then_some(())
-    })
-    .await;
-    browser.types(Key::Enter).await;
 }
 
 /// `display` is one of the element's, or `page`: the checkout's own.

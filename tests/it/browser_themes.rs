@@ -67,7 +67,7 @@ pub(crate) async fn own_complaints(browser: &Browser) -> Vec<String> {
     complaints
 }
 
-pub(crate) async fn complained(browser: &Browser, text: &str) -> bool {
+async fn complained(browser: &Browser, text: &str) -> bool {
     let complaints = RefCell::<Vec<String>>::default();
     let found = within(Duration::from_secs(20), async || {
         let said = browser.complaints().await;

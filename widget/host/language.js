@@ -5,11 +5,11 @@ const LANGUAGES = new URLSearchParams('%LANGUAGES%');
 const CHOSEN = 'florin:locale';
 
 /**
- * The best language for what is wished, as `[file, locale]`: the tag of a file, and the tag by which numbers and times
+ * The best language for what is wished, before what the browser wishes, as `[file, locale]`: the tag of a file, and the tag by which numbers and times
  * are written, `de-CH` for instance. Its digits are those of the wallets everywhere.
  */
 const language = (...wished) => {
-  for (const tag of [recall(CHOSEN), ...wished, document.documentElement.lang, ...navigator.languages, 'en']) {
+  for (const tag of [recall(CHOSEN), ...wished, ...navigator.languages, 'en']) {
     try {
       const locale = new Intl.Locale(tag, { numberingSystem: 'latn' });
       const { language, script, region } = locale.maximize();

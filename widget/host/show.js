@@ -29,7 +29,8 @@ const show = async (stage, read, isPage) => {
   const open = opener(stage, read);
   let first = open(false);
   // Under way before the language is known, since a browser's first look at languages takes long.
-  const [file, locale] = language(read('locale'));
+  // That of a shop's page counts; the checkout's own has none but what was found here.
+  const [file, locale] = language(read('locale'), !isPage && document.documentElement.lang);
   if (isPage) document.documentElement.lang = file;
   // A page that the proxy does not admit reads no answer, or this one.
   first.then(({ body }) => !isPage && body?.error?.code === 'origin_not_allowed' && stage.doubt(true), () => isPage || stage.doubt());
@@ -68,16 +69,17 @@ const show = async (stage, read, isPage) => {
   try {
     // Without the order and its prices the screens would begin with less than they soon show, and what is below would move.
     const pause = (time) => new Promise((done) => setTimeout(done, time));
-    const priced = async (opened) => {
-      await Promise.race([opened.quotes, pause(PRICES_PATIENCE_MS)]);
-      return opened;
+    let known;
+    const priced = async () => {
+      known = await first;
+      await Promise.race([known.quotes, pause(PRICES_PATIENCE_MS)]);
     };
-    const opened = Promise.race([first.then(priced), pause(PATIENCE_MS)]).catch(() => {});
-    const [words, program, theme, known] = await Promise.all([spoken, loadProgram(stage.load), style, opened]);
+    const opened = Promise.race([priced(), pause(PATIENCE_MS)]).catch(() => {});
+    const [words, program, theme] = await Promise.all([spoken, loadProgram(stage.load), style, opened]);
     if (signal.aborted) return;
     waiting = false;
     let dressed = known?.body?.store;
-    // Before the screens are in it: each scheme that is looked at changes every style in the place.
+    // Before the screens are in it: what a theme sets changes every style in the place.
     appear(place, theme, dressed);
     const isAlone = isPage && parent === window;
     const look = () => {

@@ -1,6 +1,6 @@
 //! How long confirmations usually take, by the pace of each network's blocks.
 
-use crate::network::known;
+use crate::network;
 
 /// Below this the wait is not worth a number.
 const SOON_MS: u32 = 45_000;
@@ -17,7 +17,7 @@ pub enum Estimate {
 /// How long the missing blocks usually take; `None` for a network whose pace is not known. With every block there, the
 /// service has only to look.
 pub fn estimate(network: &str, count: u32, required: u32) -> Option<Estimate> {
-    let pace = known(network)?.block_ms;
+    let pace = network::known(network)?.block_ms;
     let wait = required.saturating_sub(count).saturating_mul(pace);
     Some(match wait {
         0..SOON_MS => Estimate::Soon,

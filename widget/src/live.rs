@@ -13,13 +13,14 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 
 use checkout_api::{ErrorCode, OrderView};
-use js_sys::Math;
+use js_sys::{Function, Math};
 use reactive_graph::prelude::*;
+use wasm_bindgen::JsCast as _;
 use wasm_bindgen::closure::Closure;
 use web_sys::AbortController;
 
 use self::clock::drift_ms;
-use self::wake::{function, is_hidden, wake_targets};
+use self::wake::{is_hidden, wake_targets};
 use crate::browser::window;
 use crate::checkout::Checkout;
 use crate::pace;
@@ -206,6 +207,10 @@ impl Live {
         );
         self.timer.set(timer.unwrap_or_default());
     }
+}
+
+fn function(closure: &Closure<dyn FnMut()>) -> &Function {
+    closure.as_ref().unchecked_ref()
 }
 
 /// Chance, from the middle digits of a random number: its mantissa is evenly spread.

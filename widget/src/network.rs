@@ -1,6 +1,6 @@
 //! What is known of the networks: their coins, their pace, and what they are called elsewhere.
 
-/// A network.
+/// One network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Network {
     /// Its name as the proxy writes it, `Quote::network` and `AttemptView::network`.
@@ -31,14 +31,20 @@ pub struct Network {
     pub example: &'static str,
 }
 
-const TRON: &str = "Txxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx";
-const ETHEREUM: &str = "0xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx";
-const BEP20: &str = "BEP20 / BNB Smart Chain (BSC)";
+const TRON_ADDRESS: &str = "Txxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx";
+const ETHEREUM_ADDRESS: &str = "0xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx";
+const BNB_NAMES: &str = "BEP20 / BNB Smart Chain (BSC)";
 
 const KNOWN: [Network; 7] = [
-    of("Tron", "TRX", 3_000, "TRC20 / TRON", TRON),
-    of("Ethereum", "ETH", 12_000, "ERC20 / Ethereum", ETHEREUM),
-    of("BNB Chain", "BNB", 750, BEP20, ETHEREUM),
+    of("Tron", "TRX", 3_000, "TRC20 / TRON", TRON_ADDRESS),
+    of(
+        "Ethereum",
+        "ETH",
+        12_000,
+        "ERC20 / Ethereum",
+        ETHEREUM_ADDRESS,
+    ),
+    of("BNB Chain", "BNB", 750, BNB_NAMES, ETHEREUM_ADDRESS),
     of("Bitcoin", "BTC", 600_000, "Bitcoin / BTC", ""),
     of("Litecoin", "LTC", 150_000, "Litecoin / LTC", ""),
     of("Dogecoin", "DOGE", 60_000, "Dogecoin / DOGE", ""),

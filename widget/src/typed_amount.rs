@@ -1,11 +1,12 @@
 //! An amount as people type it, made the decimal text that the proxy reads.
 
 /// The zeros of the scripts whose keyboards write digits of their own, each followed by its nine others: Arabic, Persian,
-/// Devanagari, Bengali, Gurmukhi, Gujarati, Tamil, Telugu, Kannada, Malayalam, Thai, Burmese, Khmer, and the wide digits
+/// Devanagari, Bengali, Gurmukhi, Gujarati, Odia, Tamil, Telugu, Kannada, Malayalam, Thai, Lao, Tibetan, Burmese, Khmer, and the wide digits
 /// of East Asian keyboards. Source: Unicode 16.0, `UnicodeData.txt`, category Nd.
-const ZEROS: [char; 14] = [
-    '\u{660}', '\u{6f0}', '\u{966}', '\u{9e6}', '\u{a66}', '\u{ae6}', '\u{be6}', '\u{c66}',
-    '\u{ce6}', '\u{d66}', '\u{e50}', '\u{1040}', '\u{17e0}', '\u{ff10}',
+const ZEROS: [char; 17] = [
+    '\u{660}', '\u{6f0}', '\u{966}', '\u{9e6}', '\u{a66}', '\u{ae6}', '\u{b66}', '\u{be6}',
+    '\u{c66}', '\u{ce6}', '\u{d66}', '\u{e50}', '\u{ed0}', '\u{f20}', '\u{1040}', '\u{17e0}',
+    '\u{ff10}',
 ];
 
 /// The same amount with a point and Western digits: `۵٫۵۰`, `５．５０` and `5,50` become `5.50`.
@@ -31,13 +32,8 @@ pub fn canonical(typed: &str) -> String {
 }
 
 fn western(c: char) -> char {
-    let mut values = ZEROS
-        .iter()
-        .map(|&zero| u32::from(c).wrapping_sub(u32::from(zero)));
-    let value = values.find(|value| *value < 10);
-    value
-        .and_then(|value| char::from_digit(value, 10))
-        .unwrap_or(c)
+    let digit = |&zero: &char| char::from_digit(u32::from(c).wrapping_sub(u32::from(zero)), 10);
+    ZEROS.iter().find_map(digit).unwrap_or(c)
 }
 
 #[cfg(test)]

@@ -10,8 +10,8 @@ use crate::screen::{bold, grouped};
 use crate::workspace::Workspace;
 use crate::{bundle, screen, tools};
 
-/// Brotli bytes of the whole checkout: WebAssembly, scripts, styles, page and one language, in the
-/// display that takes most, the dialog.
+/// Brotli bytes of the whole checkout: WebAssembly, scripts, styles, page with its icon and one
+/// language, all displays together.
 const CHECKOUT_BYTES: usize = 90_000;
 /// Brotli bytes of the loader, which every page of the shop pays.
 const LOADER_BYTES: usize = 3_000;

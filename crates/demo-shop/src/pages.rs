@@ -1,4 +1,4 @@
-//! One file per address of the shop.
+//! One file per page of the shop.
 
 pub(crate) mod cart;
 pub(crate) mod cart_checkout;

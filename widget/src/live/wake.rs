@@ -1,8 +1,5 @@
 //! What wakes a page up.
 
-use js_sys::Function;
-use wasm_bindgen::JsCast as _;
-use wasm_bindgen::closure::Closure;
 use web_sys::{EventTarget, VisibilityState};
 
 use crate::browser::{document, window};
@@ -11,6 +8,7 @@ use crate::browser::{document, window};
 /// long before a stream that has gone quiet would.
 const WAKE_EVENTS: [&str; 5] = ["focus", "offline", "online", "pageshow", "visibilitychange"];
 
+/// The targets of these events, each with its event.
 pub(super) fn wake_targets() -> impl Iterator<Item = (EventTarget, &'static str)> {
     WAKE_EVENTS.into_iter().map(|event| {
         // `visibilitychange` is the document's and rises no further in older browsers.
@@ -23,10 +21,7 @@ pub(super) fn wake_targets() -> impl Iterator<Item = (EventTarget, &'static str)
     })
 }
 
-pub(super) fn function(closure: &Closure<dyn FnMut()>) -> &Function {
-    closure.as_ref().unchecked_ref()
-}
-
+/// Whether nobody looks at the page.
 pub(super) fn is_hidden() -> bool {
     document().visibility_state() == VisibilityState::Hidden
 }

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use tests::{Browser, World};
 
-use crate::browser_dialog::{MODAL, opens_the_dialog};
-use crate::browser_displays::{orders, page_with, says};
+use crate::browser_dialog::MODAL;
+use crate::shop_page::{opens_the_dialog, orders, page_with, says};
 
 #[tokio::test]
 async fn wrong_attributes_are_named_all_at_once_and_ask_for_nothing() {
