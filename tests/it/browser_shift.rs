@@ -149,6 +149,42 @@ async fn nothing_moves_on_the_checkouts_own_page_on_a_phone() {
     a_purchase_without_a_shift("page", PHONE).await;
 }
 
+/// The order comes when the screens have long begun without it.
+#[tokio::test]
+async fn nothing_moves_when_an_order_comes_late() {
+    let (world, browser) = (
+        World::start().await,
+        Browser::open_with(Look {
+            size: PHONE,
+            ..Look::default()
+        })
+        .await,
+    );
+    browser.runs_before_every_page(NOTE_SHIFTS).await;
+    let late = "(() => {
+        const fetched = window.fetch;
+        window.fetch = async (request, options) => {
+            const answer = await fetched(request, options);
+            if (options?.method === 'POST') await new Promise(done => (window.release = done));
+            return answer;
+        };
+    })();";
+    browser.runs_before_every_page(late).await;
+    browser.goes_to(&world.checkout_page()).await;
+    eventually("the screens have begun without the order", async || {
+        let begun = "return Boolean(document.querySelector('florin-checkout')?.shadowRoot?.querySelector('.summary .live .bar'))";
+        (browser.runs(begun, &[]).await == true).then_some(())
+    })
+    .await;
+    browser.runs("window.release()", &[]).await;
+    browser.sees("asset-BTC").await;
+    // The observer is told after the paint.
+    pause(Duration::from_millis(500)).await;
+    assert_eq!(shifts(&browser).await, json!([]));
+    browser.end().await;
+    world.end().await;
+}
+
 /// What those above would notice.
 #[tokio::test]
 async fn a_shop_that_reserves_no_place_sees_its_words_move() {
