@@ -1,8 +1,8 @@
 //! An amount as people type it, made the decimal text that the proxy reads.
 
 /// The zeros of the scripts whose keyboards write digits of their own, each followed by its nine others: Arabic, Persian,
-/// Devanagari, Bengali, Gurmukhi, Gujarati, Odia, Tamil, Telugu, Kannada, Malayalam, Thai, Lao, Tibetan, Burmese, Khmer, and the wide digits
-/// of East Asian keyboards. Source: Unicode 16.0, `UnicodeData.txt`, category Nd.
+/// Devanagari, Bengali, Gurmukhi, Gujarati, Odia, Tamil, Telugu, Kannada, Malayalam, Thai, Lao, Tibetan, Burmese, Khmer,
+/// and the wide digits of East Asian keyboards. Source: Unicode 16.0, `UnicodeData.txt`, category Nd.
 const ZEROS: [char; 17] = [
     '\u{660}', '\u{6f0}', '\u{966}', '\u{9e6}', '\u{a66}', '\u{ae6}', '\u{b66}', '\u{be6}',
     '\u{c66}', '\u{ce6}', '\u{d66}', '\u{e50}', '\u{ed0}', '\u{f20}', '\u{1040}', '\u{17e0}',
@@ -57,7 +57,10 @@ mod tests {
             "౫.౫౦",
             "೫.೫೦",
             "൫.൫൦",
+            "୫.୫୦",
             "๕.๕๐",
+            "໕.໕໐",
+            "༥.༥༠",
             "၅.၅၀",
             "៥.៥០",
             "５．５０",
