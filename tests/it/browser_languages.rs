@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use tests::{Browser, Site, Wishes, World, eventually};
 
-/// What a language file holds, by the language's tag.
+/// The sections of each language's file, by the language's tag.
 fn languages() -> BTreeMap<String, Value> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../widget/locales");
     let files = std::fs::read_dir(folder).unwrap();
@@ -34,7 +34,11 @@ async fn the_browser_writes_every_language_and_each_has_its_grammatical_numbers(
         let script = "return [Intl.PluralRules.supportedLocalesOf(arguments[0]).length, \
             new Intl.PluralRules(arguments[0]).resolvedOptions().pluralCategories.sort()]";
         let known = browser.runs(script, &[json!(tag)]).await;
-        let mut forms: Vec<&String> = words["confirmations"].as_object().unwrap().keys().collect();
+        let mut forms: Vec<&String> = words["later"]["confirmations"]
+            .as_object()
+            .unwrap()
+            .keys()
+            .collect();
         forms.sort();
         if known[0] == 0 {
             unknown.push(tag);
@@ -69,7 +73,10 @@ async fn the_language_is_the_shops_wish_in_its_closest_form() {
         let page = format!("{}/pay?store=demo#{door}&locale={wish}", world.proxy_url());
         browser.goes_to(&page).await;
         browser.sees("asset-BTC").await;
-        let heading = languages[file]["choose"].as_str().unwrap().to_owned();
+        let heading = languages[file]["first"]["choose"]
+            .as_str()
+            .unwrap()
+            .to_owned();
         let (lang, dir, said) = shown(&browser).await;
         assert_eq!((dir.as_str(), said), (direction, heading), "{wish}");
         assert!(lang.ends_with("-u-nu-latn"), "{wish}: {lang}");
@@ -127,7 +134,7 @@ async fn a_customer_changes_the_language_and_keeps_the_order_and_the_choice() {
         assert!(offered.contains(&name), "{name} in {offered:?}");
     }
     let japanese = &languages()["ja"];
-    let marked = japanese["i_have_paid"].as_str().unwrap();
+    let marked = japanese["later"]["i_have_paid"].as_str().unwrap();
     eventually("the checkout speaks Japanese", async || {
         (browser.reads("i-have-paid").await == marked).then_some(())
     })
@@ -190,7 +197,7 @@ async fn a_link_to_the_checkouts_own_page_brings_no_words() {
     browser.goes_to(&page).await;
     browser.sees("asset-BTC").await;
     let (_, _, heading) = shown(&browser).await;
-    assert_eq!(heading, languages()["en"]["choose"]);
+    assert_eq!(heading, languages()["en"]["first"]["choose"]);
     browser.end().await;
     world.end().await;
 }

@@ -48,10 +48,26 @@ impl Text {
     }
 }
 
-fn words(language: &str) -> BTreeMap<String, Text> {
+/// The texts of one section by their keys.
+type Section = BTreeMap<String, Text>;
+
+/// A language file: its sections by their names.
+fn sections(file: &str) -> BTreeMap<String, Section> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("locales");
-    let text = fs::read_to_string(path.join(language)).unwrap();
+    let text = fs::read_to_string(path.join(file)).unwrap();
     serde_json::from_str(&text).unwrap()
+}
+
+/// The texts of the screens in English.
+fn screens() -> Section {
+    let mut english = sections("en.json");
+    let mut texts = english.remove("first").unwrap();
+    let later = english.remove("later").unwrap();
+    for (key, text) in later {
+        let earlier = texts.insert(key.clone(), text);
+        assert!(earlier.is_none(), "{key} is in both sections");
+    }
+    texts
 }
 
 fn gaps(text: &str) -> Vec<&str> {
@@ -66,24 +82,55 @@ fn gaps(text: &str) -> Vec<&str> {
 
 #[test]
 fn every_language_has_the_same_texts_with_the_same_gaps() {
-    let english = words("en.json");
+    let english = sections("en.json");
+    let names: Vec<&str> = english.keys().map(String::as_str).collect();
+    assert_eq!(names, ["diagnostics", "first", "later", "loader"]);
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("locales");
     let files: Vec<_> = fs::read_dir(folder).unwrap().collect();
     assert_eq!(files.len(), 50);
     for entry in files {
         let name = entry.unwrap().file_name().into_string().unwrap();
-        let translated = words(&name);
+        let translated = sections(&name);
         assert!(
             english.keys().eq(translated.keys()),
-            "{name} has other keys"
+            "{name} has other sections"
         );
-        for (key, text) in &translated {
-            let same_kind = matches!(text, Text::One(_)) == matches!(english[key], Text::One(_));
-            assert!(same_kind, "{name}: {key}");
-            for form in text.forms() {
-                assert_eq!(gaps(form), gaps(english[key].forms()[0]), "{name}: {key}");
-                assert!(!form.trim().is_empty(), "{name}: {key}");
-            }
+        for (section, texts) in &translated {
+            has_the_texts_of(&english[section], texts, &format!("{name}: {section}"));
+        }
+    }
+}
+
+/// Holds a section against the English one.
+fn has_the_texts_of(english: &Section, translated: &Section, place: &str) {
+    let keys: Vec<&String> = translated.keys().collect();
+    assert_eq!(keys, english.keys().collect::<Vec<_>>(), "{place}");
+    for (key, text) in translated {
+        let original = &english[key];
+        let same_kind = matches!(text, Text::One(_)) == matches!(original, Text::One(_));
+        assert!(same_kind, "{place}: {key}");
+        for form in text.forms() {
+            assert_eq!(gaps(form), gaps(original.forms()[0]), "{place}: {key}");
+            assert!(!form.trim().is_empty(), "{place}: {key}");
+        }
+    }
+}
+
+#[test]
+fn counted_texts_of_one_language_have_the_same_plural_forms() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("locales");
+    for entry in fs::read_dir(folder).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let texts = sections(&name);
+        let counted = texts.values().flatten().filter_map(|(key, text)| {
+            let Text::Counted(forms) = text else {
+                return None;
+            };
+            Some((key, forms.keys().collect::<Vec<_>>()))
+        });
+        let counted: Vec<_> = counted.collect();
+        for (key, forms) in &counted {
+            assert_eq!(*forms, counted[0].1, "{name}: {key}");
         }
     }
 }
@@ -107,7 +154,7 @@ fn screens_ask_for_texts_that_exist_and_for_every_one() {
     sources(&root.join("src"), &mut source);
     sources(&root.join("host"), &mut source);
     source.push_str(&fs::read_to_string(root.join("florin.js")).unwrap());
-    let english = words("en.json");
+    let english = screens();
     for call in source.split("word(\"").skip(1) {
         let key = call.split_once('"').unwrap().0;
         assert!(english.contains_key(key), "{key:?} has no text");

@@ -19,6 +19,9 @@ type Assets = BTreeMap<String, (String, Vec<u8>)>;
 /// Stands in `host.js` for the languages: `ar=0a1b2c3d&de=…`, each tag with the hash in its file's name.
 const LANGUAGES: &str = "%LANGUAGES%";
 
+/// The sections of a language file that hold the texts of the screens.
+const SCREENS: [&str; 2] = ["first", "later"];
+
 /// Stands in the page for `page.css`.
 const STYLE: &str = "%STYLE%";
 
@@ -152,7 +155,7 @@ pub(super) fn write(dist: &Path, files: &Files) -> anyhow::Result<()> {
 fn languages(folder: &Path, assets: &mut Assets) -> anyhow::Result<String> {
     let mut list = Vec::new();
     for name in names(folder)? {
-        add(assets, &name, compact_json(&folder.join(&name))?);
+        add(assets, &name, language(&folder.join(&name))?);
         let tag = name.trim_end_matches(".json");
         let path = &assets[&name].0;
         let hash = path.trim_start_matches("assets/").trim_start_matches(tag);
@@ -207,10 +210,17 @@ fn fill(text: &str, name: &str, assets: &Assets) -> anyhow::Result<String> {
     Ok(out)
 }
 
-fn compact_json(path: &Path) -> anyhow::Result<Vec<u8>> {
-    let content: serde_json::Value = serde_json::from_slice(&bytes(path)?)
-        .with_context(|| format!("{} is not JSON", path.display()))?;
-    Ok(serde_json::to_vec(&content)?)
+/// The texts of the screens, by their keys.
+fn language(path: &Path) -> anyhow::Result<Vec<u8>> {
+    let mut file: BTreeMap<String, serde_json::Map<String, serde_json::Value>> =
+        serde_json::from_slice(&bytes(path)?)
+            .with_context(|| format!("{} is not a language file", path.display()))?;
+    let mut texts = serde_json::Map::new();
+    for section in SCREENS {
+        let missing = || format!("{} has no section `{section}`", path.display());
+        texts.extend(file.remove(section).with_context(missing)?);
+    }
+    Ok(serde_json::to_vec(&texts)?)
 }
 
 fn names(folder: &Path) -> anyhow::Result<Vec<String>> {

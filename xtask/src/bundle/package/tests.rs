@@ -34,7 +34,10 @@ fn small_widget() -> Folder {
         ("packages/florin/element.d.ts", "export {};"),
         ("widget/theme.js", "export {};"),
         ("widget/page.css", "b { color: red }"),
-        ("widget/locales/en.json", "{ \"paid\": \"Paid\" }"),
+        (
+            "widget/locales/en.json",
+            "{ \"first\": { \"back\": \"Back\" }, \"later\": { \"paid\": \"Paid\" }, \"loader\": {} }",
+        ),
         ("widget/gallery/states.json", "{ \"states\": [] }"),
         ("built/widget.js", "export default 1;"),
         ("built/widget_bg.wasm", "\0asm"),
@@ -88,25 +91,28 @@ fn a_token_without_a_file_is_an_error_that_names_both() {
 fn the_loader_names_files_by_their_content() {
     let folder = small_widget();
     let files = packaged(&folder).unwrap();
-    // printf %s 'export default 1; // Module' | sha256sum; printf %s '{"paid":"Paid"}' | sha256sum
+    // printf %s 'export default 1; // Module' | sha256sum; printf %s '{"back":"Back","paid":"Paid"}' | sha256sum
     // … and so is the file that names them: it changes its own name with theirs.
     assert_eq!(
         String::from_utf8_lossy(&files["florin.js"]),
-        "go('assets/host-9927f573.js', 'production'); // Script"
+        "go('assets/host-36a2b4a4.js', 'production'); // Script"
     );
     assert_eq!(
         String::from_utf8_lossy(&files["florin.test.js"]),
-        "go('assets/host-9927f573.js', 'test'); // Script"
+        "go('assets/host-36a2b4a4.js', 'test'); // Script"
     );
     assert_eq!(
-        String::from_utf8_lossy(&files["assets/host-9927f573.js"]),
-        "go('assets/widget-53a986b3.js', 'en=94df29b3'); // Module"
+        String::from_utf8_lossy(&files["assets/host-36a2b4a4.js"]),
+        "go('assets/widget-53a986b3.js', 'en=46e92d37'); // Module"
     );
     assert_eq!(
         files["assets/widget-53a986b3.js"],
         b"export default 1; // Module"
     );
-    assert_eq!(files["assets/en-94df29b3.json"], b"{\"paid\":\"Paid\"}");
+    assert_eq!(
+        files["assets/en-46e92d37.json"],
+        b"{\"back\":\"Back\",\"paid\":\"Paid\"}"
+    );
     folder.remove();
 }
 
