@@ -194,7 +194,7 @@ async fn an_asset_is_found_by_what_its_customer_calls_it() {
         })
         .await;
         let said = match found.len() {
-            0 => "Nothing here is called “\u{2068}dollars\u{2069}”.".to_owned(),
+            0 => "No currency matches “\u{2068}dollars\u{2069}”.".to_owned(),
             number => format!("Search currencies: {number}"),
         };
         eventually(&said, async || {
@@ -204,7 +204,7 @@ async fn an_asset_is_found_by_what_its_customer_calls_it() {
     }
     let screen = browser.reads("status-open").await;
     assert!(
-        screen.contains("Nothing here is called “\u{2068}dollars\u{2069}”."),
+        screen.contains("No currency matches “\u{2068}dollars\u{2069}”."),
         "{screen}"
     );
     // Escape empties the field, and closes nothing around it; in an empty one it is whoever's around it again.
@@ -373,7 +373,7 @@ async fn no_asset_at_all_is_said_and_asked_for_again() {
     browser.sees("retry").await;
     let screen = browser.reads("status-open").await;
     assert!(
-        screen.contains("No currency can be offered right now"),
+        screen.contains("No currencies are available right now"),
         "{screen}"
     );
     browser.runs("window.change = quotes => quotes", &[]).await;

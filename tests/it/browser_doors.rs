@@ -72,7 +72,8 @@ async fn a_donation_is_named_by_its_customer_and_judged_by_the_proxy() {
         browser.presses("give-go").await;
         let refused = eventually(why, async || {
             let said = browser.reads("give-error").await;
-            said.contains("Please enter an amount from").then_some(said)
+            said.contains("Please enter an amount between")
+                .then_some(said)
         })
         .await;
         assert!(browser.shows("status-giving").await, "{refused}");

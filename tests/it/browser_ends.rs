@@ -44,7 +44,7 @@ async fn a_proxy_that_is_away_is_asked_again_without_a_hand() {
         .await;
     assert_eq!(last_pause, true, "it tries more and more rarely");
     assert!(browser.shows("status-stopped").await);
-    let no_network = "There is no connection at the moment. Check your network and try again.";
+    let no_network = "There’s no connection right now. Check your network and try again.";
     assert_eq!(told(&browser).await, json!([no_network]), "told once");
     // The pauses are long by now: a network that is back is heard of at once.
     browser
@@ -165,7 +165,8 @@ async fn a_new_quote_stands_where_the_old_code_was() {
     world.everything_is_told().await;
     world.skip(Duration::from_mins(16));
     browser.sees("status-expired").await;
-    let hint = "Please do not send anything to the old address. A new quote takes a moment.";
+    let hint =
+        "Please don’t send anything to the old address. Get a new one with today’s price below.";
     assert_eq!(
         told(&browser).await.as_array().unwrap().last(),
         Some(&json!(hint))
@@ -213,7 +214,10 @@ async fn a_payment_that_came_late_and_counts_is_explained() {
     world.skip(Duration::from_mins(2));
     browser.sees("status-paid").await;
     let words = browser.reads("late").await;
-    assert!(words.contains("after the time had run out"), "{words}");
+    assert!(
+        words.contains("arrived late, but it was accepted"),
+        "{words}"
+    );
     browser.end().await;
     world.end().await;
 }
@@ -241,7 +245,7 @@ async fn a_second_payment_is_shown_to_who_sent_it() {
     browser.runs("dispatchEvent(new Event('focus'))", &[]).await;
     let words = browser.reads("second_payment").await;
     assert!(
-        words.contains("Quiet Goods has been told and can return it"),
+        words.contains("Quiet Goods has been notified and can refund it"),
         "{words}"
     );
     let told = told(&browser).await;

@@ -22,7 +22,7 @@ async fn a_screen_reader_is_told_of_a_whole_purchase_once_and_in_order() {
     browser.runs_before_every_page(LISTEN).await;
     browser.goes_to(&world.checkout_page()).await;
     let checkout = chooses(&world, &browser, "BTC").await;
-    let found = "The network is confirming it. Nothing more for you to do.";
+    let found = "The network is confirming it. There’s nothing more you need to do.";
     let thanks = "Thank you. Quiet Goods has received your payment.";
     world.chain().pays(&checkout, "exact").await;
     has_told(&browser, found).await;
@@ -76,7 +76,7 @@ async fn a_payment_on_its_way_shows_its_steps_an_estimate_and_its_transaction() 
     .await;
     // Two blocks of ten minutes are missing.
     let estimate = browser.reads("estimate").await;
-    assert_eq!(estimate, "Usually about 20 minutes more.");
+    assert_eq!(estimate, "About 20 minutes to go.");
     let steps = "
         const inside = document.querySelector('florin-checkout').shadowRoot;
         return [...inside.querySelectorAll('[data-testid=steps] > li')]
@@ -202,8 +202,8 @@ async fn a_connection_that_comes_back_is_said_and_told_once() {
     browser.sees("back_online").await;
     assert!(!browser.shows("offline").await);
     browser.sees_no("back_online").await;
-    let lost = "Connection lost. Your payment is safe: we keep looking.";
-    let back = "You are connected again.";
+    let lost = "You’re offline. This page updates once you’re back online.";
+    let back = "You’re back online.";
     assert_eq!(told(&browser).await, json!([lost, back]));
     assert_eq!(browser.runs("return regions()", &[]).await, 1);
     browser.end().await;
@@ -260,7 +260,7 @@ async fn who_types_elsewhere_on_the_shops_page_is_told_and_not_called_away() {
     world.chain().pays(&checkout, "exact").await;
     browser.sees("status-processing").await;
     // The heading is told where the focus does not lead to it.
-    let found = "Payment found. The network is confirming it. Nothing more for you to do.";
+    let found = "Payment found. The network is confirming it. There’s nothing more you need to do.";
     has_told(&browser, found).await;
     let focus = browser.runs(FOCUS, &[]).await;
     assert!(focus.as_str().unwrap().starts_with("TEXTAREA"), "{focus}");

@@ -27,8 +27,9 @@ const FIELD: &str = "
 async fn a_slip_is_told_beside_the_field_in_which_it_was_made() {
     let (world, browser) = (World::start().await, Browser::open().await);
     gives(&world, &browser, "en").await;
-    let bounds = "Any amount from \u{2066}$2.00\u{2069} to \u{2066}$500.00\u{2069}.";
-    let refused = "Please enter an amount from \u{2066}$2.00\u{2069} to \u{2066}$500.00\u{2069}.";
+    let bounds = "Choose any amount between \u{2066}$2.00\u{2069} and \u{2066}$500.00\u{2069}.";
+    let refused =
+        "Please enter an amount between \u{2066}$2.00\u{2069} and \u{2066}$500.00\u{2069}.";
     assert_eq!(
         asks(&browser, FIELD).await,
         json!([null, [bounds, ""], false, ""])

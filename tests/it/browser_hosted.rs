@@ -84,7 +84,7 @@ async fn a_page_that_was_left_can_be_gone_to_again() {
     browser.enters_the_checkout().await;
     browser.sees("status-cancelled").await;
     let words = browser.reads("status-cancelled").await;
-    assert!(words.contains("You left the payment page"), "{words}");
+    assert!(words.contains("You haven’t paid yet"), "{words}");
     // The shop's page is where it was: the framed page may not lead it away.
     browser.leaves_the_checkout().await;
     let at = browser.runs("return location.pathname", &[]).await;

@@ -62,7 +62,7 @@ async fn a_payment_that_the_service_takes_back_is_not_kept_from_its_customer() {
         .runs("window.dispatchEvent(new Event('focus'))", &[])
         .await;
     let words = browser.reads("reverted").await;
-    assert!(words.contains("Quiet Goods has been told"), "{words}");
+    assert!(words.contains("Quiet Goods has been notified"), "{words}");
     browser.sees("status-paid").await;
     browser.end().await;
     world.end().await;

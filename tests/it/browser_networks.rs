@@ -100,7 +100,7 @@ async fn an_asset_that_goes_away_while_its_network_is_read_cannot_be_opened() {
     time_passes(&browser, 120).await;
     eventually("it says why", async || {
         let step = browser.reads("network").await;
-        step.contains("No price at the moment").then_some(())
+        step.contains("Temporarily unavailable").then_some(())
     })
     .await;
     asks(&browser, "named('network-confirm').click()").await;

@@ -37,7 +37,7 @@ async fn a_wallet_that_does_not_understand_the_code_gets_one_of_the_address_alon
     reads_in(
         &browser,
         "status-awaiting_payment",
-        "type the amount yourself",
+        "Enter the amount yourself",
     )
     .await;
     assert_eq!(browser.scans("qr-bare").await, attempt["address"]);
@@ -136,19 +136,19 @@ async fn an_address_that_is_pasted_back_is_compared_at_once() {
     let address = text(&attempt["address"]);
     browser.presses("compare").await;
     browser.writes("paste-back", &address.to_lowercase()).await;
-    reads_in(&browser, "pasted", "This is the right address.").await;
+    reads_in(&browser, "pasted", "The address matches.").await;
     browser
         .writes("paste-back", text(&attempt["qr_string"]))
         .await;
-    reads_in(&browser, "pasted", "This is the right address.").await;
+    reads_in(&browser, "pasted", "The address matches.").await;
     browser.writes("paste-back", &address[..9]).await;
-    reads_in(&browser, "pasted", "only a part").await;
+    reads_in(&browser, "pasted", "only part").await;
     let forged = format!("{}00{}", &address[..20], &address[22..]);
     browser.writes("paste-back", &forged).await;
-    reads_in(&browser, "pasted", "This is another address.").await;
+    reads_in(&browser, "pasted", "This is a different address.").await;
     let regions = "return [...document.querySelector('florin-checkout').shadowRoot.querySelectorAll('[role=status]')].map(at => at.textContent.trim())";
     let said = browser.runs(regions, &[]).await;
-    let warning = "This is another address. Do not send anything to it: copy the address from this page again.";
+    let warning = "This is a different address. Don’t send to it; copy it again from this page.";
     assert_eq!(said, json!([warning]));
     let marks = "return [...document.querySelector('florin-checkout').shadowRoot.querySelectorAll('mark')].map(m => m.textContent).join()";
     assert_eq!(browser.runs(marks, &[]).await, "00");
@@ -206,14 +206,14 @@ async fn who_sends_from_an_exchange_is_told_the_networks_name_there() {
     browser.presses("exchange").await;
     let words = browser.reads("exchange-aid").await;
     let exactly = format!(
-        "exactly {}\u{a0}USDT arrives",
+        "Withdraw enough for {}\u{a0}USDT to arrive",
         text(&attempt["amount_in_crypto"])
     );
     for part in [
         "TRC20 / TRON",
         &exactly,
-        "the least that your exchange sends",
-        "may have to help",
+        "your exchange’s minimum withdrawal",
+        "A late payment isn’t lost",
     ] {
         assert!(words.contains(part), "{part}: {words}");
     }
@@ -285,7 +285,7 @@ async fn in_the_last_minute_a_new_quote_comes_before_the_address() {
         assert!(!browser.shows(gone).await, "{gone}");
     }
     let words = browser.reads("guard").await;
-    assert!(words.contains("your money is not lost"), "{words}");
+    assert!(words.contains("your money isn’t lost"), "{words}");
     let left = browser.reads("countdown").await;
     assert!(left.contains("0:"), "{left}");
     // Who was about to copy is not left without a place on the page.
@@ -357,7 +357,12 @@ async fn a_wrong_address_for_the_receipt_is_told_beside_its_field() {
     browser.writes("paste-back", "nothing of an address").await;
     browser.writes("email", "me@nowhere").await;
     browser.presses("i-have-paid").await;
-    reads_in(&browser, "email-wrong", "This is not an e-mail address.").await;
+    reads_in(
+        &browser,
+        "email-wrong",
+        "Enter an email address like name@example.com.",
+    )
+    .await;
     let field = browser.sees("email").await;
     assert_eq!(
         field.attr("aria-invalid").await.unwrap().as_deref(),

@@ -224,7 +224,7 @@ async fn a_page_without_an_order_says_so_and_asks_for_none() {
     browser.goes_to(&format!("{}/pay", world.proxy_url())).await;
     browser.sees("status-stopped").await;
     let words = browser.reads("status-stopped").await;
-    assert!(words.contains("no longer available here"), "{words}");
+    assert!(words.contains("no longer available"), "{words}");
     let asked = "return performance.getEntriesByType('resource').filter(e => e.name.includes('/v1/')).length";
     assert_eq!(browser.runs(asked, &[]).await, 0);
     browser.end().await;

@@ -64,7 +64,7 @@ pub(super) fn is_slip(checkout: Checkout, problem: &Problem) -> bool {
         && !checkout.is_open()
 }
 
-/// The text of a key with the bounds in it: `Any amount from $2.00 to $500.00.`
+/// The text of a key with the bounds in it: `Choose any amount between $2.00 and $500.00.`
 fn bounds(checkout: Checkout, key: &'static str, donation: &DonationView) -> String {
     // Isolated (U+2066, U+2069), so that no language around them reorders their signs.
     let isolated = |amount: &str| {
