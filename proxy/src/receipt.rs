@@ -12,75 +12,13 @@ mod token;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use checkout_api::Environment;
+use checkout_api::{Receipt, SignedReceipt};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use ledger::{OrderId, OrderRecord, Snapshot};
 use money::{Asset, CryptoCode};
-use schemars::JsonSchema;
-use serde::Serialize;
 use sha2::Sha256;
 
 use crate::config::{Config, Store};
-
-/// What a receipt states.
-#[derive(Clone, Debug, JsonSchema, Serialize)]
-pub(crate) struct Receipt {
-    /// The proxy that gave it: its `public_url`.
-    pub iss: String,
-    /// `test`, or `production` for real money.
-    pub environment: Environment,
-    /// The store's id.
-    pub store: String,
-    /// The store's name.
-    pub store_name: String,
-    /// `ord_…`.
-    #[schemars(regex(pattern = "^ord_[0-9a-f]{32}$"))]
-    pub order_id: String,
-    /// The store's own name for the order.
-    pub reference: String,
-    /// What was sold.
-    pub title: String,
-    /// The price that was credited.
-    #[schemars(with = "money::Amount")]
-    pub amount: String,
-    /// Its currency.
-    #[schemars(with = "money::Currency")]
-    pub currency: String,
-    /// When it was credited: RFC 3339, UTC.
-    #[schemars(extend("format" = "date-time"))]
-    pub paid_at: String,
-    /// What it was paid in; absent when the payment service does not say, on whose own page it was picked.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub crypto_code: Option<String>,
-    /// The asset's symbol: `USDT`; absent for an asset that is not known here.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub asset: Option<&'static str>,
-    /// The network: `Tron`; absent likewise.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub network: Option<&'static str>,
-    /// What arrived, in the asset.
-    #[schemars(with = "money::Amount")]
-    pub received_in_crypto: String,
-    /// Where it was paid to; absent when that was on the service's own page.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub address: Option<String>,
-    /// The transaction, where the payment service named one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub transaction_hash: Option<String>,
-}
-
-/// A receipt with what proves it.
-#[derive(Clone, Debug, JsonSchema, Serialize)]
-pub(crate) struct SignedReceipt {
-    /// What it states.
-    pub receipt: Receipt,
-    /// The same, signed: a JSON Web Token, HS256. Absent for a store without a webhook, which has no key to check it with.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub token: Option<String>,
-    /// Eight groups of five letters and digits, for print. Absent like `token`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub code: Option<String>,
-}
 
 /// What receipts of one store are signed with.
 pub(crate) struct ReceiptKey([u8; 32]);
@@ -134,8 +72,8 @@ fn receipt(config: &Config, store: &Store, paid: &Snapshot) -> Option<Receipt> {
         amount: order.amount,
         currency: order.currency,
         paid_at: paid_at.to_string(),
-        asset: asset.map(Asset::symbol),
-        network: asset.map(Asset::network),
+        asset: asset.map(|asset| asset.symbol().to_owned()),
+        network: asset.map(|asset| asset.network().to_owned()),
         crypto_code: attempt.crypto_code,
         received_in_crypto: attempt.received_in_crypto,
         address: attempt.address,

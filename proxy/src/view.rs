@@ -69,12 +69,15 @@ pub(crate) fn view(snapshot: &Snapshot, seen: Seen<'_>) -> OrderView {
 
 /// Shows a store.
 pub(crate) fn store_view(store: &Store) -> StoreView {
+    let tokens = store.theme_tokens.iter();
     StoreView {
         id: store.id.to_string(),
         name: store.name.clone(),
         support_url: store.support_url.clone(),
         theme: store.theme.clone(),
-        theme_tokens: store.theme_tokens.clone(),
+        theme_tokens: tokens
+            .map(|(name, value)| ((*name).to_owned(), value.clone()))
+            .collect(),
     }
 }
 

@@ -3,14 +3,15 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use checkout_api::{ErrorBody, ErrorCode, OrderView, Quote};
-use js_sys::{Array, JSON, Promise};
+use checkout_api::{ErrorBody, ErrorCode, OrderView, Quote, Refusal, SignedReceipt, from_json};
+use js_sys::{JSON, Promise};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{AbortSignal, ReadableStreamDefaultReader, RequestCache, RequestInit, Response};
 
 use crate::browser::window;
-use crate::json::Parsed;
 use crate::language::object;
 use crate::links::handoff;
 use crate::task::{spawn, when};
@@ -58,8 +59,8 @@ impl Problem {
     }
 }
 
-/// What comes back: JSON, or why there is none.
-pub(crate) type Answer = Result<JsValue, Problem>;
+/// What comes back: the text of JSON, empty for an order that is as it was; or why there is none.
+type Answer = Result<String, Problem>;
 
 /// The proxy's endpoints for one order.
 pub(crate) struct Api {
@@ -100,11 +101,11 @@ impl Api {
         done: impl FnOnce(Result<Option<OrderView>, Problem>) + 'static,
     ) {
         let api = Rc::clone(self);
-        let read = move |json: JsValue| {
-            if json.is_undefined() {
+        let read = move |json: String| {
+            if json.is_empty() {
                 return Ok(None);
             }
-            let order = read_order(&json);
+            let order = read(&json);
             if order.is_err() {
                 // Else the same would be kept from a page that could not read it.
                 api.etag.borrow_mut().clear();
@@ -121,19 +122,23 @@ impl Api {
         done: impl FnOnce(Result<Vec<Quote>, Problem>) + 'static,
     ) {
         let done: Box<dyn FnOnce(Answer)> =
-            Box::new(move |answer| done(answer.and_then(read_quotes)));
+            Box::new(move |answer| done(answer.and_then(|json| read(&json))));
         let Some(first) = self.first_quotes.take() else {
             return self.ask("/quotes", None, done);
         };
         let api = Rc::clone(self);
         when(first, move |answer| match answer {
-            Ok(quotes) if quotes.is_object() => done(Ok(quotes)),
+            Ok(quotes) if quotes.is_object() => done(stringify(&quotes)),
             _ => api.ask("/quotes", None, done),
         });
     }
 
     /// The receipt of a paid order.
-    pub(crate) fn receipt(self: &Rc<Self>, done: impl FnOnce(Answer) + 'static) {
+    pub(crate) fn receipt(
+        self: &Rc<Self>,
+        done: impl FnOnce(Result<SignedReceipt, Problem>) + 'static,
+    ) {
+        let done = move |answer: Answer| done(answer.and_then(|json| read(&json)));
         self.ask("/receipt", None, Box::new(done));
     }
 
@@ -144,7 +149,7 @@ impl Api {
         json: String,
         done: impl FnOnce(Result<OrderView, Problem>) + 'static,
     ) {
-        let done = move |answer: Answer| done(answer.and_then(|json| read_order(&json)));
+        let done = move |answer: Answer| done(answer.and_then(|json| read(&json)));
         self.ask(path, Some(json), Box::new(done));
     }
 
@@ -160,19 +165,18 @@ impl Api {
         spawn(async move { done(api.answer(path, json).await) });
     }
 
-    /// The answer's JSON, or the refusal in it; undefined for an order that is as it was.
+    /// The answer's JSON, or the refusal in it.
     async fn answer(&self, path: &str, json: Option<String>) -> Answer {
         let asked = self.token.borrow().clone();
         let response = arrived(self.send(path, json, None)).await?;
         let response: Response = response.unchecked_into();
         if response.status() == 304 {
-            return Ok(JsValue::UNDEFINED);
+            return Ok(String::new());
         }
         let text = response.text().map_err(|_| Problem::Network)?;
-        let text = arrived(text).await?.as_string().unwrap_or_default();
-        let json = JSON::parse(&text).map_err(|_| Problem::Unreadable)?;
+        let json = arrived(text).await?.as_string().unwrap_or_default();
         if !response.ok() {
-            return Err(refusal(json));
+            return Err(refusal(&json));
         }
         // The name of an answer about an order that was left meanwhile is none for the next.
         if path.is_empty() && *self.token.borrow() == asked {
@@ -223,21 +227,27 @@ async fn arrived(promise: Promise) -> Result<JsValue, Problem> {
     answer.map_err(|_| Problem::Network)
 }
 
+/// What an answer's body says.
+pub(crate) fn read<T: DeserializeOwned>(json: &str) -> Result<T, Problem> {
+    from_json(json).map_err(|_| Problem::Unreadable)
+}
+
 /// The refusal in an answer's body.
-pub(crate) fn refusal(json: JsValue) -> Problem {
-    ErrorBody::read(&Parsed(json)).map_or(Problem::Unreadable, Problem::Refused)
+pub(crate) fn refusal(json: &str) -> Problem {
+    read(json).map_or_else(
+        |problem| problem,
+        |Refusal { error }| Problem::Refused(error),
+    )
 }
 
-fn read_quotes(json: JsValue) -> Result<Vec<Quote>, Problem> {
-    let list: Array = json.dyn_into().map_err(|_| Problem::Unreadable)?;
-    let mut quotes = Vec::new();
-    for quote in list.iter() {
-        quotes.push(Quote::read(&Parsed(quote)).map_err(|_| Problem::Unreadable)?);
-    }
-    Ok(quotes)
+/// A request's body.
+pub(crate) fn write(request: &impl Serialize) -> String {
+    serde_json::to_string(request).expect("texts and numbers become JSON")
 }
 
-/// The order in an answer's body.
-pub(crate) fn read_order(json: &JsValue) -> Result<OrderView, Problem> {
-    OrderView::read(&Parsed(json.clone())).map_err(|_| Problem::Unreadable)
+/// The JSON of what the page has parsed already.
+pub(crate) fn stringify(parsed: &JsValue) -> Result<String, Problem> {
+    let text = JSON::stringify(parsed).ok();
+    let text = text.and_then(|text| text.as_string());
+    text.ok_or(Problem::Unreadable)
 }

@@ -8,7 +8,7 @@ mod wishes;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use checkout_api::{AttemptView, DonationView, OrderView};
+use checkout_api::{AttemptView, DonationView, OrderView, SignedReceipt};
 use reactive_graph::computed::Memo;
 use reactive_graph::graph::untrack;
 use reactive_graph::owner::{LocalStorage, StoredValue};
@@ -22,7 +22,6 @@ use crate::announcing::Announcing;
 use crate::api::{Api, Problem};
 use crate::currency_sign::{Sign, sign};
 use crate::element::Host;
-use crate::json::Parsed;
 use crate::language::Language;
 use crate::live::Live;
 use crate::phase::Phase;
@@ -38,7 +37,7 @@ pub(crate) struct Parts {
     /// Beside a signal that says whether it is there: a signal of a type of its own is half a kilobyte.
     donation: RefCell<Option<Rc<DonationView>>>,
     /// Beside a signal likewise.
-    receipt: RefCell<Option<Rc<Parsed>>>,
+    receipt: RefCell<Option<Rc<SignedReceipt>>>,
     /// When a screen reader was last told of fresh prices, by the monotonic clock.
     prices_said_ms: Cell<Option<u64>>,
 }
@@ -82,7 +81,7 @@ pub(crate) struct Checkout {
 impl Checkout {
     pub(crate) fn new(host: Host, root: HtmlElement, live: &Rc<Live>) -> Self {
         let parts = Parts {
-            language: Language::new(host.words(), host.locale()),
+            language: Language::new(&host.words(), host.locale()),
             api: Rc::new(Api::new(host.base())),
             host,
             root,
@@ -169,7 +168,7 @@ impl Checkout {
     }
 
     /// The receipt, once the order is paid and it has arrived.
-    pub(crate) fn receipt(self) -> Option<Rc<Parsed>> {
+    pub(crate) fn receipt(self) -> Option<Rc<SignedReceipt>> {
         let parts = self.parts().filter(|_| self.has_receipt.get())?;
         parts.receipt.borrow().clone()
     }

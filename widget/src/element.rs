@@ -49,9 +49,8 @@ extern "C" {
     /// Whether the payment service's page is shown in a frame of this one.
     #[wasm_bindgen(method, getter)]
     pub(crate) fn embed(this: &Host) -> bool;
-    /// Opens the order: `{ token, body, quotes }`, `body` being the order or a refusal, and `quotes`, where an asset is
-    /// to be chosen, a promise of the prices or of nothing; or `{ asks, body }`, `body` being the
-    /// donation that needs an amount. `again` leaves the known order and opens another; an empty `amount` is none.
+    /// Opens the order; brings an [`Opening`]. `again` leaves the known order and opens another; an empty `amount` is
+    /// none.
     #[wasm_bindgen(method)]
     pub(crate) fn open(this: &Host, again: bool, amount: &str) -> Promise;
     /// Prints the checkout without the page around it, once what is shown is up to date.
@@ -60,6 +59,22 @@ extern "C" {
     /// Dispatches `florin-{name}` on the element.
     #[wasm_bindgen(method)]
     pub(crate) fn emit(this: &Host, name: &str, detail: &JsValue);
+
+    /// What opening the order brought.
+    pub(crate) type Opening;
+
+    /// The order's client token; absent while there is no order.
+    #[wasm_bindgen(method, getter)]
+    pub(crate) fn token(this: &Opening) -> Option<String>;
+    /// The order; without a token a refusal, or the donation that needs an amount.
+    #[wasm_bindgen(method, getter)]
+    pub(crate) fn body(this: &Opening) -> JsValue;
+    /// A promise of the prices or of nothing, where an asset is to be chosen.
+    #[wasm_bindgen(method, getter)]
+    pub(crate) fn quotes(this: &Opening) -> JsValue;
+    /// Whether the customer has yet to name the amount of a donation.
+    #[wasm_bindgen(method, getter)]
+    pub(crate) fn asks(this: &Opening) -> Option<bool>;
 }
 
 /// One checkout on the page.

@@ -1,13 +1,15 @@
 //! The customer's language: texts by key, and numbers as the browser's `Intl` writes them.
 
-use checkout_api::Fields as _;
+use std::collections::BTreeMap;
+
+use checkout_api::from_json;
 use js_sys::{Date, Object, Reflect};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
+use crate::api::stringify;
 use crate::decimal::decimal;
-use crate::json::Parsed;
-use crate::wording::fill;
+use crate::wording::{Text, fill};
 
 #[wasm_bindgen]
 extern "C" {
@@ -39,22 +41,28 @@ extern "C" {
 
 /// One language file.
 pub(crate) struct Language {
-    words: Parsed,
+    words: BTreeMap<String, Text>,
     locale: String,
 }
 
 impl Language {
-    /// `words`: the parsed file, whose every member is a text. `locale`: BCP 47.
-    pub(crate) fn new(words: JsValue, locale: String) -> Self {
+    /// `words`: the parsed file; one that cannot be read shows its keys. `locale`: BCP 47.
+    pub(crate) fn new(words: &JsValue, locale: String) -> Self {
+        let words = stringify(words)
+            .ok()
+            .and_then(|words| from_json(&words).ok());
         Self {
-            words: Parsed(words),
+            words: words.unwrap_or_default(),
             locale,
         }
     }
 
     /// The text of a key; the key itself shows what a language file lacks.
     pub(crate) fn word(&self, key: &'static str) -> String {
-        self.words.text(key).unwrap_or_else(|| key.to_owned())
+        match self.words.get(key) {
+            Some(Text::One(text)) => text.clone(),
+            _ => key.to_owned(),
+        }
     }
 
     /// The text of a key with its gaps filled.
@@ -69,13 +77,13 @@ impl Language {
         number: u32,
         values: &[(&str, &str)],
     ) -> String {
+        let Some(Text::Counted(forms)) = self.words.get(key) else {
+            return String::new();
+        };
         let category = PluralRules::new(&self.locale).map(|rules| rules.select(number));
-        let forms = self.words.object(key);
-        let form = forms.and_then(|forms| {
-            let form = category.ok().and_then(|category| forms.text_of(&category));
-            form.or_else(|| forms.text("other"))
-        });
-        fill(&form.unwrap_or_default(), values)
+        let form = category.ok().and_then(|category| forms.get(&category));
+        let form = form.or_else(|| forms.get("other"));
+        fill(form.map_or("", String::as_str), values)
     }
 
     /// The language's tag.

@@ -5,8 +5,8 @@
 //! document; what a screen's own elements hear goes through `markup`. Nothing here calculates money, and nothing here
 //! decides that a payment expired, failed or arrived.
 //!
-//! Every byte is downloaded by a customer on a phone, so the crate goes without serde's readers, without the
-//! formatting of floats and without a tree of views to compare (`markup`).
+//! Every byte is downloaded by a customer on a phone, so the crate goes without the formatting of floats and without a
+//! tree of views to compare (`markup`).
 //!
 //! What needs no browser is compiled and tested anywhere; the rest only for wasm32.
 
@@ -36,8 +36,6 @@ mod browser;
 mod checkout;
 #[cfg(target_arch = "wasm32")]
 mod element;
-#[cfg(target_arch = "wasm32")]
-mod json;
 #[cfg(target_arch = "wasm32")]
 mod language;
 #[cfg(target_arch = "wasm32")]

@@ -1,4 +1,46 @@
-//! Texts with gaps.
+//! Texts of a language file, and their gaps.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+
+/// A text of a language file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Text {
+    /// One text for every case.
+    One(String),
+    /// A text for each grammatical number, by its category of `Intl.PluralRules`; every language has `other`.
+    Counted(BTreeMap<String, String>),
+}
+
+/// By hand, because serde keeps a copy of whatever it reads while it tries one variant of an untagged enum after another:
+/// so many kilobytes of code that no customer needs.
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(TextVisitor)
+    }
+}
+
+struct TextVisitor;
+
+impl<'de> Visitor<'de> for TextVisitor {
+    type Value = Text;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text, or one for each grammatical number")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Text, E> {
+        Ok(Text::One(text.to_owned()))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, forms: A) -> Result<Text, A::Error> {
+        let forms = BTreeMap::deserialize(MapAccessDeserializer::new(forms))?;
+        Ok(Text::Counted(forms))
+    }
+}
 
 /// What stands before and after the one gap of `template`.
 pub fn around(template: &str) -> (&str, &str) {

@@ -1,13 +1,10 @@
 //! The current try at paying an order.
 
 use money::AmountText;
-
-use crate::fields::Reader;
-use crate::{Fields, Unreadable};
+use serde::{Deserialize, Serialize};
 
 /// One invoice of the payment service, checked by the proxy, as its customer sees it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "server", derive(serde::Serialize))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AttemptView {
     /// The service's code: `USDTTRC20`.
@@ -48,71 +45,25 @@ pub struct AttemptView {
     /// What is still missing.
     pub remaining_in_crypto: AmountText,
     /// What arrived beyond the price; absent unless `overpaid`.
-    #[cfg_attr(feature = "server", serde(skip_serializing_if = "Option::is_none"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub excess_in_crypto: Option<AmountText>,
     /// How settled the transaction is; absent before one is seen.
-    #[cfg_attr(feature = "server", serde(skip_serializing_if = "Option::is_none"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub confirmations: Option<Confirmations>,
     /// The transaction's hash; absent before one is seen.
-    #[cfg_attr(feature = "server", serde(skip_serializing_if = "Option::is_none"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub transaction_hash: Option<String>,
     /// Where the transaction can be looked at; absent in tests, whose chains no explorer knows.
-    #[cfg_attr(feature = "server", serde(skip_serializing_if = "Option::is_none"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub explorer_url: Option<String>,
 }
 
 /// `count` of `required` blocks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "server", derive(serde::Serialize))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Confirmations {
     /// Blocks so far; may exceed `required`.
     pub count: u32,
     /// Blocks that make the payment complete.
     pub required: u32,
-}
-
-impl Confirmations {
-    fn read(fields: &impl Fields) -> Result<Self, Unreadable> {
-        let read = Reader::new(fields);
-        let confirmations = Self {
-            count: read.number("count"),
-            required: read.number("required"),
-        };
-        read.end(confirmations)
-    }
-}
-
-impl AttemptView {
-    /// Reads an attempt.
-    ///
-    /// # Errors
-    /// [`Unreadable`] names the first member that is missing or not of its type.
-    pub fn read(fields: &impl Fields) -> Result<Self, Unreadable> {
-        let read = Reader::new(fields);
-        let confirmations = fields.object("confirmations");
-        let confirmations = confirmations.map(|fields| Confirmations::read(&fields));
-        let attempt = Self {
-            crypto_code: read.text("crypto_code"),
-            asset: read.text("asset"),
-            network: read.text("network"),
-            address: read.text("address"),
-            qr_string: read.text("qr_string"),
-            amount_in_crypto: read.amount("amount_in_crypto"),
-            amount_in_usd: read.amount("amount_in_usd"),
-            amount_in_local_currency: read.amount("amount_in_local_currency"),
-            local_currency_code: read.text("local_currency_code"),
-            expires_in_seconds: read.number("expires_in_seconds"),
-            lifetime_seconds: read.number("lifetime_seconds"),
-            warnings: read.texts("warnings"),
-            marked_as_paid: read.flag("marked_as_paid"),
-            received_in_crypto: read.amount("received_in_crypto"),
-            remaining_in_crypto: read.amount("remaining_in_crypto"),
-            excess_in_crypto: read.maybe_amount("excess_in_crypto"),
-            confirmations: confirmations.transpose()?,
-            transaction_hash: fields.text("transaction_hash"),
-            explorer_url: fields.text("explorer_url"),
-        };
-        read.end(attempt)
-    }
 }

@@ -1,13 +1,12 @@
 //! A declared donation, before its customer has named an amount.
 
 use money::AmountText;
+use serde::{Deserialize, Serialize};
 
-use crate::fields::Reader;
-use crate::{Environment, Fields, StoreView, Unreadable};
+use crate::{Environment, StoreView};
 
 /// What a checkout shows while it asks for the amount. Whether one fits, the proxy says when it opens the order.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "server", derive(serde::Serialize))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DonationView {
     /// Which money moves.
@@ -25,26 +24,4 @@ pub struct DonationView {
     pub max: AmountText,
     /// Amounts to offer, within the bounds; may be empty.
     pub suggested: Vec<AmountText>,
-}
-
-impl DonationView {
-    /// Reads a donation.
-    ///
-    /// # Errors
-    /// [`Unreadable`] names the first member that is missing or not of its type.
-    pub fn read(fields: &impl Fields) -> Result<Self, Unreadable> {
-        let read = Reader::new(fields);
-        let environment = read.word("environment", &Environment::ALL)?;
-        let store = StoreView::read(fields)?;
-        let donation = Self {
-            environment,
-            store,
-            title: read.text("title"),
-            currency: read.text("currency"),
-            min: read.amount("min"),
-            max: read.amount("max"),
-            suggested: read.amounts("suggested"),
-        };
-        read.end(donation)
-    }
 }

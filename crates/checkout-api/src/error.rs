@@ -1,13 +1,12 @@
 //! The closed list of refusals.
 
-use crate::fields::Reader;
-use crate::{Fields, Unreadable};
+use serde::{Deserialize, Deserializer, Serialize};
 
 macro_rules! error_codes {
     ($($(#[doc = $doc:literal])+ $name:ident = $word:literal, $status:literal;)+) => {
         /// Why the proxy refused. Machines read the code, people the message beside it.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum ErrorCode { $($(#[doc = $doc])+ $name,)+ }
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+        pub enum ErrorCode { $($(#[doc = $doc])+ #[serde(rename = $word)] $name,)+ }
 
         impl ErrorCode {
             /// Every code.
@@ -98,30 +97,31 @@ error_codes! {
     ServiceUnavailable = "service_unavailable", 503;
 }
 
+/// Body of every refusal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refusal {
+    /// Why the request was refused.
+    pub error: ErrorBody,
+}
+
 /// The member `error` of every refusal.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorBody {
     /// The code; `None` for one that this page does not know.
+    #[serde(deserialize_with = "known_code")]
     pub code: Option<ErrorCode>,
     /// One or two sentences for people.
     pub message: String,
+    /// The member or parameter at fault; absent when it is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub field: Option<String>,
     /// What to quote when asking for help.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
 }
 
-impl ErrorBody {
-    /// Reads a refusal from the whole body.
-    ///
-    /// # Errors
-    /// [`Unreadable`] when it is not one.
-    pub fn read(fields: &impl Fields) -> Result<Self, Unreadable> {
-        let error = fields.object("error").ok_or(Unreadable("error"))?;
-        let read = Reader::new(&error);
-        let body = Self {
-            code: ErrorCode::parse(&read.text("code")),
-            message: read.text("message"),
-            request_id: error.text("request_id"),
-        };
-        read.end(body)
-    }
+/// A page that is older than its proxy reads a new code as none, and shows the message beside it.
+fn known_code<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<ErrorCode>, D::Error> {
+    let word = String::deserialize(deserializer)?;
+    Ok(ErrorCode::parse(&word))
 }

@@ -1,14 +1,15 @@
 //! All that a checkout shows of one order.
 
-use money::AmountText;
+use std::collections::BTreeMap;
 
-use crate::fields::Reader;
-use crate::{AttemptView, Fields, Status, ThemeTokens, Unreadable};
+use money::AmountText;
+use serde::{Deserialize, Serialize};
+
+use crate::{AttemptView, Status};
 
 /// Which money moves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "server", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "server", serde(rename_all = "snake_case"))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Environment {
     /// Test networks and the sandbox: worthless coins.
@@ -18,10 +19,6 @@ pub enum Environment {
 }
 
 impl Environment {
-    /// Every environment and its word on the wire.
-    pub const ALL: [(Self, &'static str); 2] =
-        [(Self::Test, "test"), (Self::Production, "production")];
-
     /// The word on the wire and in the configuration.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -32,9 +29,8 @@ impl Environment {
 }
 
 /// Who shows the customer how to pay.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "server", derive(serde::Serialize))]
-#[cfg_attr(feature = "server", serde(rename_all = "snake_case"))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Flow {
     /// This checkout: an asset is chosen here, and its address shown.
@@ -43,15 +39,9 @@ pub enum Flow {
     Hosted,
 }
 
-impl Flow {
-    /// Every flow and its word on the wire.
-    pub const ALL: [(Self, &'static str); 2] = [(Self::Custom, "custom"), (Self::Hosted, "hosted")];
-}
-
 /// A payment that came late to an order which is paid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "server", derive(serde::Serialize))]
-#[cfg_attr(feature = "server", serde(rename_all = "snake_case"))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum LatePayment {
     /// It paid the order, although it was first seen after its invoice had run out.
@@ -61,14 +51,12 @@ pub enum LatePayment {
 }
 
 impl LatePayment {
-    /// Every kind with its word.
-    pub const ALL: [(Self, &'static str); 2] =
-        [(Self::Counted, "counted"), (Self::Second, "second")];
+    /// Every kind.
+    pub const ALL: [Self; 2] = [Self::Counted, Self::Second];
 }
 
 /// One order, whole: the widget is a function of this.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "server", derive(serde::Serialize))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OrderView {
     /// `ord_` and 32 hexadecimal digits. A public handle: it opens nothing.
@@ -92,28 +80,28 @@ pub struct OrderView {
     /// Who shows the customer how to pay.
     pub flow: Flow,
     /// The payment service's page, where a hosted order is paid; absent while there is no session to go to.
-    #[cfg_attr(feature = "server", serde(skip_serializing_if = "Option::is_none"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub payment_process_url: Option<String>,
     /// The service says something against a payment that was credited. The order stays paid; the shop has been told.
     pub reverted: bool,
     /// What came late to a paid order; absent when nothing did.
-    #[cfg_attr(feature = "server", serde(skip_serializing_if = "Option::is_none"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub late_payment: Option<LatePayment>,
     /// The current try at paying it; absent while `open`, once blocked, and for a hosted order.
-    #[cfg_attr(feature = "server", serde(skip_serializing_if = "Option::is_none"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub attempt: Option<AttemptView>,
     /// Where the customer goes afterwards; carries the order's id and no status.
-    #[cfg_attr(feature = "server", serde(skip_serializing_if = "Option::is_none"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub return_url: Option<String>,
     /// Whether another invoice can be opened for this order now.
     pub can_open_attempt: bool,
     /// The payment service cannot be reached at present: what is shown is of `as_of`, and watching goes on.
     pub delayed: bool,
     /// When to ask again, in seconds; absent once nothing can change any more.
-    #[cfg_attr(feature = "server", serde(skip_serializing_if = "Option::is_none"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub next_poll_seconds: Option<u32>,
     /// Seconds since the payment service was last heard about this attempt; absent before the first answer.
-    #[cfg_attr(feature = "server", serde(skip_serializing_if = "Option::is_none"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub checked_seconds_ago: Option<u32>,
     /// When this was true: RFC 3339, UTC.
     #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
@@ -121,8 +109,7 @@ pub struct OrderView {
 }
 
 /// The store as its customer sees it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "server", derive(serde::Serialize))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StoreView {
     /// The store's id in the proxy's configuration.
@@ -130,74 +117,15 @@ pub struct StoreView {
     /// The shop's name.
     pub name: String,
     /// Where a customer gets help: `https:` or `mailto:`.
-    #[cfg_attr(feature = "server", serde(skip_serializing_if = "Option::is_none"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub support_url: Option<String>,
     /// The store's theme: `auto`, `light`, `dark`, `contrast`, `paper`, `midnight` or `sorbet`.
     pub theme: String,
-    /// What the store wishes otherwise than its theme has it; absent when that is nothing.
-    #[cfg_attr(
-        feature = "server",
-        serde(skip_serializing_if = "ThemeTokens::is_empty")
-    )]
+    /// What differs from the theme: CSS values by the names of the tokens; absent when nothing does.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[cfg_attr(
         feature = "schema",
-        schemars(with = "Option<std::collections::BTreeMap<String, String>>")
+        schemars(with = "Option<BTreeMap<String, String>>")
     )]
-    pub theme_tokens: ThemeTokens,
-}
-
-impl StoreView {
-    pub(crate) fn read(fields: &impl Fields) -> Result<Self, Unreadable> {
-        let fields = fields.object("store").ok_or(Unreadable("store"))?;
-        let read = Reader::new(&fields);
-        let store = Self {
-            id: read.text("id"),
-            name: read.text("name"),
-            support_url: fields.text("support_url"),
-            theme: read.text("theme"),
-            theme_tokens: ThemeTokens::read(&fields),
-        };
-        read.end(store)
-    }
-}
-
-impl OrderView {
-    /// Reads an order.
-    ///
-    /// # Errors
-    /// [`Unreadable`] names the first member that is missing or not of its type.
-    pub fn read(fields: &impl Fields) -> Result<Self, Unreadable> {
-        let read = Reader::new(fields);
-        let environment = read.word("environment", &Environment::ALL)?;
-        let status = read.word("status", &Status::ALL)?;
-        let flow = read.word("flow", &Flow::ALL)?;
-        let late_payment = read.maybe_word("late_payment", &LatePayment::ALL)?;
-        let attempt = fields.object("attempt");
-        let attempt = attempt
-            .map(|fields| AttemptView::read(&fields))
-            .transpose()?;
-        let store = StoreView::read(fields)?;
-        let order = Self {
-            id: read.text("id"),
-            version: read.number("version"),
-            environment,
-            store,
-            title: read.text("title"),
-            amount: read.amount("amount"),
-            currency: read.text("currency"),
-            status,
-            flow,
-            payment_process_url: fields.text("payment_process_url"),
-            reverted: read.flag("reverted"),
-            late_payment,
-            attempt,
-            return_url: fields.text("return_url"),
-            can_open_attempt: read.flag("can_open_attempt"),
-            delayed: read.flag("delayed"),
-            next_poll_seconds: fields.number("next_poll_seconds"),
-            checked_seconds_ago: fields.number("checked_seconds_ago"),
-            as_of: read.text("as_of"),
-        };
-        read.end(order)
-    }
+    pub theme_tokens: BTreeMap<String, String>,
 }

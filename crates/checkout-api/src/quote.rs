@@ -1,13 +1,10 @@
 //! What an order costs in one asset now.
 
 use money::AmountText;
-
-use crate::fields::Reader;
-use crate::{Fields, Unreadable};
+use serde::{Deserialize, Serialize};
 
 /// One line of the asset choice.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "server", derive(serde::Serialize))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Quote {
     /// The service's code: `USDTTRC20`.
@@ -21,21 +18,21 @@ pub struct Quote {
     /// The network: `Tron`; empty for an asset that Florin does not know.
     pub network: String,
     /// What to send; absent when the service gave no usable price.
-    #[cfg_attr(feature = "server", serde(skip_serializing_if = "Option::is_none"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub amount_in_crypto: Option<AmountText>,
     /// The same in US dollars; absent with `amount_in_crypto`.
-    #[cfg_attr(feature = "server", serde(skip_serializing_if = "Option::is_none"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub amount_in_usd: Option<AmountText>,
     /// The least that can be sent, in the asset; absent when the service states none.
-    #[cfg_attr(feature = "server", serde(skip_serializing_if = "Option::is_none"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub min: Option<AmountText>,
     /// The most that can be sent, in the asset; absent when the service states none.
-    #[cfg_attr(feature = "server", serde(skip_serializing_if = "Option::is_none"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub max: Option<AmountText>,
     /// Whether it can be chosen.
     pub available: bool,
     /// Why it cannot be chosen; present exactly when `available` is false.
-    #[cfg_attr(feature = "server", serde(skip_serializing_if = "Option::is_none"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<Unavailable>,
     /// Handed back with the choice: it pins the price that was shown. The service gives it out: 1 to 128 visible ASCII
     /// characters.
@@ -47,12 +44,8 @@ pub struct Quote {
 }
 
 /// Why an asset cannot be chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(
-    feature = "server",
-    derive(serde::Serialize),
-    serde(rename_all = "snake_case")
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Unavailable {
     /// The price is less than the asset's minimum.
@@ -66,37 +59,11 @@ pub enum Unavailable {
 }
 
 impl Unavailable {
-    /// Every reason with its word.
-    pub const ALL: [(Self, &'static str); 4] = [
-        (Self::BelowMinimum, "below_minimum"),
-        (Self::AboveMaximum, "above_maximum"),
-        (Self::NotPriced, "not_priced"),
-        (Self::UnknownAsset, "unknown_asset"),
+    /// Every reason.
+    pub const ALL: [Self; 4] = [
+        Self::BelowMinimum,
+        Self::AboveMaximum,
+        Self::NotPriced,
+        Self::UnknownAsset,
     ];
-}
-
-impl Quote {
-    /// Reads a quote.
-    ///
-    /// # Errors
-    /// [`Unreadable`] names the first member that is missing or not of its type.
-    pub fn read(fields: &impl Fields) -> Result<Self, Unreadable> {
-        let read = Reader::new(fields);
-        let reason = read.maybe_word("reason", &Unavailable::ALL)?;
-        let quote = Self {
-            crypto_code: read.text("crypto_code"),
-            asset: read.text("asset"),
-            asset_name: read.text("asset_name"),
-            network: read.text("network"),
-            amount_in_crypto: read.maybe_amount("amount_in_crypto"),
-            amount_in_usd: read.maybe_amount("amount_in_usd"),
-            min: read.maybe_amount("min"),
-            max: read.maybe_amount("max"),
-            available: read.flag("available"),
-            reason,
-            quote_id: read.text("quote_id"),
-            valid_for_seconds: read.number("valid_for_seconds"),
-        };
-        read.end(quote)
-    }
 }

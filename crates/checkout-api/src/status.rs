@@ -1,14 +1,12 @@
 //! Where an order stands, as its customer sees it.
 
+use serde::{Deserialize, Serialize};
+
 /// The life of an order: `open → awaiting_payment → checking → processing →` one of the ends.
 ///
 /// Only the server says so: a browser never concludes that a payment expired, failed or arrived.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(
-    feature = "server",
-    derive(serde::Serialize),
-    serde(rename_all = "snake_case")
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Status {
     /// Nothing chosen yet: the customer picks an asset.

@@ -1,71 +1,43 @@
-//! Both directions of the contract against each other; run with the feature `server`.
-#![cfg(feature = "server")]
+//! The contract as it is on the wire: what the proxy writes, to the letter, and what is read from others.
 
 mod gallery;
 
+use std::collections::BTreeMap;
+
 use money::AmountText;
-use serde_json::Value;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
 
 use super::*;
-
-impl Fields for Value {
-    fn text(&self, key: &'static str) -> Option<String> {
-        self.get(key)?.as_str().map(str::to_owned)
-    }
-    fn number(&self, key: &'static str) -> Option<u32> {
-        self.get(key)?.as_u64()?.try_into().ok()
-    }
-    fn flag(&self, key: &'static str) -> Option<bool> {
-        self.get(key)?.as_bool()
-    }
-    fn object(&self, key: &'static str) -> Option<Self> {
-        self.get(key).filter(|value| value.is_object()).cloned()
-    }
-    fn texts(&self, key: &'static str) -> Option<Vec<String>> {
-        self.get(key)?
-            .as_array()?
-            .iter()
-            .map(|text| text.as_str().map(str::to_owned))
-            .collect()
-    }
-}
 
 fn amount(text: &str) -> AmountText {
     AmountText::parse(text).unwrap()
 }
 
-fn order(attempt: Option<AttemptView>) -> OrderView {
-    OrderView {
-        id: "ord_00112233445566778899aabbccddeeff".into(),
-        version: 7,
-        environment: Environment::Test,
-        store: StoreView {
-            id: "demo".into(),
-            name: "Demo \"shop\" <b>".into(),
-            support_url: Some("mailto:help@shop.example".into()),
-            theme: "paper".into(),
-            theme_tokens: ThemeTokens(vec![("accent", "#0b6e52".into()), ("radius", "0px".into())]),
-        },
-        title: "An e-book".into(),
-        amount: amount("19.90"),
-        currency: "USD".into(),
-        status: Status::AwaitingPayment,
-        flow: Flow::Custom,
-        payment_process_url: None,
-        reverted: false,
-        late_payment: None,
-        attempt,
-        return_url: None,
-        can_open_attempt: true,
-        delayed: false,
-        next_poll_seconds: Some(3),
-        checked_seconds_ago: None,
-        as_of: "2026-11-21T09:00:00Z".into(),
-    }
+fn read<T: DeserializeOwned>(json: &Value) -> Result<T, String> {
+    from_json(&json.to_string()).map_err(|error| error.to_string())
 }
 
-fn attempt() -> AttemptView {
-    AttemptView {
+fn written(value: &impl Serialize) -> Value {
+    serde_json::to_value(value).unwrap()
+}
+
+/// The value is written as this JSON and read from it, and from the same with a member that is not known here.
+#[track_caller]
+fn is_on_the_wire<T>(value: &T, json: &Value)
+where
+    T: Serialize + DeserializeOwned + PartialEq + core::fmt::Debug,
+{
+    assert_eq!(written(value), *json);
+    assert_eq!(read::<T>(json).as_ref(), Ok(value));
+    let mut newer = json.clone();
+    newer["a_member_of_tomorrow"] = json!({ "of": ["any", "shape"] });
+    assert_eq!(read::<T>(&newer).as_ref(), Ok(value));
+}
+
+fn attempt() -> (AttemptView, Value) {
+    let attempt = AttemptView {
         crypto_code: "BTC".into(),
         asset: "BTC".into(),
         network: "Bitcoin".into(),
@@ -88,40 +60,136 @@ fn attempt() -> AttemptView {
         }),
         transaction_hash: None,
         explorer_url: None,
-    }
+    };
+    let json = json!({
+        "crypto_code": "BTC",
+        "asset": "BTC",
+        "network": "Bitcoin",
+        "address": "tb1q",
+        "qr_string": "bitcoin:tb1q?amount=0.00030973",
+        "amount_in_crypto": "0.00030973",
+        "amount_in_usd": "19.90",
+        "amount_in_local_currency": "19.90",
+        "local_currency_code": "USD",
+        "expires_in_seconds": 899,
+        "lifetime_seconds": 900,
+        "warnings": ["Send only BTC."],
+        "marked_as_paid": false,
+        "received_in_crypto": "0",
+        "remaining_in_crypto": "0.00030973",
+        "confirmations": { "count": 1, "required": 3 },
+    });
+    (attempt, json)
+}
+
+fn store() -> (StoreView, Value) {
+    let tokens = [("accent", "#0b6e52"), ("radius", "0px")];
+    let store = StoreView {
+        id: "demo".into(),
+        name: "Demo \"shop\" <b>".into(),
+        support_url: Some("mailto:help@shop.example".into()),
+        theme: "paper".into(),
+        theme_tokens: tokens
+            .map(|(name, value)| (name.into(), value.into()))
+            .into(),
+    };
+    let json = json!({
+        "id": "demo",
+        "name": "Demo \"shop\" <b>",
+        "support_url": "mailto:help@shop.example",
+        "theme": "paper",
+        "theme_tokens": { "accent": "#0b6e52", "radius": "0px" },
+    });
+    (store, json)
+}
+
+fn order() -> (OrderView, Value) {
+    let (store, store_json) = store();
+    let order = OrderView {
+        id: "ord_00112233445566778899aabbccddeeff".into(),
+        version: 7,
+        environment: Environment::Test,
+        store,
+        title: "An e-book".into(),
+        amount: amount("19.90"),
+        currency: "USD".into(),
+        status: Status::AwaitingPayment,
+        flow: Flow::Custom,
+        payment_process_url: None,
+        reverted: false,
+        late_payment: None,
+        attempt: None,
+        return_url: None,
+        can_open_attempt: true,
+        delayed: false,
+        next_poll_seconds: Some(3),
+        checked_seconds_ago: None,
+        as_of: "2026-11-21T09:00:00Z".into(),
+    };
+    let json = json!({
+        "id": "ord_00112233445566778899aabbccddeeff",
+        "version": 7,
+        "environment": "test",
+        "store": store_json,
+        "title": "An e-book",
+        "amount": "19.90",
+        "currency": "USD",
+        "status": "awaiting_payment",
+        "flow": "custom",
+        "reverted": false,
+        "can_open_attempt": true,
+        "delayed": false,
+        "next_poll_seconds": 3,
+        "as_of": "2026-11-21T09:00:00Z",
+    });
+    (order, json)
 }
 
 #[test]
-fn the_browser_reads_what_the_proxy_writes() {
-    for view in [order(None), order(Some(attempt()))] {
-        let json = serde_json::to_value(&view).unwrap();
-        assert_eq!(OrderView::read(&json), Ok(view.clone()));
-        let opened = Opened {
-            client_token: "t".into(),
-            order: view,
-        };
-        assert_eq!(
-            Opened::read(&serde_json::to_value(&opened).unwrap()),
-            Ok(opened)
-        );
-    }
+fn an_order_is_on_the_wire_with_what_it_has() {
+    let (mut view, mut json) = order();
+    is_on_the_wire(&view, &json);
+    let (attempt, attempt_json) = attempt();
+    view.attempt = Some(AttemptView {
+        excess_in_crypto: Some(amount("0.1")),
+        transaction_hash: Some("ab".into()),
+        explorer_url: Some("https://explorer.example/ab".into()),
+        ..attempt
+    });
+    json["attempt"] = attempt_json;
+    json["attempt"]["excess_in_crypto"] = "0.1".into();
+    json["attempt"]["transaction_hash"] = "ab".into();
+    json["attempt"]["explorer_url"] = "https://explorer.example/ab".into();
+    view.environment = Environment::Production;
+    json["environment"] = "production".into();
+    view.flow = Flow::Hosted;
+    json["flow"] = "hosted".into();
+    view.payment_process_url = Some("https://pay.example/?id=1".into());
+    json["payment_process_url"] = "https://pay.example/?id=1".into();
+    view.return_url = Some("https://shop.example/".into());
+    json["return_url"] = "https://shop.example/".into();
+    view.checked_seconds_ago = Some(4);
+    json["checked_seconds_ago"] = 4.into();
+    is_on_the_wire(&view, &json);
+    let opened = Opened {
+        client_token: "t".into(),
+        order: view,
+    };
+    is_on_the_wire(&opened, &json!({ "client_token": "t", "order": json }));
 }
 
 #[test]
-fn what_came_late_survives_the_wire_by_its_word() {
-    let mut view = order(None);
-    for (kind, word) in LatePayment::ALL {
-        view.late_payment = Some(kind);
-        let mut json = serde_json::to_value(&view).unwrap();
-        assert_eq!(json["late_payment"], word);
-        assert_eq!(OrderView::read(&json), Ok(view.clone()));
-        json["late_payment"] = "third".into();
-        assert_eq!(OrderView::read(&json), Err(Unreadable("late_payment")));
-    }
+fn a_store_without_tokens_of_its_own_has_no_such_member() {
+    let (mut store, mut json) = store();
+    store.theme_tokens = BTreeMap::new();
+    store.support_url = None;
+    json.as_object_mut().unwrap().remove("theme_tokens");
+    json.as_object_mut().unwrap().remove("support_url");
+    is_on_the_wire(&store, &json);
 }
 
 #[test]
-fn a_quote_survives_the_wire_with_and_without_a_price() {
+fn a_quote_is_on_the_wire_with_and_without_a_price() {
     let mut quote = Quote {
         crypto_code: "USDTTRC20".into(),
         asset: "USDT".into(),
@@ -130,84 +198,182 @@ fn a_quote_survives_the_wire_with_and_without_a_price() {
         amount_in_crypto: Some(amount("19.900000")),
         amount_in_usd: Some(amount("19.90")),
         min: Some(amount("10")),
-        max: None,
+        max: Some(amount("5000")),
         available: true,
         reason: None,
         quote_id: "c1".into(),
         valid_for_seconds: 60,
     };
-    assert_eq!(
-        Quote::read(&serde_json::to_value(&quote).unwrap()),
-        Ok(quote.clone())
-    );
+    let mut json = json!({
+        "crypto_code": "USDTTRC20",
+        "asset": "USDT",
+        "asset_name": "Tether",
+        "network": "Tron",
+        "amount_in_crypto": "19.900000",
+        "amount_in_usd": "19.90",
+        "min": "10",
+        "max": "5000",
+        "available": true,
+        "quote_id": "c1",
+        "valid_for_seconds": 60,
+    });
+    is_on_the_wire(&quote, &json);
     quote.available = false;
+    json["available"] = false.into();
     quote.amount_in_crypto = None;
-    for (reason, word) in Unavailable::ALL {
+    json.as_object_mut().unwrap().remove("amount_in_crypto");
+    let words = [
+        "below_minimum",
+        "above_maximum",
+        "not_priced",
+        "unknown_asset",
+    ];
+    for (reason, word) in Unavailable::ALL.into_iter().zip(words) {
         quote.reason = Some(reason);
-        let json = serde_json::to_value(&quote).unwrap();
-        assert_eq!(json["reason"], word);
-        assert_eq!(Quote::read(&json), Ok(quote.clone()));
+        json["reason"] = word.into();
+        is_on_the_wire(&quote, &json);
     }
 }
 
 #[test]
-fn a_donation_survives_the_wire_with_every_suggestion() {
-    let mut view = DonationView {
+fn a_donation_is_on_the_wire_with_every_suggestion() {
+    let (store, store_json) = store();
+    let view = DonationView {
         environment: Environment::Test,
-        store: order(None).store,
+        store,
         title: "A coffee".into(),
         currency: "USD".into(),
         min: amount("2.00"),
         max: amount("500.00"),
         suggested: vec![amount("3.00"), amount("10.00")],
     };
-    let json = serde_json::to_value(&view).unwrap();
-    assert_eq!(DonationView::read(&json), Ok(view.clone()));
-    view.suggested.clear();
-    let mut json = serde_json::to_value(&view).unwrap();
-    assert_eq!(DonationView::read(&json), Ok(view));
-    json["suggested"] = serde_json::json!(["3.00", "much"]);
-    assert_eq!(DonationView::read(&json), Err(Unreadable("suggested")));
+    let mut json = json!({
+        "environment": "test",
+        "store": store_json,
+        "title": "A coffee",
+        "currency": "USD",
+        "min": "2.00",
+        "max": "500.00",
+        "suggested": ["3.00", "10.00"],
+    });
+    is_on_the_wire(&view, &json);
+    json["suggested"] = json!(["3.00", "much"]);
+    assert!(
+        read::<DonationView>(&json)
+            .unwrap_err()
+            .contains("\"much\" is not an amount")
+    );
 }
 
 #[test]
-fn the_proxy_reads_what_the_browser_writes() {
-    for door in [
-        Door::Product {
-            store: "demo\"\n\\\u{1f}".into(),
-            product: "é\u{202e}<".into(),
-            quantity: Some(2),
+fn a_receipt_is_on_the_wire_with_what_is_known() {
+    let receipt = Receipt {
+        iss: "https://pay.shop.example".into(),
+        environment: Environment::Production,
+        store: "demo".into(),
+        store_name: "Demo shop".into(),
+        order_id: "ord_00112233445566778899aabbccddeeff".into(),
+        reference: "cart-1234".into(),
+        title: "Two mugs".into(),
+        amount: "42.00".into(),
+        currency: "USD".into(),
+        paid_at: "2026-11-21T12:00:00Z".into(),
+        crypto_code: None,
+        asset: None,
+        network: None,
+        received_in_crypto: "0.00042".into(),
+        address: Some("bc1q".into()),
+        transaction_hash: None,
+    };
+    let signed = SignedReceipt {
+        receipt,
+        token: None,
+        code: Some("B9D5M".into()),
+    };
+    let json = json!({
+        "receipt": {
+            "iss": "https://pay.shop.example",
+            "environment": "production",
+            "store": "demo",
+            "store_name": "Demo shop",
+            "order_id": "ord_00112233445566778899aabbccddeeff",
+            "reference": "cart-1234",
+            "title": "Two mugs",
+            "amount": "42.00",
+            "currency": "USD",
+            "paid_at": "2026-11-21T12:00:00Z",
+            "received_in_crypto": "0.00042",
+            "address": "bc1q",
         },
-        Door::Donation {
-            store: "demo".into(),
-            donation: "coffee".into(),
-            amount: amount("3.50"),
-        },
-        Door::OrderToken {
-            order_token: "e30.e30.e30".into(),
-        },
+        "code": "B9D5M",
+    });
+    is_on_the_wire(&signed, &json);
+}
+
+#[test]
+fn requests_are_read_as_they_are_written() {
+    let text = "demo\"\n\\\u{1f}é\u{202e}<";
+    let product = Door::Product {
+        store: text.into(),
+        product: "ebook".into(),
+        quantity: Some(2),
+    };
+    let one = Door::Product {
+        store: "demo".into(),
+        product: "ebook".into(),
+        quantity: None,
+    };
+    let donation = Door::Donation {
+        store: "demo".into(),
+        donation: "coffee".into(),
+        amount: amount("3.50"),
+    };
+    let token = Door::OrderToken {
+        order_token: "e30.e30.e30".into(),
+    };
+    for (door, json) in [
+        (
+            product,
+            json!({ "store": text, "product": "ebook", "quantity": 2 }),
+        ),
+        (one, json!({ "store": "demo", "product": "ebook" })),
+        (
+            donation,
+            json!({ "store": "demo", "donation": "coffee", "amount": "3.50" }),
+        ),
+        (token, json!({ "order_token": "e30.e30.e30" })),
     ] {
-        assert_eq!(serde_json::from_str::<Door>(&door.to_json()).unwrap(), door);
+        assert_eq!(written(&door), json);
+        // The proxy reads what a browser sent to the letter.
+        assert_eq!(serde_json::from_value::<Door>(json).unwrap(), door);
     }
     let open = OpenAttempt {
         crypto_code: "BTC".into(),
         quote_id: "c1".into(),
     };
-    assert_eq!(
-        serde_json::from_str::<OpenAttempt>(&open.to_json()).unwrap(),
-        open
-    );
-    for paid in [
-        MarkPaid { email: None },
-        MarkPaid {
-            email: Some("a@b.example".into()),
-        },
+    let json = json!({ "crypto_code": "BTC", "quote_id": "c1" });
+    assert_eq!(written(&open), json);
+    assert_eq!(read(&json), Ok(open));
+    let email = || Some("a@b.example".to_owned());
+    for (paid, json) in [
+        (MarkPaid { email: None }, json!({})),
+        (
+            MarkPaid { email: email() },
+            json!({ "email": "a@b.example" }),
+        ),
     ] {
-        assert_eq!(
-            serde_json::from_str::<MarkPaid>(&paid.to_json()).unwrap(),
-            paid
-        );
+        assert_eq!(written(&paid), json);
+        assert_eq!(read(&json), Ok(paid));
     }
+}
+
+#[test]
+fn a_request_with_an_unknown_member_is_refused_by_its_name() {
+    let json = json!({ "crypto_code": "BTC", "quote_id": "c1", "amount": "0.01" });
+    let refused = read::<OpenAttempt>(&json).unwrap_err();
+    assert!(refused.starts_with("unknown field `amount`"), "{refused}");
+    let refused = read::<MarkPaid>(&json!({ "mail": "a@b.example" })).unwrap_err();
+    assert!(refused.starts_with("unknown field `mail`"), "{refused}");
 }
 
 #[track_caller]
@@ -260,59 +426,85 @@ fn an_order_is_opened_by_exactly_one_door() {
 }
 
 #[test]
-fn a_missing_member_is_named() {
-    let mut json = serde_json::to_value(order(Some(attempt()))).unwrap();
-    json["attempt"]["address"] = Value::Null;
-    assert_eq!(OrderView::read(&json), Err(Unreadable("address")));
-    json["status"] = "delighted".into();
-    assert_eq!(OrderView::read(&json), Err(Unreadable("status")));
-}
-
-#[test]
-fn what_is_no_amount_is_named() {
-    let whole = serde_json::to_value(order(Some(attempt()))).unwrap();
-    for (of_attempt, member) in [
-        (false, "amount"),
-        (true, "remaining_in_crypto"),
-        (true, "excess_in_crypto"),
+fn what_is_missing_or_of_another_type_is_named() {
+    let (_, mut json) = order();
+    json["attempt"] = attempt().1;
+    let whole = json.clone();
+    json["attempt"].as_object_mut().unwrap().remove("address");
+    let refused = read::<OrderView>(&json).unwrap_err();
+    assert!(refused.starts_with("missing field `address`"), "{refused}");
+    for member in [
+        "/amount",
+        "/attempt/remaining_in_crypto",
+        "/attempt/excess_in_crypto",
     ] {
         let mut json = whole.clone();
-        let place = if of_attempt {
-            &mut json["attempt"]
-        } else {
-            &mut json
-        };
-        place[member] = "19,90".into();
-        assert_eq!(OrderView::read(&json), Err(Unreadable(member)));
-    }
-}
-
-#[test]
-fn of_several_members_the_first_is_named() {
-    let mut json = serde_json::to_value(attempt()).unwrap();
-    json["warnings"] = Value::Null;
-    json["network"] = Value::Null;
-    assert_eq!(AttemptView::read(&json), Err(Unreadable("network")));
-}
-
-#[test]
-fn every_status_is_written_as_its_word() {
-    for (status, word) in Status::ALL {
-        assert_eq!(serde_json::to_value(status).unwrap(), word);
-        assert_eq!(status.as_str(), word);
-    }
-}
-
-#[test]
-fn a_refusal_is_read_with_its_code() {
-    for code in ErrorCode::ALL {
-        let json = serde_json::json!({"error": {"code": code.as_str(), "message": "m", "request_id": "r"}});
-        let body = ErrorBody::read(&json).unwrap();
-        assert_eq!(
-            (body.code, body.request_id.as_deref()),
-            (Some(*code), Some("r"))
+        json["attempt"]["excess_in_crypto"] = "0".into();
+        *json.pointer_mut(member).unwrap() = "19,90".into();
+        let refused = read::<OrderView>(&json).unwrap_err();
+        assert!(
+            refused.starts_with("\"19,90\" is not an amount"),
+            "{member}: {refused}"
         );
     }
-    let json = serde_json::json!({"error": {"code": "later", "message": "m"}});
-    assert_eq!(ErrorBody::read(&json).unwrap().code, None);
+}
+
+#[test]
+fn every_word_of_a_closed_list_is_the_contracts() {
+    for (status, word) in Status::ALL {
+        assert_eq!(written(&status), word);
+        assert_eq!(read::<Status>(&word.into()), Ok(status));
+        assert_eq!(status.as_str(), word);
+    }
+    for (kind, word) in LatePayment::ALL.into_iter().zip(["counted", "second"]) {
+        assert_eq!(written(&kind), word);
+        assert_eq!(read::<LatePayment>(&word.into()), Ok(kind));
+    }
+}
+
+/// A page that is older than its proxy shows nothing rather than a screen that is not the order's.
+#[test]
+fn a_word_that_is_not_on_its_list_is_refused() {
+    for member in ["status", "flow", "environment", "late_payment"] {
+        let (_, mut json) = order();
+        json[member] = "delighted".into();
+        let refused = read::<OrderView>(&json).unwrap_err();
+        assert!(
+            refused.starts_with("unknown variant `delighted`"),
+            "{refused}"
+        );
+    }
+}
+
+#[test]
+fn texts_are_read_without_what_a_browser_obeys() {
+    let (_, mut json) = order();
+    json["attempt"] = attempt().1;
+    json["title"] = "E\u{202e}kooB\n 0".into();
+    json["store"]["name"] = "Shop\u{2066}\u{7f}".into();
+    json["attempt"]["warnings"] = json!(["Send\u{0} only\u{202d} BTC."]);
+    let read: OrderView = read(&json).unwrap();
+    assert_eq!(read.title, "EkooB 0");
+    assert_eq!(read.store.name, "Shop");
+    assert_eq!(read.attempt.unwrap().warnings, ["Send only BTC."]);
+}
+
+#[test]
+fn a_refusal_is_on_the_wire_with_its_code() {
+    for code in ErrorCode::ALL {
+        let error = ErrorBody {
+            code: Some(*code),
+            message: "m".into(),
+            field: Some("email".into()),
+            request_id: Some("r".into()),
+        };
+        let json = json!({ "error": {
+            "code": code.as_str(), "message": "m", "field": "email", "request_id": "r",
+        }});
+        is_on_the_wire(&Refusal { error }, &json);
+    }
+    let json = json!({ "error": { "code": "later", "message": "m" } });
+    let refusal: Refusal = read(&json).unwrap();
+    assert_eq!(refusal.error.code, None);
+    assert_eq!(refusal.error.request_id, None);
 }

@@ -31,11 +31,6 @@ impl AmountText {
         Ok(Self(text.to_owned()))
     }
 
-    /// The same, for whoever has no use for the reason.
-    pub fn accept(text: String) -> Option<Self> {
-        check(&text).is_ok().then_some(Self(text))
-    }
-
     /// The text itself.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -46,13 +41,6 @@ impl AmountText {
         self.0
             .split_once('.')
             .map_or(0, |(_, fraction)| fraction.len())
-    }
-}
-
-/// Nothing: `0`.
-impl Default for AmountText {
-    fn default() -> Self {
-        Self(String::from("0"))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The checks of a store's theme.
 
-use checkout_api::{THEMES, ThemeTokens};
+use checkout_api::THEMES;
 use money::Amount;
 
 use super::check::Findings;
@@ -16,7 +16,7 @@ pub(super) fn theme(
     findings: &mut Findings,
     store: &str,
     table: ThemeTable,
-) -> (String, ThemeTokens) {
+) -> (String, Vec<(&'static str, String)>) {
     let key = |name: &str| format!("store.{store}.theme.{name}");
     let preset = table.preset.unwrap_or_else(|| "auto".into());
     if !THEMES.contains(&preset.as_str()) {
@@ -43,7 +43,7 @@ pub(super) fn theme(
         let key = key(&name.replace('-', "_"));
         found.extend(findings.take(&key, check(&value).map(|()| (name, value))));
     }
-    (preset, ThemeTokens(found))
+    (preset, found)
 }
 
 /// `#0b6e52`, or one for each colour scheme.

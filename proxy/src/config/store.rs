@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use checkout_api::ThemeTokens;
 use ledger::{EndpointHash, StoreId};
 use money::{Amount, Currency};
 use secrecy::SecretString;
@@ -42,8 +41,8 @@ pub struct Store {
     pub webhook: Option<Webhook>,
     /// Its theme, by name.
     pub theme: String,
-    /// What is otherwise than the theme has it.
-    pub theme_tokens: ThemeTokens,
+    /// What differs from the theme: CSS values by the names in [`checkout_api::TOKENS`].
+    pub theme_tokens: Vec<(&'static str, String)>,
     /// What it sells.
     pub products: Vec<Product>,
     /// What it takes donations for.

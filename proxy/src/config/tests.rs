@@ -445,7 +445,7 @@ fn a_theme_has_a_name_and_values_that_are_what_they_should_be() {
                  font = \"'Iowan Old Style', Georgia, serif\", density = \"0.8\" }";
     let store = &loaded(&dressed(theme), &[]).unwrap().stores[0];
     assert_eq!(store.theme, "paper");
-    let tokens: Vec<&str> = store.theme_tokens.0.iter().map(|(name, _)| *name).collect();
+    let tokens: Vec<&str> = store.theme_tokens.iter().map(|(name, _)| *name).collect();
     assert_eq!(
         tokens,
         ["accent", "on-accent", "ink", "radius", "font", "density"]

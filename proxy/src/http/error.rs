@@ -4,7 +4,7 @@ use axum::Json;
 use axum::http::header::RETRY_AFTER;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use checkout_api::ErrorCode;
+use checkout_api::{ErrorBody, ErrorCode, Refusal};
 use ledger::LedgerError;
 use serde_json::Value;
 use service_api::ServiceError;
@@ -79,19 +79,18 @@ impl ApiError {
 
     /// The answer, which people can quote by its request id.
     pub(crate) fn answer(&self, request_id: &str) -> Response {
-        let mut error = serde_json::json!({
-            "code": self.code.as_str(),
-            "message": self.message,
-            "request_id": request_id,
-        });
-        if let Some(field) = &self.field {
-            error["field"] = field.as_str().into();
-        }
+        let error = ErrorBody {
+            code: Some(self.code),
+            message: self.message.clone(),
+            field: self.field.clone(),
+            request_id: Some(request_id.to_owned()),
+        };
+        let body = serde_json::to_value(Refusal { error });
+        let mut body = body.expect("texts become JSON");
         if let Some(said) = &self.service {
-            error["service"] = Value::clone(said);
+            body["error"]["service"] = Value::clone(said);
         }
-        let body = Json(serde_json::json!({ "error": error }));
-        let mut answer = (self.status(), body).into_response();
+        let mut answer = (self.status(), Json(body)).into_response();
         if let Some(seconds) = self.retry_after_seconds {
             answer
                 .headers_mut()

@@ -86,7 +86,7 @@ fn named<'a>(stores: &'a [Store], id: Option<&str>) -> Option<&'a Store> {
 fn theme(store: &Store) -> String {
     let mut told = form_urlencoded::Serializer::new(String::new());
     told.append_pair("theme", &store.theme);
-    for (name, value) in &store.theme_tokens.0 {
+    for (name, value) in &store.theme_tokens {
         told.append_pair(name, value);
     }
     format!("theme;desc=\"{}\"", told.finish())

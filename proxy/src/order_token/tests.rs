@@ -40,7 +40,7 @@ fn store(id: &str) -> Store {
         confirmations_required: 3,
         webhook: None,
         theme: "auto".to_owned(),
-        theme_tokens: checkout_api::ThemeTokens::default(),
+        theme_tokens: Vec::new(),
         merchant_id: None,
         service_access: false,
         products: Vec::new(),

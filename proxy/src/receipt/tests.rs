@@ -1,3 +1,4 @@
+use checkout_api::Environment;
 use ledger::OrderId;
 
 use super::*;
@@ -15,8 +16,8 @@ fn receipt() -> Receipt {
         currency: "USD".into(),
         paid_at: "2026-11-21T12:00:00Z".into(),
         crypto_code: Some("BTC".into()),
-        asset: Some("BTC"),
-        network: Some("Bitcoin"),
+        asset: Some("BTC".into()),
+        network: Some("Bitcoin".into()),
         received_in_crypto: "0.00042".into(),
         address: Some("bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu".into()),
         transaction_hash: None,

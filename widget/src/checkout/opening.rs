@@ -2,13 +2,13 @@
 
 use std::rc::Rc;
 
-use checkout_api::{DonationView, Fields as _};
+use checkout_api::DonationView;
 use reactive_graph::prelude::*;
 use wasm_bindgen::JsCast as _;
 
 use super::{Checkout, Quotes};
-use crate::api::{Problem, read_order, refusal};
-use crate::json::Parsed;
+use crate::api::{Problem, read, refusal, stringify};
+use crate::element::Opening;
 use crate::task::when;
 
 impl Checkout {
@@ -65,7 +65,7 @@ impl Checkout {
             self.busy.set(false);
             let done = answer
                 .map_err(|_| Problem::Network)
-                .and_then(|answer| self.opened(&Parsed(answer)));
+                .and_then(|answer| self.opened(answer.unchecked_ref()));
             match done {
                 Ok(()) => {}
                 // What was typed stays on the screen.
@@ -75,10 +75,10 @@ impl Checkout {
         });
     }
 
-    fn opened(self, answer: &Parsed) -> Result<(), Problem> {
-        let body = answer.object("body").ok_or(Problem::Unreadable)?;
-        if answer.flag("asks") == Some(true) {
-            let donation = DonationView::read(&body).map_err(|_| Problem::Unreadable)?;
+    fn opened(self, answer: &Opening) -> Result<(), Problem> {
+        let body = stringify(&answer.body())?;
+        if answer.asks() == Some(true) {
+            let donation: DonationView = read(&body)?;
             if let Some(parts) = self.parts() {
                 *parts.donation.borrow_mut() = Some(Rc::new(donation));
             }
@@ -87,16 +87,15 @@ impl Checkout {
             self.asks.set(true);
             return Ok(());
         }
-        let Some(token) = answer.text("token") else {
-            return Err(refusal(body.0));
+        let Some(token) = answer.token() else {
+            return Err(refusal(&body));
         };
         if let Some(parts) = self.parts() {
             // What is still on its way is about the order before.
             parts.live.hush();
-            let quotes = answer.member("quotes").and_then(|it| it.dyn_into().ok());
-            parts.api.hold(token, quotes);
+            parts.api.hold(token, answer.quotes().dyn_into().ok());
         }
-        self.receive(read_order(&body.0)?);
+        self.receive(read(&body)?);
         Ok(())
     }
 }

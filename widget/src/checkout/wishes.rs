@@ -6,7 +6,7 @@ use checkout_api::{MarkPaid, OpenAttempt};
 use reactive_graph::prelude::*;
 
 use super::Checkout;
-use crate::json::Parsed;
+use crate::api::write;
 
 impl Checkout {
     /// Opens an attempt in this asset, at the price that was shown.
@@ -15,7 +15,7 @@ impl Checkout {
             crypto_code,
             quote_id,
         };
-        self.post("/attempt", wish.to_json());
+        self.post("/attempt", write(&wish));
     }
 
     /// "I have paid".
@@ -24,7 +24,7 @@ impl Checkout {
         let wish = MarkPaid {
             email: (!email.is_empty()).then(|| email.to_owned()),
         };
-        self.post("/paid", wish.to_json());
+        self.post("/paid", write(&wish));
     }
 
     /// Opens another session on the payment service's page.
@@ -39,7 +39,7 @@ impl Checkout {
             let Some(parts) = self.parts() else { return };
             match answer {
                 Ok(receipt) => {
-                    *parts.receipt.borrow_mut() = Some(Rc::new(Parsed(receipt)));
+                    *parts.receipt.borrow_mut() = Some(Rc::new(receipt));
                     self.has_receipt.set(true);
                     if print {
                         parts.host.print();

@@ -2,14 +2,14 @@
 
 use std::rc::Rc;
 
-use js_sys::{JSON, Reflect, Uint8Array};
+use js_sys::{Reflect, Uint8Array};
 use wasm_bindgen::{JsCast as _, JsValue};
 use web_sys::{AbortController, ReadableStreamDefaultReader};
 
 use super::Live;
 use super::clock::now_ms;
 use super::wake::is_hidden;
-use crate::api::read_order;
+use crate::api::read;
 use crate::event_stream::EventStream;
 use crate::task::when;
 
@@ -69,7 +69,7 @@ impl Live {
         for data in stream.push(&bytes.to_vec()).ok()? {
             let checkout = self.checkout.get()?;
             checkout.parts()?;
-            checkout.update(read_order(&JSON::parse(&data).ok()?).ok()?);
+            checkout.update(read(&data).ok()?);
         }
         Some(())
     }

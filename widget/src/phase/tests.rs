@@ -1,4 +1,6 @@
-use checkout_api::{Confirmations, Environment, Flow, StoreView, ThemeTokens};
+use std::collections::BTreeMap;
+
+use checkout_api::{Confirmations, Environment, Flow, StoreView};
 use money::AmountText;
 
 use super::*;
@@ -41,7 +43,7 @@ fn order(status: Status) -> OrderView {
             name: "Demo".into(),
             support_url: None,
             theme: "auto".into(),
-            theme_tokens: ThemeTokens::default(),
+            theme_tokens: BTreeMap::new(),
         },
         title: "An e-book".into(),
         amount: amount("19.90"),

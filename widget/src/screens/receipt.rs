@@ -1,12 +1,11 @@
 //! The receipt: on the screen a button, on paper all there is.
 
-use checkout_api::{Environment, Fields as _, OrderView};
+use checkout_api::{Environment, OrderView, SignedReceipt};
 use reactive_graph::prelude::*;
 use web_sys::Node;
 
 use crate::checkout::Checkout;
 use crate::decimal::decimal;
-use crate::json::Parsed;
 use crate::markup::{Tag, drawing, live, nothing, tag};
 use crate::qr;
 
@@ -35,11 +34,9 @@ pub(super) fn sheet(checkout: Checkout) -> Node {
 }
 
 /// `issued` is the answer of GET /v1/checkout/receipt; what it lacks is left out.
-fn filled(checkout: Checkout, order: &OrderView, issued: &Parsed) -> Node {
-    let Some(receipt) = issued.object("receipt") else {
-        return nothing();
-    };
-    let said = |key| receipt.text(key).unwrap_or_default();
+fn filled(checkout: Checkout, order: &OrderView, issued: &SignedReceipt) -> Node {
+    let receipt = &issued.receipt;
+    let said = |text: &Option<String>| text.clone().unwrap_or_default();
     let mut top = tag("div", "")
         .with(tag("p", "from").with(tag("bdi", "").text(order.store.name.as_str())))
         .with(tag("h2", "").text(checkout.word("receipt")));
@@ -50,29 +47,29 @@ fn filled(checkout: Checkout, order: &OrderView, issued: &Parsed) -> Node {
     let sum = tag("p", "sum")
         .with(tag("bdi", "").text(order.title.as_str()))
         .with(ltr(price));
-    let paid = coins(&said("received_in_crypto"), &said("asset"));
-    let paid = [paid.as_str(), " · ", &said("network")].concat();
+    let paid = coins(&receipt.received_in_crypto, &said(&receipt.asset));
+    let paid = [paid.as_str(), " · ", &said(&receipt.network)].concat();
     let rows = tag("dl", "");
     let rows = row(
         checkout,
         rows,
         "receipt_date",
-        &checkout.moment(&said("paid_at")),
+        &checkout.moment(&receipt.paid_at),
     );
-    let rows = row(checkout, rows, "receipt_reference", &said("reference"));
+    let rows = row(checkout, rows, "receipt_reference", &receipt.reference);
     let rows = row(checkout, rows, "receipt_order", &order.id);
     let rows = row(checkout, rows, "receipt_paid", &paid);
-    let rows = row(checkout, rows, "receipt_address", &said("address"));
+    let rows = row(checkout, rows, "receipt_address", &said(&receipt.address));
     let rows = row(
         checkout,
         rows,
         "receipt_transaction",
-        &said("transaction_hash"),
+        &said(&receipt.transaction_hash),
     );
-    let code = issued.text("code");
+    let code = issued.code.as_deref();
     top.with(sum)
         .with(rows)
-        .all(code.map(|code| proof(checkout, order, &code)))
+        .all(code.map(|code| proof(checkout, order, code)))
         .into()
 }
 

@@ -1,4 +1,3 @@
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::{fs, str};
 
@@ -23,14 +22,6 @@ fn one_gap_may_be_filled_by_an_element() {
 fn a_value_is_not_searched_for_gaps() {
     let values = [("store", "{title}"), ("title", "x")];
     assert_eq!(fill("{store}", &values), "{title}");
-}
-
-/// A text, or one for each grammatical number by its category.
-#[derive(serde::Deserialize)]
-#[serde(untagged)]
-enum Text {
-    One(String),
-    Counted(BTreeMap<String, String>),
 }
 
 impl Text {

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use super::super::*;
+use super::read;
 
 struct Gallery(Value);
 
@@ -28,7 +29,7 @@ impl Gallery {
             patch(&mut attempt, changes);
             order["attempt"] = attempt;
         }
-        let read = OrderView::read(&order);
+        let read = read(&order);
         Some(read.unwrap_or_else(|error| panic!("{}: {error}", state["name"])))
     }
 
@@ -40,7 +41,7 @@ impl Gallery {
     fn quotes(&self, list: &str) -> Vec<Quote> {
         let quotes = self.0["quotes"][list].as_array();
         let quotes = quotes.unwrap_or_else(|| panic!("there is no list of quotes {list}"));
-        let read = |quote| Quote::read(quote).unwrap_or_else(|error| panic!("{list}: {error}"));
+        let read = |quote| read(quote).unwrap_or_else(|error| panic!("{list}: {error}"));
         quotes.iter().map(read).collect()
     }
 }
@@ -84,18 +85,18 @@ fn every_theme_and_late_payment_can_be_looked_at() {
     let gallery = Gallery::read();
     assert_eq!(gallery.0["themes"], serde_json::json!(THEMES));
     let orders = gallery.orders();
-    for (kind, word) in LatePayment::ALL {
+    for kind in LatePayment::ALL {
         let is_shown = orders.iter().any(|order| order.late_payment == Some(kind));
-        assert!(is_shown, "no state of the gallery has {word}");
+        assert!(is_shown, "no state of the gallery has {kind:?}");
     }
 }
 
 #[test]
 fn every_reason_against_an_asset_can_be_looked_at() {
     let shown = Gallery::read().quotes("reasons");
-    for (reason, word) in Unavailable::ALL {
+    for reason in Unavailable::ALL {
         let is_shown = shown.iter().any(|quote| quote.reason == Some(reason));
-        assert!(is_shown, "no quote of the gallery is {word}");
+        assert!(is_shown, "no quote of the gallery is {reason:?}");
     }
 }
 
@@ -153,6 +154,7 @@ fn what_helps_to_pay_rightly_can_be_looked_at() {
 #[test]
 fn every_canned_answer_is_of_the_contract() {
     let gallery = Gallery::read();
+    read::<SignedReceipt>(&gallery.0["receipt"]).expect("the receipt is one");
     let lists = gallery.0["quotes"].as_object().unwrap();
     for list in lists.keys() {
         gallery.quotes(list);
@@ -164,15 +166,18 @@ fn every_canned_answer_is_of_the_contract() {
             &mut donation,
             state.get("donation").unwrap_or(&Value::Object(Map::new())),
         );
-        DonationView::read(&donation).unwrap_or_else(|error| panic!("{name}: {error}"));
+        read::<DonationView>(&donation).unwrap_or_else(|error| panic!("{name}: {error}"));
         if let Some(quotes) = state["quotes"].as_str() {
             let known = lists.contains_key(quotes) || ["never", "refused"].contains(&quotes);
             assert!(known, "{name}: there is no list of quotes {quotes}");
         }
         for refusal in [&state["open"], &state["wish"]] {
             if refusal.is_object() {
-                let body = ErrorBody::read(refusal).unwrap_or_else(|e| panic!("{name}: {e}"));
-                let code = body.code.unwrap_or_else(|| panic!("{name}: unknown code"));
+                let body: Refusal = read(refusal).unwrap_or_else(|e| panic!("{name}: {e}"));
+                let code = body
+                    .error
+                    .code
+                    .unwrap_or_else(|| panic!("{name}: unknown code"));
                 assert_eq!(refusal["status"], code.status(), "{name}");
             }
         }

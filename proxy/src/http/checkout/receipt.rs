@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use checkout_api::ErrorCode;
+use checkout_api::{ErrorCode, SignedReceipt};
 
 use super::{Holder, store_of};
 use crate::app::App;
 use crate::config::Store;
 use crate::http::error::ApiError;
-use crate::receipt::{SignedReceipt, issue};
+use crate::receipt::issue;
 
 /// The receipt of the order that the token opens.
 pub(crate) async fn receipt(

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, State};
+use checkout_api::SignedReceipt;
 use ledger::OrderRecord;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,7 +14,7 @@ use crate::app::App;
 use crate::http::body::Body;
 use crate::http::checkout::receipt::receipt_of;
 use crate::http::error::ApiError;
-use crate::receipt::{Shown, SignedReceipt};
+use crate::receipt::Shown;
 
 /// What somebody shows as a receipt.
 #[derive(Deserialize, JsonSchema)]

@@ -1,7 +1,7 @@
 //! What browsers call.
 
 use checkout_api::{
-    DonationView, Door, ErrorCode, MarkPaid, OpenAttempt, Opened, OrderView, Quote,
+    DonationView, Door, ErrorCode, MarkPaid, OpenAttempt, Opened, OrderView, Quote, SignedReceipt,
 };
 use serde_json::json;
 
@@ -9,7 +9,6 @@ use super::information::CHECKOUT;
 use super::operation::{Caller, Operation};
 use super::types::Types;
 use crate::http::checkout::donation::Wanted as WantedDonation;
-use crate::receipt::SignedReceipt;
 
 pub(super) fn operations(types: &mut Types) -> Vec<Operation> {
     let all = [

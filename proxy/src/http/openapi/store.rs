@@ -1,6 +1,6 @@
 //! What a store's server calls.
 
-use checkout_api::ErrorCode;
+use checkout_api::{ErrorCode, SignedReceipt};
 use ledger::OrderRecord;
 use serde_json::{Value, json};
 
@@ -9,7 +9,6 @@ use super::operation::{Caller, Operation};
 use super::types::Types;
 use crate::http::merchant::open_order::{OpenOrder, OpenedOrder};
 use crate::http::merchant::{deliveries, events, orders, receipts, webhook};
-use crate::receipt::SignedReceipt;
 
 pub(super) fn operations(types: &mut Types) -> Vec<Operation> {
     let all = [
