@@ -139,14 +139,16 @@ fn sources(folder: &Path, texts: &mut String) {
 }
 
 /// Texts of screens that are being written.
-const AWAITED: [&str; 59] = [
+const AWAITED: [&str; 62] = [
     "title_pay",
     "title_state",
     "items",
+    "items_more",
     "quantity",
     "total",
     "out_of_date",
     "reload",
+    "choose_price",
     "below_minimum_price",
     "above_maximum_price",
     "networks",
@@ -159,6 +161,7 @@ const AWAITED: [&str; 59] = [
     "rate",
     "qr_enlarge",
     "qr_close",
+    "qr_contains",
     "qr_with_amount",
     "qr_address_only",
     "warning_only_asset",
@@ -176,6 +179,7 @@ const AWAITED: [&str; 59] = [
     "offline_paying",
     "offline_sent",
     "delayed_sent",
+    "amount_received",
     "send_more",
     "send_more_price",
     "qr_rest",
@@ -195,7 +199,6 @@ const AWAITED: [&str; 59] = [
     "payment_problem",
     "failed_network",
     "not_received",
-    "not_received_hint",
     "old_address",
     "choose_other",
     "hosted_continue",
