@@ -159,6 +159,17 @@ fn a_missing_file_is_named() {
 }
 
 #[test]
+fn a_language_without_the_texts_of_a_section_is_an_error() {
+    let folder = small_widget();
+    folder
+        .write("widget/locales/en.json", "{ \"first\": {} }")
+        .unwrap();
+    let error = packaged(&folder).unwrap_err().to_string();
+    assert!(error.ends_with("en.json has no section `later`"), "{error}");
+    folder.remove();
+}
+
+#[test]
 fn what_is_the_same_is_not_touched_and_what_is_old_goes() {
     let folder = Folder::create().unwrap();
     let dist = folder.path().join("dist");
