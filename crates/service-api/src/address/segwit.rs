@@ -10,10 +10,12 @@ use super::AddressError;
 /// The human-readable parts of the coins that have such addresses.
 const HRPS: [&str; 4] = ["bc", "tb", "ltc", "tltc"];
 
-/// Whether a text begins as such addresses do; none in Base58 begins so.
+/// Returns `true` if a text is written as such addresses are: begins as they do, and is of one case. In Base58 an address
+/// of Tron may begin with `TB1` and one of Litecoin with `LTC1`, but 34 letters of it are not of one case.
 pub(super) fn claims(address: &str) -> bool {
     let hrp = address.rsplit_once('1').map(|(hrp, _)| hrp);
-    hrp.is_some_and(|hrp| HRPS.iter().any(|known| known.eq_ignore_ascii_case(hrp)))
+    let is_one_case = address == address.to_lowercase() || address == address.to_uppercase();
+    is_one_case && hrp.is_some_and(|hrp| HRPS.iter().any(|known| known.eq_ignore_ascii_case(hrp)))
 }
 
 pub(super) fn check(address: &str, hrp: Option<&str>) -> Result<(), AddressError> {

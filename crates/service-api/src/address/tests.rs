@@ -172,6 +172,20 @@ fn every_published_address_is_accepted() {
     }
 }
 
+// Computed with Python's hashlib. One address of Tron in six thousand begins so.
+#[test]
+fn an_address_in_base58_that_begins_like_segwit_is_one_all_the_same() {
+    for (asset, address) in [
+        (Asset::TRX, "TB1FBf8Z7KniGZpnqXuBCpCf5tixUbhKEF"),
+        (Asset::USDTTRC20, "TB1FBf8Z7KniGZpnqXuBCpCf5tixUbhKEF"),
+        (Asset::LTC, "LTC1W2HStAt4ZuWF2HJySjJnfKGci9hbNQ"),
+    ] {
+        assert_eq!(check(asset, address, Main), Ok(()), "{address}");
+        assert!(same(asset, address, address));
+        assert!(!same(asset, address, &address.to_lowercase()));
+    }
+}
+
 #[track_caller]
 fn refused(asset: Asset, network: Network, error: AddressError, addresses: &[&str]) {
     for address in addresses {
