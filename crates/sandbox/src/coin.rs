@@ -16,7 +16,7 @@ pub(crate) struct Coin {
     pub(crate) decimals: u32,
     /// Decimals of an amount that a customer is asked for.
     pub(crate) quote_decimals: u32,
-    /// The contract, when the asset is a token.
+    /// The contract on the test network, when the asset is a token and its URI names it.
     pub(crate) contract: Option<&'static str>,
     /// US dollars for one, before the seed moves it.
     pub(crate) usd: Amount,
@@ -35,8 +35,11 @@ pub(crate) struct Limits {
     pub(crate) max: Option<Amount>,
 }
 
-/// Tether's contract on Ethereum.
-const USDT_ON_ETHEREUM: &str = "0xdAC17F958D2ee523a2206206994597C13D831ec7";
+/// Test Tether on Sepolia. Source: aave-address-book, `AaveV3Sepolia.sol`, `USDT_UNDERLYING`.
+const USDT_ON_SEPOLIA: &str = "0xaA8E23Fb1079EA71e0a56F48a2aA51851D8433D0";
+
+/// Test Tether on Nile, Tron's test network. Source: docs.turnkey.com, "Policy examples, Tron"; nileex.io.
+const USDT_ON_NILE: &str = "TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf";
 
 /// Everything that is offered, in the specification's order.
 ///
@@ -69,7 +72,11 @@ fn coin(asset: Asset, chain: Chain, usd: &str, min: &str, max: &str) -> Coin {
         chain,
         decimals: asset.decimals(),
         quote_decimals: asset.quote_decimals(),
-        contract: (asset == Asset::USDTERC20).then_some(USDT_ON_ETHEREUM),
+        contract: match asset {
+            Asset::USDTERC20 => Some(USDT_ON_SEPOLIA),
+            Asset::USDTTRC20 => Some(USDT_ON_NILE),
+            _ => None,
+        },
         usd: amount(usd).expect("a price is never empty"),
         stable: asset.symbol() == "USDT",
         limits: Limits {

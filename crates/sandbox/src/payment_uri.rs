@@ -5,14 +5,15 @@ use money::AmountText;
 use crate::chain::Chain;
 use crate::coin::Coin;
 
-/// The chain id of BNB Chain's test network. Source: the EIP-155 registry.
+/// The chain ids of Sepolia and of BNB Chain's test network. Source: the EIP-155 registry.
+const SEPOLIA_CHAIN_ID: u32 = 11_155_111;
 const BNB_TEST_CHAIN_ID: u32 = 97;
 
 /// The URI that asks for `amount` at `address`.
 ///
-/// Source: BIP-21 for Bitcoin and its relatives, EIP-681 for Ethereum's; `tron:` and `solana:` have the form that
-/// wallets accept, amount in whole coins. `Assumed:` the service writes these forms; the specification says only
-/// "payment URI form carrying the address and amount".
+/// Each names its test network or its token, where the form can. Source: BIP-21 for Bitcoin and its relatives, EIP-681
+/// for Ethereum's; `tron:` and `solana:` have the form that wallets accept, amount in whole coins. `Assumed:` the service
+/// writes these forms; the specification says only "payment URI form carrying the address and amount".
 pub(crate) fn payment_uri(coin: &Coin, address: &str, amount: &AmountText) -> String {
     match coin.chain {
         Chain::Bitcoin => format!("bitcoin:{address}?amount={amount}"),
@@ -20,15 +21,18 @@ pub(crate) fn payment_uri(coin: &Coin, address: &str, amount: &AmountText) -> St
         Chain::Dogecoin => format!("dogecoin:{address}?amount={amount}"),
         // A CashAddr with its prefix is a URI already.
         Chain::BitcoinCash => format!("{address}?amount={amount}"),
-        Chain::Tron => format!("tron:{address}?amount={amount}"),
+        Chain::Tron => match coin.contract {
+            Some(token) => format!("tron:{address}?token={token}&amount={amount}"),
+            None => format!("tron:{address}?amount={amount}"),
+        },
         Chain::Solana => format!("solana:{address}?amount={amount}"),
         Chain::Ethereum => {
             let units = smallest_units(amount, coin.decimals);
             match coin.contract {
-                Some(contract) => {
-                    format!("ethereum:{contract}/transfer?address={address}&uint256={units}")
-                }
-                None => format!("ethereum:{address}?value={units}"),
+                Some(contract) => format!(
+                    "ethereum:{contract}@{SEPOLIA_CHAIN_ID}/transfer?address={address}&uint256={units}"
+                ),
+                None => format!("ethereum:{address}@{SEPOLIA_CHAIN_ID}?value={units}"),
             }
         }
         Chain::Bnb => {
@@ -79,14 +83,14 @@ mod tests {
     }
 
     #[test]
-    fn ether_is_asked_for_in_wei() {
+    fn ether_is_asked_for_in_wei_of_its_test_network() {
         assert_eq!(
             uri(Asset::ETH, "0xA", "1.05"),
-            "ethereum:0xA?value=1050000000000000000"
+            "ethereum:0xA@11155111?value=1050000000000000000"
         );
         assert_eq!(
             uri(Asset::ETH, "0xA", "0.00000001"),
-            "ethereum:0xA?value=10000000000"
+            "ethereum:0xA@11155111?value=10000000000"
         );
     }
 
@@ -102,9 +106,17 @@ mod tests {
     fn a_token_is_a_transfer_by_its_contract() {
         assert_eq!(
             uri(Asset::USDTERC20, "0xA", "19.90"),
-            "ethereum:0xdAC17F958D2ee523a2206206994597C13D831ec7/transfer?address=0xA&uint256=19900000"
+            "ethereum:0xaA8E23Fb1079EA71e0a56F48a2aA51851D8433D0@11155111/transfer?address=0xA&uint256=19900000"
         );
-        assert_eq!(uri(Asset::USDTTRC20, "TA", "19.90"), "tron:TA?amount=19.90");
+    }
+
+    #[test]
+    fn tron_names_the_token_of_its_test_network() {
+        assert_eq!(
+            uri(Asset::USDTTRC20, "TA", "19.90"),
+            "tron:TA?token=TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf&amount=19.90"
+        );
+        assert_eq!(uri(Asset::TRX, "TA", "55.5"), "tron:TA?amount=55.5");
     }
 
     #[test]

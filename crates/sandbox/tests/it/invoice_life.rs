@@ -32,7 +32,7 @@ async fn an_invoice_echoes_its_amounts_and_names_all_that_a_customer_needs() {
             "invoice_expired_in": "15",
             "deposit_crypto": "USDTTRC20",
             "deposit_address": address,
-            "qr_string": format!("tron:{address}?amount=20.00"),
+            "qr_string": format!("tron:{address}?token=TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf&amount=20.00"),
             "invoice_amount_in_crypto": "20.00",
             "invoice_amount_in_usd": "20.00",
             "local_currency_amount": "20.00",
