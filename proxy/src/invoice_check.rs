@@ -4,7 +4,7 @@ use checkout_api::Environment;
 use jiff::{SignedDuration, Timestamp};
 use ledger::{CustomAsk, Place};
 use money::{Amount, Asset, InvalidAmount};
-use service_api::{AddressError, Network, UriError, payment_uri};
+use service_api::{AddressError, Network, PaymentTarget, UriError};
 
 /// Texts that are shown to a customer.
 const MAX_WARNINGS: usize = 20;
@@ -32,7 +32,7 @@ pub(crate) enum Suspicious {
     /// The address is not one of the asset's network, or its checksum is wrong.
     #[error("deposit_address: {0}")]
     Address(#[from] AddressError),
-    /// The QR code would send the money elsewhere, or another amount of it.
+    /// The QR code names another payment, or carries a parameter that is not expected.
     #[error("qr_string: {0}")]
     Uri(#[from] UriError),
     /// The lifetime is no number of minutes.
@@ -77,13 +77,9 @@ pub(crate) fn check(
         asked.local_currency.as_str(),
         &answer.local_currency_code,
     )?;
-    let network = match environment {
-        Environment::Test => Network::Test,
-        Environment::Production => Network::Main,
-    };
-    let (address, amount) = (&answer.deposit_address, asked.figures.crypto);
-    service_api::address::check(asset, address, network)?;
-    payment_uri::check(asset, &answer.qr_string, address, amount, network)?;
+    let address = &answer.deposit_address;
+    service_api::address::check(asset, address, network(environment))?;
+    target(asset, ask, address, &answer.qr_string, environment)?;
     let id = ledger::InvoiceId::parse(answer.invoice_id.as_str())?;
     let place = Place::Address {
         address: answer.deposit_address.clone(),
@@ -96,6 +92,26 @@ pub(crate) fn check(
         .and_then(|lifetime| SignedDuration::try_from(lifetime).ok())
         .ok_or_else(|| Suspicious::Lifetime(minutes.chars().take(40).collect()))?;
     Ok(ledger::Invoice::opened(id, place, now, now + lifetime))
+}
+
+/// Where the invoice is paid, by what the gateway's QR code says. The row keeps that text; customers are shown what the
+/// target writes.
+pub(crate) fn target(
+    asset: Asset,
+    ask: &CustomAsk,
+    address: &str,
+    qr_string: &str,
+    environment: Environment,
+) -> Result<PaymentTarget, UriError> {
+    let amount = ask.asked.figures.crypto;
+    PaymentTarget::check(asset, qr_string, address, amount, network(environment))
+}
+
+fn network(environment: Environment) -> Network {
+    match environment {
+        Environment::Test => Network::Test,
+        Environment::Production => Network::Main,
+    }
 }
 
 fn warnings(texts: &[String]) -> Vec<String> {

@@ -9,6 +9,7 @@ use money::{Amount, Asset};
 use url::Url;
 
 use crate::config::Store;
+use crate::invoice_check;
 
 /// How often a page asks while a payment is expected, while one is confirming, and once it is over.
 const POLL_EXPECTING_SECONDS: u32 = 3;
@@ -147,6 +148,16 @@ fn attempt_view(
         .ok()
         .filter(|excess| !excess.is_zero());
     let remaining = asked.crypto.minus(received).unwrap_or(Amount::ZERO);
+    // Of a paid order the store's tolerance may have forgiven a rest.
+    let due = if status(order.status).is_settled() {
+        Amount::ZERO
+    } else {
+        remaining
+    };
+    // The row may hold a text that an older proxy accepted and this one refuses.
+    let target = asset.and_then(|asset| {
+        invoice_check::target(asset, ask, address, qr_string, seen.environment).ok()
+    });
     let was_seen = invoice.progress.is_something();
     let (count, required) = invoice
         .progress
@@ -159,7 +170,7 @@ fn attempt_view(
             .map(|asset| asset.network().to_owned())
             .unwrap_or_default(),
         address: address.clone(),
-        qr_string: qr_string.clone(),
+        qr_string: target.map_or_else(|| address.clone(), |target| target.uri(due)),
         amount_in_crypto: asked.crypto.to_text(),
         amount_in_usd: asked.usd.to_text(),
         amount_in_local_currency: asked.local.to_text(),

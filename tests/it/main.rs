@@ -57,6 +57,7 @@ mod npm_package;
 mod odd_json;
 mod openapi;
 mod order_token_door;
+mod payment_links;
 mod program;
 mod raw_requests;
 mod receipts;

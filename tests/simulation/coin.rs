@@ -1,9 +1,9 @@
-//! The assets of the model: addresses with a checksum of their own, and what a QR code says.
+//! The assets of the model: addresses with a checksum of their own, what a QR code says, and what a page must show.
 
 use sha2::{Digest as _, Sha256};
 
 use crate::chance::Chance;
-use crate::decimal::text;
+use crate::decimal::{ONE, text};
 
 /// An asset and how its addresses are written.
 #[derive(Clone, Copy, Debug)]
@@ -12,36 +12,56 @@ pub(crate) struct Coin {
     /// Dollars for one, roughly.
     pub(crate) price: i128,
     form: Form,
+    /// The token's contract on the test network; `None` for the chain's own coin.
+    token: Option<&'static str>,
+    decimals: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Form {
-    /// `0x` and 40 digits.
-    Evm,
+    /// `0x` and 40 digits, and the chain id of the test network.
+    Evm(u32),
     /// `Base58Check` with this version byte, and the scheme of its URI.
     Base58(u8, &'static str),
 }
 
+const SEPOLIA: u32 = 11_155_111;
+const SEPOLIA_TOKEN: &str = "0xaA8E23Fb1079EA71e0a56F48a2aA51851D8433D0";
+const NILE_TOKEN: &str = "TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf";
+
 pub(crate) const COINS: [Coin; 7] = [
-    Coin::new("BTC", 64_000, Form::Base58(0x6f, "bitcoin")),
-    Coin::new("ETH", 3_100, Form::Evm),
-    Coin::new("USDTERC20", 1, Form::Evm),
-    Coin::new("BNB", 580, Form::Evm),
-    Coin::new("LTC", 84, Form::Base58(0x3a, "litecoin")),
-    Coin::new("TRX", 2, Form::Base58(0x41, "tron")),
-    Coin::new("USDTTRC20", 1, Form::Base58(0x41, "tron")),
+    Coin::new("BTC", 64_000, Form::Base58(0x6f, "bitcoin"), 8),
+    Coin::new("ETH", 3_100, Form::Evm(SEPOLIA), 18),
+    Coin::token("USDTERC20", Form::Evm(SEPOLIA), SEPOLIA_TOKEN),
+    Coin::new("BNB", 580, Form::Evm(97), 18),
+    Coin::new("LTC", 84, Form::Base58(0x3a, "litecoin"), 8),
+    Coin::new("TRX", 2, Form::Base58(0x41, "tron"), 6),
+    Coin::token("USDTTRC20", Form::Base58(0x41, "tron"), NILE_TOKEN),
 ];
 
 impl Coin {
-    const fn new(code: &'static str, price: i128, form: Form) -> Self {
-        Self { code, price, form }
+    const fn new(code: &'static str, price: i128, form: Form, decimals: u32) -> Self {
+        Self {
+            code,
+            price,
+            form,
+            token: None,
+            decimals,
+        }
+    }
+
+    const fn token(code: &'static str, form: Form, token: &'static str) -> Self {
+        Self {
+            token: Some(token),
+            ..Self::new(code, 1, form, 6)
+        }
     }
 
     /// An address that nobody else has.
     pub(crate) fn address(self, chance: &Chance) -> String {
         let digits = format!("{}{}", chance.hex(), &chance.hex()[..8]);
         match self.form {
-            Form::Evm => format!("0x{digits}"),
+            Form::Evm(_) => format!("0x{digits}"),
             Form::Base58(version, _) => {
                 let hash = hex::decode(digits).expect("hexadecimal digits");
                 base58check(version, &hash)
@@ -49,16 +69,59 @@ impl Coin {
         }
     }
 
-    /// What the QR code says; sometimes no more than the address.
+    /// What the QR code says; sometimes no more than the address, sometimes without the network.
     pub(crate) fn qr_string(self, address: &str, amount: i128, chance: &Chance) -> String {
-        match self.form {
-            Form::Base58(_, scheme) if chance.percent(80) => {
-                format!("{scheme}:{address}?amount={}", text(amount))
+        if chance.percent(20) {
+            return address.to_owned();
+        }
+        let names_network = chance.percent(80);
+        let units = amount / 10_i128.pow(18 - self.decimals);
+        let amount = text(amount);
+        match (self.form, self.token) {
+            (Form::Base58(_, scheme), Some(token)) if names_network => {
+                format!("{scheme}:{address}?token={token}&amount={amount}")
             }
-            Form::Evm if self.code == "ETH" && chance.percent(80) => {
-                format!("ethereum:{address}?value={amount}")
+            (Form::Base58(_, scheme), _) => format!("{scheme}:{address}?amount={amount}"),
+            (Form::Evm(chain), Some(token)) if names_network => {
+                format!("ethereum:{token}@{chain}/transfer?address={address}&uint256={units}")
             }
-            Form::Base58(..) | Form::Evm => address.to_owned(),
+            (Form::Evm(_), Some(token)) => {
+                format!("ethereum:{token}/transfer?address={address}&uint256={units}")
+            }
+            (Form::Evm(chain), None) if names_network => {
+                format!("ethereum:{address}@{chain}?value={units}")
+            }
+            (Form::Evm(SEPOLIA), None) => format!("ethereum:{address}?value={units}"),
+            (Form::Evm(_), None) => address.to_owned(),
+        }
+    }
+
+    /// What a page must be given when the QR code says this and so much is due: a URI that names the test network or its
+    /// token, else the address.
+    pub(crate) fn shown(self, said: &str, address: &str, due: i128) -> String {
+        let unit = 10_i128.pow(18 - self.decimals);
+        if due == 0 || due % unit != 0 {
+            return address.to_owned();
+        }
+        let units = due / unit;
+        let written = text(due);
+        let digits = written.trim_end_matches('0');
+        match (self.form, self.token) {
+            (Form::Base58(_, "tron"), Some(token)) if said.contains("token=") => {
+                let zero = if due % ONE == 0 { "0" } else { "" };
+                format!("tron:{address}?token={token}&amount={digits}{zero}")
+            }
+            (Form::Base58(_, scheme), _) if scheme != "tron" => {
+                let digits = digits.trim_end_matches('.');
+                format!("{scheme}:{address}?amount={digits}")
+            }
+            (Form::Evm(chain), Some(token)) if said.contains('@') => {
+                format!("ethereum:{token}@{chain}/transfer?address={address}&uint256={units}")
+            }
+            (Form::Evm(chain), None) if said.contains('@') => {
+                format!("ethereum:{address}@{chain}?value={units}")
+            }
+            _ => address.to_owned(),
         }
     }
 }

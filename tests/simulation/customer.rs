@@ -338,8 +338,13 @@ impl Customer {
                 world.complain("what is shown is what the invoice asks", &told);
             }
         }
-        if attempt["qr_string"] != invoice.qr_string.as_str() {
-            world.complain("what is shown is what the invoice asks", order);
+        let due = shown(&attempt["remaining_in_crypto"]).filter(|_| !is_paid);
+        let link = invoice
+            .coin
+            .shown(&invoice.qr_string, address, due.unwrap_or(0));
+        if attempt["qr_string"] != link {
+            let told = format!("{order}: {} for {link}", attempt["qr_string"]);
+            world.complain("the code asks for what is due", &told);
         }
     }
 }

@@ -18,8 +18,11 @@ pub struct AttemptView {
     /// checked its checksum.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[!-~]{26,90}$")))]
     pub address: String,
-    /// What the QR code encodes: the asset's payment URI, or the bare address, as the service wrote it. The proxy has
-    /// checked that it names this address and no other amount.
+    /// What the QR code and the link to a wallet hold, written by the proxy: the payment URI that asks for
+    /// `remaining_in_crypto` of this asset at this address, on its chain and by its token. BIP-21 for BTC, LTC, DOGE and
+    /// BCH, EIP-681 with the chain's id for ETH, BNB and USDTERC20, `tron:` for TRX and USDTTRC20. The bare `address`,
+    /// which is no link, where no URI names the payment exactly (USDTTRC20 when the service does not name the token, a
+    /// test network that a URI cannot name), and when nothing is left to pay.
     pub qr_string: String,
     /// What to send, exactly.
     pub amount_in_crypto: AmountText,

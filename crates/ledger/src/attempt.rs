@@ -124,7 +124,7 @@ pub enum Place {
     Address {
         /// The address.
         address: String,
-        /// What the QR code encodes.
+        /// What the service's QR code says. It is kept as evidence, and shown only as it is written anew.
         qr_string: String,
         /// What the service wants customers to read.
         warnings: Vec<String>,

@@ -22,7 +22,7 @@ pub mod address;
 #[cfg(feature = "client")]
 mod client;
 mod nonce;
-pub mod payment_uri;
+mod payment_uri;
 mod signature;
 mod signing;
 mod wire;
@@ -35,7 +35,7 @@ pub use client::{
     RawAnswer, RetryPolicy, Settings, SettingsError, SignedRequest, Transport, Unclear,
 };
 pub use nonce::Nonce;
-pub use payment_uri::UriError;
+pub use payment_uri::{PaymentTarget, UriError};
 pub use signature::{Signature, sign};
 pub use signing::{Method, PutBody, Signing};
 pub use wire::{

@@ -1,15 +1,20 @@
-//! Whether what a QR code encodes asks for the payment that the page shows.
+//! Payment URIs: what a QR code and a wallet link ask a wallet to pay.
 //!
-//! Wallets pay what the code says, not what stands beside it. So a code that names another address, another amount,
-//! another network or another token is refused, and so is one that lets a wallet fetch its instructions elsewhere.
-//! A code may leave the amount out, or be the bare address: then it names nothing that could differ.
+//! A wallet pays what the URI says, not what stands beside it. So the gateway's text is never passed on: it is checked
+//! against the invoice, and the URI is written anew from the parts that passed, for the amount that is due. The gateway's
+//! text is refused when it names another address, amount, chain or token, or carries a parameter that is not on the list of
+//! its form. It may leave parts out, down to the bare address: then it names nothing that could differ.
+//!
+//! Where no URI can name the payment exactly, the bare address is written: it has no wallet scheme, so a page offers no
+//! link. See [`PaymentTarget::uri`].
 //!
 //! Source: payment-service.md, "Invoice": "payment URI form carrying the address and amount". `Assumed:` BIP-21 and
 //! its likes for the coins made after Bitcoin, EIP-681 for Ethereum and BNB Chain, and for Tron, which has no standard,
-//! `tron:ADDRESS?amount=…` as its wallets write it. A genuine code that is refused would disprove it.
+//! `tron:ADDRESS?amount=…` as its wallets write it. A genuine text that is refused would disprove it.
 
 mod bip21;
 mod eip681;
+mod networks;
 mod parts;
 mod tron;
 mod units;
@@ -17,12 +22,111 @@ mod units;
 use money::{Amount, Asset};
 
 use self::parts::Parts;
+use self::units::Units;
 use crate::{Network, address::same};
 
-/// What a QR code names instead of the payment that was asked for. Texts are its own, their first 80 characters.
+/// Where a payment goes, each part checked: asset, address, and how a URI names its chain and token.
+///
+/// Its only constructor is [`PaymentTarget::check`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PaymentTarget {
+    asset: Asset,
+    address: String,
+    form: Form,
+}
+
+/// The form of a URI that names an asset on its chain exactly.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Form {
+    Bip21 {
+        scheme: &'static str,
+    },
+    CashAddr {
+        prefix: &'static str,
+    },
+    Eip681 {
+        chain_id: &'static str,
+        /// `None` for the chain's own coin.
+        contract: Option<String>,
+    },
+    Tron {
+        /// `None` for TRX.
+        token: Option<&'static str>,
+    },
+    /// No URI names it exactly.
+    Address,
+}
+
+impl PaymentTarget {
+    /// Checks that the gateway's `qr_string` asks for `amount` of `asset` to `address`, which must have passed
+    /// [`crate::address::check`].
+    ///
+    /// # Errors
+    /// [`UriError`] names the first thing that differs.
+    pub fn check(
+        asset: Asset,
+        qr_string: &str,
+        address: &str,
+        amount: Amount,
+        network: Network,
+    ) -> Result<Self, UriError> {
+        let payment = Payment {
+            asset,
+            address,
+            amount,
+            network,
+        };
+        let is_bare = !qr_string.contains(':') && same(asset, address, qr_string);
+        let parts = if is_bare {
+            None
+        } else {
+            Some(Parts::split(qr_string)?)
+        };
+        let parts = parts.as_ref();
+        let form = match asset {
+            Asset::BTC => bip21::form(&payment, parts, "bitcoin"),
+            Asset::LTC => bip21::form(&payment, parts, "litecoin"),
+            Asset::DOGE => bip21::form(&payment, parts, "dogecoin"),
+            Asset::BCH => bip21::cashaddr_form(&payment, parts),
+            Asset::ETH | Asset::USDTERC20 | Asset::BNB => eip681::form(&payment, parts),
+            Asset::TRX | Asset::USDTTRC20 => tron::form(&payment, parts),
+            _ => Err(UriError::Scheme {
+                found: short(qr_string),
+            }),
+        };
+        Ok(Self {
+            asset,
+            address: address.to_owned(),
+            form: form?,
+        })
+    }
+
+    /// The URI that asks a wallet for exactly `amount`, written from the checked parts.
+    ///
+    /// The bare address where no URI can: the chain or token is not named by a text that wallets agree on, or the amount
+    /// is zero or finer than the asset's smallest unit.
+    pub fn uri(&self, amount: Amount) -> String {
+        let written = Units::of(amount, self.asset.decimals()).and_then(|units| {
+            let address = &self.address;
+            match &self.form {
+                Form::Bip21 { scheme } => Some(bip21::write(scheme, address, units)),
+                Form::CashAddr { prefix } => Some(bip21::write_cashaddr(prefix, address, units)),
+                Form::Eip681 { chain_id, contract } => {
+                    Some(eip681::write(chain_id, contract.as_deref(), address, units))
+                }
+                Form::Tron { token } => Some(tron::write(*token, address, units)),
+                Form::Address => None,
+            }
+        });
+        written.unwrap_or_else(|| self.address.clone())
+    }
+}
+
+/// What the gateway's text names instead of the payment that was asked for. Texts are its own, their first 80
+/// characters.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UriError {
-    /// The scheme is none of this asset's, or the code is neither a URI nor the address.
+    /// The scheme is none of this asset's, or the text is neither a URI nor the address.
     #[error("it is no payment URI of this asset: {found:?}")]
     Scheme {
         /// What stands before the colon; the whole text if there is none.
@@ -37,7 +141,7 @@ pub enum UriError {
     /// Another amount, or a text that is none.
     #[error("it names another amount: {found:?}")]
     Amount {
-        /// That amount, in the code's own unit.
+        /// That amount, in the text's own unit.
         found: String,
     },
     /// Another chain, or none where it cannot be left out.
@@ -64,45 +168,12 @@ pub enum UriError {
         /// The key or value.
         found: String,
     },
-    /// A parameter by which a wallet may pay elsewhere, or that a wallet must understand.
-    #[error("it carries a parameter that may change the payment: {key:?}")]
-    Detour {
-        /// The parameter's name.
+    /// A parameter that is not on the list of its form. It may change where the payment goes, or what it costs.
+    #[error("it carries a parameter that is not expected: {key:?}")]
+    Parameter {
+        /// The parameter's name, in lower case.
         key: String,
     },
-}
-
-/// Checks that `qr_string` asks for `amount` of `asset` to `address`, which must have passed
-/// [`crate::address::check`].
-///
-/// # Errors
-/// [`UriError`] names the first thing that differs.
-pub fn check(
-    asset: Asset,
-    qr_string: &str,
-    address: &str,
-    amount: Amount,
-    network: Network,
-) -> Result<(), UriError> {
-    if same(asset, address, qr_string) {
-        return Ok(());
-    }
-    let payment = Payment {
-        asset,
-        address,
-        amount,
-        network,
-    };
-    let parts = Parts::split(qr_string)?;
-    match asset {
-        Asset::BTC => bip21::check(&payment, &parts, &["bitcoin"]),
-        Asset::LTC => bip21::check(&payment, &parts, &["litecoin"]),
-        Asset::DOGE => bip21::check(&payment, &parts, &["dogecoin"]),
-        Asset::BCH => bip21::check(&payment, &parts, &["bitcoincash", "bchtest"]),
-        Asset::ETH | Asset::USDTERC20 | Asset::BNB => eip681::check(&payment, &parts),
-        Asset::TRX | Asset::USDTTRC20 => tron::check(&payment, &parts),
-        _ => Err(parts.scheme_error()),
-    }
 }
 
 /// What was asked for.
@@ -147,7 +218,11 @@ impl Payment<'_> {
     }
 }
 
-/// Texts of the code go into errors and logs, but not whole.
+fn unexpected(key: &str) -> UriError {
+    UriError::Parameter { key: short(key) }
+}
+
+/// Texts of the gateway go into errors and logs, but not whole.
 fn short(text: &str) -> String {
     text.chars().take(80).collect()
 }

@@ -49,6 +49,12 @@ impl<'a> Parts<'a> {
             found: short(&self.scheme),
         }
     }
+
+    pub(super) fn address_error(&self) -> UriError {
+        UriError::Address {
+            found: short(self.path),
+        }
+    }
 }
 
 /// The text that percent signs stand for. Source: RFC 3986, section 2.1.

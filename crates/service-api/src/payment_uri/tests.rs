@@ -1,4 +1,7 @@
+mod pays;
 mod vectors;
+mod wallet;
+mod written;
 
 use Network::{Main, Test};
 use proptest::prelude::*;
@@ -17,7 +20,18 @@ const TETHER: &str = "0xdAC17F958D2ee523a2206206994597C13D831ec7";
 const TRON: &str = "TNPeeaaFB7K9cmo4uQpcU32zGK8G1NYqeL";
 
 fn checked(asset: Asset, qr: &str, address: &str, amount: &str) -> Result<(), UriError> {
-    check(asset, qr, address, Amount::parse(amount).unwrap(), Main)
+    checked_on(Main, asset, qr, address, amount)
+}
+
+fn checked_on(
+    network: Network,
+    asset: Asset,
+    qr: &str,
+    address: &str,
+    amount: &str,
+) -> Result<(), UriError> {
+    let amount = Amount::parse(amount).unwrap();
+    PaymentTarget::check(asset, qr, address, amount, network).map(drop)
 }
 
 #[track_caller]
@@ -51,8 +65,8 @@ fn chain_error(found: &str) -> Result<(), UriError> {
     })
 }
 
-fn detour(key: &str) -> Result<(), UriError> {
-    Err(UriError::Detour { key: key.into() })
+fn parameter_error(key: &str) -> Result<(), UriError> {
+    Err(UriError::Parameter { key: key.into() })
 }
 
 #[test]
@@ -110,9 +124,8 @@ fn a_cashaddr_is_the_same_with_and_without_its_prefix() {
             &[BCH, BARE_BCH, &code, &code.to_uppercase()],
         );
     }
-    let amount = Amount::parse("1").unwrap();
     let code = format!("{TEST_BCH}?amount=1");
-    assert_eq!(check(Asset::BCH, &code, TEST_BCH, amount, Test), Ok(()));
+    assert_eq!(checked_on(Test, Asset::BCH, &code, TEST_BCH, "1"), Ok(()));
 }
 
 #[test]
@@ -300,8 +313,18 @@ fn another_token_is_refused() {
         checked(Asset::USDTERC20, &other, EVM, "0.5"),
         token_error(OTHER_EVM)
     );
-    let amount = Amount::parse("0.5").unwrap();
-    assert_eq!(check(Asset::USDTERC20, &other, EVM, amount, Test), Ok(()));
+    assert_eq!(
+        checked_on(Test, Asset::USDTERC20, &other, EVM, "0.5"),
+        Ok(())
+    );
+    let broken = format!(
+        "ethereum:{}/transfer?address={EVM}",
+        OTHER_EVM.replace("fB", "Fb")
+    );
+    assert_eq!(
+        checked_on(Test, Asset::USDTERC20, &broken, EVM, "0.5"),
+        token_error(&OTHER_EVM.replace("fB", "Fb"))
+    );
     let token = format!("ethereum:{TETHER}/transfer?address={EVM}&uint256=500000");
     assert_eq!(checked(Asset::ETH, &token, EVM, "0.5"), token_error(TETHER));
     let tron = format!("tron:{TRON}?token={TRON}");
@@ -309,7 +332,7 @@ fn another_token_is_refused() {
         checked(Asset::USDTTRC20, &tron, TRON, "0.5"),
         token_error(TRON)
     );
-    let tron = format!("tron:{TRON}?contract=TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t");
+    let tron = format!("tron:{TRON}?token=TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t");
     assert_eq!(
         checked(Asset::TRX, &tron, TRON, "0.5"),
         token_error("TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t")
@@ -320,7 +343,7 @@ fn another_token_is_refused() {
 fn another_chain_is_refused() {
     let on = |asset, chain: &str, network| {
         let code = format!("ethereum:{EVM}@{chain}?value=5e17");
-        check(asset, &code, EVM, Amount::parse("0.5").unwrap(), network)
+        checked_on(network, asset, &code, EVM, "0.5")
     };
     assert_eq!(on(Asset::ETH, "56", Main), chain_error("56"));
     assert_eq!(on(Asset::ETH, "11155111", Main), chain_error("11155111"));
@@ -329,34 +352,85 @@ fn another_chain_is_refused() {
     assert_eq!(on(Asset::BNB, "97", Test), Ok(()));
     assert_eq!(on(Asset::BNB, "56", Test), chain_error("56"));
     assert_eq!(on(Asset::ETH, "11155111", Test), Ok(()));
-    for chain in ["1", "56", "97"] {
+    // Main networks, and a test network of another coin.
+    for chain in ["1", "56", "97", "137", "8453", "", "0xaa36a7", "011155111"] {
         assert_eq!(on(Asset::ETH, chain, Test), chain_error(chain));
     }
 }
 
 #[test]
-fn a_parameter_that_leads_elsewhere_is_refused() {
-    for key in [
+fn a_parameter_that_is_not_on_the_list_is_refused() {
+    let refused = |asset, start: &str, address, keys: &[&str]| {
+        for key in keys {
+            let code = format!("{start}&{key}=x");
+            let expected = parameter_error(&key.to_lowercase());
+            assert_eq!(checked(asset, &code, address, "0.5"), expected, "{code}");
+        }
+    };
+    let bip21 = [
         "r",
         "lightning",
         "LNO",
         "pay",
+        "pj",
+        "pjos",
         "sp",
         "bc",
         "tb",
         "req-somethingyoudontunderstand",
+        "somethingyoudontunderstand",
+        "value",
+        "token",
+    ];
+    let bitcoin = format!("bitcoin:{BTC}?amount=0.5");
+    refused(Asset::BTC, &bitcoin, BTC, &bip21);
+    refused(Asset::BCH, &format!("{BCH}?amount=0.5"), BCH, &bip21);
+    let coin = format!("ethereum:{EVM}@1?value=5e17");
+    let not_ether = [
+        "gasPrice",
+        "contractAddress",
+        "address",
+        "uint256",
+        "data",
+        "label",
+        "req-x",
+    ];
+    refused(Asset::ETH, &coin, EVM, &not_ether);
+    let token = format!("ethereum:{TETHER}@1/transfer?address={EVM}&uint256=500000");
+    refused(
+        Asset::USDTERC20,
+        &token,
+        EVM,
+        &["value", "gasPrice", "contractAddress", "bytes32"],
+    );
+    let tron = format!("tron:{TRON}?amount=0.5");
+    for asset in [Asset::TRX, Asset::USDTTRC20] {
+        let keys = ["contract", "contractAddress", "value", "memo", "label"];
+        refused(asset, &tron, TRON, &keys);
+    }
+}
+
+#[test]
+fn a_cashaddr_of_another_network_is_refused() {
+    let main = format!("{BCH}?amount=1");
+    let scheme = UriError::Scheme {
+        found: "bitcoincash".into(),
+    };
+    assert_eq!(
+        checked_on(Test, Asset::BCH, &main, TEST_BCH, "1"),
+        Err(scheme)
+    );
+    for code in [
+        format!("bitcoincash:{TEST_BCH}"),
+        format!("bitcoincash:ethereum:{BARE_BCH}"),
     ] {
-        let code = format!("bitcoin:{BTC}?amount=0.5&{key}=x");
+        let path = code.strip_prefix("bitcoincash:").unwrap();
         assert_eq!(
-            checked(Asset::BTC, &code, BTC, "0.5"),
-            detour(&key.to_lowercase())
+            checked(Asset::BCH, &code, BCH, "1"),
+            address_error(path),
+            "{code}"
         );
     }
-    let code = format!("ethereum:{TETHER}/transfer?address={EVM}&uint256=500000&value=1");
-    assert_eq!(
-        checked(Asset::USDTERC20, &code, EVM, "0.5"),
-        detour("value")
-    );
 }
 
 #[test]

@@ -1,8 +1,63 @@
-//! Amounts in the smallest unit of an asset, written as EIP-681 allows: `2014000000000000000` or `2.014e18`.
+//! Amounts in the smallest unit of an asset.
 
 use money::Amount;
 
-/// Whether `text` units of 10^-`decimals` are exactly `amount`.
+/// A payable amount: a whole number of an asset's smallest unit, and not zero.
+#[derive(Clone, Copy)]
+pub(super) struct Units {
+    count: u128,
+    /// The asset's decimals.
+    decimals: u32,
+}
+
+impl Units {
+    /// `None` for an amount that no wallet can send: zero, or finer than the smallest unit.
+    pub(super) fn of(amount: Amount, decimals: u32) -> Option<Self> {
+        let text = amount.to_string();
+        let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
+        let fraction = fraction.trim_end_matches('0');
+        let width = usize::try_from(decimals).ok()?;
+        if fraction.len() > width {
+            return None;
+        }
+        let count = format!("{whole}{fraction:0<width$}").parse().ok()?;
+        (count != 0).then_some(Self { count, decimals })
+    }
+
+    /// `19900000`.
+    pub(super) fn in_smallest(self) -> String {
+        self.count.to_string()
+    }
+
+    /// `19.9`, `120`.
+    pub(super) fn in_coins(self) -> String {
+        let (whole, fraction) = self.split();
+        if fraction.is_empty() {
+            whole
+        } else {
+            format!("{whole}.{fraction}")
+        }
+    }
+
+    /// `19.9`, `120.0`.
+    pub(super) fn in_coins_with_point(self) -> String {
+        let (whole, fraction) = self.split();
+        let fraction = if fraction.is_empty() { "0" } else { &fraction };
+        format!("{whole}.{fraction}")
+    }
+
+    /// The digits before the point, and those behind it without the last zeros.
+    fn split(self) -> (String, String) {
+        let unit = 10_u128.pow(self.decimals);
+        let width = usize::try_from(self.decimals).expect("an asset has at most 18 decimals");
+        let fraction = format!("{:0width$}", self.count % unit);
+        let digits = fraction.trim_end_matches('0').to_owned();
+        ((self.count / unit).to_string(), digits)
+    }
+}
+
+/// Returns `true` if `text` units of 10^-`decimals` are exactly `amount`. EIP-681 allows `2014000000000000000` and
+/// `2.014e18`.
 pub(super) fn equal(text: &str, amount: Amount, decimals: u32) -> bool {
     let shift = i64::from(decimals);
     let asked = Number::parse(&amount.to_string(), shift);

@@ -27,7 +27,7 @@ pub struct InvoiceRequest {
 }
 
 /// Answer of POST /invoice. The texts are the service's, unchecked: an address goes to a customer only after
-/// [`crate::address::check`] and [`crate::payment_uri::check`].
+/// [`crate::address::check`]; the text of its QR code only as [`crate::PaymentTarget`] writes it anew.
 ///
 /// Source: payment-service.md, "Invoice (response of POST /invoice)".
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
