@@ -191,7 +191,7 @@ async fn too_much_is_told_with_whom_to_ask_for_it() {
     let view = checkout.looks().await;
     let excess = view["attempt"]["excess_in_crypto"].as_str().unwrap();
     assert!(
-        words.contains(&format!("You sent {excess}\u{a0}BTC too much.")),
+        words.contains(&format!("You paid {excess}\u{a0}BTC more than the price.")),
         "{words}"
     );
     assert!(browser.shows("copy-reference").await && browser.shows("return").await);

@@ -16,7 +16,7 @@ async fn an_asset_of_several_networks_is_paid_only_on_the_one_that_was_confirmed
     for words in [
         "Check the network",
         "USDT · Tron",
-        "any other network than Tron does not arrive",
+        "Send it on Tron only",
         "TRC20 / TRON",
         "Txxxxxxx",
         "Pay on Tron",

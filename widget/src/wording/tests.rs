@@ -139,10 +139,11 @@ fn sources(folder: &Path, texts: &mut String) {
 }
 
 /// Texts of screens that are being written.
-const AWAITED: [&str; 62] = [
+const AWAITED: [&str; 64] = [
     "title_pay",
     "title_state",
     "items",
+    "line",
     "items_more",
     "quantity",
     "total",
@@ -169,6 +170,7 @@ const AWAITED: [&str; 62] = [
     "warning_network_fee",
     "warning_price_expires",
     "warnings_more",
+    "details",
     "detected_automatically",
     "verified",
     "verified_hint",
