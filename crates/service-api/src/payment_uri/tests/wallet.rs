@@ -179,7 +179,7 @@ fn number(text: &str) -> Result<u128, String> {
     scaled(digits, exponent)
 }
 
-/// Tangem's and BTCPay Server's reading: a token by its contract, else TRX. Both have six decimals. A whole number above
+/// Tangem's and `BTCPay` Server's reading: a token by its contract, else TRX. Both have six decimals. A whole number above
 /// 100,000 is already in the smallest unit.
 fn tron(address: &str, parameters: &BTreeMap<&str, &str>) -> Result<Sent, String> {
     if !address.starts_with('T') || !address.bytes().all(|b| b.is_ascii_alphanumeric()) {

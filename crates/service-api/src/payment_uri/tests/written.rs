@@ -1,6 +1,6 @@
 //! What is written for every asset, and what a wallet makes of it: which coin, how much, to whom, on which chain.
 
-use super::wallet::{Sent, sends};
+use super::wallet::{self, Sent};
 use super::*;
 
 const LTC: &str = "ltc1qhdhvrwe6rgqns8fz28tee0hphr5x7ulw5exv4w";
@@ -9,6 +9,12 @@ const TEST_BTC: &str = "tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx";
 const TETHER_ON_TRON: &str = "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t";
 const NILE_TOKEN: &str = "TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf";
 const SEPOLIA_TOKEN: &str = "0xaA8E23Fb1079EA71e0a56F48a2aA51851D8433D0";
+
+/// What a wallet sends that reads the text.
+#[track_caller]
+fn sends(uri: &str) -> Sent {
+    wallet::sends(uri).unwrap()
+}
 
 /// What is written for `due` of an invoice over `asked` whose gateway wrote `said`.
 #[track_caller]
@@ -32,40 +38,40 @@ fn for_bare(asset: Asset, address: &str, amount: &str) -> String {
     written(Main, asset, address, address, [amount, amount])
 }
 
-fn output(chain: &'static str, to: &str, amount: u128) -> Result<Sent, String> {
-    Ok(Sent::Output {
+fn output(chain: &'static str, to: &str, amount: u128) -> Sent {
+    Sent::Output {
         chain,
         to: to.into(),
         amount: Some(amount),
-    })
+    }
 }
 
-fn coin(chain_id: u64, to: &str, wei: u128) -> Result<Sent, String> {
-    Ok(Sent::Evm {
+fn coin(chain_id: u64, to: &str, wei: u128) -> Sent {
+    Sent::Evm {
         chain_id: Some(chain_id),
         to: to.to_lowercase(),
         value: Some(wei),
         data: String::new(),
-    })
+    }
 }
 
 /// A call of `transfer(address,uint256)`.
-fn transfer(chain_id: u64, contract: &str, to: &str, units: u128) -> Result<Sent, String> {
+fn transfer(chain_id: u64, contract: &str, to: &str, units: u128) -> Sent {
     let to = &to.to_lowercase()[2..];
-    Ok(Sent::Evm {
+    Sent::Evm {
         chain_id: Some(chain_id),
         to: contract.to_lowercase(),
         value: Some(0),
         data: format!("a9059cbb{}{to}{units:064x}", "0".repeat(24)),
-    })
+    }
 }
 
-fn on_tron(token: Option<&str>, to: &str, millionths: u128) -> Result<Sent, String> {
-    Ok(Sent::Tron {
+fn on_tron(token: Option<&str>, to: &str, millionths: u128) -> Sent {
+    Sent::Tron {
         token: token.map(Into::into),
         to: to.into(),
         amount: Some(millionths),
-    })
+    }
 }
 
 #[test]
@@ -116,7 +122,7 @@ fn usdt_on_ethereum_is_a_transfer_by_tethers_contract_on_chain_1() {
     );
     assert_eq!(
         sends(&uri),
-        Ok(Sent::Evm {
+        Sent::Evm {
             chain_id: Some(1),
             to: "0xdac17f958d2ee523a2206206994597c13d831ec7".into(),
             value: Some(0),
@@ -124,7 +130,7 @@ fn usdt_on_ethereum_is_a_transfer_by_tethers_contract_on_chain_1() {
                    0000000000000000000000005aaeb6053f3e94c9b9a09f33669435e7ef1beaed\
                    00000000000000000000000000000000000000000000000000000000012fa660"
                 .into(),
-        })
+        }
     );
 }
 
@@ -155,7 +161,7 @@ fn usdt_on_tron_is_asked_for_only_with_the_token_that_the_gateway_names() {
         format!("tron:{TRON}?amount=19.90"),
     ] {
         let uri = written(Main, Asset::USDTTRC20, &unnamed, TRON, ["19.90", "19.90"]);
-        assert_eq!(sends(&uri), Ok(Sent::AddressOnly(TRON.into())), "{unnamed}");
+        assert_eq!(sends(&uri), Sent::AddressOnly(TRON.into()), "{unnamed}");
     }
 }
 
@@ -237,7 +243,7 @@ fn on_a_test_network_only_a_chain_that_the_gateway_names_is_written() {
         ),
     ] {
         let uri = written(Test, asset, &said, EVM, amounts);
-        assert_eq!(sends(&uri), Ok(Sent::AddressOnly(EVM.into())), "{said}");
+        assert_eq!(sends(&uri), Sent::AddressOnly(EVM.into()), "{said}");
     }
 }
 
@@ -262,7 +268,7 @@ fn on_a_test_network_of_tron_only_its_own_token_is_written() {
         ),
     ] {
         let uri = written(Test, asset, &said, TRON, amounts);
-        assert_eq!(sends(&uri), Ok(Sent::AddressOnly(TRON.into())), "{said}");
+        assert_eq!(sends(&uri), Sent::AddressOnly(TRON.into()), "{said}");
     }
 }
 
