@@ -320,10 +320,14 @@ pub(super) async fn hurry_invoice(
 ) -> Result<bool, LedgerError> {
     // A flood of callbacks about nothing that we know, or that changes nothing, never waits for the one writer, and
     // nobody waits for it.
+    // A look whose lease is over may still be answered, and then the next one is planned anew: only one that is due before
+    // the end of the lease is kept.
     let wanted: Option<(String, i64)> = sqlx::query_as(
-        "SELECT id, max(?1, coalesce(looked_at, 0) + ?3) AS wanted FROM attempts
+        "SELECT id, wanted FROM (
+             SELECT *, CASE WHEN NOT ?4 AND lease_until BETWEEN 1 AND ?1 THEN lease_until - 1
+                 ELSE max(?1, coalesce(looked_at, 0) + ?3) END AS wanted FROM attempts)
          WHERE invoice_id = ?2 AND (standing = 'settled') = ?4
-             AND (next_poll_at IS NULL OR next_poll_at > max(?1, coalesce(looked_at, 0) + ?3))",
+             AND (next_poll_at IS NULL OR next_poll_at > wanted)",
     )
     .bind(millis(at))
     .bind(id.as_str())
