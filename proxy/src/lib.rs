@@ -31,6 +31,7 @@ mod server;
 mod session_check;
 mod token;
 mod view;
+mod warnings;
 mod watchers;
 pub mod webhook;
 

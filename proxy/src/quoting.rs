@@ -125,5 +125,40 @@ pub(crate) fn quote(order: &Order, asset: Asset, entry: &PriceEntry) -> Result<A
     Ok(asked)
 }
 
+/// Significant digits of a rate at least: the decimals of a currency leave too few of a cheap asset's.
+const RATE_DIGITS: usize = 6;
+/// Decimals of an amount at most.
+const MAX_DECIMALS: u32 = 18;
+
+/// What one whole unit of the asset costs at the price of an attempt, in the local currency; `None` when that does not fit
+/// an amount.
+///
+/// The amount to send was rounded up, so the quotient is at most the price that it was made from; rounding up comes closest
+/// to that price.
+pub(crate) fn rate(asked: &Asked) -> Option<Amount> {
+    let Figures { crypto, local, .. } = asked.figures;
+    let least = asked.local_currency.decimals();
+    let rounded = |decimals| local.times_ratio(Amount::ONE, crypto, decimals, Rounding::Up);
+    let is_precise = |decimals, rate: Amount| {
+        let text = rate.padded(decimals).to_string();
+        let digits = text.bytes().filter(u8::is_ascii_digit);
+        digits.skip_while(|digit| *digit == b'0').count() >= RATE_DIGITS
+    };
+    let precise = (least..=MAX_DECIMALS).find_map(|decimals| {
+        let rate = rounded(decimals).ok()?;
+        is_precise(decimals, rate).then_some(rate)
+    });
+    let rate = precise.or_else(|| rounded(MAX_DECIMALS).ok())?;
+    Some(rate.padded(least))
+}
+
+/// A part of what an attempt asks for, in the local currency at the attempt's price; rounded up.
+pub(crate) fn in_local_currency(asked: &Asked, part: Amount) -> Option<Amount> {
+    let Figures { crypto, local, .. } = asked.figures;
+    let decimals = asked.local_currency.decimals();
+    let share = local.times_ratio(part, crypto, decimals, Rounding::Up);
+    Some(share.ok()?.padded(decimals))
+}
+
 #[cfg(test)]
 mod tests;

@@ -9,7 +9,7 @@ use money::{Amount, Asset};
 use url::Url;
 
 use crate::config::Store;
-use crate::invoice_check;
+use crate::{invoice_check, quoting, warnings};
 
 /// How often a page asks while a payment is expected, while one is confirming, and once it is over.
 const POLL_EXPECTING_SECONDS: u32 = 3;
@@ -158,6 +158,8 @@ fn attempt_view(
     let target = asset.and_then(|asset| {
         invoice_check::target(asset, ask, address, qr_string, seen.environment).ok()
     });
+    let is_partly_paid = !received.is_zero() && !due.is_zero();
+    let rest = is_partly_paid.then(|| quoting::in_local_currency(&ask.asked, remaining));
     let was_seen = invoice.progress.is_something();
     let (count, required) = invoice
         .progress
@@ -175,12 +177,14 @@ fn attempt_view(
         amount_in_usd: asked.usd.to_text(),
         amount_in_local_currency: asked.local.to_text(),
         local_currency_code: ask.asked.local_currency.to_string(),
+        rate_in_local_currency: quoting::rate(&ask.asked).map(Amount::to_text),
         expires_in_seconds: whole_seconds(invoice.expires_at, seen.now),
         lifetime_seconds: whole_seconds(invoice.expires_at, invoice.opened_at),
-        warnings: warnings.clone(),
+        warnings: warnings::warnings(warnings, asset),
         marked_as_paid: invoice.marked_as_paid_at.is_some(),
         received_in_crypto: received.to_text(),
         remaining_in_crypto: remaining.to_text(),
+        remaining_in_local_currency: rest.flatten().map(Amount::to_text),
         excess_in_crypto: excess
             .filter(|_| order.status == OrderStatus::Overpaid)
             .map(Amount::to_text),

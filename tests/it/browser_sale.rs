@@ -32,7 +32,10 @@ async fn a_customer_pays_in_the_frame_and_the_shop_says_paid() {
     }
     let warnings = browser.reads("warnings").await;
     for warning in view["attempt"]["warnings"].as_array().unwrap() {
-        assert!(warnings.contains(warning.as_str().unwrap()), "{warnings}");
+        assert!(
+            warnings.contains(warning["text"].as_str().unwrap()),
+            "{warnings}"
+        );
     }
     let left = browser.reads("countdown").await;
     assert!(

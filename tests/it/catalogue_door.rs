@@ -86,7 +86,24 @@ async fn each_of_the_nine_assets_can_be_paid_with() {
         let (address, uri) = (attempt["address"].as_str(), attempt["qr_string"].as_str());
         let bare = address.unwrap().rsplit(':').next().unwrap();
         assert!(uri.unwrap().contains(bare), "{attempt}");
-        assert!(!attempt["warnings"].as_array().unwrap().is_empty());
+        let warnings = attempt["warnings"].as_array().unwrap();
+        let kinds: Vec<&str> = warnings
+            .iter()
+            .map(|warning| warning["kind"].as_str().unwrap())
+            .collect();
+        assert_eq!(
+            kinds,
+            [
+                "only_this_asset",
+                "confirmations",
+                "network_fee",
+                "late_price"
+            ]
+        );
+        assert_eq!(
+            (&warnings[1]["number"], &warnings[3]["number"]),
+            (&json!(3), &json!(15))
+        );
         pays_in_full(&world, &checkout).await;
     }
     world.end().await;

@@ -14,14 +14,34 @@ fn amount(view: &Value, member: &str) -> Amount {
     Amount::parse(view["attempt"][member].as_str().unwrap()).unwrap()
 }
 
+/// Price and rest are what their amounts of the asset cost at the rate, which is rounded up by less than a cent.
+#[track_caller]
+fn costs_what_the_rate_says(view: &Value) {
+    let cent = Amount::parse("0.01").unwrap();
+    let rate = amount(view, "rate_in_local_currency");
+    for (crypto, local) in [
+        ("amount_in_crypto", "amount_in_local_currency"),
+        ("remaining_in_crypto", "remaining_in_local_currency"),
+    ] {
+        let (crypto, local) = (amount(view, crypto), amount(view, local));
+        let cost = crypto
+            .times_ratio(rate, Amount::ONE, 2, money::Rounding::Up)
+            .unwrap();
+        assert!(!local.is_zero());
+        assert!(cost == local || cost == local.plus(cent).unwrap(), "{view}");
+    }
+}
+
 #[tokio::test]
 async fn half_is_not_enough_and_the_rest_completes_it() {
     let world = World::start().await;
     let checkout = world.shopper().opens("ebook").await;
-    checkout.chooses("BTC").await;
+    let whole = checkout.chooses("BTC").await;
+    assert_eq!(whole["attempt"]["remaining_in_local_currency"], Value::Null);
     world.chain().pays(&checkout, "half").await;
     world.chain().mines(3).await;
     let view = checkout.sees("underpaid").await;
+    costs_what_the_rate_says(&view);
     let (asked, received) = (
         amount(&view, "amount_in_crypto"),
         amount(&view, "received_in_crypto"),
@@ -36,7 +56,8 @@ async fn half_is_not_enough_and_the_rest_completes_it() {
 
     world.chain().pays(&checkout, "rest").await;
     world.chain().mines(3).await;
-    checkout.sees("paid").await;
+    let view = checkout.sees("paid").await;
+    assert_eq!(view["attempt"]["remaining_in_local_currency"], Value::Null);
     let told = told(&world, &checkout.order).await;
     assert_eq!(told.last().unwrap(), "order.paid");
     assert!(told.contains(&"order.underpaid".to_owned()));

@@ -3,6 +3,8 @@
 use money::AmountText;
 use serde::{Deserialize, Serialize};
 
+use crate::Warning;
+
 /// One invoice of the payment service, checked by the proxy, as its customer sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -34,19 +36,28 @@ pub struct AttemptView {
     /// ISO 4217 code of `amount_in_local_currency`.
     #[cfg_attr(feature = "schema", schemars(with = "money::Currency"))]
     pub local_currency_code: String,
+    /// What one whole unit of the asset costs at this attempt's price, in the currency of `local_currency_code`:
+    /// `amount_in_local_currency` ÷ `amount_in_crypto`, rounded up to the currency's decimals, or to six significant digits
+    /// where these are more decimals; at most 18. Absent when the quotient does not fit an amount.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_in_local_currency: Option<AmountText>,
     /// Time left to send it; 0 when it has run out. Counted by the server's clock.
     pub expires_in_seconds: u32,
     /// How long the invoice was given in all: the countdown's full length.
     pub lifetime_seconds: u32,
-    /// What the service wants every customer to read, in its words: at most 20 texts of at most 1000 characters.
+    /// What the service wants every customer to read, in its order: at most 20.
     #[cfg_attr(feature = "schema", schemars(length(max = 20)))]
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
     /// Whether the customer has pressed "I have paid".
     pub marked_as_paid: bool,
     /// What has arrived so far.
     pub received_in_crypto: AmountText,
     /// What is still missing.
     pub remaining_in_crypto: AmountText,
+    /// `remaining_in_crypto` at this attempt's price, in the currency of `local_currency_code`, rounded up to its decimals.
+    /// Present exactly when a part has arrived, a part is missing, and the order is not paid.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remaining_in_local_currency: Option<AmountText>,
     /// What arrived beyond the price; absent unless `overpaid`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub excess_in_crypto: Option<AmountText>,

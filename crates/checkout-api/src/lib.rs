@@ -17,6 +17,7 @@ mod quote;
 mod receipt;
 mod status;
 mod theme;
+mod warning;
 
 pub use attempt_view::{AttemptView, Confirmations};
 pub use donation_view::DonationView;
@@ -29,6 +30,7 @@ pub use quote::{Quote, Unavailable};
 pub use receipt::{Receipt, SignedReceipt};
 pub use status::Status;
 pub use theme::{THEMES, TOKENS};
+pub use warning::{Warning, WarningKind};
 
 #[cfg(test)]
 mod tests;

@@ -47,12 +47,18 @@ fn attempt() -> (AttemptView, Value) {
         amount_in_usd: amount("19.90"),
         amount_in_local_currency: amount("19.90"),
         local_currency_code: "USD".into(),
+        rate_in_local_currency: Some(amount("64249.51")),
         expires_in_seconds: 899,
         lifetime_seconds: 900,
-        warnings: vec!["Send only BTC.".into()],
+        warnings: vec![Warning {
+            kind: WarningKind::OnlyThisAsset,
+            text: "Send only BTC.".into(),
+            number: None,
+        }],
         marked_as_paid: false,
         received_in_crypto: amount("0"),
         remaining_in_crypto: amount("0.00030973"),
+        remaining_in_local_currency: None,
         excess_in_crypto: None,
         confirmations: Some(Confirmations {
             count: 1,
@@ -71,9 +77,10 @@ fn attempt() -> (AttemptView, Value) {
         "amount_in_usd": "19.90",
         "amount_in_local_currency": "19.90",
         "local_currency_code": "USD",
+        "rate_in_local_currency": "64249.51",
         "expires_in_seconds": 899,
         "lifetime_seconds": 900,
-        "warnings": ["Send only BTC."],
+        "warnings": [{ "kind": "only_this_asset", "text": "Send only BTC." }],
         "marked_as_paid": false,
         "received_in_crypto": "0",
         "remaining_in_crypto": "0.00030973",
@@ -151,12 +158,14 @@ fn an_order_is_on_the_wire_with_what_it_has() {
     is_on_the_wire(&view, &json);
     let (attempt, attempt_json) = attempt();
     view.attempt = Some(AttemptView {
+        remaining_in_local_currency: Some(amount("9.95")),
         excess_in_crypto: Some(amount("0.1")),
         transaction_hash: Some("ab".into()),
         explorer_url: Some("https://explorer.example/ab".into()),
         ..attempt
     });
     json["attempt"] = attempt_json;
+    json["attempt"]["remaining_in_local_currency"] = "9.95".into();
     json["attempt"]["excess_in_crypto"] = "0.1".into();
     json["attempt"]["transaction_hash"] = "ab".into();
     json["attempt"]["explorer_url"] = "https://explorer.example/ab".into();
@@ -462,6 +471,23 @@ fn every_word_of_a_closed_list_is_the_contracts() {
     }
 }
 
+#[test]
+fn a_warning_is_on_the_wire_and_one_of_an_unknown_kind_keeps_its_text() {
+    for (kind, word) in WarningKind::ALL {
+        let warning = Warning {
+            kind,
+            text: "3 confirmations are required.".into(),
+            number: Some(3),
+        };
+        let json = json!({ "kind": word, "text": "3 confirmations are required.", "number": 3 });
+        is_on_the_wire(&warning, &json);
+    }
+    let json = json!({ "kind": "of_tomorrow", "text": "Mind the gap." });
+    let warning: Warning = read(&json).unwrap();
+    assert_eq!(warning.kind, WarningKind::Other);
+    assert_eq!(warning.text, "Mind the gap.");
+}
+
 /// A page that is older than its proxy shows nothing rather than a screen that is not the order's.
 #[test]
 fn a_word_that_is_not_on_its_list_is_refused() {
@@ -482,11 +508,12 @@ fn texts_are_read_without_what_a_browser_obeys() {
     json["attempt"] = attempt().1;
     json["title"] = "E\u{202e}kooB\n 0".into();
     json["store"]["name"] = "Shop\u{2066}\u{7f}".into();
-    json["attempt"]["warnings"] = json!(["Send\u{0} only\u{202d} BTC."]);
+    let warning = json!({ "kind": "other", "text": "Send\u{0} only\u{202d} BTC." });
+    json["attempt"]["warnings"] = json!([warning]);
     let read: OrderView = read(&json).unwrap();
     assert_eq!(read.title, "EkooB 0");
     assert_eq!(read.store.name, "Shop");
-    assert_eq!(read.attempt.unwrap().warnings, ["Send only BTC."]);
+    assert_eq!(read.attempt.unwrap().warnings[0].text, "Send only BTC.");
 }
 
 #[test]

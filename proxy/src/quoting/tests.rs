@@ -131,3 +131,58 @@ fn junk_in_a_price_or_a_limit_is_no_price() {
         assert_eq!(refused, Err(NoQuote::NotPriced), "{entry:?}");
     }
 }
+
+fn asked(crypto: &str, local: &str, currency: &str) -> Asked {
+    let amount = |text| Amount::parse(text).unwrap();
+    Asked {
+        figures: Figures {
+            crypto: amount(crypto),
+            usd: amount(local),
+            local: amount(local),
+        },
+        local_currency: Currency::parse(currency).unwrap(),
+    }
+}
+
+#[track_caller]
+fn rate_is(crypto: &str, local: &str, currency: &str, rate: &str) {
+    let found = super::rate(&asked(crypto, local, currency)).unwrap();
+    assert_eq!(found.to_string(), rate);
+}
+
+#[test]
+fn a_rate_is_price_by_amount_rounded_up_to_the_currencys_decimals() {
+    // 64249.507…
+    rate_is("0.00030973", "19.90", "USD", "64249.51");
+    rate_is("0.5", "19.90", "USD", "39.80");
+    rate_is("0.002", "2990", "JPY", "1495000");
+}
+
+#[test]
+fn the_rate_of_a_cheap_asset_has_six_digits() {
+    // 0.1949999999…, from a price of 0.195
+    rate_is("102.05128206", "19.90", "USD", "0.195");
+    rate_is("7", "10.00", "USD", "1.42858");
+    rate_is("150", "2990", "JPY", "19.9334");
+    rate_is("700000000", "1.00", "USD", "0.00000000142858");
+    rate_is("19.90", "19.90", "USD", "1.00");
+}
+
+#[test]
+fn a_rate_that_fits_no_amount_is_none() {
+    let rate = |crypto, local| super::rate(&asked(crypto, local, "USD"));
+    assert_eq!(rate("0", "19.90"), None);
+    assert_eq!(rate("0.000000000000000001", "999999999999.99"), None);
+}
+
+#[test]
+fn a_part_costs_its_share_of_the_price_rounded_up() {
+    let asked = asked("0.3", "19.90", "USD");
+    let part = |text| in_local_currency(&asked, Amount::parse(text).unwrap());
+    let written = |text| part(text).unwrap().to_string();
+    assert_eq!(written("0.3"), "19.90");
+    // 6.6333…
+    assert_eq!(written("0.1"), "6.64");
+    assert_eq!(written("0.00000001"), "0.01");
+    assert_eq!(written("0"), "0.00");
+}

@@ -44,7 +44,7 @@ fn warnings(checkout: Checkout, attempt: &AttemptView) -> Option<Node> {
     let lines = attempt.warnings.iter().map(|warning| {
         tag("li", "")
             .attr("dir", "auto")
-            .text(warning.as_str())
+            .text(warning.text.as_str())
             .into()
     });
     let list = tag("ul", "warnings")

@@ -101,6 +101,17 @@ fn every_reason_against_an_asset_can_be_looked_at() {
 }
 
 #[test]
+fn every_kind_of_warning_can_be_looked_at() {
+    let orders = Gallery::read().orders();
+    let attempts = orders.iter().filter_map(|order| order.attempt.as_ref());
+    let shown: Vec<_> = attempts.flat_map(|attempt| &attempt.warnings).collect();
+    for (kind, word) in WarningKind::ALL {
+        let is_shown = shown.iter().any(|warning| warning.kind == kind);
+        assert!(is_shown, "no warning of the gallery is {word}");
+    }
+}
+
+#[test]
 fn what_may_be_there_or_not_can_be_looked_at_both_ways() {
     let orders = Gallery::read().orders();
     let both = |what: &str, is: &dyn Fn(&OrderView) -> bool| {
@@ -124,6 +135,9 @@ fn what_may_be_there_or_not_can_be_looked_at_both_ways() {
     both("confirmations", &|attempt| attempt.confirmations.is_some());
     both("explorer_url", &|attempt| attempt.explorer_url.is_some());
     both("excess_in_crypto", &|a| a.excess_in_crypto.is_some());
+    both("remaining_in_local_currency", &|attempt| {
+        attempt.remaining_in_local_currency.is_some()
+    });
     both("warnings", &|attempt| attempt.warnings.len() > 3);
     both("time is up", &|attempt| attempt.expires_in_seconds == 0);
     both("the last minute", &|attempt| {
