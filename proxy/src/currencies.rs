@@ -4,7 +4,7 @@
 //! the codes as texts, as members of objects, or as names of members, perhaps inside an envelope. An answer in which no
 //! code is found would disprove it; then nothing is concluded.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use money::{Asset, CryptoCode};
@@ -28,6 +28,13 @@ const ENVELOPES: [&str; 6] = [
     "assets",
     "cryptocurrencies",
 ];
+/// Where it says what people call the asset, its name, and its network.
+const SYMBOLS: [&str; 3] = ["asset", "symbol", "ticker"];
+const NAMES: [&str; 3] = ["name", "asset_name", "currency_name"];
+const NETWORKS: [&str; 4] = ["network", "network_name", "chain", "blockchain"];
+/// Texts that are shown to a customer; longer ones are no names.
+const MAX_SYMBOL_CHARS: usize = 24;
+const MAX_NAME_CHARS: usize = 60;
 /// An envelope is in another one at most so often.
 const MAX_DEPTH: u32 = 3;
 
@@ -47,7 +54,20 @@ pub(crate) enum Currencies {
         unknown: Vec<String>,
         /// What is known here and not offered: customers are not shown it, since it has no price.
         not_offered: Vec<String>,
+        /// What the service calls the unknown ones, by code, where it says so.
+        names: BTreeMap<String, Names>,
     },
+}
+
+/// What the service calls an asset; each absent where it does not say, or says what is no name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Names {
+    /// `USDT`: at most 24 letters and digits, `_` and `-`.
+    pub symbol: Option<String>,
+    /// `Tether`: at most 60 characters.
+    pub name: Option<String>,
+    /// `Solana`: at most 60 characters.
+    pub network: Option<String>,
 }
 
 impl Currencies {
@@ -64,7 +84,64 @@ impl Currencies {
             at,
             unknown: offered.difference(&known).cloned().collect(),
             not_offered: known.difference(&offered).cloned().collect(),
+            names: names(&answer, 0)
+                .into_iter()
+                .filter(|(code, _)| !known.contains(code))
+                .collect(),
         })
+    }
+
+    /// What the service calls an asset that is not known here; nothing where it was not asked or does not say.
+    pub(crate) fn names(&self, code: &CryptoCode) -> Names {
+        match self {
+            Self::Compared { names, .. } => names.get(code.as_str()).cloned().unwrap_or_default(),
+            Self::NotAsked | Self::NotKnown => Names::default(),
+        }
+    }
+}
+
+/// What is named, by code: members of objects in a list, or of objects that are members by their code.
+fn names(value: &Value, depth: u32) -> BTreeMap<String, Names> {
+    match value {
+        Value::Array(items) => items
+            .iter()
+            .filter_map(|item| Some((code(item)?, names_in(item))))
+            .collect(),
+        Value::Object(members) => {
+            let envelope = ENVELOPES.iter().find_map(|name| members.get(*name));
+            match envelope {
+                Some(inner) if depth < MAX_DEPTH => names(inner, depth + 1),
+                _ => members
+                    .iter()
+                    .map(|(code, item)| (code.clone(), names_in(item)))
+                    .collect(),
+            }
+        }
+        _ => BTreeMap::new(),
+    }
+}
+
+fn names_in(item: &Value) -> Names {
+    let member = |names: &[&str], is_name: fn(&str) -> bool| {
+        let texts = names.iter().filter_map(|name| item.get(name)?.as_str());
+        texts
+            .map(str::trim)
+            .find(|text| is_name(text))
+            .map(str::to_owned)
+    };
+    let is_symbol = |text: &str| {
+        let fits = (1..=MAX_SYMBOL_CHARS).contains(&text.len());
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
+        fits && text.bytes().all(is_plain)
+    };
+    let is_name = |text: &str| {
+        let fits = (1..=MAX_NAME_CHARS).contains(&text.chars().count());
+        fits && !text.chars().any(char::is_control)
+    };
+    Names {
+        symbol: member(&SYMBOLS, is_symbol),
+        name: member(&NAMES, is_name),
+        network: member(&NETWORKS, is_name),
     }
 }
 
@@ -162,6 +239,54 @@ mod tests {
             different,
             (vec!["XMR".into()], vec!["BCH".into(), "DOGE".into()])
         );
+    }
+
+    fn names_of(answer: &Value, code: &str) -> Names {
+        let found = Currencies::compare(&answer.to_string(), Timestamp::UNIX_EPOCH).unwrap();
+        found.names(&CryptoCode::parse(code).unwrap())
+    }
+
+    #[test]
+    fn an_unknown_asset_is_called_what_the_service_calls_it() {
+        let text = |text: &str| Some(text.to_owned());
+        let named = Names {
+            symbol: text("USDT"),
+            name: text("Tether"),
+            network: text("Solana"),
+        };
+        let sol = serde_json::json!({
+            "crypto_code": "USDTSOL", "asset": "USDT", "name": "Tether", "network": "Solana",
+        });
+        let btc = serde_json::json!({ "crypto_code": "BTC", "network": "Bytecoin" });
+        let list = serde_json::json!([btc, sol]);
+        let enveloped = serde_json::json!({ "data": { "BTC": btc, "USDTSOL": sol } });
+        for answer in [list, enveloped] {
+            assert_eq!(names_of(&answer, "USDTSOL"), named);
+            // Of a known asset nothing is believed.
+            assert_eq!(names_of(&answer, "BTC"), Names::default());
+        }
+        assert_eq!(
+            names_of(&serde_json::json!(["BTC", "USDTSOL"]), "USDTSOL"),
+            Names::default()
+        );
+        let code = CryptoCode::parse("USDTSOL").unwrap();
+        assert_eq!(Currencies::NotKnown.names(&code), Names::default());
+    }
+
+    #[test]
+    fn what_is_no_name_is_not_shown() {
+        let long = "x".repeat(61);
+        for (symbol, name, network) in [
+            ("US DT", "Tether\u{7}", ""),
+            (&long, &long, &long),
+            ("<b>", " ", "Sol\nana"),
+        ] {
+            let odd = serde_json::json!([
+                { "code": "BTC" },
+                { "code": "USDTSOL", "symbol": symbol, "name": name, "network": network },
+            ]);
+            assert_eq!(names_of(&odd, "USDTSOL"), Names::default(), "{odd}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use reqwest::Method;
 use reqwest::header::{ETAG, IF_NONE_MATCH};
 use serde_json::{Value, json};
-use tests::{Answer, CONTRACT, Checkout, Wishes, World, within};
+use tests::{Answer, CONTRACT, Checkout, Wishes, World, eventually, within};
 
 use crate::journeys::{next_or_end, next_order, pays_in_full, sequences, types};
 
@@ -164,6 +164,15 @@ async fn an_asset_that_cannot_carry_the_price_says_why_and_is_refused() {
         let quote = checkout.quote(code).await;
         assert_eq!(quote["available"], false, "{quote}");
         assert_eq!(quote["reason"], reason, "{quote}");
+        let network = if code == "BTC" {
+            "Bitcoin"
+        } else {
+            "BNB Chain"
+        };
+        assert_eq!(
+            (&quote["asset"], &quote["network"]),
+            (&json!(code), &json!(network))
+        );
         checkout
             .asks_for(code)
             .await
@@ -186,6 +195,15 @@ async fn an_asset_that_nobody_knows_is_shown_and_never_guessed_at() {
     assert_eq!(quote["available"], false, "{quote}");
     assert_eq!(quote["reason"], "unknown_asset", "{quote}");
     assert_eq!(quote["amount_in_crypto"], Value::Null, "{quote}");
+    // As soon as the service's list of currencies was had, which is asked for at the start.
+    eventually("the service's names for it", async || {
+        let quote = checkout.quote("USDTSOL").await;
+        (quote["asset"] == "USDT"
+            && quote["asset_name"] == "Tether"
+            && quote["network"] == "Solana")
+            .then_some(())
+    })
+    .await;
     checkout
         .asks_for("USDTSOL")
         .await

@@ -10,12 +10,12 @@ pub struct Quote {
     /// The service's code: `USDTTRC20`.
     #[cfg_attr(feature = "schema", schemars(with = "money::CryptoCode"))]
     pub crypto_code: String,
-    /// The asset's symbol: `USDT`, at most 24 letters and digits, `_` and `-`; the code itself for an asset that Florin
-    /// does not know.
+    /// The asset's symbol: `USDT`, at most 24 letters and digits, `_` and `-`. Of an asset that Florin does not know
+    /// (`unknown_asset`) it is what the service's list of currencies says, else the code itself.
     pub asset: String,
-    /// The asset's name: `Tether`.
+    /// The asset's name: `Tether`, at most 60 characters; of an unknown asset by the same list, else its symbol.
     pub asset_name: String,
-    /// The network: `Tron`; empty for an asset that Florin does not know.
+    /// The network: `Tron`, at most 60 characters; of an unknown asset by the same list, else empty.
     pub network: String,
     /// What to send; absent when the service gave no usable price.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -28,6 +28,7 @@ fn currencies(app: &App) -> Value {
             at,
             unknown,
             not_offered,
+            names: _,
         } => json!({
             "compared_at": at.to_string(),
             "unknown_here": unknown,

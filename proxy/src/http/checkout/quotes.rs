@@ -12,6 +12,7 @@ use service_api::PriceEntry;
 use super::Holder;
 use crate::app::App;
 use crate::attempting::{log_refusal, not_made};
+use crate::currencies::Names;
 use crate::http::error::ApiError;
 use crate::quoting::{NoQuote, Range, price, quote};
 
@@ -44,7 +45,11 @@ pub(crate) async fn quotes(
         ))
     });
     let unknown = entries.iter().filter(|(code, _)| Asset::of(code).is_none());
-    let unknown = unknown.map(|(code, entry)| unknown_asset(code, entry, valid_for_seconds));
+    let currencies = app.currencies();
+    let unknown = unknown.map(|(code, entry)| {
+        let names = currencies.names(code);
+        unknown_asset(code, names, entry, valid_for_seconds)
+    });
     let accepted = &snapshot.order.terms.assets;
     let accepts = |quote: &Quote| {
         accepted.is_empty()
@@ -81,13 +86,20 @@ fn known_asset(order: &Order, asset: Asset, entry: &PriceEntry, valid_for_second
     }
 }
 
-/// An asset that the service offers and we do not know: shown, and not guessed at.
-fn unknown_asset(code: &CryptoCode, entry: &PriceEntry, valid_for_seconds: u32) -> Quote {
+/// An asset that the service offers and we do not know: shown as the service's list of currencies calls it, and not guessed
+/// at.
+fn unknown_asset(
+    code: &CryptoCode,
+    names: Names,
+    entry: &PriceEntry,
+    valid_for_seconds: u32,
+) -> Quote {
+    let asset = names.symbol.unwrap_or_else(|| code.to_string());
     Quote {
         crypto_code: code.to_string(),
-        asset: code.to_string(),
-        asset_name: code.to_string(),
-        network: String::new(),
+        asset_name: names.name.unwrap_or_else(|| asset.clone()),
+        asset,
+        network: names.network.unwrap_or_default(),
         amount_in_crypto: None,
         amount_in_usd: None,
         min: None,
