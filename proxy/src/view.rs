@@ -1,7 +1,8 @@
 //! An order as its customer sees it. Pure: a snapshot, the store, the time.
 
 use checkout_api::{
-    AttemptView, Confirmations, Environment, Flow, LatePayment, OrderView, Status, StoreView,
+    AttemptView, Confirmations, Environment, FailureReason, Flow, LatePayment, OrderView, Status,
+    StoreView,
 };
 use jiff::Timestamp;
 use ledger::{Attempt, Invoice, Order, OrderStatus, Place, Snapshot, Standing};
@@ -54,6 +55,7 @@ pub(crate) fn view(snapshot: &Snapshot, seen: Seen<'_>) -> OrderView {
         },
         payment_process_url: page(snapshot, seen.now),
         reverted: order.reverted.is_some(),
+        failure_reason: (status == Status::Failed).then(|| failure_reason(attempt.as_ref())),
         late_payment: order.late_payment.map(|late| match late {
             ledger::LatePayment::Counted => LatePayment::Counted,
             ledger::LatePayment::Second => LatePayment::Second,
@@ -145,6 +147,13 @@ fn attempt_view(
     let received = invoice.progress.received.crypto;
     let excess = received
         .minus(asked.crypto)
+fn failure_reason(attempt: Option<&Attempt>) -> FailureReason {
+    match attempt.and_then(Attempt::invoice) {
+        Some(invoice) if invoice.was_seen => FailureReason::NotCompleted,
+        _ => FailureReason::NothingReceived,
+    }
+}
+
         .ok()
         .filter(|excess| !excess.is_zero());
     let remaining = asked.crypto.minus(received).unwrap_or(Amount::ZERO);

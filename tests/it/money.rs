@@ -255,12 +255,29 @@ async fn a_payment_that_is_stuck_fails_and_another_can_be_made() {
     checkout.chooses("BTC").await;
     world.chain().pays(&checkout, "exact").await;
     world.chain().fails(&checkout).await;
-    checkout.sees("failed").await;
-    checkout.chooses("ETH").await;
+    let view = checkout.sees("failed").await;
+    assert_eq!(view["failure_reason"], "not_completed");
+    let view = checkout.chooses("ETH").await;
+    assert_eq!(view["failure_reason"], Value::Null);
     pays_in_full(&world, &checkout).await;
     let told = told(&world, &checkout.order).await;
     assert!(told.contains(&"order.failed".to_owned()), "{told:?}");
     assert_eq!(times_paid(&world, &checkout.order).await, 1);
+    world.end().await;
+}
+
+/// The service's clock ends the invoice before the proxy's does.
+#[tokio::test]
+async fn an_invoice_that_the_service_ends_unpaid_is_not_called_a_payment_that_failed() {
+    let world = World::start().await;
+    let checkout = world.shopper().opens("ebook").await;
+    checkout.chooses("BTC").await;
+    world.chain().runs_out(&checkout).await;
+    let view = checkout.sees("failed").await;
+    assert_eq!(view["failure_reason"], "nothing_received");
+    assert_ne!(view["attempt"]["expires_in_seconds"], 0);
+    checkout.chooses("ETH").await;
+    pays_in_full(&world, &checkout).await;
     world.end().await;
 }
 

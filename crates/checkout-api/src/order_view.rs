@@ -55,6 +55,22 @@ impl LatePayment {
     pub const ALL: [Self; 2] = [Self::Counted, Self::Second];
 }
 
+/// Why a payment failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum FailureReason {
+    /// The payment service gave up waiting, and no payment was ever seen.
+    NothingReceived,
+    /// A payment was seen, and the network did not complete it.
+    NotCompleted,
+}
+
+impl FailureReason {
+    /// Every reason.
+    pub const ALL: [Self; 2] = [Self::NothingReceived, Self::NotCompleted];
+}
+
 /// One order, whole: the widget is a function of this.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -77,6 +93,9 @@ pub struct OrderView {
     pub currency: String,
     /// Where the order stands.
     pub status: Status,
+    /// Why it failed; present exactly while the status is `failed`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure_reason: Option<FailureReason>,
     /// Who shows the customer how to pay.
     pub flow: Flow,
     /// The payment service's page, where a hosted order is paid; absent while there is no session to go to.

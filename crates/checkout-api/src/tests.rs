@@ -121,6 +121,7 @@ fn order() -> (OrderView, Value) {
         amount: amount("19.90"),
         currency: "USD".into(),
         status: Status::AwaitingPayment,
+        failure_reason: None,
         flow: Flow::Custom,
         payment_process_url: None,
         reverted: false,
@@ -177,6 +178,8 @@ fn an_order_is_on_the_wire_with_what_it_has() {
     json["payment_process_url"] = "https://pay.example/?id=1".into();
     view.return_url = Some("https://shop.example/".into());
     json["return_url"] = "https://shop.example/".into();
+    view.failure_reason = Some(FailureReason::NothingReceived);
+    json["failure_reason"] = "nothing_received".into();
     view.checked_seconds_ago = Some(4);
     json["checked_seconds_ago"] = 4.into();
     is_on_the_wire(&view, &json);
@@ -465,6 +468,11 @@ fn every_word_of_a_closed_list_is_the_contracts() {
         assert_eq!(read::<Status>(&word.into()), Ok(status));
         assert_eq!(status.as_str(), word);
     }
+    let reasons = ["nothing_received", "not_completed"];
+    for (reason, word) in FailureReason::ALL.into_iter().zip(reasons) {
+        assert_eq!(written(&reason), word);
+        assert_eq!(read::<FailureReason>(&word.into()), Ok(reason));
+    }
     for (kind, word) in LatePayment::ALL.into_iter().zip(["counted", "second"]) {
         assert_eq!(written(&kind), word);
         assert_eq!(read::<LatePayment>(&word.into()), Ok(kind));
@@ -491,7 +499,13 @@ fn a_warning_is_on_the_wire_and_one_of_an_unknown_kind_keeps_its_text() {
 /// A page that is older than its proxy shows nothing rather than a screen that is not the order's.
 #[test]
 fn a_word_that_is_not_on_its_list_is_refused() {
-    for member in ["status", "flow", "environment", "late_payment"] {
+    for member in [
+        "status",
+        "failure_reason",
+        "flow",
+        "environment",
+        "late_payment",
+    ] {
         let (_, mut json) = order();
         json[member] = "delighted".into();
         let refused = read::<OrderView>(&json).unwrap_err();

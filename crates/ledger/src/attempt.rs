@@ -108,6 +108,8 @@ pub struct Invoice {
     pub standing_since: Timestamp,
     /// What has arrived by the latest observation.
     pub progress: Progress,
+    /// Whether any look at it saw a payment, also one that is gone since.
+    pub was_seen: bool,
     /// How much of it the store was told of as a late payment, in the asset; absent while it was told of none. The same
     /// money, gone and there again, is told once.
     pub told_late: Option<Amount>,
@@ -241,6 +243,7 @@ impl Invoice {
             standing: Standing::Waiting,
             standing_since: opened_at,
             progress: Progress::NOTHING,
+            was_seen: false,
             told_late: None,
             observed_at: None,
             next_poll_at: None,

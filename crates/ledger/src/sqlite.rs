@@ -35,11 +35,18 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Readers never wait for the writer in WAL mode; four serve two cores.
 const READERS: u32 = 4;
 
-const MIGRATIONS: [(i64, &str, &str); 1] = [(
-    1,
-    "ledger",
-    include_str!("../migrations/sqlite/0001_ledger.sql"),
-)];
+const MIGRATIONS: [(i64, &str, &str); 2] = [
+    (
+        1,
+        "ledger",
+        include_str!("../migrations/sqlite/0001_ledger.sql"),
+    ),
+    (
+        2,
+        "was_seen",
+        include_str!("../migrations/sqlite/0002_was_seen.sql"),
+    ),
+];
 
 /// A ledger in one SQLite file.
 #[derive(Clone, Debug)]
@@ -72,7 +79,7 @@ impl SqliteLedger {
         let pool = || SqlitePoolOptions::new().test_before_acquire(false);
         let one = pool().max_connections(1);
         let writer = one.connect_with(options.clone()).await.map_err(failed)?;
-        migrator().run(&writer).await?;
+        migrator(&MIGRATIONS).run(&writer).await?;
         let many = pool().max_connections(READERS);
         let reader = many
             .connect_with(options.read_only(true))
@@ -115,13 +122,13 @@ impl SqliteLedger {
     }
 }
 
-fn migrator() -> Migrator {
-    let migrations = MIGRATIONS.map(|(version, name, sql)| {
+fn migrator(migrations: &[(i64, &'static str, &'static str)]) -> Migrator {
+    let migrations = migrations.iter().map(|(version, name, sql)| {
         let sql = SqlStr::from_static(sql);
-        Migration::new(version, name.into(), MigrationType::Simple, sql, false)
+        Migration::new(*version, (*name).into(), MigrationType::Simple, sql, false)
     });
     Migrator {
-        migrations: migrations.to_vec().into(),
+        migrations: migrations.collect(),
         ..Migrator::DEFAULT
     }
 }

@@ -51,6 +51,7 @@ fn order(status: Status) -> OrderView {
         amount: amount("19.90"),
         currency: "USD".into(),
         status,
+        failure_reason: None,
         flow: Flow::Custom,
         payment_process_url: None,
         reverted: false,

@@ -101,6 +101,21 @@ fn every_reason_against_an_asset_can_be_looked_at() {
 }
 
 #[test]
+fn every_reason_of_a_failure_can_be_looked_at() {
+    let orders = Gallery::read().orders();
+    for order in &orders {
+        let has_failed = order.status == Status::Failed;
+        assert_eq!(order.failure_reason.is_some(), has_failed);
+    }
+    for reason in FailureReason::ALL {
+        let is_shown = orders
+            .iter()
+            .any(|order| order.failure_reason == Some(reason));
+        assert!(is_shown, "no state of the gallery has {reason:?}");
+    }
+}
+
+#[test]
 fn every_kind_of_warning_can_be_looked_at() {
     let orders = Gallery::read().orders();
     let attempts = orders.iter().filter_map(|order| order.attempt.as_ref());

@@ -26,6 +26,7 @@ pub(crate) fn remember(
             _ => verdict.progress().unwrap_or(&known.progress).clone(),
         };
     }
+    kept.was_seen = known.was_seen || sees_a_payment(verdict);
     if kept.standing != known.standing {
         kept.standing_since = now;
     }
@@ -38,4 +39,12 @@ pub(crate) fn remember(
         _ => next_poll(&kept, now),
     };
     Some(kept)
+}
+
+fn sees_a_payment(verdict: &Verdict) -> bool {
+    let is_on_its_way = matches!(
+        verdict,
+        Verdict::Seen(_) | Verdict::Confirming(_) | Verdict::Settled { .. } | Verdict::Short(_)
+    );
+    is_on_its_way || verdict.progress().is_some_and(Progress::is_something)
 }

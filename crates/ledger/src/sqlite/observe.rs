@@ -157,7 +157,7 @@ async fn apply_to_attempt(
     sqlx::query(
         "UPDATE attempts SET standing = ?1, received_crypto = ?2, received_usd = ?3, received_local = ?4,
              confirmations = ?5, confirmations_required = ?6, transaction_hash = ?7, observed_at = ?8,
-             paid_in = ?11, standing_since = ?12, told_late = ?13,
+             paid_in = ?11, standing_since = ?12, told_late = ?13, was_seen = ?14,
              next_poll_at = CASE WHEN next_poll_at < lease_until AND ?1 <> 'settled'
                  THEN min(next_poll_at, coalesce(?9, next_poll_at)) ELSE ?9 END,
              urgency = iif(?1 = 'settled', 'planned', urgency),
@@ -177,6 +177,7 @@ async fn apply_to_attempt(
     .bind(now.progress.paid_in.as_ref().map(money::CryptoCode::as_str))
     .bind(millis(now.standing_since))
     .bind(now.told_late.map(|told| told.to_string()))
+    .bind(now.was_seen)
     .execute(tx)
     .await?;
     Ok(moved)

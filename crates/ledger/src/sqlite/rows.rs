@@ -180,6 +180,7 @@ fn invoice(row: &SqliteRow) -> Result<Invoice, LedgerError> {
                     .transpose(),
             )?,
         },
+        was_seen: row.try_get("was_seen")?,
         told_late: maybe_amount(row, "told_late")?,
         observed_at: maybe_time(row, "observed_at")?,
         next_poll_at: maybe_time(row, "next_poll_at")?,

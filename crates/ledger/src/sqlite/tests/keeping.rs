@@ -75,3 +75,77 @@ async fn a_database_that_cannot_be_written_is_named() {
         "{error}"
     );
 }
+
+/// A database of the first version, with an order whose attempt is at this standing after these verdicts.
+async fn of_the_first_version(name: &str, standing: &str, verdicts: &[&str]) -> Home {
+    let home = self::home(name).await;
+    home.ledger.close().await;
+    std::fs::remove_dir_all(&home.folder).unwrap();
+    std::fs::create_dir_all(&home.folder).unwrap();
+    let file = SqliteConnectOptions::from_str(&url(&home.folder)).unwrap();
+    let old = SqlitePool::connect_with(file.create_if_missing(true))
+        .await
+        .unwrap();
+    migrator(&MIGRATIONS[..1]).run(&old).await.unwrap();
+    let (order, attempt) = (id(1), new_attempt(1).id);
+    sqlx::query(
+        "INSERT INTO orders (id, store_id, reference, amount, currency, price_source, title, metadata, assets, flow,
+             tolerance, expires_at, created_at, status)
+         VALUES (?, 'demo', 'r1', '19.90', 'USD', 'catalogue', 'T', '{}', '', 'custom', '0', 1, 0, 'failed')",
+    )
+    .bind(order.as_str())
+    .execute(&old)
+    .await
+    .unwrap();
+    sqlx::query(
+        "INSERT INTO attempts (id, order_id, flow, crypto_code, conversion_id, asked_crypto, asked_usd, asked_local,
+             local_currency, begun_at, state, invoice_id, address, qr_string, warnings, opened_at, expires_at,
+             standing, standing_since)
+         VALUES (?, ?, 'custom', 'BTC', 'c', '1', '1', '1', 'USD', 0, 'open', 'inv_1', 'a', 'q', '[]', 0, 1, ?, 0)",
+    )
+    .bind(attempt.as_str())
+    .bind(order.as_str())
+    .bind(standing)
+    .execute(&old)
+    .await
+    .unwrap();
+    for (look, verdict) in (1_u32..).zip(verdicts) {
+        sqlx::query(
+            "INSERT INTO observations (attempt_id, look, observed_at, raw, verdict) VALUES (?, ?, 0, '', ?)",
+        )
+        .bind(attempt.as_str())
+        .bind(look)
+        .bind(*verdict)
+        .execute(&old)
+        .await
+        .unwrap();
+    }
+    sqlx::query("UPDATE orders SET current_attempt = ?")
+        .bind(attempt.as_str())
+        .execute(&old)
+        .await
+        .unwrap();
+    old.close().await;
+    home
+}
+
+#[tokio::test]
+async fn a_database_of_the_first_version_is_brought_up_to_date_with_what_its_looks_saw() {
+    for (name, verdicts, was_seen) in [
+        ("old-unseen", &["waiting", "failed"][..], false),
+        (
+            "old-seen",
+            &["waiting", "seen", "waiting", "failed"][..],
+            true,
+        ),
+    ] {
+        let home = of_the_first_version(name, "failed", verdicts).await;
+        let ledger = SqliteLedger::open(&url(&home.folder), "test")
+            .await
+            .unwrap();
+        let found = ledger.snapshot(&id(1)).await.unwrap().unwrap();
+        let attempt = found.attempt.unwrap();
+        assert_eq!(attempt.invoice().unwrap().was_seen, was_seen, "{name}");
+        ledger.close().await;
+    }
+}

@@ -304,3 +304,32 @@ async fn a_callback_against_a_settled_invoice_leads_to_a_look_after_a_minute_and
     see(&home.ledger, 2 * later, exact("FAILED")).await;
     assert_eq!(event_types(&home.ledger).await.last(), Some(&E::Reverted));
 }
+
+/// Whether the order's attempt failed after a payment was seen.
+async fn failed_seen(ledger: &SqliteLedger) -> bool {
+    let snapshot = ledger.snapshot(&id(1)).await.unwrap().unwrap();
+    assert_eq!(snapshot.order.status, OrderStatus::Failed);
+    snapshot.attempt.unwrap().invoice().unwrap().was_seen
+}
+
+#[tokio::test]
+async fn a_failure_after_nothing_was_seen_is_told_from_one_of_a_payment_that_was() {
+    let home = home("unseen").await;
+    awaiting(&home.ledger, 1).await;
+    see(&home.ledger, 20, said("CHECKING")).await;
+    see(&home.ledger, 60, said("FAILED")).await;
+    assert!(!failed_seen(&home.ledger).await);
+
+    let home = self::home("seen").await;
+    awaiting(&home.ledger, 1).await;
+    see(&home.ledger, 20, exact("CHECKING")).await;
+    // Gone from the chain, and then from the service's record.
+    see(&home.ledger, 60, said("CHECKING")).await;
+    see(&home.ledger, 120, said("FAILED")).await;
+    assert!(failed_seen(&home.ledger).await);
+
+    let home = self::home("stuck").await;
+    awaiting(&home.ledger, 1).await;
+    see(&home.ledger, 20, exact("FAILED")).await;
+    assert!(failed_seen(&home.ledger).await);
+}
