@@ -4,7 +4,7 @@ use checkout_api::{
     AttemptView, Confirmations, Environment, FailureReason, Flow, LatePayment, OrderView, Status,
     StoreView,
 };
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use ledger::{Attempt, Invoice, Order, OrderStatus, Place, Snapshot, Standing};
 use money::{Amount, Asset};
 use url::Url;
@@ -16,6 +16,12 @@ use crate::{invoice_check, quoting, warnings};
 const POLL_EXPECTING_SECONDS: u32 = 3;
 const POLL_CONFIRMING_SECONDS: u32 = 5;
 const POLL_OVER_SECONDS: u32 = 30;
+/// The same once it is paid, where the stream of events is the faster way and this one the safeguard.
+const POLL_PAID_SECONDS: u32 = 60;
+/// How long after its credit a paid order is still followed: a second payment is most likely one that was under way when
+/// the first one was credited. Every stream and every page asks for nothing more after that; reloaded, it shows what came
+/// later.
+const PAID_IS_FOLLOWED_FOR: SignedDuration = SignedDuration::from_hours(1);
 
 /// What a view is made of besides the order.
 #[derive(Clone, Copy, Debug)]
@@ -49,13 +55,13 @@ pub(crate) fn view(snapshot: &Snapshot, seen: Seen<'_>) -> OrderView {
         amount: order.terms.amount.to_text(),
         currency: order.terms.currency.to_string(),
         status,
+        failure_reason: (status == Status::Failed).then(|| failure_reason(attempt.as_ref())),
         flow: match order.terms.flow {
             ledger::Flow::Custom => Flow::Custom,
             ledger::Flow::Hosted => Flow::Hosted,
         },
         payment_process_url: page(snapshot, seen.now),
         reverted: order.reverted.is_some(),
-        failure_reason: (status == Status::Failed).then(|| failure_reason(attempt.as_ref())),
         late_payment: order.late_payment.map(|late| match late {
             ledger::LatePayment::Counted => LatePayment::Counted,
             ledger::LatePayment::Second => LatePayment::Second,
@@ -96,8 +102,21 @@ pub(crate) fn page(snapshot: &Snapshot, now: Timestamp) -> Option<String> {
     invoice.page().filter(|_| is_live).map(str::to_owned)
 }
 
+/// Until when a paid order is followed; `None` for one that is not paid.
+pub(crate) fn followed_until(order: &Order) -> Option<Timestamp> {
+    let settled_at = order.settled_at.filter(|_| order.status.is_settled())?;
+    Some(settled_at + PAID_IS_FOLLOWED_FOR)
+}
+
+/// Whether pages are still told what becomes of an order.
+pub(crate) fn is_followed(order: &Order, now: Timestamp) -> bool {
+    followed_until(order).is_none_or(|until| now < until)
+}
+
 /// A tag that changes whenever the view does, but for the time passing by.
-pub(crate) fn etag(snapshot: &Snapshot, delayed: bool) -> String {
+pub(crate) fn etag(snapshot: &Snapshot, delayed: bool, now: Timestamp) -> String {
+    let order = &snapshot.order;
+    let delayed = delayed && !order.status.is_settled();
     let observed = snapshot
         .attempt
         .as_ref()
@@ -105,9 +124,10 @@ pub(crate) fn etag(snapshot: &Snapshot, delayed: bool) -> String {
         .and_then(|invoice| invoice.observed_at)
         .map_or(0, Timestamp::as_millisecond);
     format!(
-        "W/\"{}-{observed}-{}\"",
-        snapshot.order.version,
-        u8::from(delayed)
+        "W/\"{}-{observed}-{}{}\"",
+        order.version,
+        u8::from(delayed),
+        u8::from(is_followed(order, now)),
     )
 }
 
@@ -124,6 +144,13 @@ fn status(status: OrderStatus) -> Status {
         OrderStatus::Cancelled => Status::Cancelled,
         OrderStatus::Expired => Status::Expired,
         OrderStatus::Blocked => Status::Blocked,
+    }
+}
+
+fn failure_reason(attempt: Option<&Attempt>) -> FailureReason {
+    match attempt.and_then(Attempt::invoice) {
+        Some(invoice) if invoice.was_seen => FailureReason::NotCompleted,
+        _ => FailureReason::NothingReceived,
     }
 }
 
@@ -147,13 +174,6 @@ fn attempt_view(
     let received = invoice.progress.received.crypto;
     let excess = received
         .minus(asked.crypto)
-fn failure_reason(attempt: Option<&Attempt>) -> FailureReason {
-    match attempt.and_then(Attempt::invoice) {
-        Some(invoice) if invoice.was_seen => FailureReason::NotCompleted,
-        _ => FailureReason::NothingReceived,
-    }
-}
-
         .ok()
         .filter(|excess| !excess.is_zero());
     let remaining = asked.crypto.minus(received).unwrap_or(Amount::ZERO);
@@ -222,6 +242,7 @@ fn next_poll_seconds(status: Status, order: &Order, now: Timestamp) -> Option<u3
         Status::Processing | Status::Underpaid => Some(POLL_CONFIRMING_SECONDS),
         // Nothing can move but by the customer's choice; a payment may still arrive on an older attempt.
         Status::Open if now < order.terms.expires_at => Some(POLL_OVER_SECONDS),
+        Status::Paid | Status::Overpaid if is_followed(order, now) => Some(POLL_PAID_SECONDS),
         Status::Open | Status::Paid | Status::Overpaid => None,
         Status::Failed | Status::Cancelled | Status::Expired | Status::Blocked => {
             Some(POLL_OVER_SECONDS)

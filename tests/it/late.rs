@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use money::Amount;
+use reqwest::header::ETAG;
 use serde_json::{Value, json};
 use tests::{Checkout, Wishes, World, eventually, pause};
 
-use crate::journeys::{next_order, pays_in_full, times_paid, told};
+use crate::journeys::{next_or_end, next_order, pays_in_full, times_paid, told};
 
 const MINUTE: Duration = Duration::from_mins(1);
 const DAY: Duration = Duration::from_hours(24);
@@ -110,6 +111,61 @@ async fn who_kept_the_page_sees_a_payment_that_came_three_weeks_later() {
     let unknown = world.shopper().with_token(&"0".repeat(64), "");
     let unknown = unknown.gets("").await.refused(404, "not_found");
     assert_eq!(gone.without_request_id(), unknown.without_request_id());
+    world.end().await;
+}
+
+/// A customer who pays twice has the page open still.
+#[tokio::test]
+async fn an_open_page_of_a_paid_order_is_told_of_a_second_payment() {
+    let world = World::start().await;
+    let checkout = world.shopper().opens("ebook").await;
+    let first = invoice_of(&world, &checkout.chooses("BTC").await).await;
+    let second = invoice_of(&world, &checkout.chooses("LTC").await).await;
+    let (mut stream, mut heard) = (checkout.listens().await, String::new());
+    world.chain().pays_invoice(&first, "exact").await;
+    world.chain().mines(3).await;
+    let mut view = next_order(&mut stream, &mut heard).await;
+    while view["status"] != "paid" {
+        view = next_order(&mut stream, &mut heard).await;
+    }
+    assert_eq!(view["late_payment"], Value::Null);
+    assert_eq!(view["next_poll_seconds"], 60);
+    world.chain().pays_invoice(&second, "exact").await;
+    world.chain().mines(3).await;
+    while view["late_payment"] != "second" {
+        view = next_order(&mut stream, &mut heard).await;
+        assert_eq!(view["status"], "paid");
+    }
+    assert_eq!(view["attempt"]["crypto_code"], "BTC");
+    assert_eq!(times_paid(&world, &checkout.order).await, 1);
+    world.end().await;
+}
+
+/// Ten thousand paid pages that stay open cost no stream and no request for ever.
+#[tokio::test]
+async fn a_paid_order_is_followed_for_an_hour_and_then_no_more() {
+    let world = World::start().await;
+    let checkout = world.shopper().opens("ebook").await;
+    checkout.chooses("BTC").await;
+    pays_in_full(&world, &checkout).await;
+    let (mut stream, mut heard) = (checkout.listens().await, String::new());
+    let view = next_order(&mut stream, &mut heard).await;
+    assert_eq!(view["next_poll_seconds"], 60);
+    let tag = checkout.gets("").await.with(200).headers[ETAG].clone();
+    world.everything_is_told().await;
+    world.skip(59 * MINUTE);
+    assert_eq!(checkout.looks().await["next_poll_seconds"], 60);
+    world.skip(MINUTE);
+    // The last view says that it is the last, also to a page that asks by its tag.
+    let mut last = next_order(&mut stream, &mut heard).await;
+    while last["next_poll_seconds"] == 60 {
+        last = next_order(&mut stream, &mut heard).await;
+    }
+    assert_eq!(last["next_poll_seconds"], Value::Null);
+    assert_eq!(next_or_end(&mut stream, &mut heard).await, None);
+    let after = checkout.gets("").await.with(200);
+    assert_ne!(after.headers[ETAG], tag);
+    assert_eq!(after.body["next_poll_seconds"], Value::Null);
     world.end().await;
 }
 

@@ -20,7 +20,7 @@ pub(crate) async fn show(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     hurry(&app, &snapshot).await?;
-    let tag = etag(&snapshot, app.is_delayed());
+    let tag = etag(&snapshot, app.is_delayed(), app.now());
     let known = headers
         .get(IF_NONE_MATCH)
         .is_some_and(|given| given.as_bytes() == tag.as_bytes());

@@ -171,13 +171,13 @@ fn watch(types: &mut Types) -> Operation {
         .does(
             "Watch the order",
             "Server-sent events, each named `order` with an OrderView as its data: one at once, and one at every change. \
-             A comment every 15 seconds says that the stream is alive. It ends when the order is paid.",
+             A comment every 15 seconds says that the stream is alive. It ends an hour after the order was paid.",
         )
         .by(Caller::Customer)
         .refuses(&[ErrorCode::RateLimited])
         .answers_as(
             200,
-            "The stream, until the order is settled.",
+            "The stream, until an hour after the order was paid.",
             "text/event-stream",
             &json!({
                 "type": "object",
