@@ -99,7 +99,7 @@ export interface FlorinDonationDoor {
 export interface FlorinOrderTokenDoor {
   /** Whose pages may show it. May be left out as long as the proxy has one store. */
   store?: string;
-  /** The signed order: a JWT of at most 2048 characters. */
+  /** The signed order: a JWT of at most 8192 characters. */
   'order-token': string;
 }
 

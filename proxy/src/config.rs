@@ -6,6 +6,7 @@ mod check_store;
 mod check_theme;
 mod check_token_keys;
 mod client_settings;
+mod images;
 mod network;
 mod reference;
 mod secret;

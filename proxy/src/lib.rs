@@ -23,6 +23,7 @@ mod jobs;
 mod log;
 mod opening;
 mod opening_limit;
+mod order_lines;
 mod order_token;
 mod prices;
 mod quoting;

@@ -3,7 +3,7 @@
 //! ```text
 //! header   {"alg": "HS256", "kid": "k1", "typ": "JWT"?}
 //! payload  {"aud": public_url, "store": id, "ord": reference, "amt": "19.90", "cur": "USD", "iat": …, "exp": …,
-//!           "ttl": title?, "ret": return URL?}
+//!           "ttl": title?, "ret": return URL?, "lines": [{"title", "quantity"?, "unit_amount"?, "amount"?, "image_url"?}]?}
 //! ```
 //!
 //! The signature is compared, in constant time, before anything of the payload is read. The key is found by its `kid`
@@ -30,8 +30,8 @@ pub(crate) use self::claims::Claims;
 pub(crate) use self::refusal::Refusal;
 use crate::config::{Store, TokenKey};
 
-/// A token with every claim at its longest is below half of this.
-const MAX_CHARS: usize = 2048;
+/// Fifty lines with titles of forty characters and two amounts fit; so does every other claim at its longest.
+const MAX_CHARS: usize = 8192;
 
 /// Checks a token, in this order: length, header, key, signature, and only then what the payload says. `audience` is the
 /// proxy's `public_url` as it is configured, without a slash at its end.

@@ -1,11 +1,11 @@
 //! An order as its customer sees it. Pure: a snapshot, the store, the time.
 
 use checkout_api::{
-    AttemptView, Confirmations, Environment, FailureReason, Flow, LatePayment, OrderView, Status,
-    StoreView,
+    AttemptView, Confirmations, Environment, FailureReason, Flow, LatePayment, LineView, OrderView,
+    Status, StoreView,
 };
 use jiff::{SignedDuration, Timestamp};
-use ledger::{Attempt, Invoice, Order, OrderStatus, Place, Snapshot, Standing};
+use ledger::{Attempt, Invoice, Order, OrderLine, OrderStatus, Place, Snapshot, Standing};
 use money::{Amount, Asset};
 use url::Url;
 
@@ -52,6 +52,7 @@ pub(crate) fn view(snapshot: &Snapshot, seen: Seen<'_>) -> OrderView {
         environment: seen.environment,
         store: store_view(seen.store),
         title: order.terms.title.clone(),
+        lines: order.terms.lines.iter().map(line_view).collect(),
         amount: order.terms.amount.to_text(),
         currency: order.terms.currency.to_string(),
         status,
@@ -76,6 +77,16 @@ pub(crate) fn view(snapshot: &Snapshot, seen: Seen<'_>) -> OrderView {
     }
 }
 
+fn line_view(line: &OrderLine) -> LineView {
+    LineView {
+        title: line.title.clone(),
+        quantity: line.quantity,
+        unit_amount: line.unit_amount.map(Amount::to_text),
+        amount: line.amount.map(Amount::to_text),
+        image_url: line.image_url.clone(),
+    }
+}
+
 /// Shows a store.
 pub(crate) fn store_view(store: &Store) -> StoreView {
     let tokens = store.theme_tokens.iter();
@@ -83,6 +94,7 @@ pub(crate) fn store_view(store: &Store) -> StoreView {
         id: store.id.to_string(),
         name: store.name.clone(),
         support_url: store.support_url.clone(),
+        logo_url: store.logo_url.as_ref().map(ToString::to_string),
         theme: store.theme.clone(),
         theme_tokens: tokens
             .map(|(name, value)| ((*name).to_owned(), value.clone()))

@@ -5,6 +5,7 @@
 )]
 
 mod account;
+mod brand;
 mod browser_answers;
 mod browser_choose;
 mod browser_codes;

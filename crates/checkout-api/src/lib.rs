@@ -25,7 +25,9 @@ pub use door::{Door, MarkPaid, OpenAttempt, Opened};
 pub use email::looks_like_email;
 pub use error::{ErrorBody, ErrorCode, Refusal};
 pub use from_json::from_json;
-pub use order_view::{Environment, FailureReason, Flow, LatePayment, OrderView, StoreView};
+pub use order_view::{
+    Environment, FailureReason, Flow, LatePayment, LineView, OrderView, StoreView,
+};
 pub use quote::{Quote, Unavailable};
 pub use receipt::{Receipt, SignedReceipt};
 pub use status::Status;

@@ -86,6 +86,11 @@ pub struct OrderView {
     pub store: StoreView,
     /// What is sold, in the store's words; at most 120 characters.
     pub title: String,
+    /// What it is made of, in the store's words and order: at most 50. For show: the price is `amount`. Absent when it is not
+    /// said.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Vec<LineView>>"))]
+    pub lines: Vec<LineView>,
     /// The price in `currency`. It never changes.
     pub amount: AmountText,
     /// ISO 4217 code of the price.
@@ -127,6 +132,28 @@ pub struct OrderView {
     pub as_of: String,
 }
 
+/// One line of what is sold.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LineView {
+    /// What it is: 1 to 120 characters.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = 120)))]
+    pub title: String,
+    /// How many.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+    pub quantity: u32,
+    /// The price of one, in the order's currency; absent when the store does not say it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unit_amount: Option<AmountText>,
+    /// The price of all of them, in the order's currency; absent when the store does not say it. Where every line has one,
+    /// they add up to the order's `amount`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub amount: Option<AmountText>,
+    /// A picture, at an address that the policy of `/pay` lets load; at most 2048 characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub image_url: Option<String>,
+}
+
 /// The store as its customer sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -138,6 +165,9 @@ pub struct StoreView {
     /// Where a customer gets help: `https:` or `mailto:`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub support_url: Option<String>,
+    /// A picture to show beside the name: `https:`, in tests also `http:` on loopback. The policy of `/pay` lets it load.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub logo_url: Option<String>,
     /// The store's theme: `auto`, `light`, `dark`, `contrast`, `paper`, `midnight` or `sorbet`.
     pub theme: String,
     /// What differs from the theme: CSS values by the names of the tokens; absent when nothing does.

@@ -95,6 +95,7 @@ fn store() -> (StoreView, Value) {
         id: "demo".into(),
         name: "Demo \"shop\" <b>".into(),
         support_url: Some("mailto:help@shop.example".into()),
+        logo_url: Some("https://shop.example/logo.svg".into()),
         theme: "paper".into(),
         theme_tokens: tokens
             .map(|(name, value)| (name.into(), value.into()))
@@ -104,6 +105,7 @@ fn store() -> (StoreView, Value) {
         "id": "demo",
         "name": "Demo \"shop\" <b>",
         "support_url": "mailto:help@shop.example",
+        "logo_url": "https://shop.example/logo.svg",
         "theme": "paper",
         "theme_tokens": { "accent": "#0b6e52", "radius": "0px" },
     });
@@ -118,6 +120,7 @@ fn order() -> (OrderView, Value) {
         environment: Environment::Test,
         store,
         title: "An e-book".into(),
+        lines: Vec::new(),
         amount: amount("19.90"),
         currency: "USD".into(),
         status: Status::AwaitingPayment,
@@ -178,6 +181,32 @@ fn an_order_is_on_the_wire_with_what_it_has() {
     json["payment_process_url"] = "https://pay.example/?id=1".into();
     view.return_url = Some("https://shop.example/".into());
     json["return_url"] = "https://shop.example/".into();
+    view.lines = vec![
+        LineView {
+            title: "An e-book".into(),
+            quantity: 2,
+            unit_amount: Some(amount("9.95")),
+            amount: Some(amount("19.90")),
+            image_url: Some("https://cdn.example/ebook.jpg".into()),
+        },
+        LineView {
+            title: "A card".into(),
+            quantity: 1,
+            unit_amount: None,
+            amount: None,
+            image_url: None,
+        },
+    ];
+    json["lines"] = json!([
+        {
+            "title": "An e-book",
+            "quantity": 2,
+            "unit_amount": "9.95",
+            "amount": "19.90",
+            "image_url": "https://cdn.example/ebook.jpg",
+        },
+        { "title": "A card", "quantity": 1 },
+    ]);
     view.failure_reason = Some(FailureReason::NothingReceived);
     json["failure_reason"] = "nothing_received".into();
     view.checked_seconds_ago = Some(4);
@@ -195,8 +224,10 @@ fn a_store_without_tokens_of_its_own_has_no_such_member() {
     let (mut store, mut json) = store();
     store.theme_tokens = BTreeMap::new();
     store.support_url = None;
+    store.logo_url = None;
     json.as_object_mut().unwrap().remove("theme_tokens");
     json.as_object_mut().unwrap().remove("support_url");
+    json.as_object_mut().unwrap().remove("logo_url");
     is_on_the_wire(&store, &json);
 }
 

@@ -33,6 +33,10 @@ impl<'a> Cart<'a> {
         Self(lines.filter(|line| line.quantity > 0).collect())
     }
 
+    pub(crate) fn lines(&self) -> &[Line<'a>] {
+        &self.0
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

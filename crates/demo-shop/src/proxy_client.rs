@@ -9,6 +9,8 @@ use reqwest::{Client, StatusCode, redirect};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Value, json};
 
+use crate::cart::Line;
+
 /// Longest time to wait for the proxy before the customer is told to try again.
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// An answer is a few hundred bytes; more than this is not from the proxy.
@@ -26,6 +28,8 @@ pub(crate) struct NewOrder<'a> {
     /// The shop's own name for the cart: asked twice with one reference, the proxy answers with one order.
     pub(crate) reference: &'a str,
     pub(crate) title: &'a str,
+    /// What is in the cart, for the customer to see; empty for one thing alone.
+    pub(crate) lines: &'a [Line<'a>],
     pub(crate) amount: Amount,
     pub(crate) currency: Currency,
     /// Paid on the payment service's own page; absent for our checkout.
@@ -87,6 +91,15 @@ impl ProxyClient {
             "reference": order.reference,
             "title": order.title,
         });
+        let decimals = order.currency.decimals();
+        let lines = order.lines.iter().map(|line| {
+            json!({
+                "title": line.product.title,
+                "quantity": line.quantity,
+                "unit_amount": line.product.price.padded(decimals).to_string(),
+            })
+        });
+        body["lines"] = lines.collect();
         if let Some(hosted) = order.hosted {
             body["flow"] = "hosted".into();
             body["customer_email"] = hosted.customer_email.into();

@@ -30,6 +30,7 @@ pub(crate) fn terms(reference: &str) -> NewOrder {
         currency: Currency::USD,
         price_source: PriceSource::Catalogue,
         title: "An e-book".into(),
+        lines: Vec::new(),
         customer_email: None,
         return_url: None,
         metadata: serde_json::Map::new(),

@@ -46,7 +46,9 @@ pub use id::{
 };
 pub use judge::{Hold, Verdict, judge};
 pub use observation::{Figures, Observation};
-pub use order::{Flow, LatePayment, NewOrder, Order, OrderStatus, PriceSource, Reverted, Snapshot};
+pub use order::{
+    Flow, LatePayment, NewOrder, Order, OrderLine, OrderStatus, PriceSource, Reverted, Snapshot,
+};
 pub use record::OrderRecord;
 pub use request::{Claim, Fingerprint, RequestId, StoredAnswer};
 pub use sqlite::SqliteLedger;

@@ -20,6 +20,8 @@ pub struct NewOrder {
     pub price_source: PriceSource,
     /// What is sold, at most 120 characters.
     pub title: String,
+    /// What it is made of, for show: the price is `amount` alone. Empty when it is not said; at most 50.
+    pub lines: Vec<OrderLine>,
     /// Where the buyer gets mail; absent when unknown.
     pub customer_email: Option<String>,
     /// Where the buyer goes afterwards.
@@ -34,6 +36,21 @@ pub struct NewOrder {
     pub tolerance: Amount,
     /// From when on no further attempt is opened. A payment that arrives later is still found.
     pub expires_at: Timestamp,
+}
+
+/// One line of what is sold.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct OrderLine {
+    /// What it is, 1 to 120 characters.
+    pub title: String,
+    /// How many, 1 at least.
+    pub quantity: u32,
+    /// The price of one, in the order's currency; absent when it is not said.
+    pub unit_amount: Option<Amount>,
+    /// The price of all of them, in the order's currency; absent when it is not said.
+    pub amount: Option<Amount>,
+    /// A picture, on a host that the operator named.
+    pub image_url: Option<String>,
 }
 
 /// Who named the price.

@@ -35,7 +35,7 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Readers never wait for the writer in WAL mode; four serve two cores.
 const READERS: u32 = 4;
 
-const MIGRATIONS: [(i64, &str, &str); 2] = [
+const MIGRATIONS: [(i64, &str, &str); 3] = [
     (
         1,
         "ledger",
@@ -45,6 +45,11 @@ const MIGRATIONS: [(i64, &str, &str); 2] = [
         2,
         "was_seen",
         include_str!("../migrations/sqlite/0002_was_seen.sql"),
+    ),
+    (
+        3,
+        "order_lines",
+        include_str!("../migrations/sqlite/0003_order_lines.sql"),
     ),
 ];
 

@@ -16,7 +16,7 @@ use super::check_token_keys::token_keys;
 use super::secret::secret;
 use super::source::{OneOrMore, ProductTable, StoreTable, WebhookTable};
 use super::web_address::{is_loopback, web_address};
-use super::{Origin, Product, Store, Webhook};
+use super::{Origin, Product, Store, Webhook, images};
 use crate::webhook::{WebhookSecret, WebhookSecrets};
 
 /// Bytes of a webhook secret. Source: Standard Webhooks 1.0.0, "Signature scheme": between 24 and 64.
@@ -38,6 +38,14 @@ pub(super) fn store(findings: &mut Findings, table: StoreTable, is_test: bool) -
     let mut origins = Vec::new();
     for text in &table.origins {
         origins.extend(findings.take(&key("origins"), origin(text)));
+    }
+    let logo_url = table.logo_url.as_deref();
+    let logo_url = logo_url.map(|text| images::picture(text, is_test));
+    let logo_url = findings.take(&key("logo_url"), logo_url.transpose());
+    let mut image_origins = Vec::new();
+    for text in &table.image_origins {
+        let found = images::picture(text, is_test).and_then(|_| origin(text));
+        image_origins.extend(findings.take(&key("image_origins"), found));
     }
     let secret_key = if table.secret_key.is_some() || table.secret_key_file.is_some() {
         let found = secret(table.secret_key, table.secret_key_file, MIN_GUESSABLE_CHARS);
@@ -74,6 +82,10 @@ pub(super) fn store(findings: &mut Findings, table: StoreTable, is_test: bool) -
     for product in table.product {
         let sku_key = key(&format!("product.{}", product.sku));
         let found = currency.ok_or_else(String::new).and_then(|currency| {
+            if let Some(image) = &product.image_url {
+                images::admitted(&image_origins, image)
+                    .map_err(|message| format!("image_url: {message}"))?;
+            }
             self::product(product, currency, tolerance.unwrap_or(Amount::ZERO))
         });
         let found = findings.take(&sku_key, found);
@@ -100,6 +112,8 @@ pub(super) fn store(findings: &mut Findings, table: StoreTable, is_test: bool) -
         token_keys,
         return_url: table.return_url,
         support_url: table.support_url,
+        logo_url: logo_url?,
+        image_origins,
         merchant_id: merchant_id?,
         service_access: table.service_access.unwrap_or(false),
         tolerance: tolerance?,
@@ -175,6 +189,7 @@ fn product(table: ProductTable, currency: Currency, tolerance: Amount) -> Result
     Ok(Product {
         sku: table.sku,
         title,
+        image_url: table.image_url,
         price: price.padded(currency.decimals()),
         max_quantity,
     })

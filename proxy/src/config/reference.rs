@@ -121,7 +121,7 @@ const SERVICE_LEVEL: [Row; 19] = [
     ),
 ];
 
-const STORE_LEVEL: [Row; 38] = [
+const STORE_LEVEL: [Row; 41] = [
     (
         "id",
         "",
@@ -170,6 +170,18 @@ const STORE_LEVEL: [Row; 38] = [
         "",
         "none",
         "https: or mailto: where customers get help",
+    ),
+    (
+        "logo_url",
+        "",
+        "none",
+        "a picture beside the store's name; https, in the environment test also http on loopback",
+    ),
+    (
+        "image_origins",
+        "",
+        "none",
+        "where pictures of order lines and products may be: [\"https://cdn.shop.example\"]; a checkout loads from no other",
     ),
     (
         "merchant_id",
@@ -267,6 +279,12 @@ const STORE_LEVEL: [Row; 38] = [
         "",
         "the sku",
         "what customers read, at most 100 characters",
+    ),
+    (
+        "product.image_url",
+        "",
+        "none",
+        "its picture, on one of the store's image_origins",
     ),
     (
         "product.price",

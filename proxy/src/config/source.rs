@@ -58,6 +58,9 @@ pub(super) struct StoreTable {
     pub(super) token_keys: Vec<TokenKeyTable>,
     pub(super) return_url: Option<String>,
     pub(super) support_url: Option<String>,
+    pub(super) logo_url: Option<String>,
+    #[serde(default)]
+    pub(super) image_origins: Vec<String>,
     pub(super) merchant_id: Option<String>,
     pub(super) service_access: Option<bool>,
     pub(super) underpayment_tolerance: Option<String>,
@@ -129,6 +132,7 @@ pub(super) struct ThemeTable {
 pub(super) struct ProductTable {
     pub(super) sku: String,
     pub(super) title: Option<String>,
+    pub(super) image_url: Option<String>,
     pub(super) price: Option<String>,
     pub(super) max_quantity: Option<u32>,
 }

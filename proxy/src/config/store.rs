@@ -8,6 +8,7 @@ use secrecy::SecretString;
 use sha2::{Digest as _, Sha256};
 use url::Url;
 
+use super::images;
 use crate::webhook::WebhookSecrets;
 
 /// A store of the configuration.
@@ -29,6 +30,10 @@ pub struct Store {
     pub return_url: Option<String>,
     /// Where customers get help.
     pub support_url: Option<String>,
+    /// A picture that is shown beside its name: https, in the environment test also http on loopback.
+    pub logo_url: Option<Url>,
+    /// Where pictures of order lines may be, as the logo's address.
+    pub image_origins: Vec<Origin>,
     /// Its name at the service, on a platform with several merchants.
     pub merchant_id: Option<String>,
     /// Whether its server may call the service's account endpoints: wallets and settings belong to all stores together.
@@ -102,6 +107,8 @@ pub struct Product {
     pub sku: String,
     /// What customers read.
     pub title: String,
+    /// Its picture, on one of the store's `image_origins`.
+    pub image_url: Option<String>,
     /// The price of one, in the store's currency.
     pub price: Amount,
     /// The most that is sold at once.
@@ -149,6 +156,22 @@ impl Store {
     /// Whether pages of this origin may embed and call.
     pub fn lists_origin(&self, origin: &str) -> bool {
         self.origins.iter().any(|known| known.as_str() == origin)
+    }
+
+    /// Whether a picture may be shown: it is on one of the `image_origins`, and its address is at most 2048 characters of
+    /// ASCII.
+    ///
+    /// # Errors
+    /// What is wrong with the address, in words that name the key.
+    pub(crate) fn admits_image(&self, address: &str) -> Result<(), String> {
+        images::admitted(&self.image_origins, address)
+    }
+
+    /// Where pictures are loaded from: the `image_origins` and the logo's.
+    pub(crate) fn picture_origins(&self) -> Vec<Origin> {
+        let mut origins = self.image_origins.clone();
+        origins.extend(self.logo_url.as_ref().map(Origin::of));
+        origins
     }
 
     /// Whether a link leads back to the shop: to one of its origins, or to where its `return_url` is.

@@ -496,3 +496,105 @@ fn the_address_of_the_services_page_is_checked_and_may_be_absent() {
         assert_eq!(keys(&text), ["service.checkout_url"], "{wrong}");
     }
 }
+
+/// [`COMPLETE`] with these lines of the store, and these of its product.
+fn with_pictures(store: &str, product: &str) -> String {
+    COMPLETE
+        .replace(
+            "name = \"Demo shop\"",
+            &format!("name = \"Demo shop\"\n{store}"),
+        )
+        .replace("sku = \"ebook\"", &format!("sku = \"ebook\"\n{product}"))
+}
+
+#[test]
+fn pictures_are_on_the_hosts_that_the_operator_names() {
+    let origins = "image_origins = [\"https://cdn.example\", \"http://127.0.0.1:8081\"]";
+    let logo = "logo_url = \"https://shop.example/logo.svg\"";
+    let text = with_pictures(
+        &format!("{origins}\n{logo}"),
+        "image_url = \"https://cdn.example/ebook.jpg\"",
+    );
+    let store = loaded(&text, &[]).unwrap().stores.remove(0);
+    let origins: Vec<String> = store
+        .picture_origins()
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    assert_eq!(
+        origins,
+        [
+            "https://cdn.example",
+            "http://127.0.0.1:8081",
+            "https://shop.example"
+        ]
+    );
+    assert_eq!(
+        store.product("ebook").unwrap().image_url.as_deref(),
+        Some("https://cdn.example/ebook.jpg")
+    );
+    store.admits_image("http://127.0.0.1:8081/a.png").unwrap();
+    for refused in [
+        "https://cdn.example.evil.example/a.png",
+        "https://cdn.example:8443/a.png",
+        "http://cdn.example/a.png",
+        "https://user@cdn.example/a.png",
+        "https://cdn.example@evil.example/a.png",
+        "data:image/png;base64,AAAA",
+        "javascript:alert(1)",
+        "//cdn.example/a.png",
+        "https://cdn.example/a b.png",
+        // The logo's host is named for the logo.
+        "https://shop.example/a.png",
+        &format!("https://cdn.example/{}", "a".repeat(2048)),
+    ] {
+        assert!(store.admits_image(refused).is_err(), "{refused}");
+    }
+    let refused = store
+        .admits_image("https://evil.example/a.png")
+        .unwrap_err();
+    assert!(refused.contains("https://evil.example") && refused.contains("image_origins"));
+}
+
+#[test]
+fn a_picture_that_could_not_be_loaded_or_trusted_is_found_by_the_check() {
+    for (store, product, key) in [
+        (
+            "logo_url = \"http://shop.example/logo.svg\"",
+            "",
+            "store.demo.logo_url",
+        ),
+        ("logo_url = \"logo.svg\"", "", "store.demo.logo_url"),
+        (
+            "logo_url = \"https://a;script-src.example/\"",
+            "",
+            "store.demo.logo_url",
+        ),
+        (
+            "image_origins = [\"https://cdn.example/\"]",
+            "",
+            "store.demo.image_origins",
+        ),
+        ("image_origins = [\"*\"]", "", "store.demo.image_origins"),
+        (
+            "",
+            "image_url = \"https://cdn.example/a.png\"",
+            "store.demo.product.ebook",
+        ),
+    ] {
+        assert_eq!(
+            keys(&with_pictures(store, product)),
+            [key],
+            "{store}{product}"
+        );
+    }
+    let loopback = with_pictures("logo_url = \"http://127.0.0.1:8081/logo.svg\"", "");
+    assert!(loaded(&loopback, &[]).is_ok());
+    let problems = loaded(&loopback, &[("FLORIN_ENVIRONMENT", "production")]).unwrap_err();
+    assert!(
+        problems
+            .0
+            .iter()
+            .any(|problem| problem.key == "store.demo.logo_url")
+    );
+}

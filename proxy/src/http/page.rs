@@ -37,10 +37,12 @@ pub(super) async fn page(
     let hosted_page = app.config.service.checkout_url.as_ref().map(Origin::of);
     let store = named(&app.config.stores, framed.store.as_deref());
     let embedders = store.map_or(&[][..], |store| &store.origins);
+    let pictures = store.map(Store::picture_origins).unwrap_or_default();
     let has_gallery = app.config.environment == Environment::Test;
     let policy = policy(
         style_source(file.whole()),
         embedders,
+        &pictures,
         hosted_page.as_ref(),
         has_gallery,
     );
@@ -104,11 +106,12 @@ fn style_source(page: &'static [u8]) -> &'static str {
     })
 }
 
-/// `style`: what admits the page's own. `has_gallery`: this page shows others of its kind in a frame, the states of the
+/// `style`: what admits the page's own. `pictures`: where the store's logo and its order lines' pictures are. `has_gallery`: this page shows others of its kind in a frame, the states of the
 /// checkout.
 fn policy(
     style: &str,
     embedders: &[Origin],
+    pictures: &[Origin],
     hosted_page: Option<&Origin>,
     has_gallery: bool,
 ) -> String {
@@ -118,9 +121,14 @@ fn policy(
         .chain(embedders.iter().map(Origin::as_str));
     let framed = gallery.into_iter().chain(hosted_page.map(Origin::as_str));
     let (ancestors, framed) = (sources(ancestors), sources(framed));
+    let pictures = sources(
+        ["'self'"]
+            .into_iter()
+            .chain(pictures.iter().map(Origin::as_str)),
+    );
     format!(
         "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' {style}; \
-         img-src 'self'; font-src 'self'; connect-src 'self'; base-uri 'none'; \
+         img-src {pictures}; font-src 'self'; connect-src 'self'; base-uri 'none'; \
          form-action 'none'; object-src 'none'; frame-src {framed}; frame-ancestors {ancestors}"
     )
 }

@@ -1,18 +1,18 @@
 //! The payload, read once its signature is known to be the store's.
 
 use jiff::{SignedDuration, Timestamp};
-use ledger::Reference;
+use ledger::{OrderLine, Reference};
 use money::{Amount, AmountText, Currency};
 use serde::Deserialize;
 
 use super::Refusal;
 use crate::config::Store;
+use crate::order_lines::{self, Line, MAX_TITLE_CHARS};
 
 /// How far the clocks of store and proxy may differ.
 const SLACK: SignedDuration = SignedDuration::from_secs(60);
 /// A token is for a page that is open now, not for a drawer.
 const LONGEST_LIFE: SignedDuration = SignedDuration::from_hours(24);
-const MAX_TITLE_CHARS: usize = 120;
 
 /// What the store's server wants paid.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +25,8 @@ pub(crate) struct Claims {
     pub currency: Currency,
     /// What is sold, 1 to 120 characters.
     pub title: Option<String>,
+    /// What it is made of, for show.
+    pub lines: Vec<OrderLine>,
     /// An address on one of the store's origins.
     pub return_url: Option<String>,
 }
@@ -42,6 +44,8 @@ struct Payload {
     exp: i64,
     ttl: Option<String>,
     ret: Option<String>,
+    #[serde(default)]
+    lines: Vec<Line>,
 }
 
 pub(super) fn read(
@@ -86,7 +90,12 @@ pub(super) fn read(
         let message = "write an http or https address on one of the store's origins";
         return Err(field("ret")(message.to_owned()));
     }
+    let lines = order_lines::check(store, payload.lines, amount, currency).map_err(|wrong| {
+        let error = format!("{}: {}", wrong.field, wrong.message);
+        field("lines")(error)
+    })?;
     Ok(Claims {
+        lines,
         reference,
         amount,
         currency,

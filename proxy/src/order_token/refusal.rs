@@ -8,7 +8,7 @@ use crate::config::KeyId;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Refusal {
     /// More than any token needs.
-    #[error("it has more than 2048 characters")]
+    #[error("it has more than 8192 characters")]
     TooLong,
     /// Not `header.payload.signature`.
     #[error("it is not three parts with points between them")]

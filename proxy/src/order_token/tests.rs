@@ -36,6 +36,8 @@ fn store(id: &str) -> Store {
             .collect(),
         return_url: None,
         support_url: None,
+        logo_url: None,
+        image_origins: vec![Origin::of(&Url::parse("https://cdn.example").unwrap())],
         tolerance: money::Amount::ZERO,
         confirmations_required: 3,
         webhook: None,
@@ -347,7 +349,7 @@ fn what_is_no_token_at_all_is_refused() {
         ("e30=.e30.e30", "base64url"),
         ("e31.e30.e30", "base64url"),
         ("e30.e30.e30", "missing field `alg`"),
-        (&"x".repeat(2049), "more than 2048"),
+        (&"x".repeat(8193), "more than 8192"),
     ] {
         let reason = refused(text).to_string();
         assert!(reason.contains(expected), "{text}: {reason}");

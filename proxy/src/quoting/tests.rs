@@ -14,6 +14,7 @@ fn order(amount: &str, currency: &str) -> Order {
             currency: Currency::parse(currency).unwrap(),
             price_source: PriceSource::Catalogue,
             title: String::new(),
+            lines: Vec::new(),
             customer_email: None,
             return_url: None,
             metadata: serde_json::Map::new(),

@@ -58,6 +58,13 @@ pub(crate) fn florin_toml(places: &Places, wishes: &Wishes, database_url: &str) 
     let (rate, service_access) = (wishes.requests_per_second, wishes.service_access);
     let merchant = wishes.merchant_id.as_ref();
     let merchant = merchant.map_or_else(String::new, |id| format!("merchant_id = {id:?}"));
+    let logo = wishes.logo_url.as_ref();
+    let logo = logo.map_or_else(String::new, |url| format!("logo_url = {url:?}"));
+    let image_origins = &wishes.image_origins;
+    let picture = image_origins.first();
+    let picture = picture.map_or_else(String::new, |origin| {
+        format!("image_url = \"{origin}/ebook.jpg\"")
+    });
     let checkout_url = match wishes.checkout_url.as_deref() {
         None => format!("checkout_url = \"http://{sandbox}/checkout\""),
         Some("") => String::new(),
@@ -99,8 +106,10 @@ name = "Another shop"
 origins = ["https://other.example"]
 secret_key = "{other_key}"
 token_keys = [{{ kid = "k1", secret = "{other_token_key}" }}]
+image_origins = {image_origins:?}
 [[store.product]]
 sku = "ebook"
+{picture}
 title = "Another e-book"
 price = "7.00"
 [[store.donation]]
@@ -119,6 +128,8 @@ return_url = "http://{shop}/thanks"
 support_url = "mailto:help@quiet-goods.example"
 underpayment_tolerance = "{tolerance}"
 service_access = {service_access}
+image_origins = {image_origins:?}
+{logo}
 {merchant}
 theme = {{ {theme} }}
 

@@ -21,6 +21,10 @@ pub struct Wishes {
     pub theme: String,
     /// The rest of the store's `theme`, as it is written within the braces: `accent = "#8c2f1b"`.
     pub theme_tokens: String,
+    /// The store's `logo_url`.
+    pub logo_url: Option<String>,
+    /// The `image_origins` of both stores; on the first of them the other store's product has its picture.
+    pub image_origins: Vec<String>,
     /// Whether the service offers an asset that nobody knows.
     pub unknown_asset: bool,
     /// `service.requests_per_second`.
@@ -48,6 +52,8 @@ impl Default for Wishes {
             origins: Vec::new(),
             theme: "auto".to_owned(),
             theme_tokens: String::new(),
+            logo_url: None,
+            image_origins: Vec::new(),
             unknown_asset: false,
             requests_per_second: 100,
             service_access: false,

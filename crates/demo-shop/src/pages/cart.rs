@@ -38,6 +38,7 @@ pub(crate) async fn check_out(
     let order = NewOrder {
         reference: &reference,
         title: &title,
+        lines: cart.lines(),
         amount,
         currency,
         hosted: None,

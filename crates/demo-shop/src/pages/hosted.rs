@@ -56,6 +56,7 @@ pub(crate) async fn check_out(
     let order = NewOrder {
         reference: &reference,
         title: &product.title,
+        lines: &[],
         amount,
         currency,
         hosted: Some(Hosted {

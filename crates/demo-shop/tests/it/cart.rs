@@ -63,6 +63,12 @@ async fn the_backend_names_the_price_and_the_page_gets_the_token() {
     assert_eq!(body["amount"], "15.50");
     assert_eq!(body["currency"], "USD");
     assert_eq!(body["title"], "1 × Enamel mug, 2 × Sticker");
+    let line = |number: usize| {
+        let line = &body["lines"][number];
+        (line["title"].clone(), line["quantity"].clone())
+    };
+    assert_eq!(line(0), (json!("Enamel mug"), json!(1)));
+    assert_eq!(line(1), (json!("Sticker"), json!(2)));
 
     let (status, page) = shop.page(&to).await;
     assert_eq!(status, StatusCode::OK);

@@ -51,11 +51,12 @@ async fn insert(
     now: Timestamp,
 ) -> Result<(), LedgerError> {
     let assets: Vec<&str> = terms.assets.iter().map(money::CryptoCode::as_str).collect();
+    let lines = serde_json::to_string(&terms.lines).expect("texts and numbers become JSON");
     let metadata = serde_json::Value::Object(terms.metadata.clone()).to_string();
     sqlx::query(
         "INSERT INTO orders (id, store_id, reference, amount, currency, price_source, title,
-             customer_email, return_url, metadata, assets, flow, tolerance, expires_at, created_at, status)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'open')",
+             lines, customer_email, return_url, metadata, assets, flow, tolerance, expires_at, created_at, status)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'open')",
     )
     .bind(id.as_str())
     .bind(terms.store_id.as_str())
@@ -64,6 +65,7 @@ async fn insert(
     .bind(terms.currency.as_str())
     .bind(word_of(&PriceSource::ALL, terms.price_source))
     .bind(&terms.title)
+    .bind(lines)
     .bind(&terms.customer_email)
     .bind(&terms.return_url)
     .bind(metadata)

@@ -62,6 +62,7 @@ pub(super) fn order(row: &SqliteRow) -> Result<Order, LedgerError> {
         currency: currency(row, "currency")?,
         price_source: word(&PriceSource::ALL, row.try_get("price_source")?)?,
         title: row.try_get("title")?,
+        lines: read("lines", serde_json::from_str(row.try_get("lines")?))?,
         customer_email: row.try_get("customer_email")?,
         return_url: row.try_get("return_url")?,
         metadata: read("metadata", serde_json::from_str(row.try_get("metadata")?))?,

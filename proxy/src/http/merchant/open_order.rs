@@ -19,12 +19,12 @@ use crate::hosting;
 use crate::http::body::Body;
 use crate::http::error::ApiError;
 use crate::opening::{self, Opening};
+use crate::order_lines::{self, Line, MAX_LINES, MAX_TITLE_CHARS};
 use crate::view;
 
 /// How long an order takes attempts: a day, unless the store says 1 minute to 30 days.
 const DEFAULT_LIFETIME_SECONDS: u32 = 24 * 3600;
 const LIFETIME_SECONDS: std::ops::RangeInclusive<u32> = 60..=30 * 24 * 3600;
-const MAX_TITLE_CHARS: usize = 120;
 /// The store's own notes, as JSON.
 const MAX_METADATA_BYTES: usize = 4096;
 
@@ -49,6 +49,11 @@ pub(crate) struct OpenOrder {
     /// What is sold, for the customer; the shop's name when absent.
     #[schemars(length(max = MAX_TITLE_CHARS))]
     title: Option<String>,
+    /// What it is made of, for the customer: at most 50 lines. They are for show, the price is `amount`; when every line has
+    /// an amount, they must add up to it.
+    #[serde(default)]
+    #[schemars(length(max = MAX_LINES))]
+    lines: Vec<Line>,
     /// Where the buyer gets mail: handed back to the store. A hosted order needs it, since the payment service's page
     /// does; nobody else gets it.
     #[schemars(extend("format" = "email"))]
@@ -158,6 +163,8 @@ fn terms(app: &App, store: &Store, wanted: OpenOrder) -> Result<NewOrder, ApiErr
             "A title has 120 characters at most.",
         ));
     }
+    let lines = order_lines::check(store, wanted.lines, amount, wanted.currency)
+        .map_err(|wrong| ApiError::field(&wrong.field, &wrong.message))?;
     if let Some(link) = &wanted.return_url
         && !store.leads_home(link)
     {
@@ -202,6 +209,7 @@ fn terms(app: &App, store: &Store, wanted: OpenOrder) -> Result<NewOrder, ApiErr
         currency: wanted.currency,
         price_source: PriceSource::StoreServer,
         title,
+        lines,
         customer_email: wanted.customer_email,
         return_url: wanted.return_url,
         metadata: wanted.metadata,

@@ -13,6 +13,10 @@ async fn the_database_itself_refuses_to_rewrite_history() {
             "the terms of an order never change",
         ),
         (
+            "UPDATE orders SET lines = '[]'",
+            "the lines of an order never change",
+        ),
+        (
             "UPDATE orders SET status = 'open'",
             "a paid order stays paid",
         ),

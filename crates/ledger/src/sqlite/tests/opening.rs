@@ -31,6 +31,22 @@ async fn what_was_opened_is_what_is_read() {
         .insert("cart".into(), serde_json::json!({"lines": [1, 2]}));
     full.assets = vec![money::CryptoCode::parse("BTC").unwrap()];
     full.customer_email = Some("a@b.example".into());
+    full.lines = vec![
+        crate::OrderLine {
+            title: "A \"mug\"".into(),
+            quantity: 2,
+            unit_amount: Some(amount("9.50")),
+            amount: Some(amount("19.00")),
+            image_url: Some("https://cdn.example/mug.jpg".into()),
+        },
+        crate::OrderLine {
+            title: "A card".into(),
+            quantity: 1,
+            unit_amount: None,
+            amount: None,
+            image_url: None,
+        },
+    ];
     full.tolerance = amount("0.05");
     let opened = home
         .ledger

@@ -30,6 +30,7 @@ pub(super) fn terms(
         currency: store.currency,
         price_source: PriceSource::Customer,
         title: donation.title.clone(),
+        lines: Vec::new(),
         customer_email: None,
         return_url: None,
         metadata,

@@ -36,6 +36,7 @@ pub(super) fn terms(app: &App, token: &str, headers: &HeaderMap) -> Result<NewOr
         currency,
         price_source: PriceSource::OrderToken,
         title: claims.title.unwrap_or_else(|| store.name.clone()),
+        lines: claims.lines,
         customer_email: None,
         return_url: claims.return_url,
         metadata: serde_json::Map::new(),

@@ -1,7 +1,7 @@
 //! A product of the store's catalogue: the browser says which and how many, the catalogue says at what price.
 
 use checkout_api::ErrorCode;
-use ledger::{Flow, NewOrder, PriceSource, Reference};
+use ledger::{Flow, NewOrder, OrderLine, PriceSource, Reference};
 
 use super::ORDER_LIFETIME;
 use crate::app::App;
@@ -34,6 +34,13 @@ pub(super) fn terms(
         1 => product.title.clone(),
         many => format!("{many} × {}", product.title),
     };
+    let line = OrderLine {
+        title: product.title.clone(),
+        quantity,
+        unit_amount: Some(product.price),
+        amount: Some(amount),
+        image_url: product.image_url.clone(),
+    };
     let reference = Reference::parse(&format!("catalogue-{}", hex::encode(name)));
     let mut metadata = serde_json::Map::new();
     metadata.insert("sku".into(), product.sku.clone().into());
@@ -45,6 +52,7 @@ pub(super) fn terms(
         currency: store.currency,
         price_source: PriceSource::Catalogue,
         title,
+        lines: vec![line],
         customer_email: None,
         return_url: None,
         metadata,

@@ -1,0 +1,137 @@
+//! What an order is made of, as a store's server says it: with POST /v1/orders or in a signed token.
+//!
+//! Lines are for show. The price is the order's `amount`; where every line has one, they must add up to it, so that a
+//! customer never reads a sum that is not the price.
+
+use ledger::OrderLine;
+use money::{Amount, Currency};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::config::Store;
+
+/// Characters of a title at most, the order's and a line's.
+pub(crate) const MAX_TITLE_CHARS: usize = 120;
+/// More lines are no longer read on a checkout.
+pub(crate) const MAX_LINES: usize = 50;
+
+/// One line.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Line {
+    /// What it is.
+    #[schemars(length(min = 1, max = MAX_TITLE_CHARS))]
+    title: String,
+    /// How many; 1 when absent.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1))]
+    quantity: u32,
+    /// The price of one, in the order's currency.
+    unit_amount: Option<Amount>,
+    /// The price of all of them, in the order's currency; `quantity` times `unit_amount` when absent.
+    amount: Option<Amount>,
+    /// A picture, on one of the store's `image_origins`; at most 2048 characters.
+    #[schemars(extend("format" = "uri"))]
+    image_url: Option<String>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// What is wrong with the lines: the member, as `lines` or `lines[2].image_url`, and a sentence for people.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct InvalidLines {
+    /// The member.
+    pub field: String,
+    /// What to do about it.
+    pub message: String,
+}
+
+/// Checks the lines of an order at `price`.
+///
+/// # Errors
+/// [`InvalidLines`] names the first member that is not as it should be.
+pub(crate) fn check(
+    store: &Store,
+    lines: Vec<Line>,
+    price: Amount,
+    currency: Currency,
+) -> Result<Vec<OrderLine>, InvalidLines> {
+    if lines.len() > MAX_LINES {
+        let message = format!("An order has {MAX_LINES} lines at most.");
+        return Err(invalid("lines", message));
+    }
+    let lines = lines.into_iter().enumerate();
+    let lines = lines.map(|(number, line)| {
+        check_line(store, line, currency).map_err(|InvalidLines { field, message }| {
+            invalid(&format!("lines[{number}].{field}"), message)
+        })
+    });
+    let lines = lines.collect::<Result<Vec<_>, _>>()?;
+    let amounts: Option<Vec<Amount>> = lines.iter().map(|line| line.amount).collect();
+    if let Some(amounts) = amounts.filter(|amounts| !amounts.is_empty()) {
+        let sum = amounts
+            .iter()
+            .try_fold(Amount::ZERO, |sum, amount| sum.plus(*amount));
+        if sum != Ok(price) {
+            let sum = sum.map_or_else(|_| "too much".to_owned(), |sum| format!("{sum} {currency}"));
+            let message = format!(
+                "The lines add up to {sum}, and the order's amount is {price} {currency}. Make them equal, or leave \
+                 the amount of one line out."
+            );
+            return Err(invalid("lines", message));
+        }
+    }
+    Ok(lines)
+}
+
+fn check_line(store: &Store, line: Line, currency: Currency) -> Result<OrderLine, InvalidLines> {
+    if !(1..=MAX_TITLE_CHARS).contains(&line.title.chars().count()) {
+        let message = format!("A title has 1 to {MAX_TITLE_CHARS} characters.");
+        return Err(invalid("title", message));
+    }
+    if line.quantity == 0 {
+        return Err(invalid("quantity", "Write 1 or more.".into()));
+    }
+    let exact = |field: &str, amount: Amount| {
+        let decimals = currency.decimals();
+        if amount.decimals() <= decimals {
+            return Ok(amount.padded(decimals));
+        }
+        let message = format!("{amount} has more than the {decimals} decimals of {currency}.");
+        Err(invalid(field, message))
+    };
+    let unit_amount = line.unit_amount.map(|one| exact("unit_amount", one));
+    let unit_amount = unit_amount.transpose()?;
+    let amount = line.amount.map(|all| exact("amount", all)).transpose()?;
+    let product = unit_amount.map(|one| one.times(line.quantity));
+    let product = product
+        .transpose()
+        .map_err(|error| invalid("unit_amount", format!("Times quantity: {error}.")))?;
+    if let (Some(amount), Some(product)) = (amount, product)
+        && amount != product
+    {
+        let message = format!("It is {amount}, and quantity times unit_amount is {product}.");
+        return Err(invalid("amount", message));
+    }
+    if let Some(address) = &line.image_url {
+        store
+            .admits_image(address)
+            .map_err(|message| invalid("image_url", message))?;
+    }
+    Ok(OrderLine {
+        title: line.title,
+        quantity: line.quantity,
+        unit_amount,
+        amount: amount.or(product),
+        image_url: line.image_url,
+    })
+}
+
+fn invalid(field: &str, message: String) -> InvalidLines {
+    InvalidLines {
+        field: field.to_owned(),
+        message,
+    }
+}
