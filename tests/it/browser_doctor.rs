@@ -242,7 +242,7 @@ async fn a_checkout_that_works_never_calls_the_doctor() {
         .await;
     shop.ends_at(Shown::Frame).await;
     for place in ["the page", "the frame"] {
-        let loaded = "return performance.getEntriesByType('resource').some(({ name }) => name.includes('doctor'))";
+        let loaded = "return performance.getEntriesByType('resource').some(({ name }) => name.includes('diagnostics'))";
         assert_eq!(
             shop.browser.runs(loaded, &[]).await,
             Value::Bool(false),

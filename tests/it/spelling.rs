@@ -18,14 +18,14 @@ fn listed(path: &str, beginning: &str, end: &str, between: &str) -> Vec<String> 
 #[test]
 fn every_file_that_names_the_themes_names_all() {
     let themes = words_in("crates/checkout-api/src/theme.rs", THEMES);
-    let loader = listed("widget/florin.js", "\\n[-\\w]*\\n(", ")", "|");
+    let loader = listed("widget/js/florin.js", "\\n[-\\w]*\\n(", ")", "|");
     assert_eq!(loader, themes, "RIGHT of florin.js");
     let rule = "['theme', /^(";
-    let doctor = listed("widget/doctor.js", rule, ")", "|");
-    assert_eq!(doctor, themes, "RULES of doctor.js");
+    let doctor = listed("widget/js/diagnostics.js", rule, ")", "|");
+    assert_eq!(doctor, themes, "RULES of diagnostics.js");
     let (last, others) = themes.split_last().unwrap();
     let sentence = format!("'{} or {last}'", others.join(", "));
-    assert!(of_the_repository("widget/doctor.js").contains(&sentence));
+    assert!(of_the_repository("widget/js/diagnostics.js").contains(&sentence));
     let types = listed(
         "packages/florin/element.d.ts",
         "export type FlorinTheme = '",
@@ -52,14 +52,17 @@ fn every_file_that_names_the_themes_names_all() {
 #[test]
 fn the_loader_carries_every_token_that_a_store_may_set() {
     let tokens = words_in("crates/checkout-api/src/theme.rs", TOKENS);
-    assert_eq!(words_in("widget/florin.js", "const TOKENS = ["), tokens);
+    assert_eq!(words_in("widget/js/florin.js", "const TOKENS = ["), tokens);
 }
 
 #[test]
 fn loader_doctor_and_host_know_the_same_doors_and_displays() {
-    let doors = words_in("widget/host/door.js", "const DOORS = [");
-    assert_eq!(words_in("widget/doctor.js", "const DOORS = ["), doors);
-    let attributes = words_in("widget/florin.js", "const ATTRIBUTES = [");
+    let doors = words_in("widget/js/host/order.js", "const DOORS = [");
+    assert_eq!(
+        words_in("widget/js/diagnostics.js", "const DOORS = ["),
+        doors
+    );
+    let attributes = words_in("widget/js/florin.js", "const ATTRIBUTES = [");
     // In RIGHT a door is known by its line alone, and lines are the attributes in their order.
     let before = attributes.iter().take_while(|name| *name != "display");
     let others = ["store", "quantity", "amount"];
@@ -72,8 +75,8 @@ fn loader_doctor_and_host_know_the_same_doors_and_displays() {
         let member = [format!("  {door}: string;"), format!("  '{door}': string;")];
         assert!(member.iter().any(|member| types.contains(member)), "{door}");
     }
-    let displays = listed("widget/doctor.js", "['display', /^(", ")", "|");
-    let loader = listed("widget/florin.js", ".+\\n))(", ")", "|");
+    let displays = listed("widget/js/diagnostics.js", "['display', /^(", ")", "|");
+    let loader = listed("widget/js/florin.js", ".+\\n))(", ")", "|");
     assert_eq!(loader, displays, "RIGHT of florin.js");
     let types = listed(
         "packages/florin/element.d.ts",

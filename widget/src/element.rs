@@ -16,7 +16,7 @@ use crate::screens;
 
 #[wasm_bindgen]
 extern "C" {
-    /// What the loader gives one checkout; see `widget/host/show.js`.
+    /// What the loader gives one checkout; see `widget/js/host/show.js`.
     pub type Host;
 
     /// Where the proxy is; ends in a slash.

@@ -26,7 +26,7 @@ const ROWS: [(&str, &[(&str, &str)]); 10] = [
     ("florin.js", &[("florin.js", "")]),
     ("host.js", &[("assets/host-", ".js")]),
     ("theme.js", &[("assets/theme-", ".js")]),
-    ("modal.js", &[("assets/modal-", ".js")]),
+    ("dialog.js", &[("assets/dialog-", ".js")]),
     ("florin.css", &[("assets/florin-", ".css")]),
     ("page", &[("pay.html", "")]),
     ("its icon", &[("assets/icon-", ".svg")]),

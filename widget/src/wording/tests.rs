@@ -211,8 +211,7 @@ fn screens_ask_for_texts_that_exist_and_for_every_one() {
     let mut source = String::new();
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     sources(&root.join("src"), &mut source);
-    sources(&root.join("host"), &mut source);
-    source.push_str(&fs::read_to_string(root.join("florin.js")).unwrap());
+    sources(&root.join("js"), &mut source);
     let english = screens();
     for call in source.split("word(\"").skip(1) {
         let key = call.split_once('"').unwrap().0;

@@ -25,9 +25,9 @@ const SCREENS: [&str; 2] = ["first", "later"];
 /// Stands in the page for `page.css`.
 const STYLE: &str = "%STYLE%";
 
-/// The parts of `host.js` in `widget/host`, in this order in one module: each file of its own would be a request.
+/// The parts of `host.js` in `widget/js/host`, in this order in one module: each file of its own would be a request.
 const HOST: [&str; 7] = [
-    "files", "storage", "language", "door", "print", "show", "page",
+    "files", "storage", "language", "order", "print", "show", "page",
 ];
 
 /// The sheets of `widget/styles`, in this order in one file: what comes later wins.
@@ -48,8 +48,8 @@ const STYLES: [&str; 14] = [
     "print",
 ];
 
-/// The modules of `widget/` that others load, each after all that it names: its own name follows from its content.
-const MODULES: [&str; 4] = ["theme.js", "host.js", "modal.js", "doctor.js"];
+/// The modules of `widget/js/` that others load, each after all that it names: its own name follows from its content.
+const MODULES: [&str; 4] = ["theme.js", "host.js", "dialog.js", "diagnostics.js"];
 
 /// The loader, once for each environment of the proxy: it knows its own even where nothing else can be loaded.
 const LOADERS: [(&str, &str); 2] = [("florin.js", "production"), ("florin.test.js", "test")];
@@ -78,15 +78,15 @@ pub(super) fn files(root: &Path, built: &Path, minify: Minify<'_>) -> anyhow::Re
     let languages = languages(&widget.join("locales"), &mut assets)?;
     for name in MODULES {
         let module = match name {
-            "host.js" => joined(&widget.join("host"), &HOST, "js")?,
-            _ => text(&widget.join(name))?,
+            "host.js" => joined(&widget.join("js/host"), &HOST, "js")?,
+            _ => text(&widget.join("js").join(name))?,
         };
         let module = minify(&module, Kind::Module)?;
         let module = fill(&module, name, &assets)?.replace(LANGUAGES, &languages);
         add(&mut assets, name, module.into_bytes());
     }
 
-    let loader = text(&widget.join("florin.js"))?;
+    let loader = text(&widget.join("js/florin.js"))?;
     let page = strip_html::strip(&text(&built.join("index.html"))?);
     let page = page.replace(STYLE, &strip_css::strip(&text(&widget.join("page.css"))?)?);
     let mut files = Files::from([

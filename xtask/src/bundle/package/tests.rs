@@ -11,7 +11,7 @@ fn small_widget() -> Folder {
     let folder = Folder::create().unwrap();
     for path in [
         "widget/locales",
-        "widget/host",
+        "widget/js/host",
         "widget/styles",
         "widget/gallery",
         "packages/florin",
@@ -21,18 +21,18 @@ fn small_widget() -> Folder {
     }
     for (name, text) in [
         (
-            "widget/florin.js",
+            "widget/js/florin.js",
             "go('%FLORIN:host.js%', '%ENVIRONMENT%');",
         ),
         (
-            "widget/host/files.js",
+            "widget/js/host/files.js",
             "go('%FLORIN:widget.js%', '%LANGUAGES%');",
         ),
         ("widget/icon.svg", "<svg/>"),
-        ("widget/modal.js", "open();"),
-        ("widget/doctor.js", "look('%FLORIN:host.js%');"),
+        ("widget/js/dialog.js", "open();"),
+        ("widget/js/diagnostics.js", "look('%FLORIN:host.js%');"),
         ("packages/florin/element.d.ts", "export {};"),
-        ("widget/theme.js", "export {};"),
+        ("widget/js/theme.js", "export {};"),
         ("widget/page.css", "b { color: red }"),
         (
             "widget/locales/en.json",
@@ -49,7 +49,9 @@ fn small_widget() -> Folder {
         folder.write(name, text).unwrap();
     }
     for name in &HOST[1..] {
-        folder.write(&format!("widget/host/{name}.js"), "").unwrap();
+        folder
+            .write(&format!("widget/js/host/{name}.js"), "")
+            .unwrap();
     }
     for name in STYLES {
         let style = format!(".{name} {{ color: red; }}\n");

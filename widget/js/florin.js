@@ -5,7 +5,7 @@
  * scripts; `modal` shows that frame in a dialog which a button opens, and `redirect` is a link to the page. `inline`
  * renders into the element itself. The page that all of them lead to is this element once more, in the display `page`,
  * which is told what to open by the address's fragment. Whatever shows the checkout itself, `page` or `inline`, loads
- * host.js for it; the dialog is modal.js. What does not come is asked for again; why it did not come, doctor.js finds out.
+ * host.js for it; the dialog is dialog.js. What does not come is asked for again; why it did not come, diagnostics.js finds out.
  *
  * Between frame and loader go messages `{florin: 1, type, detail}`, to and from one exact origin each, and never with
  * a token or an address in them.
@@ -22,11 +22,11 @@
   const IS_TEST = '%ENVIRONMENT%' === 'test';
   /** The attributes, each read as a line of RIGHT; in the page's fragment they are written with underscores. */
   const ATTRIBUTES = ['store', 'product', 'quantity', 'donation', 'amount', 'order-token', 'client-token', 'display', 'locale', 'theme', 'asset', 'words'];
-  /** The attributes' values, a line each, when nothing is wrong with them; doctor.js names what is, by rules of its own. */
+  /** The attributes' values, a line each, when nothing is wrong with them; diagnostics.js names what is, by rules of its own. */
   const RIGHT = /^(.+\n(.+\n([1-9]\d*)?\n\n|\n\n.+\n[\d.]*)\n\n\n|.*\n{5}(.+\n\n|\n.+\n))(frame|inline|modal|redirect)?\n[-\w]*\n(auto|light|dark|contrast|paper|midnight|sorbet)?\n/;
   /** What a button says that the shop gave no words. */
   const PAY = 'Pay with crypto';
-  const MODAL = '%FLORIN:modal.js%';
+  const MODAL = '%FLORIN:dialog.js%';
   /** Custom properties of the element that reach the frame as well. */
   const TOKENS = ['accent', 'on-accent', 'ground', 'side', 'ink', 'soft', 'line', 'warn', 'bad', 'radius', 'font', 'density'].map((name) => '--florin-' + name);
   const EVENTS = ['ready', 'resize', 'status', 'paid', 'close', 'error'];
@@ -317,7 +317,7 @@
     async #examine(display, signs) {
       const { signal } = this.#attempt;
       try {
-        const { examine } = await load('%FLORIN:doctor.js%', 3000);
+        const { examine } = await load('%FLORIN:diagnostics.js%', 3000);
         const isFatal = await examine({ element: this, box: this.#box, signal, IS_TEST, make, display, blocked: this.#blocked, ...signs });
         return !signal.aborted && isFatal;
       } catch {
