@@ -94,7 +94,7 @@ async fn the_loader_can_be_imported_and_is_silent_where_there_is_no_page() {
     )
     .await;
     assert_eq!(browser.complaints().await, [""; 0]);
-    let loader = Path::new(env!("CARGO_MANIFEST_DIR")).join("../widget/js/florin.js");
+    let loader = Path::new(env!("CARGO_MANIFEST_DIR")).join("../dist/florin.js");
     if let Ok(run) = Command::new("node").arg(loader).output() {
         assert!(run.status.success(), "{run:?}");
     }

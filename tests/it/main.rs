@@ -64,6 +64,7 @@ mod raw_requests;
 mod receipts;
 mod restart;
 mod reverted;
+mod script_types;
 mod shop_page;
 mod spelling;
 mod store_door;

@@ -121,8 +121,8 @@ fn the_types_name_what_the_element_knows_and_nothing_else() {
         let members = words.into_iter().map(|word| (word, json!(true)));
         Value::Object(members.collect())
     };
-    let attributes = record(words_in("widget/js/florin.js", "const ATTRIBUTES = ["));
-    let events = words_in("widget/js/florin.js", "const EVENTS = [");
+    let attributes = record(words_in("widget/js/attributes.js", "const ATTRIBUTES = ["));
+    let events = words_in("widget/js/attributes.js", "const EVENTS = [");
     let events = record(events.iter().map(|word| format!("florin-{word}")).collect());
     let theme = "crates/checkout-api/src/theme.rs";
     let themes = record(words_in(theme, "pub const THEMES: [&str; 7] = ["));

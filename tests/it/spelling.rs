@@ -18,11 +18,11 @@ fn listed(path: &str, beginning: &str, end: &str, between: &str) -> Vec<String> 
 #[test]
 fn every_file_that_names_the_themes_names_all() {
     let themes = words_in("crates/checkout-api/src/theme.rs", THEMES);
-    let loader = listed("widget/js/florin.js", "\\n[-\\w]*\\n(", ")", "|");
-    assert_eq!(loader, themes, "RIGHT of florin.js");
+    let loader = listed("widget/js/attributes.js", "\\n[-\\w]*\\n(", ")", "|");
+    assert_eq!(loader, themes, "VALID_ATTRIBUTES");
     let rule = "['theme', /^(";
-    let doctor = listed("widget/js/diagnostics.js", rule, ")", "|");
-    assert_eq!(doctor, themes, "RULES of diagnostics.js");
+    let diagnostics = listed("widget/js/diagnostics.js", rule, ")", "|");
+    assert_eq!(diagnostics, themes, "RULES of diagnostics.js");
     let (last, others) = themes.split_last().unwrap();
     let sentence = format!("'{} or {last}'", others.join(", "));
     assert!(of_the_repository("widget/js/diagnostics.js").contains(&sentence));
@@ -52,32 +52,41 @@ fn every_file_that_names_the_themes_names_all() {
 #[test]
 fn the_loader_carries_every_token_that_a_store_may_set() {
     let tokens = words_in("crates/checkout-api/src/theme.rs", TOKENS);
-    assert_eq!(words_in("widget/js/florin.js", "const TOKENS = ["), tokens);
+    assert_eq!(
+        words_in("widget/js/attributes.js", "const TOKENS = ["),
+        tokens
+    );
 }
 
 #[test]
-fn loader_doctor_and_host_know_the_same_doors_and_displays() {
-    let doors = words_in("widget/js/host/order.js", "const DOORS = [");
+fn loader_diagnostics_and_host_know_the_same_sources_and_displays() {
+    let sources = words_in("widget/js/host/order.js", "const SOURCES = [");
     assert_eq!(
-        words_in("widget/js/diagnostics.js", "const DOORS = ["),
-        doors
+        words_in("widget/js/diagnostics.js", "const SOURCES = ["),
+        sources
     );
-    let attributes = words_in("widget/js/florin.js", "const ATTRIBUTES = [");
-    // In RIGHT a door is known by its line alone, and lines are the attributes in their order.
+    let attributes = words_in("widget/js/attributes.js", "const ATTRIBUTES = [");
+    // In VALID_ATTRIBUTES a source is known by its line alone, and lines are the attributes in their order.
     let before = attributes.iter().take_while(|name| *name != "display");
     let others = ["store", "quantity", "amount"];
     let lines: Vec<_> = before
         .filter(|name| !others.contains(&name.as_str()))
         .collect();
-    assert_eq!(lines, doors.iter().collect::<Vec<_>>());
+    assert_eq!(lines, sources.iter().collect::<Vec<_>>());
     let types = of_the_repository("packages/florin/element.d.ts");
-    for door in &doors {
-        let member = [format!("  {door}: string;"), format!("  '{door}': string;")];
-        assert!(member.iter().any(|member| types.contains(member)), "{door}");
+    for source in &sources {
+        let member = [
+            format!("  {source}: string;"),
+            format!("  '{source}': string;"),
+        ];
+        assert!(
+            member.iter().any(|member| types.contains(member)),
+            "{source}"
+        );
     }
     let displays = listed("widget/js/diagnostics.js", "['display', /^(", ")", "|");
-    let loader = listed("widget/js/florin.js", ".+\\n))(", ")", "|");
-    assert_eq!(loader, displays, "RIGHT of florin.js");
+    let loader = listed("widget/js/attributes.js", ".+\\n))(", ")", "|");
+    assert_eq!(loader, displays, "VALID_ATTRIBUTES");
     let types = listed(
         "packages/florin/element.d.ts",
         "export type FlorinDisplay = '",

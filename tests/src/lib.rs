@@ -49,7 +49,7 @@ pub use ear::{Ear, Heard, Mood};
 pub use folder::Folder;
 pub use hosted_page::HostedPage;
 pub use mint::Mint;
-pub use npm::npm_file;
+pub use npm::{npm_file, type_errors_of};
 pub use npm_project::{NpmProject, React, packed_files};
 pub use patience::{eventually, pause, within};
 pub use program::{Ended, Program, built};

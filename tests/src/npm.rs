@@ -2,6 +2,7 @@
 
 use std::env;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use sha2::{Digest as _, Sha256};
 
@@ -16,6 +17,21 @@ pub fn npm_file(path: &str) -> PathBuf {
     let name = found.display();
     assert!(found.is_file(), "{name} is none of the packages' files");
     found
+}
+
+/// What TypeScript reports of a project by its `tsconfig.json`; nothing when all is well.
+///
+/// # Panics
+/// Node or TypeScript is not installed, or TypeScript fails without a report.
+#[must_use]
+pub fn type_errors_of(tsconfig: &Path) -> String {
+    let mut node = Command::new("node");
+    node.arg(npm_file("typescript/bin/tsc"));
+    node.args(["--pretty", "false", "--project"]).arg(tsconfig);
+    let output = node.output().expect("node can be started");
+    let report = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.success(), report.is_empty(), "{output:?}");
+    report
 }
 
 /// The folder whose `node_modules` holds the packages.

@@ -33,8 +33,8 @@ const filled = (value, text, name) => {
 const never = (signal) => new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
 
 /** Answers from here on as the proxy would in this state. */
-export const answer = (table, state, told) => {
-  const text = told.get('text');
+export const answer = (table, state, params) => {
+  const text = params.get('text');
   const json = (body, status = 200) => {
     const shown = text === null ? body : filled(body, text);
     return new Response(status === 304 ? null : JSON.stringify(shown), { status, headers: { 'content-type': 'application/json', etag: '"gallery"' } });
@@ -86,14 +86,14 @@ export const answer = (table, state, told) => {
     const at = pathname.indexOf(DOOR);
     if (at >= 0) return answered(pathname.slice(at + DOOR.length), asked);
     const real = await realFetch(asked);
-    if (!told.get('dir') || !/\/assets\/[a-zA-Z-]+-[0-9a-f]{8}\.json$/.test(pathname)) return real;
-    return new Response(JSON.stringify({ ...(await real.json()), direction: told.get('dir') }));
+    if (!params.get('dir') || !/\/assets\/[a-zA-Z-]+-[0-9a-f]{8}\.json$/.test(pathname)) return real;
+    return new Response(JSON.stringify({ ...(await real.json()), direction: params.get('dir') }));
   };
 };
 
 /** Does what makes the state: presses what the customer would press, types (`field=text`), or takes the network away. */
-export const act = (stage, state) => {
-  const { element, signal } = stage;
+export const act = (context, state) => {
+  const { element, signal } = context;
   const wanted = [...(state.press || [])];
   let losses = state.lost ? 3 : 0;
   let isThere = false;

@@ -14,21 +14,21 @@ const load = async (name) => (await fetch(new URL(name, import.meta.url))).json(
 const STATES = load('states.json');
 
 /** Shows what the fragment asks for; `page` is the checkout page as ever, and `languages` those that it speaks. */
-export const start = async (stage, page, languages) => {
+export const start = async (context, page, languages) => {
   const table = await STATES;
-  if (stage.signal.aborted) return;
-  const told = new URLSearchParams(location.hash.slice(1));
-  const name = told.get('gallery');
-  if (!name) return index(stage, table, languages);
+  if (context.signal.aborted) return;
+  const params = new URLSearchParams(location.hash.slice(1));
+  const name = params.get('gallery');
+  if (!name) return index(context, table, languages);
   const state = table.states.find((state) => state.name === name);
   if (!state) {
-    addEventListener('hashchange', stage.restart, { signal: stage.signal });
-    return stage.show(stage.make('p', {}, 'There is no state of that name. The gallery has: ' + table.states.map((state) => state.name).join(', ') + '.'));
+    addEventListener('hashchange', context.restart, { signal: context.signal });
+    return context.show(context.make('p', {}, 'There is no state of that name. The gallery has: ' + table.states.map((state) => state.name).join(', ') + '.'));
   }
-  answer(table, state, told);
-  act(stage, state);
+  answer(table, state, params);
+  act(context, state);
   // A door of its own for every state, so that none finds another's order again.
-  told.set('store', table.order.store.id);
-  told.set(state.door || 'product', name);
-  page(stage, told);
+  params.set('store', table.order.store.id);
+  params.set(state.door || 'product', name);
+  page(context, params);
 };

@@ -22,13 +22,13 @@ const languageName = (code) => {
 };
 
 /** Shows the page; the fragment holds what is chosen, so that a link leads back to it. */
-export const index = (stage, table, languages) => {
-  const { make, signal } = stage;
+export const index = (context, table, languages) => {
+  const { make, signal } = context;
   document.title = 'Florin · States';
   document.documentElement.lang = 'en';
-  const told = new URLSearchParams(location.hash.slice(1));
-  const chosen = (name, usual) => told.get(name) || usual;
-  const address = (changes, base = told) => {
+  const params = new URLSearchParams(location.hash.slice(1));
+  const chosen = (name, usual) => params.get(name) || usual;
+  const address = (changes, base = params) => {
     const next = new URLSearchParams(base);
     for (const [name, value] of Object.entries(changes)) {
       if (value) next.set(name, value);
@@ -38,7 +38,7 @@ export const index = (stage, table, languages) => {
   };
   const go = (changes) => location.assign(address(changes));
   const states = table.states;
-  const at = Math.max(0, states.findIndex((state) => state.name === told.get('show')));
+  const at = Math.max(0, states.findIndex((state) => state.name === params.get('show')));
   const state = states[at];
   const width = +chosen('width', 1270);
 
@@ -80,7 +80,7 @@ export const index = (stage, table, languages) => {
   const spoken = Object.fromEntries([['Language of the browser', ''], ...languages.map((code) => [languageName(code), code])]);
   const tools = make('div', { className: 'tools' }, few('Width', 'width', 1270, WIDTHS), few('Theme', 'theme', 'auto', table.themes), few('Direction', 'dir', 'auto', ['auto', 'ltr', 'rtl']), many('Language', 'locale', spoken), many('Text', 'text', TEXTS));
 
-  const alone = new URLSearchParams([...told].filter(([name]) => name !== 'show' && name !== 'width'));
+  const alone = new URLSearchParams([...params].filter(([name]) => name !== 'show' && name !== 'width'));
   const shown = address({ gallery: state.name }, alone);
   const frame = make('iframe', { src: location.pathname + location.search + address({ gallery: state.name, origin: location.origin }, alone), title: state.title });
   frame.style.width = width + 'px';
@@ -115,15 +115,15 @@ export const index = (stage, table, languages) => {
   sheet.onload = arrive;
   sheet.onerror = arrive;
   addEventListener('hashchange', () => {
-    const at = stage.element.shadowRoot.activeElement;
+    const at = context.element.shadowRoot.activeElement;
     focused = at && at.tagName + at.textContent;
-    stage.restart();
+    context.restart();
   }, { signal });
   addEventListener('keydown', ({ key }) => {
     // Where the arrows choose among options, they do not leave.
-    if (stage.element.shadowRoot.activeElement?.tagName === 'SELECT') return;
+    if (context.element.shadowRoot.activeElement?.tagName === 'SELECT') return;
     const by = { ArrowLeft: -1, ArrowRight: 1 }[key];
     if (by) go({ show: states[(at + by + states.length) % states.length].name });
   }, { signal });
-  stage.show(sheet, view);
+  context.show(sheet, view);
 };

@@ -1,6 +1,6 @@
 /**
  * The dialog of `display="modal"`: the browser's own, above everything else on the page. The focus stays in it and goes
- * back to where it was; what is closed stays as it is until it is opened again. Loaded by florin.js.
+ * back to where it was; a closed dialog keeps its checkout. Loaded by florin.js.
  */
 const STYLE = new CSSStyleSheet();
 STYLE.replaceSync(`
@@ -14,9 +14,11 @@ STYLE.replaceSync(`
 @media(max-width:759px){.fl-dialog{width:100%;margin:0}.fl-sheet{height:calc(100dvh - 52px);border-radius:16px 16px 0 0}}`);
 
 /** The page behind the dialogs does not scroll; what it had set itself comes back. */
+/** @type {Set<HTMLDialogElement>} */
 const opened = new Set();
-let before;
-const hold = (dialog, isOpen) => {
+/** @type {[string, string]} Overflow and padding of the page. */
+let before = ['', ''];
+const hold = (/** @type {HTMLDialogElement} */ dialog, isOpen = false) => {
   const { style, clientWidth } = document.documentElement;
   if (isOpen && !opened.size) {
     before = [style.overflow, style.paddingInlineEnd];
@@ -28,21 +30,28 @@ const hold = (dialog, isOpen) => {
   else if (opened.delete(dialog) && !opened.size) [style.overflow, style.paddingInlineEnd] = before;
 };
 
-/** Makes the dialog of an element, which `signal` ends. `begin` fills it when it is first opened. */
-export const create = (element, make, signal, begin) => {
-  const root = element.shadowRoot;
+/**
+ * Makes the dialog of an element, which `signal` ends.
+ *
+ * @param {HTMLElement} element
+ * @param {ShadowRoot} root
+ * @param {import('./types.d.ts').Make} make
+ * @param {AbortSignal} signal
+ * @param {(box: HTMLElement) => void} begin Fills the dialog when it is first opened.
+ */
+export const create = (element, root, make, signal, begin) => {
   const close = make('button', { className: 'fl-close', part: 'close', type: 'button', ariaLabel: 'Close', onclick: () => dialog.close() }, '\u2715');
   const bar = make('div', { className: 'fl-bar' }, close);
   const sheet = make('div', { className: 'fl-sheet' });
-  const isBeside = ({ target }) => target === dialog || target === bar;
-  let isPressed;
+  const isBeside = (/** @type {Event} */ { target }) => target === dialog || target === bar;
+  let isPressed = false;
   const dialog = make('dialog', {
     className: 'fl-dialog',
     part: 'dialog',
     ariaLabel: 'Checkout',
-    // Whoever drags out of the sheet, to select a text, does not mean to leave.
-    onpointerdown: (event) => (isPressed = isBeside(event)),
-    onclick: (event) => isPressed && isBeside(event) && dialog.close(),
+    // A drag that starts in the sheet selects text and closes nothing.
+    onpointerdown: (/** @type {Event} */ event) => (isPressed = isBeside(event)),
+    onclick: (/** @type {Event} */ event) => isPressed && isBeside(event) && dialog.close(),
     onclose: () => {
       hold(dialog);
       element.dispatchEvent(new CustomEvent('florin-close', { bubbles: true, composed: true, detail: null }));

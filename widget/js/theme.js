@@ -1,9 +1,14 @@
 /**
- * What a checkout looks like: which tokens are taken from elsewhere, and whether what comes of them can be read. The
- * rest is florin.css, where a theme's presets are, and where text finds its own colour on the accent.
+ * Themes: the tokens that a shop sets, and the contrast of what comes of them. Presets, and the text's colour on the
+ * accent, are in florin.css.
  */
+/** @import { Store } from './types.d.ts' */
 
-/** A token's value is one that this property takes; the others are colours. Density is a number, radius a length. */
+/**
+ * A token's value is one that this property takes; the others are colours. Density is a number, radius a length.
+ *
+ * @type {Record<string, string>}
+ */
 const PROPERTIES = { radius: 'padding-top', font: 'font-family', density: 'flex-grow' };
 /** Functions that compute a colour or a number. None reads another property, and none fetches. */
 const FUNCTIONS = /\b(rgba?|hsla?|hwb|(ok)?(lab|lch)|color|color-mix|light-dark|calc|min|max|clamp)\(/g;
@@ -11,13 +16,15 @@ const FUNCTIONS = /\b(rgba?|hsla?|hwb|(ok)?(lab|lch)|color|color-mix|light-dark|
 const TEXTS = ['ink', 'soft', 'warn', 'bad'];
 const PAIRS = [...TEXTS.map((name) => [name, 'ground']), ['accent', 'ground'], ['on-accent', 'accent']];
 const READABLE = 4.5;
-/** What lets nothing through: with what is behind it, nobody could say how well it can be read. */
+/** Tokens that must be opaque: the contrast of others depends on what is behind them. */
 const SOLID = PAIRS.flat();
 
 /**
  * Each colour as its notation, a space, three numbers and what follows, in whatever notation it was written. All at once:
- * a browser that is asked for a style first finds every other that has changed. `light-dark()` in a token is found for
+ * a browser that computes a style first computes every other that has changed. `light-dark()` in a token is computed for
  * `scheme`, since no token is a registered property, whose value would be that of the place.
+ *
+ * @param {Element} place @param {string} space @param {string[]} colors
  */
 const resolve = (place, space, colors, scheme = '') => {
   const probes = colors.map((color) => {
@@ -25,16 +32,22 @@ const resolve = (place, space, colors, scheme = '') => {
     Object.assign(probe.style, { colorScheme: scheme, color: `color-mix(in ${space}, ${color}, ${color})` });
     return probe;
   });
-  // Of what stands beside a shadow nothing is computed.
+  // Beside a shadow root nothing is computed.
   (place.shadowRoot || place).append(...probes);
   const found = probes.map((probe) => getComputedStyle(probe).color.split(/[ )]/));
   for (const probe of probes) probe.remove();
   return found;
 };
 
-/** Sets those tokens that are what they should be, by the names `prefix` begins, and removes the others. */
-export const wear = (element, prefix, tokens) => {
-  for (const [name, value] of tokens) {
+/**
+ * Sets the tokens that are valid, and removes the others.
+ *
+ * @param {HTMLElement} element @param {string} prefix Comes before each name.
+ * @param {(string | null | undefined)[][]} tokens Name and value of each.
+ */
+export const applyTheme = (element, prefix, tokens) => {
+  for (const [token, value] of tokens) {
+    const name = String(token);
     element.style.removeProperty(prefix + name);
     if (!value) continue;
     const isPlain = !/[\\;{}]|--|\w\(/.test(value.replace(FUNCTIONS, ''));
@@ -44,23 +57,34 @@ export const wear = (element, prefix, tokens) => {
   }
 };
 
-/** What the store of this page wishes, before its order has arrived; see proxy/src/http/page.rs. */
-export const ahead = () => {
-  const told = performance.getEntriesByType('navigation')[0]?.serverTiming?.find(({ name }) => name === 'theme')?.description;
-  const { theme, ...theme_tokens } = Object.fromEntries(new URLSearchParams(told));
+/** The theme of this page's store, before its order is there; see proxy/src/http/page.rs. */
+export const announcedTheme = () => {
+  const [navigation] = /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType('navigation'));
+  const announced = navigation?.serverTiming?.find(({ name }) => name === 'theme')?.description;
+  const { theme, ...theme_tokens } = Object.fromEntries(new URLSearchParams(announced));
   return { theme, theme_tokens };
 };
 
-/** Tokens in a scheme, each as three numbers. */
-const numbers = (place, space, names, scheme) => resolve(place, space, names.map((name) => `var(--${name})`), scheme).map((parts) => parts.slice(1, 4));
+/**
+ * Tokens in a scheme, each as three numbers.
+ *
+ * @param {Element} place @param {string} space @param {string[]} names @param {string} scheme
+ */
+const numbers = (place, space, names, scheme) => resolve(place, space, names.map((name) => `var(--${name})`), scheme).map((parts) => parts.slice(1, 4).map(Number));
+/** @param {Element} place @param {string[]} names @param {string} scheme */
 const luminances = (place, names, scheme) => numbers(place, 'srgb-linear', names, scheme).map(([red, green, blue]) => red * 0.2126 + green * 0.7152 + blue * 0.0722);
-const hex = (parts) => '#' + parts.map((part) => Math.round(part * 255).toString(16).padStart(2, '0')).join('');
+const hex = (/** @type {number[]} */ parts) => '#' + parts.map((part) => Math.round(part * 255).toString(16).padStart(2, '0')).join('');
 
-/** Dresses `place`, which is on the page, as the store wishes, unless the page wishes otherwise. */
-export const dress = (place, wished, { theme, theme_tokens }, isPage) => {
+/**
+ * Applies the store's theme to `place`, which is on the page, unless the page names another.
+ *
+ * @param {HTMLElement} place @param {string | null | undefined} wished The page's theme.
+ * @param {Partial<Store>} store @param {boolean} isPage Whether this is the proxy's page.
+ */
+export const applyStoreTheme = (place, wished, { theme, theme_tokens }, isPage) => {
   place.dataset.theme = (wished !== 'auto' && wished) || theme || '';
-  wear(place, '--preset-', Object.entries(theme_tokens || {}));
-  // A ground that is the same by day and by night says by itself whether this is a dark checkout.
+  applyTheme(place, '--preset-', Object.entries(theme_tokens || {}));
+  // A ground that is the same in both schemes decides whether this is a dark checkout.
   const [[day], [night]] = ['light', 'dark'].map((scheme) => luminances(place, ['ground'], scheme));
   place.style.colorScheme = day !== night ? '' : day < 0.179 ? 'dark' : 'light';
   if (!isPage) return;
@@ -71,11 +95,13 @@ export const dress = (place, wished, { theme, theme_tokens }, isPage) => {
 };
 
 /**
- * Says on the console which colours cannot be read, in each scheme that the checkout can be seen in. Answers the least
- * contrast of a text with its ground.
+ * Warns on the console of colours that cannot be read, in each scheme of the checkout. Returns the least contrast of a
+ * text with its ground.
+ *
+ * @param {Element} place
  */
-export const check = (place) => {
-  // Forced colours are the system's own.
+export const checkContrast = (place) => {
+  // Forced colours are the system's.
   if (matchMedia('(forced-colors: active)').matches) return 21;
   let least = 21;
   for (const scheme of getComputedStyle(place).colorScheme.split(' ')) {

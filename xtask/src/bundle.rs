@@ -50,8 +50,11 @@ pub(crate) fn make(workspace: &Workspace) -> anyhow::Result<()> {
     let built = workspace.target.join("widget-trunk");
     compile::widget(workspace, &folders, &built)?;
     shrink::shrink(workspace, &folders, &built)?;
-    let minify = |script: &str, kind| scripts::minify(workspace, script, kind);
-    let files = package::files(&workspace.root, &built, &minify)?;
+    let scripts = package::Scripts {
+        link: &|entry, kind| scripts::link(workspace, entry, kind),
+        minify: &|script, kind| scripts::minify(workspace, script, kind),
+    };
+    let files = package::files(&workspace.root, &built, scripts)?;
     package::write(&dist, &files)?;
     fs::write(&stamp, current()?).context("the widget's stamp cannot be written")?;
     screen::good(format!(

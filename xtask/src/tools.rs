@@ -48,15 +48,17 @@ pub(crate) fn bundlers(workspace: &Workspace) -> anyhow::Result<Vec<PathBuf>> {
     ])
 }
 
-/// Builds the two that are packages of this workspace: the pinned wasm-bindgen, and the minifier of scripts.
+/// Builds the two that are packages of this workspace: the pinned wasm-bindgen, and the linker and minifier of scripts.
 fn our_own(workspace: &Workspace) -> anyhow::Result<PathBuf> {
     let there = |name| workspace.debug_program(name).exists();
-    if !there("wasm-bindgen") || !there("minify-js") {
-        screen::step("Building wasm-bindgen and the minifier (about 2 minutes the first time)…");
+    if !there("wasm-bindgen") || !there("bundle-js") {
+        screen::step(
+            "Building wasm-bindgen and the linker of scripts (about 2 minutes the first time)…",
+        );
     }
     Program::cargo(workspace)
         .args(["build", "--quiet", "--locked"])
-        .args(["--package", "wasm-bindgen-pinned", "--package", "minify-js"])
+        .args(["--package", "wasm-bindgen-pinned", "--package", "bundle-js"])
         .run()?;
     Ok(workspace.target.join("debug"))
 }

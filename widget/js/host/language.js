@@ -1,36 +1,27 @@
-/** The customer's language: which one, its texts, and the menu to change it. */
+/** The customer's language: its texts, and the menu to change it. */
+import { CHOSEN } from '../locale.js';
+import { remember } from '../storage.js';
+import { get } from './files.js';
+/** @import { Context, Words } from '../types.d.ts' */
+
 /** The languages by tag, each with the hash in its file's name. */
-const LANGUAGES = new URLSearchParams('%LANGUAGES%');
-/** Where the customer's own choice of a language is kept. */
-const CHOSEN = 'florin:locale';
+export const LANGUAGES = new URLSearchParams('%LANGUAGES%');
+
+/** No text of a checkout names another place to go or to send to. */
+const LINK_OR_ADDRESS = /:\/\/|(?=[a-z]*\d)[a-z\d]{16}/i;
 
 /**
- * The best language for what is wished, before what the browser wishes, as `[file, locale]`: the tag of a file, and the tag by which numbers and times
- * are written, `de-CH` for instance. Its digits are those of the wallets everywhere.
+ * The texts of a language, with the shop's in their places.
+ *
+ * @param {string} file The language's tag.
+ * @param {string | null | undefined} own JSON: `{"de": {"paid": "…"}}`.
  */
-const language = (...wished) => {
-  for (const tag of [recall(CHOSEN), ...wished, ...navigator.languages, 'en']) {
-    try {
-      const locale = new Intl.Locale(tag, { numberingSystem: 'latn' });
-      const { language, script, region } = locale.maximize();
-      // Whose writing differs from what the language's own file has.
-      const other = { no: 'nb', nn: 'nb', zh: script === 'Hant' && 'zh-TW', pt: region !== 'BR' && 'pt-PT' };
-      const file = other[language] || language;
-      if (LANGUAGES.has(file)) return [file, '' + locale];
-    } catch {
-      // Not a tag at all.
-    }
-  }
-};
-
-/** Where else to go, or to send: no text of a checkout says that. */
-const LURE = /:\/\/|(?=[a-z]*\d)[a-z\d]{16}/i;
-
-/** The texts of a language, with the shop's own in their places: `own` is JSON, `{"de": {"paid": "…"}}`. */
-const loadWords = async (file, own) => {
+export const loadWords = async (file, own) => {
+  /** @type {Words} */
   const words = await (await get('assets/' + file + '-' + LANGUAGES.get(file) + '.json')).json();
   if (!own) return words;
-  const gaps = (text) => JSON.stringify(text.match(/\{\w+\}/g)?.sort());
+  const gaps = (/** @type {string} */ text) => JSON.stringify(text.match(/\{\w+\}/g)?.sort());
+  /** @type {Record<string, unknown>} */
   let texts = {};
   try {
     texts = JSON.parse(own)[file] || {};
@@ -39,23 +30,35 @@ const loadWords = async (file, own) => {
   }
   for (const [key, text] of Object.entries(texts)) {
     const known = words[key];
-    if (typeof known === 'string' && typeof text === 'string' && gaps(text) === gaps(known) && !LURE.test(text)) words[key] = text;
-    else if (known && LURE.test(text)) console.error('florin: words: "' + key + '" is left as it is: a text of the checkout leads nowhere and holds no address');
-    else console.error('florin: words: "' + key + '" is left as it is: ' + (known ? 'its text needs the same {…} as "' + (known.other || known) + '"' : 'there is no such text'));
+    if (typeof known === 'string' && typeof text === 'string' && gaps(text) === gaps(known) && !LINK_OR_ADDRESS.test(text)) words[key] = text;
+    else if (known && LINK_OR_ADDRESS.test(String(text))) console.error('florin: words: "' + key + '" is left as it is: a text of the checkout leads nowhere and holds no address');
+    else console.error('florin: words: "' + key + '" is left as it is: ' + (known ? 'its text needs the same {…} as "' + (typeof known === 'string' ? known : known.other) + '"' : 'there is no such text'));
   }
   return words;
 };
 
-/** The element whose customer has just chosen a language: its new menu takes the focus of the old one. */
+/** @type {HTMLElement | undefined} The element whose customer has just chosen a language. */
 let choosing;
 
 /**
- * The menu of languages, each by its own name. Until somebody reaches for it, it has its own alone: the names of all take
- * longer than everything else that is shown first.
+ * Focuses the menu of the element whose customer has just chosen a language, as the old menu had the focus.
+ *
+ * @param {HTMLElement} element @param {HTMLElement} menu
  */
-const menu = ({ element, make, restart }, label, file) => {
-  const named = (tag) => {
-    const name = new Intl.DisplayNames(tag, { type: 'language' }).of(tag);
+export const focusAgain = (element, menu) => {
+  if (choosing === element) menu.focus();
+  choosing = undefined;
+};
+
+/**
+ * The menu of languages, each by its own name. It holds the current one alone until it is used: the names of all take
+ * longer than everything else that is shown first.
+ *
+ * @param {Context} context @param {string} label @param {string} file The current language's tag.
+ */
+export const createMenu = ({ element, make, restart }, label, file) => {
+  const named = (/** @type {string} */ tag) => {
+    const name = new Intl.DisplayNames(tag, { type: 'language' }).of(tag) || tag;
     return make('option', { value: tag, lang: tag }, name[0].toLocaleUpperCase(tag) + name.slice(1));
   };
   const select = make('select', { className: 'language', ariaLabel: label }, named(file));

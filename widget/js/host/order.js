@@ -1,74 +1,96 @@
-/** The door: what the attributes say is bought, and the order that the proxy opens for it. */
-const REQUEST_TIMEOUT_MS = 20000;
-/** Each opens one order: exactly one is named. */
-const DOORS = ['product', 'donation', 'order-token', 'client-token'];
+/** The order: found again, or opened from what the attributes name. */
+import { recall, remember } from '../storage.js';
+import { BASE } from './files.js';
+/** @import { Opening, OrderBody, Read } from '../types.d.ts' */
 
-/** The door that the attributes name: the members of POST /v1/checkout. */
-const doorOf = (read) => {
-  if (read('order-token')) return { order_token: read('order-token') };
-  const door = {};
+const REQUEST_TIMEOUT_MS = 20000;
+/** The order's source: exactly one is set. */
+const SOURCES = ['product', 'donation', 'order-token', 'client-token'];
+
+/**
+ * The members of POST /v1/checkout that the attributes name.
+ *
+ * @param {Read} read
+ */
+const requestOf = (read) => {
+  const token = read('order-token');
+  /** @type {Record<string, string | number>} */
+  const request = token ? { order_token: token } : {};
+  if (token) return request;
   for (const name of ['store', 'product', 'quantity', 'donation', 'amount']) {
     const value = read(name);
-    if (value) door[name] = name === 'quantity' ? +value : value;
+    if (value) request[name] = name === 'quantity' ? +value : value;
   }
-  return door;
+  return request;
 };
 
-const ask = async (path, method, headers, body) => {
+/**
+ * @param {string} path @param {string} method @param {Record<string, string>} [headers] @param {string} [body]
+ * @returns {Promise<[Response, any]>}
+ */
+const call = async (path, method, headers, body) => {
   const answer = await fetch(BASE + 'v1/checkout' + path, { method, headers, body, cache: 'no-store', signal: AbortSignal.timeout?.(REQUEST_TIMEOUT_MS) });
   return [answer, await answer.json()];
 };
 
+/** @param {string} message @returns {Opening} */
 const refuse = (message) => {
   console.error('florin: ' + message);
   return { body: { error: { code: 'not_found', message } } };
 };
 
-/** An order whose asset is yet to be chosen has its prices asked for while the program is still on its way. */
-const ahead = (token, body) => {
+/**
+ * Asks for the prices of an order whose asset is not chosen, while the program still loads.
+ *
+ * @param {string} token @param {OrderBody} body @returns {Opening}
+ */
+const prefetch = (token, body) => {
   const prices = async () => {
-    const [answer, quotes] = await ask('/quotes', 'GET', { authorization: 'Bearer ' + token });
+    const [answer, quotes] = await call('/quotes', 'GET', { authorization: 'Bearer ' + token });
     return answer.ok && quotes;
   };
   return { token, body, quotes: body.status === 'open' && body.flow !== 'hosted' && prices().catch(() => {}) };
 };
 
 /**
- * Opens the order: the one whose token is known, else a new one. Answers `{token, body, quotes}`; without a token,
- * `body` is a refusal, or with `asks` the donation whose amount the customer has yet to name.
+ * Returns what opens the order: the one whose token is known, else a new one. Without a token in the result, `body` is a
+ * refusal, or with `asks` a donation that needs an amount.
+ *
+ * @param {Read} read
  */
-const opener = (stage, read) => {
-  const door = doorOf(read);
+export const opener = (read) => {
+  const request = requestOf(read);
   const given = read('client-token');
   const store = read('store');
-  /** A page that names its store shows no other's order, which would wear this one's words. */
-  const known = (token, body) => (!store || !body.store || body.store.id === store ? ahead(token, body) : refuse('This order is not of the store ' + store + '.'));
-  const key = 'florin:' + JSON.stringify(door);
-  const named = DOORS.filter(read);
+  /** A page that names its store shows no other store's order. */
+  const known = (/** @type {string} */ token, /** @type {OrderBody} */ body) => (!store || !body.store || body.store.id === store ? prefetch(token, body) : refuse('This order is not of the store ' + store + '.'));
+  const key = 'florin:' + JSON.stringify(request);
+  const named = SOURCES.filter(read);
+  /** @type {(again: boolean, amount?: string) => Promise<Opening>} */
   return async (again, amount) => {
-    if (named.length !== 1 || ((door.product || door.donation) && !door.store)) {
-      return refuse('Name exactly one of ' + DOORS.join(', ') + ', the first two with a store; named: ' + (named.join(', ') || 'none') + '.');
+    if (named.length !== 1 || ((request.product || request.donation) && !request.store)) {
+      return refuse('Name exactly one of ' + SOURCES.join(', ') + ', the first two with a store; named: ' + (named.join(', ') || 'none') + '.');
     }
     if (again) remember(key);
     const token = given || recall(key);
     if (token) {
-      const [answer, body] = await ask('', 'GET', { authorization: 'Bearer ' + token });
+      const [answer, body] = await call('', 'GET', { authorization: 'Bearer ' + token });
       if (answer.ok) return known(token, body);
       if (given || answer.status !== 404) return { body };
       remember(key);
     }
-    if (door.donation && !door.amount && !amount) {
-      const [answer, body] = await ask('/donation?' + new URLSearchParams(door), 'GET');
+    if (request.donation && !request.amount && !amount) {
+      const [answer, body] = await call('/donation?' + new URLSearchParams({ store: String(request.store), donation: String(request.donation) }), 'GET');
       return { asks: answer.ok, body };
     }
-    const sent = JSON.stringify(amount ? { ...door, amount } : door);
-    // Kept before it is sent: an answer that is lost, or a page that is loaded again, makes no second order.
+    const sent = JSON.stringify(amount ? { ...request, amount } : request);
+    // Kept before it is sent: a lost answer or a reload opens no second order.
     const slot = 'idempotency:' + sent;
-    const proof = recall(slot) || crypto.getRandomValues(new Uint8Array(16)).join('');
-    remember(slot, proof);
-    const [answer, body] = await ask('', 'POST', { 'content-type': 'application/json', 'idempotency-key': proof }, sent);
+    const id = recall(slot) || crypto.getRandomValues(new Uint8Array(16)).join('');
+    remember(slot, id);
+    const [answer, body] = await call('', 'POST', { 'content-type': 'application/json', 'idempotency-key': id }, sent);
     if (answer.ok) remember(key, body.client_token);
-    // Done, or refused for good: what is asked next is another request.
+    // Done, or refused for good: the next call is another request.
     if (answer.status < 409 || answer.status === 422) remember(slot);
     return answer.ok ? known(body.client_token, body.order) : { body };
   };

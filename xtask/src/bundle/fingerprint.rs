@@ -21,7 +21,7 @@ const INPUTS: [&str; 13] = [
     "packages/florin/element.d.ts",
     "crates/money",
     "crates/checkout-api",
-    "tools/minify-js",
+    "tools/bundle-js",
     "tools/wasm-bindgen",
     "xtask/src/bundle",
 ];

@@ -25,11 +25,6 @@ const SCREENS: [&str; 2] = ["first", "later"];
 /// Stands in the page for `page.css`.
 const STYLE: &str = "%STYLE%";
 
-/// The parts of `host.js` in `widget/js/host`, in this order in one module: each file of its own would be a request.
-const HOST: [&str; 7] = [
-    "files", "storage", "language", "order", "print", "show", "page",
-];
-
 /// The sheets of `widget/styles`, in this order in one file: what comes later wins.
 const STYLES: [&str; 14] = [
     "tokens",
@@ -48,27 +43,35 @@ const STYLES: [&str; 14] = [
     "print",
 ];
 
-/// The modules of `widget/js/` that others load, each after all that it names: its own name follows from its content.
+/// The modules of `widget/js/` that others load when they need them, each linked with its imports, and after all modules
+/// whose addresses it has: its own name follows from its content.
 const MODULES: [&str; 4] = ["theme.js", "host.js", "dialog.js", "diagnostics.js"];
 
 /// The loader, once for each environment of the proxy: it knows its own even where nothing else can be loaded.
 const LOADERS: [(&str, &str); 2] = [("florin.js", "production"), ("florin.test.js", "test")];
 
-/// Makes a script smaller.
-pub(super) type Minify<'a> = &'a dyn Fn(&str, Kind) -> anyhow::Result<String>;
+/// What is done to scripts.
+#[derive(Clone, Copy)]
+pub(super) struct Scripts<'a> {
+    /// A module with all that it imports, as one script.
+    pub(super) link: &'a dyn Fn(&Path, Kind) -> anyhow::Result<String>,
+    /// The same script with fewer bytes.
+    pub(super) minify: &'a dyn Fn(&str, Kind) -> anyhow::Result<String>,
+}
 
 /// All files, compressed ones included, made from the repository and from what Trunk built.
 ///
 /// # Errors
 /// A file is missing or cannot be read, or a `%FLORIN:…%` names no file.
-pub(super) fn files(root: &Path, built: &Path, minify: Minify<'_>) -> anyhow::Result<Files> {
+pub(super) fn files(root: &Path, built: &Path, scripts: Scripts<'_>) -> anyhow::Result<Files> {
+    let Scripts { link, minify } = scripts;
     let widget = root.join("widget");
     let mut assets = Assets::new();
     let glue = minify(&text(&built.join("widget.js"))?, Kind::Module)?;
     add(&mut assets, "widget.js", glue.into_bytes());
     let program = bytes(&built.join("widget_bg.wasm"))?;
     add(&mut assets, "widget_bg.wasm", program);
-    let styles = joined(&widget.join("styles"), &STYLES, "css")?;
+    let styles = joined(&widget.join("styles"), &STYLES)?;
     add(
         &mut assets,
         "florin.css",
@@ -77,16 +80,13 @@ pub(super) fn files(root: &Path, built: &Path, minify: Minify<'_>) -> anyhow::Re
     add(&mut assets, "icon.svg", bytes(&widget.join("icon.svg"))?);
     let languages = languages(&widget.join("locales"), &mut assets)?;
     for name in MODULES {
-        let module = match name {
-            "host.js" => joined(&widget.join("js/host"), &HOST, "js")?,
-            _ => text(&widget.join("js").join(name))?,
-        };
+        let module = link(&widget.join("js").join(name), Kind::Module)?;
         let module = minify(&module, Kind::Module)?;
         let module = fill(&module, name, &assets)?.replace(LANGUAGES, &languages);
         add(&mut assets, name, module.into_bytes());
     }
 
-    let loader = text(&widget.join("js/florin.js"))?;
+    let loader = link(&widget.join("js/florin.js"), Kind::Script)?;
     let page = strip_html::strip(&text(&built.join("index.html"))?);
     let page = page.replace(STYLE, &strip_css::strip(&text(&widget.join("page.css"))?)?);
     let mut files = Files::from([
@@ -165,10 +165,10 @@ fn languages(folder: &Path, assets: &mut Assets) -> anyhow::Result<String> {
     Ok(list.join("&"))
 }
 
-/// The files of a folder, in this order, as one. A file that the order does not name is an error: it would be served to
+/// The sheets of a folder, in this order, as one. A file that the order does not name is an error: it would be served to
 /// nobody.
-fn joined(folder: &Path, order: &[&str], extension: &str) -> anyhow::Result<String> {
-    let known = order.iter().map(|name| format!("{name}.{extension}"));
+fn joined(folder: &Path, order: &[&str]) -> anyhow::Result<String> {
+    let known = order.iter().map(|name| format!("{name}.css"));
     let known: Vec<String> = known.collect();
     for name in names(folder)? {
         anyhow::ensure!(

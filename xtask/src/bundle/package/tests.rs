@@ -11,7 +11,7 @@ fn small_widget() -> Folder {
     let folder = Folder::create().unwrap();
     for path in [
         "widget/locales",
-        "widget/js/host",
+        "widget/js",
         "widget/styles",
         "widget/gallery",
         "packages/florin",
@@ -25,7 +25,7 @@ fn small_widget() -> Folder {
             "go('%FLORIN:host.js%', '%ENVIRONMENT%');",
         ),
         (
-            "widget/js/host/files.js",
+            "widget/js/host.js",
             "go('%FLORIN:widget.js%', '%LANGUAGES%');",
         ),
         ("widget/icon.svg", "<svg/>"),
@@ -48,11 +48,6 @@ fn small_widget() -> Folder {
     ] {
         folder.write(name, text).unwrap();
     }
-    for name in &HOST[1..] {
-        folder
-            .write(&format!("widget/js/host/{name}.js"), "")
-            .unwrap();
-    }
     for name in STYLES {
         let style = format!(".{name} {{ color: red; }}\n");
         folder
@@ -63,8 +58,11 @@ fn small_widget() -> Folder {
 }
 
 fn packaged(folder: &Folder) -> anyhow::Result<Files> {
-    let marked = |script: &str, kind| Ok(format!("{script} // {kind:?}"));
-    files(folder.path(), &folder.path().join("built"), &marked)
+    let scripts = Scripts {
+        link: &|entry, kind| Ok(format!("{} // linked as {kind:?}", text(entry)?)),
+        minify: &|script, kind| Ok(format!("{script} // {kind:?}")),
+    };
+    files(folder.path(), &folder.path().join("built"), scripts)
 }
 
 #[test]
@@ -97,15 +95,15 @@ fn the_loader_names_files_by_their_content() {
     // … and so is the file that names them: it changes its own name with theirs.
     assert_eq!(
         String::from_utf8_lossy(&files["florin.js"]),
-        "go('assets/host-36a2b4a4.js', 'production'); // Script"
+        "go('assets/host-b8514fb1.js', 'production'); // linked as Script // Script"
     );
     assert_eq!(
         String::from_utf8_lossy(&files["florin.test.js"]),
-        "go('assets/host-36a2b4a4.js', 'test'); // Script"
+        "go('assets/host-b8514fb1.js', 'test'); // linked as Script // Script"
     );
     assert_eq!(
-        String::from_utf8_lossy(&files["assets/host-36a2b4a4.js"]),
-        "go('assets/widget-53a986b3.js', 'en=46e92d37'); // Module"
+        String::from_utf8_lossy(&files["assets/host-b8514fb1.js"]),
+        "go('assets/widget-53a986b3.js', 'en=46e92d37'); // linked as Module // Module"
     );
     assert_eq!(
         files["assets/widget-53a986b3.js"],
@@ -197,7 +195,7 @@ fn what_is_the_same_is_not_touched_and_what_is_old_goes() {
 #[test]
 fn the_sheets_become_one_in_their_order() {
     let folder = small_widget();
-    let sheet = joined(&folder.path().join("widget/styles"), &STYLES, "css").unwrap();
+    let sheet = joined(&folder.path().join("widget/styles"), &STYLES).unwrap();
     let order: Vec<&str> = sheet
         .lines()
         .map(|line| line.split(['.', ' ']).nth(1).unwrap())

@@ -1,9 +1,4 @@
-//! `minify-js script|module`: reads a script from its input and writes a smaller one that does the same.
-//!
-//! A program of its own, so that `cargo xtask` itself compiles in seconds: reading JavaScript takes fifty libraries.
-
-use std::io::Read as _;
-use std::process::ExitCode;
+//! Minification: shorter names, no comments, no blanks.
 
 use oxc_allocator::Allocator;
 use oxc_codegen::{Codegen, CodegenOptions};
@@ -11,36 +6,14 @@ use oxc_minifier::{Minifier, MinifierOptions};
 use oxc_parser::Parser;
 use oxc_span::SourceType;
 
-fn main() -> ExitCode {
-    match run() {
-        Ok(smaller) => {
-            print!("{smaller}");
-            ExitCode::SUCCESS
-        }
-        Err(problem) => {
-            eprintln!("minify-js: {problem}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn run() -> Result<String, String> {
-    let kind = match std::env::args().nth(1).as_deref() {
-        Some("script") => SourceType::script(),
-        Some("module") => SourceType::mjs(),
-        _ => return Err("say `script` or `module`".to_owned()),
-    };
-    let mut source = String::new();
-    let read = std::io::stdin().read_to_string(&mut source);
-    read.map_err(|error| error.to_string())?;
-    minify(&source, kind)
-}
-
-/// Shortens names that nobody outside can see, and writes what is left without comments and blanks.
-fn minify(source: &str, kind: SourceType) -> Result<String, String> {
+/// Shortens the names that are private to the script, and removes comments and blanks.
+///
+/// # Errors
+/// The parser reports a mistake.
+pub(crate) fn minify(source: &str, kind: SourceType) -> Result<String, String> {
     let allocator = Allocator::default();
     let parsed = Parser::new(&allocator, source, kind).parse();
-    // The parser mends what it can and goes on; a script that has to be mended is not shipped.
+    // The parser repairs what it can and continues; a repaired script is not shipped.
     if let Some(mistake) = parsed.diagnostics.first() {
         return Err(mistake.to_string());
     }
@@ -49,6 +22,7 @@ fn minify(source: &str, kind: SourceType) -> Result<String, String> {
     let written = Codegen::new()
         .with_options(CodegenOptions::minify())
         .with_scoping(minified.scoping)
+        .with_private_member_mappings(minified.class_private_mappings)
         .build(&program);
     Ok(written.code)
 }

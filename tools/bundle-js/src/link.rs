@@ -1,0 +1,321 @@
+//! Linking: an entry and all that it imports, in one scope.
+//!
+//! Each module's text stands once, after the modules that it imports; imports vanish, and only the entry's exports stay.
+//! Nothing is renamed. Names that would meet in the one scope are refused: declared twice, or used as the page's by one
+//! module and declared by another. `import { section } from './file.json'` becomes a constant with that member.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use oxc_span::SourceType;
+
+use crate::module::{Module, normal};
+
+/// Reads a file.
+pub(crate) type Read<'a> = &'a dyn Fn(&Path) -> Result<String, String>;
+
+/// The entry with its imports, as one script: of modules a module, else a function that is called once.
+///
+/// # Errors
+/// A file cannot be read, has a form that is not known, imports what is not exported or imports itself in a circle, or
+/// two names meet.
+pub(crate) fn link(entry: &Path, kind: SourceType, read: Read<'_>) -> Result<String, String> {
+    let entry = normal(entry);
+    let mut linker = Linker {
+        read,
+        files: BTreeMap::new(),
+        order: Vec::new(),
+        open: Vec::new(),
+        texts: BTreeMap::new(),
+    };
+    linker.add(&entry)?;
+    linker.check_imports()?;
+    linker.check_names()?;
+    let exports = &linker.files[&entry].exports;
+    if let (true, Some(name)) = (kind.is_script(), exports.first()) {
+        let entry = entry.display();
+        return Err(format!(
+            "{entry}: a script exports nothing, not even `{name}`"
+        ));
+    }
+    let mut out = String::new();
+    for ((_, name), value) in &linker.texts {
+        out.extend(["const ", name, " = ", value, ";\n"]);
+    }
+    for path in &linker.order {
+        let module = &linker.files[path];
+        let is_entry = *path == entry;
+        out.push_str(if is_entry {
+            &module.body_with_exports
+        } else {
+            &module.body
+        });
+        out.push('\n');
+    }
+    if kind.is_script() {
+        // Modules are strict; a script is not by itself.
+        out = format!("(() => {{\n'use strict';\n{out}}})();\n");
+    }
+    Ok(out)
+}
+
+struct Linker<'a> {
+    read: Read<'a>,
+    files: BTreeMap<PathBuf, Module>,
+    /// Each after its imports.
+    order: Vec<PathBuf>,
+    /// From the entry to the module that is being read.
+    open: Vec<PathBuf>,
+    /// Imported members of JSON files, by file and name, as JSON, which is JavaScript as well.
+    texts: BTreeMap<(PathBuf, String), String>,
+}
+
+impl Linker<'_> {
+    fn add(&mut self, path: &Path) -> Result<(), String> {
+        if self.files.contains_key(path) {
+            return Ok(());
+        }
+        if self.open.iter().any(|open| open == path) {
+            let way = self.open.iter().map(|open| open.display().to_string());
+            let way: Vec<String> = way.chain([path.display().to_string()]).collect();
+            return Err(format!("imports in a circle: {}", way.join(" → ")));
+        }
+        self.open.push(path.to_owned());
+        let module = Module::parse(path, &(self.read)(path)?)?;
+        for import in &module.imports {
+            if import.from.extension().is_some_and(|end| end == "json") {
+                self.add_texts(&import.from, &import.names)?;
+            } else {
+                self.add(&import.from)?;
+            }
+        }
+        self.open.pop();
+        self.order.push(path.to_owned());
+        self.files.insert(path.to_owned(), module);
+        Ok(())
+    }
+
+    fn add_texts(&mut self, path: &Path, names: &[String]) -> Result<(), String> {
+        let file: serde_json::Value = serde_json::from_str(&(self.read)(path)?)
+            .map_err(|error| format!("{}: {error}", path.display()))?;
+        for name in names {
+            let member = file.get(name);
+            let member = member.ok_or_else(|| format!("{} has no `{name}`", path.display()))?;
+            self.texts
+                .insert((path.to_owned(), name.clone()), member.to_string());
+        }
+        Ok(())
+    }
+
+    fn check_imports(&self) -> Result<(), String> {
+        for (path, module) in &self.files {
+            for import in &module.imports {
+                let Some(source) = self.files.get(&import.from) else {
+                    continue;
+                };
+                if let Some(name) = import
+                    .names
+                    .iter()
+                    .find(|name| !source.exports.contains(*name))
+                {
+                    let (path, from) = (path.display(), import.from.display());
+                    return Err(format!(
+                        "{path} imports `{name}`, which {from} does not export"
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn check_names(&self) -> Result<(), String> {
+        let mut owners: BTreeMap<&str, &Path> = BTreeMap::new();
+        let texts = self.texts.keys().map(|(path, name)| (name, path));
+        let declared = self.files.iter();
+        let declared =
+            declared.flat_map(|(path, one)| one.declared.iter().map(move |name| (name, path)));
+        for (name, path) in texts.chain(declared) {
+            if let Some(other) = owners.insert(name, path) {
+                let (path, other) = (path.display(), other.display());
+                return Err(format!(
+                    "`{name}` is a name of {other} and of {path}: rename one"
+                ));
+            }
+        }
+        for (path, module) in &self.files {
+            let globals: BTreeSet<&str> = module.globals.iter().map(String::as_str).collect();
+            for name in globals {
+                if let Some(owner) = owners.get(name) {
+                    let (path, owner) = (path.display(), owner.display());
+                    return Err(format!(
+                        "{path} uses `{name}` without an import, and {owner} has a name like it: import or rename it"
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn linked(kind: SourceType, files: &[(&str, &str)]) -> Result<String, String> {
+        let read = |path: &Path| {
+            let found = files.iter().find(|(name, _)| Path::new(name) == path);
+            let missing = || format!("{} is missing", path.display());
+            found
+                .map(|(_, text)| (*text).to_owned())
+                .ok_or_else(missing)
+        };
+        link(Path::new(files[0].0), kind, &read)
+    }
+
+    fn module(files: &[(&str, &str)]) -> Result<String, String> {
+        linked(SourceType::mjs(), files)
+    }
+
+    #[test]
+    fn each_module_stands_once_and_after_what_it_imports() {
+        let files = [
+            (
+                "js/a.js",
+                "import { b } from './b.js';\nimport { c } from './x/../c.js';\nexport const a = b + c;",
+            ),
+            (
+                "js/b.js",
+                "import { c } from './c.js';\nexport const b = c;",
+            ),
+            ("js/c.js", "export const c = 1, d = 2;"),
+        ];
+        assert_eq!(
+            module(&files).unwrap(),
+            "const c = 1, d = 2;\n\nconst b = c;\n\n\nexport const a = b + c;\n"
+        );
+    }
+
+    #[test]
+    fn a_script_is_one_strict_function_and_exports_nothing() {
+        let files = [
+            ("a.js", "import { b } from './b.js';\nb();"),
+            ("b.js", "export function b() {}"),
+        ];
+        assert_eq!(
+            linked(SourceType::script(), &files).unwrap(),
+            "(() => {\n'use strict';\nfunction b() {}\n\nb();\n})();\n"
+        );
+        let exports = [("a.js", "export const a = 1;")];
+        assert_eq!(
+            linked(SourceType::script(), &exports).unwrap_err(),
+            "a.js: a script exports nothing, not even `a`"
+        );
+    }
+
+    #[test]
+    fn a_member_of_a_json_file_is_a_constant() {
+        let files = [
+            (
+                "js/a.js",
+                "import { texts } from '../en.json';\nexport const a = texts.b;",
+            ),
+            (
+                "en.json",
+                r#"{ "texts": { "b": "It’s \"b\"" }, "others": {} }"#,
+            ),
+        ];
+        assert_eq!(
+            module(&files).unwrap(),
+            "const texts = {\"b\":\"It’s \\\"b\\\"\"};\n\nexport const a = texts.b;\n"
+        );
+        let absent = [files[0], ("en.json", "{}")];
+        assert_eq!(module(&absent).unwrap_err(), "en.json has no `texts`");
+    }
+
+    #[test]
+    fn forms_that_are_not_known_are_refused_by_file_and_line() {
+        for (source, end) in [
+            ("\nimport b from './b.js';", "and no other import"),
+            ("\nimport * as b from './b.js';", "and no other import"),
+            ("\nimport './b.js';", "and no other import"),
+            (
+                "\nimport { b } from './b.json' with { type: 'json' };",
+                "and no other import",
+            ),
+            (
+                "\nimport { b as c } from './b.js';",
+                "a name is the same in all modules of a bundle",
+            ),
+            ("\nimport { b } from 'b';", "'b' is no relative address"),
+            ("\nexport default 1;", "and no other export"),
+            ("\nexport * from './b.js';", "and no other export"),
+            ("\nexport { b } from './b.js';", "and no other export"),
+            ("\nconst b = 1; export { b };", "and no other export"),
+            (
+                "\nexport const { b } = window;",
+                "exports of constants, functions and classes",
+            ),
+            ("\nimport('./b.js');", "import its asset's address"),
+        ] {
+            let error = module(&[("a.js", source), ("b.js", "export const b = 1;")]).unwrap_err();
+            assert!(
+                error.starts_with("a.js:2: ") && error.ends_with(end),
+                "{source}: {error}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_import_in_a_circle_is_refused() {
+        let files = [
+            ("a.js", "import { b } from './b.js';\nexport const a = b;"),
+            ("b.js", "import { a } from './a.js';\nexport const b = a;"),
+        ];
+        assert_eq!(
+            module(&files).unwrap_err(),
+            "imports in a circle: a.js → b.js → a.js"
+        );
+    }
+
+    #[test]
+    fn an_import_of_what_is_not_exported_is_refused() {
+        let files = [
+            ("a.js", "import { b } from './b.js';\nb();"),
+            ("b.js", "const b = 1;"),
+        ];
+        assert_eq!(
+            module(&files).unwrap_err(),
+            "a.js imports `b`, which b.js does not export"
+        );
+    }
+
+    #[test]
+    fn names_that_would_meet_are_refused() {
+        let twice = [
+            ("a.js", "import { b } from './b.js';\nconst c = b;"),
+            ("b.js", "const c = 1;\nexport const b = c;"),
+        ];
+        assert_eq!(
+            module(&twice).unwrap_err(),
+            "`c` is a name of a.js and of b.js: rename one"
+        );
+        // `print` is the page's here, and would be b.js's in the bundle.
+        let captured = [
+            ("a.js", "import { b } from './b.js';\nb();\nprint();"),
+            ("b.js", "const print = 1;\nexport const b = () => print;"),
+        ];
+        assert_eq!(
+            module(&captured).unwrap_err(),
+            "a.js uses `print` without an import, and b.js has a name like it: import or rename it"
+        );
+        // Names of an inner scope meet nothing.
+        let apart = [
+            (
+                "a.js",
+                "import { b } from './b.js';\nexport const a = (print) => print + b;",
+            ),
+            ("b.js", "const print = 1;\nexport const b = print;"),
+        ];
+        assert!(module(&apart).is_ok());
+    }
+}

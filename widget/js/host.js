@@ -1,0 +1,24 @@
+/**
+ * The displays that show the checkout itself: the proxy's page, or inline the shop's. Loaded by florin.js, which hands
+ * over a `Context`.
+ */
+import { BASE } from './host/files.js';
+import { LANGUAGES } from './host/language.js';
+import { showCheckout } from './host/checkout.js';
+import { showPage } from './host/page.js';
+/** @import { Context } from './types.d.ts' */
+
+/**
+ * Shows the checkout.
+ *
+ * @param {Context} context
+ * @param {boolean} isPage Whether this is the proxy's page, with its parameters in the fragment.
+ */
+export const start = (context, isPage) => {
+  // Where a policy forbids WebAssembly, this throws, before an order is opened that could not be shown.
+  new WebAssembly.Module(Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0));
+  if (!isPage) showCheckout(context, (name) => context.element.getAttribute(name), false);
+  // Every state on canned responses, where the proxy of a test environment has the file.
+  else if (/^#gallery\b/.test(location.hash)) import(BASE + 'gallery/gallery.js').then((gallery) => gallery.start(context, showPage, [...LANGUAGES.keys()]), () => showPage(context));
+  else showPage(context);
+};

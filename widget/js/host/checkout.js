@@ -1,0 +1,138 @@
+/** One checkout on the page: opens the order, loads program, style and texts, and mounts the screens. */
+import { chooseLanguage } from '../locale.js';
+import { recall, remember } from '../storage.js';
+import { BASE, loadProgram, loadStyle, loadTheme } from './files.js';
+import { LANGUAGES, createMenu, focusAgain, loadWords } from './language.js';
+import { opener } from './order.js';
+import { printAlone } from './print.js';
+/** @import { Context, Labels, Opening, Read, Store } from '../types.d.ts' */
+
+/** The longest that the screens wait for the order; then they show that they wait. */
+const PATIENCE_MS = 3000;
+/** The longest that they wait for its prices after that. */
+const PRICES_PATIENCE_MS = 400;
+/** When colours are checked inline: the checkout is on the screen by then. */
+const CHECK_AFTER_MS = 2000;
+/** A contrast below which text is hidden. */
+const HIDDEN_CONTRAST = 2;
+/** Where the asset that was chosen last is kept. */
+const LAST_ASSET = 'florin:asset';
+
+/**
+ * Shows a checkout in the element.
+ *
+ * @param {Context} context
+ * @param {Read} read
+ * @param {boolean} isPage Whether this is the proxy's page.
+ */
+export const showCheckout = async (context, read, isPage) => {
+  const { element, signal, make } = context;
+  const open = opener(read);
+  const first = open(false);
+  let isFirst = true;
+  // After the first request is sent: a browser's first use of languages takes long. The language of a shop's page counts;
+  // that of the proxy's page is set here.
+  const [file, locale] = chooseLanguage((tag) => LANGUAGES.has(tag), read('locale'), !isPage && document.documentElement.lang);
+  if (isPage) document.documentElement.lang = file;
+  // A page that the proxy does not let in reads no response, or this one.
+  if (!isPage) first.then(({ body }) => void (body?.error?.code === 'origin_not_allowed' && context.reportRejected(true)), () => context.reportRejected());
+  const themed = (/** @type {Node[]} */ ...children) => {
+    const place = make('div', { className: 'theme' }, ...children);
+    place.dataset.theme = read('theme') || '';
+    return place;
+  };
+  /**
+   * @param {HTMLElement} shown @param {typeof import('../theme.js')} theme
+   * @param {Store} [store] Missing while the order loads.
+   */
+  const appear = (shown, theme, store) => {
+    context.show(shown);
+    if (store || isPage) theme.applyStoreTheme(shown, read('theme'), store || theme.announcedTheme(), isPage);
+  };
+  const place = themed();
+  const bar = () => make('div', { className: 'bar' });
+  const skeleton = make('div', { className: 'florin' }, make('aside', { className: 'summary' }, bar(), bar()), make('section', { className: 'main' }, bar(), bar(), bar(), bar()));
+  skeleton.setAttribute('aria-busy', 'true');
+  const loadingWords = loadWords(file, read('words'));
+  loadingWords.catch(() => {});
+  let isWaiting = true;
+  const style = Promise.all([loadStyle(context.load), loadTheme(context.load)]).then(([sheet, theme]) => {
+    // The loader's sheet comes first.
+    const root = /** @type {ShadowRoot} */ (element.shadowRoot);
+    root.adoptedStyleSheets = [root.adoptedStyleSheets[0], sheet];
+    if (!signal.aborted && isWaiting) appear(themed(skeleton), theme);
+    return theme;
+  });
+  let lastWidth = 0;
+  const observer = new ResizeObserver(([{ contentRect: { width, height } }]) => {
+    // Inline, the checkout does not shrink while its width stays: what is below keeps its place.
+    if (!isPage) place.style.setProperty('--florin-min-height', width === lastWidth ? height + 'px' : '');
+    lastWidth = width;
+    context.emit('resize', { height: Math.ceil(height) });
+  });
+  observer.observe(place);
+  signal.addEventListener('abort', () => observer.disconnect());
+  try {
+    // Without the order and its prices the screens would start smaller than they soon are, and what is below would move.
+    const pause = (/** @type {number} */ time) => new Promise((done) => setTimeout(done, time));
+    /** @type {Opening | undefined} */
+    let known;
+    const priced = async () => {
+      known = await first;
+      await Promise.race([known.quotes, pause(PRICES_PATIENCE_MS)]);
+    };
+    const opened = Promise.race([priced(), pause(PATIENCE_MS)]).catch(() => {});
+    const [words, program, theme] = await Promise.all([loadingWords, loadProgram(context.load), style, opened]);
+    if (signal.aborted) return;
+    isWaiting = false;
+    const found = /** @type {Opening | undefined} */ (known);
+    // The store whose theme is applied.
+    let dressed = found?.body?.store;
+    // Before the screens are in it: a theme changes every style in the place.
+    appear(place, theme, dressed);
+    const isAlone = isPage && parent === window;
+    const look = () => {
+      // Anybody can send a link: its colours are removed where they hide the text.
+      if (!signal.aborted && theme.checkContrast(place) < HIDDEN_CONTRAST && isAlone) theme.applyTheme(element, '--florin-', context.TOKENS.map((name) => [name, null]));
+    };
+    // The merchant's warnings take long, and no customer waits for them.
+    const check = () => (isAlone ? look() : setTimeout(look, CHECK_AFTER_MS));
+    if (dressed) check();
+    const menu = createMenu(context, String(words.language), file);
+    const mounted = program.mount(place, {
+      base: BASE,
+      words,
+      locale,
+      menu,
+      asset: read('asset') || '',
+      recall: () => recall(LAST_ASSET, 'localStorage') || '',
+      remember: (/** @type {string} */ code) => remember(LAST_ASSET, code, 'localStorage'),
+      heading: isPage ? 'h1' : 'p',
+      repeatable: !read('client-token') && !read('order-token'),
+      embed: !!isPage && parent !== window && read('display') !== 'redirect',
+      open: (/** @type {boolean} */ again, /** @type {string} */ amount) => {
+        const opening = isFirst ? first : open(again, amount);
+        isFirst = false;
+        opening.then(({ body }) => {
+          if (dressed || signal.aborted || !body.store) return;
+          dressed = body.store;
+          theme.applyStoreTheme(place, read('theme'), dressed, isPage);
+          check();
+        }, () => {});
+        return opening;
+      },
+      emit: context.emit,
+      // In the next frame the screens are up to date.
+      print: () => requestAnimationFrame(() => printAlone(element)),
+    });
+    signal.addEventListener('abort', () => program.unmount(mounted));
+    context.onRefresh(() => program.refresh(mounted));
+    focusAgain(element, menu);
+    // The diagnostics of an earlier attempt no longer hold.
+    element.shadowRoot?.querySelector('.fl-diagnostics')?.remove();
+    context.emit('ready');
+  } catch (error) {
+    isWaiting = false;
+    context.fail(error, /** @type {Partial<Labels> | undefined} */ (await loadingWords.catch(() => undefined)), locale);
+  }
+};

@@ -1,0 +1,30 @@
+/** The choice of a language. */
+import { recall } from './storage.js';
+
+/** Where the customer's choice of a language is kept. */
+export const CHOSEN = 'florin:locale';
+
+/**
+ * The best language for the wishes, which come before the browser's, as `[file, locale]`: the tag of a file, and the tag
+ * by which numbers and times are written, `de-CH` for instance. Digits are those of wallets everywhere.
+ *
+ * @param {(file: string) => boolean} has Whether there is a file of that tag. There is one of `en`.
+ * @param {...(string | null | undefined | false)} wished BCP 47
+ * @returns {[string, string]}
+ */
+export const chooseLanguage = (has, ...wished) => {
+  for (const tag of [recall(CHOSEN), ...wished, ...navigator.languages]) {
+    try {
+      const locale = new Intl.Locale(tag || '', { numberingSystem: 'latn' });
+      const { language, script, region } = locale.maximize();
+      // Languages whose writing differs from the language's own file.
+      /** @type {Record<string, string | false>} */
+      const other = { no: 'nb', nn: 'nb', zh: script === 'Hant' && 'zh-TW', pt: region !== 'BR' && 'pt-PT' };
+      const file = other[language] || language;
+      if (has(file)) return [file, '' + locale];
+    } catch {
+      // No tag.
+    }
+  }
+  return ['en', 'en-u-nu-latn'];
+};

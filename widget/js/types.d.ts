@@ -1,0 +1,88 @@
+/** Types that several modules share. Nothing of this file is shipped. */
+
+import type { loader, diagnostics } from '../locales/en.json';
+
+/** The order's source and its looks: `frame` and `modal` frame `page`; `inline` and `page` show the screens themselves. */
+export type Display = 'frame' | 'inline' | 'modal' | 'redirect' | 'page';
+
+export type Make = typeof import('./dom.js').make;
+/** Imports a module of the proxy; `timeout` is in milliseconds. */
+export type Load = (path: string, timeout?: number) => Promise<any>;
+/** Texts of loader and dialog. */
+export type Labels = typeof loader;
+/** Texts for the merchant. */
+export type DiagnosticTexts = typeof diagnostics;
+/** Texts of the screens, by key: a text, or one for each plural form. */
+export type Words = Record<string, string | Record<string, string>>;
+
+/** What is known of a display that does not work. */
+export interface Signs {
+  /** The attributes are not valid. */
+  isInvalid?: boolean;
+  /** The proxy did not let this page in. */
+  isRejected?: boolean;
+  /** The page keeps the clipboard from the frame. */
+  isClipboardBlocked?: boolean;
+}
+
+/** A display that does not work, as diagnostics.js examines it. */
+export interface Case extends Signs {
+  element: HTMLElement;
+  /** Where the display is: the element's own box, or the dialog's. */
+  box: HTMLElement;
+  display: Display;
+  /** Ends with the attempt. */
+  signal: AbortSignal;
+  isTest: boolean;
+  make: Make;
+  load: Load;
+  /** What the page's policy has forbidden since the element was there. */
+  blocked: SecurityPolicyViolationEvent[];
+}
+
+/** What florin.js hands to host.js for one checkout. */
+export interface Context {
+  element: HTMLElement & { refresh(): void };
+  /** Ends when the element is removed or its attributes change. */
+  signal: AbortSignal;
+  make: Make;
+  load: Load;
+  TOKENS: string[];
+  EVENTS: string[];
+  show(...children: Node[]): void;
+  /** Dispatches `florin-{name}` on the element. */
+  emit(name: string, detail?: unknown): void;
+  restart(): void;
+  /** Takes what asks for the order at once; the display works from here on. */
+  onRefresh(refresh: () => void): void;
+  /** The display cannot be shown. `texts` and `locale` are those of the screens, as far as they came. */
+  fail(error: unknown, texts?: Partial<Labels>, locale?: string): void;
+  /** The proxy did not open the order: shows the next display when this one cannot work. */
+  reportRejected(isRejected?: boolean): Promise<void>;
+}
+
+/** Reads an attribute, or a parameter of the page's fragment, by the attribute's name. */
+export type Read = (name: string) => string | null | undefined;
+
+/** An order as the proxy sends it, as far as the scripts read it. */
+export interface OrderBody {
+  status?: string;
+  flow?: string;
+  store?: Store;
+  error?: { code: string; message: string };
+  [member: string]: unknown;
+}
+
+export interface Store {
+  id: string;
+  theme?: string;
+  theme_tokens?: Record<string, string>;
+}
+
+/** What opening an order brought; see `Opening` in widget/src/element.rs. */
+export interface Opening {
+  token?: string;
+  body: OrderBody;
+  quotes?: Promise<unknown> | false;
+  asks?: boolean;
+}
