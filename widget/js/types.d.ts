@@ -79,7 +79,7 @@ export interface Store {
   theme_tokens?: Record<string, string>;
 }
 
-/** What opening an order brought; see `Opening` in widget/src/element.rs. */
+/** What opening an order brought; see `HostAnswer` in widget/src/host.rs. */
 export interface Opening {
   token?: string;
   body: OrderBody;

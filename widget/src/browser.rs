@@ -1,7 +1,10 @@
-//! The window that the checkout is in, and its document.
+//! The browser: its window, document, clocks and timers.
+
+pub(crate) mod clock;
+pub(crate) mod task;
 
 use wasm_bindgen::prelude::wasm_bindgen;
-use web_sys::{Document, Window};
+use web_sys::{Document, VisibilityState, Window};
 
 #[wasm_bindgen]
 extern "C" {
@@ -11,10 +14,17 @@ extern "C" {
     static DOCUMENT: Document;
 }
 
+/// The window that the checkout is in.
 pub(crate) fn window() -> Window {
     WINDOW.with(Window::clone)
 }
 
+/// The document that the checkout is in.
 pub(crate) fn document() -> Document {
     DOCUMENT.with(Document::clone)
+}
+
+/// Returns `true` while the page is in a hidden tab or a minimised window.
+pub(crate) fn is_hidden() -> bool {
+    document().visibility_state() == VisibilityState::Hidden
 }

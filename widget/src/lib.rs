@@ -1,51 +1,49 @@
-//! The checkout's screens: Leptos' signals, client-side, compiled to WebAssembly.
+//! The checkout: a Leptos front end, rendered in the browser, compiled to WebAssembly.
 //!
-//! The server sends the whole view of an order; a [`phase::Phase`] follows from it, and each screen is a function of
-//! its phase. Only `api` and `live` touch the network, only `live` and `task` timers, only `live` events of window and
-//! document; what a screen's own elements hear goes through `markup`. Nothing here calculates money, and nothing here
-//! decides that a payment expired, failed or arrived.
+//! The server sends the whole view of an order; a [`state::phase::Phase`] follows from it, and each screen is a function
+//! of its phase. Nothing here calculates money, and nothing here decides that a payment expired, failed or arrived.
 //!
-//! Every byte is downloaded by a customer on a phone, so the crate goes without the formatting of floats and without a
-//! tree of views to compare (`markup`).
+//! The modules form layers, each of which imports only those above it in this list:
 //!
-//! What needs no browser is compiled and tested anywhere; the rest only for wasm32.
+//! | layer | holds |
+//! |---|---|
+//! | `format` | values as texts; no browser |
+//! | `browser`, `host` | window, clocks, timers; what the page's script passes in |
+//! | `i18n` | texts, numbers and times in the customer's language |
+//! | `state` | signals and actions of one order |
+//! | `net` | requests, event stream, polling |
+//! | `components` | parts of screens |
+//! | `screens` | a screen for each phase |
+//! | `app` | the root component |
+//! | `element` | what the page's script calls: mount, unmount, refresh |
+//!
+//! Modules that need no browser are compiled and tested on any machine, the rest only for wasm32.
 
-pub mod announcing;
-pub mod block_time;
-pub mod compare;
-pub mod countdown;
-pub mod currency_sign;
-pub mod decimal;
-pub mod event_stream;
-pub mod grouping;
-pub mod links;
-pub mod network;
-pub mod pace;
-pub mod parts;
-pub mod phase;
-pub mod qr;
-pub mod search;
-pub mod typed_amount;
-pub mod wording;
+pub mod format;
+pub mod i18n;
+pub mod net;
+pub mod state;
 
 #[cfg(target_arch = "wasm32")]
-mod api;
+#[expect(unreachable_pub, reason = "`#[component]` makes its function public")]
+mod app;
 #[cfg(target_arch = "wasm32")]
 mod browser;
 #[cfg(target_arch = "wasm32")]
-mod checkout;
+#[expect(unreachable_pub, reason = "`#[component]` makes its function public")]
+mod components;
 #[cfg(target_arch = "wasm32")]
 mod element;
 #[cfg(target_arch = "wasm32")]
-mod language;
+mod host;
 #[cfg(target_arch = "wasm32")]
-mod live;
-#[cfg(target_arch = "wasm32")]
-mod markup;
-#[cfg(target_arch = "wasm32")]
+#[expect(unreachable_pub, reason = "`#[component]` makes its function public")]
 mod screens;
-#[cfg(target_arch = "wasm32")]
-mod task;
 
 #[cfg(target_arch = "wasm32")]
-pub use element::{Host, mount, refresh, unmount};
+pub use element::{mount, refresh, unmount};
+#[cfg(target_arch = "wasm32")]
+pub use host::Host;
+
+#[cfg(test)]
+mod tests;

@@ -1,4 +1,4 @@
-//! The WebAssembly module that the loader fetches: it exports what [`widget`] exports and starts nothing by itself.
+//! The WebAssembly module that the page's script loads: it exports what [`widget`] exports and starts nothing itself.
 
 // A `main` would bring what programs begin and end with, such as emptying the buffer of what they print.
 #![cfg_attr(target_arch = "wasm32", no_main)]

@@ -1,56 +1,166 @@
-//! Where to send what: amount, address, QR code, and what helps to send it rightly. The same wherever something is
-//! still to be sent.
+//! Where to send what: amount, address, QR code, and what helps to send it right. The same wherever something is still to
+//! be sent.
 
 mod address;
 mod amount;
+mod check_address;
 mod code;
-mod compare;
 mod exchange;
 mod handoff;
+mod last_minute;
+
+use std::sync::Arc;
 
 use checkout_api::{AttemptView, OrderView};
-use web_sys::Node;
+use leptos::prelude::*;
 
-use crate::checkout::Checkout;
-use crate::markup::{Tag, tag};
-use crate::phase::is_partly_paid;
+use self::address::Destination;
+use self::amount::AmountToSend;
+use self::check_address::CheckAddress;
+use self::code::PaymentCode;
+use self::exchange::ExchangeHelp;
+use self::handoff::Handoff;
+use self::last_minute::{LastMinute, may_renew};
+use crate::components::{Ltr, Press, Sentence, coins, renewed};
+use crate::format::countdown;
+use crate::i18n::use_i18n;
+use crate::state::phase::is_partly_paid;
+use crate::state::use_checkout;
+
+/// What the time left allows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Haste {
+    /// Pay.
+    Calm,
+    /// A payment that is prepared now could arrive too late, and a new price is available.
+    LastMinute,
+    /// A payment that is sent now arrives too late.
+    TimeUp,
+}
+
+/// The instructions. They change when a part of the payment arrives, and give way when little time is left.
+#[component]
+pub(super) fn WhatToSend() -> impl IntoView {
+    let (checkout, i18n) = (use_checkout(), use_i18n());
+    let received = checkout.follow(|_, attempt| {
+        is_partly_paid(attempt).then(|| attempt.received_in_crypto.as_str().to_owned())
+    });
+    let may_renew = checkout.follow(may_renew);
+    let insists = RwSignal::new(false);
+    let haste = Memo::new(move |_| match checkout.seconds_left.get() {
+        0 => Haste::TimeUp,
+        left if countdown::is_urgent(left) && !insists.get() && may_renew.get() => {
+            Haste::LastMinute
+        }
+        _ => Haste::Calm,
+    });
+    let key = Memo::new(move |_| (received.get(), haste.get()));
+    renewed(key, move |(received, haste)| {
+        let Some(order) = checkout.order.get_untracked() else {
+            return ().into_any();
+        };
+        let Some(attempt) = &order.attempt else {
+            return ().into_any();
+        };
+        let part = match (haste, received) {
+            (Haste::LastMinute, _) => {
+                let crypto_code = attempt.crypto_code.clone();
+                return view! { <LastMinute crypto_code=crypto_code insists=insists /> }.into_any();
+            }
+            // Only the server decides that it expired; but what is sent from here on would come late.
+            (Haste::TimeUp, None) => {
+                return view! {
+                    <div class="box doubtful" part="box">
+                        <p>{i18n.text("expired_hint")}</p>
+                        <p>{i18n.text("if_sent")}</p>
+                    </div>
+                }
+                .into_any();
+            }
+            (_, received) => received.map(|received| {
+                let received = coins(&received, &attempt.asset);
+                view! {
+                    <div class="box" part="box">
+                        <Sentence key="part_received">
+                            <Ltr text=received />
+                        </Sentence>
+                    </div>
+                }
+            }),
+        };
+        view! {
+            <div class="rest">{part} <Instructions order=Arc::clone(&order) attempt=attempt /></div>
+        }
+        .into_any()
+    })
+}
 
 /// How to pay an attempt, or the rest of it: then the amount is the rest, and QR code and link, which name the full
 /// amount, give way to the bare address.
-pub(super) fn show(checkout: Checkout, order: &OrderView, attempt: &AttemptView) -> Node {
-    let rest = is_partly_paid(attempt);
-    let aids = tag("div", "aids")
-        .with(compare::show(checkout, attempt))
-        .with(exchange::show(checkout, order, attempt))
-        .with(handoff::show(checkout, order));
-    // In the order in which a phone shows it and a keyboard goes through it; wide screens put the code first.
-    let columns = tag("div", "columns")
-        .with(amount::show(checkout, order, attempt, rest))
-        .all(warnings(checkout, attempt))
-        .with(address::show(checkout, attempt, rest))
-        .with(
-            tag("div", "beside")
-                .with(code::show(checkout, attempt, rest))
-                .with(aids),
-        )
-        .with(tag("p", "scam quiet").text(checkout.word("scam")));
-    tag("div", "instructions").with(columns).into()
+///
+/// In the order in which a phone shows it and a keyboard goes through it; wide screens put the code first.
+#[component]
+fn Instructions<'a>(order: Arc<OrderView>, attempt: &'a AttemptView) -> impl IntoView + use<> {
+    let i18n = use_i18n();
+    view! {
+        <div class="instructions">
+            <div class="columns">
+                <AmountToSend order=&order attempt=attempt />
+                <Warnings attempt=attempt />
+                <Destination attempt=attempt />
+                <div class="beside">
+                    <PaymentCode attempt=attempt />
+                    <div class="aids">
+                        <CheckAddress address=attempt.address.clone() />
+                        <ExchangeHelp attempt=attempt />
+                        <Handoff store=order.store.id.clone() />
+                    </div>
+                </div>
+                <p class="scam quiet">{i18n.text("scam")}</p>
+            </div>
+        </div>
+    }
 }
 
-fn warnings(checkout: Checkout, attempt: &AttemptView) -> Option<Node> {
-    if attempt.warnings.is_empty() {
-        return None;
+/// The gateway's warnings, which it wants shown.
+#[component]
+fn Warnings<'a>(attempt: &'a AttemptView) -> impl IntoView + use<> {
+    let label = use_i18n().text("warnings");
+    let lines: Vec<_> = attempt
+        .warnings
+        .iter()
+        .map(|warning| view! { <li dir="auto">{warning.text.clone()}</li> })
+        .collect();
+    (!lines.is_empty()).then(|| {
+        view! {
+            <ul class="warnings" part="warnings" aria-label=label data-testid="warnings">
+                {lines}
+            </ul>
+        }
+    })
+}
+
+/// Help that opens in its place.
+#[component]
+fn Aid(
+    /// Its class, its test's name, and the key of its summary.
+    name: &'static str,
+    #[prop(optional)] on_toggle: Option<Press>,
+    children: Children,
+) -> impl IntoView {
+    let toggle = move |_| {
+        if let Some(on_toggle) = &on_toggle {
+            on_toggle.press();
+        }
+    };
+    view! {
+        <details class=format!("aid {name}") data-testid=format!("{name}-aid")>
+            <summary data-testid=name on:click=toggle>
+                {use_i18n().text(name)}
+            </summary>
+            {children()}
+        </details>
     }
-    let lines = attempt.warnings.iter().map(|warning| {
-        tag("li", "")
-            .attr("dir", "auto")
-            .text(warning.text.as_str())
-            .into()
-    });
-    let list = tag("ul", "warnings")
-        .attr("aria-label", checkout.word("warnings"))
-        .test("warnings");
-    Some(list.all(lines).into())
 }
 
 /// What is to be sent: all of it, or the rest.
@@ -60,18 +170,6 @@ fn due(attempt: &AttemptView) -> &str {
     } else {
         attempt.amount_in_crypto.as_str()
     }
-}
-
-/// An aid that opens in its place.
-fn aid(name: &'static str, summary: Tag) -> Tag {
-    tag("details", &["aid ", name].concat())
-        .test([name, "-aid"].concat())
-        .with(summary)
-}
-
-/// What opens an aid.
-fn summary(checkout: Checkout, name: &'static str) -> Tag {
-    tag("summary", "").test(name).text(checkout.word(name))
 }
 
 /// The two gaps of many sentences.

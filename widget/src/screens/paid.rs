@@ -1,115 +1,110 @@
-//! The good end.
+//! The order is paid.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use checkout_api::{LatePayment, OrderView, Status};
-use reactive_graph::graph::untrack;
-use reactive_graph::prelude::*;
-use web_sys::Node;
+use leptos::prelude::*;
 
-use crate::checkout::{Checkout, remember};
-use crate::links;
-use crate::markup::{drawing, live, nothing, tag};
-
-use super::ending::{new_purchase, reference};
-use super::summary::help_link;
-use super::{coins, heading, paragraph, progress, receipt, root, with_amount};
+use super::receipt::{PrintButton, ReceiptSheet};
+use crate::components::{
+    Drawing, Heading, HelpLink, Look, Ltr, NewPurchaseButton, OrderReference, ReturnLink, Sentence,
+    Transaction, coins,
+};
+use crate::i18n::use_i18n;
+use crate::state::use_checkout;
 
 /// A tick, from one end of the pen to the other.
 const TICK: &str = "M9.6 17.4 4.5 12.3l1.7-1.7 3.4 3.4 8.2-8.2 1.7 1.7z";
 
-/// The order is paid.
-pub(super) fn show(checkout: Checkout) -> Node {
-    let Some(order) = checkout.order.get() else {
-        return nothing();
-    };
-    let tick = drawing("tick", "0 0 24 24", TICK, None);
-    let thanks = checkout.sentence("thanks", &[("store", &order.store.name)]);
-    if untrack(|| checkout.receipt()).is_none() {
+/// What was paid, and the way back to the shop.
+#[component]
+pub(super) fn Paid() -> impl IntoView {
+    let (checkout, i18n) = (use_checkout(), use_i18n());
+    let order = checkout.order.get_untracked()?;
+    if checkout.receipt.with_untracked(Option::is_none) {
         checkout.load_receipt(false);
     }
-    let screen = root(order.status.as_str())
-        .attr("class", "screen done")
-        .with(tick)
-        .with(heading(checkout.word("paid")))
-        .with(paragraph(thanks));
-    let screen = match too_much(&order) {
-        Some(excess) => screen.with(
-            tag("div", "box")
-                .with(with_amount(checkout, "overpaid", &excess))
-                .with(paragraph(checkout.word("overpaid_hint")))
-                .all(help_link(checkout, &order, "plain")),
-        ),
-        None => screen,
-    };
-    let back = way_back(checkout, &order, "primary");
-    let again = new_purchase(checkout, "plain");
-    screen
-        .with(afterwards(checkout))
-        .with(progress::transaction(checkout))
-        .with(reference(checkout, &order))
-        .with(
-            tag("div", "actions")
-                .all(back)
-                .all((!order.reverted).then(|| receipt::print_button(checkout)))
-                .all(again),
-        )
-        .with(receipt::sheet(checkout))
-        .into()
-}
-
-/// What else the customer should know: that the service takes back what it said, that more has arrived, or that it
-/// came late and counts.
-fn afterwards(checkout: Checkout) -> Node {
-    let said = |order: &Rc<OrderView>| match order.late_payment {
-        _ if order.reverted => "reverted",
-        Some(LatePayment::Second) => "second_payment",
-        Some(LatePayment::Counted) => "late",
-        None => "",
-    };
-    let said = remember(Box::new(move || {
-        let said = checkout.order.with(|order| order.as_ref().map(said));
-        said.unwrap_or_default().to_owned()
-    }));
-    live(move || {
-        let (key, class) = match said.get().as_str() {
-            "reverted" => ("reverted", "box doubtful"),
-            "second_payment" => ("second_payment", "box"),
-            "late" => ("late", "box"),
-            _ => return nothing(),
-        };
-        let Some(order) = checkout.order.get_untracked() else {
-            return nothing();
-        };
-        let words = checkout.sentence(key, &[("store", &order.store.name)]);
-        checkout.say(words.clone());
-        let help = (key != "late").then(|| help_link(checkout, &order, "plain"));
-        tag("div", class)
-            .test(key)
-            .with(paragraph(words))
-            .all(help.flatten())
-            .into()
+    let excess = excess(&order).map(|excess| {
+        view! {
+            <div class="box" part="box">
+                <Sentence key="overpaid">
+                    <Ltr text=excess />
+                </Sentence>
+                <p>{i18n.text("overpaid_hint")}</p>
+                <HelpLink class="plain" part="button plain" />
+            </div>
+        }
+    });
+    let test = format!("status-{}", order.status.as_str());
+    let thanks = i18n.text_with("thanks", &[("store", &order.store.name)]);
+    let is_reverted = order.reverted;
+    Some(view! {
+        <div class="screen done" data-testid=test>
+            <Drawing class="tick" view_box="0 0 24 24" path=TICK />
+            <Heading text=i18n.text("paid") />
+            <p>{thanks}</p>
+            {excess}
+            <Afterwards />
+            <Transaction />
+            <OrderReference order=Arc::clone(&order) />
+            <div class="actions">
+                <ReturnLink look=Look::Primary />
+                {(!is_reverted).then(|| view! { <PrintButton /> })}
+                <NewPurchaseButton look=Look::Plain />
+            </div>
+            <ReceiptSheet />
+        </div>
     })
 }
 
-fn too_much(order: &OrderView) -> Option<String> {
+/// What the customer learns after the payment.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum News {
+    /// The gateway withdraws what it reported.
+    Reverted,
+    /// A second payment has arrived.
+    SecondPayment,
+    /// The payment came late and counts.
+    Late,
+}
+
+fn news(order: &OrderView) -> Option<News> {
+    match order.late_payment {
+        _ if order.reverted => Some(News::Reverted),
+        Some(LatePayment::Second) => Some(News::SecondPayment),
+        Some(LatePayment::Counted) => Some(News::Late),
+        None => None,
+    }
+}
+
+#[component]
+fn Afterwards() -> impl IntoView {
+    let (checkout, i18n) = (use_checkout(), use_i18n());
+    let news = Memo::new(move |_| {
+        checkout
+            .order
+            .with(|order| order.as_ref().and_then(|order| news(order)))
+    });
+    move || {
+        let (key, class, asks_for_help) = match news.get()? {
+            News::Reverted => ("reverted", "box doubtful", true),
+            News::SecondPayment => ("second_payment", "box", true),
+            News::Late => ("late", "box", false),
+        };
+        let text = i18n.text_with(key, &[("store", &checkout.store_name())]);
+        checkout.announce(text.clone());
+        Some(view! {
+            <div class=class part="box" data-testid=key>
+                <p>{text}</p>
+                {asks_for_help.then(|| view! { <HelpLink class="plain" part="button plain" /> })}
+            </div>
+        })
+    }
+}
+
+/// What arrived beyond the price.
+fn excess(order: &OrderView) -> Option<String> {
     let attempt = order.attempt.as_ref()?;
     let excess = attempt.excess_in_crypto.as_ref()?;
     (order.status == Status::Overpaid).then(|| coins(excess.as_str(), &attempt.asset))
-}
-
-/// The way back to the shop, out of the frame.
-pub(super) fn way_back(checkout: Checkout, order: &OrderView, class: &'static str) -> Option<Node> {
-    let url = order
-        .return_url
-        .as_deref()
-        .filter(|url| links::is_page(url))?;
-    let close = move || {
-        if let Some(parts) = checkout.parts() {
-            parts.host.emit("close", &wasm_bindgen::JsValue::NULL);
-        }
-    };
-    let words = checkout.sentence("return", &[("store", &order.store.name)]);
-    let link = tag("a", class).attr("href", url).attr("target", "_top");
-    Some(link.test("return").text(words).on_click(close).into())
 }

@@ -1,98 +1,106 @@
-//! The receipt: on the screen a button, on paper all there is.
+//! The receipt: a button on the screen, a sheet on paper.
 
 use checkout_api::{Environment, OrderView, SignedReceipt};
-use reactive_graph::prelude::*;
-use web_sys::Node;
+use leptos::prelude::*;
 
-use crate::checkout::Checkout;
-use crate::decimal::decimal;
-use crate::markup::{Tag, drawing, live, nothing, tag};
-use crate::qr;
-
-use super::{button, coins, ltr};
+use crate::components::{Button, Drawing, Look, Ltr, coins};
+use crate::format::qr_path;
+use crate::i18n::use_i18n;
+use crate::state::use_checkout;
 
 /// "Print receipt".
-pub(super) fn print_button(checkout: Checkout) -> Node {
-    let print = move || checkout.print_receipt();
-    button("secondary", checkout.word("print"), print)
-        .test("print-receipt")
-        .into()
-}
-
-/// The sheet that is printed, once the proxy has signed it. On the screen it is not seen.
-pub(super) fn sheet(checkout: Checkout) -> Node {
-    tag("div", "receipt")
-        .test("receipt")
-        .with(live(move || {
-            let order = checkout.order.get_untracked();
-            match (order, checkout.receipt()) {
-                (Some(order), Some(issued)) => filled(checkout, &order, &issued),
-                _ => nothing(),
-            }
-        }))
-        .into()
-}
-
-/// `issued` is the answer of GET /v1/checkout/receipt; what it lacks is left out.
-fn filled(checkout: Checkout, order: &OrderView, issued: &SignedReceipt) -> Node {
-    let receipt = &issued.receipt;
-    let said = |text: &Option<String>| text.clone().unwrap_or_default();
-    let mut top = tag("div", "")
-        .with(tag("p", "from").with(tag("bdi", "").text(order.store.name.as_str())))
-        .with(tag("h2", "").text(checkout.word("receipt")));
-    if order.environment == Environment::Test {
-        top = top.with(tag("p", "test").text(checkout.word("test_hint")));
+#[component]
+pub(super) fn PrintButton() -> impl IntoView {
+    let checkout = use_checkout();
+    view! {
+        <Button
+            look=Look::Secondary
+            text=use_i18n().text("print")
+            on_press=move || checkout.print_receipt()
+            test=Some("print-receipt")
+        />
     }
-    let price = checkout.money(order.amount.as_str(), &order.currency);
-    let sum = tag("p", "sum")
-        .with(tag("bdi", "").text(order.title.as_str()))
-        .with(ltr(price));
-    let paid = coins(&receipt.received_in_crypto, &said(&receipt.asset));
-    let paid = [paid.as_str(), " · ", &said(&receipt.network)].concat();
-    let rows = tag("dl", "");
-    let rows = row(
-        checkout,
-        rows,
-        "receipt_date",
-        &checkout.moment(&receipt.paid_at),
-    );
-    let rows = row(checkout, rows, "receipt_reference", &receipt.reference);
-    let rows = row(checkout, rows, "receipt_order", &order.id);
-    let rows = row(checkout, rows, "receipt_paid", &paid);
-    let rows = row(checkout, rows, "receipt_address", &said(&receipt.address));
-    let rows = row(
-        checkout,
-        rows,
-        "receipt_transaction",
-        &said(&receipt.transaction_hash),
-    );
-    let code = issued.code.as_deref();
-    top.with(sum)
-        .with(rows)
-        .all(code.map(|code| proof(checkout, order, code)))
-        .into()
 }
 
-#[inline(never)]
-fn row(checkout: Checkout, rows: Tag, name: &'static str, value: &str) -> Tag {
-    if value.is_empty() {
-        return rows;
+/// The sheet that is printed, once the proxy has signed it. It is hidden on the screen.
+#[component]
+pub(super) fn ReceiptSheet() -> impl IntoView {
+    let checkout = use_checkout();
+    let content = move || {
+        let receipt = checkout.receipt.get()?;
+        let order = checkout.order.get_untracked()?;
+        Some(view! { <Sheet order=&order signed=&receipt /> })
+    };
+    view! {
+        <div class="receipt" data-testid="receipt">
+            {content}
+        </div>
     }
-    rows.with(tag("dt", "").text(checkout.word(name)))
-        .with(tag("dd", "").with(tag("bdi", "").text(value)))
 }
 
-/// The code by which the store tells this receipt from a forged one, for eyes and for a camera.
-fn proof(checkout: Checkout, order: &OrderView, code: &str) -> Node {
-    let drawn = qr::draw(code).map(|drawn| {
-        let side = decimal(drawn.side);
-        let view_box = ["0 0 ", &side, " ", &side].concat();
-        drawing("", &view_box, &drawn.path, None)
+/// `signed` is the answer of GET /v1/checkout/receipt; what it lacks is left out.
+#[component]
+fn Sheet<'a>(order: &'a OrderView, signed: &'a SignedReceipt) -> impl IntoView + use<> {
+    let i18n = use_i18n();
+    let receipt = &signed.receipt;
+    let or_empty = |text: &Option<String>| text.clone().unwrap_or_default();
+    let is_test = order.environment == Environment::Test;
+    let price = i18n.money(order.amount.as_str(), &order.currency);
+    let paid = coins(&receipt.received_in_crypto, &or_empty(&receipt.asset));
+    let paid = format!("{paid} · {}", or_empty(&receipt.network));
+    let rows = [
+        ("receipt_date", i18n.moment(&receipt.paid_at)),
+        ("receipt_reference", receipt.reference.clone()),
+        ("receipt_order", order.id.clone()),
+        ("receipt_paid", paid),
+        ("receipt_address", or_empty(&receipt.address)),
+        ("receipt_transaction", or_empty(&receipt.transaction_hash)),
+    ];
+    let rows = rows.into_iter().filter(|(_, value)| !value.is_empty());
+    let rows = rows.map(|(key, value)| {
+        view! {
+            <dt>{i18n.text(key)}</dt>
+            <dd>
+                <bdi>{value}</bdi>
+            </dd>
+        }
     });
-    let store = [("store", order.store.name.as_str())];
-    let words = tag("div", "")
-        .with(tag("p", "label").text(checkout.word("receipt_code")))
-        .with(ltr(code).test("receipt-code"))
-        .with(tag("p", "quiet").text(checkout.sentence("receipt_hint", &store)));
-    tag("div", "proof").all(drawn).with(words).into()
+    let store = order.store.name.clone();
+    let proof = signed.code.clone();
+    let proof = proof.map(|code| view! { <Proof code=code store=store.clone() /> });
+    view! {
+        <div>
+            <p class="from">
+                <bdi>{store}</bdi>
+            </p>
+            <h2 part="heading">{i18n.text("receipt")}</h2>
+            {is_test.then(|| view! { <p class="test">{i18n.text("test_hint")}</p> })}
+            <p class="sum">
+                <bdi>{order.title.clone()}</bdi>
+                <Ltr text=price />
+            </p>
+            <dl>{rows.collect_view()}</dl>
+            {proof}
+        </div>
+    }
+}
+
+/// The code by which the store verifies the receipt, for eyes and for a camera.
+#[component]
+fn Proof(code: String, store: String) -> impl IntoView {
+    let i18n = use_i18n();
+    let drawn = qr_path::draw(&code).map(|drawn| {
+        let view_box = format!("0 0 {0} {0}", drawn.side);
+        view! { <Drawing view_box=view_box path=drawn.path /> }
+    });
+    view! {
+        <div class="proof">
+            {drawn}
+            <div>
+                <p class="label">{i18n.text("receipt_code")}</p>
+                <Ltr text=code test="receipt-code" />
+                <p class="quiet">{i18n.text_with("receipt_hint", &[("store", &store)])}</p>
+            </div>
+        </div>
+    }
 }

@@ -1,53 +1,55 @@
 //! The address, whole and in groups, and the two ways to carry it into a wallet.
 
 use checkout_api::AttemptView;
-use web_sys::Node;
-
-use crate::checkout::Checkout;
-use crate::grouping::groups;
-use crate::links;
-use crate::markup::tag;
-use crate::screens::copy::{self, ToCopy};
+use leptos::prelude::*;
 
 use super::names;
+use crate::components::CopyButton;
+use crate::format::grouping::groups;
+use crate::format::links;
+use crate::i18n::use_i18n;
+use crate::state::phase::is_partly_paid;
 
 /// Where to send it.
-pub(super) fn show(checkout: Checkout, attempt: &AttemptView, rest: bool) -> Node {
-    let groups = groups(&attempt.address)
+#[component]
+pub(super) fn Destination<'a>(attempt: &'a AttemptView) -> impl IntoView + use<> {
+    let i18n = use_i18n();
+    let groups: Vec<_> = groups(&attempt.address)
         .into_iter()
-        .map(|group| tag("span", "").text(group).into());
-    let copy = ToCopy {
-        test: "copy-address",
-        place: ".address",
-        value: attempt.address.clone(),
-        words: checkout.sentence("copy_on", &names(attempt)),
-        label: String::new(),
-    };
-    tag("div", "destination")
-        .with(tag("p", "label").text(checkout.sentence("to_address", &names(attempt))))
-        .with(
-            tag("p", "address")
-                .attr("dir", "ltr")
-                .test("address")
-                .all(groups),
-        )
-        .with(
-            tag("div", "line")
-                .all(wallet(checkout, attempt, rest))
-                .with(copy::button(checkout, copy)),
-        )
-        .into()
-}
-
-fn wallet(checkout: Checkout, attempt: &AttemptView, rest: bool) -> Option<Node> {
-    let opens = !rest && links::is_wallet(&attempt.qr_string);
-    opens.then(|| {
-        // From within a frame only the whole page may leave for another program.
-        tag("a", "primary wallet")
-            .attr("href", attempt.qr_string.as_str())
-            .attr("target", "_top")
-            .test("wallet-link")
-            .text(checkout.word("open_wallet"))
-            .into()
-    })
+        .map(|group| view! { <span>{group.to_owned()}</span> })
+        .collect();
+    // The link names the full amount: it does not serve for the rest.
+    let link = attempt.qr_string.clone();
+    let opens = !is_partly_paid(attempt) && links::is_wallet(&link);
+    view! {
+        <div class="destination">
+            <p class="label">{i18n.text_with("to_address", &names(attempt))}</p>
+            <p class="address" part="address" dir="ltr" data-testid="address">
+                {groups}
+            </p>
+            <div class="line">
+                // From within a frame only the whole page may open another program.
+                {opens
+                    .then(|| {
+                        view! {
+                            <a
+                                class="primary wallet"
+                                part="button primary"
+                                href=link
+                                target="_top"
+                                data-testid="wallet-link"
+                            >
+                                {i18n.text("open_wallet")}
+                            </a>
+                        }
+                    })}
+                <CopyButton
+                    id="copy-address"
+                    place=".address"
+                    value=attempt.address.clone()
+                    text=i18n.text_with("copy_on", &names(attempt))
+                />
+            </div>
+        </div>
+    }
 }

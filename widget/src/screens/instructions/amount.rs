@@ -1,54 +1,55 @@
 //! What to send, exactly.
 
 use checkout_api::{AttemptView, OrderView};
-use web_sys::Node;
-
-use crate::checkout::Checkout;
-use crate::markup::{tag, text};
-use crate::screens::copy::{self, ToCopy};
-use crate::screens::ltr;
+use leptos::prelude::*;
 
 use super::{due, names};
+use crate::components::{CopyButton, Ltr};
+use crate::i18n::use_i18n;
+use crate::state::phase::is_partly_paid;
 
-/// The amount, or the rest of it. The figure is a label of the button: pressing on it copies too, the bare number, since
+/// The amount, or the rest of it. The figure is a label of the button: a press on it copies too, the bare number, since
 /// the field of a wallet takes no more.
-pub(super) fn show(
-    checkout: Checkout,
-    order: &OrderView,
-    attempt: &AttemptView,
-    rest: bool,
-) -> Node {
-    let value = due(attempt);
-    let (test, label) = if rest {
+#[component]
+pub(super) fn AmountToSend<'a>(
+    order: &'a OrderView,
+    attempt: &'a AttemptView,
+) -> impl IntoView + use<> {
+    let i18n = use_i18n();
+    let is_rest = is_partly_paid(attempt);
+    let (test, key) = if is_rest {
         ("remaining", "still_to_send")
     } else {
         ("amount", "send_exactly")
     };
-    let exactly = tag("label", "exactly")
-        .attr("for", "copy-amount")
-        .attr("dir", "ltr")
-        .with(tag("span", "number").test(test).text(value))
-        .with(text("\u{a0}"))
-        .with(tag("span", "unit").text(attempt.asset.as_str()));
-    let price = (!rest).then(|| {
-        let price = checkout.money(order.amount.as_str(), &order.currency);
-        tag("p", "price-beside")
-            .with(ltr(["≈ ", &price].concat()))
-            .into()
-    });
-    let figures = tag("div", "")
-        .with(tag("p", "label").text(checkout.word(label)))
-        .with(exactly)
-        .all(price);
-    let copy = ToCopy {
-        test: "copy-amount",
-        place: ".number",
-        value: value.to_owned(),
-        words: checkout.word("copy"),
-        label: checkout.sentence("copy_amount", &names(attempt)),
-    };
-    tag("div", "amount")
-        .with(figures)
-        .with(copy::button(checkout, copy))
-        .into()
+    let price = (!is_rest).then(|| i18n.money(order.amount.as_str(), &order.currency));
+    view! {
+        <div class="amount" part="amount">
+            <div>
+                <p class="label">{i18n.text(key)}</p>
+                <label class="exactly" for="copy-amount" dir="ltr">
+                    <span class="number" data-testid=test>
+                        {due(attempt).to_owned()}
+                    </span>
+                    "\u{a0}"
+                    <span class="unit">{attempt.asset.clone()}</span>
+                </label>
+                {price
+                    .map(|price| {
+                        view! {
+                            <p class="price-beside">
+                                <Ltr text=format!("≈ {price}") />
+                            </p>
+                        }
+                    })}
+            </div>
+            <CopyButton
+                id="copy-amount"
+                place=".number"
+                value=due(attempt).to_owned()
+                text=i18n.text("copy")
+                label=Some(i18n.text_with("copy_amount", &names(attempt)))
+            />
+        </div>
+    }
 }

@@ -1,53 +1,51 @@
 //! The QR code: with the amount in it, or of the address alone for wallets that do not understand more.
 
 use checkout_api::AttemptView;
-use web_sys::Node;
-
-use crate::checkout::Checkout;
-use crate::decimal::decimal;
-use crate::markup::{Tag, drawing, tag};
-use crate::qr;
-use crate::screens::coins;
+use leptos::prelude::*;
 
 use super::names;
+use crate::components::{QrCode, coins};
+use crate::i18n::use_i18n;
+use crate::state::phase::is_partly_paid;
 
-/// The code. On a phone, which cannot scan itself, it waits behind a switch; another exchanges it for that of the
-/// address. Both are boxes to tick, and the style sheet does the rest.
-pub(super) fn show(checkout: Checkout, attempt: &AttemptView, rest: bool) -> Node {
-    let amount = coins(attempt.amount_in_crypto.as_str(), &attempt.asset);
-    let values = [("amount", amount.as_str()), ("network", &attempt.network)];
-    let label = checkout.sentence("qr_address", &names(attempt));
-    let bare = picture(&attempt.address, &label);
-    let code = tag("div", "code").with(switch(checkout, "qr-show", "qr_show"));
-    if rest || attempt.qr_string == attempt.address {
-        return code.with(bare.test("qr")).into();
-    }
-    let whole = picture(&attempt.qr_string, &checkout.sentence("qr", &values));
-    code.with(whole.test("qr"))
-        .with(
-            tag("div", "bare")
-                .with(bare.test("qr-bare"))
-                .with(tag("p", "quiet").text(checkout.word("qr_plain_hint"))),
-        )
-        .with(switch(checkout, "qr-toggle", "qr_plain"))
-        .into()
-}
-
-/// A box to tick, with its words.
-fn switch(checkout: Checkout, name: &'static str, key: &'static str) -> Tag {
-    tag("label", &["switch ", name].concat())
-        .test(name)
-        .with(tag("input", "tick-box").attr("type", "checkbox"))
-        .text(checkout.word(key))
-}
-
-/// A code that holds `content`; an empty frame for what no code holds.
-pub(super) fn picture(content: &str, label: &str) -> Tag {
-    let frame = tag("div", "qr");
-    let Some(code) = qr::draw(content) else {
-        return frame;
+/// The code. On a phone, which cannot scan itself, it waits behind a switch; another switch shows that of the address.
+/// Both are boxes to tick, and the style sheet does the rest.
+#[component]
+pub(super) fn PaymentCode<'a>(attempt: &'a AttemptView) -> impl IntoView + use<> {
+    let i18n = use_i18n();
+    let bare_label = i18n.text_with("qr_address", &names(attempt));
+    let has_amount = !is_partly_paid(attempt) && attempt.qr_string != attempt.address;
+    let codes = if has_amount {
+        let amount = coins(attempt.amount_in_crypto.as_str(), &attempt.asset);
+        let values = [("amount", amount.as_str()), ("network", &attempt.network)];
+        let label = i18n.text_with("qr", &values);
+        view! {
+            <QrCode content=&attempt.qr_string label=label test="qr" />
+            <div class="bare">
+                <QrCode content=&attempt.address label=bare_label test="qr-bare" />
+                <p class="quiet">{i18n.text("qr_plain_hint")}</p>
+            </div>
+            <Switch name="qr-toggle" key="qr_plain" />
+        }
+        .into_any()
+    } else {
+        view! { <QrCode content=&attempt.address label=bare_label test="qr" /> }.into_any()
     };
-    let side = decimal(code.side);
-    let view_box = ["0 0 ", &side, " ", &side].concat();
-    frame.with(drawing("", &view_box, &code.path, Some(label)))
+    view! {
+        <div class="code">
+            <Switch name="qr-show" key="qr_show" />
+            {codes}
+        </div>
+    }
+}
+
+/// A box to tick. `name`: its class and its test's name.
+#[component]
+fn Switch(name: &'static str, key: &'static str) -> impl IntoView {
+    view! {
+        <label class=format!("switch {name}") data-testid=name>
+            <input class="tick-box" type="checkbox" />
+            {use_i18n().text(key)}
+        </label>
+    }
 }

@@ -1,28 +1,36 @@
-//! Help for who sends from an exchange, the most frequent cause of too little arriving.
+//! Help for a payment from an exchange, the most frequent cause of underpayments.
 
-use checkout_api::{AttemptView, OrderView};
-use web_sys::Node;
+use checkout_api::AttemptView;
+use leptos::prelude::*;
 
-use crate::checkout::Checkout;
-use crate::network;
-use crate::screens::{coins, ltr, paragraph, with_gap};
+use super::{Aid, due};
+use crate::components::{Ltr, Sentence, coins};
+use crate::format::networks;
+use crate::i18n::use_i18n;
+use crate::state::use_checkout;
 
-use super::{aid, due, summary};
-
-/// The network's names there, the fee, the least that they send, and the time they take.
-pub(super) fn show(checkout: Checkout, order: &OrderView, attempt: &AttemptView) -> Node {
-    let network = network::known(&attempt.network);
+/// The network's names there, the fee, the minimum withdrawal, and the time it takes.
+#[component]
+pub(super) fn ExchangeHelp<'a>(attempt: &'a AttemptView) -> impl IntoView + use<> {
+    let network = networks::known(&attempt.network);
     let names = network.map_or(attempt.network.as_str(), |network| network.names);
+    let names = names.to_owned();
     let amount = coins(due(attempt), &attempt.asset);
-    let lines = [
-        ("exchange_network", names),
-        ("exchange_fee", &amount),
-        ("exchange_minimum", &amount),
-    ];
-    let lines = lines.map(|(key, within)| with_gap(checkout, key, ltr(within)));
-    let store = [("store", order.store.name.as_str())];
-    aid("exchange", summary(checkout, "exchange"))
-        .all(lines)
-        .with(paragraph(checkout.sentence("exchange_time", &store)))
-        .into()
+    let least = amount.clone();
+    let store = use_checkout().store_name();
+    let time = use_i18n().text_with("exchange_time", &[("store", &store)]);
+    view! {
+        <Aid name="exchange">
+            <Sentence key="exchange_network">
+                <Ltr text=names />
+            </Sentence>
+            <Sentence key="exchange_fee">
+                <Ltr text=amount />
+            </Sentence>
+            <Sentence key="exchange_minimum">
+                <Ltr text=least />
+            </Sentence>
+            <p>{time}</p>
+        </Aid>
+    }
 }

@@ -1,49 +1,34 @@
-//! Going on with this very order on another device.
+//! Continuing this very order on another device.
 
-use checkout_api::OrderView;
-use reactive_graph::prelude::*;
-use reactive_graph::signal::RwSignal;
-use web_sys::Node;
+use leptos::prelude::*;
 
-use crate::checkout::Checkout;
-use crate::markup::{live, nothing, tag};
-use crate::screens::copy::{self, ToCopy};
-use crate::screens::paragraph;
+use super::Aid;
+use crate::components::{CopyButton, QrCode};
+use crate::i18n::use_i18n;
+use crate::state::use_checkout;
 
-use super::code::picture;
-use super::{aid, summary};
-
-/// The link to this order, as a code and to copy. It holds the order's token, which opens it to whoever has it: it is
-/// drawn only while the customer looks at it.
-pub(super) fn show(checkout: Checkout, order: &OrderView) -> Node {
+/// The link to this order, as a code and to copy. It holds the order's token, which opens it to everybody: it is drawn
+/// only while the customer looks at it.
+#[component]
+pub(super) fn Handoff(store: String) -> impl IntoView {
+    let (checkout, i18n) = (use_checkout(), use_i18n());
     let is_open = RwSignal::new(false);
-    let store = order.store.id.clone();
-    let link = live(move || {
-        let Some(parts) = checkout.parts().filter(|_| is_open.get()) else {
-            return nothing();
-        };
-        let link = parts.api.link(&store);
-        let copy = ToCopy {
-            test: "copy-link",
-            place: ".link",
-            value: link.clone(),
-            words: checkout.word("copy_link"),
-            label: String::new(),
-        };
-        tag("div", "live")
-            .with(paragraph(checkout.word("handoff_hint")))
-            .with(picture(&link, &checkout.word("handoff_qr")).test("handoff-qr"))
-            .with(
-                tag("p", "link quiet")
-                    .attr("dir", "ltr")
-                    .test("link")
-                    .text(link),
-            )
-            .with(copy::button(checkout, copy))
-            .into()
-    });
-    let press = move || is_open.set(!is_open.get_untracked());
-    aid("handoff", summary(checkout, "handoff").on_click(press))
-        .with(link)
-        .into()
+    let content = move || {
+        let shared = checkout.shared().filter(|_| is_open.get())?;
+        let link = shared.connection.link(&store);
+        Some(view! {
+            <p>{i18n.text("handoff_hint")}</p>
+            <QrCode content=&link label=i18n.text("handoff_qr") test="handoff-qr" />
+            <p class="link quiet" dir="ltr" data-testid="link">
+                {link.clone()}
+            </p>
+            <CopyButton id="copy-link" place=".link" value=link text=i18n.text("copy_link") />
+        })
+    };
+    let toggle = move || is_open.update(|is_open| *is_open = !*is_open);
+    view! {
+        <Aid name="handoff" on_toggle=toggle.into()>
+            {content}
+        </Aid>
+    }
 }

@@ -1,0 +1,67 @@
+//! The root component: the order's summary, and beside it the screen of its phase.
+
+mod banners;
+mod summary;
+
+use leptos::prelude::*;
+
+use self::banners::Banners;
+use self::summary::Summary;
+use crate::components::{focus_heading, renewed};
+use crate::i18n::use_i18n;
+use crate::screens::Screen;
+use crate::state::phase::Phase;
+use crate::state::{Checkout, use_checkout};
+
+/// The page of one checkout.
+#[component]
+pub(crate) fn App(checkout: Checkout) -> impl IntoView {
+    provide_context(checkout);
+    provide_context(checkout.i18n);
+    let i18n = use_i18n();
+    view! {
+        <div class="florin" part="checkout" lang=i18n.locale() dir=i18n.direction()>
+            <Summary />
+            <section class="main" part="main" aria-label=i18n.text("payment")>
+                <Banners />
+                <CurrentScreen />
+            </section>
+            <p class="unseen" role="status">
+                {move || checkout.announcement.get()}
+            </p>
+        </div>
+    }
+}
+
+/// The screen of the order's phase. It is built anew when the phase changes, or what is to be sent where: two attempts
+/// may share an address.
+#[component]
+fn CurrentScreen() -> impl IntoView {
+    let checkout = use_checkout();
+    let key = Memo::new(move |_| (checkout.phase.get(), destination(checkout)));
+    let mut has_arrived = false;
+    renewed(key, move |(phase, _)| {
+        // The page of the shop may have removed the element since.
+        if checkout.is_removed() {
+            return ().into_any();
+        }
+        let is_focused = has_arrived && focus_heading(checkout);
+        checkout.announce_phase(phase, is_focused);
+        has_arrived = has_arrived || phase != Phase::Loading;
+        view! { <Screen phase=phase /> }.into_any()
+    })
+}
+
+/// What is to be sent where, as one text. Of a hosted order it is the gateway's page, which a new session changes.
+fn destination(checkout: Checkout) -> Option<String> {
+    let phase = checkout.phase.get();
+    checkout.order.with(|order| {
+        let order = order.as_ref()?;
+        if phase == Phase::Hosted {
+            return order.payment_process_url.clone();
+        }
+        let attempt = order.attempt.as_ref()?;
+        let amount = attempt.amount_in_crypto.as_str();
+        Some(format!("{} {amount} {}", attempt.crypto_code, attempt.address))
+    })
+}

@@ -1,0 +1,105 @@
+//! Buttons.
+
+use leptos::prelude::*;
+
+use crate::i18n::use_i18n;
+use crate::state::use_checkout;
+
+/// How a button or a link looks.
+#[derive(Clone, Copy)]
+pub(crate) enum Look {
+    /// The one action that the screen is for.
+    Primary,
+    Secondary,
+    /// A text without a border.
+    Plain,
+}
+
+impl Look {
+    pub(crate) fn class(self) -> &'static str {
+        match self {
+            Self::Primary => "primary",
+            Self::Secondary => "secondary",
+            Self::Plain => "plain",
+        }
+    }
+
+    pub(crate) fn part(self) -> &'static str {
+        match self {
+            Self::Primary => "button primary",
+            Self::Secondary => "button secondary",
+            Self::Plain => "button plain",
+        }
+    }
+}
+
+/// The action of a button.
+pub(crate) struct Press(Box<dyn Fn()>);
+
+impl<F: Fn() + 'static> From<F> for Press {
+    fn from(act: F) -> Self {
+        Self(Box::new(act))
+    }
+}
+
+impl Press {
+    pub(crate) fn press(&self) {
+        self.0();
+    }
+}
+
+/// A button. `waits`: shown as disabled while a request is under way.
+#[component]
+pub(crate) fn Button(
+    look: Look,
+    #[prop(into)] text: String,
+    #[prop(into)] on_press: Press,
+    #[prop(optional_no_strip)] test: Option<&'static str>,
+    #[prop(optional)] waits: bool,
+) -> impl IntoView {
+    let checkout = use_checkout();
+    view! {
+        <button
+            type="button"
+            class=look.class()
+            part=look.part()
+            data-testid=test
+            aria-disabled=move || (waits && checkout.is_busy.get()).then_some("true")
+            on:click=move |_| on_press.press()
+        >
+            {text}
+        </button>
+    }
+}
+
+/// Opens another attempt in the same asset at today's price.
+#[component]
+pub(crate) fn NewPriceButton(crypto_code: String) -> impl IntoView {
+    let checkout = use_checkout();
+    view! {
+        <Button
+            look=Look::Primary
+            text=use_i18n().text("new_quote")
+            on_press=move || checkout.renew(crypto_code.clone())
+            test=Some("new-quote")
+            waits=true
+        />
+    }
+}
+
+/// Goes back to the choice of assets.
+#[component]
+pub(crate) fn OtherAssetButton(
+    look: Look,
+    #[prop(optional)] test: Option<&'static str>,
+) -> impl IntoView {
+    let checkout = use_checkout();
+    view! {
+        <Button
+            look=look
+            text=use_i18n().text("other_asset")
+            on_press=move || checkout.choose_again()
+            test=test
+        />
+    }
+}

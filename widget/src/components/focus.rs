@@ -1,0 +1,39 @@
+//! The focus of the keyboard and of screen readers.
+
+use wasm_bindgen::JsCast as _;
+use web_sys::{HtmlElement, ShadowRoot};
+
+use crate::browser::document;
+use crate::browser::task::later;
+use crate::state::Checkout;
+
+/// Moves the focus to the heading of a new screen, unless the customer is busy elsewhere on the shop's page. Returns
+/// `true` if it does.
+pub(crate) fn focus_heading(checkout: Checkout) -> bool {
+    let document = document();
+    let own = checkout.shared().map(|shared| {
+        let root: ShadowRoot = shared.root.get_root_node().unchecked_into();
+        root.host()
+    });
+    let is_elsewhere = document
+        .active_element()
+        .is_some_and(|element| element.tag_name() != "BODY" && own != Some(element));
+    // In a frame the customer may be busy on the page around it, which is another document.
+    if is_elsewhere || !document.has_focus().unwrap_or(false) {
+        return false;
+    }
+    focus(checkout, String::from("h2"));
+    true
+}
+
+/// Moves the focus to the first element that a selector finds, once it is there.
+pub(crate) fn focus(checkout: Checkout, selector: String) {
+    later(0, move || {
+        let found = checkout
+            .shared()
+            .and_then(|shared| shared.root.query_selector(&selector).ok().flatten());
+        if let Some(found) = found {
+            let _ = found.unchecked_into::<HtmlElement>().focus();
+        }
+    });
+}

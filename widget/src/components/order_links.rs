@@ -1,0 +1,175 @@
+//! The ways out of an order: help, the shop, another purchase, the gateway's page.
+
+use std::sync::Arc;
+
+use checkout_api::{OrderView, Status};
+use leptos::prelude::*;
+
+use super::{Button, CopyButton, Look};
+use crate::format::links;
+use crate::i18n::{I18n, use_i18n};
+use crate::state::{Checkout, use_checkout};
+
+/// Where to get help about this order. An email says which order it is about, and its state when the link is followed.
+#[component]
+pub(crate) fn HelpLink(
+    class: &'static str,
+    #[prop(optional)] part: Option<&'static str>,
+) -> impl IntoView {
+    let (checkout, i18n) = (use_checkout(), use_i18n());
+    let order = checkout.order.get_untracked();
+    let url = order.as_ref().and_then(|order| order.store.support_url.as_deref());
+    let has_help = url.is_some_and(|url| links::support(url, "", &[]).is_some());
+    let store = checkout.store_name();
+    let href = move || {
+        let order = checkout.order.get()?;
+        let url = order.store.support_url.as_deref()?;
+        let (subject, lines) = request_for_help(i18n, &order);
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        links::support(url, &subject, &lines)
+    };
+    has_help.then(|| {
+        view! {
+            <a
+                class=class
+                part=part
+                href=href
+                target="_blank"
+                rel="noopener noreferrer"
+                data-testid="help"
+            >
+                {i18n.text_with("help", &[("store", &store)])}
+            </a>
+        }
+    })
+}
+
+/// Subject and lines of an email that asks for help.
+fn request_for_help(i18n: I18n, order: &OrderView) -> (String, Vec<String>) {
+    let subject = format!("{} · {}", order.store.name, order.id);
+    let attempt = order.attempt.as_ref();
+    let hash = attempt.and_then(|attempt| attempt.transaction_hash.as_deref());
+    let lines = [
+        Some(order.title.clone()),
+        Some(format!("{} {}", i18n.text("reference"), order.id)),
+        status_key(order.status).map(|key| i18n.text(key)),
+        hash.map(|hash| format!("{}: {hash}", i18n.text("transaction"))),
+        // Where the customer begins to write.
+        Some(String::new()),
+    ];
+    (subject, lines.into_iter().flatten().collect())
+}
+
+/// The key of a status's heading.
+fn status_key(status: Status) -> Option<&'static str> {
+    match status {
+        Status::Open | Status::AwaitingPayment => None,
+        Status::Overpaid => Some("paid"),
+        // The keys of the other headings are the words of their statuses.
+        other => Some(other.as_str()),
+    }
+}
+
+/// The way back to the shop, out of the frame.
+#[component]
+pub(crate) fn ReturnLink(look: Look) -> impl IntoView {
+    let (checkout, i18n) = (use_checkout(), use_i18n());
+    let order = checkout.order.get_untracked();
+    let url = order.and_then(|order| order.return_url.clone());
+    let store = checkout.store_name();
+    url.filter(|url| links::is_page(url)).map(|url| {
+        view! {
+            <a
+                class=look.class()
+                part=look.part()
+                href=url
+                target="_top"
+                data-testid="return"
+                on:click=move |_| checkout.close()
+            >
+                {i18n.text_with("return", &[("store", &store)])}
+            </a>
+        }
+    })
+}
+
+/// Leaves this order for another, where the same attributes open more than one.
+#[component]
+pub(crate) fn NewPurchaseButton(look: Look) -> impl IntoView {
+    let (checkout, i18n) = (use_checkout(), use_i18n());
+    checkout.is_repeatable().then(|| {
+        view! {
+            <Button
+                look=look
+                text=i18n.text("new_purchase")
+                on_press=move || checkout.start_over()
+            />
+        }
+    })
+}
+
+/// The order's id, to quote when asking for help.
+#[component]
+pub(crate) fn OrderReference(order: Arc<OrderView>) -> impl IntoView {
+    let i18n = use_i18n();
+    view! {
+        <div class="line">
+            <p class="quiet">
+                <span>{i18n.text("reference")}</span>
+                <bdi class="id" dir="ltr">
+                    {order.id.clone()}
+                </bdi>
+            </p>
+            <CopyButton
+                id="copy-reference"
+                place=".id"
+                value=order.id.clone()
+                text=i18n.text("copy")
+                label=Some(i18n.text("copy_reference"))
+            />
+        </div>
+    }
+}
+
+/// The address of the gateway's page, where a hosted order is paid. `None` while there is no session, or an address that
+/// is none of a page.
+pub(crate) fn hosted_page(checkout: Checkout) -> Option<String> {
+    let order = checkout.order.get_untracked()?;
+    let url = order.payment_process_url.clone();
+    url.filter(|url| links::is_page(url))
+}
+
+/// The gateway's page, out of every frame: it has the window to itself.
+#[component]
+pub(crate) fn HostedPageLink(look: Look, key: &'static str) -> impl IntoView {
+    let i18n = use_i18n();
+    hosted_page(use_checkout()).map(|url| {
+        view! {
+            <a
+                class=look.class()
+                part=look.part()
+                href=url
+                target="_top"
+                referrerpolicy="strict-origin"
+                data-testid="hosted-link"
+            >
+                {i18n.text(key)}
+            </a>
+        }
+    })
+}
+
+/// Opens another session on the gateway's page, after the last one ended.
+#[component]
+pub(crate) fn NewSessionButton(key: &'static str) -> impl IntoView {
+    let checkout = use_checkout();
+    view! {
+        <Button
+            look=Look::Primary
+            text=use_i18n().text(key)
+            on_press=move || checkout.open_session()
+            test=Some("new-session")
+            waits=true
+        />
+    }
+}

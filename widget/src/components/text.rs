@@ -1,0 +1,23 @@
+//! Headings and sentences.
+
+use leptos::prelude::*;
+
+use crate::i18n::{template::around, use_i18n};
+
+/// The heading of a screen: it takes the focus when the screen appears.
+#[component]
+pub(crate) fn Heading(#[prop(into)] text: String) -> impl IntoView {
+    view! {
+        <h2 tabindex="-1" part="heading">
+            {text}
+        </h2>
+    }
+}
+
+/// A sentence with an element in its one gap, so that the language around it never reorders an amount.
+#[component]
+pub(crate) fn Sentence(key: &'static str, children: Children) -> impl IntoView {
+    let whole = use_i18n().text(key);
+    let (before, after) = around(&whole);
+    view! { <p>{before.to_owned()}{children()}{after.to_owned()}</p> }
+}

@@ -1,0 +1,70 @@
+//! What the page's script gives one checkout.
+
+use js_sys::Promise;
+use wasm_bindgen::JsValue;
+use wasm_bindgen::prelude::wasm_bindgen;
+use web_sys::Node;
+
+#[wasm_bindgen]
+extern "C" {
+    /// What the page's script gives one checkout: see `widget/js/host/checkout.js`.
+    #[derive(Clone)]
+    pub type Host;
+
+    /// The proxy's address; ends in a slash.
+    #[wasm_bindgen(method, getter)]
+    pub(crate) fn base(this: &Host) -> String;
+    /// The language file.
+    #[wasm_bindgen(method, getter)]
+    pub(crate) fn words(this: &Host) -> JsValue;
+    /// The menu of languages.
+    #[wasm_bindgen(method, getter)]
+    pub(crate) fn menu(this: &Host) -> Node;
+    /// How numbers and times are written, BCP 47; its language is the file's.
+    #[wasm_bindgen(method, getter)]
+    pub(crate) fn locale(this: &Host) -> String;
+    /// A `crypto_code` to choose at once; empty for none.
+    #[wasm_bindgen(method, getter)]
+    pub(crate) fn asset(this: &Host) -> String;
+    /// The `crypto_code` that was chosen last on this origin; empty for none.
+    #[wasm_bindgen(method)]
+    pub(crate) fn recall(this: &Host) -> String;
+    /// Keeps a `crypto_code` as the one that was chosen last.
+    #[wasm_bindgen(method)]
+    pub(crate) fn remember(this: &Host, crypto_code: &str);
+    /// The element for the order's title: `h1` on a page of its own, `p` within the shop's.
+    #[wasm_bindgen(method, getter)]
+    pub(crate) fn heading(this: &Host) -> String;
+    /// `true` where the same attributes open another order once this one is paid.
+    #[wasm_bindgen(method, getter)]
+    pub(crate) fn repeatable(this: &Host) -> bool;
+    /// `true` where the gateway's page is shown in a frame of this one.
+    #[wasm_bindgen(method, getter)]
+    pub(crate) fn embed(this: &Host) -> bool;
+    /// Opens the order; brings a [`HostAnswer`]. `again` leaves the known order and opens another; an empty `amount` is
+    /// none.
+    #[wasm_bindgen(method)]
+    pub(crate) fn open(this: &Host, again: bool, amount: &str) -> Promise;
+    /// Prints the checkout without the page around it, once what is shown is up to date.
+    #[wasm_bindgen(method)]
+    pub(crate) fn print(this: &Host);
+    /// Dispatches `florin-{name}` on the element.
+    #[wasm_bindgen(method)]
+    pub(crate) fn emit(this: &Host, name: &str, detail: &JsValue);
+
+    /// The result of [`Host::open`].
+    pub(crate) type HostAnswer;
+
+    /// The order's client token; absent while there is no order.
+    #[wasm_bindgen(method, getter)]
+    pub(crate) fn token(this: &HostAnswer) -> Option<String>;
+    /// The order; without a token a refusal, or the donation that needs an amount.
+    #[wasm_bindgen(method, getter)]
+    pub(crate) fn body(this: &HostAnswer) -> JsValue;
+    /// A promise of the prices or of nothing, where an asset is to be chosen.
+    #[wasm_bindgen(method, getter)]
+    pub(crate) fn quotes(this: &HostAnswer) -> JsValue;
+    /// `true` while the customer has yet to name the amount of a donation.
+    #[wasm_bindgen(method, getter)]
+    pub(crate) fn asks(this: &HostAnswer) -> Option<bool>;
+}

@@ -1,0 +1,86 @@
+//! The stream of the order's events.
+
+use std::rc::Rc;
+
+use js_sys::{Reflect, Uint8Array};
+use wasm_bindgen::{JsCast as _, JsValue};
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{AbortController, ReadableStreamDefaultReader};
+
+use super::Polling;
+use crate::browser::clock::now_ms;
+use crate::browser::is_hidden;
+use crate::browser::task::spawn;
+use crate::net::event_stream::EventStream;
+use crate::net::requests::read;
+
+/// A stream that ended, or was refused, is not opened again before.
+const STREAM_PAUSE_MS: u64 = 30_000;
+/// A stream that is silent for longer is not relied upon: it has a heartbeat every 15 seconds.
+const SILENT_MS: u64 = 20_000;
+
+impl Polling {
+    /// Returns `true` if the stream brought something of late. One that a server in between buffers is open and silent.
+    pub(super) fn events_arrive(&self) -> bool {
+        let heard = self.stream_heard_ms.get();
+        self.stream.borrow().is_some() && heard > 0 && now_ms() < heard + SILENT_MS
+    }
+
+    /// Returns `true` if a stream may be opened now.
+    pub(super) fn may_listen(&self) -> bool {
+        self.stream.borrow().is_none() && now_ms() >= self.stream_from_ms.get() && !is_hidden()
+    }
+
+    /// Reads the order's events until they end; polling goes on either way.
+    pub(super) fn listen(&self) {
+        let (Ok(controller), Some(polling)) = (AbortController::new(), self.this.upgrade()) else {
+            return;
+        };
+        *self.stream.borrow_mut() = Some(controller.clone());
+        self.stream_heard_ms.set(0);
+        spawn(async move {
+            let requests = Rc::clone(&polling.requests);
+            if let Some(reader) = requests.events(&controller.signal()).await {
+                polling.read_events(&reader).await;
+            }
+            polling.on_stream_end(&controller);
+        });
+    }
+
+    async fn read_events(&self, reader: &ReadableStreamDefaultReader) {
+        let mut stream = EventStream::default();
+        while let Ok(piece) = JsFuture::from(reader.read()).await {
+            if self.on_piece(&piece, &mut stream).is_none() {
+                return;
+            }
+        }
+    }
+
+    /// Shows what a piece of a stream brings; `None` at its end.
+    fn on_piece(&self, piece: &JsValue, stream: &mut EventStream) -> Option<()> {
+        let bytes = Reflect::get(piece, &JsValue::from_str("value")).ok()?;
+        let bytes: Uint8Array = bytes.dyn_into().ok()?;
+        self.stream_heard_ms.set(now_ms());
+        for data in stream.push(&bytes.to_vec()).ok()? {
+            self.checkout()?.update(read(&data).ok()?);
+        }
+        Some(())
+    }
+
+    /// A stream has ended. Another may have begun since then.
+    fn on_stream_end(&self, controller: &AbortController) {
+        let is_current = self.stream.borrow().as_ref() == Some(controller);
+        if is_current {
+            self.close_stream();
+            self.stream_from_ms.set(now_ms() + STREAM_PAUSE_MS);
+            self.schedule();
+        }
+    }
+
+    /// Ends the stream of the order's events.
+    pub(super) fn close_stream(&self) {
+        if let Some(controller) = self.stream.take() {
+            controller.abort();
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Requests to the proxy, with the order's token.
+
+use std::cell::RefCell;
+
+use checkout_api::{DonationView, OrderView, Quote, Refusal, SignedReceipt, from_json};
+use gloo_net::http::{RequestBuilder, Response};
+use js_sys::{JSON, Promise};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use wasm_bindgen::{JsCast as _, JsValue};
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{AbortSignal, ReadableStreamDefaultReader, RequestCache};
+
+use crate::format::links::handoff;
+use crate::host::{Host, HostAnswer};
+use crate::state::{Opened, Problem, Request};
+
+/// A request that takes longer is given up and sent again.
+const TIMEOUT_MS: u32 = 20_000;
+
+/// The proxy's endpoints for one order.
+pub(super) struct Requests {
+    host: Host,
+    /// The proxy's address; ends in a slash.
+    base: String,
+    token: RefCell<String>,
+    /// The order's first prices, requested by the script that opened it.
+    first_quotes: RefCell<Option<Promise>>,
+    /// Of the last order that a poll read.
+    etag: RefCell<String>,
+}
+
+impl Requests {
+    pub(super) fn new(host: Host) -> Self {
+        Self {
+            base: host.base(),
+            host,
+            token: RefCell::default(),
+            first_quotes: RefCell::default(),
+            etag: RefCell::default(),
+        }
+    }
+
+    /// Opens the order and keeps its token for the requests that follow.
+    pub(super) async fn open(&self, opening: Promise) -> Result<Opened, Problem> {
+        let answer = JsFuture::from(opening).await;
+        let answer: HostAnswer = answer.map_err(|_| Problem::Network)?.unchecked_into();
+        let body = stringify(&answer.body())?;
+        if answer.asks() == Some(true) {
+            return read::<DonationView>(&body).map(Opened::Donation);
+        }
+        let Some(token) = answer.token() else {
+            return Err(refusal(&body));
+        };
+        *self.token.borrow_mut() = token;
+        *self.first_quotes.borrow_mut() = answer.quotes().dyn_into().ok();
+        self.etag.borrow_mut().clear();
+        read(&body).map(Box::new).map(Opened::Order)
+    }
+
+    /// Starts to open the order: the script sends the request at once.
+    pub(super) fn start_opening(&self, again: bool, amount: &str) -> Promise {
+        self.host.open(again, amount)
+    }
+
+    /// The link that shows this order on any other device.
+    pub(super) fn link(&self, store: &str) -> String {
+        handoff(&self.base, store, &self.token.borrow())
+    }
+
+    /// The order; `None` when it did not change.
+    pub(super) async fn order(&self) -> Result<Option<OrderView>, Problem> {
+        let token = self.token.borrow().clone();
+        let etag = self.etag.borrow().clone();
+        let mut request = self.request("", Method::Get);
+        if !etag.is_empty() {
+            request = request.header("if-none-match", &etag);
+        }
+        let response = send(request.build()).await?;
+        if response.status() == 304 {
+            return Ok(None);
+        }
+        let etag = response.headers().get("etag");
+        let order = read(&body(response).await?)?;
+        // The etag of an order that was left meanwhile is not for the next one.
+        if *self.token.borrow() == token {
+            *self.etag.borrow_mut() = etag.unwrap_or_default();
+        }
+        Ok(Some(order))
+    }
+
+    /// The prices in every asset.
+    pub(super) async fn quotes(&self) -> Result<Vec<Quote>, Problem> {
+        let first = self.first_quotes.take();
+        if let Some(first) = first
+            && let Ok(quotes) = JsFuture::from(first).await
+            && quotes.is_object()
+        {
+            return read(&stringify(&quotes)?);
+        }
+        self.get("/quotes").await
+    }
+
+    /// The receipt of a paid order.
+    pub(super) async fn receipt(&self) -> Result<SignedReceipt, Problem> {
+        self.get("/receipt").await
+    }
+
+    /// Sends a request of the customer; the answer is the order.
+    pub(super) async fn send(&self, request: Request) -> Result<OrderView, Problem> {
+        let (path, json) = match request {
+            Request::Attempt(attempt) => ("/attempt", write(&attempt)),
+            Request::Paid(paid) => ("/paid", write(&paid)),
+            Request::Session => ("/session", String::from("{}")),
+        };
+        let request = self
+            .request(path, Method::Post)
+            .header("content-type", "application/json")
+            .body(json);
+        read(&body(send(request).await?).await?)
+    }
+
+    /// The stream of the order's changes, which goes on until `signal` ends it.
+    pub(super) async fn events(&self, signal: &AbortSignal) -> Option<ReadableStreamDefaultReader> {
+        let request = self.request("/events", Method::Get);
+        let request = request.abort_signal(Some(signal));
+        let response = send(request.build()).await.ok()?;
+        let stream = response.body().filter(|_| response.ok())?;
+        Some(stream.get_reader().unchecked_into())
+    }
+
+    async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Problem> {
+        let request = self.request(path, Method::Get);
+        read(&body(send(request.build()).await?).await?)
+    }
+
+    fn request(&self, path: &str, method: Method) -> RequestBuilder {
+        let url = format!("{}v1/checkout{path}", self.base);
+        let request = match method {
+            Method::Get => gloo_net::http::Request::get(&url),
+            Method::Post => gloo_net::http::Request::post(&url),
+        };
+        let timeout = AbortSignal::timeout_with_u32(TIMEOUT_MS);
+        request
+            .header("authorization", &format!("Bearer {}", self.token.borrow()))
+            .cache(RequestCache::NoStore)
+            .abort_signal(Some(&timeout))
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Method {
+    Get,
+    Post,
+}
+
+async fn send(
+    request: Result<gloo_net::http::Request, gloo_net::Error>,
+) -> Result<Response, Problem> {
+    let request = request.map_err(|_| Problem::Network)?;
+    request.send().await.map_err(|_| Problem::Network)
+}
+
+/// The answer's JSON, or the refusal in it.
+async fn body(response: Response) -> Result<String, Problem> {
+    let json = response.text().await.map_err(|_| Problem::Network)?;
+    if response.ok() {
+        Ok(json)
+    } else {
+        Err(refusal(&json))
+    }
+}
+
+/// An answer's body.
+pub(super) fn read<T: DeserializeOwned>(json: &str) -> Result<T, Problem> {
+    from_json(json).map_err(|_| Problem::Unreadable)
+}
+
+fn refusal(json: &str) -> Problem {
+    match read(json) {
+        Ok(Refusal { error }) => Problem::Refused(error),
+        Err(problem) => problem,
+    }
+}
+
+fn write(request: &impl Serialize) -> String {
+    serde_json::to_string(request).expect("texts and numbers become JSON")
+}
+
+/// The JSON of what the script has parsed already.
+fn stringify(parsed: &JsValue) -> Result<String, Problem> {
+    let text = JSON::stringify(parsed).ok();
+    let text = text.and_then(|text| text.as_string());
+    text.ok_or(Problem::Unreadable)
+}

@@ -1,0 +1,73 @@
+//! "I have paid", with an email address for the receipt.
+
+use checkout_api::looks_like_email;
+use leptos::html::Input;
+use leptos::prelude::*;
+
+use crate::components::{Button, Look, focus};
+use crate::i18n::use_i18n;
+use crate::state::use_checkout;
+
+/// The field and the button, until the customer has pressed it.
+#[component]
+pub(super) fn ConfirmSent() -> impl IntoView {
+    let (checkout, i18n) = (use_checkout(), use_i18n());
+    let is_marked = checkout.follow(|_, attempt| attempt.marked_as_paid);
+    let is_wrong = RwSignal::new(false);
+    let field = NodeRef::<Input>::new();
+    let mark = move || {
+        let email = field.get_untracked().map(|field| field.value());
+        let email = email.unwrap_or_default();
+        let email = email.trim();
+        // No address, or one that the proxy takes.
+        if email.is_empty() || looks_like_email(email) {
+            checkout.mark_paid(email);
+        } else {
+            is_wrong.set(true);
+            checkout.announce(i18n.text("email_wrong"));
+            focus(checkout, String::from("#email"));
+        }
+    };
+    move || {
+        if is_marked.get() {
+            return view! {
+                <p class="box" part="box">
+                    {i18n.text("marked")}
+                </p>
+            }
+            .into_any();
+        }
+        // No form: Enter in the field of an address must not report a payment.
+        view! {
+            <div class="sent">
+                <label for="email">{i18n.text("email")}</label>
+                <div class="line">
+                    <input
+                        part="input"
+                        type="email"
+                        id="email"
+                        autocomplete="email"
+                        maxlength="254"
+                        dir="ltr"
+                        aria-describedby="email-wrong"
+                        aria-invalid=move || is_wrong.get().then_some("true")
+                        data-testid="email"
+                        node_ref=field
+                        on:input=move |_| is_wrong.set(false)
+                    />
+                    <Button
+                        look=Look::Secondary
+                        text=i18n.text("i_have_paid")
+                        on_press=mark
+                        test=Some("i-have-paid")
+                        waits=true
+                    />
+                </div>
+                <div class="bad" id="email-wrong" data-testid="email-wrong">
+                    {move || is_wrong.get().then(|| view! { <p>{i18n.text("email_wrong")}</p> })}
+                </div>
+            </div>
+        }
+        .into_any()
+    }
+}

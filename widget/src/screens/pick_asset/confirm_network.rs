@@ -1,0 +1,118 @@
+//! The network of an asset that exists on several, confirmed before an address is requested.
+
+use checkout_api::Quote;
+use leptos::prelude::*;
+
+use super::FreshPrices;
+use super::asset_row::{Cost, detail, name};
+use crate::components::{AssetIcon, Button, Heading, Look, Ltr, Sentence, focus, focus_heading};
+use crate::format::networks;
+use crate::i18n::use_i18n;
+use crate::state::use_checkout;
+
+/// The step, while there is something to confirm.
+#[component]
+pub(super) fn ConfirmNetwork() -> impl IntoView {
+    let checkout = use_checkout();
+    move || {
+        let code = checkout.confirming.get();
+        let quote = untrack(|| checkout.quote(&code))?;
+        focus_heading(checkout);
+        Some(view! { <Step quote=&quote /> })
+    }
+}
+
+/// Prices go on changing in it: the price that it shows is the one that is taken.
+#[component]
+fn Step<'a>(quote: &'a Quote) -> impl IntoView + use<> {
+    let (checkout, i18n) = (use_checkout(), use_i18n());
+    let names = [
+        ("asset", quote.asset.as_str()),
+        ("network", quote.network.as_str()),
+    ];
+    view! {
+        <div class="step" data-testid="network">
+            <Heading text=i18n.text("network") />
+            <div class="option" part="option">
+                <AssetIcon asset=&quote.asset network=&quote.network several=true />
+                <span class="what">
+                    <b>{name(checkout, quote)}</b>
+                    <small>{quote.asset_name.clone()}</small>
+                </span>
+                <Cost crypto_code=quote.crypto_code.clone() />
+            </div>
+            <p class="loss">{i18n.text_with("network_hint", &names)}</p>
+            <NetworkNames network=&quote.network />
+            <FreshPrices />
+            <Actions quote=quote />
+        </div>
+    }
+}
+
+/// What wallets and exchanges call the network, and the shape of its addresses.
+#[component]
+fn NetworkNames<'a>(network: &'a str) -> impl IntoView + use<> {
+    networks::known(network).map(|network| {
+        let example = (!network.example.is_empty()).then(|| {
+            view! {
+                <Sentence key="network_example">
+                    <Ltr text=network.example class="shape" />
+                </Sentence>
+            }
+        });
+        view! {
+            <Sentence key="network_called">
+                <Ltr text=network.names />
+            </Sentence>
+            {example}
+        }
+    })
+}
+
+/// On, while it is offered, or back to the list.
+#[component]
+fn Actions<'a>(quote: &'a Quote) -> impl IntoView + use<> {
+    let (checkout, i18n) = (use_checkout(), use_i18n());
+    let code = quote.crypto_code.clone();
+    let back = move || {
+        checkout.confirming.set(String::new());
+        focus(checkout, format!("[data-testid=\"asset-{code}\"]"));
+    };
+    let code = quote.crypto_code.clone();
+    let unavailable = move || {
+        let text = match checkout.quote(&code) {
+            Some(quote) if quote.available => return None,
+            Some(quote) => detail(checkout, i18n, &quote),
+            None => i18n.text("asset_gone"),
+        };
+        Some(view! { <p>{text}</p> })
+    };
+    let code = quote.crypto_code.clone();
+    let confirm = move || {
+        let quote = untrack(|| checkout.quote(&code));
+        if let Some(quote) = quote.filter(|quote| quote.available) {
+            checkout.accept(quote);
+        }
+    };
+    let names = [("network", quote.network.as_str())];
+    view! {
+        <div class="ways">
+            {unavailable}
+            <div class="actions">
+                <Button
+                    look=Look::Primary
+                    text=i18n.text_with("network_confirm", &names)
+                    on_press=confirm
+                    test=Some("network-confirm")
+                    waits=true
+                />
+                <Button
+                    look=Look::Plain
+                    text=i18n.text("back")
+                    on_press=back
+                    test=Some("network-back")
+                />
+            </div>
+        </div>
+    }
+}

@@ -1,0 +1,30 @@
+//! What is known of one order, and what its customer can do: signals and actions.
+//!
+//! The state calls the proxy through [`Connection`](connection::Connection), which `net` implements; it imports nothing
+//! of `net`.
+
+pub mod announcements;
+pub mod phase;
+
+#[cfg(target_arch = "wasm32")]
+mod actions;
+#[cfg(target_arch = "wasm32")]
+mod checkout;
+#[cfg(target_arch = "wasm32")]
+mod connection;
+#[cfg(target_arch = "wasm32")]
+mod opening;
+#[cfg(target_arch = "wasm32")]
+mod problem;
+#[cfg(target_arch = "wasm32")]
+mod quotes;
+#[cfg(target_arch = "wasm32")]
+mod updates;
+
+#[cfg(target_arch = "wasm32")]
+pub(crate) use self::{
+    checkout::{Checkout, use_checkout},
+    connection::{Connection, Done, Opened, Request},
+    problem::Problem,
+    quotes::Quotes,
+};

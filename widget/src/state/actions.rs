@@ -1,0 +1,98 @@
+//! What the customer asks of the proxy once there is an order.
+
+use std::sync::Arc;
+
+use checkout_api::{MarkPaid, OpenAttempt};
+use leptos::prelude::*;
+use wasm_bindgen::JsValue;
+
+use super::Checkout;
+use super::connection::Request;
+use super::phase::Phase;
+
+impl Checkout {
+    /// Opens an attempt in this asset, at the price that was shown.
+    pub(crate) fn open_attempt(self, crypto_code: String, quote_id: String) {
+        let attempt = OpenAttempt {
+            crypto_code,
+            quote_id,
+        };
+        self.send(Request::Attempt(attempt));
+    }
+
+    /// "I have paid". An empty `email` is none.
+    pub(crate) fn mark_paid(self, email: &str) {
+        let email = email.trim();
+        let paid = MarkPaid {
+            email: (!email.is_empty()).then(|| email.to_owned()),
+        };
+        self.send(Request::Paid(paid));
+    }
+
+    /// Opens another session on the gateway's page.
+    pub(crate) fn open_session(self) {
+        self.send(Request::Session);
+    }
+
+    /// Gets the receipt, so that it is there when the customer prints.
+    pub(crate) fn load_receipt(self, print: bool) {
+        let Some(shared) = self.shared() else { return };
+        let done = move |answer| {
+            let Some(shared) = self.shared() else { return };
+            match answer {
+                Ok(receipt) => {
+                    self.receipt.set(Some(Arc::new(receipt)));
+                    if print {
+                        shared.host.print();
+                    }
+                }
+                Err(problem) if print => self.report(problem),
+                Err(_) => {}
+            }
+        };
+        shared.connection.receipt(Box::new(done));
+    }
+
+    /// Prints the receipt.
+    pub(crate) fn print_receipt(self) {
+        match self.shared() {
+            Some(shared) if self.receipt.with_untracked(Option::is_some) => shared.host.print(),
+            _ => self.load_receipt(true),
+        }
+    }
+
+    /// Dispatches `florin-close`: the customer goes back to the shop.
+    pub(crate) fn close(self) {
+        if let Some(shared) = self.shared() {
+            shared.host.emit("close", &JsValue::NULL);
+        }
+    }
+
+    fn send(self, request: Request) {
+        let Some(shared) = self.shared() else { return };
+        if self.is_busy.get_untracked() {
+            return;
+        }
+        self.is_busy.set(true);
+        self.problem.set(None);
+        let done = move |answer| {
+            let Some(shared) = self.shared() else { return };
+            self.is_busy.set(false);
+            match answer {
+                Ok(order) => {
+                    self.is_choosing.set(false);
+                    self.update(order);
+                }
+                Err(problem) => {
+                    self.report(problem);
+                    // The prices or the order may not be what the screen shows.
+                    if self.phase.get_untracked() == Phase::Choosing {
+                        self.load_quotes();
+                    }
+                    shared.connection.poll_now();
+                }
+            }
+        };
+        shared.connection.send(request, Box::new(done));
+    }
+}

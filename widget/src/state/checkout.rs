@@ -1,0 +1,177 @@
+//! One checkout: the signals of its order.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use checkout_api::{AttemptView, DonationView, OrderView, SignedReceipt};
+use leptos::prelude::*;
+use web_sys::HtmlElement;
+
+use super::announcements::Announcements;
+use super::phase::Phase;
+use super::{Connection, Problem, Quotes};
+use crate::host::Host;
+use crate::i18n::I18n;
+
+/// What a checkout works with beside its signals.
+pub(crate) struct Shared {
+    pub(crate) host: Host,
+    /// The element that the page is in, below the shadow root.
+    pub(crate) root: HtmlElement,
+    pub(crate) connection: Rc<dyn Connection>,
+    pub(super) announcements: Cell<Announcements>,
+    /// When fresh prices were last announced, by the monotonic clock.
+    pub(super) prices_announced_ms: Cell<Option<u64>>,
+}
+
+/// A handle: copied into every closure, and empty once the element is removed.
+#[derive(Clone, Copy)]
+pub(crate) struct Checkout {
+    shared: StoredValue<Rc<Shared>, LocalStorage>,
+    pub(crate) i18n: I18n,
+    /// The order as the server last described it.
+    pub(crate) order: RwSignal<Option<Arc<OrderView>>>,
+    /// What the customer is to do or to wait for.
+    pub(crate) phase: Memo<Phase>,
+    pub(crate) quotes: RwSignal<Quotes>,
+    /// The prices on the screen changed a moment ago.
+    pub(crate) has_fresh_quotes: RwSignal<bool>,
+    /// The `crypto_code` whose network the customer is asked to confirm; empty while there is none.
+    pub(crate) confirming: RwSignal<String>,
+    /// The donation whose amount the customer has yet to name.
+    pub(crate) donation: RwSignal<Option<Arc<DonationView>>>,
+    /// The receipt of the paid order.
+    pub(crate) receipt: RwSignal<Option<Arc<SignedReceipt>>>,
+    /// Why there is no order to show, or why the last request was refused.
+    pub(crate) problem: RwSignal<Option<Problem>>,
+    /// The problem leaves nothing to show.
+    pub(super) is_stopped: RwSignal<bool>,
+    /// The customer asked for another asset.
+    pub(crate) is_choosing: RwSignal<bool>,
+    /// A request is under way.
+    pub(crate) is_busy: RwSignal<bool>,
+    /// The last polls failed.
+    pub(crate) is_offline: RwSignal<bool>,
+    /// The page was offline until a moment ago.
+    pub(crate) is_back: RwSignal<bool>,
+    pub(crate) seconds_left: RwSignal<u32>,
+    /// Seconds since the gateway last answered about the order.
+    pub(crate) checked_seconds_ago: RwSignal<u32>,
+    /// Seconds until the order is opened again; 0 while no retry is planned.
+    pub(crate) retry_in_seconds: RwSignal<u32>,
+    /// The text of the live region.
+    pub(crate) announcement: RwSignal<String>,
+}
+
+/// The checkout around this component.
+pub(crate) fn use_checkout() -> Checkout {
+    expect_context()
+}
+
+impl Checkout {
+    pub(crate) fn new(
+        host: Host,
+        root: HtmlElement,
+        i18n: I18n,
+        connection: Rc<dyn Connection>,
+    ) -> Self {
+        let order = RwSignal::new(None);
+        let donation = RwSignal::new(None);
+        let (is_stopped, is_choosing) = (RwSignal::new(false), RwSignal::new(false));
+        let embeds = host.embed();
+        let phase = Memo::new(move |_| {
+            let order: Option<Arc<OrderView>> = order.get();
+            if order.is_none() && donation.with(Option::is_some) && !is_stopped.get() {
+                return Phase::Giving;
+            }
+            let phase = Phase::of(order.as_deref(), is_choosing.get(), is_stopped.get());
+            // The gateway's page in a frame shows the confirmations itself.
+            let is_hosted = order.is_some_and(|order| order.payment_process_url.is_some());
+            match phase {
+                Phase::Processing if is_hosted && embeds => Phase::Hosted,
+                phase => phase,
+            }
+        });
+        let shared = Shared {
+            host,
+            root,
+            connection,
+            announcements: Cell::default(),
+            prices_announced_ms: Cell::default(),
+        };
+        Self {
+            shared: StoredValue::new_local(Rc::new(shared)),
+            i18n,
+            order,
+            phase,
+            quotes: RwSignal::new(Quotes::Awaited),
+            has_fresh_quotes: RwSignal::new(false),
+            confirming: RwSignal::new(String::new()),
+            donation,
+            receipt: RwSignal::new(None),
+            problem: RwSignal::new(None),
+            is_stopped,
+            is_choosing,
+            is_busy: RwSignal::new(false),
+            is_offline: RwSignal::new(false),
+            is_back: RwSignal::new(false),
+            seconds_left: RwSignal::new(0),
+            checked_seconds_ago: RwSignal::new(0),
+            retry_in_seconds: RwSignal::new(0),
+            announcement: RwSignal::new(String::new()),
+        }
+    }
+
+    /// What the checkout works with; `None` once the element is removed.
+    pub(crate) fn shared(self) -> Option<Rc<Shared>> {
+        self.shared.try_get_value()
+    }
+
+    /// Returns `true` once the element is removed: no signal may be read or set then.
+    pub(crate) fn is_removed(self) -> bool {
+        self.shared.try_with_value(|_| ()).is_none()
+    }
+
+    /// A value that follows order and attempt; the default while there is neither.
+    pub(crate) fn follow<T>(self, read: fn(&OrderView, &AttemptView) -> T) -> Memo<T>
+    where
+        T: Default + PartialEq + Send + Sync + 'static,
+    {
+        Memo::new(move |_| {
+            self.order.with(|order| {
+                let order = order.as_ref()?;
+                Some(read(order, order.attempt.as_ref()?))
+            })
+            .unwrap_or_default()
+        })
+    }
+
+    /// Returns `true` if there is an order.
+    pub(crate) fn has_order(self) -> bool {
+        self.order.with_untracked(Option::is_some)
+    }
+
+    /// Returns `true` if there is something to show even after a refused request.
+    pub(crate) fn has_screen(self) -> bool {
+        self.has_order() || self.donation.with_untracked(Option::is_some)
+    }
+
+    /// Returns `true` on the proxy's own page, framed or not.
+    pub(crate) fn is_page(self) -> bool {
+        self.shared()
+            .is_some_and(|shared| shared.host.heading() == "h1")
+    }
+
+    /// Returns `true` if another order can be opened by the same attributes.
+    pub(crate) fn is_repeatable(self) -> bool {
+        self.shared().is_some_and(|shared| shared.host.repeatable())
+    }
+
+    /// The name of the order's store; empty while there is no order.
+    pub(crate) fn store_name(self) -> String {
+        self.order
+            .with_untracked(|order| order.as_ref().map(|order| order.store.name.clone()))
+            .unwrap_or_default()
+    }
+}

@@ -1,0 +1,181 @@
+//! The prices on offer, and the customer's choice among them.
+
+use std::sync::Arc;
+
+use checkout_api::Quote;
+use leptos::prelude::*;
+
+use super::Checkout;
+use super::checkout::Shared;
+use crate::browser::clock::now_ms;
+use crate::browser::task::later;
+use crate::format::networks::is_guest;
+
+/// How long the page notes that prices have changed.
+const FRESH_FOR_MS: i32 = 6_000;
+/// Fresh prices are announced no more often.
+const ANNOUNCED_EVERY_MS: u64 = 60_000;
+/// A price holds at least so long, whatever the proxy says: the page must not ask without a pause.
+const SHORTEST_HOLD_SECONDS: u32 = 5;
+/// Prices that name no end are refreshed after so long.
+const USUAL_HOLD_SECONDS: u32 = 30;
+/// Prices that could not be had are asked for again after so long.
+const RETRY_SECONDS: u32 = 15;
+
+/// The prices on the screen.
+#[derive(Clone)]
+pub(crate) enum Quotes {
+    /// Under way, with nothing to show yet.
+    Awaited,
+    /// Not available at present.
+    Missing,
+    /// Prices, in the order in which they are offered.
+    Shown(Arc<[Quote]>),
+}
+
+impl Checkout {
+    /// Gets the prices; those on the screen stay until then.
+    pub(crate) fn load_quotes(self) {
+        let Some(shared) = self.shared() else { return };
+        let done = move |answer: Result<Vec<Quote>, _>| {
+            let Some(shared) = self.shared() else { return };
+            let Ok(quotes) = answer else {
+                shared.connection.on_quotes(RETRY_SECONDS);
+                if !matches!(self.quotes.get_untracked(), Quotes::Shown(_)) {
+                    self.quotes.set(Quotes::Missing);
+                }
+                return;
+            };
+            let hold = quotes.iter().map(|quote| quote.valid_for_seconds).min();
+            let hold = hold.unwrap_or(USUAL_HOLD_SECONDS);
+            shared.connection.on_quotes(hold.max(SHORTEST_HOLD_SECONDS));
+            let before = self.quotes.get_untracked();
+            self.quotes.set(Quotes::Shown(quotes.into()));
+            match before {
+                Quotes::Shown(before) if self.have_changed(&before) => self.note_fresh(&shared),
+                Quotes::Awaited if !self.is_choosing.get_untracked() => {
+                    self.preselect(&shared.host.asset());
+                }
+                _ => {}
+            }
+        };
+        shared.connection.quotes(Box::new(done));
+    }
+
+    /// The prices on the screen, once there are any. Follows them.
+    pub(crate) fn shown_quotes(self) -> Option<Arc<[Quote]>> {
+        match self.quotes.get() {
+            Quotes::Shown(quotes) => Some(quotes),
+            Quotes::Awaited | Quotes::Missing => None,
+        }
+    }
+
+    /// What the order costs in this asset now, while it is offered. Follows the prices.
+    pub(crate) fn quote(self, crypto_code: &str) -> Option<Quote> {
+        let quotes = self.shown_quotes()?;
+        quotes
+            .iter()
+            .find(|quote| quote.crypto_code == crypto_code)
+            .cloned()
+    }
+
+    /// The customer picks an asset. The network of one that exists on several is confirmed first.
+    pub(crate) fn pick(self, crypto_code: &str) {
+        if self.is_busy.get_untracked() {
+            return;
+        }
+        let Some(quote) = untrack(|| self.quote(crypto_code)) else {
+            return;
+        };
+        if self.has_several_networks(&quote) {
+            self.confirming.set(quote.crypto_code);
+        } else {
+            self.accept(quote);
+        }
+    }
+
+    /// The customer pays in this asset at this price.
+    pub(crate) fn accept(self, quote: Quote) {
+        if let Some(shared) = self.shared() {
+            shared.host.remember(&quote.crypto_code);
+        }
+        self.open_attempt(quote.crypto_code, quote.quote_id);
+    }
+
+    /// Returns `true` if the asset is sent on other networks as well, here or elsewhere.
+    pub(crate) fn has_several_networks(self, quote: &Quote) -> bool {
+        let is_same_asset = |other: &&Quote| other.asset == quote.asset;
+        let shown = untrack(|| self.shown_quotes());
+        let listed = shown.map_or(0, |quotes| quotes.iter().filter(is_same_asset).count());
+        listed > 1 || is_guest(&quote.asset, &quote.network)
+    }
+
+    /// The shop's page picked an asset: opened at once, or its network confirmed. It is not kept as the last choice.
+    fn preselect(self, crypto_code: &str) {
+        let Some(quote) = untrack(|| self.quote(crypto_code)).filter(|quote| quote.available)
+        else {
+            return;
+        };
+        if self.has_several_networks(&quote) {
+            self.confirming.set(quote.crypto_code);
+        } else {
+            self.open_attempt(quote.crypto_code, quote.quote_id);
+        }
+    }
+
+    /// Returns `true` if any price differs from `before`.
+    fn have_changed(self, before: &[Quote]) -> bool {
+        before.iter().any(|quote| {
+            let now = untrack(|| self.quote(&quote.crypto_code));
+            now.is_some_and(|now| {
+                now.amount_in_crypto != quote.amount_in_crypto
+                    || now.amount_in_usd != quote.amount_in_usd
+            })
+        })
+    }
+
+    /// Notes on the page for a moment that the prices have changed, and announces it seldom.
+    fn note_fresh(self, shared: &Shared) {
+        let now = now_ms();
+        let announced = shared.prices_announced_ms.get();
+        if announced.is_none_or(|then| now.saturating_sub(then) >= ANNOUNCED_EVERY_MS) {
+            shared.prices_announced_ms.set(Some(now));
+            self.announce(self.i18n.text("prices_fresh"));
+        }
+        self.has_fresh_quotes.set(true);
+        later(FRESH_FOR_MS, move || {
+            let _ = self.has_fresh_quotes.try_set(false);
+        });
+    }
+
+    /// Opens another attempt in the same asset at today's price; offers the choice when there is no price for it.
+    pub(crate) fn renew(self, crypto_code: String) {
+        let Some(shared) = self.shared() else { return };
+        if self.is_busy.get_untracked() {
+            return;
+        }
+        self.is_busy.set(true);
+        let done = move |answer: Result<Vec<Quote>, _>| {
+            if self.is_removed() {
+                return;
+            }
+            self.is_busy.set(false);
+            let quotes = answer.unwrap_or_default();
+            let quote = quotes
+                .into_iter()
+                .find(|quote| quote.available && quote.crypto_code == crypto_code);
+            match quote {
+                Some(quote) => self.open_attempt(quote.crypto_code, quote.quote_id),
+                None => self.choose_again(),
+            }
+        };
+        shared.connection.quotes(Box::new(done));
+    }
+
+    /// Shows the choice of assets.
+    pub(crate) fn choose_again(self) {
+        self.quotes.set(Quotes::Awaited);
+        self.problem.set(None);
+        self.is_choosing.set(true);
+    }
+}

@@ -1,0 +1,165 @@
+//! Answers of the proxy, passed to the screens, the shop's page and the live region.
+
+use std::sync::Arc;
+
+use checkout_api::{ErrorCode, OrderView};
+use js_sys::{Object, Reflect};
+use leptos::prelude::*;
+use wasm_bindgen::JsValue;
+
+use super::announcements;
+use super::phase::Phase;
+use super::{Checkout, Problem};
+use crate::browser::task::later;
+
+/// How long the page says that it is online again.
+const BACK_FOR_MS: i32 = 6_000;
+
+impl Checkout {
+    /// Shows the new state of the order that is shown. An answer about another order came too late: a new purchase has
+    /// begun since.
+    pub(crate) fn update(self, order: OrderView) {
+        let is_shown = self.order.with_untracked(|shown| {
+            shown
+                .as_ref()
+                .is_some_and(|shown: &Arc<OrderView>| shown.id == order.id)
+        });
+        if is_shown {
+            self.receive(order);
+        }
+    }
+
+    /// Shows the order as the server describes it.
+    pub(crate) fn receive(self, order: OrderView) {
+        let Some(shared) = self.shared() else { return };
+        let before = self.order.get_untracked();
+        // A slow answer to an earlier request: what is shown is newer.
+        let is_old = |shown: &Arc<OrderView>| shown.id == order.id && shown.version > order.version;
+        if before.as_ref().is_some_and(is_old) {
+            shared.connection.on_order(None);
+            return;
+        }
+        let status = order.status;
+        let is_new_status = before.is_none_or(|before| before.status != status);
+        let left = order.attempt.as_ref().map_or(0, |a| a.expires_in_seconds);
+        let id = order.id.clone();
+        let order = Arc::new(order);
+        self.count_down(left);
+        self.checked_seconds_ago
+            .set(order.checked_seconds_ago.unwrap_or_default());
+        self.on_answer(is_new_status);
+        self.is_stopped.set(false);
+        self.order.set(Some(Arc::clone(&order)));
+        shared.connection.on_order(Some(&order));
+        if is_new_status {
+            let detail = detail(&[("order_id", &id), ("status", status.as_str())]);
+            shared.host.emit("status", &detail);
+        }
+        if is_new_status && status.is_settled() {
+            shared.host.emit("paid", &detail(&[("order_id", &id)]));
+        }
+    }
+
+    /// The proxy has answered: the page is online, and a new status ends the report of an earlier refusal.
+    pub(crate) fn on_answer(self, is_new_status: bool) {
+        if self.is_offline.get_untracked() {
+            self.is_offline.set(false);
+            self.is_back.set(true);
+            later(BACK_FOR_MS, move || {
+                let _ = self.is_back.try_set(false);
+            });
+        }
+        let is_over = self.problem.with_untracked(|problem| match problem {
+            Some(Problem::Network) => true,
+            Some(_) => is_new_status,
+            None => false,
+        });
+        if is_over {
+            self.problem.set(None);
+        }
+    }
+
+    /// Shows that there is nothing to show. A temporary problem is retried after a while, and reported once.
+    pub(crate) fn stop(self, problem: Problem) {
+        let Some(shared) = self.shared() else { return };
+        if problem.is_temporary() && !self.has_order() {
+            shared.connection.retry_later();
+        }
+        let is_reported = self.is_stopped.get_untracked()
+            && self
+                .problem
+                .with_untracked(|reported| reported.as_ref() == Some(&problem));
+        if !is_reported {
+            self.report(problem);
+        }
+        self.is_stopped.set(true);
+    }
+
+    /// Shows why a request was refused, and tells the shop's page.
+    pub(super) fn report(self, problem: Problem) {
+        if let Some(shared) = self.shared() {
+            let code = problem.code().map_or("network", ErrorCode::as_str);
+            let detail = detail(&[("code", code), ("message", problem.message())]);
+            shared.host.emit("error", &detail);
+        }
+        self.problem.set(Some(problem));
+    }
+
+    /// Sets the countdown, and announces its moments.
+    pub(crate) fn count_down(self, seconds: u32) {
+        let before = self.seconds_left.get_untracked();
+        self.seconds_left.set(seconds);
+        let Some((number, unit)) = announcements::countdown(before, seconds) else {
+            return;
+        };
+        if self.phase.get_untracked() == Phase::Paying {
+            let time = self.i18n.duration(number, unit);
+            self.announce(self.i18n.text_with("time_left", &[("time", &time)]));
+        }
+    }
+
+    /// Announces a new screen. `is_focused`: its heading has the focus and is read out anyway.
+    pub(crate) fn announce_phase(self, phase: Phase, is_focused: bool) {
+        let Some(shared) = self.shared() else { return };
+        let mut announcements = shared.announcements.get();
+        let keys = announcements.arrive(phase, is_focused);
+        shared.announcements.set(announcements);
+        let store = self.store_name();
+        let texts: Vec<String> = keys
+            .iter()
+            .map(|key| self.i18n.text_with(key, &[("store", &store)]))
+            .collect();
+        if !texts.is_empty() {
+            self.announce(texts.join(". "));
+        }
+    }
+
+    /// Announces `text` about so many confirmations, where the policy has it announced.
+    pub(crate) fn announce_confirmations(self, count: u32, required: u32, text: &str) {
+        let Some(shared) = self.shared() else { return };
+        let mut announcements = shared.announcements.get();
+        if announcements.confirm(count, required) {
+            self.announce(text.to_owned());
+        }
+        shared.announcements.set(announcements);
+    }
+
+    /// Sets the text of the live region. The same text again is read out again.
+    pub(crate) fn announce(self, text: String) {
+        let is_same = self
+            .announcement
+            .try_with_untracked(|before| *before == text);
+        let suffix = if is_same == Some(true) { "\u{a0}" } else { "" };
+        let _ = self.announcement.try_set(text + suffix);
+    }
+}
+
+/// The `detail` of an event of the element.
+fn detail(members: &[(&str, &str)]) -> Object {
+    let object = Object::new();
+    for (key, value) in members {
+        // A fresh, extensible object takes every member.
+        let _ = Reflect::set(&object, &JsValue::from_str(key), &JsValue::from_str(value));
+    }
+    object
+}
