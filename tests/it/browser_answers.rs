@@ -127,8 +127,8 @@ async fn a_computer_that_slept_counts_down_what_it_slept_before_anybody_answers(
         Date.now = () => now() + 3_600_000;";
     browser.runs(slept, &[]).await;
     eventually("the time is up", async || {
-        let left = browser.reads("countdown").await;
-        left.starts_with("Time is up").then_some(())
+        let screen = browser.reads("status-awaiting_payment").await;
+        screen.starts_with("Time is up").then_some(())
     })
     .await;
     browser.end().await;

@@ -62,6 +62,9 @@ fn destination(checkout: Checkout) -> Option<String> {
         }
         let attempt = order.attempt.as_ref()?;
         let amount = attempt.amount_in_crypto.as_str();
-        Some(format!("{} {amount} {}", attempt.crypto_code, attempt.address))
+        Some(format!(
+            "{} {amount} {}",
+            attempt.crypto_code, attempt.address
+        ))
     })
 }

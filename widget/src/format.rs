@@ -9,4 +9,5 @@ pub mod links;
 pub mod networks;
 pub mod qr_path;
 pub mod search;
+pub mod short_amount;
 pub mod typed_amount;

@@ -30,6 +30,7 @@ pub(crate) fn Screen(phase: Phase) -> impl IntoView {
         Phase::Paid | Phase::Overpaid => paid::Paid().into_any(),
         Phase::Underpaid => ended::Underpaid().into_any(),
         Phase::Failed => ended::Failed().into_any(),
+        Phase::NotReceived => ended::NotReceived().into_any(),
         Phase::Cancelled => ended::Cancelled().into_any(),
         Phase::Expired => ended::Expired().into_any(),
         Phase::Blocked => ended::Blocked().into_any(),

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::components::{CheckedAgo, problem_text};
 use crate::i18n::use_i18n;
-use crate::state::phase::Phase;
+use crate::state::phase::{Phase, is_partly_paid};
 use crate::state::{Checkout, Problem, use_checkout};
 
 /// The banners that apply. Each is announced as it appears.
@@ -44,6 +44,33 @@ fn link(checkout: Checkout) -> Link {
     }
 }
 
+/// What being offline means for the order: an address stays valid, and a payment that was sent is safe.
+fn offline_key(checkout: Checkout) -> &'static str {
+    if is_sent(checkout) {
+        "offline_sent"
+    } else if checkout.phase.get_untracked() == Phase::Paying {
+        "offline_paying"
+    } else {
+        "offline"
+    }
+}
+
+/// Returns `true` if the customer has sent something, or says so.
+fn is_sent(checkout: Checkout) -> bool {
+    let phase = checkout.phase.get_untracked();
+    let is_waiting = matches!(
+        phase,
+        Phase::Checking | Phase::Processing | Phase::Underpaid
+    );
+    let is_seen = checkout.order.with_untracked(|order| {
+        let attempt = order.as_ref().and_then(|order| order.attempt.as_ref());
+        attempt.is_some_and(|attempt| {
+            attempt.marked_as_paid || attempt.confirmations.is_some() || is_partly_paid(attempt)
+        })
+    });
+    is_waiting || is_seen
+}
+
 #[component]
 fn ConnectionBanner() -> impl IntoView {
     let (checkout, i18n) = (use_checkout(), use_i18n());
@@ -51,7 +78,8 @@ fn ConnectionBanner() -> impl IntoView {
     move || {
         let (key, test, class) = match link.get() {
             Link::Fine => return None,
-            Link::Offline => ("offline", "offline", "banner"),
+            Link::Offline => (offline_key(checkout), "offline", "banner"),
+            Link::Delayed if is_sent(checkout) => ("delayed_sent", "offline", "banner"),
             Link::Delayed => ("delayed", "offline", "banner"),
             Link::Back => ("back_online", "back_online", "banner good"),
         };

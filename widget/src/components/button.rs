@@ -79,7 +79,7 @@ pub(crate) fn NewPriceButton(crypto_code: String) -> impl IntoView {
     view! {
         <Button
             look=Look::Primary
-            text=use_i18n().text("new_quote")
+            text=use_i18n().text("new_price")
             on_press=move || checkout.renew(crypto_code.clone())
             test=Some("new-quote")
             waits=true

@@ -18,7 +18,9 @@ pub(crate) fn HelpLink(
 ) -> impl IntoView {
     let (checkout, i18n) = (use_checkout(), use_i18n());
     let order = checkout.order.get_untracked();
-    let url = order.as_ref().and_then(|order| order.store.support_url.as_deref());
+    let url = order
+        .as_ref()
+        .and_then(|order| order.store.support_url.as_deref());
     let has_help = url.is_some_and(|url| links::support(url, "", &[]).is_some());
     let store = checkout.store_name();
     let href = move || {
@@ -98,13 +100,7 @@ pub(crate) fn ReturnLink(look: Look) -> impl IntoView {
 pub(crate) fn NewPurchaseButton(look: Look) -> impl IntoView {
     let (checkout, i18n) = (use_checkout(), use_i18n());
     checkout.is_repeatable().then(|| {
-        view! {
-            <Button
-                look=look
-                text=i18n.text("new_purchase")
-                on_press=move || checkout.start_over()
-            />
-        }
+        view! { <Button look=look text=i18n.text("new_purchase") on_press=move || checkout.start_over() /> }
     })
 }
 

@@ -77,6 +77,11 @@ pub fn coin_of(network: &str) -> &str {
     known(network).map_or(network, |network| network.coin)
 }
 
+/// The name of a coin on its own network: `Bitcoin`. The network of BNB has another name than its coin.
+pub fn coin_name<'a>(asset: &'a str, network: &'a str) -> &'a str {
+    if asset == "BNB" { asset } else { network }
+}
+
 /// Whether an asset is a token on this network, or a coin of another one: then it lives on others as well, and who sends
 /// it on the wrong one loses it.
 pub fn is_guest(asset: &str, network: &str) -> bool {
@@ -122,6 +127,12 @@ mod tests {
             let guest = is_guest(asset.symbol(), asset.network());
             assert_eq!(guest, asset.symbol() == "USDT", "{}", asset.name());
         }
+    }
+
+    #[test]
+    fn a_coin_is_named_after_its_network_but_for_one() {
+        assert_eq!(coin_name("BTC", "Bitcoin"), "Bitcoin");
+        assert_eq!(coin_name("BNB", "BNB Chain"), "BNB");
     }
 
     #[test]

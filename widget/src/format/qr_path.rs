@@ -103,7 +103,11 @@ mod tests {
 
     #[test]
     fn free_room_corrects_more_errors() {
-        let level = |length| encode(&"x".repeat(length)).unwrap().error_correction_level();
+        let level = |length| {
+            encode(&"x".repeat(length))
+                .unwrap()
+                .error_correction_level()
+        };
         // ISO/IEC 18004, table 7: version 3 holds 42 bytes at level M, version 4 holds 46 at Q.
         assert_eq!(level(42), EcLevel::M);
         assert_eq!(level(46), EcLevel::Q);

@@ -65,12 +65,7 @@ impl I18n {
     }
 
     /// The text of a key whose grammar follows `number`, with its gaps filled.
-    pub(crate) fn plural(
-        self,
-        key: &'static str,
-        number: u32,
-        values: &[(&str, &str)],
-    ) -> String {
+    pub(crate) fn plural(self, key: &'static str, number: u32, values: &[(&str, &str)]) -> String {
         self.read(|language| language.plural(key, number, values))
     }
 
@@ -137,7 +132,9 @@ impl I18n {
 impl Language {
     /// `texts`: the parsed file; of one that cannot be read the keys are shown. `locale`: BCP 47.
     pub(crate) fn new(texts: &JsValue, locale: String) -> Self {
-        let json = JSON::stringify(texts).ok().and_then(|json| json.as_string());
+        let json = JSON::stringify(texts)
+            .ok()
+            .and_then(|json| json.as_string());
         let texts = json.and_then(|json| from_json(&json).ok());
         Self {
             texts: texts.unwrap_or_default(),

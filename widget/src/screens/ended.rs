@@ -3,45 +3,71 @@
 
 use std::sync::Arc;
 
-use checkout_api::Flow;
+use checkout_api::{AttemptView, Flow};
 use leptos::prelude::*;
 
 use super::instructions::WhatToSend;
 use crate::components::{
-    Heading, HelpLink, HostedPageLink, Look, Ltr, NewPriceButton, NewPurchaseButton,
-    NewSessionButton, OrderReference, OtherAssetButton, ReturnLink, Sentence, coins,
+    Heading, HelpLink, HostedPageLink, Look, NewPriceButton, NewPurchaseButton, NewSessionButton,
+    OrderReference, OtherAssetButton, ReturnLink, coins,
 };
-use crate::i18n::use_i18n;
+use crate::format::short_amount::trimmed;
+use crate::i18n::{I18n, use_i18n};
 use crate::state::phase::is_partly_paid;
 use crate::state::use_checkout;
 
 /// Less arrived than asked for.
 #[component]
 pub(super) fn Underpaid() -> impl IntoView {
-    let order = use_checkout().order.get_untracked();
-    let rest = order.and_then(|order| {
-        let attempt = order.attempt.as_ref()?;
-        let rest = coins(attempt.remaining_in_crypto.as_str(), &attempt.asset);
-        is_partly_paid(attempt).then_some(rest)
-    });
-    let remedy = match rest {
-        Some(rest) => view! {
-            <Sentence key="missing">
-                <Ltr text=rest />
-            </Sentence>
-            <WhatToSend />
+    let (checkout, i18n) = (use_checkout(), use_i18n());
+    let order = checkout.order.get_untracked();
+    let attempt = order.as_ref().and_then(|order| order.attempt.as_ref());
+    let rest = attempt.filter(|attempt| is_partly_paid(attempt));
+    let (title, remedy) = match rest {
+        Some(attempt) => (
+            send_more(i18n, attempt),
+            view! { <WhatToSend /> }.into_any(),
+        ),
+        None => {
+            let link = view! { <HostedPageLink look=Look::Plain key="hosted_open" /> };
+            (i18n.text("underpaid"), link.into_any())
         }
-        .into_any(),
-        None => view! { <HostedPageLink look=Look::Plain key="hosted_open" /> }.into_any(),
     };
-    view! { <End name="underpaid" hints=&["underpaid_hint"] remedy=remedy /> }
+    view! { <End name="underpaid" title=title hints=&["underpaid_hint"] remedy=remedy /> }
+}
+
+/// `Send 0.00010973 BTC more (≈ $7.06)`
+fn send_more(i18n: I18n, attempt: &AttemptView) -> String {
+    // Isolated (U+2066, U+2069), so that no language around them reorders their signs.
+    let isolated = |text: &str| format!("\u{2066}{text}\u{2069}");
+    let rest = coins(
+        &trimmed(attempt.remaining_in_crypto.as_str()),
+        &attempt.asset,
+    );
+    let rest = isolated(&rest);
+    match &attempt.remaining_in_local_currency {
+        Some(price) => {
+            let price = isolated(&i18n.money(price.as_str(), &attempt.local_currency_code));
+            i18n.text_with("send_more_price", &[("amount", &rest), ("price", &price)])
+        }
+        None => i18n.text_with("send_more", &[("amount", &rest)]),
+    }
 }
 
 /// The payment did not go through.
 #[component]
 pub(super) fn Failed() -> impl IntoView {
+    let title = use_i18n().text("failed");
     let remedy = view! { <NextAttempt renews=true /> }.into_any();
-    view! { <End name="failed" hints=&["failed_hint", "if_sent"] remedy=remedy /> }
+    view! { <End name="failed" title=title hints=&["failed_network", "if_sent"] remedy=remedy /> }
+}
+
+/// The gateway gave up waiting for a payment.
+#[component]
+pub(super) fn NotReceived() -> impl IntoView {
+    let title = use_i18n().text("expired");
+    let remedy = view! { <NextAttempt renews=true /> }.into_any();
+    view! { <End name="failed" title=title hints=&["not_received", "if_sent"] remedy=remedy /> }
 }
 
 /// The order was cancelled.
@@ -49,32 +75,41 @@ pub(super) fn Failed() -> impl IntoView {
 pub(super) fn Cancelled() -> impl IntoView {
     let order = use_checkout().order.get_untracked();
     // The gateway's status for a page that was closed before it showed an address.
-    let is_left =
-        order.is_some_and(|order| order.flow == Flow::Hosted && order.can_open_attempt);
+    let is_left = order.is_some_and(|order| order.flow == Flow::Hosted && order.can_open_attempt);
     let title = if is_left { "hosted_left" } else { "cancelled" };
     let remedy = view! { <NextAttempt renews=true /> }.into_any();
+    let title = use_i18n().text(title);
     view! { <End name="cancelled" title=title hints=&["cancelled_hint", "if_sent"] remedy=remedy /> }
 }
 
 /// Time ran out. The new price is where the old code was.
 #[component]
 pub(super) fn Expired() -> impl IntoView {
+    let order = use_checkout().order.get_untracked();
+    let can_renew = order.is_some_and(|order| order.can_open_attempt);
+    let hints: &[_] = if can_renew {
+        &["expired_hint", "if_sent"]
+    } else {
+        &["old_address", "if_sent"]
+    };
     let remedy = view! { <NextAttempt renews=true /> }.into_any();
-    view! { <End name="expired" hints=&["expired_hint", "if_sent"] remedy=remedy /> }
+    let title = use_i18n().text("expired");
+    view! { <End name="expired" title=title hints=hints remedy=remedy /> }
 }
 
 /// The invoice did not pass the checks: there is no address to show.
 #[component]
 pub(super) fn Blocked() -> impl IntoView {
     let remedy = view! { <NextAttempt renews=false /> }.into_any();
-    view! { <End name="blocked" hints=&["blocked_hint"] remedy=remedy /> }
+    let title = use_i18n().text("blocked");
+    view! { <End name="blocked" title=title hints=&["blocked_hint"] remedy=remedy /> }
 }
 
-/// One end; `name` is its status, `title` the key of its heading where that differs.
+/// One end; `name` is its status, `title` its heading, `hints` the keys of its sentences.
 #[component]
 fn End(
     name: &'static str,
-    #[prop(optional)] title: Option<&'static str>,
+    title: String,
     hints: &'static [&'static str],
     remedy: AnyView,
 ) -> impl IntoView {
@@ -86,7 +121,7 @@ fn End(
             <div class="mark" aria-hidden="true">
                 "!"
             </div>
-            <Heading text=i18n.text(title.unwrap_or(name)) />
+            <Heading text=title />
             {hints.collect_view()}
             {remedy}
             <div class="contact">

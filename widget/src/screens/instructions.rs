@@ -8,6 +8,7 @@ mod code;
 mod exchange;
 mod handoff;
 mod last_minute;
+mod warnings;
 
 use std::sync::Arc;
 
@@ -21,7 +22,8 @@ use self::code::PaymentCode;
 use self::exchange::ExchangeHelp;
 use self::handoff::Handoff;
 use self::last_minute::{LastMinute, may_renew};
-use crate::components::{Ltr, Press, Sentence, coins, renewed};
+use self::warnings::Warnings;
+use crate::components::{Ltr, NewPriceButton, Press, Sentence, coins, renewed};
 use crate::format::countdown;
 use crate::i18n::use_i18n;
 use crate::state::phase::is_partly_paid;
@@ -41,7 +43,7 @@ enum Haste {
 /// The instructions. They change when a part of the payment arrives, and give way when little time is left.
 #[component]
 pub(super) fn WhatToSend() -> impl IntoView {
-    let (checkout, i18n) = (use_checkout(), use_i18n());
+    let checkout = use_checkout();
     let received = checkout.follow(|_, attempt| {
         is_partly_paid(attempt).then(|| attempt.received_in_crypto.as_str().to_owned())
     });
@@ -69,13 +71,8 @@ pub(super) fn WhatToSend() -> impl IntoView {
             }
             // Only the server decides that it expired; but what is sent from here on would come late.
             (Haste::TimeUp, None) => {
-                return view! {
-                    <div class="box doubtful" part="box">
-                        <p>{i18n.text("expired_hint")}</p>
-                        <p>{i18n.text("if_sent")}</p>
-                    </div>
-                }
-                .into_any();
+                let renewable = order.can_open_attempt.then(|| attempt.crypto_code.clone());
+                return view! { <TimeUp crypto_code=renewable /> }.into_any();
             }
             (_, received) => received.map(|received| {
                 let received = coins(&received, &attempt.asset);
@@ -88,20 +85,45 @@ pub(super) fn WhatToSend() -> impl IntoView {
                 }
             }),
         };
-        view! {
-            <div class="rest">{part} <Instructions order=Arc::clone(&order) attempt=attempt /></div>
-        }
+        view! { <div class="rest">{part} <Instructions order=Arc::clone(&order) attempt=attempt /></div> }
         .into_any()
     })
 }
 
-/// How to pay an attempt, or the rest of it: then the amount is the rest, and QR code and link, which name the full
-/// amount, give way to the bare address.
+/// In place of the address once it is too late to use it. `crypto_code`: a new price is available in this asset.
+#[component]
+fn TimeUp(crypto_code: Option<String>) -> impl IntoView {
+    let (checkout, i18n) = (use_checkout(), use_i18n());
+    let hint = if crypto_code.is_some() {
+        "time_up_hint"
+    } else {
+        "old_address"
+    };
+    let hint = i18n.text(hint);
+    checkout.announce(format!("{}. {hint}", i18n.text("time_up")));
+    view! {
+        <div class="box doubtful" part="box" data-testid="time-up">
+            <p>{hint}</p>
+            <p>{i18n.text("if_sent")}</p>
+            {crypto_code
+                .map(|crypto_code| {
+                    view! {
+                        <div class="actions">
+                            <NewPriceButton crypto_code=crypto_code />
+                        </div>
+                    }
+                })}
+        </div>
+    }
+}
+
+/// How to pay an attempt, or the rest of it: amount, code and link name what is still due.
 ///
 /// In the order in which a phone shows it and a keyboard goes through it; wide screens put the code first.
 #[component]
 fn Instructions<'a>(order: Arc<OrderView>, attempt: &'a AttemptView) -> impl IntoView + use<> {
     let i18n = use_i18n();
+    let store = [("store", order.store.name.as_str())];
     view! {
         <div class="instructions">
             <div class="columns">
@@ -116,28 +138,10 @@ fn Instructions<'a>(order: Arc<OrderView>, attempt: &'a AttemptView) -> impl Int
                         <Handoff store=order.store.id.clone() />
                     </div>
                 </div>
-                <p class="scam quiet">{i18n.text("scam")}</p>
+                <p class="scam quiet">{i18n.text_with("recovery_phrase", &store)}</p>
             </div>
         </div>
     }
-}
-
-/// The gateway's warnings, which it wants shown.
-#[component]
-fn Warnings<'a>(attempt: &'a AttemptView) -> impl IntoView + use<> {
-    let label = use_i18n().text("warnings");
-    let lines: Vec<_> = attempt
-        .warnings
-        .iter()
-        .map(|warning| view! { <li dir="auto">{warning.text.clone()}</li> })
-        .collect();
-    (!lines.is_empty()).then(|| {
-        view! {
-            <ul class="warnings" part="warnings" aria-label=label data-testid="warnings">
-                {lines}
-            </ul>
-        }
-    })
 }
 
 /// Help that opens in its place.

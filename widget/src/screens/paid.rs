@@ -7,7 +7,7 @@ use leptos::prelude::*;
 
 use super::receipt::{PrintButton, ReceiptSheet};
 use crate::components::{
-    Drawing, Heading, HelpLink, Look, Ltr, NewPurchaseButton, OrderReference, ReturnLink, Sentence,
+    Drawing, HelpLink, Look, Ltr, NewPurchaseButton, OrderReference, ReturnLink, Sentence,
     Transaction, coins,
 };
 use crate::i18n::use_i18n;
@@ -24,32 +24,50 @@ pub(super) fn Paid() -> impl IntoView {
     if checkout.receipt.with_untracked(Option::is_none) {
         checkout.load_receipt(false);
     }
+    let store = [("store", order.store.name.as_str())];
     let excess = excess(&order).map(|excess| {
         view! {
             <div class="box" part="box">
                 <Sentence key="overpaid">
                     <Ltr text=excess />
                 </Sentence>
-                <p>{i18n.text("overpaid_hint")}</p>
+                <p>{i18n.text_with("refund_hint", &store)}</p>
                 <HelpLink class="plain" part="button plain" />
             </div>
         }
     });
     let test = format!("status-{}", order.status.as_str());
-    let thanks = i18n.text_with("thanks", &[("store", &order.store.name)]);
-    let is_reverted = order.reverted;
+    let thanks = i18n.text_with("thanks", &store);
+    let is_reverted = Memo::new(move |_| {
+        checkout
+            .order
+            .with(|order| order.as_ref().is_some_and(|order| order.reverted))
+    });
     Some(view! {
         <div class="screen done" data-testid=test>
-            <Drawing class="tick" view_box="0 0 24 24" path=TICK />
-            <Heading text=i18n.text("paid") />
-            <p>{thanks}</p>
+            {move || {
+                if is_reverted.get() {
+                    view! {
+                        <div class="mark doubtful" aria-hidden="true">
+                            "!"
+                        </div>
+                    }
+                        .into_any()
+                } else {
+                    view! { <Drawing class="tick" view_box="0 0 24 24" path=TICK /> }.into_any()
+                }
+            }}
+            <h2 tabindex="-1" part="heading">
+                {move || i18n.text(if is_reverted.get() { "payment_problem" } else { "paid" })}
+            </h2>
+            {move || (!is_reverted.get()).then(|| view! { <p>{thanks.clone()}</p> })}
             {excess}
             <Afterwards />
             <Transaction />
             <OrderReference order=Arc::clone(&order) />
             <div class="actions">
                 <ReturnLink look=Look::Primary />
-                {(!is_reverted).then(|| view! { <PrintButton /> })}
+                {move || (!is_reverted.get()).then(|| view! { <PrintButton /> })}
                 <NewPurchaseButton look=Look::Plain />
             </div>
             <ReceiptSheet />

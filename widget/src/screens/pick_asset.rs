@@ -36,7 +36,7 @@ pub(super) fn PickAsset() -> impl IntoView {
                     look=Look::Plain
                     text=i18n.text("back")
                     on_press=move || checkout.is_choosing.set(false)
-                        />
+                />
             </div>
         }
     });
@@ -138,9 +138,7 @@ fn AssetList(search: RwSignal<String>) -> impl IntoView {
                 }
                 .into_any()
             }
-            Quotes::Shown(quotes) => {
-                view! { <Options quotes=&quotes search=search /> }.into_any()
-            }
+            Quotes::Shown(quotes) => view! { <Options quotes=&quotes search=search /> }.into_any(),
         }
     }
 }
@@ -149,7 +147,9 @@ fn AssetList(search: RwSignal<String>) -> impl IntoView {
 #[component]
 fn Options<'a>(quotes: &'a [Quote], search: RwSignal<String>) -> impl IntoView + use<> {
     let shared = use_checkout().shared();
-    let last = shared.map(|shared| shared.host.recall()).unwrap_or_default();
+    let last = shared
+        .map(|shared| shared.host.recall())
+        .unwrap_or_default();
     let is_last = |quote: &&Quote| quote.available && quote.crypto_code == last;
     let first = quotes.iter().filter(is_last).map(|quote| (quote, true));
     let others = quotes.iter().filter(|quote| !is_last(quote));

@@ -4,9 +4,7 @@ use checkout_api::Confirmations;
 use leptos::prelude::*;
 
 use super::instructions::WhatToSend;
-use crate::components::{
-    CheckedAgo, Heading, HostedPageLink, Look, OtherAssetButton, Transaction,
-};
+use crate::components::{CheckedAgo, Heading, HostedPageLink, Look, OtherAssetButton, Transaction};
 use crate::format::block_time::{Estimate, estimate};
 use crate::i18n::{I18n, use_i18n};
 use crate::state::phase::is_partly_paid;
@@ -77,9 +75,22 @@ fn partly_paid(checkout: Checkout) -> Memo<bool> {
 /// The steps of a payment; `current` is under way.
 #[component]
 fn Steps(current: usize) -> impl IntoView {
-    let i18n = use_i18n();
-    let keys = ["step_seen", "step_confirming", "step_done"];
-    let steps = keys.into_iter().enumerate().map(|(number, key)| {
+    let (checkout, i18n) = (use_checkout(), use_i18n());
+    let found = match current {
+        0 => "step_checking",
+        _ => "step_found",
+    };
+    let confirmations = checkout.follow(|_, attempt| attempt.confirmations);
+    let confirming = move || match confirmations.get() {
+        Some(seen) if current == 1 => confirmation_step(i18n, seen),
+        _ => i18n.text("step_confirmation"),
+    };
+    let texts = [
+        i18n.text(found).into_any(),
+        confirming.into_any(),
+        i18n.text("step_paid").into_any(),
+    ];
+    let steps = texts.into_iter().enumerate().map(|(number, text)| {
         let is_current = number == current;
         let class = match number {
             _ if is_current => "now",
@@ -88,7 +99,7 @@ fn Steps(current: usize) -> impl IntoView {
         };
         view! {
             <li class=class aria-current=is_current.then_some("step")>
-                <p>{i18n.text(key)}</p>
+                <p>{text}</p>
                 {(is_current && number == 1).then(|| view! { <ConfirmationBars /> })}
             </li>
         }
@@ -98,6 +109,16 @@ fn Steps(current: usize) -> impl IntoView {
             {steps.collect_view()}
         </ol>
     }
+}
+
+/// `Confirming 1 of 3`, or `Confirmed`.
+fn confirmation_step(i18n: I18n, Confirmations { count, required }: Confirmations) -> String {
+    if count >= required {
+        return i18n.text("step_confirmed");
+    }
+    let (count, required) = (count.to_string(), required.to_string());
+    let values = [("count", count.as_str()), ("required", required.as_str())];
+    i18n.text_with("step_confirming_count", &values)
 }
 
 /// How many confirmations there are, and about how long the rest takes.

@@ -95,8 +95,7 @@ fn Proof(code: String, store: String) -> impl IntoView {
     });
     view! {
         <div class="proof">
-            {drawn}
-            <div>
+            {drawn} <div>
                 <p class="label">{i18n.text("receipt_code")}</p>
                 <Ltr text=code test="receipt-code" />
                 <p class="quiet">{i18n.text_with("receipt_hint", &[("store", &store)])}</p>

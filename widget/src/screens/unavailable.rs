@@ -47,7 +47,12 @@ pub(super) fn Unavailable() -> impl IntoView {
             {reason}
             <p>{i18n.text("nothing_lost")}</p>
             <div class="actions">
-                <Button look=Look::Primary text=i18n.text("retry") on_press=retry test=Some("retry") />
+                <Button
+                    look=Look::Primary
+                    text=i18n.text("retry")
+                    on_press=retry
+                    test=Some("retry")
+                />
                 <p class="quiet" data-testid="retrying">
                     {retry_in}
                 </p>

@@ -139,11 +139,12 @@ impl Checkout {
         T: Default + PartialEq + Send + Sync + 'static,
     {
         Memo::new(move |_| {
-            self.order.with(|order| {
-                let order = order.as_ref()?;
-                Some(read(order, order.attempt.as_ref()?))
-            })
-            .unwrap_or_default()
+            self.order
+                .with(|order| {
+                    let order = order.as_ref()?;
+                    Some(read(order, order.attempt.as_ref()?))
+                })
+                .unwrap_or_default()
         })
     }
 

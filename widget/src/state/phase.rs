@@ -1,6 +1,6 @@
 //! Which screen an order is at.
 
-use checkout_api::{AttemptView, Flow, OrderView, Status};
+use checkout_api::{AttemptView, FailureReason, Flow, OrderView, Status};
 
 /// What the customer is to do or to wait for. Screens are functions of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +29,8 @@ pub enum Phase {
     Underpaid,
     /// The payment did not go through.
     Failed,
+    /// The gateway gave up waiting: no payment was seen.
+    NotReceived,
     /// The order was called off.
     Cancelled,
     /// Time ran out before anything arrived.
@@ -69,6 +71,9 @@ impl Phase {
             Status::Paid => Self::Paid,
             Status::Overpaid => Self::Overpaid,
             Status::Underpaid => Self::Underpaid,
+            Status::Failed if order.failure_reason == Some(FailureReason::NothingReceived) => {
+                Self::NotReceived
+            }
             Status::Failed => Self::Failed,
             Status::Cancelled => Self::Cancelled,
             Status::Expired => Self::Expired,

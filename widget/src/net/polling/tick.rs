@@ -46,7 +46,11 @@ impl Polling {
             self.count_to_retry();
         }
         let until = self.quotes_until_ms.get();
-        if until > 0 && now >= until && checkout.phase.get_untracked() == Phase::Choosing && !is_hidden() {
+        if until > 0
+            && now >= until
+            && checkout.phase.get_untracked() == Phase::Choosing
+            && !is_hidden()
+        {
             self.quotes_until_ms.set(0);
             checkout.load_quotes();
         }

@@ -18,9 +18,13 @@ pub(super) fn Destination<'a>(attempt: &'a AttemptView) -> impl IntoView + use<>
         .into_iter()
         .map(|group| view! { <span>{group.to_owned()}</span> })
         .collect();
-    // The link names the full amount: it does not serve for the rest.
     let link = attempt.qr_string.clone();
-    let opens = !is_partly_paid(attempt) && links::is_wallet(&link);
+    let opens = links::is_wallet(&link);
+    let open_key = if is_partly_paid(attempt) {
+        "open_wallet_rest"
+    } else {
+        "open_wallet"
+    };
     view! {
         <div class="destination">
             <p class="label">{i18n.text_with("to_address", &names(attempt))}</p>
@@ -39,7 +43,7 @@ pub(super) fn Destination<'a>(attempt: &'a AttemptView) -> impl IntoView + use<>
                                 target="_top"
                                 data-testid="wallet-link"
                             >
-                                {i18n.text("open_wallet")}
+                                {i18n.text(open_key)}
                             </a>
                         }
                     })}

@@ -22,7 +22,16 @@ pub(super) fn AmountToSend<'a>(
     } else {
         ("amount", "send_exactly")
     };
-    let price = (!is_rest).then(|| i18n.money(order.amount.as_str(), &order.currency));
+    let price = if is_rest {
+        attempt.remaining_in_local_currency.as_ref()
+    } else {
+        Some(&order.amount)
+    };
+    let price = price.map(|price| i18n.money(price.as_str(), &order.currency));
+    let rate = attempt.rate_in_local_currency.as_ref().map(|rate| {
+        let rate = i18n.money(rate.as_str(), &attempt.local_currency_code);
+        i18n.text_with("rate", &[("asset", &attempt.asset), ("price", &rate)])
+    });
     view! {
         <div class="amount" part="amount">
             <div>
@@ -39,6 +48,14 @@ pub(super) fn AmountToSend<'a>(
                         view! {
                             <p class="price-beside">
                                 <Ltr text=format!("≈ {price}") />
+                            </p>
+                        }
+                    })}
+                {rate
+                    .map(|rate| {
+                        view! {
+                            <p class="rate quiet" data-testid="rate">
+                                <Ltr text=rate />
                             </p>
                         }
                     })}

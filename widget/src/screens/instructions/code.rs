@@ -3,7 +3,7 @@
 use checkout_api::AttemptView;
 use leptos::prelude::*;
 
-use super::names;
+use super::{due, names};
 use crate::components::{QrCode, coins};
 use crate::i18n::use_i18n;
 use crate::state::phase::is_partly_paid;
@@ -14,11 +14,16 @@ use crate::state::phase::is_partly_paid;
 pub(super) fn PaymentCode<'a>(attempt: &'a AttemptView) -> impl IntoView + use<> {
     let i18n = use_i18n();
     let bare_label = i18n.text_with("qr_address", &names(attempt));
-    let has_amount = !is_partly_paid(attempt) && attempt.qr_string != attempt.address;
+    let key = if is_partly_paid(attempt) {
+        "qr_rest"
+    } else {
+        "qr"
+    };
+    let has_amount = attempt.qr_string != attempt.address;
     let codes = if has_amount {
-        let amount = coins(attempt.amount_in_crypto.as_str(), &attempt.asset);
+        let amount = coins(due(attempt), &attempt.asset);
         let values = [("amount", amount.as_str()), ("network", &attempt.network)];
-        let label = i18n.text_with("qr", &values);
+        let label = i18n.text_with(key, &values);
         view! {
             <QrCode content=&attempt.qr_string label=label test="qr" />
             <div class="bare">

@@ -7,6 +7,7 @@ use leptos::prelude::*;
 
 use super::search::is_found;
 use crate::components::{AssetIcon, Ltr, coins, renewed};
+use crate::format::short_amount::{shortened, trimmed};
 use crate::i18n::{I18n, use_i18n};
 use crate::state::{Checkout, use_checkout};
 
@@ -35,10 +36,6 @@ pub(super) fn AssetRow(quote: Quote, search: RwSignal<String>, is_last: bool) ->
             }
         }
     };
-    let limits = {
-        let code = quote.crypto_code.clone();
-        move || checkout.quote(&code).map(|quote| limits(i18n, &quote))
-    };
     let found = quote.clone();
     view! {
         <li hidden=move || !search.with(|typed| is_found(typed, &found))>
@@ -58,7 +55,6 @@ pub(super) fn AssetRow(quote: Quote, search: RwSignal<String>, is_last: bool) ->
                 <span class="what">
                     <b>{name(checkout, &quote)}</b>
                     <small>{detail_text}</small>
-                    <small class="limits">{limits}</small>
                     {is_last
                         .then(|| {
                             view! {
@@ -81,7 +77,7 @@ pub(super) fn Cost(crypto_code: String) -> impl IntoView {
     let amounts = Memo::new(move |_| {
         let quote = checkout.quote(&crypto_code)?;
         let amount = quote.amount_in_crypto.as_ref()?;
-        let amount = coins(amount.as_str(), &quote.asset);
+        let amount = coins(&shortened(amount.as_str()), &quote.asset);
         Some((amount, quote.amount_in_usd?.as_str().to_owned()))
     });
     let mut is_shown = false;
@@ -129,27 +125,12 @@ pub(super) fn detail(checkout: Checkout, i18n: I18n, quote: &Quote) -> String {
     }
 }
 
-/// The least and the most that can be sent, for an asset that can be chosen.
-fn limits(i18n: I18n, quote: &Quote) -> String {
-    let min = quote.min.as_ref().map(|min| i18n.number(min.as_str()));
-    let max = quote.max.as_ref().map(|max| i18n.number(max.as_str()));
-    let key = match (&min, &max) {
-        _ if !quote.available => return String::new(),
-        (Some(_), Some(_)) => "between",
-        (Some(_), None) => "from",
-        (None, Some(_)) => "up_to",
-        (None, None) => return String::new(),
-    };
-    let (min, max) = (min.unwrap_or_default(), max.unwrap_or_default());
-    i18n.text_with(key, &[("min", &min), ("max", &max)])
-}
-
 fn why(i18n: I18n, quote: &Quote, reason: Unavailable) -> String {
     let limit = match reason {
         Unavailable::AboveMaximum => &quote.max,
         _ => &quote.min,
     };
-    let limit = limit.as_ref().map(|limit| i18n.number(limit.as_str()));
+    let limit = limit.as_ref().map(|limit| trimmed(limit.as_str()));
     let limit = coins(&limit.unwrap_or_default(), &quote.asset);
     match reason {
         Unavailable::BelowMinimum => i18n.text_with("below_minimum", &[("amount", &limit)]),

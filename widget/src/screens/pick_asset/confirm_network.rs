@@ -97,8 +97,7 @@ fn Actions<'a>(quote: &'a Quote) -> impl IntoView + use<> {
     let names = [("network", quote.network.as_str())];
     view! {
         <div class="ways">
-            {unavailable}
-            <div class="actions">
+            {unavailable} <div class="actions">
                 <Button
                     look=Look::Primary
                     text=i18n.text_with("network_confirm", &names)

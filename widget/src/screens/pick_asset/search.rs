@@ -98,7 +98,11 @@ fn announce_found(checkout: Checkout, search: RwSignal<String>, typed: &str) {
     let i18n = checkout.i18n;
     let found = match untrack(|| count_found(checkout, typed)) {
         0 => no_match(i18n, typed),
-        found => format!("{}: {}", i18n.text("search"), i18n.number(&found.to_string())),
+        found => format!(
+            "{}: {}",
+            i18n.text("search"),
+            i18n.number(&found.to_string())
+        ),
     };
     checkout.announce(found);
 }

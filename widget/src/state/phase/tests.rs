@@ -134,6 +134,15 @@ fn partly_paid_means_something_came_and_something_lacks() {
 }
 
 #[test]
+fn a_failure_without_any_payment_is_one_of_its_own() {
+    let mut failed = order(Status::Failed);
+    failed.failure_reason = Some(FailureReason::NotCompleted);
+    assert_eq!(Phase::of(Some(&failed), false, false), Phase::Failed);
+    failed.failure_reason = Some(FailureReason::NothingReceived);
+    assert_eq!(Phase::of(Some(&failed), false, false), Phase::NotReceived);
+}
+
+#[test]
 fn a_payment_that_was_seen_is_found_before_its_first_block() {
     let mut order = order(Status::Checking);
     assert_eq!(Phase::of(Some(&order), false, false), Phase::Checking);

@@ -1,0 +1,82 @@
+//! What the gateway wants every customer to read before paying.
+
+use checkout_api::{AttemptView, Warning, WarningKind};
+use leptos::prelude::*;
+
+use super::names;
+use crate::i18n::{I18n, use_i18n};
+
+/// The warnings about lost money are open, the others one press away. Each known kind is shown once, in the customer's
+/// language; any other in the gateway's words.
+#[component]
+pub(super) fn Warnings<'a>(attempt: &'a AttemptView) -> impl IntoView + use<> {
+    let i18n = use_i18n();
+    let (severe, others): (Vec<_>, Vec<_>) = attempt
+        .warnings
+        .iter()
+        .partition(|warning| is_severe(warning.kind));
+    let severe = texts(i18n, attempt, &severe);
+    let others = texts(i18n, attempt, &others);
+    let count = u32::try_from(others.len()).unwrap_or(u32::MAX);
+    let more = i18n.plural("warnings_more", count, &[("count", &count.to_string())]);
+    let has_others = !others.is_empty();
+    let is_empty = severe.is_empty() && others.is_empty();
+    (!is_empty).then(|| {
+        view! {
+            <div
+                class="warnings"
+                part="warnings"
+                role="group"
+                aria-label=i18n.text("warnings")
+                data-testid="warnings"
+            >
+                {(!severe.is_empty()).then(|| view! { <ul>{lines(severe)}</ul> })}
+                {has_others
+                    .then(|| {
+                        view! {
+                            <details>
+                                <summary>{more}</summary>
+                                <ul>{lines(others)}</ul>
+                            </details>
+                        }
+                    })}
+            </div>
+        }
+    })
+}
+
+fn lines(texts: Vec<String>) -> Vec<AnyView> {
+    let line = |text| view! { <li dir="auto">{text}</li> }.into_any();
+    texts.into_iter().map(line).collect()
+}
+
+/// Returns `true` if a customer who does not mind it loses money; of an unknown warning nobody can tell.
+fn is_severe(kind: WarningKind) -> bool {
+    match kind {
+        WarningKind::OnlyThisAsset | WarningKind::WrongNetwork | WarningKind::Other => true,
+        WarningKind::Confirmations
+        | WarningKind::Expiry
+        | WarningKind::NetworkFee
+        | WarningKind::LatePrice => false,
+    }
+}
+
+/// The texts, each once: two kinds may be of one meaning.
+fn texts(i18n: I18n, attempt: &AttemptView, warnings: &[&Warning]) -> Vec<String> {
+    let mut texts = Vec::new();
+    for warning in warnings {
+        let text = match warning.kind {
+            WarningKind::OnlyThisAsset | WarningKind::WrongNetwork => {
+                i18n.text_with("warning_only_asset", &names(attempt))
+            }
+            WarningKind::Confirmations => i18n.text_with("warning_confirmations", &names(attempt)),
+            WarningKind::NetworkFee => i18n.text("warning_network_fee"),
+            WarningKind::Expiry | WarningKind::LatePrice => i18n.text("warning_price_expires"),
+            WarningKind::Other => warning.text.clone(),
+        };
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    texts
+}
