@@ -11,24 +11,27 @@ async fn wrong_attributes_are_named_all_at_once_and_ask_for_nothing() {
     for (attributes, named) in [
         (
             "store=\"demo\" product=\"ebook\" donation=\"coffee\"",
-            &["exactly one of", "(named: product, donation)"][..],
+            &["Set exactly one of", "Set now: product, donation."][..],
         ),
-        ("store=\"demo\"", &["(named: none)"]),
-        ("product=\"ebook\"", &["product=\"ebook\" needs store"]),
+        ("store=\"demo\"", &["Set now: none."]),
+        (
+            "product=\"ebook\"",
+            &["product=\"ebook\" also needs store."],
+        ),
         (
             "store=\"demo\" product=\"ebook\" quantity=\"0\" amount=\"five\" display=\"popup\" theme=\"neon\" locale=\"de_AT\"",
             &[
-                "quantity=\"0\" is not a whole number",
-                "amount=\"five\" needs donation",
-                "amount=\"five\" is not an amount",
-                "display=\"popup\" is not frame, inline, modal or redirect",
-                "theme=\"neon\" is not auto, light, dark, contrast",
-                "locale=\"de_AT\" is not a language tag",
+                "quantity=\"0\" must be a whole number",
+                "amount=\"five\" also needs donation",
+                "amount=\"five\" must be an amount",
+                "display=\"popup\" must be one of: frame, inline, modal, redirect.",
+                "theme=\"neon\" must be one of: auto, light, dark, contrast",
+                "locale=\"de_AT\" must be a language tag",
             ],
         ),
         (
             "store=\"demo\" donation=\"coffee\" quantity=\"2\"",
-            &["quantity=\"2\" needs product"],
+            &["quantity=\"2\" also needs product."],
         ),
     ] {
         let (site, world) =
@@ -83,7 +86,7 @@ async fn a_proxy_that_is_away_is_asked_again_until_it_answers() {
     .await;
     world.front_wire.cut().await;
     opens_the_dialog(&browser).await;
-    let said = "inside.querySelector('.fl-notice')?.textContent.includes('could not be loaded') && inside.querySelector('.fl-notice').textContent.includes('Trying again in')";
+    let said = "inside.querySelector('.fl-notice')?.textContent.includes('couldn’t be loaded') && inside.querySelector('.fl-notice').textContent.includes('Trying again in')";
     says(&browser, "what comes next is said", said, &json!(true)).await;
     world.front_wire.mend().await;
     browser.enters_the_checkout().await;

@@ -7,6 +7,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 use tests::{CONTRACT, NpmProject, React, packed_files};
 
+use crate::spelling::listed;
+
 pub(crate) fn of_the_repository(path: &str) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     fs::read_to_string(root.join(path)).unwrap()
@@ -121,8 +123,9 @@ fn the_types_name_what_the_element_knows_and_nothing_else() {
         let members = words.into_iter().map(|word| (word, json!(true)));
         Value::Object(members.collect())
     };
-    let attributes = record(words_in("widget/js/attributes.js", "const ATTRIBUTES = ["));
-    let events = words_in("widget/js/attributes.js", "const EVENTS = [");
+    let attributes = listed("widget/js/attributes.js", "const ATTRIBUTES = '", "'", " ");
+    let attributes = record(attributes);
+    let events = words_in("widget/js/host/page.js", "const EVENTS = [");
     let events = record(events.iter().map(|word| format!("florin-{word}")).collect());
     let theme = "crates/checkout-api/src/theme.rs";
     let themes = record(words_in(theme, "pub const THEMES: [&str; 7] = ["));

@@ -1,17 +1,15 @@
 /** The proxy that the loader came from, and its modules. */
 
-/** The proxy's address; ends in a slash. Set by `locate`. */
-export let BASE = '';
-export let ORIGIN = '';
+// On a server, and in a worker, there is neither.
+const page = globalThis.document;
+const script = /** @type {HTMLScriptElement | null} */ (page?.currentScript);
+const stack = /** @type {string} */ (new Error().stack);
+// To a module that imports this file, no script is the current one; its own address stands in its errors.
+const url = page && new URL('.', script?.src || /** @type {RegExpExecArray} */ (/https?:[^\s@]+?florin\.js/.exec(stack))[0]);
 
-/** Finds the proxy. Called while florin.js runs: later, no script is the current one. */
-export const locate = () => {
-  // To a module that imports this file, no script is the current one; its own address stands in its errors.
-  const script = /** @type {HTMLScriptElement | null} */ (document.currentScript);
-  const source = script?.src || (/https?:[^\s@]+?florin\.js/.exec(new Error().stack || '') || [''])[0];
-  BASE = new URL('.', source).href;
-  ORIGIN = new URL(BASE).origin;
-};
+/** The proxy's address; ends in a slash. */
+export const BASE = url?.href;
+export const ORIGIN = url?.origin;
 
 /** @type {Record<string, Promise<any> | undefined>} */
 const loaded = {};

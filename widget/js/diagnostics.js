@@ -2,12 +2,16 @@
  * Diagnostics: why a display of the checkout does not work, and what is missing, as a line to paste. Loaded only when
  * something is wrong. Its texts are for the merchant: on the console, and in the test environment on the page as well.
  */
-/** @import { Case } from './types.d.ts' */
+import { diagnostics } from '../locales/en.json';
+import { brokenBuiltins } from './builtins.js';
+import { make } from './dom.js';
+/** @import { Case, DiagnosticTexts } from './types.d.ts' */
 
 /**
- * What is wrong: a text, and the line to paste.
+ * What is wrong: a text with the values of its gaps, the line to paste, and another text.
  *
- * @typedef {{ isFatal?: boolean, why: string, line: string, hint?: string | false }} Finding
+ * @typedef {{ isFatal?: boolean, why: Text, line?: string, hint?: Text | false }} Finding
+ * @typedef {[key: keyof DiagnosticTexts, values?: Record<string, string | number>]} Text
  */
 
 const BASE = new URL('..', import.meta.url).href;
@@ -30,6 +34,7 @@ const FALLBACKS = {
  * The directive of a policy that must change, or be added, with the sources that it lacks.
  *
  * @param {string} policy @param {string} name @param {string[]} lacks
+ * @returns {Finding}
  */
 const repaired = (policy, name, lacks) => {
   const directives = new Map(policy.split(';').map((one) => one.trim().split(/\s+/)).map(([known, ...sources]) => /** @type {[string, string[]]} */ ([known.toLowerCase(), sources])));
@@ -37,7 +42,8 @@ const repaired = (policy, name, lacks) => {
   const sources = ((found && directives.get(found)) || []).filter((one) => one !== "'none'" && !lacks.includes(one));
   const isThere = found && found !== 'default-src';
   return {
-    why: "This page's Content-Security-Policy does not allow it. " + (isThere ? 'Its ' + found + ' should be:' : 'It should also say:'),
+    isFatal: true,
+    why: isThere ? ['policy_change', { directive: found }] : ['policy_add'],
     line: [isThere ? found : name, ...sources, ...lacks].join(' '),
   };
 };
@@ -46,7 +52,6 @@ const repaired = (policy, name, lacks) => {
  * What the page's policy forbade: one line for each directive.
  *
  * @param {SecurityPolicyViolationEvent[]} blocked
- * @returns {Finding[]}
  */
 const forbidden = (blocked) => {
   /** @type {Map<string, { lacks: Set<string>, originalPolicy: string }>} */
@@ -59,10 +64,7 @@ const forbidden = (blocked) => {
     lacks.add(isCode ? "'wasm-unsafe-eval'" : ORIGIN);
     lines.set(name, { lacks, originalPolicy });
   }
-  return [...lines].map(([name, { lacks, originalPolicy }]) => ({
-    isFatal: true,
-    ...repaired(originalPolicy, name, [...lacks]),
-  }));
+  return [...lines].map(([name, { lacks, originalPolicy }]) => repaired(originalPolicy, name, [...lacks]));
 };
 
 /** Whether the proxy responds. A loader that is loaded twice does nothing, and needs no connect-src. */
@@ -81,60 +83,70 @@ const FILES = [
   ['%FLORIN:theme.js%', 'text/javascript'],
 ];
 
-/**
- * Files that something between proxy and browser changes.
- *
- * @returns {Promise<Finding[]>}
- */
+/** Files that something between proxy and browser changes. */
 const changedFiles = async () => {
   const seen = FILES.map(async ([path, type]) => {
-    const answer = await fetch(BASE + path, { signal: AbortSignal.timeout?.(PROBE_TIMEOUT_MS), cache: 'no-store' });
+    const address = BASE + path;
+    const answer = await fetch(address, { signal: AbortSignal.timeout?.(PROBE_TIMEOUT_MS), cache: 'no-store' });
     answer.body?.cancel();
-    const is = answer.headers.get('content-type') || 'nothing';
-    if (!answer.ok) return { why: 'A file of the checkout is missing; what stands in front of the proxy must hand this address on:', line: BASE + path + ' (answered ' + answer.status + ')' };
-    if (!is.startsWith(type)) return { why: 'A file of the checkout comes as ' + is + '. What stands in front of the proxy must send ' + BASE + path + ' with:', line: 'Content-Type: ' + type };
+    const is = answer.headers.get('content-type') || '?';
+    /** @type {Finding | undefined} */
+    let found;
+    if (!answer.ok) found = { why: ['file_missing', { status: answer.status }], line: address };
+    else if (!is.startsWith(type)) found = { why: ['file_type', { type: is, address }], line: 'Content-Type: ' + type };
+    return found;
   });
   return (await Promise.all(seen.map((one) => one.catch(() => undefined)))).filter((one) => one !== undefined);
 };
 
+/** The order's source: exactly one is set. */
 const SOURCES = ['product', 'donation', 'order-token', 'client-token'];
+const DISPLAYS = ['frame', 'inline', 'modal', 'redirect'];
+const THEMES = ['auto', 'light', 'dark', 'contrast', 'paper', 'midnight', 'sorbet'];
+
 /**
- * An attribute's name, form and its description, and the attribute that it needs. florin.js checks all at once.
+ * An attribute's form, the text for another one, and the attribute that it needs. florin.js checks all at once.
  *
- * @type {[string, RegExp, string, string?][]}
+ * @type {Record<string, { form: RegExp | string[], text?: keyof DiagnosticTexts, needs?: string }>}
  */
-const RULES = [
-  ['product', /./, '', 'store'],
-  ['quantity', /^[1-9]\d*$/, 'a whole number, 1 or more', 'product'],
-  ['donation', /./, '', 'store'],
-  ['amount', /^\d+(\.\d+)?$/, 'an amount like 5.00', 'donation'],
-  ['display', /^(frame|inline|modal|redirect)$/, 'frame, inline, modal or redirect'],
-  ['locale', /^[a-z]{2,8}(-\w{1,8})*$/i, 'a language tag like de-AT'],
-  ['theme', /^(auto|light|dark|contrast|paper|midnight|sorbet)$/, 'auto, light, dark, contrast, paper, midnight or sorbet'],
-];
+const RULES = {
+  product: { form: /./, needs: 'store' },
+  quantity: { form: /^[1-9]\d*$/, text: 'whole_number', needs: 'product' },
+  donation: { form: /./, needs: 'store' },
+  amount: { form: /^\d+(\.\d+)?$/, text: 'amount', needs: 'donation' },
+  display: { form: DISPLAYS },
+  locale: { form: /^[a-z]{2,8}(-\w{1,8})*$/i, text: 'language_tag' },
+  theme: { form: THEMES },
+};
 
 /**
  * All mistakes in the attributes of an element.
  *
  * @param {HTMLElement} element
+ * @param {(...text: Text) => string} say
  */
-const mistakes = (element) => {
+const mistakes = (element, say) => {
   const read = (/** @type {string} */ name) => element.getAttribute(name);
-  const named = SOURCES.filter(read);
-  const wrong = named.length === 1 ? [] : ['name exactly one of ' + SOURCES.join(', ') + ' (named: ' + (named.join(', ') || 'none') + ')'];
-  for (const [name, shape, rule, other] of RULES) {
+  const set = SOURCES.filter(read);
+  const wrong = set.length === 1 ? [] : [say('one_source', { attributes: SOURCES.join(', '), found: set.join(', ') || say('none') })];
+  for (const [name, { form, text, needs }] of Object.entries(RULES)) {
     const value = read(name);
     if (!value) continue;
-    if (!shape.test(value)) wrong.push(name + '="' + value + '" is not ' + rule);
-    if (other && !read(other)) wrong.push(name + '="' + value + '" needs ' + other);
+    const found = name + '="' + value + '"';
+    if (Array.isArray(form)) {
+      if (!form.includes(value)) wrong.push(say('one_of', { found, values: form.join(', ') }));
+    } else if (text && !form.test(value)) wrong.push(say(text, { found }));
+    if (needs && !read(needs)) wrong.push(say('needs_attribute', { found, attribute: needs }));
   }
-  return wrong.length ? wrong : ['an attribute holds a line break'];
+  return wrong.length ? wrong : [say('line_break')];
 };
 
 /** @param {Case} examined @returns {Promise<Finding[]>} */
 const findings = async ({ element, display, blocked, isRejected, isClipboardBlocked }) => {
+  const names = brokenBuiltins();
+  if (names && display === 'inline') return [{ isFatal: true, why: ['page_broken', { names }] }];
   const store = element.getAttribute('store');
-  if (isClipboardBlocked) return [{ why: 'The customer cannot copy: this page keeps the clipboard from the checkout. Its header should say:', line: 'Permissions-Policy: clipboard-write=(self "' + ORIGIN + '")' }];
+  if (isClipboardBlocked) return [{ why: ['clipboard_blocked'], line: 'Permissions-Policy: clipboard-write=(self "' + ORIGIN + '")' }];
   const alive = await isAlive();
   if (!alive) return forbidden(blocked);
   const isHere = display === 'page' || display === 'inline';
@@ -144,20 +156,34 @@ const findings = async ({ element, display, blocked, isRejected, isClipboardBloc
     // The browser reports afterwards what it did not send.
     await new Promise((done) => setTimeout(done, 50));
   }
+  /** @type {Finding[]} */
   const found = forbidden(blocked);
   const isFramed = !isHere && isRejected;
   if (!found.length && (isFramed || !isAdmitted)) {
     found.push({
       isFatal: true,
-      why:
-        'The proxy does not let this page show the checkout. In florin.toml, below [[store]]' +
-        (store ? ' with id = "' + store + '"' : '') +
-        ', beside the origins that stand there:',
+      why: ['origin_not_allowed', { store: '[[store]]' + (store ? ' id = "' + store + '"' : '') }],
       line: 'origins = ["' + location.origin + '"]',
-      hint: isFramed && 'If it stands there already, a server in front of the proxy sends an X-Frame-Options or a Content-Security-Policy of its own: take it away from ' + BASE + 'pay.',
+      hint: isFramed && ['header_added', { address: BASE + 'pay' }],
     });
   }
   return isHere ? found.concat(await changedFiles()) : found;
+};
+
+/**
+ * The texts in the customer's language; English where they do not load.
+ *
+ * @param {Case} examined
+ * @returns {Promise<DiagnosticTexts>}
+ */
+const loadTexts = async ({ labels, load }) => {
+  try {
+    const { diagnostics: path } = await labels;
+    if (path) return { ...diagnostics, ...(await load(path, PROBE_TIMEOUT_MS)).texts };
+  } catch {
+    // English is inside.
+  }
+  return diagnostics;
 };
 
 const STYLE = new CSSStyleSheet();
@@ -170,18 +196,18 @@ STYLE.replaceSync(`
 /**
  * Shows findings on the page, in the test environment alone.
  *
- * @param {Case} examined @param {string} title @param {(Node | string)[]} texts
+ * @param {Case} examined @param {(...text: Text) => string} say @param {string} title @param {(Node | string)[]} texts
  */
-const showPanel = ({ element, box, signal, make, isTest }, title, texts) => {
+const showPanel = ({ element, box, signal, isTest }, say, title, texts) => {
   const shadowRoot = /** @type {ShadowRoot} */ (element.shadowRoot);
   // The next attempt has findings of its own.
   if (signal.aborted) return;
   shadowRoot.querySelector('.fl-diagnostics')?.remove();
   if (!isTest || !texts.length) return;
   shadowRoot.adoptedStyleSheets = [...shadowRoot.adoptedStyleSheets.filter((one) => one !== STYLE), STYLE];
-  const panel = make('section', { className: 'fl-diagnostics', part: 'doctor', role: 'status', ariaLabel: 'Embed doctor' });
-  panel.append(make('b', {}, 'Embed doctor: ' + title), ...texts);
-  panel.append(make('p', {}, 'Only the test environment shows this. Customers see the next display that works, or a sentence and a link.'));
+  const panel = make('section', { className: 'fl-diagnostics', part: 'doctor', role: 'status', ariaLabel: say('title') });
+  panel.append(make('b', {}, say('title') + ': ' + title), ...texts);
+  panel.append(make('p', {}, say('test_only')));
   // In a dialog, or above the display, which may be made anew.
   if (box.closest('dialog')) box.prepend(panel);
   else shadowRoot.prepend(panel);
@@ -194,16 +220,31 @@ const showPanel = ({ element, box, signal, make, isTest }, title, texts) => {
  * @param {Case} examined
  */
 export const examine = async (examined) => {
-  const { make, element, display } = examined;
+  const { element, display } = examined;
+  const loadingTexts = loadTexts(examined);
+  const found = examined.isInvalid ? [] : await findings(examined);
+  const texts = await loadingTexts;
+  /** @type {(...text: Text) => string} */
+  const say = (key, values = {}) => texts[key].replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
   if (examined.isInvalid) {
-    const wrong = mistakes(element);
-    const message = '<florin-checkout>: ' + wrong.join('; ') + '.';
+    const wrong = mistakes(element, say);
+    const message = '<florin-checkout>: ' + wrong.join(' ');
     console.error('florin: ' + message);
-    showPanel(examined, 'the attributes of <florin-checkout> are not right', wrong.map((line) => make('code', {}, line)));
+    showPanel(examined, say, say('attributes_wrong', { element: '<florin-checkout>' }), wrong.map((line) => make('code', {}, line)));
     return message;
   }
-  const found = await findings(examined);
-  for (const { why, line, hint } of found) console.error('florin: display="' + display + '" from ' + ORIGIN + '. ' + why + '\n\n    ' + line + '\n' + (hint ? '\n' + hint : ''));
-  showPanel(examined, 'display="' + display + '" needs something', found.flatMap(({ why, line, hint }) => [make('p', {}, why), make('code', {}, line), hint ? make('p', {}, hint) : '']));
-  return found.some((one) => one.isFatal);
+  /** @type {Node[]} */
+  const lines = [];
+  let isFatal = false;
+  // Without `map`: what is named may be that the page has broken it.
+  for (const { why, line, hint, isFatal: isThis } of found) {
+    const [text, more] = [say(...why), hint ? say(...hint) : ''];
+    console.error('florin: display="' + display + '" from ' + ORIGIN + '. ' + text + (line ? '\n\n    ' + line + '\n' : '') + (more && '\n' + more));
+    lines.push(make('p', {}, text));
+    if (line) lines.push(make('code', {}, line));
+    if (more) lines.push(make('p', {}, more));
+    isFatal ||= Boolean(isThis);
+  }
+  showPanel(examined, say, say('display_blocked', { display: 'display="' + display + '"' }), lines);
+  return isFatal;
 };

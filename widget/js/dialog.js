@@ -2,6 +2,9 @@
  * The dialog of `display="modal"`: the browser's own, above everything else on the page. The focus stays in it and goes
  * back to where it was; a closed dialog keeps its checkout. Loaded by florin.js.
  */
+import { make } from './dom.js';
+import { loader } from '../locales/en.json';
+
 const STYLE = new CSSStyleSheet();
 STYLE.replaceSync(`
 .fl-dialog{width:min(1270px,100vw - 48px);max-width:none;max-height:none;padding:0;border:0;overflow:visible;background:none}
@@ -35,12 +38,12 @@ const hold = (/** @type {HTMLDialogElement} */ dialog, isOpen = false) => {
  *
  * @param {HTMLElement} element
  * @param {ShadowRoot} root
- * @param {import('./types.d.ts').Make} make
+ * @param {Promise<import('./types.d.ts').FoundLabels>} labels
  * @param {AbortSignal} signal
  * @param {(box: HTMLElement) => void} begin Fills the dialog when it is first opened.
  */
-export const create = (element, root, make, signal, begin) => {
-  const close = make('button', { className: 'fl-close', part: 'close', type: 'button', ariaLabel: 'Close', onclick: () => dialog.close() }, '\u2715');
+export const create = (element, root, labels, signal, begin) => {
+  const close = make('button', { className: 'fl-close', part: 'close', type: 'button', ariaLabel: loader.close, onclick: () => dialog.close() }, '\u2715');
   const bar = make('div', { className: 'fl-bar' }, close);
   const sheet = make('div', { className: 'fl-sheet' });
   const isBeside = (/** @type {Event} */ { target }) => target === dialog || target === bar;
@@ -48,7 +51,7 @@ export const create = (element, root, make, signal, begin) => {
   const dialog = make('dialog', {
     className: 'fl-dialog',
     part: 'dialog',
-    ariaLabel: 'Checkout',
+    ariaLabel: loader.checkout,
     // A drag that starts in the sheet selects text and closes nothing.
     onpointerdown: (/** @type {Event} */ event) => (isPressed = isBeside(event)),
     onclick: (/** @type {Event} */ event) => isPressed && isBeside(event) && dialog.close(),
@@ -59,6 +62,10 @@ export const create = (element, root, make, signal, begin) => {
   }, bar, sheet);
   root.adoptedStyleSheets = [...root.adoptedStyleSheets, STYLE];
   root.append(dialog);
+  labels.then(({ texts }) => {
+    close.ariaLabel = texts.close || loader.close;
+    dialog.ariaLabel = texts.checkout || loader.checkout;
+  });
   signal.addEventListener('abort', () => hold(dialog));
   return {
     open: () => {

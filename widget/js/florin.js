@@ -7,11 +7,12 @@
  * parameters in the address's fragment. The displays that show the checkout itself, `page` and `inline`, load host.js;
  * the dialog is dialog.js. What does not load is tried again; diagnostics.js finds out why.
  */
-import { ORIGIN, load, locate } from './assets.js';
-import { ATTRIBUTES, EVENTS, TOKENS, VALID_ATTRIBUTES } from './attributes.js';
+import { ORIGIN, load } from './assets.js';
+import { ATTRIBUTES, VALID_ATTRIBUTES } from './attributes.js';
 import { make } from './dom.js';
-import { createFrame, pageAddress } from './frame.js';
-/** @import { Context, Display, Signs } from './types.d.ts' */
+import { createFrame, localeOf, pageAddress } from './frame.js';
+import { loader } from '../locales/en.json';
+/** @import { Context, FoundLabels, Display, Signs } from './types.d.ts' */
 
 const TAG = 'florin-checkout';
 const DIALOG = '%FLORIN:dialog.js%';
@@ -21,11 +22,14 @@ const DIALOG = '%FLORIN:dialog.js%';
  * @type {string}
  */
 const ENVIRONMENT = '%ENVIRONMENT%';
+/** A page that loads sends a message at once; one that does not load gets this long. */
+const LOAD_TIMEOUT_MS = 15000;
+const ANSWER_TIMEOUT_MS = 3000;
 const SILENT = 'no answer';
 const INVALID = 'wrong attributes';
 const LONGEST_PAUSE_SECONDS = 30;
-/** What a button says to which the shop gave no text. */
-const PAY = 'Pay with crypto';
+/** A button without a text waits this long for the one in the customer's language. */
+const LABELS_TIMEOUT_MS = 3000;
 
 const CSS = `
 :host{display:block}
@@ -40,15 +44,26 @@ const CSS = `
 .fl-open{display:inline-block;padding:10px 20px;border:0;border-radius:var(--florin-radius,12px);background:var(--florin-accent,#0b6e52);color:var(--florin-on-accent,#fff);font-weight:600;text-decoration:none;cursor:pointer}
 .fl-notice .fl-open{margin:8px 12px 0 0}`;
 
-/** Whether a display shows the checkout itself, not a frame of it. */
-const isHere = (/** @type {Display} */ display) => display === 'page' || display === 'inline';
+/**
+ * The texts in the element's language. None for English, or where they do not load: the loader has the English ones.
+ *
+ * @param {HTMLElement} element
+ * @returns {Promise<FoundLabels>}
+ */
+const findLabels = async (element) => {
+  const wished = localeOf(element);
+  try {
+    if (!/^en\b/i.test(wished || navigator.language)) return (await load('%FLORIN:labels.js%', LABELS_TIMEOUT_MS)).find(wished);
+  } catch {}
+  return { texts: {}, locale: 'en' };
+};
 
-/** Defines the element. Not at once: on a server and in a worker there is no class to extend. */
-const define = () => {
+// On a server, and in a worker, there is nothing to define.
+if (globalThis.document && !customElements.get(TAG)) {
   const style = new CSSStyleSheet();
   style.replaceSync(CSS);
 
-  class FlorinCheckout extends HTMLElement {
+  customElements.define(TAG, class extends HTMLElement {
     static observedAttributes = ATTRIBUTES;
     #key = '';
     /** Ends with a change of the attributes. */
@@ -102,7 +117,9 @@ const define = () => {
     }
 
     #follow() {
-      const key = this.isConnected ? ATTRIBUTES.map((name) => this.getAttribute(name)).join('\n') : '';
+      let key = '';
+      // Pages are known to break `Array.prototype.map`.
+      if (this.isConnected) for (const name of ATTRIBUTES) key += (this.getAttribute(name) ?? '') + '\n';
       if (key === this.#key) return;
       this.#key = key;
       this.#failures = 0;
@@ -134,7 +151,7 @@ const define = () => {
 
     /** @param {Display} display */
     #begin(display) {
-      if (isHere(display)) this.#here(display);
+      if (display === 'page' || display === 'inline') this.#here(display);
       else if (display === 'modal' && !this.#box.className) this.#open?.();
       else this.#frame(display);
     }
@@ -156,7 +173,7 @@ const define = () => {
 
     /** @param {string} [text] @param {(Node | string)[]} children */
     #notice(text, ...children) {
-      return make('div', { className: 'fl-notice', role: 'alert' }, text || 'The checkout could not be loaded.', ...children);
+      return make('div', { className: 'fl-notice', role: 'alert' }, text || loader.load_failed, ...children);
     }
 
     /** A link that gives the whole window to the checkout's page. @param {Node | string} text */
@@ -165,14 +182,24 @@ const define = () => {
     }
 
     #redirect() {
-      const link = this.#link(make('slot', {}, PAY));
+      const slot = make('slot', {});
+      const link = this.#link(slot);
       this.#open = () => link.click();
-      this.#show(link);
+      this.#label(slot, link);
+    }
+
+    /** Shows a button or link whose text, where the shop gave none, is in the customer's language. @param {HTMLElement} slot @param {HTMLElement} button */
+    async #label(slot, button) {
+      const { signal } = this.#run;
+      const { texts } = await findLabels(this);
+      slot.append(texts.pay || loader.pay);
+      if (!signal.aborted) this.#show(button);
     }
 
     /** A button that opens a dialog, whose script is fetched ahead. */
     #modal() {
-      const button = make('button', { className: 'fl-open', part: 'button', type: 'button', onclick: () => this.open() }, make('slot', {}, PAY));
+      const slot = make('slot', {});
+      const button = make('button', { className: 'fl-open', part: 'button', onclick: () => this.open() }, slot);
       /** @type {ReturnType<typeof import('./dialog.js').create> | undefined} */
       let dialog;
       this.#open = async () => {
@@ -182,7 +209,7 @@ const define = () => {
           try {
             const { create } = await load(DIALOG);
             if (signal.aborted) return;
-            dialog = create(this, this.#root, make, this.#run.signal, (/** @type {HTMLElement} */ box) => {
+            dialog = create(this, this.#root, findLabels(this), this.#run.signal, (/** @type {HTMLElement} */ box) => {
               this.#box = box;
               this.#begin('modal');
             });
@@ -193,23 +220,43 @@ const define = () => {
         dialog?.open();
       };
       this.#close = () => dialog?.close();
-      this.#show(button);
+      this.#label(slot, button);
       load(DIALOG).catch(() => {});
     }
 
     /** @param {Display} display */
     #frame(display) {
       const signal = this.#next();
-      const silent = (/** @type {boolean} */ isRejected, /** @type {(notice: HTMLElement) => void} */ show) => this.#fail(display, SILENT, { isRejected }, show);
-      const { place, frame } = createFrame(this, display, 'Checkout', signal, silent, ({ type, detail }) => {
+      let isAnswered = false;
+      /** @type {HTMLElement | undefined} */
+      let notice;
+      const frame = createFrame(this, display, loader.checkout, signal, ({ type, detail }) => {
+        isAnswered = true;
         this.#failures = 0;
+        notice?.remove();
+        place.hidden = false;
+        place.className = 'fl-place';
+        if (type === 'resize' && display === 'frame') frame.style.height = Math.max(480, detail.height | 0) + 2 + 'px';
         if (type === 'escape') this.close();
-        if (EVENTS.includes(type)) this.#emit(type, detail);
+        else if (type === 'examine') this.#examine(display, detail);
+        else if (type === 'title') frame.title = detail;
+        else if (type) this.#emit(type, detail);
       });
+      const place = make('div', { className: 'fl-place fl-wait' }, frame);
+      const wait = (/** @type {number} */ time, isRejected = false) => setTimeout(() => isAnswered || this.#fail(display, SILENT, { isRejected }, (shown) => {
+        if (isAnswered) return;
+        // The frame stays where it is: moved, it would load anew, and one that answers late is shown.
+        place.hidden = true;
+        place.before((notice = shown));
+      }), time);
+      let timer = wait(LOAD_TIMEOUT_MS);
+      frame.onload = () => {
+        clearTimeout(timer);
+        timer = wait(ANSWER_TIMEOUT_MS, true);
+      };
+      signal.addEventListener('abort', () => clearTimeout(timer));
       this.#refresh = () => frame.contentWindow?.postMessage({ florin: 1, type: 'refresh' }, ORIGIN);
       this.#show(place);
-      const { featurePolicy } = /** @type {any} */ (frame);
-      if (featurePolicy?.allowsFeature('clipboard-write', ORIGIN) === false) this.#examine(display, { isClipboardBlocked: true });
     }
 
     /** The checkout itself: as the page of the proxy, or inline. @param {Display} display */
@@ -217,18 +264,14 @@ const define = () => {
       const signal = this.#next();
       const isPage = display === 'page';
       const origin = isPage && parent !== window && new URLSearchParams(location.hash.slice(1)).get('origin');
-      if (origin) parent.postMessage({ florin: 1, type: 'hello' }, origin);
+      if (origin) parent.postMessage({ florin: 1 }, origin);
       this.#show(make('div', { className: 'fl-wait' }));
       /** @type {Context} */
       const context = {
         element: this,
+        box: this.#box,
         signal,
-        make,
         load,
-        TOKENS,
-        EVENTS,
-        show: (...children) => this.#show(...children),
-        emit: (name, detail) => this.#emit(name, detail),
         restart: () => this.#restart(),
         onRefresh: (refresh) => {
           this.#failures = 0;
@@ -258,11 +301,11 @@ const define = () => {
       const { signal } = this.#attempt;
       try {
         const { examine } = await load('%FLORIN:diagnostics.js%', 3000);
-        const found = await examine({ element: this, box: this.#box, signal, isTest: ENVIRONMENT === 'test', make, load, display, blocked: this.#blocked, ...signs });
+        const found = await examine({ element: this, box: this.#box, signal, isTest: ENVIRONMENT === 'test', load, labels: findLabels(this), display, blocked: this.#blocked, ...signs });
         return !signal.aborted && found;
       } catch {
         if (signs.isInvalid) console.error('florin:', INVALID);
-        if (this.#blocked[0]) console.error('florin: Content-Security-Policy needs script-src ' + ORIGIN);
+        if (this.#blocked[0]) console.error('florin:', 'Content-Security-Policy needs script-src ' + ORIGIN);
       }
     }
 
@@ -273,40 +316,34 @@ const define = () => {
      * @param {(notice: HTMLElement) => void} place
      * @param {Parameters<Context['fail']>[1]} [texts] @param {string} [locale]
      */
-    async #fail(display, error, signs, place, texts = {}, locale = 'en') {
+    async #fail(display, error, signs, place, texts, locale) {
       const { signal } = this.#attempt;
       console.error('florin:', error);
-      this.#emit('error', { code: error === SILENT ? 'frame_timeout' : 'load_failed', message: String(error) });
+      this.#emit('error', { code: error === SILENT ? 'frame_timeout' : 'load_failed', message: '' + error });
       const isFatal = await this.#examine(display, signs);
+      const labels = await findLabels(this);
+      texts = { ...labels.texts, ...texts };
       if (signal.aborted) return;
       if (isFatal && display === 'inline') return this.#begin('frame');
-      const link = display === 'page' ? '' : this.#link('Open the checkout on its own page');
+      const link = display === 'page' ? '' : this.#link(texts.own_page || loader.own_page);
       let left = Math.min(LONGEST_PAUSE_SECONDS, 2 ** ++this.#failures);
       const countdown = make('p', { ariaLive: 'off' });
-      const button = make('button', { className: 'fl-open' }, texts.retry || 'Try again');
-      const notice = isFatal ? this.#notice(texts.load_failed, link) : this.#notice(texts.load_failed, countdown, button, link);
+      const button = make('button', { className: 'fl-open' }, texts.retry || loader.retry);
+      const notice = this.#notice(texts.load_failed, ...(isFatal ? [] : [countdown, button]), link);
       place(notice);
       if (isFatal) return;
-      const again = () => notice.isConnected && !signal.aborted && this.#begin(display);
+      const again = () => notice.isConnected && this.#begin(display);
       const count = () => {
-        countdown.textContent = (texts.retrying || 'Trying again {in}.').replace('{in}', new Intl.RelativeTimeFormat(locale).format(left, 'second'));
+        countdown.textContent = (texts.retrying || loader.retrying).replace('{in}', new Intl.RelativeTimeFormat(locale || labels.locale).format(left, 'second'));
       };
       const timer = setInterval(() => {
-        if (signal.aborted || !notice.isConnected) clearInterval(timer);
+        if (!notice.isConnected) clearInterval(timer);
         else if (--left) count();
-        else again();
+        else this.#begin(display);
       }, 1000);
       button.onclick = again;
       addEventListener('online', again, { signal });
       count();
     }
-  }
-
-  customElements.define(TAG, FlorinCheckout);
-};
-
-// On a server, and in a worker, there is nothing to define.
-if (globalThis.document && !customElements.get(TAG)) {
-  locate();
-  define();
+  });
 }

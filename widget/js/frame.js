@@ -3,9 +3,8 @@ import { BASE, ORIGIN } from './assets.js';
 import { ATTRIBUTES, TOKENS } from './attributes.js';
 import { make } from './dom.js';
 
-/** A page that loads sends a message at once; one that does not load gets this long. */
-const LOAD_TIMEOUT_MS = 15000;
-const ANSWER_TIMEOUT_MS = 3000;
+/** The language that the page asks for, BCP 47; empty for none. @param {HTMLElement} element */
+export const localeOf = (element) => element.getAttribute('locale') || document.documentElement.lang;
 
 /**
  * The address of the checkout's page; its fragment has what is bought and how it looks.
@@ -26,23 +25,21 @@ export const pageAddress = (element, display) => {
     if (value) params.set(name, value);
   }
   params.set('display', display);
-  params.set('locale', element.getAttribute('locale') || document.documentElement.lang);
+  params.set('locale', localeOf(element));
   return BASE + 'pay?store=' + encodeURIComponent(element.getAttribute('store') || '') + '#' + params;
 };
 
 /**
- * Makes the frame of a display, in a place that is a skeleton until the page answers. Messages between the two are
- * `{florin: 1, type, detail}`, to and from one exact origin each, and never carry a token or an address.
+ * Makes the frame of the page. Messages between the two are `{florin: 1, type, detail}`, to and from one exact origin
+ * each, and never carry a token or an address.
  *
  * @param {HTMLElement} element
  * @param {string} display
  * @param {string} title
- * @param {AbortSignal} signal Ends the frame's timers and listeners.
- * @param {(isRejected: boolean, show: (notice: HTMLElement) => void) => void} onSilence The page did not answer: `show`
- *   puts a notice in the frame's place until it does.
- * @param {(message: { type: string, detail: any }) => void} onMessage
+ * @param {AbortSignal} signal Ends the messages.
+ * @param {(message: { type?: string, detail: any }) => void} onMessage
  */
-export const createFrame = (element, display, title, signal, onSilence, onMessage) => {
+export const createFrame = (element, display, title, signal, onMessage) => {
   const frame = make('iframe', {
     className: 'fl-frame',
     src: pageAddress(element, display),
@@ -52,30 +49,8 @@ export const createFrame = (element, display, title, signal, onSilence, onMessag
   });
   // Forms belong to the gateway's own page, in a frame of this one; modals are the dialog for printing.
   frame.sandbox = /** @type {any} */ ('allow-scripts allow-same-origin allow-forms allow-modals allow-popups allow-top-navigation-by-user-activation');
-  const place = make('div', { className: 'fl-place fl-wait' }, frame);
-  /** @type {HTMLElement | undefined} */
-  let notice;
-  let isAnswered = false;
-  const wait = (/** @type {number} */ time, isRejected = false) => setTimeout(() => isAnswered || onSilence(isRejected, (shown) => {
-    if (isAnswered) return;
-    // The frame stays where it is: moved, it would load anew, and one that answers late is shown.
-    place.hidden = true;
-    place.before((notice = shown));
-  }), time);
-  let timer = wait(LOAD_TIMEOUT_MS);
-  frame.onload = () => {
-    clearTimeout(timer);
-    timer = wait(ANSWER_TIMEOUT_MS, true);
-  };
   addEventListener('message', ({ data, origin, source }) => {
-    if (source !== frame.contentWindow || origin !== ORIGIN || data?.florin !== 1) return;
-    isAnswered = true;
-    notice?.remove();
-    place.hidden = false;
-    place.className = 'fl-place';
-    if (data.type === 'resize' && display === 'frame') frame.style.height = Math.max(480, data.detail.height | 0) + 2 + 'px';
-    onMessage(data);
+    if (source === frame.contentWindow && origin === ORIGIN && data?.florin === 1) onMessage(data);
   }, { signal });
-  signal.addEventListener('abort', () => clearTimeout(timer));
-  return { place, frame };
+  return frame;
 };

@@ -2,6 +2,7 @@
  * The displays that show the checkout itself: the proxy's page, or inline the shop's. Loaded by florin.js, which hands
  * over a `Context`.
  */
+import { make } from './dom.js';
 import { BASE } from './host/files.js';
 import { LANGUAGES } from './host/language.js';
 import { showCheckout } from './host/checkout.js';
@@ -17,8 +18,11 @@ import { showPage } from './host/page.js';
 export const start = (context, isPage) => {
   // Where a policy forbids WebAssembly, this throws, before an order is opened that could not be shown.
   new WebAssembly.Module(Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0));
-  if (!isPage) showCheckout(context, (name) => context.element.getAttribute(name), false);
+  if (!isPage) {
+    showCheckout(context, (name) => context.element.getAttribute(name), false);
+    return;
+  }
   // Every state on canned responses, where the proxy of a test environment has the file.
-  else if (/^#gallery\b/.test(location.hash)) import(BASE + 'gallery/gallery.js').then((gallery) => gallery.start(context, showPage, [...LANGUAGES.keys()]), () => showPage(context));
-  else showPage(context);
+  if (!/^#gallery\b/.test(location.hash)) showPage(context);
+  else import(BASE + 'gallery/gallery.js').then((gallery) => gallery.start({ ...context, make, show: context.box.replaceChildren.bind(context.box) }, showPage, [...LANGUAGES.keys()]), () => showPage(context));
 };

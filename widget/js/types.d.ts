@@ -5,11 +5,17 @@ import type { loader, diagnostics } from '../locales/en.json';
 /** The order's source and its looks: `frame` and `modal` frame `page`; `inline` and `page` show the screens themselves. */
 export type Display = 'frame' | 'inline' | 'modal' | 'redirect' | 'page';
 
-export type Make = typeof import('./dom.js').make;
 /** Imports a module of the proxy; `timeout` is in milliseconds. */
 export type Load = (path: string, timeout?: number) => Promise<any>;
 /** Texts of loader and dialog. */
 export type Labels = typeof loader;
+/** What labels.js found: texts, and the module with the merchant's texts. English is in the scripts themselves. */
+export interface FoundLabels {
+  texts: Partial<Labels>;
+  /** BCP 47 */
+  locale: string;
+  diagnostics?: string;
+}
 /** Texts for the merchant. */
 export type DiagnosticTexts = typeof diagnostics;
 /** Texts of the screens, by key: a text, or one for each plural form. */
@@ -34,8 +40,8 @@ export interface Case extends Signs {
   /** Ends with the attempt. */
   signal: AbortSignal;
   isTest: boolean;
-  make: Make;
   load: Load;
+  labels: Promise<FoundLabels>;
   /** What the page's policy has forbidden since the element was there. */
   blocked: SecurityPolicyViolationEvent[];
 }
@@ -43,15 +49,11 @@ export interface Case extends Signs {
 /** What florin.js hands to host.js for one checkout. */
 export interface Context {
   element: HTMLElement & { refresh(): void };
+  /** Where the checkout is shown. */
+  box: HTMLElement;
   /** Ends when the element is removed or its attributes change. */
   signal: AbortSignal;
-  make: Make;
   load: Load;
-  TOKENS: string[];
-  EVENTS: string[];
-  show(...children: Node[]): void;
-  /** Dispatches `florin-{name}` on the element. */
-  emit(name: string, detail?: unknown): void;
   restart(): void;
   /** Takes what asks for the order at once; the display works from here on. */
   onRefresh(refresh: () => void): void;

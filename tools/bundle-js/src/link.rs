@@ -2,7 +2,8 @@
 //!
 //! Each module's text stands once, after the modules that it imports; imports vanish, and only the entry's exports stay.
 //! Nothing is renamed. Names that would meet in the one scope are refused: declared twice, or used as the page's by one
-//! module and declared by another. `import { section } from './file.json'` becomes a constant with that member.
+//! module and declared by another. After `import { section } from './file.json'`, `section.key` becomes that text; a section
+//! that is used as a whole becomes a constant.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -26,7 +27,7 @@ pub(crate) fn link(entry: &Path, kind: SourceType, read: Read<'_>) -> Result<Str
         files: BTreeMap::new(),
         order: Vec::new(),
         open: Vec::new(),
-        texts: BTreeMap::new(),
+        sections: BTreeMap::new(),
     };
     linker.add(&entry)?;
     linker.check_imports()?;
@@ -39,7 +40,7 @@ pub(crate) fn link(entry: &Path, kind: SourceType, read: Read<'_>) -> Result<Str
         ));
     }
     let mut out = String::new();
-    for ((_, name), value) in &linker.texts {
+    for ((_, name), value) in &linker.sections {
         out.extend(["const ", name, " = ", value, ";\n"]);
     }
     for path in &linker.order {
@@ -66,8 +67,8 @@ struct Linker<'a> {
     order: Vec<PathBuf>,
     /// From the entry to the module that is being read.
     open: Vec<PathBuf>,
-    /// Imported members of JSON files, by file and name, as JSON, which is JavaScript as well.
-    texts: BTreeMap<(PathBuf, String), String>,
+    /// Sections of JSON files, by file and name, as JSON, which is JavaScript as well.
+    sections: BTreeMap<(PathBuf, String), String>,
 }
 
 impl Linker<'_> {
@@ -81,29 +82,19 @@ impl Linker<'_> {
             return Err(format!("imports in a circle: {}", way.join(" → ")));
         }
         self.open.push(path.to_owned());
-        let module = Module::parse(path, &(self.read)(path)?)?;
+        let module = Module::parse(path, self.read)?;
+        for (file, name, value) in &module.sections {
+            self.sections
+                .insert((file.clone(), name.clone()), value.clone());
+        }
         for import in &module.imports {
-            if import.from.extension().is_some_and(|end| end == "json") {
-                self.add_texts(&import.from, &import.names)?;
-            } else {
+            if import.from.extension().is_none_or(|end| end != "json") {
                 self.add(&import.from)?;
             }
         }
         self.open.pop();
         self.order.push(path.to_owned());
         self.files.insert(path.to_owned(), module);
-        Ok(())
-    }
-
-    fn add_texts(&mut self, path: &Path, names: &[String]) -> Result<(), String> {
-        let file: serde_json::Value = serde_json::from_str(&(self.read)(path)?)
-            .map_err(|error| format!("{}: {error}", path.display()))?;
-        for name in names {
-            let member = file.get(name);
-            let member = member.ok_or_else(|| format!("{} has no `{name}`", path.display()))?;
-            self.texts
-                .insert((path.to_owned(), name.clone()), member.to_string());
-        }
         Ok(())
     }
 
@@ -130,11 +121,11 @@ impl Linker<'_> {
 
     fn check_names(&self) -> Result<(), String> {
         let mut owners: BTreeMap<&str, &Path> = BTreeMap::new();
-        let texts = self.texts.keys().map(|(path, name)| (name, path));
+        let sections = self.sections.keys().map(|(path, name)| (name, path));
         let declared = self.files.iter();
         let declared =
             declared.flat_map(|(path, one)| one.declared.iter().map(move |name| (name, path)));
-        for (name, path) in texts.chain(declared) {
+        for (name, path) in sections.chain(declared) {
             if let Some(other) = owners.insert(name, path) {
                 let (path, other) = (path.display(), other.display());
                 return Err(format!(
@@ -213,23 +204,45 @@ mod tests {
     }
 
     #[test]
-    fn a_member_of_a_json_file_is_a_constant() {
+    fn a_text_of_a_json_file_stands_where_it_is_used() {
         let files = [
             (
                 "js/a.js",
-                "import { texts } from '../en.json';\nexport const a = texts.b;",
+                "import { texts } from '../en.json';\nexport const a = [texts.b, texts.b.length];",
             ),
             (
                 "en.json",
-                r#"{ "texts": { "b": "It’s \"b\"" }, "others": {} }"#,
+                r#"{ "texts": { "b": "It’s \"b\"", "c": "" }, "others": {} }"#,
             ),
         ];
         assert_eq!(
             module(&files).unwrap(),
-            "const texts = {\"b\":\"It’s \\\"b\\\"\"};\n\nexport const a = texts.b;\n"
+            "\nexport const a = [\"It’s \\\"b\\\"\", \"It’s \\\"b\\\"\".length];\n"
         );
-        let absent = [files[0], ("en.json", "{}")];
-        assert_eq!(module(&absent).unwrap_err(), "en.json has no `texts`");
+        for (file, error) in [
+            ("{}", "js/a.js:1: en.json: there is no `texts`"),
+            (
+                r#"{ "texts": {} }"#,
+                "js/a.js:1: en.json: `texts` has no `b`",
+            ),
+        ] {
+            assert_eq!(module(&[files[0], ("en.json", file)]).unwrap_err(), error);
+        }
+    }
+
+    #[test]
+    fn a_section_that_is_used_as_a_whole_is_a_constant() {
+        let files = [
+            (
+                "js/a.js",
+                "import { texts } from '../en.json';\nexport const a = texts;",
+            ),
+            ("en.json", r#"{ "texts": { "b": "b" } }"#),
+        ];
+        assert_eq!(
+            module(&files).unwrap(),
+            "const texts = {\"b\":\"b\"};\n\nexport const a = texts;\n"
+        );
     }
 
     #[test]

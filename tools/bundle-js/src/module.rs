@@ -4,13 +4,17 @@ use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 use oxc_allocator::Allocator;
+use oxc_ast::AstKind;
 use oxc_ast::ast::{
     BindingPattern, Declaration, ExportDeclaration, ImportDeclaration, ImportDeclarationSpecifier,
     Statement,
 };
 use oxc_parser::Parser;
-use oxc_semantic::SemanticBuilder;
+use oxc_semantic::{Semantic, SemanticBuilder};
 use oxc_span::{GetSpan as _, SourceType};
+use serde_json::Value;
+
+use crate::link::Read;
 
 /// A module in the forms that the linker knows.
 #[derive(Debug)]
@@ -20,6 +24,8 @@ pub(crate) struct Module {
     /// Source text without its imports.
     pub(crate) body_with_exports: String,
     pub(crate) imports: Vec<Import>,
+    /// Sections of JSON files that are used as a whole, with their values.
+    pub(crate) sections: Vec<(PathBuf, String, String)>,
     pub(crate) exports: BTreeSet<String>,
     /// Names of its outermost scope, imports left out.
     pub(crate) declared: BTreeSet<String>,
@@ -35,11 +41,13 @@ pub(crate) struct Import {
 }
 
 impl Module {
-    /// Reads the module at `path`.
+    /// Reads the module at `path`, and the JSON files that it imports.
     ///
     /// # Errors
-    /// It is not JavaScript, or has an import or export in a form that the linker does not know.
-    pub(crate) fn parse(path: &Path, source: &str) -> Result<Self, String> {
+    /// It is not JavaScript, has an import or export in a form that the linker does not know, or names a text that a
+    /// JSON file does not have.
+    pub(crate) fn parse(path: &Path, read: Read<'_>) -> Result<Self, String> {
+        let source = &*read(path)?;
         let at = |start: u32| {
             let before = &source[..start as usize];
             format!("{}:{}", path.display(), before.matches('\n').count() + 1)
@@ -50,6 +58,7 @@ impl Module {
             return Err(format!("{}: {mistake}", path.display()));
         }
         let semantic = SemanticBuilder::new()
+            .with_build_nodes(true)
             .with_check_syntax_error(true)
             .build(&parsed.program);
         if let Some(mistake) = semantic.diagnostics.first() {
@@ -66,22 +75,41 @@ impl Module {
         }
         let mut imports = Vec::new();
         let mut exports = BTreeSet::new();
-        let (mut import_spans, mut export_keywords) = (Vec::new(), Vec::new());
+        let mut sections = Vec::new();
+        let (mut edits, mut export_keywords) = (Vec::new(), Vec::new());
         for statement in &parsed.program.body {
+            let place = at(statement.span().start);
             match statement {
                 Statement::ImportDeclaration(import) => {
-                    let place = at(import.span.start);
-                    imports
-                        .push(read_import(path, import).map_err(|why| format!("{place}: {why}"))?);
-                    import_spans.push((import.span.start, import.span.end));
+                    let import_span = import.span;
+                    let import =
+                        read_import(path, import).map_err(|why| format!("{place}: {why}"))?;
+                    edits.push((import_span.start, import_span.end, String::new()));
+                    if import.from.extension().is_some_and(|end| end == "json") {
+                        let file = read(&import.from)?;
+                        let file: Value = serde_json::from_str(&file)
+                            .map_err(|error| format!("{}: {error}", import.from.display()))?;
+                        for name in &import.names {
+                            let texts = inline(&semantic.semantic, &file, name).map_err(|why| {
+                                format!("{place}: {}: {why}", import.from.display())
+                            })?;
+                            match texts {
+                                Some(texts) => edits.extend(texts),
+                                None => {
+                                    let value = file[name].to_string();
+                                    sections.push((import.from.clone(), name.clone(), value));
+                                }
+                            }
+                        }
+                    }
+                    imports.push(import);
                 }
                 Statement::ExportDeclaration(export) => {
-                    let place = at(export.span.start);
                     exports.extend(exported(export).map_err(|why| format!("{place}: {why}"))?);
-                    export_keywords.push((export.span.start, export.declaration.span().start));
+                    let end = export.declaration.span().start;
+                    export_keywords.push((export.span.start, end, String::new()));
                 }
                 other if other.is_module_declaration() => {
-                    let place = at(other.span().start);
                     return Err(format!(
                         "{place}: the linker knows `export` before a declaration, and no other export"
                     ));
@@ -101,13 +129,13 @@ impl Module {
             .collect();
         let globals = scoping.root_unresolved_references().keys();
         let globals = globals.map(ToString::to_string).collect();
-        let body_with_exports = without(source, &import_spans);
-        import_spans.extend(export_keywords);
-        import_spans.sort_unstable();
+        let body_with_exports = edited(source, &mut edits);
+        edits.extend(export_keywords);
         Ok(Self {
-            body: without(source, &import_spans),
+            body: edited(source, &mut edits),
             body_with_exports,
             imports,
+            sections,
             exports,
             declared,
             globals,
@@ -115,16 +143,43 @@ impl Module {
     }
 }
 
-/// `source` without these ranges, which are in order.
-fn without(source: &str, ranges: &[(u32, u32)]) -> String {
-    let mut kept = String::with_capacity(source.len());
+/// From, to, and what stands there instead.
+type Edit = (u32, u32, String);
+
+/// `source` after these edits, none of which overlap.
+fn edited(source: &str, edits: &mut [Edit]) -> String {
+    edits.sort_unstable();
+    let mut out = String::with_capacity(source.len());
     let mut from = 0;
-    for (start, end) in ranges {
-        kept.push_str(&source[from..*start as usize]);
+    for (start, end, text) in edits {
+        out.push_str(&source[from..*start as usize]);
+        out.push_str(text);
         from = *end as usize;
     }
-    kept.push_str(&source[from..]);
-    kept
+    out.push_str(&source[from..]);
+    out
+}
+
+/// The texts for `section.key`, each in its place; `None` where the section is used as a whole.
+fn inline(semantic: &Semantic<'_>, file: &Value, name: &str) -> Result<Option<Vec<Edit>>, String> {
+    let section = file
+        .get(name)
+        .ok_or_else(|| format!("there is no `{name}`"))?;
+    let scoping = semantic.scoping();
+    let symbol = scoping.get_root_binding(name.into());
+    let symbol = symbol.expect("an imported name is bound in its module");
+    let mut texts = Vec::new();
+    for reference in scoping.get_resolved_references(symbol) {
+        let parent = semantic.nodes().parent_kind(reference.node_id());
+        let AstKind::StaticMemberExpression(member) = parent else {
+            return Ok(None);
+        };
+        let key = member.property.name.as_str();
+        let text = section.get(key);
+        let text = text.ok_or_else(|| format!("`{name}` has no `{key}`"))?;
+        texts.push((member.span.start, member.span.end, text.to_string()));
+    }
+    Ok(Some(texts))
 }
 
 fn read_import(path: &Path, import: &ImportDeclaration<'_>) -> Result<Import, String> {

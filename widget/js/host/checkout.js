@@ -1,4 +1,6 @@
 /** One checkout on the page: opens the order, loads program, style and texts, and mounts the screens. */
+import { TOKENS } from '../attributes.js';
+import { make } from '../dom.js';
 import { chooseLanguage } from '../locale.js';
 import { recall, remember } from '../storage.js';
 import { BASE, loadProgram, loadStyle, loadTheme } from './files.js';
@@ -26,7 +28,9 @@ const LAST_ASSET = 'florin:asset';
  * @param {boolean} isPage Whether this is the proxy's page.
  */
 export const showCheckout = async (context, read, isPage) => {
-  const { element, signal, make } = context;
+  const { element, box, signal } = context;
+  /** @param {string} name @param {unknown} [detail] */
+  const emit = (name, detail) => element.dispatchEvent(new CustomEvent('florin-' + name, { bubbles: true, composed: true, detail }));
   const open = opener(read);
   const first = open(false);
   let isFirst = true;
@@ -46,7 +50,7 @@ export const showCheckout = async (context, read, isPage) => {
    * @param {Store} [store] Missing while the order loads.
    */
   const appear = (shown, theme, store) => {
-    context.show(shown);
+    box.replaceChildren(shown);
     if (store || isPage) theme.applyStoreTheme(shown, read('theme'), store || theme.announcedTheme(), isPage);
   };
   const place = themed();
@@ -68,7 +72,7 @@ export const showCheckout = async (context, read, isPage) => {
     // Inline, the checkout does not shrink while its width stays: what is below keeps its place.
     if (!isPage) place.style.setProperty('--florin-min-height', width === lastWidth ? height + 'px' : '');
     lastWidth = width;
-    context.emit('resize', { height: Math.ceil(height) });
+    emit('resize', { height: Math.ceil(height) });
   });
   observer.observe(place);
   signal.addEventListener('abort', () => observer.disconnect());
@@ -93,7 +97,7 @@ export const showCheckout = async (context, read, isPage) => {
     const isAlone = isPage && parent === window;
     const look = () => {
       // Anybody can send a link: its colours are removed where they hide the text.
-      if (!signal.aborted && theme.checkContrast(place) < HIDDEN_CONTRAST && isAlone) theme.applyTheme(element, '--florin-', context.TOKENS.map((name) => [name, null]));
+      if (!signal.aborted && theme.checkContrast(place) < HIDDEN_CONTRAST && isAlone) theme.applyTheme(element, '--florin-', TOKENS.map((name) => [name, null]));
     };
     // The merchant's warnings take long, and no customer waits for them.
     const check = () => (isAlone ? look() : setTimeout(look, CHECK_AFTER_MS));
@@ -121,7 +125,7 @@ export const showCheckout = async (context, read, isPage) => {
         }, () => {});
         return opening;
       },
-      emit: context.emit,
+      emit,
       // In the next frame the screens are up to date.
       print: () => requestAnimationFrame(() => printAlone(element)),
     });
@@ -130,7 +134,7 @@ export const showCheckout = async (context, read, isPage) => {
     focusAgain(element, menu);
     // The diagnostics of an earlier attempt no longer hold.
     element.shadowRoot?.querySelector('.fl-diagnostics')?.remove();
-    context.emit('ready');
+    emit('ready');
   } catch (error) {
     isWaiting = false;
     context.fail(error, /** @type {Partial<Labels> | undefined} */ (await loadingWords.catch(() => undefined)), locale);

@@ -1,4 +1,5 @@
 /** The customer's language: its texts, and the menu to change it. */
+import { make } from '../dom.js';
 import { CHOSEN } from '../locale.js';
 import { remember } from '../storage.js';
 import { get } from './files.js';
@@ -56,7 +57,7 @@ export const focusAgain = (element, menu) => {
  *
  * @param {Context} context @param {string} label @param {string} file The current language's tag.
  */
-export const createMenu = ({ element, make, restart }, label, file) => {
+export const createMenu = ({ element, restart }, label, file) => {
   const named = (/** @type {string} */ tag) => {
     const name = new Intl.DisplayNames(tag, { type: 'language' }).of(tag) || tag;
     return make('option', { value: tag, lang: tag }, name[0].toLocaleUpperCase(tag) + name.slice(1));

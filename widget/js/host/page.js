@@ -1,11 +1,27 @@
 /** The proxy's page, alone in its window or framed by a shop's. */
+import { TOKENS } from '../attributes.js';
 import { recall, remember } from '../storage.js';
 import { showCheckout } from './checkout.js';
 import { loadTheme } from './files.js';
-/** @import { Context } from '../types.d.ts' */
+/** @import { Context, FoundLabels } from '../types.d.ts' */
 
+/** Events of the element, each after `florin-`: the frame's element has them too. */
+const EVENTS = ['ready', 'resize', 'status', 'paid', 'close', 'error'];
 /** Where the token of a page is kept that came in its address; the page's name stays in the address. */
 const PROVIDED = 'florin:given:';
+
+/**
+ * The frame's name in the customer's language; none for English, which the loader has.
+ *
+ * @param {Context} context
+ */
+const findTitle = async ({ load }) => {
+  const { lang } = document.documentElement;
+  if (lang === 'en') return '';
+  /** @type {FoundLabels} */
+  const { texts } = (await load('%FLORIN:labels.js%')).find(lang);
+  return texts.checkout;
+};
 
 /**
  * Shows the checkout as the fragment says. A token leaves the address wherever storage keeps it.
@@ -13,7 +29,7 @@ const PROVIDED = 'florin:given:';
  * @param {Context} context
  */
 export const showPage = (context, params = new URLSearchParams(location.hash.slice(1))) => {
-  const { element, signal, TOKENS, EVENTS } = context;
+  const { element, signal } = context;
   // A page that frames this one was let in as the store of its address: it sells for no other.
   const store = new URLSearchParams(location.search).get('store');
   if (store) params.set('store', store);
@@ -43,6 +59,11 @@ export const showPage = (context, params = new URLSearchParams(location.hash.sli
     const send = (/** @type {string} */ type, /** @type {unknown} */ detail) => parent.postMessage({ florin: 1, type, detail }, origin);
     // A key that is pressed in a frame is not heard around it.
     if (isModal) addEventListener('keydown', (event) => event.key === 'Escape' && !event.defaultPrevented && send('escape', null), { signal });
+    // The page around this one has the header to change, and its console.
+    const { featurePolicy } = /** @type {any} */ (document);
+    if (featurePolicy?.allowsFeature('clipboard-write') === false) send('examine', { isClipboardBlocked: true });
+    // Read with the frame, and later than all that the customer waits for.
+    element.addEventListener('florin-ready', () => findTitle(context).then((title) => title && send('title', title), () => {}), { signal });
     EVENTS.forEach((type) => element.addEventListener('florin-' + type, (event) => send(type, /** @type {CustomEvent} */ (event).detail), { signal }));
     addEventListener('message', ({ data, source, origin: from }) => {
       if (source === parent && from === origin && data?.florin === 1 && data.type === 'refresh') element.refresh();

@@ -19,6 +19,15 @@ type Assets = BTreeMap<String, (String, Vec<u8>)>;
 /// Stands in `host.js` for the languages: `ar=0a1b2c3d&de=…`, each tag with the hash in its file's name.
 const LANGUAGES: &str = "%LANGUAGES%";
 
+/// Stands in `labels.js` for the loader's texts in all languages, as an object by tag.
+const LABELS: &str = "'%LABELS%'";
+
+/// Stands in `labels.js` for the modules with the merchant's texts, as [`LANGUAGES`] does.
+const DIAGNOSTICS: &str = "%DIAGNOSTICS%";
+
+/// The loader's text that stands in the page itself.
+const NOSCRIPT: &str = "noscript";
+
 /// The sections of a language file that hold the texts of the screens.
 const SCREENS: [&str; 2] = ["first", "later"];
 
@@ -45,7 +54,13 @@ const STYLES: [&str; 14] = [
 
 /// The modules of `widget/js/` that others load when they need them, each linked with its imports, and after all modules
 /// whose addresses it has: its own name follows from its content.
-const MODULES: [&str; 4] = ["theme.js", "host.js", "dialog.js", "diagnostics.js"];
+const MODULES: [&str; 5] = [
+    "labels.js",
+    "theme.js",
+    "host.js",
+    "dialog.js",
+    "diagnostics.js",
+];
 
 /// The loader, once for each environment of the proxy: it knows its own even where nothing else can be loaded.
 const LOADERS: [(&str, &str); 2] = [("florin.js", "production"), ("florin.test.js", "test")];
@@ -78,11 +93,13 @@ pub(super) fn files(root: &Path, built: &Path, scripts: Scripts<'_>) -> anyhow::
         strip_css::strip(&styles)?.into_bytes(),
     );
     add(&mut assets, "icon.svg", bytes(&widget.join("icon.svg"))?);
-    let languages = languages(&widget.join("locales"), &mut assets)?;
+    let texts = texts(&widget.join("locales"), &mut assets, minify)?;
     for name in MODULES {
         let module = link(&widget.join("js").join(name), Kind::Module)?;
-        let module = minify(&module, Kind::Module)?;
-        let module = fill(&module, name, &assets)?.replace(LANGUAGES, &languages);
+        let module = minify(&module.replace(LABELS, &texts.labels), Kind::Module)?;
+        let module = fill(&module, name, &assets)?
+            .replace(LANGUAGES, &texts.languages)
+            .replace(DIAGNOSTICS, &texts.diagnostics);
         add(&mut assets, name, module.into_bytes());
     }
 
@@ -151,18 +168,51 @@ pub(super) fn write(dist: &Path, files: &Files) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Adds the language files and lists them as [`LANGUAGES`] does.
-fn languages(folder: &Path, assets: &mut Assets) -> anyhow::Result<String> {
-    let mut list = Vec::new();
+/// What scripts know of the language files.
+struct Texts {
+    /// The screens' files, as [`LANGUAGES`] lists them.
+    languages: String,
+    /// The loader's texts, as a JSON object by tag.
+    labels: String,
+    /// The modules of the merchant's texts, as [`DIAGNOSTICS`] lists them.
+    diagnostics: String,
+}
+
+/// Adds each language's files: the screens' texts, and a module with the merchant's. A module, since a page's policy that
+/// keeps the checkout from calling its proxy lets it load scripts.
+fn texts(
+    folder: &Path,
+    assets: &mut Assets,
+    minify: &dyn Fn(&str, Kind) -> anyhow::Result<String>,
+) -> anyhow::Result<Texts> {
+    let (mut languages, mut diagnostics) = (Vec::new(), Vec::new());
+    let mut labels = serde_json::Map::new();
     for name in names(folder)? {
-        add(assets, &name, language(&folder.join(&name))?);
         let tag = name.trim_end_matches(".json");
-        let path = &assets[&name].0;
-        let hash = path.trim_start_matches("assets/").trim_start_matches(tag);
-        let hash = hash.trim_start_matches('-').trim_end_matches(".json");
-        list.push(format!("{tag}={hash}"));
+        let path = folder.join(&name);
+        let mut language = Language::read(&path)?;
+        add(assets, &name, language.screens()?);
+        languages.push(format!("{tag}={}", hash_of(&assets[&name].0)));
+        let module = format!("{tag}.diagnostics.js");
+        let texts = serde_json::Value::from(language.section("diagnostics")?);
+        let script = minify(&format!("export const texts = {texts};"), Kind::Module)?;
+        add(assets, &module, script.into_bytes());
+        diagnostics.push(format!("{tag}={}", hash_of(&assets[&module].0)));
+        let mut loader = language.section("loader")?;
+        loader.remove(NOSCRIPT);
+        labels.insert(tag.to_owned(), loader.into());
     }
-    Ok(list.join("&"))
+    Ok(Texts {
+        languages: languages.join("&"),
+        labels: serde_json::Value::from(labels).to_string(),
+        diagnostics: diagnostics.join("&"),
+    })
+}
+
+/// The hash in an asset's path.
+fn hash_of(path: &str) -> &str {
+    let (stem, _) = path.rsplit_once('.').expect("our files have an extension");
+    stem.rsplit_once('-').expect("assets have a hash").1
 }
 
 /// The sheets of a folder, in this order, as one. A file that the order does not name is an error: it would be served to
@@ -210,17 +260,35 @@ fn fill(text: &str, name: &str, assets: &Assets) -> anyhow::Result<String> {
     Ok(out)
 }
 
-/// The texts of the screens, by their keys.
-fn language(path: &Path) -> anyhow::Result<Vec<u8>> {
-    let mut file: BTreeMap<String, serde_json::Map<String, serde_json::Value>> =
-        serde_json::from_slice(&bytes(path)?)
+/// A language file: sections of texts by their keys.
+struct Language<'a> {
+    path: &'a Path,
+    sections: BTreeMap<String, serde_json::Map<String, serde_json::Value>>,
+}
+
+impl<'a> Language<'a> {
+    fn read(path: &'a Path) -> anyhow::Result<Self> {
+        let sections = serde_json::from_slice(&bytes(path)?)
             .with_context(|| format!("{} is not a language file", path.display()))?;
-    let mut texts = serde_json::Map::new();
-    for section in SCREENS {
-        let missing = || format!("{} has no section `{section}`", path.display());
-        texts.extend(file.remove(section).with_context(missing)?);
+        Ok(Self { path, sections })
     }
-    Ok(serde_json::to_vec(&texts)?)
+
+    fn section(
+        &mut self,
+        name: &str,
+    ) -> anyhow::Result<serde_json::Map<String, serde_json::Value>> {
+        let missing = || format!("{} has no section `{name}`", self.path.display());
+        self.sections.remove(name).with_context(missing)
+    }
+
+    /// The texts of the screens.
+    fn screens(&mut self) -> anyhow::Result<Vec<u8>> {
+        let mut texts = serde_json::Map::new();
+        for section in SCREENS {
+            texts.extend(self.section(section)?);
+        }
+        Ok(serde_json::to_vec(&texts)?)
+    }
 }
 
 fn names(folder: &Path) -> anyhow::Result<Vec<String>> {

@@ -30,13 +30,14 @@ fn small_widget() -> Folder {
         ),
         ("widget/icon.svg", "<svg/>"),
         ("widget/js/dialog.js", "open();"),
+        ("widget/js/labels.js", "find('%LABELS%', '%DIAGNOSTICS%');"),
         ("widget/js/diagnostics.js", "look('%FLORIN:host.js%');"),
         ("packages/florin/element.d.ts", "export {};"),
         ("widget/js/theme.js", "export {};"),
         ("widget/page.css", "b { color: red }"),
         (
             "widget/locales/en.json",
-            "{ \"first\": { \"back\": \"Back\" }, \"later\": { \"paid\": \"Paid\" }, \"loader\": {} }",
+            "{ \"first\": { \"back\": \"Back\" }, \"later\": { \"paid\": \"Paid\" }, \"loader\": { \"pay\": \"Pay\", \"noscript\": \"None\" }, \"diagnostics\": { \"none\": \"none\" } }",
         ),
         ("widget/gallery/states.json", "{ \"states\": [] }"),
         ("built/widget.js", "export default 1;"),
@@ -113,6 +114,29 @@ fn the_loader_names_files_by_their_content() {
         files["assets/en-46e92d37.json"],
         b"{\"back\":\"Back\",\"paid\":\"Paid\"}"
     );
+    folder.remove();
+}
+
+#[test]
+fn the_texts_of_loader_and_merchant_are_modules() {
+    let folder = small_widget();
+    let files = packaged(&folder).unwrap();
+    let found = |begin: &str| {
+        let mut found = files.iter().filter(|(name, _)| name.starts_with(begin));
+        let (name, content) = found.next().unwrap();
+        assert!(
+            Path::new(name).extension().is_some_and(|end| end == "js"),
+            "{name}"
+        );
+        let script = String::from_utf8(content.clone()).unwrap();
+        let hash = hash_of(name).to_owned();
+        (hash, script.split_once(" //").unwrap().0.to_owned())
+    };
+    let (hash, script) = found("assets/en.diagnostics-");
+    assert_eq!(script, "export const texts = {\"none\":\"none\"};");
+    // What stands in the page itself is no label.
+    let labels = format!("find({{\"en\":{{\"pay\":\"Pay\"}}}}, 'en={hash}');");
+    assert_eq!(found("assets/labels-").1, labels);
     folder.remove();
 }
 

@@ -1,4 +1,4 @@
-//! The embed doctor in a real browser: what keeps a display from being shown is named as one would paste it, and the
+//! Diagnostics in a real browser: what keeps a display from being shown is named as a line to paste, and the
 //! next display is shown instead.
 
 use serde_json::{Value, json};
@@ -70,7 +70,7 @@ impl Shop {
         }
     }
 
-    /// What the doctor says, once this line is among it.
+    /// What the diagnostics name, once this line is among it.
     async fn says(&self, line: &str) -> Said {
         let mut console = String::new();
         let panel = "return document.querySelector('florin-checkout')?.shadowRoot?.querySelector('[part=doctor]')?.textContent ?? null";
@@ -109,7 +109,7 @@ async fn what_a_policy_lacks_is_named_as_the_line_to_paste() {
         (
             "default-src 'none'; script-src P 'wasm-unsafe-eval'; frame-src P",
             "inline",
-            &["should also say:\n\n    connect-src P"],
+            &["Add this to it:\n\n    connect-src P"],
             Shown::Frame,
         ),
         (
@@ -121,7 +121,7 @@ async fn what_a_policy_lacks_is_named_as_the_line_to_paste() {
         (
             "default-src 'none'; script-src P; frame-src 'self'",
             "frame",
-            &["frame-src should be:\n\n    frame-src 'self' P"],
+            &["Change its frame-src to:\n\n    frame-src 'self' P"],
             Shown::Link,
         ),
         (
@@ -195,7 +195,7 @@ async fn in_production_the_customer_sees_a_sentence_and_a_link() {
     let words = shop.browser.runs(words, &[]).await;
     assert_eq!(
         words,
-        "The checkout could not be loaded.Open the checkout on its own page"
+        "The checkout couldn’t be loaded.Open the checkout on its own page"
     );
     shop.end().await;
 }
@@ -231,12 +231,12 @@ async fn a_file_of_another_kind_is_named() {
     shop.visits("", "inline").await;
     let said = shop.says("Content-Type: application/wasm").await;
     assert!(said.console.contains("widget_bg-"), "{}", said.console);
-    assert!(said.panel.unwrap().contains("comes as text/html"));
+    assert!(said.panel.unwrap().contains("wrong type (text/html)"));
     shop.end().await;
 }
 
 #[tokio::test]
-async fn a_checkout_that_works_never_calls_the_doctor() {
+async fn a_checkout_that_works_never_loads_the_diagnostics() {
     let shop = Shop::open(Wishes::default(), true).await;
     shop.visits("default-src 'none'; script-src P; frame-src P", "frame")
         .await;

@@ -1,0 +1,109 @@
+//! The texts outside of the screens, in the customer's language: button, dialog, the frame's name, and what is said when
+//! the checkout does not load.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use tests::{Browser, Engine, Look, World};
+
+use crate::shop_page::{opens_the_dialog, page_with, says};
+
+/// A text of a language file.
+fn text(tag: &str, section: &str, key: &str) -> String {
+    let path = format!("../widget/locales/{tag}.json");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+    let file = std::fs::read_to_string(path).unwrap();
+    let file: Value = serde_json::from_str(&file).unwrap();
+    file[section][key].as_str().unwrap().to_owned()
+}
+
+fn element(attributes: &str) -> String {
+    format!("<florin-checkout store=\"demo\" product=\"ebook\" {attributes}></florin-checkout>")
+}
+
+const BUTTON: &str = "inside?.querySelector('[part=button] slot')?.textContent";
+
+#[tokio::test]
+async fn a_dialog_is_in_the_language_of_the_shop_in_each_engine() {
+    for engine in Engine::ALL {
+        let (site, world) = page_with(&element("display=\"modal\" locale=\"de-AT\"")).await;
+        let browser = Browser::open_engine(engine, Look::default()).await;
+        browser.goes_to(site.url()).await;
+        let label = |key| json!(text("de", "loader", key));
+        says(&browser, "the button", BUTTON, &label("pay")).await;
+        opens_the_dialog(&browser).await;
+        for (what, expression, key) in [
+            (
+                "the dialog",
+                "inside.querySelector('dialog').ariaLabel",
+                "checkout",
+            ),
+            (
+                "its button",
+                "inside.querySelector('[part=close]').ariaLabel",
+                "close",
+            ),
+            (
+                "the frame",
+                "inside.querySelector('iframe')?.title",
+                "checkout",
+            ),
+        ] {
+            says(&browser, what, expression, &label(key)).await;
+        }
+        browser.end().await;
+        world.end().await;
+    }
+}
+
+/// The loader is loaded, and nothing after it.
+const KEEP_THE_LABELS: &str = "
+    addEventListener('DOMContentLoaded', () => {
+        const policy = Object.assign(document.createElement('meta'), { httpEquiv: 'Content-Security-Policy' });
+        policy.content = \"script-src 'none'\";
+        document.querySelector('script[src]').addEventListener('load', () => document.head.append(policy));
+    });";
+
+#[tokio::test]
+async fn a_link_whose_texts_do_not_come_is_in_english() {
+    let (site, world) = page_with(&element("display=\"redirect\" locale=\"fr\"")).await;
+    let browser = Browser::open().await;
+    browser.goes_to(site.url()).await;
+    let label = |tag| json!(text(tag, "loader", "pay"));
+    says(&browser, "the link", BUTTON, &label("fr")).await;
+    browser.runs_before_every_page(KEEP_THE_LABELS).await;
+    browser.reloads().await;
+    says(&browser, "the link", BUTTON, &label("en")).await;
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn what_the_merchant_and_the_customer_read_of_a_failure_is_in_their_language() {
+    // The proxy does not let the page in.
+    let site = tests::Site::open().await;
+    let world = World::start().await;
+    let script = format!(
+        "<script src=\"{}/florin.js\" async></script>",
+        world.proxy_url()
+    );
+    site.shows("", &[script, element("locale=\"ja\"")].concat());
+    let browser = Browser::open().await;
+    browser.goes_to(site.url()).await;
+    let failed = [
+        text("ja", "loader", "load_failed"),
+        text("ja", "loader", "own_page"),
+    ]
+    .concat();
+    let notice = "inside?.querySelector('.fl-notice')?.textContent";
+    says(&browser, "the notice", notice, &json!(failed)).await;
+    let title = text("ja", "diagnostics", "title");
+    let panel = "inside.querySelector('[part=doctor]')?.ariaLabel";
+    says(&browser, "the panel", panel, &json!(title)).await;
+    let console = browser.complaints().await.join("\n");
+    let text = text("ja", "diagnostics", "origin_not_allowed");
+    let begin = text.split_once('{').unwrap().0;
+    assert!(console.contains(begin), "{console}");
+    browser.end().await;
+    world.end().await;
+}
