@@ -330,6 +330,8 @@ async fn the_page_cannot_be_framed_by_strangers() {
         let policy = page.header("content-security-policy").unwrap();
         assert!(policy.ends_with(&ancestors), "{path}: {policy}");
         assert!(policy.starts_with("default-src 'none'; script-src 'self' 'wasm-unsafe-eval';"));
+        let trusted = "require-trusted-types-for 'script'; trusted-types default;";
+        assert!(policy.contains(trusted), "{policy}");
         assert!(
             !policy.contains("unsafe-inline") && !policy.contains('*'),
             "{policy}"

@@ -7,6 +7,7 @@
 mod account;
 mod brand;
 mod browser_answers;
+mod browser_broken_page;
 mod browser_choose;
 mod browser_codes;
 mod browser_diagnostics;
@@ -37,6 +38,7 @@ mod browser_survival;
 mod browser_theme_builder;
 mod browser_themes;
 mod browser_trust;
+mod browser_trusted_types;
 mod callbacks;
 mod canary;
 mod catalogue_door;

@@ -204,7 +204,8 @@ const showPanel = ({ element, box, signal, isTest }, say, title, texts) => {
   if (signal.aborted) return;
   shadowRoot.querySelector('.fl-diagnostics')?.remove();
   if (!isTest || !texts.length) return;
-  shadowRoot.adoptedStyleSheets = [...shadowRoot.adoptedStyleSheets.filter((one) => one !== STYLE), STYLE];
+  const sheets = shadowRoot.adoptedStyleSheets;
+  if (!sheets.includes(STYLE)) shadowRoot.adoptedStyleSheets = [...sheets, STYLE];
   const panel = make('section', { className: 'fl-diagnostics', part: 'doctor', role: 'status', ariaLabel: say('title') });
   panel.append(make('b', {}, say('title') + ': ' + title), ...texts);
   panel.append(make('p', {}, say('test_only')));

@@ -7,7 +7,11 @@ import { BASE } from './host/files.js';
 import { LANGUAGES } from './host/language.js';
 import { showCheckout } from './host/checkout.js';
 import { showPage } from './host/page.js';
+import { createPolicy } from './host/trusted_types.js';
 /** @import { Context } from './types.d.ts' */
+
+/** Whether the page has its policy: it can be created once. */
+let hasPolicy = false;
 
 /**
  * Shows the checkout.
@@ -19,9 +23,13 @@ export const start = (context, isPage) => {
   // Where a policy forbids WebAssembly, this throws, before an order is opened that could not be shown.
   new WebAssembly.Module(Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0));
   if (!isPage) {
+    // A shop's page shares what its scripts have broken; a frame does not. diagnostics.js names it.
+    if (JSON.stringify(['a', ''].filter(Boolean).map((one) => one)) !== '["a"]') throw new Error('a script of this page has broken lists');
     showCheckout(context, (name) => context.element.getAttribute(name), false);
     return;
   }
+  if (!hasPolicy) createPolicy();
+  hasPolicy = true;
   // Every state on canned responses, where the proxy of a test environment has the file.
   if (!/^#gallery\b/.test(location.hash)) showPage(context);
   else import(BASE + 'gallery/gallery.js').then((gallery) => gallery.start({ ...context, make, show: context.box.replaceChildren.bind(context.box) }, showPage, [...LANGUAGES.keys()]), () => showPage(context));

@@ -106,8 +106,11 @@ fn style_source(page: &'static [u8]) -> &'static str {
     })
 }
 
-/// `style`: what admits the page's own. `pictures`: where the store's logo and its order lines' pictures are. `has_gallery`: this page shows others of its kind in a frame, the states of the
-/// checkout.
+/// `style`: what admits the page's own. `pictures`: where the store's logo and its order lines' pictures are.
+/// `has_gallery`: this page shows others of its kind in a frame, the states of the checkout.
+///
+/// Trusted Types: a script of the page cannot turn text into markup or code, but for inert markup that its one policy
+/// lets in (`widget/js/host/trusted_types.js`), as the screens need it. Source: Trusted Types (W3C), 4.2.
 fn policy(
     style: &str,
     embedders: &[Origin],
@@ -128,6 +131,7 @@ fn policy(
     );
     format!(
         "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' {style}; \
+         require-trusted-types-for 'script'; trusted-types default; \
          img-src {pictures}; font-src 'self'; connect-src 'self'; base-uri 'none'; \
          form-action 'none'; object-src 'none'; frame-src {framed}; frame-ancestors {ancestors}"
     )

@@ -69,6 +69,8 @@ export const showCheckout = async (context, read, isPage) => {
   });
   let lastWidth = 0;
   const observer = new ResizeObserver(([{ contentRect: { width, height } }]) => {
+    // Empty or hidden, it has no height to report.
+    if (!height) return;
     // Inline, the checkout does not shrink while its width stays: what is below keeps its place.
     if (!isPage) place.style.setProperty('--florin-min-height', width === lastWidth ? height + 'px' : '');
     lastWidth = width;
@@ -129,6 +131,8 @@ export const showCheckout = async (context, read, isPage) => {
       // In the next frame the screens are up to date.
       print: () => requestAnimationFrame(() => printAlone(element)),
     });
+    // An event of the first screen may have removed the element: an aborted signal calls no listener.
+    if (signal.aborted) return program.unmount(mounted);
     signal.addEventListener('abort', () => program.unmount(mounted));
     context.onRefresh(() => program.refresh(mounted));
     focusAgain(element, menu);
