@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 
 use crate::arguments::{LifeWishes, TestWishes};
 use crate::program::Program;
@@ -21,7 +21,7 @@ struct Check {
 const CHECKS: [Check; 11] = [
     Check {
         claim: "The code is formatted",
-        run: |workspace| cargo(workspace, &["fmt", "--all", "--check"]),
+        run: format,
     },
     Check {
         claim: "The dependencies keep the rules",
@@ -172,6 +172,15 @@ fn wanted(wishes: &TestWishes) -> anyhow::Result<Vec<&'static Check>> {
 
 fn cargo(workspace: &Workspace, words: &[&str]) -> anyhow::Result<()> {
     Program::cargo(workspace).args(words).run()
+}
+
+fn format(workspace: &Workspace) -> anyhow::Result<()> {
+    cargo(workspace, &["fmt", "--all", "--check"])?;
+    let folder = tools::LEPTOSFMT.folder(workspace)?;
+    Program::new(folder.join(tools::LEPTOSFMT.name), workspace)
+        .args(["--check", "--quiet", "widget/src"])
+        .run()
+        .context("format the views with: leptosfmt widget/src")
 }
 
 fn dependencies(workspace: &Workspace) -> anyhow::Result<()> {

@@ -11,7 +11,7 @@ mod tool;
 use std::path::PathBuf;
 
 pub(crate) use python::schemathesis;
-pub(crate) use tool::{CARGO_DENY, GECKODRIVER, TRUNK, WASM_OPT};
+pub(crate) use tool::{CARGO_DENY, GECKODRIVER, LEPTOSFMT, TRUNK, WASM_OPT};
 
 use crate::program::Program;
 use crate::screen;

@@ -51,6 +51,15 @@ pub(crate) const CARGO_DENY: Tool = Tool {
     needs_cpp: false,
 };
 
+/// Formats `view!`, which rustfmt leaves alone. MIT or Apache-2.0.
+pub(crate) const LEPTOSFMT: Tool = Tool {
+    name: "leptosfmt",
+    version: "0.1.33",
+    prints: "leptosfmt 0.1.33",
+    minutes: 2,
+    needs_cpp: false,
+};
+
 /// Drives Firefox in the tests. Debian 12 has no package of it. Mozilla, MPL-2.0.
 pub(crate) const GECKODRIVER: Tool = Tool {
     name: "geckodriver",
