@@ -68,6 +68,7 @@ pub(crate) fn view(snapshot: &Snapshot, seen: Seen<'_>) -> OrderView {
             ledger::LatePayment::Second => LatePayment::Second,
         }),
         attempt: shown.and_then(|(attempt, invoice)| attempt_view(order, attempt, invoice, seen)),
+        email_kept: order.receipt_email.is_some(),
         return_url: return_url(order, seen.store),
         can_open_attempt: order.takes_attempts(seen.now),
         delayed: seen.delayed && !status.is_settled(),

@@ -285,6 +285,62 @@ async fn a_receipt_goes_to_an_address_that_is_one() {
 }
 
 #[tokio::test]
+async fn an_address_is_kept_when_it_is_typed_and_told_with_the_payment() {
+    let world = World::start().await;
+    let checkout = world.shopper().opens("ebook").await;
+    assert_eq!(checkout.looks().await["email_kept"], false);
+    let keeps = async |email: &str| checkout.posts("/email", &json!({ "email": email })).await;
+    keeps("me")
+        .await
+        .refused(400, "invalid_request")
+        .naming("email");
+    assert_eq!(
+        keeps("first@example.org").await.with(200).body["email_kept"],
+        true
+    );
+    assert_eq!(keeps("").await.with(200).body["email_kept"], false);
+    // Typed before an asset is chosen, and still there after a reload.
+    keeps("first@example.org").await.with(200);
+    keeps("last@example.org").await.with(200);
+    checkout.chooses("LTC").await;
+    checkout.chooses("BTC").await;
+    let reloaded = checkout.gets("").await.with(200);
+    assert_eq!(reloaded.body["email_kept"], true);
+    assert!(
+        !reloaded.text.contains("example.org"),
+        "the link can be shared"
+    );
+    checkout.says_paid().await;
+    eventually("the service knows the address", async || {
+        let invoice = world.chain().invoices().await.remove(0);
+        (invoice["email"] == "last@example.org" && invoice["marked_as_paid"] == true).then_some(())
+    })
+    .await;
+    pays_in_full(&world, &checkout).await;
+    keeps("late@example.org").await.refused(409, "order_closed");
+    assert_eq!(keeps("").await.with(200).body["email_kept"], false);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn an_address_that_comes_with_i_have_paid_replaces_the_one_that_is_kept() {
+    let world = World::start().await;
+    let checkout = world.shopper().opens("ebook").await;
+    let kept = json!({ "email": "first@example.org" });
+    checkout.posts("/email", &kept).await.with(200);
+    checkout.chooses("BTC").await;
+    let said = json!({ "email": "last@example.org" });
+    let view = checkout.posts("/paid", &said).await.with(200).body;
+    assert_eq!(view["email_kept"], true);
+    eventually("the service knows the later address", async || {
+        let invoice = world.chain().invoices().await.remove(0);
+        (invoice["email"] == "last@example.org").then_some(())
+    })
+    .await;
+    world.end().await;
+}
+
+#[tokio::test]
 async fn however_many_watch_the_service_is_asked_once_per_interval() {
     let world = World::start().await;
     let checkout = world.shopper().opens("ebook").await;

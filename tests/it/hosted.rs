@@ -458,6 +458,10 @@ async fn each_flow_refuses_what_belongs_to_the_other() {
         .posts("/paid", &json!({}))
         .await
         .refused(409, "other_flow");
+    hosted
+        .posts("/email", &json!({ "email": "me@example.org" }))
+        .await
+        .refused(409, "other_flow");
     let custom = world.shopper().opens("ebook").await;
     custom
         .posts("/session", &json!({}))

@@ -170,6 +170,9 @@ shaken! {
     ) -> Result<(), LedgerError>;
     async fn abandon_stale_attempts(&self, begun_before: Timestamp, now: Timestamp) -> Result<u64, LedgerError>;
     async fn mark_as_paid(&self, order: &OrderId, now: Timestamp) -> Result<Snapshot, BeginError>;
+    async fn keep_receipt_email(
+        &self, order: &OrderId, email: Option<&str>,
+    ) -> Result<Option<Snapshot>, LedgerError>;
     async fn due_attempts(
         &self, urgency: Urgency, now: Timestamp, lease_until: Timestamp, limit: u32,
     ) -> Result<Vec<DueAttempt>, LedgerError>;

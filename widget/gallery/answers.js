@@ -51,6 +51,7 @@ export const answer = (table, state, params) => {
   const wishes = {
     '/attempt': () => changed({ status: 'awaiting_payment' }, { expires_in_seconds: 900 }),
     '/paid': () => changed({ status: 'checking' }, { marked_as_paid: true }),
+    '/email': () => changed({ email_kept: true }),
     '/session': () => changed({ status: 'awaiting_payment', payment_process_url: 'http://127.0.0.1:9/checkout/gallery' }),
   };
   const open = (asked) => {

@@ -62,7 +62,7 @@ pub struct OpenAttempt {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MarkPaid {
-    /// Where the service sends a receipt; absent when the customer wants none.
+    /// Where the service sends a receipt; absent or empty for the address that is kept with the order, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(
         feature = "schema",
@@ -74,6 +74,24 @@ pub struct MarkPaid {
         )
     )]
     pub email: Option<String>,
+}
+
+/// Body of `POST /v1/checkout/email`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct KeepEmail {
+    /// Where the service sends a receipt once the customer says "I have paid"; empty to remove the one that is kept.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(
+            length(max = 254),
+            regex(
+                pattern = r"^$|^[^@\s\x00-\x1f\x7f-\x9f]+@[^\s\x00-\x1f\x7f-\x9f]*\.[^\s\x00-\x1f\x7f-\x9f]*$"
+            )
+        )
+    )]
+    pub email: String,
 }
 
 /// Answer of `POST /v1/checkout`.

@@ -21,7 +21,7 @@ mod warning;
 
 pub use attempt_view::{AttemptView, Confirmations};
 pub use donation_view::DonationView;
-pub use door::{Door, MarkPaid, OpenAttempt, Opened};
+pub use door::{Door, KeepEmail, MarkPaid, OpenAttempt, Opened};
 pub use email::looks_like_email;
 pub use error::{ErrorBody, ErrorCode, Refusal};
 pub use from_json::from_json;

@@ -72,6 +72,10 @@ impl FailureReason {
 }
 
 /// One order, whole: the widget is a function of this.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own on the wire; none follows from another"
+)]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OrderView {
@@ -114,6 +118,9 @@ pub struct OrderView {
     /// The current try at paying it; absent while `open`, once blocked, and for a hosted order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attempt: Option<AttemptView>,
+    /// Whether an address for the receipt is kept with the order. The address itself is not shown: a page's link can be
+    /// shared.
+    pub email_kept: bool,
     /// Where the customer goes afterwards; carries the order's id and no status.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub return_url: Option<String>,

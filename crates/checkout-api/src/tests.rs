@@ -130,6 +130,7 @@ fn order() -> (OrderView, Value) {
         reverted: false,
         late_payment: None,
         attempt: None,
+        email_kept: false,
         return_url: None,
         can_open_attempt: true,
         delayed: false,
@@ -148,6 +149,7 @@ fn order() -> (OrderView, Value) {
         "status": "awaiting_payment",
         "flow": "custom",
         "reverted": false,
+        "email_kept": false,
         "can_open_attempt": true,
         "delayed": false,
         "next_poll_seconds": 3,
@@ -207,6 +209,8 @@ fn an_order_is_on_the_wire_with_what_it_has() {
         },
         { "title": "A card", "quantity": 1 },
     ]);
+    view.email_kept = true;
+    json["email_kept"] = true.into();
     view.failure_reason = Some(FailureReason::NothingReceived);
     json["failure_reason"] = "nothing_received".into();
     view.checked_seconds_ago = Some(4);
@@ -408,6 +412,12 @@ fn requests_are_read_as_they_are_written() {
         assert_eq!(written(&paid), json);
         assert_eq!(read(&json), Ok(paid));
     }
+    let keep = KeepEmail {
+        email: String::new(),
+    };
+    let json = json!({ "email": "" });
+    assert_eq!(written(&keep), json);
+    assert_eq!(read(&json), Ok(keep));
 }
 
 #[test]

@@ -88,6 +88,7 @@ pub(crate) fn order(status: OrderStatus) -> Order {
         cancelled_at: None,
         has_money: false,
         late_payment: None,
+        receipt_email: None,
     }
 }
 

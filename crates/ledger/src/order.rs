@@ -144,6 +144,9 @@ pub struct Order {
     pub has_money: bool,
     /// What came late; absent while it is not paid, and when nothing did.
     pub late_payment: Option<LatePayment>,
+    /// Where the customer wants the receipt. It is sent to the service, and shown nowhere: whoever has the page's link would
+    /// read it.
+    pub receipt_email: Option<String>,
 }
 
 /// Where an order stands. `Paid` and `Overpaid` are final; every other status can still become one of them, because

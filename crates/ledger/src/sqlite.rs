@@ -35,7 +35,7 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Readers never wait for the writer in WAL mode; four serve two cores.
 const READERS: u32 = 4;
 
-const MIGRATIONS: [(i64, &str, &str); 3] = [
+const MIGRATIONS: [(i64, &str, &str); 4] = [
     (
         1,
         "ledger",
@@ -50,6 +50,11 @@ const MIGRATIONS: [(i64, &str, &str); 3] = [
         3,
         "order_lines",
         include_str!("../migrations/sqlite/0003_order_lines.sql"),
+    ),
+    (
+        4,
+        "receipt_email",
+        include_str!("../migrations/sqlite/0004_receipt_email.sql"),
     ),
 ];
 
@@ -294,6 +299,17 @@ impl Ledger for SqliteLedger {
         let mut tx = self.begin().await?;
         let snapshot = attempts::mark_as_paid(&mut tx, order, now).await?;
         tx.commit().await.map_err(LedgerError::from)?;
+        Ok(snapshot)
+    }
+
+    async fn keep_receipt_email(
+        &self,
+        order: &OrderId,
+        email: Option<&str>,
+    ) -> Result<Option<Snapshot>, LedgerError> {
+        let mut tx = self.begin().await?;
+        let snapshot = orders::keep_receipt_email(&mut tx, order, email).await?;
+        tx.commit().await?;
         Ok(snapshot)
     }
 

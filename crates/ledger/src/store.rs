@@ -197,6 +197,14 @@ pub trait Ledger: Send + Sync + std::fmt::Debug {
     /// [`BeginError::Closed`] when no invoice is open.
     async fn mark_as_paid(&self, order: &OrderId, now: Timestamp) -> Result<Snapshot, BeginError>;
 
+    /// Keeps where the customer of an order wants the receipt, in place of an earlier address; `None` removes it. Answers the
+    /// order; `None` for an unknown one.
+    async fn keep_receipt_email(
+        &self,
+        order: &OrderId,
+        email: Option<&str>,
+    ) -> Result<Option<Snapshot>, LedgerError>;
+
     /// Leases up to `limit` attempts of an urgency that are due, those due longest first.
     async fn due_attempts(
         &self,

@@ -2,6 +2,7 @@
 
 pub(super) mod attempt;
 pub(super) mod donation;
+pub(super) mod email;
 pub(super) mod events;
 pub(super) mod open;
 pub(super) mod paid;

@@ -66,6 +66,7 @@ fn browser() -> Routes {
         .route("/v1/checkout/quotes", get(checkout::quotes::quotes))
         .route("/v1/checkout/attempt", post(checkout::attempt::attempt))
         .route("/v1/checkout/session", post(checkout::session::session))
+        .route("/v1/checkout/email", post(checkout::email::email))
         .route("/v1/checkout/paid", post(checkout::paid::paid))
         .route("/v1/checkout/receipt", get(checkout::receipt::receipt))
         .route("/v1/checkout/events", get(checkout::events::events))

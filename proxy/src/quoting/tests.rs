@@ -33,6 +33,7 @@ fn order(amount: &str, currency: &str) -> Order {
         cancelled_at: None,
         has_money: false,
         late_payment: None,
+        receipt_email: None,
     }
 }
 

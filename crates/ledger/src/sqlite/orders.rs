@@ -227,6 +227,19 @@ pub(super) async fn cancel(
         .ok_or_else(|| BeginError::NoOrder(id.clone()))
 }
 
+pub(super) async fn keep_receipt_email(
+    tx: &mut SqliteConnection,
+    id: &OrderId,
+    email: Option<&str>,
+) -> Result<Option<Snapshot>, LedgerError> {
+    sqlx::query("UPDATE orders SET receipt_email = ?, version = version + 1 WHERE id = ?")
+        .bind(email)
+        .bind(id.as_str())
+        .execute(&mut *tx)
+        .await?;
+    snapshot(tx, id).await
+}
+
 pub(super) async fn expire(
     tx: &mut SqliteConnection,
     now: Timestamp,

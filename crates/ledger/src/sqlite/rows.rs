@@ -91,6 +91,7 @@ pub(super) fn order(row: &SqliteRow) -> Result<Order, LedgerError> {
             .try_get::<Option<&str>, _>("late_payment")?
             .map(|kind| word(&LatePayment::ALL, kind))
             .transpose()?,
+        receipt_email: row.try_get("receipt_email")?,
     })
 }
 

@@ -4,31 +4,24 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use checkout_api::{ErrorCode, MarkPaid, OrderView, looks_like_email};
+use checkout_api::{ErrorCode, MarkPaid, OrderView};
 use ledger::{BeginError, Flow, Snapshot};
 use service_api::{ConfirmRequest, InvoiceId};
 
+use super::email::{checked, keep};
 use super::{Holder, view_of};
 use crate::app::App;
 use crate::http::body::Body;
 use crate::http::error::ApiError;
 
-/// Notes it, tells the service (POST /confirm) without waiting, and looks at once.
+/// Notes it, tells the service (POST /confirm) without waiting, and looks at once. An address for the receipt is kept with
+/// the order; one that is kept already is told when none is given.
 pub(crate) async fn paid(
     State(app): State<Arc<App>>,
     Holder(snapshot): Holder,
     Body(said): Body<MarkPaid>,
 ) -> Result<Json<OrderView>, ApiError> {
-    let email = said.email.filter(|email| !email.is_empty());
-    if email
-        .as_deref()
-        .is_some_and(|email| !looks_like_email(email))
-    {
-        return Err(ApiError::field(
-            "email",
-            "Write an address like name@example.com, or none.",
-        ));
-    }
+    let email = checked(said.email)?;
     if snapshot.order.terms.flow == Flow::Hosted {
         let message = "This order is paid on the payment service's page, which sees what is paid.";
         return Err(ApiError::new(ErrorCode::OtherFlow, message));
@@ -46,17 +39,23 @@ pub(crate) async fn paid(
             ApiError::new(ErrorCode::NothingToPay, message)
         }
     })?;
-    if was_said(&snapshot) {
-        return Ok(Json(view_of(&app, &marked)?));
+    if !was_said(&snapshot) {
+        let kept = marked.order.receipt_email.clone();
+        confirm(&app, &marked, email.clone().or(kept));
+        app.parts
+            .ledger
+            .hurry_order(&marked.order.id, app.now())
+            .await?;
+        app.attempts_due.notify_one();
+        app.order_changed(&marked.order.id);
     }
-    confirm(&app, &marked, email);
-    app.parts
-        .ledger
-        .hurry_order(&marked.order.id, app.now())
-        .await?;
-    app.attempts_due.notify_one();
-    app.order_changed(&marked.order.id);
-    Ok(Json(view_of(&app, &marked)?))
+    let shown = match &email {
+        Some(email) if !marked.order.status.is_settled() => {
+            keep(&app, &marked, Some(email)).await?
+        }
+        _ => marked,
+    };
+    Ok(Json(view_of(&app, &shown)?))
 }
 
 /// Saying it again costs the service nothing.

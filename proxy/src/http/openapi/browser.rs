@@ -1,7 +1,8 @@
 //! What browsers call.
 
 use checkout_api::{
-    DonationView, Door, ErrorCode, MarkPaid, OpenAttempt, Opened, OrderView, Quote, SignedReceipt,
+    DonationView, Door, ErrorCode, KeepEmail, MarkPaid, OpenAttempt, Opened, OrderView, Quote,
+    SignedReceipt,
 };
 use serde_json::json;
 
@@ -18,6 +19,7 @@ pub(super) fn operations(types: &mut Types) -> Vec<Operation> {
         quotes(types),
         attempt(types),
         session(types),
+        email(types),
         paid(types),
         watch(types),
         receipt(types),
@@ -153,11 +155,26 @@ fn session(types: &mut Types) -> Operation {
         .answers::<OrderView>(200, "The order with the address of its page.", types)
 }
 
+fn email(types: &mut Types) -> Operation {
+    Operation::post("/v1/checkout/email", "keep_email")
+        .does(
+            "Keep the address for the receipt",
+            "It replaces one that was kept before, and an empty one removes it. The service is told with \"I have paid\", and \
+             the order shows only that there is one.",
+        )
+        .by(Caller::Customer)
+        .takes_key(1)
+        .takes::<KeepEmail>(types, &json!({ "email": "buyer@shop.example" }))
+        .refuses(&[ErrorCode::OtherFlow, ErrorCode::OrderClosed])
+        .answers::<OrderView>(200, "The order as it stands.", types)
+}
+
 fn paid(types: &mut Types) -> Operation {
     Operation::post("/v1/checkout/paid", "mark_paid")
         .does(
             "\"I have paid\"",
-            "It proves nothing, and makes the proxy look at once. The service is told too, with the address for a receipt.",
+            "It proves nothing, and makes the proxy look at once. The service is told too, with the address for a receipt: \
+             the one that is given, else the one that is kept.",
         )
         .by(Caller::Customer)
         .takes_key(1)

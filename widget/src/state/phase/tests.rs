@@ -59,6 +59,7 @@ fn order(status: Status) -> OrderView {
         reverted: false,
         late_payment: None,
         attempt: Some(attempt("0", "0.5")),
+        email_kept: false,
         return_url: None,
         can_open_attempt: true,
         delayed: false,

@@ -194,3 +194,20 @@ async fn what_was_committed_survives_the_process() {
     );
     again.close().await;
 }
+
+#[tokio::test]
+async fn the_receipts_address_is_kept_replaced_and_removed() {
+    let home = home("receipt-email").await;
+    let opened = order(&home.ledger, 1).await.order;
+    assert_eq!(opened.receipt_email, None);
+    let mut version = opened.version;
+    for email in [Some("a@b.example"), Some("c@d.example"), None] {
+        let kept = home.ledger.keep_receipt_email(&id(1), email).await;
+        let kept = kept.unwrap().unwrap().order;
+        assert_eq!(kept.receipt_email.as_deref(), email);
+        assert!(kept.version > version, "a page sees a change");
+        version = kept.version;
+    }
+    let unknown = home.ledger.keep_receipt_email(&id(9), None).await;
+    assert_eq!(unknown.unwrap(), None);
+}
