@@ -176,28 +176,30 @@ fn sql_in(source: &str) -> Option<&'static str> {
 
 #[test]
 fn what_comes_from_npm_is_one_version_with_its_checksum() {
-    let read = |name: &str| -> Value {
-        let text = fs::read_to_string(root().join("tests/npm").join(name)).unwrap();
-        serde_json::from_str(&text).unwrap()
-    };
-    let (package, lock) = (read("package.json"), read("package-lock.json"));
-    let wanted = package["devDependencies"].as_object().unwrap();
-    for (name, version) in wanted {
-        // One that is there in two versions has a second name: "npm:react@18.3.1".
-        let version = text(version);
-        let version = version.rsplit_once('@').map_or(version, |(_, own)| own);
-        let exact = |c: char| c.is_ascii_digit() || c == '.';
-        assert!(version.chars().all(exact), "{name} {version} is a range");
-        let locked = &lock["packages"][format!("node_modules/{name}")];
-        assert_eq!(locked["version"], version, "{name}");
-    }
-    let locked = lock["packages"].as_object().unwrap();
-    for (path, package) in locked.iter().filter(|(path, _)| !path.is_empty()) {
-        let checksum = package["integrity"].as_str().unwrap_or_default();
-        assert!(checksum.starts_with("sha512-"), "{path} has no checksum");
-    }
-    for kind in ["dependencies", "optionalDependencies", "peerDependencies"] {
-        assert!(package[kind].is_null(), "nothing of npm is shipped: {kind}");
+    for list in ["tests/npm", "tests/peers"] {
+        let read = |name: &str| -> Value {
+            let text = fs::read_to_string(root().join(list).join(name)).unwrap();
+            serde_json::from_str(&text).unwrap()
+        };
+        let (package, lock) = (read("package.json"), read("package-lock.json"));
+        let wanted = package["devDependencies"].as_object().unwrap();
+        for (name, version) in wanted {
+            // One that is there in two versions has a second name: "npm:react@18.3.1".
+            let version = text(version);
+            let version = version.rsplit_once('@').map_or(version, |(_, own)| own);
+            let exact = |c: char| c.is_ascii_digit() || c == '.';
+            assert!(version.chars().all(exact), "{name} {version} is a range");
+            let locked = &lock["packages"][format!("node_modules/{name}")];
+            assert_eq!(locked["version"], version, "{name}");
+        }
+        let locked = lock["packages"].as_object().unwrap();
+        for (path, package) in locked.iter().filter(|(path, _)| !path.is_empty()) {
+            let checksum = package["integrity"].as_str().unwrap_or_default();
+            assert!(checksum.starts_with("sha512-"), "{path} has no checksum");
+        }
+        for kind in ["dependencies", "optionalDependencies", "peerDependencies"] {
+            assert!(package[kind].is_null(), "nothing of npm is shipped: {kind}");
+        }
     }
 }
 

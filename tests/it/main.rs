@@ -29,6 +29,7 @@ mod browser_late;
 mod browser_networks;
 mod browser_package;
 mod browser_pay;
+mod browser_peers;
 mod browser_reach;
 mod browser_receipt;
 mod browser_sale;

@@ -4,16 +4,19 @@
 //! frame after the one in which the page had it. Nothing is asked of the page until then, since every question takes
 //! time of the processor that it waits for.
 //!
+//! Peers are pages of other makers ([`Peer`]), each looked at in the same way from its address on.
+//!
 //! The screen is a phone's. The line is that of Chromium's developer tools: each request waits 150 ms, all answers together come at 1.6 Mbit/s;
 //! opening a connection costs nothing. The conditions reach a frame too, because shop and proxy are of one site here,
 //! and thus of one process.
 
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::browser::Browser;
 use crate::patience::{eventually, pause};
+use crate::peer::Peer;
 use crate::site::Site;
 use crate::world::World;
 
@@ -37,10 +40,23 @@ const NOTE: &str = r#"
     requestAnimationFrame(look);
 "#;
 
+/// The same for a peer, and what the policy of its page refused.
+const NOTE_OF_A_PEER: &str = r"
+    window.seen = { refused: [] };
+    addEventListener('securitypolicyviolation', ({ blockedURI }) => seen.refused.push(blockedURI));
+    const look = () => {
+        if (isChoice()) requestAnimationFrame(() => (seen.choice = performance.now()));
+        else requestAnimationFrame(look);
+    };
+    requestAnimationFrame(look);
+";
+
 /// CSS pixels. Source: Lighthouse 12, `core/config/constants.js`, whose slow phone this is, line and processor included.
 const SCREEN: (u32, u32) = (412, 823);
 /// Longer than any look takes.
 const UNDISTURBED: Duration = Duration::from_millis(2500);
+/// The same for a peer.
+const UNDISTURBED_PEER: Duration = Duration::from_secs(4);
 /// A browser has started by then: a customer's has long been there.
 const STARTED: Duration = Duration::from_secs(1);
 
@@ -71,17 +87,15 @@ pub struct Waited {
     pub choice: u64,
     /// How much of the shop's page comes before these: its own way here, and the loader's.
     pub before: u64,
+    /// From the address of the first page, the shop's or the checkout's own, to the choice.
+    pub whole: u64,
     /// Every request of the page or frame with the checkout: when it began, when its answer was there, and its path.
     pub requests: Vec<String>,
 }
 
 /// Looks once. `site` is a page of the store's.
 pub async fn look(page: Page, world: &World, site: &Site) -> Waited {
-    let browser = Browser::open().await;
-    browser.runs_before_every_page(NOTE).await;
-    browser.has_a_screen_of(SCREEN.0, SCREEN.1).await;
-    browser.is_slow().await;
-    pause(STARTED).await;
+    let browser = slow_phone(NOTE).await;
     let proxy = world.proxy_url();
     let element = |display: &str| {
         format!(
@@ -120,10 +134,51 @@ pub async fn look(page: Page, world: &World, site: &Site) -> Waited {
         skeleton: first.expect("a skeleton comes before the choice") - before,
         choice: choice - before,
         before,
+        whole: choice,
         requests: requests(&browser).await,
     };
     browser.end().await;
     waited
+}
+
+/// Looks at a peer once: milliseconds from its address to the choice.
+///
+/// # Panics
+/// There is no choice within a bound, a request had no answer, or one was for another host.
+pub async fn look_at_peer(peer: &Peer) -> u64 {
+    let note = format!("const isChoice = {};{NOTE_OF_A_PEER}", peer.choice());
+    let browser = slow_phone(&note).await;
+    browser.goes_to(peer.url()).await;
+    pause(UNDISTURBED_PEER).await;
+    let choice = eventually("the choice of a peer is seen", async || {
+        seen(&browser, "choice").await
+    })
+    .await;
+    let refused = browser.runs("return seen.refused", &[]).await;
+    let asked = browser.ends_and_lists_requests("127.0.0.1").await;
+    let origin = peer.url().trim_end_matches('/');
+    let is_own = |request: &String| {
+        let address = request.split(' ').next_back().unwrap_or_default();
+        address == origin || address.starts_with(peer.url())
+    };
+    let strange: Vec<_> = asked.iter().filter(|request| !is_own(request)).collect();
+    assert!(
+        refused == json!([]) && strange.is_empty(),
+        "the peer asks other hosts: {refused} {strange:?}"
+    );
+    let missing = peer.missing();
+    assert!(missing.is_empty(), "the peer asks in vain for {missing:?}");
+    choice
+}
+
+/// A browser with an empty cache, as slow as promised, with a script that runs before every page.
+async fn slow_phone(note: &str) -> Browser {
+    let browser = Browser::open().await;
+    browser.runs_before_every_page(note).await;
+    browser.has_a_screen_of(SCREEN.0, SCREEN.1).await;
+    browser.is_slow().await;
+    pause(STARTED).await;
+    browser
 }
 
 /// Milliseconds from the start of this page or frame.

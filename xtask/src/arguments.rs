@@ -16,7 +16,7 @@ cargo xtask <command>
   tools    install what the tests use: three browsers, their drivers, packages of npm, Schemathesis
   build    the release: dist/ and one florin-proxy with the widget inside
   budget   the widget's sizes against the promise
-  bench    the other promised numbers, measured
+  bench    the other promised numbers, measured, and two other makers' payment pages beside them
              --kills N           instead: kill the proxy N times while customers buy, and have it judged
              --lives N           instead: play N lives of orders in simulated worlds, with everything failing
              --seed N            what those customers, kills and faults follow from (kills: 1, lives: any)

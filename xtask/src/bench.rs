@@ -4,6 +4,7 @@ mod first_view;
 mod idle;
 pub(crate) mod kills;
 pub(crate) mod lives;
+mod peers;
 mod start;
 
 use std::process::ExitCode;
@@ -58,7 +59,7 @@ pub(crate) fn run(workspace: &Workspace) -> anyhow::Result<ExitCode> {
         screen::bad("the proxy is slower to start or larger than promised");
     }
     if !in_time {
-        screen::bad("the checkout comes later than promised");
+        screen::bad("the checkout comes later than promised, by itself or beside its peers");
     }
     Ok(if widget_kept && proxy_kept && in_time {
         ExitCode::SUCCESS

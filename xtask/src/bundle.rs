@@ -26,6 +26,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 
+pub(crate) use self::compress::brotli;
 use crate::screen;
 use crate::stopwatch::Stopwatch;
 use crate::tools;

@@ -10,6 +10,7 @@ mod tool;
 
 use std::path::PathBuf;
 
+pub(crate) use npm::peers;
 pub(crate) use python::schemathesis;
 pub(crate) use tool::{CARGO_DENY, GECKODRIVER, LEPTOSFMT, TRUNK, WASM_OPT};
 

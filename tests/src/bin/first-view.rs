@@ -1,22 +1,28 @@
-//! `first-view`: how long a customer waits for the checkout. `cargo xtask bench` builds all that it needs and runs it.
+//! `first-view`: how long a customer waits for the checkout, and for its peers. `cargo xtask bench` builds all that it
+//! needs and runs it.
 
+use std::future::Future;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Parser;
-use tests::first_view::{Page, Waited, look, median};
-use tests::{Program, Site, Wishes, World};
+use tests::first_view::{Page, Waited, look, look_at_peer, median};
+use tests::{PRODUCTS, Peer, Product, Program, Site, Wishes, World};
 
 /// Looks at the checkout with an empty cache, on a slow line and a slow phone.
 #[derive(Parser)]
 #[command(name = "first-view")]
 struct Arguments {
-    /// Looks at each page; the middle one counts.
-    #[arg(long, default_value_t = 7)]
-    looks: usize,
+    /// Looks at each page, in rounds of one look at each; the middle one counts.
+    #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u16).range(1..))]
+    looks: u16,
     /// `florin-proxy`, a release.
     #[arg(long, value_name = "FILE")]
     proxy: PathBuf,
+    /// Looks at the peers too: the folder of their bundles, which `cargo xtask bench` makes.
+    #[arg(long, value_name = "FOLDER")]
+    peers: Option<PathBuf>,
     /// Lists what was asked for, and when, at the last look at each page.
     #[arg(long)]
     requests: bool,
@@ -26,6 +32,10 @@ struct Arguments {
 const SKELETON_MS: u64 = 600;
 /// Milliseconds until the choice of assets is.
 const CHOICE_MS: u64 = 1200;
+/// What the peers are compared with: a shop's page with the element as the quick start has it.
+const OURS: Page = Page::Frame;
+/// No look takes longer, however busy the machine is.
+const LONGEST_LOOK: Duration = Duration::from_mins(1);
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -45,57 +55,115 @@ async fn main() -> ExitCode {
     world.shopper().opens("ebook").await;
     world.everything_is_told().await;
 
-    let looks = arguments.looks;
-    println!(
-        "150 ms, 1.6 Mbit/s, a 4 times slower processor, nothing in the cache; median of {looks} (least–most){}\n",
-        load()
-    );
-    print_line(
-        "",
-        &["skeleton", "choice", "the shop's page before"].map(str::to_owned),
-    );
-    let mut kept = true;
-    for page in Page::ALL {
-        let mut waited = Vec::new();
-        for _ in 0..looks {
-            waited.push(look(page, &world, &site).await);
-        }
-        let of = |member: fn(&Waited) -> u64| median(waited.iter().map(member).collect());
-        let all = [
-            of(|one| one.skeleton),
-            of(|one| one.choice),
-            of(|one| one.before),
-        ];
-        print_line(
-            name(page),
-            &all.map(|[middle, least, most]| format!("{middle} ms ({least}–{most})")),
-        );
-        let [[skeleton, ..], [choice, ..], _] = all;
-        kept &= page == Page::Baseline || (skeleton <= SKELETON_MS && choice <= CHOICE_MS);
-        if arguments.requests {
-            let last = waited.last().map(|one| one.requests.as_slice());
-            println!("{}", last.unwrap_or_default().join("\n"));
+    let mut pages: Vec<(Page, Vec<Waited>)> = Page::ALL.map(|page| (page, Vec::new())).into();
+    let mut peers = Vec::new();
+    if let Some(bundles) = &arguments.peers {
+        for product in PRODUCTS {
+            let peer = Peer::open(&bundles.join(product.folder)).await;
+            peers.push((product, peer, Vec::new()));
         }
     }
-    print_line(
-        "promised",
-        &[
-            format!("≤ {SKELETON_MS} ms"),
-            format!("≤ {CHOICE_MS} ms"),
-            String::new(),
-        ],
-    );
+    // In rounds: a machine that is busy for a while is so for all alike.
+    for _ in 0..arguments.looks {
+        for (page, waited) in &mut pages {
+            waited.push(bounded(look(*page, &world, &site)).await);
+        }
+        for (_, peer, waited) in &mut peers {
+            waited.push(bounded(look_at_peer(peer)).await);
+        }
+    }
     drop(release);
     world.end().await;
-    if kept {
+
+    println!(
+        "150 ms, 1.6 Mbit/s, a 4 times slower processor, nothing in the cache; median of {} (least–most){}\n",
+        arguments.looks,
+        load()
+    );
+    let mut is_kept = print_pages(&pages, arguments.requests);
+    let ours = pages.iter().find(|(page, _)| *page == OURS);
+    let ours = ours.into_iter().flat_map(|(_, waited)| waited);
+    let ours = median(ours.map(|one| one.whole).collect());
+    let peers = peers.into_iter();
+    let peers: Vec<_> = peers
+        .map(|(product, _, waited)| (product, median(waited)))
+        .collect();
+    is_kept &= peers.is_empty() || print_peers(ours, &peers);
+    if is_kept {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
     }
 }
 
-fn print_line(name: &str, [skeleton, choice, before]: &[String; 3]) {
-    println!("{name:<44}{skeleton:>24}{choice:>24}{before:>24}");
+async fn bounded<T>(look: impl Future<Output = T>) -> T {
+    let looked = tokio::time::timeout(LONGEST_LOOK, look).await;
+    looked.unwrap_or_else(|_| panic!("a look took more than {} s", LONGEST_LOOK.as_secs()))
+}
+
+/// Prints what was seen of our pages; whether the promise is kept.
+fn print_pages(pages: &[(Page, Vec<Waited>)], with_requests: bool) -> bool {
+    let header = ["skeleton", "choice", "the shop's page before"];
+    print_line("", &header.map(str::to_owned));
+    let mut is_kept = true;
+    for (page, waited) in pages {
+        let of = |member: fn(&Waited) -> u64| median(waited.iter().map(member).collect());
+        let all = [
+            of(|one| one.skeleton),
+            of(|one| one.choice),
+            of(|one| one.before),
+        ];
+        print_line(name(*page), &all.map(range));
+        let [[skeleton, ..], [choice, ..], _] = all;
+        is_kept &= *page == Page::Baseline || (skeleton <= SKELETON_MS && choice <= CHOICE_MS);
+        if with_requests {
+            let last = waited.last().map(|one| one.requests.as_slice());
+            println!("{}", last.unwrap_or_default().join("\n"));
+        }
+    }
+    let promised = [
+        format!("≤ {SKELETON_MS} ms"),
+        format!("≤ {CHOICE_MS} ms"),
+        String::new(),
+    ];
+    print_line("promised", &promised);
+    is_kept
+}
+
+/// Prints our time beside the peers', each from the address of the shop's page to the choice; whether the promise is
+/// kept.
+fn print_peers(ours: [u64; 3], peers: &[(Product, [u64; 3])]) -> bool {
+    println!();
+    let header = ["to the choice", "over ours", "promised (goal)"];
+    print_line("from the shop's address on", &header.map(str::to_owned));
+    print_line(
+        "ours, in a frame",
+        &[range(ours), String::new(), String::new()],
+    );
+    let mut is_kept = true;
+    for (product, theirs) in peers {
+        let (ratio, is_enough) = product.ratio(theirs[0], ours[0]);
+        let promised = format!("≥ {} ({})", times(product.promised), times(product.goal));
+        print_line(
+            &format!("{} {}", product.package, product.version()),
+            &[range(*theirs), times(ratio), promised],
+        );
+        is_kept &= is_enough;
+    }
+    is_kept
+}
+
+fn print_line(name: &str, [first, second, third]: &[String; 3]) {
+    println!("{name:<44}{first:>24}{second:>24}{third:>24}");
+}
+
+fn range([middle, least, most]: [u64; 3]) -> String {
+    format!("{middle} ms ({least}–{most})")
+}
+
+/// A ratio in hundredths, as it is read.
+fn times(hundredths: u64) -> String {
+    format!("{}.{:02}×", hundredths / 100, hundredths % 100)
 }
 
 /// How busy this machine is with other things, where it says so: what is measured then is measured too long.

@@ -1,5 +1,6 @@
-//! How long a customer waits for the checkout: the program `first-view` of the package `tests`.
+//! How long a customer waits for the checkout, beside its peers: the program `first-view` of the package `tests`.
 
+use super::peers;
 use crate::program::Program;
 use crate::screen::step;
 use crate::tools;
@@ -11,6 +12,7 @@ use crate::workspace::Workspace;
 /// Something cannot be built.
 pub(super) fn is_in_time(workspace: &Workspace) -> anyhow::Result<bool> {
     tools::install_for_tests(workspace)?;
+    let peers = peers::bundle(workspace)?;
     step("Building what looks at the checkout…");
     Program::cargo(workspace)
         .args(["build", "--locked", "--package", "tests"])
@@ -18,6 +20,7 @@ pub(super) fn is_in_time(workspace: &Workspace) -> anyhow::Result<bool> {
         .run()?;
     let looks = Program::new(workspace.debug_program("first-view"), workspace)
         .arg_path("--proxy", &workspace.release_program("florin-proxy"))
+        .arg_path("--peers", &peers)
         .run();
     // It has printed what was measured, or why nothing could be.
     Ok(looks.is_ok())

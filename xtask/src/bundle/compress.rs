@@ -6,7 +6,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 /// Brotli at its best, for a window that every browser has.
-pub(super) fn brotli(content: &[u8]) -> Vec<u8> {
+pub(crate) fn brotli(content: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     let settings = brotli::enc::BrotliEncoderParams {
         quality: 11,
