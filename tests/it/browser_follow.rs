@@ -198,7 +198,7 @@ async fn a_connection_that_comes_back_is_said_and_told_once() {
     browser.sees("back_online").await;
     assert!(!browser.shows("offline").await);
     browser.sees_no("back_online").await;
-    let lost = "You’re offline. This page updates once you’re back online.";
+    let lost = "You’re offline. The amount and the address stay valid until the time is up.";
     let back = "You’re back online.";
     assert_eq!(told(&browser).await, json!([lost, back]));
     assert_eq!(browser.runs("return regions()", &[]).await, 1);

@@ -198,7 +198,7 @@ async fn an_answer_that_could_not_be_read_is_asked_for_whole_again() {
         window.fetch = async (request, options) => {
             const answer = await fetched(request, options);
             if (!(request.url ?? request).endsWith('/v1/checkout')) return answer;
-            window.tags.push(options.headers['if-none-match'] ?? 'none');
+            window.tags.push(new Request(request, options).headers.get('if-none-match') ?? 'none');
             const spoiled = new Response('{}', { headers: { etag: 'unread' } });
             return window.tags.length > 1 ? answer : spoiled;
         };";

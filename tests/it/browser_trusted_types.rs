@@ -11,7 +11,7 @@ const SETS: &str = "
             template.innerHTML = markup;
             return template.innerHTML;
         } catch (error) {
-            return error instanceof TypeError ? 'refused' : String(error);
+            return error.name === 'TypeError' ? 'refused' : String(error);
         }
     });";
 

@@ -35,6 +35,7 @@ mod browser_receipt;
 mod browser_sale;
 mod browser_sandbox;
 mod browser_shift;
+mod browser_states;
 mod browser_survival;
 mod browser_theme_builder;
 mod browser_themes;

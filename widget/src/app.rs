@@ -7,6 +7,7 @@ use leptos::prelude::*;
 
 use self::banners::Banners;
 use self::summary::Summary;
+use crate::browser::document;
 use crate::components::{focus_heading, renewed};
 use crate::i18n::use_i18n;
 use crate::screens::Screen;
@@ -19,6 +20,7 @@ pub(crate) fn App(checkout: Checkout) -> impl IntoView {
     provide_context(checkout);
     provide_context(checkout.i18n);
     let i18n = use_i18n();
+    follow_title(checkout);
     view! {
         <div class="florin" part="checkout" lang=i18n.locale() dir=i18n.direction()>
             <Summary />
@@ -31,6 +33,49 @@ pub(crate) fn App(checkout: Checkout) -> impl IntoView {
             </p>
         </div>
     }
+}
+
+/// Keeps the title of the proxy's own page up to date: what is to be paid, then how it stands.
+fn follow_title(checkout: Checkout) {
+    let i18n = checkout.i18n;
+    let is_page = checkout.is_page();
+    Effect::new(move |_| {
+        let phase = checkout.phase.get();
+        let title = checkout.order.with(|order| {
+            let order = order.as_ref().filter(|_| is_page)?;
+            let store = order.store.name.as_str();
+            if let Some(key) = title_key(phase) {
+                let state = i18n.text(key);
+                let values = [("state", state.as_str()), ("store", store)];
+                return Some(i18n.text_with("title_state", &values));
+            }
+            let price = i18n.money(order.amount.as_str(), &order.currency);
+            Some(i18n.text_with("title_pay", &[("store", store), ("price", &price)]))
+        });
+        if let Some(title) = title {
+            document().set_title(&title);
+        }
+    });
+}
+
+/// The key of what a phase is called in the page's title; `None` while the customer has yet to pay.
+fn title_key(phase: Phase) -> Option<&'static str> {
+    Some(match phase {
+        Phase::Loading
+        | Phase::Stopped
+        | Phase::Giving
+        | Phase::Hosted
+        | Phase::Choosing
+        | Phase::Paying => return None,
+        Phase::Checking => "checking",
+        Phase::Processing => "processing",
+        Phase::Paid | Phase::Overpaid => "paid",
+        Phase::Underpaid => "underpaid",
+        Phase::Failed => "failed",
+        Phase::Cancelled => "cancelled",
+        Phase::NotReceived | Phase::Expired => "expired",
+        Phase::Blocked => "blocked",
+    })
 }
 
 /// The screen of the order's phase. It is built anew when the phase changes, or what is to be sent where: two attempts

@@ -30,6 +30,10 @@ thread_local! {
 
 /// Shows a checkout in `root` and returns its number.
 #[wasm_bindgen]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "for a borrowed object wasm-bindgen writes `table.fill`, which Binaryen 116 cannot read"
+)]
 pub fn mount(root: HtmlElement, host: Host) -> u32 {
     #[cfg(feature = "panic-hook")]
     console_error_panic_hook::set_once();

@@ -1,6 +1,6 @@
 //! What is known of one order, and what its customer can do: signals and actions.
 //!
-//! The state calls the proxy through [`Connection`](connection::Connection), which `net` implements; it imports nothing
+//! The state calls the proxy through the trait `Connection`, which `net` implements; it imports nothing
 //! of `net`.
 
 pub mod announcements;

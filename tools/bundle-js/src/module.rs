@@ -93,12 +93,11 @@ impl Module {
                             let texts = inline(&semantic.semantic, &file, name).map_err(|why| {
                                 format!("{place}: {}: {why}", import.from.display())
                             })?;
-                            match texts {
-                                Some(texts) => edits.extend(texts),
-                                None => {
-                                    let value = file[name].to_string();
-                                    sections.push((import.from.clone(), name.clone(), value));
-                                }
+                            if let Some(texts) = texts {
+                                edits.extend(texts);
+                            } else {
+                                let value = file[name].to_string();
+                                sections.push((import.from.clone(), name.clone(), value));
                             }
                         }
                     }

@@ -1,12 +1,16 @@
 //! What is bought, from which shop, for how much: always on the screen.
 
-use checkout_api::{Environment, OrderView, StoreView};
+use checkout_api::{Environment, LineView, OrderView, StoreView};
 use leptos::prelude::*;
 
 use crate::components::{HelpLink, Ltr};
+use crate::format::links;
 use crate::i18n::use_i18n;
 use crate::state::phase::Phase;
 use crate::state::use_checkout;
+
+/// Lines of an order that are open.
+const LINES_SHOWN: usize = 3;
 
 /// The order's summary. The language menu follows it, see `element`.
 #[component]
@@ -58,6 +62,8 @@ fn OrderSummary<'a>(order: &'a OrderView) -> impl IntoView + use<> {
                 environment=order.environment
                 title=order.title.clone()
                 price=Some(price)
+                lines=order.lines.clone()
+                currency=order.currency.clone()
             />
             <HelpLink class="quiet help" />
         </div>
@@ -71,9 +77,22 @@ fn About<'a>(
     environment: Environment,
     title: String,
     #[prop(optional_no_strip)] price: Option<String>,
+    #[prop(optional)] lines: Vec<LineView>,
+    #[prop(optional)] currency: String,
 ) -> impl IntoView + use<> {
     let i18n = use_i18n();
-    let initial = store.name.chars().next().map(String::from);
+    let logo = store.logo_url.clone().filter(|url| links::is_page(url));
+    let mark = if let Some(url) = logo {
+        view! { <Picture class="logo" url=url side="28" /> }.into_any()
+    } else {
+        let initial = store.name.chars().next().map(String::from);
+        view! {
+            <span class="initial" aria-hidden="true">
+                {initial}
+            </span>
+        }
+        .into_any()
+    };
     let is_test = environment == Environment::Test;
     let title = if use_checkout().is_page() {
         view! {
@@ -93,9 +112,7 @@ fn About<'a>(
     view! {
         <div class="about">
             <p class="store" part="store">
-                <span class="initial" aria-hidden="true">
-                    {initial}
-                </span>
+                {mark}
                 <bdi>{store.name.clone()}</bdi>
                 {is_test
                     .then(|| {
@@ -115,6 +132,86 @@ fn About<'a>(
                         </p>
                     }
                 })}
+            {say_more(&lines).then(|| view! { <Lines lines=lines currency=currency /> })}
         </div>
+    }
+}
+
+/// Returns `true` if the lines say more than the order's title: a single product has one line of the same name.
+fn say_more(lines: &[LineView]) -> bool {
+    match lines {
+        [] => false,
+        [line] => line.quantity > 1 || line.image_url.is_some(),
+        _ => true,
+    }
+}
+
+/// A picture for eyes alone. One that does not load leaves no trace.
+#[component]
+fn Picture(class: &'static str, url: String, side: &'static str) -> impl IntoView {
+    let is_broken = RwSignal::new(false);
+    view! {
+        <img
+            class=class
+            src=url
+            alt=""
+            width=side
+            height=side
+            referrerpolicy="no-referrer"
+            hidden=move || is_broken.get()
+            on:error=move |_| is_broken.set(true)
+        />
+    }
+}
+
+/// What the order is made of: the first lines, and the rest one press away.
+#[component]
+fn Lines(lines: Vec<LineView>, currency: String) -> impl IntoView {
+    let i18n = use_i18n();
+    let mut rows: Vec<_> = lines
+        .into_iter()
+        .map(|line| view! { <Line line=line currency=currency.clone() /> }.into_any())
+        .collect();
+    let rest = rows.split_off(rows.len().min(LINES_SHOWN));
+    let count = u32::try_from(rest.len()).unwrap_or(u32::MAX);
+    let more = i18n.plural("items_more", count, &[("count", &count.to_string())]);
+    view! {
+        <div class="lines" role="group" aria-label=i18n.text("items") data-testid="lines">
+            <ul>{rows}</ul>
+            {(count > 0)
+                .then(|| {
+                    view! {
+                        <details>
+                            <summary>{more}</summary>
+                            <ul>{rest}</ul>
+                        </details>
+                    }
+                })}
+        </div>
+    }
+}
+
+#[component]
+fn Line(line: LineView, currency: String) -> impl IntoView {
+    let i18n = use_i18n();
+    let url = line.image_url.filter(|url| links::is_page(url));
+    let title = match line.quantity {
+        1 => line.title,
+        quantity => {
+            let values = [
+                ("count", &*quantity.to_string()),
+                ("title", line.title.as_str()),
+            ];
+            i18n.text_with("line", &values)
+        }
+    };
+    let price = line
+        .amount
+        .map(|amount| i18n.money(amount.as_str(), &currency));
+    view! {
+        <li>
+            {url.map(|url| view! { <Picture class="picture" url=url side="40" /> })}
+            <bdi>{title}</bdi> {price.map(|price| view! { <Ltr text=price /> })}
+        </li>
     }
 }

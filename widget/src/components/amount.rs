@@ -7,10 +7,10 @@ use leptos::prelude::*;
 pub(crate) fn Ltr(
     #[prop(into)] text: String,
     #[prop(optional)] class: Option<&'static str>,
-    #[prop(optional)] test: Option<&'static str>,
+    #[prop(optional)] test_id: Option<&'static str>,
 ) -> impl IntoView {
     view! {
-        <bdi dir="ltr" class=class data-testid=test>
+        <bdi dir="ltr" class=class data-testid=test_id>
             {text}
         </bdi>
     }

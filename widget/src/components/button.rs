@@ -54,7 +54,7 @@ pub(crate) fn Button(
     look: Look,
     #[prop(into)] text: String,
     #[prop(into)] on_press: Press,
-    #[prop(optional_no_strip)] test: Option<&'static str>,
+    #[prop(optional_no_strip)] test_id: Option<&'static str>,
     #[prop(optional)] waits: bool,
 ) -> impl IntoView {
     let checkout = use_checkout();
@@ -63,7 +63,7 @@ pub(crate) fn Button(
             type="button"
             class=look.class()
             part=look.part()
-            data-testid=test
+            data-testid=test_id
             aria-disabled=move || (waits && checkout.is_busy.get()).then_some("true")
             on:click=move |_| on_press.press()
         >
@@ -81,7 +81,7 @@ pub(crate) fn NewPriceButton(crypto_code: String) -> impl IntoView {
             look=Look::Primary
             text=use_i18n().text("new_price")
             on_press=move || checkout.renew(crypto_code.clone())
-            test=Some("new-quote")
+            test_id=Some("new-quote")
             waits=true
         />
     }
@@ -91,7 +91,7 @@ pub(crate) fn NewPriceButton(crypto_code: String) -> impl IntoView {
 #[component]
 pub(crate) fn OtherAssetButton(
     look: Look,
-    #[prop(optional)] test: Option<&'static str>,
+    #[prop(optional)] test_id: Option<&'static str>,
 ) -> impl IntoView {
     let checkout = use_checkout();
     view! {
@@ -99,7 +99,7 @@ pub(crate) fn OtherAssetButton(
             look=look
             text=use_i18n().text("other_asset")
             on_press=move || checkout.choose_again()
-            test=test
+            test_id=test_id
         />
     }
 }

@@ -1,7 +1,5 @@
 //! The ways out of an order: help, the shop, another purchase, the gateway's page.
 
-use std::sync::Arc;
-
 use checkout_api::{OrderView, Status};
 use leptos::prelude::*;
 
@@ -106,7 +104,7 @@ pub(crate) fn NewPurchaseButton(look: Look) -> impl IntoView {
 
 /// The order's id, to quote when asking for help.
 #[component]
-pub(crate) fn OrderReference(order: Arc<OrderView>) -> impl IntoView {
+pub(crate) fn OrderReference<'a>(order: &'a OrderView) -> impl IntoView + use<> {
     let i18n = use_i18n();
     view! {
         <div class="line">
@@ -164,7 +162,7 @@ pub(crate) fn NewSessionButton(key: &'static str) -> impl IntoView {
             look=Look::Primary
             text=use_i18n().text(key)
             on_press=move || checkout.open_session()
-            test=Some("new-session")
+            test_id=Some("new-session")
             waits=true
         />
     }

@@ -22,7 +22,7 @@ pub(crate) fn Transaction() -> impl IntoView {
             view! {
                 <div class="transaction">
                     <p class="label">{i18n.text("transaction")}</p>
-                    <Ltr text=hash.clone() class="hash" test="transaction" />
+                    <Ltr text=hash.clone() class="hash" test_id="transaction" />
                     <div class="line">
                         <CopyButton
                             id="copy-transaction"

@@ -39,7 +39,7 @@ pub(crate) struct Polling {
     on_tick: OnceCell<Closure<dyn FnMut()>>,
     timer: Cell<i32>,
     ticks: Cell<i32>,
-    is_polling: Cell<bool>,
+    is_under_way: Cell<bool>,
     failures: Cell<u32>,
     stream: RefCell<Option<AbortController>>,
     /// When the stream last brought something; 0 for not yet.
@@ -71,7 +71,7 @@ impl Polling {
             on_tick: OnceCell::new(),
             timer: Cell::default(),
             ticks: Cell::default(),
-            is_polling: Cell::default(),
+            is_under_way: Cell::default(),
             failures: Cell::default(),
             stream: RefCell::default(),
             stream_heard_ms: Cell::default(),
@@ -141,7 +141,7 @@ impl Polling {
 
     /// The answer to a poll.
     fn on_poll(&self, answer: Result<Option<OrderView>, Problem>) {
-        self.is_polling.set(false);
+        self.is_under_way.set(false);
         let Some(checkout) = self.checkout() else {
             return;
         };
@@ -253,10 +253,10 @@ impl Connection for Polling {
             self.cancel_retry();
             checkout.retry();
         }
-        if self.is_polling.get() || !checkout.has_order() {
+        if self.is_under_way.get() || !checkout.has_order() {
             return;
         }
-        self.is_polling.set(true);
+        self.is_under_way.set(true);
         let (requests, this) = (Rc::clone(&self.requests), self.this.clone());
         spawn(async move {
             let answer = requests.order().await;

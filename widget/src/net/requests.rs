@@ -110,6 +110,7 @@ impl Requests {
     pub(super) async fn send(&self, request: Request) -> Result<OrderView, Problem> {
         let (path, json) = match request {
             Request::Attempt(attempt) => ("/attempt", write(&attempt)),
+            Request::Email(email) => ("/email", write(&email)),
             Request::Paid(paid) => ("/paid", write(&paid)),
             Request::Session => ("/session", String::from("{}")),
         };

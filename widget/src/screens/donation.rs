@@ -9,7 +9,7 @@ use leptos::prelude::*;
 use crate::components::{Heading, Ltr, focus};
 use crate::format::typed_amount::canonical;
 use crate::i18n::{I18n, use_i18n};
-use crate::state::use_checkout;
+use crate::state::{Problem, use_checkout};
 
 /// The amounts that the store suggests, and a field for any other.
 #[component]
@@ -82,11 +82,9 @@ fn OtherAmount(donation: Arc<DonationView>, pressed: RwSignal<String>) -> impl I
     // Nothing was typed at all: the proxy need not be asked.
     let is_empty = RwSignal::new(false);
     let is_refused = Memo::new(move |_| {
-        let is_refused = checkout.problem.with(|problem| {
-            problem
-                .as_ref()
-                .is_some_and(|problem| problem.is_about_amount())
-        });
+        let is_refused = checkout
+            .problem
+            .with(|problem| problem.as_ref().is_some_and(Problem::is_about_amount));
         is_refused || is_empty.get()
     });
     let give = move |event: web_sys::SubmitEvent| {

@@ -1,8 +1,6 @@
 //! The ends without a full payment. Each says what happened, that the money is not lost, what to do next, where to get
 //! help, and by which reference.
 
-use std::sync::Arc;
-
 use checkout_api::{AttemptView, Flow};
 use leptos::prelude::*;
 
@@ -23,15 +21,12 @@ pub(super) fn Underpaid() -> impl IntoView {
     let order = checkout.order.get_untracked();
     let attempt = order.as_ref().and_then(|order| order.attempt.as_ref());
     let rest = attempt.filter(|attempt| is_partly_paid(attempt));
-    let (title, remedy) = match rest {
-        Some(attempt) => (
-            send_more(i18n, attempt),
-            view! { <WhatToSend /> }.into_any(),
-        ),
-        None => {
-            let link = view! { <HostedPageLink look=Look::Plain key="hosted_open" /> };
-            (i18n.text("underpaid"), link.into_any())
-        }
+    let (title, remedy) = if let Some(attempt) = rest {
+        let instructions = view! { <WhatToSend /> };
+        (send_more(i18n, attempt), instructions.into_any())
+    } else {
+        let link = view! { <HostedPageLink look=Look::Plain key="hosted_open" /> };
+        (i18n.text("underpaid"), link.into_any())
     };
     view! { <End name="underpaid" title=title hints=&["underpaid_hint"] remedy=remedy /> }
 }
@@ -125,7 +120,7 @@ fn End(
             {hints.collect_view()}
             {remedy}
             <div class="contact">
-                <OrderReference order=Arc::clone(&order) />
+                <OrderReference order=&order />
                 <div class="actions">
                     <HelpLink class="secondary" part="button secondary" />
                     <ReturnLink look=Look::Plain />
@@ -152,7 +147,7 @@ fn NextAttempt(renews: bool) -> impl IntoView {
         .into_any(),
         None => view! {
             <div class="actions">
-                <OtherAssetButton look=Look::Primary test="new-quote" />
+                <OtherAssetButton look=Look::Primary test_id="new-quote" />
             </div>
         }
         .into_any(),

@@ -1,7 +1,5 @@
 //! The order is paid.
 
-use std::sync::Arc;
-
 use checkout_api::{LatePayment, OrderView, Status};
 use leptos::prelude::*;
 
@@ -64,7 +62,7 @@ pub(super) fn Paid() -> impl IntoView {
             {excess}
             <Afterwards />
             <Transaction />
-            <OrderReference order=Arc::clone(&order) />
+            <OrderReference order=&order />
             <div class="actions">
                 <ReturnLink look=Look::Primary />
                 {move || (!is_reverted.get()).then(|| view! { <PrintButton /> })}

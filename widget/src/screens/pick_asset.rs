@@ -97,7 +97,7 @@ fn NoPrices() -> impl IntoView {
                         look=Look::Secondary
                         text=i18n.text("retry")
                         on_press=retry
-                        test=Some("retry")
+                        test_id=Some("retry")
                     />
                 </div>
             }
@@ -155,7 +155,7 @@ fn Options<'a>(quotes: &'a [Quote], search: RwSignal<String>) -> impl IntoView +
     let others = quotes.iter().filter(|quote| !is_last(quote));
     let rows = first.chain(others.map(|quote| (quote, false)));
     let rows = rows.map(|(quote, is_last)| {
-        view! { <AssetRow quote=quote.clone() search=search is_last=is_last /> }
+        view! { <AssetRow quote=quote search=search is_last=is_last /> }
     });
     // The role is explicit: without its bullets Safari takes it for no list.
     view! {

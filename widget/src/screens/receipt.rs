@@ -17,7 +17,7 @@ pub(super) fn PrintButton() -> impl IntoView {
             look=Look::Secondary
             text=use_i18n().text("print")
             on_press=move || checkout.print_receipt()
-            test=Some("print-receipt")
+            test_id=Some("print-receipt")
         />
     }
 }
@@ -97,7 +97,7 @@ fn Proof(code: String, store: String) -> impl IntoView {
         <div class="proof">
             {drawn} <div>
                 <p class="label">{i18n.text("receipt_code")}</p>
-                <Ltr text=code test="receipt-code" />
+                <Ltr text=code test_id="receipt-code" />
                 <p class="quiet">{i18n.text_with("receipt_hint", &[("store", &store)])}</p>
             </div>
         </div>

@@ -51,7 +51,7 @@ pub(super) fn Unavailable() -> impl IntoView {
                     look=Look::Primary
                     text=i18n.text("retry")
                     on_press=retry
-                    test=Some("retry")
+                    test_id=Some("retry")
                 />
                 <p class="quiet" data-testid="retrying">
                     {retry_in}

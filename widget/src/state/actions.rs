@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use checkout_api::{MarkPaid, OpenAttempt};
+use checkout_api::{KeepEmail, MarkPaid, OpenAttempt, OrderView};
 use leptos::prelude::*;
 use wasm_bindgen::JsValue;
 
@@ -27,6 +27,23 @@ impl Checkout {
             email: (!email.is_empty()).then(|| email.to_owned()),
         };
         self.send(Request::Paid(paid));
+    }
+
+    /// Keeps an email address for the receipt with the order, and passes on whether it was kept. A failure is not
+    /// reported: the address goes with "I have paid" as well.
+    pub(crate) fn keep_email(self, email: String, done: impl FnOnce(bool) + 'static) {
+        let Some(shared) = self.shared() else { return };
+        let done = move |answer: Result<OrderView, _>| {
+            if self.is_removed() {
+                return;
+            }
+            done(answer.is_ok());
+            if let Ok(order) = answer {
+                self.update(order);
+            }
+        };
+        let request = Request::Email(KeepEmail { email });
+        shared.connection.send(request, Box::new(done));
     }
 
     /// Opens another session on the gateway's page.

@@ -1,6 +1,8 @@
 //! The proxy as the state calls it.
 
-use checkout_api::{DonationView, MarkPaid, OpenAttempt, OrderView, Quote, SignedReceipt};
+use checkout_api::{
+    DonationView, KeepEmail, MarkPaid, OpenAttempt, OrderView, Quote, SignedReceipt,
+};
 
 use super::Problem;
 
@@ -19,6 +21,8 @@ pub(crate) enum Opened {
 pub(crate) enum Request {
     /// Open an attempt in an asset, at a price that was shown.
     Attempt(OpenAttempt),
+    /// Keep an email address for the receipt.
+    Email(KeepEmail),
     /// "I have paid".
     Paid(MarkPaid),
     /// Open another session on the gateway's page.

@@ -148,11 +148,7 @@ fn sources(folder: &Path, texts: &mut String) {
 }
 
 /// Texts of screens that are being written.
-const AWAITED: [&str; 35] = [
-    "title_pay",
-    "title_state",
-    "items",
-    "items_more",
+const AWAITED: [&str; 30] = [
     "quantity",
     "total",
     "out_of_date",
@@ -175,7 +171,6 @@ const AWAITED: [&str; 35] = [
     "detected_automatically",
     "verified",
     "verified_hint",
-    "email_saved",
     "amount_received",
     "label_amount",
     "label_network",

@@ -45,7 +45,7 @@ pub(super) fn LastMinute(crypto_code: String, insists: RwSignal<bool>) -> impl I
                     look=Look::Secondary
                     text=i18n.text("guard_anyway")
                     on_press=insist
-                    test=Some("guard-anyway")
+                    test_id=Some("guard-anyway")
                 />
             </div>
         </div>

@@ -35,7 +35,7 @@ pub(super) fn Warnings<'a>(attempt: &'a AttemptView) -> impl IntoView + use<> {
                     .then(|| {
                         view! {
                             <details>
-                                <summary>{more}</summary>
+                                <summary data-testid="warnings-more">{more}</summary>
                                 <ul>{lines(others)}</ul>
                             </details>
                         }

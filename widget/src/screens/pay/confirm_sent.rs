@@ -15,6 +15,20 @@ pub(super) fn ConfirmSent() -> impl IntoView {
     let is_marked = checkout.follow(|_, attempt| attempt.marked_as_paid);
     let is_wrong = RwSignal::new(false);
     let field = NodeRef::<Input>::new();
+    // What was kept last; empty for none.
+    let kept = RwSignal::new(String::new());
+    let keep = move |event| {
+        let email = event_target_value(&event).trim().to_owned();
+        let is_new = kept.with_untracked(|kept| *kept != email);
+        if is_new && (email.is_empty() || looks_like_email(&email)) {
+            let sent = email.clone();
+            checkout.keep_email(sent, move |is_kept| {
+                if is_kept {
+                    kept.set(email);
+                }
+            });
+        }
+    };
     let mark = move || {
         let email = field.get_untracked().map(|field| field.value());
         let email = email.unwrap_or_default();
@@ -54,15 +68,28 @@ pub(super) fn ConfirmSent() -> impl IntoView {
                         data-testid="email"
                         node_ref=field
                         on:input=move |_| is_wrong.set(false)
+                        on:change=keep
                     />
                     <Button
                         look=Look::Secondary
                         text=i18n.text("i_have_paid")
                         on_press=mark
-                        test=Some("i-have-paid")
+                        test_id=Some("i-have-paid")
                         waits=true
                     />
                 </div>
+                {move || {
+                    let email = kept.get();
+                    (!email.is_empty())
+                        .then(|| {
+                            let text = i18n.text_with("email_saved", &[("email", &email)]);
+                            view! {
+                                <p class="quiet" data-testid="email-saved">
+                                    {text}
+                                </p>
+                            }
+                        })
+                }}
                 <div class="bad" id="email-wrong" data-testid="email-wrong">
                     {move || is_wrong.get().then(|| view! { <p>{i18n.text("email_wrong")}</p> })}
                 </div>

@@ -13,10 +13,14 @@ use crate::state::{Checkout, use_checkout};
 
 /// A row of the list.
 #[component]
-pub(super) fn AssetRow(quote: Quote, search: RwSignal<String>, is_last: bool) -> impl IntoView {
+pub(super) fn AssetRow<'a>(
+    quote: &'a Quote,
+    search: RwSignal<String>,
+    is_last: bool,
+) -> impl IntoView + use<> {
     let (checkout, i18n) = (use_checkout(), use_i18n());
     let code: Arc<str> = quote.crypto_code.as_str().into();
-    let several = checkout.has_several_networks(&quote);
+    let several = checkout.has_several_networks(quote);
     let is_available = Memo::new({
         let code = Arc::clone(&code);
         move |_| checkout.quote(&code).is_some_and(|quote| quote.available)
@@ -53,7 +57,7 @@ pub(super) fn AssetRow(quote: Quote, search: RwSignal<String>, is_last: bool) ->
             >
                 <AssetIcon asset=&quote.asset network=&quote.network several=several />
                 <span class="what">
-                    <b>{name(checkout, &quote)}</b>
+                    <b>{name(checkout, quote)}</b>
                     <small>{detail_text}</small>
                     {is_last
                         .then(|| {

@@ -102,14 +102,14 @@ fn Actions<'a>(quote: &'a Quote) -> impl IntoView + use<> {
                     look=Look::Primary
                     text=i18n.text_with("network_confirm", &names)
                     on_press=confirm
-                    test=Some("network-confirm")
+                    test_id=Some("network-confirm")
                     waits=true
                 />
                 <Button
                     look=Look::Plain
                     text=i18n.text("back")
                     on_press=back
-                    test=Some("network-back")
+                    test_id=Some("network-back")
                 />
             </div>
         </div>
