@@ -1,8 +1,10 @@
-//! The browser: its window, document, clocks and timers.
+//! The browser: its window, document, clocks and timers, and objects for its interfaces.
 
 pub(crate) mod clock;
 pub(crate) mod task;
 
+use js_sys::{Object, Reflect};
+use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 use web_sys::{Document, VisibilityState, Window};
 
@@ -27,4 +29,14 @@ pub(crate) fn document() -> Document {
 /// Returns `true` while the page is in a hidden tab or a minimised window.
 pub(crate) fn is_hidden() -> bool {
     document().visibility_state() == VisibilityState::Hidden
+}
+
+/// A JavaScript object of texts.
+pub(crate) fn object(members: &[(&str, &str)]) -> Object {
+    let object = Object::new();
+    for (key, value) in members {
+        // A fresh, extensible object takes every member.
+        let _ = Reflect::set(&object, &JsValue::from_str(key), &JsValue::from_str(value));
+    }
+    object
 }

@@ -57,6 +57,11 @@ pub struct OpenAttempt {
     pub quote_id: String,
 }
 
+/// What [`crate::looks_like_email`] takes, or nothing, as a regular expression.
+#[cfg(feature = "schema")]
+const EMAIL_OR_NONE: &str =
+    r"^$|^[^@\s\x00-\x1f\x7f-\x9f]+@[^\s\x00-\x1f\x7f-\x9f]*\.[^\s\x00-\x1f\x7f-\x9f]*$";
+
 /// Body of `POST /v1/checkout/paid`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -66,12 +71,7 @@ pub struct MarkPaid {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(
         feature = "schema",
-        schemars(
-            length(max = 254),
-            regex(
-                pattern = r"^$|^[^@\s\x00-\x1f\x7f-\x9f]+@[^\s\x00-\x1f\x7f-\x9f]*\.[^\s\x00-\x1f\x7f-\x9f]*$"
-            )
-        )
+        schemars(length(max = 254), regex(pattern = EMAIL_OR_NONE))
     )]
     pub email: Option<String>,
 }
@@ -84,12 +84,7 @@ pub struct KeepEmail {
     /// Where the service sends a receipt once the customer says "I have paid"; empty to remove the one that is kept.
     #[cfg_attr(
         feature = "schema",
-        schemars(
-            length(max = 254),
-            regex(
-                pattern = r"^$|^[^@\s\x00-\x1f\x7f-\x9f]+@[^\s\x00-\x1f\x7f-\x9f]*\.[^\s\x00-\x1f\x7f-\x9f]*$"
-            )
-        )
+        schemars(length(max = 254), regex(pattern = EMAIL_OR_NONE))
     )]
     pub email: String,
 }

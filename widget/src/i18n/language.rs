@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use checkout_api::from_json;
-use js_sys::{Date, JSON, Object, Reflect};
+use js_sys::{Date, JSON, Object};
 use leptos::prelude::{LocalStorage, StoredValue, WithValue as _};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use super::template::{Text, fill};
+use crate::browser::object;
 use crate::format::currency_sign::{Sign, sign};
 
 #[wasm_bindgen]
@@ -199,14 +200,4 @@ impl Language {
         let format = NumberFormat::new(&self.locale, &object(options)).ok()?;
         Some(format.format(number))
     }
-}
-
-/// A JavaScript object of texts.
-fn object(members: &[(&str, &str)]) -> Object {
-    let object = Object::new();
-    for (key, value) in members {
-        // A fresh, extensible object takes every member.
-        let _ = Reflect::set(&object, &JsValue::from_str(key), &JsValue::from_str(value));
-    }
-    object
 }

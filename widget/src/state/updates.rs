@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use checkout_api::{ErrorCode, OrderView};
-use js_sys::{Object, Reflect};
 use leptos::prelude::*;
-use wasm_bindgen::JsValue;
 
 use super::announcements;
 use super::phase::Phase;
 use super::{Checkout, Problem};
+use crate::browser::object;
 use crate::browser::task::later;
 
 /// How long the page says that it is online again.
@@ -52,11 +51,11 @@ impl Checkout {
         self.order.set(Some(Arc::clone(&order)));
         shared.connection.on_order(Some(&order));
         if is_new_status {
-            let detail = detail(&[("order_id", &id), ("status", status.as_str())]);
+            let detail = object(&[("order_id", &id), ("status", status.as_str())]);
             shared.host.emit("status", &detail);
         }
         if is_new_status && status.is_settled() {
-            shared.host.emit("paid", &detail(&[("order_id", &id)]));
+            shared.host.emit("paid", &object(&[("order_id", &id)]));
         }
     }
 
@@ -99,7 +98,7 @@ impl Checkout {
     pub(super) fn report(self, problem: Problem) {
         if let Some(shared) = self.shared() {
             let code = problem.code().map_or("network", ErrorCode::as_str);
-            let detail = detail(&[("code", code), ("message", problem.message())]);
+            let detail = object(&[("code", code), ("message", problem.message())]);
             shared.host.emit("error", &detail);
         }
         self.problem.set(Some(problem));
@@ -152,14 +151,4 @@ impl Checkout {
         let suffix = if is_same == Some(true) { "\u{a0}" } else { "" };
         let _ = self.announcement.try_set(text + suffix);
     }
-}
-
-/// The `detail` of an event of the element.
-fn detail(members: &[(&str, &str)]) -> Object {
-    let object = Object::new();
-    for (key, value) in members {
-        // A fresh, extensible object takes every member.
-        let _ = Reflect::set(&object, &JsValue::from_str(key), &JsValue::from_str(value));
-    }
-    object
 }
