@@ -27,6 +27,7 @@ mod browser_labels;
 mod browser_languages;
 mod browser_late;
 mod browser_networks;
+mod browser_next_step;
 mod browser_package;
 mod browser_pay;
 mod browser_peers;

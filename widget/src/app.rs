@@ -8,9 +8,10 @@ use leptos::prelude::*;
 use self::banners::Banners;
 use self::summary::Summary;
 use crate::browser::document;
+use crate::browser::task::later;
 use crate::components::{focus_heading, renewed};
 use crate::i18n::use_i18n;
-use crate::screens::Screen;
+use crate::screens::{Screen, load_payment_screens};
 use crate::state::phase::Phase;
 use crate::state::{Checkout, use_checkout};
 
@@ -21,6 +22,8 @@ pub(crate) fn App(checkout: Checkout) -> impl IntoView {
     provide_context(checkout.i18n);
     let i18n = use_i18n();
     follow_title(checkout);
+    // Once what is shown first is on the screen.
+    later(0, move || load_payment_screens(checkout));
     view! {
         <div class="florin" part="checkout" lang=i18n.locale() dir=i18n.direction()>
             <Summary />
@@ -62,6 +65,7 @@ fn follow_title(checkout: Checkout) {
 fn title_key(phase: Phase) -> Option<&'static str> {
     Some(match phase {
         Phase::Loading
+        | Phase::NextStep
         | Phase::Stopped
         | Phase::Giving
         | Phase::Hosted
@@ -92,7 +96,7 @@ fn CurrentScreen() -> impl IntoView {
         }
         let is_focused = has_arrived && focus_heading(checkout);
         checkout.announce_phase(phase, is_focused);
-        has_arrived = has_arrived || phase != Phase::Loading;
+        has_arrived = has_arrived || !matches!(phase, Phase::Loading | Phase::NextStep);
         view! { <Screen phase=phase /> }.into_any()
     })
 }

@@ -3,7 +3,7 @@
 pub(crate) mod clock;
 pub(crate) mod task;
 
-use js_sys::{Object, Reflect};
+use js_sys::{Math, Object, Reflect};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 use web_sys::{Document, VisibilityState, Window};
@@ -29,6 +29,17 @@ pub(crate) fn document() -> Document {
 /// Returns `true` while the page is in a hidden tab or a minimised window.
 pub(crate) fn is_hidden() -> bool {
     document().visibility_state() == VisibilityState::Hidden
+}
+
+/// A random number, evenly spread: the middle digits of the mantissa.
+pub(crate) fn random() -> u8 {
+    Math::random().to_bits().to_be_bytes()[3]
+}
+
+/// Loads the page anew.
+pub(crate) fn reload() {
+    // Refused only to a page that may not navigate.
+    let _ = window().location().reload();
 }
 
 /// A JavaScript object of texts.

@@ -41,6 +41,10 @@ extern "C" {
     /// `true` where the gateway's page is shown in a frame of this one.
     #[wasm_bindgen(method, getter)]
     pub(crate) fn embed(this: &Host) -> bool;
+    /// Loads what the screens after the asset choice need: their module, their style, and their texts, which it brings;
+    /// `null` if the proxy no longer has those of this page's version.
+    #[wasm_bindgen(method)]
+    pub(crate) fn load_payment(this: &Host) -> Promise;
     /// Opens the order; brings a [`HostAnswer`]. `again` leaves the known order and opens another; an empty `amount` is
     /// none.
     #[wasm_bindgen(method)]

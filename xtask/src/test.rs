@@ -56,8 +56,11 @@ const CHECKS: [Check; 11] = [
         claim: "Clippy has nothing to say about the widget in the browser",
         run: |workspace| {
             let browser = ["clippy", "--locked", "--package", "widget", "--quiet"];
-            let wasm = ["--target", "wasm32-unknown-unknown", "--", "-D", "warnings"];
-            cargo(workspace, &[&browser[..], &wasm].concat())
+            let wasm = ["--target", "wasm32-unknown-unknown"];
+            let deny = ["--", "-D", "warnings"];
+            cargo(workspace, &[&browser[..], &wasm, &deny].concat())?;
+            let split = ["--no-default-features", "--features", "split"];
+            cargo(workspace, &[&browser[..], &wasm, &split, &deny].concat())
         },
     },
     Check {

@@ -3,8 +3,8 @@ import { TOKENS } from '../attributes.js';
 import { make } from '../dom.js';
 import { chooseLanguage } from '../locale.js';
 import { recall, remember } from '../storage.js';
-import { BASE, loadProgram, loadStyle, loadTheme } from './files.js';
-import { LANGUAGES, createMenu, focusAgain, loadWords } from './language.js';
+import { BASE, loadPayment, loadProgram, loadStyle, loadTheme } from './files.js';
+import { LANGUAGES, createMenu, createWords, focusAgain } from './language.js';
 import { opener } from './order.js';
 import { printAlone } from './print.js';
 /** @import { Context, Labels, Opening, Read, Store } from '../types.d.ts' */
@@ -34,6 +34,8 @@ export const showCheckout = async (context, read, isPage) => {
   const open = opener(read);
   const first = open(false);
   let isFirst = true;
+  // Beyond the asset choice, the payment's screens are needed at once: beside the program, not after it.
+  first.then(({ body }) => void (body?.status && body.status !== 'open' && loadPayment(context.load)), () => {}).catch(() => {});
   // After the first request is sent: a browser's first use of languages takes long. The language of a shop's page counts;
   // that of the proxy's page is set here.
   const [file, locale] = chooseLanguage((tag) => LANGUAGES.has(tag), read('locale'), !isPage && document.documentElement.lang);
@@ -57,7 +59,8 @@ export const showCheckout = async (context, read, isPage) => {
   const bar = () => make('div', { className: 'bar' });
   const skeleton = make('div', { className: 'florin' }, make('aside', { className: 'summary' }, bar(), bar()), make('section', { className: 'main' }, bar(), bar(), bar(), bar()));
   skeleton.setAttribute('aria-busy', 'true');
-  const loadingWords = loadWords(file, read('words'));
+  const texts = createWords(file, read('words'));
+  const loadingWords = texts.first();
   loadingWords.catch(() => {});
   let isWaiting = true;
   const style = Promise.all([loadStyle(context.load), loadTheme(context.load)]).then(([sheet, theme]) => {
@@ -127,6 +130,11 @@ export const showCheckout = async (context, read, isPage) => {
         }, () => {});
         return opening;
       },
+      load_payment: () => Promise.all([texts.payment(), loadPayment(context.load)]).then(([words]) => words, (error) => {
+        console.error('florin:', error);
+        if (error.status !== 404) throw error;
+        return null;
+      }),
       emit,
       // In the next frame the screens are up to date.
       print: () => requestAnimationFrame(() => printAlone(element)),

@@ -7,6 +7,8 @@ const FILES = {
   glue: '%FLORIN:widget.js%',
   wasm: '%FLORIN:widget_bg.wasm%',
   css: '%FLORIN:florin.css%',
+  /** Empty where the program is one module. */
+  payment: '%FLORIN:payment.wasm%',
   theme: '%FLORIN:theme.js%',
 };
 /** For a file of the checkout: at the slowest, a few kilobytes a second. */
@@ -15,7 +17,7 @@ const FILE_TIMEOUT_MS = 45000;
 /** @param {string} path */
 export const get = async (path) => {
   const answer = await fetch(BASE + path, { signal: AbortSignal.timeout?.(FILE_TIMEOUT_MS) });
-  if (!answer.ok) throw new Error(answer.status + ' ' + path);
+  if (!answer.ok) throw Object.assign(new Error(answer.status + ' ' + path), { status: answer.status });
   return answer;
 };
 
@@ -41,6 +43,13 @@ export const loadProgram = once(async (load) => {
   const glue = await load(FILES.glue);
   await glue.default({ module_or_path: wasm });
   return glue;
+});
+/** The second module of the program: the screens after the asset choice. The program instantiates it. */
+export const loadPayment = once(async (load) => {
+  if (!FILES.payment) return;
+  const bytes = await (await get(FILES.payment)).arrayBuffer();
+  const [module, glue] = await Promise.all([WebAssembly.compile(bytes), load(FILES.glue)]);
+  glue.provide(module);
 });
 export const loadStyle = once(async () => {
   const sheet = new CSSStyleSheet();

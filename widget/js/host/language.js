@@ -12,30 +12,55 @@ export const LANGUAGES = new URLSearchParams('%LANGUAGES%');
 const LINK_OR_ADDRESS = /:\/\/|(?=[a-z]*\d)[a-z\d]{16}/i;
 
 /**
- * The texts of a language, with the shop's in their places.
+ * The shop's texts for one language, by key.
+ *
+ * @param {string} file The language's tag.
+ * @param {string | null | undefined} own JSON: `{"de": {"paid": "…"}}`.
+ * @returns {Record<string, unknown>}
+ */
+const parse = (file, own) => {
+  try {
+    return (own && JSON.parse(own)[file]) || {};
+  } catch {
+    console.error('florin: words is not JSON like {"' + file + '": {"paid": "…"}}: ' + own);
+    return {};
+  }
+};
+
+/** @param {string} key @param {string} reason */
+const leave = (key, reason) => console.error('florin: words: "' + key + '" is left as it is: ' + reason);
+
+/**
+ * What loads the texts of a language, with the shop's in their places: those of the first screens, and after them those
+ * of the screens after the asset choice.
  *
  * @param {string} file The language's tag.
  * @param {string | null | undefined} own JSON: `{"de": {"paid": "…"}}`.
  */
-export const loadWords = async (file, own) => {
-  /** @type {Words} */
-  const words = await (await get('assets/' + file + '-' + LANGUAGES.get(file) + '.json')).json();
-  if (!own) return words;
+export const createWords = (file, own) => {
+  const texts = parse(file, own);
   const gaps = (/** @type {string} */ text) => JSON.stringify(text.match(/\{\w+\}/g)?.sort());
-  /** @type {Record<string, unknown>} */
-  let texts = {};
-  try {
-    texts = JSON.parse(own)[file] || {};
-  } catch {
-    console.error('florin: words is not JSON like {"' + file + '": {"paid": "' + words.paid + '"}}: ' + own);
-  }
-  for (const [key, text] of Object.entries(texts)) {
-    const known = words[key];
-    if (typeof known === 'string' && typeof text === 'string' && gaps(text) === gaps(known) && !LINK_OR_ADDRESS.test(text)) words[key] = text;
-    else if (known && LINK_OR_ADDRESS.test(String(text))) console.error('florin: words: "' + key + '" is left as it is: a text of the checkout leads nowhere and holds no address');
-    else console.error('florin: words: "' + key + '" is left as it is: ' + (known ? 'its text needs the same {…} as "' + (typeof known === 'string' ? known : known.other) + '"' : 'there is no such text'));
-  }
-  return words;
+  /** @param {string} part @returns {Promise<Words>} */
+  const load = async (part) => {
+    const words = await (await get('assets/' + file + part + '-' + LANGUAGES.get(file) + '.json')).json();
+    for (const [key, text] of Object.entries(texts)) {
+      const known = words[key];
+      if (!known) continue;
+      delete texts[key];
+      if (LINK_OR_ADDRESS.test(String(text))) leave(key, 'a text of the checkout leads nowhere and holds no address');
+      else if (typeof known === 'string' && typeof text === 'string' && gaps(text) === gaps(known)) words[key] = text;
+      else leave(key, 'its text needs the same {…} as "' + (typeof known === 'string' ? known : known.other) + '"');
+    }
+    return words;
+  };
+  return {
+    first: () => load(''),
+    payment: async () => {
+      const words = await load('.payment');
+      for (const key of Object.keys(texts)) leave(key, 'there is no such text');
+      return words;
+    },
+  };
 };
 
 /** @type {HTMLElement | undefined} The element whose customer has just chosen a language. */

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use checkout_api::from_json;
 use js_sys::{Date, JSON, Object};
-use leptos::prelude::{LocalStorage, StoredValue, WithValue as _};
+use leptos::prelude::{LocalStorage, StoredValue, UpdateValue as _, WithValue as _};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -53,6 +53,11 @@ pub(crate) struct I18n(StoredValue<Language, LocalStorage>);
 impl I18n {
     pub(crate) fn new(language: Language) -> Self {
         Self(StoredValue::new_local(language))
+    }
+
+    /// Adds the texts of screens that were loaded later.
+    pub(crate) fn add(self, texts: &JsValue) {
+        self.0.try_update_value(|language| language.add(texts));
     }
 
     /// The text of a key.
@@ -133,14 +138,20 @@ impl I18n {
 impl Language {
     /// `texts`: the parsed file; of one that cannot be read the keys are shown. `locale`: BCP 47.
     pub(crate) fn new(texts: &JsValue, locale: String) -> Self {
+        let mut language = Self {
+            texts: BTreeMap::new(),
+            locale,
+        };
+        language.add(texts);
+        language
+    }
+
+    fn add(&mut self, texts: &JsValue) {
         let json = JSON::stringify(texts)
             .ok()
             .and_then(|json| json.as_string());
-        let texts = json.and_then(|json| from_json(&json).ok());
-        Self {
-            texts: texts.unwrap_or_default(),
-            locale,
-        }
+        let texts: Option<BTreeMap<_, _>> = json.and_then(|json| from_json(&json).ok());
+        self.texts.extend(texts.unwrap_or_default());
     }
 
     /// The key itself shows what a language file lacks.

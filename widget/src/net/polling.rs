@@ -11,8 +11,8 @@ mod wake;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::{Rc, Weak};
 
-use checkout_api::{ErrorCode, OrderView, Quote, SignedReceipt};
-use js_sys::{Function, Math};
+use checkout_api::{ErrorCode, OrderView, Quote};
+use js_sys::Function;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast as _;
 use wasm_bindgen::closure::Closure;
@@ -23,7 +23,7 @@ use super::backoff;
 use super::requests::Requests;
 use crate::browser::clock::{drift_ms, now_ms};
 use crate::browser::task::spawn;
-use crate::browser::{is_hidden, window};
+use crate::browser::{is_hidden, random, window};
 use crate::host::Host;
 use crate::state::{Checkout, Connection, Done, Opened, Problem, Request};
 
@@ -206,7 +206,7 @@ impl Connection for Polling {
         self.request(|requests| async move { requests.quotes().await }, done);
     }
 
-    fn receipt(&self, done: Done<SignedReceipt>) {
+    fn receipt(&self, done: Done<String>) {
         self.request(|requests| async move { requests.receipt().await }, done);
     }
 
@@ -281,9 +281,4 @@ impl Connection for Polling {
 
 fn function(closure: &Closure<dyn FnMut()>) -> &Function {
     closure.as_ref().unchecked_ref()
-}
-
-/// The middle digits of a random number: its mantissa is evenly spread.
-fn random() -> u8 {
-    Math::random().to_bits().to_be_bytes()[3]
 }

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use checkout_api::{DonationView, OrderView, Quote, Refusal, SignedReceipt, from_json};
+use checkout_api::{DonationView, OrderView, Quote, Refusal, from_json};
 use gloo_net::http::{RequestBuilder, Response};
 use js_sys::{JSON, Promise};
 use serde::Serialize;
@@ -98,11 +98,11 @@ impl Requests {
         {
             return read(&stringify(&quotes)?);
         }
-        self.get("/quotes").await
+        read(&self.get("/quotes").await?)
     }
 
-    /// The receipt of a paid order.
-    pub(super) async fn receipt(&self) -> Result<SignedReceipt, Problem> {
+    /// The receipt of a paid order, as JSON.
+    pub(super) async fn receipt(&self) -> Result<String, Problem> {
         self.get("/receipt").await
     }
 
@@ -130,9 +130,9 @@ impl Requests {
         Some(stream.get_reader().unchecked_into())
     }
 
-    async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Problem> {
+    async fn get(&self, path: &str) -> Result<String, Problem> {
         let request = self.request(path, Method::Get);
-        read(&body(send(request.build()).await?).await?)
+        body(send(request.build()).await?).await
     }
 
     fn request(&self, path: &str, method: Method) -> RequestBuilder {

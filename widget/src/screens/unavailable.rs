@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::browser::window;
+use crate::browser::reload;
 use crate::components::{Button, Heading, Look, problem_text};
 use crate::i18n::use_i18n;
 use crate::state::{Problem, use_checkout};
@@ -10,13 +10,19 @@ use crate::state::{Problem, use_checkout};
 /// The shape of what is to come.
 #[component]
 pub(super) fn Loading() -> impl IntoView {
-    let bars = ["bar wide", "bar", "bar", "bar", "bar"];
     view! {
         <div class="screen" data-testid="status-loading" aria-busy="true">
             <p class="unseen">{use_i18n().text("loading")}</p>
-            {bars.map(|class| view! { <div class=class></div> }).to_vec()}
+            <Bars />
         </div>
     }
+}
+
+/// Grey bars in the place of a screen.
+#[component]
+pub(super) fn Bars() -> impl IntoView {
+    let bars = ["bar wide", "bar", "bar", "bar", "bar"];
+    bars.map(|class| view! { <div class=class></div> }).to_vec()
 }
 
 /// The order cannot be shown. A temporary problem is retried without a press.
@@ -59,9 +65,4 @@ pub(super) fn Unavailable() -> impl IntoView {
             </div>
         </div>
     }
-}
-
-fn reload() {
-    // Refused only to a page that may not navigate.
-    let _ = window().location().reload();
 }

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use checkout_api::{KeepEmail, MarkPaid, OpenAttempt, OrderView};
+use checkout_api::{KeepEmail, MarkPaid, OpenAttempt, OrderView, from_json};
 use leptos::prelude::*;
 use wasm_bindgen::JsValue;
 
-use super::Checkout;
 use super::connection::Request;
 use super::phase::Phase;
+use super::{Checkout, Problem};
 
 impl Checkout {
     /// Opens an attempt in this asset, at the price that was shown.
@@ -54,9 +54,10 @@ impl Checkout {
     /// Gets the receipt, so that it is there when the customer prints.
     pub(crate) fn load_receipt(self, print: bool) {
         let Some(shared) = self.shared() else { return };
-        let done = move |answer| {
+        let done = move |answer: Result<String, Problem>| {
             let Some(shared) = self.shared() else { return };
-            match answer {
+            let read = |json: String| from_json(&json).map_err(|_| Problem::Unreadable);
+            match answer.and_then(read) {
                 Ok(receipt) => {
                     self.receipt.set(Some(Arc::new(receipt)));
                     if print {

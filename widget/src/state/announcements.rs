@@ -22,6 +22,10 @@ impl Announcements {
     /// The keys of what to tell on arriving at a phase: its heading, unless the focus has moved there and it is read
     /// anyway, and what it means. Nothing on a page that has only just been opened, where everything is read.
     pub fn arrive(&mut self, phase: Phase, is_focused: bool) -> &'static [&'static str] {
+        // What is announced is the screen that comes.
+        if phase == Phase::NextStep {
+            return &[];
+        }
         let before = self.phase.replace(phase);
         if before.is_none_or(|before| before == phase || before == Phase::Loading) {
             return &[];
@@ -38,6 +42,7 @@ impl Announcements {
             Phase::Blocked => &["blocked", "blocked_hint"],
             // What there is to do is on the screen; a stop is told with its reason, as a problem.
             Phase::Loading
+            | Phase::NextStep
             | Phase::Stopped
             | Phase::Giving
             | Phase::Hosted
@@ -115,6 +120,8 @@ mod tests {
     #[test]
     fn an_end_that_was_there_already_is_not_told() {
         assert_eq!(told(&[Phase::Loading, Phase::Paid]), [""; 0]);
+        let loaded_late = [Phase::Loading, Phase::NextStep, Phase::Paid];
+        assert_eq!(told(&loaded_late), [""; 0]);
     }
 
     #[test]

@@ -25,6 +25,28 @@ pub(crate) struct Shared {
     pub(super) prices_announced_ms: Cell<Option<u64>>,
 }
 
+/// How far the screens after the asset choice are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PaymentScreens {
+    /// They are being loaded, or about to be.
+    Loading,
+    /// They did not come, so many times in a row.
+    Failed(u32),
+    /// The proxy no longer has those of this page's version.
+    OutOfDate,
+    Loaded,
+}
+
+impl PaymentScreens {
+    /// How many times in a row they did not come.
+    pub(crate) fn failures(self) -> u32 {
+        match self {
+            Self::Failed(failures) => failures,
+            _ => 0,
+        }
+    }
+}
+
 /// A handle: copied into every closure, and empty once the element is removed.
 #[derive(Clone, Copy)]
 pub(crate) struct Checkout {
@@ -34,6 +56,8 @@ pub(crate) struct Checkout {
     pub(crate) order: RwSignal<Option<Arc<OrderView>>>,
     /// What the customer is to do or to wait for.
     pub(crate) phase: Memo<Phase>,
+    /// Whether the screens after the asset choice are loaded.
+    pub(crate) payment_screens: RwSignal<PaymentScreens>,
     pub(crate) quotes: RwSignal<Quotes>,
     /// The prices on the screen changed a moment ago.
     pub(crate) has_fresh_quotes: RwSignal<bool>,
@@ -79,8 +103,9 @@ impl Checkout {
         let order = RwSignal::new(None);
         let donation = RwSignal::new(None);
         let (is_stopped, is_choosing) = (RwSignal::new(false), RwSignal::new(false));
+        let payment_screens = RwSignal::new(PaymentScreens::Loading);
         let embeds = host.embed();
-        let phase = Memo::new(move |_| {
+        let asked = Memo::new(move |_| {
             let order: Option<Arc<OrderView>> = order.get();
             if order.is_none() && donation.with(Option::is_some) && !is_stopped.get() {
                 return Phase::Giving;
@@ -92,6 +117,10 @@ impl Checkout {
                 Phase::Processing if is_hosted && embeds => Phase::Hosted,
                 phase => phase,
             }
+        });
+        let phase = Memo::new(move |_| match asked.get() {
+            phase if phase.is_first() || payment_screens.get() == PaymentScreens::Loaded => phase,
+            _ => Phase::NextStep,
         });
         let shared = Shared {
             host,
@@ -105,6 +134,7 @@ impl Checkout {
             i18n,
             order,
             phase,
+            payment_screens,
             quotes: RwSignal::new(Quotes::Awaited),
             has_fresh_quotes: RwSignal::new(false),
             confirming: RwSignal::new(String::new()),

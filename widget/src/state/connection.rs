@@ -1,8 +1,6 @@
 //! The proxy as the state calls it.
 
-use checkout_api::{
-    DonationView, KeepEmail, MarkPaid, OpenAttempt, OrderView, Quote, SignedReceipt,
-};
+use checkout_api::{DonationView, KeepEmail, MarkPaid, OpenAttempt, OrderView, Quote};
 
 use super::Problem;
 
@@ -35,8 +33,8 @@ pub(crate) trait Connection {
     fn open(&self, again: bool, amount: &str, done: Done<Opened>);
     /// Gets the prices in every asset.
     fn quotes(&self, done: Done<Vec<Quote>>);
-    /// Gets the receipt of a paid order.
-    fn receipt(&self, done: Done<SignedReceipt>);
+    /// Gets the receipt of a paid order, as JSON: it is read where it is shown, in a module that is loaded later.
+    fn receipt(&self, done: Done<String>);
     /// Sends a request; the answer is the order.
     fn send(&self, request: Request, done: Done<OrderView>);
     /// The link that shows this order on any other device.

@@ -7,6 +7,8 @@ use checkout_api::{AttemptView, FailureReason, Flow, OrderView, Status};
 pub enum Phase {
     /// The order has not arrived yet.
     Loading,
+    /// The order is beyond the asset choice, and the screens for that are not loaded yet.
+    NextStep,
     /// The order could not be had: only trying again helps.
     Stopped,
     /// Name the amount of a donation.
@@ -79,6 +81,16 @@ impl Phase {
             Status::Expired => Self::Expired,
             Status::Blocked => Self::Blocked,
         }
+    }
+}
+
+impl Phase {
+    /// Whether its screen is shown before an asset is chosen; the screens of all others are loaded later.
+    pub fn is_first(self) -> bool {
+        matches!(
+            self,
+            Self::Loading | Self::NextStep | Self::Stopped | Self::Giving | Self::Choosing
+        )
     }
 }
 

@@ -11,8 +11,9 @@ use anyhow::Context as _;
 use crate::program::Program;
 use crate::workspace::Workspace;
 
-const RUSTFLAGS: &str = "--cfg erase_components -Zunstable-options -Cpanic=immediate-abort -Zlocation-detail=none \
-                         -Zfmt-debug=none";
+/// The relocations are for the splitter in `tools/wasm-bindgen`, which removes them.
+const RUSTFLAGS: &str = "--cfg erase_components -Clink-args=--emit-relocs -Zunstable-options -Cpanic=immediate-abort \
+                         -Zlocation-detail=none -Zfmt-debug=none";
 
 /// What cargo and rustc are told by their environment.
 const SETTINGS: [(&str, &str); 4] = [
@@ -33,7 +34,13 @@ pub(super) fn widget(workspace: &Workspace, tools: &[PathBuf], to: &Path) -> any
         // Trunk takes the variable for a flag, and refuses its usual value "1".
         .env_remove("NO_COLOR")
         .args(["--skip-version-check", "--log", "warn"])
-        .args(["build", "--release", "--no-default-features"])
+        .args([
+            "build",
+            "--release",
+            "--no-default-features",
+            "--features",
+            "split",
+        ])
         .arg_path("--dist", to)
         .run()
         .context("the widget could not be built")

@@ -28,8 +28,12 @@ const DIAGNOSTICS: &str = "%DIAGNOSTICS%";
 /// The loader's text that stands in the page itself.
 const NOSCRIPT: &str = "noscript";
 
-/// The sections of a language file that hold the texts of the screens.
-const SCREENS: [&str; 2] = ["first", "later"];
+/// The sections of a language file that hold the texts of the screens, each with the end of its file's name: before the
+/// asset choice, and after it.
+const SCREENS: [(&str, &str); 2] = [("first", ""), ("later", ".payment")];
+
+/// Where the tool wasm-bindgen puts the second module; a program that is one module has none.
+pub(super) const PAYMENT: &str = "snippets/split/split_payment.wasm";
 
 /// Stands in the page for `page.css`.
 const STYLE: &str = "%STYLE%";
@@ -86,6 +90,10 @@ pub(super) fn files(root: &Path, built: &Path, scripts: Scripts<'_>) -> anyhow::
     add(&mut assets, "widget.js", glue.into_bytes());
     let program = bytes(&built.join("widget_bg.wasm"))?;
     add(&mut assets, "widget_bg.wasm", program);
+    let payment = built.join(PAYMENT);
+    if payment.exists() {
+        add(&mut assets, "payment.wasm", bytes(&payment)?);
+    }
     let styles = joined(&widget.join("styles"), &STYLES)?;
     add(
         &mut assets,
@@ -95,7 +103,10 @@ pub(super) fn files(root: &Path, built: &Path, scripts: Scripts<'_>) -> anyhow::
     add(&mut assets, "icon.svg", bytes(&widget.join("icon.svg"))?);
     let texts = texts(&widget.join("locales"), &mut assets, minify)?;
     for name in MODULES {
-        let module = link(&widget.join("js").join(name), Kind::Module)?;
+        let mut module = link(&widget.join("js").join(name), Kind::Module)?;
+        if !assets.contains_key("payment.wasm") {
+            module = module.replace("%FLORIN:payment.wasm%", "");
+        }
         let module = minify(&module.replace(LABELS, &texts.labels), Kind::Module)?;
         let module = fill(&module, name, &assets)?
             .replace(LANGUAGES, &texts.languages)
@@ -191,8 +202,7 @@ fn texts(
         let tag = name.trim_end_matches(".json");
         let path = folder.join(&name);
         let mut language = Language::read(&path)?;
-        add(assets, &name, language.screens()?);
-        languages.push(format!("{tag}={}", hash_of(&assets[&name].0)));
+        languages.push(format!("{tag}={}", language.screens(tag, assets)?));
         let module = format!("{tag}.diagnostics.js");
         let texts = serde_json::Value::from(language.section("diagnostics")?);
         let script = minify(&format!("export const texts = {texts};"), Kind::Module)?;
@@ -281,13 +291,20 @@ impl<'a> Language<'a> {
         self.sections.remove(name).with_context(missing)
     }
 
-    /// The texts of the screens.
-    fn screens(&mut self) -> anyhow::Result<Vec<u8>> {
-        let mut texts = serde_json::Map::new();
-        for section in SCREENS {
-            texts.extend(self.section(section)?);
+    /// Adds the files with the texts of the screens; returns the hash that all their names have.
+    fn screens(&mut self, tag: &str, assets: &mut Assets) -> anyhow::Result<String> {
+        let mut files = Vec::new();
+        for (section, end) in SCREENS {
+            let texts = serde_json::to_vec(&self.section(section)?)?;
+            files.push((format!("{tag}{end}"), texts));
         }
-        Ok(serde_json::to_vec(&texts)?)
+        let all: Vec<u8> = files.iter().flat_map(|(_, texts)| texts.clone()).collect();
+        let hash = of_bytes(&all)[..8].to_owned();
+        for (name, texts) in files {
+            let path = format!("assets/{name}-{hash}.json");
+            assets.insert(format!("{name}.json"), (path, texts));
+        }
+        Ok(hash)
     }
 }
 

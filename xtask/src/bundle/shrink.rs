@@ -10,36 +10,56 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
 
+use super::package::PAYMENT;
 use crate::program::Program;
 use crate::workspace::Workspace;
 
-/// Twice, since each round leaves something for the next; a third finds nothing. What the module says of its compiler,
-/// and of the features that Binaryen has to know, is for tools alone.
-const PASSES: [&str; 5] = [
+/// Each round leaves something for the next; nested expressions taken apart in between leave a percent more. What a
+/// module says of its compiler, and of the features that Binaryen has to know, is for tools alone.
+const PASSES: [&str; 7] = [
+    "-Oz",
+    "--flatten",
+    "--rereloop",
     "-Oz",
     "-Oz",
-    "--minify-imports-and-exports-and-modules",
     "--strip-producers",
     "--strip-target-features",
 ];
 
-/// What Binaryen calls the one module that the program imports from, and what wasm-bindgen called it.
+/// For the first module. The second one imports by the names that the glue writes out.
+const MINIFY_NAMES: &str = "--minify-imports-and-exports-and-modules";
+
+/// The module that the program imports from, as Binaryen names it, and as wasm-bindgen did.
 const GLUE_NAMES: [&str; 2] = ["\"a\"", "\"./widget_bg.js\""];
 
-/// Makes `widget_bg.wasm` and `widget.js` in the folder `built` smaller, with the `tools` in front of all others.
+/// The module of the functions that load the second module: Binaryen gives it the name of the other.
+const LOADERS: &str = "\"./__wasm_split.js\": ";
+
+/// What a function's name begins with that the program imports.
+const IMPORTS: [&str; 2] = ["__wbg_", "__wasm_split_load_"];
+
+/// Makes the modules and `widget.js` in the folder `built` smaller, with the `tools` in front of all others.
 ///
 /// # Errors
-/// wasm-opt refuses the module, or the glue does not have the names of the module.
+/// wasm-opt refuses a module, or the glue does not have the names of the module.
 pub(super) fn shrink(workspace: &Workspace, tools: &[PathBuf], built: &Path) -> anyhow::Result<()> {
-    let (module, glue) = (built.join("widget_bg.wasm"), built.join("widget.js"));
-    let said = Program::new("wasm-opt", workspace)
-        .path_first(tools)?
-        .args(PASSES)
-        .args([&module])
-        .arg_path("--output", &module)
-        .output()
-        .context("the WebAssembly module cannot be made smaller")?;
+    let optimize = |module: &Path, more: &[&str]| {
+        Program::new("wasm-opt", workspace)
+            .path_first(tools)?
+            .args(PASSES)
+            .args(more)
+            .args([module])
+            .arg_path("--output", module)
+            .output()
+            .with_context(|| format!("{} cannot be made smaller", module.display()))
+    };
+    let second = built.join(PAYMENT);
+    if second.exists() {
+        optimize(&second, &[])?;
+    }
+    let said = optimize(&built.join("widget_bg.wasm"), &[MINIFY_NAMES])?;
     let names = said.lines().filter_map(|line| line.split_once(" => "));
+    let glue = built.join("widget.js");
     let reading = || format!("{} cannot be read", glue.display());
     let long = fs::read_to_string(&glue).with_context(reading)?;
     fs::write(&glue, rename(&long, &names.collect())?)
@@ -74,9 +94,9 @@ fn rename(glue: &str, names: &BTreeMap<&str, &str>) -> anyhow::Result<String> {
         rest = tail;
     }
     out.push_str(rest);
-    let lacking = names
-        .keys()
-        .find(|name| name.starts_with("__wbg_") && !renamed.contains(*name));
+    let lacking = names.keys().find(|name| {
+        IMPORTS.iter().any(|start| name.starts_with(start)) && !renamed.contains(*name)
+    });
     if let Some(name) = lacking {
         bail!(
             "the glue has no {name}, which the module imports: wasm-bindgen or wasm-opt has changed"
@@ -86,7 +106,25 @@ fn rename(glue: &str, names: &BTreeMap<&str, &str>) -> anyhow::Result<String> {
         out.contains(long),
         "the glue does not call itself {long}: wasm-bindgen has changed"
     );
-    Ok(out.replace(long, short))
+    let out = out.replace(long, short);
+    Ok(match out.split_once(LOADERS) {
+        // The two have no name in common: one object holds both.
+        Some((before, after)) => {
+            let (loaders, after) = after.split_once(',').context("an import ends in a comma")?;
+            let both = format!("...{loaders}, ...import0");
+            let before = before.replacen(
+                &format!("{short}: import0"),
+                &format!("{short}: {{ {both} }}"),
+                1,
+            );
+            ensure!(
+                before.contains(&both),
+                "the glue does not call its functions import0: wasm-bindgen has changed"
+            );
+            [before.as_str(), after].concat()
+        }
+        None => out,
+    })
 }
 
 #[cfg(test)]
@@ -123,6 +161,23 @@ export function mount(root) { return wasm.d(root); }
 take(wasm.c.buffer, wasm.b);
 "#;
         assert_eq!(rename(GLUE, &names()).unwrap(), expected);
+    }
+
+    #[test]
+    fn what_loads_the_second_module_is_imported_beside_the_rest() {
+        let glue = GLUE.replace(
+            "return { \"./widget_bg.js\": import0 };",
+            "const import1 = {\n    __wasm_split_load_payment: function(callback, data) {},\n};\n\
+             return { \"./widget_bg.js\": import0,\n    \"./__wasm_split.js\": import1, };",
+        );
+        let mut names = names();
+        names.insert("__wasm_split_load_payment", "f");
+        let renamed = rename(&glue, &names).unwrap();
+        assert!(renamed.contains("f: function(callback"), "{renamed}");
+        assert!(
+            renamed.contains("return { \"a\": { ...import1, ...import0 },\n     };"),
+            "{renamed}"
+        );
     }
 
     #[test]

@@ -148,11 +148,9 @@ fn sources(folder: &Path, texts: &mut String) {
 }
 
 /// Texts of screens that are being written.
-const AWAITED: [&str; 30] = [
+const AWAITED: [&str; 26] = [
     "quantity",
     "total",
-    "out_of_date",
-    "reload",
     "choose_price",
     "below_minimum_price",
     "above_maximum_price",
@@ -160,8 +158,6 @@ const AWAITED: [&str; 30] = [
     "choose_network",
     "choose_network_hint",
     "address_example",
-    "next_step_loading",
-    "next_step_failed",
     "qr_enlarge",
     "qr_close",
     "qr_contains",
@@ -205,5 +201,58 @@ fn screens_ask_for_texts_that_exist_and_for_every_one() {
             || source.contains(&["words.", key].concat())
             || AWAITED.contains(&key.as_str());
         assert!(used, "{key:?} is never shown");
+    }
+}
+
+/// What is shown once the texts of the section `later` are loaded: the screens after the asset choice and the components
+/// of theirs, and what is announced, or written in the page's title, of their phases.
+const AFTER_THE_CHOICE: [&str; 16] = [
+    "screens/ended",
+    "screens/hosted",
+    "screens/instructions",
+    "screens/paid",
+    "screens/pay",
+    "screens/progress",
+    "screens/receipt",
+    "components/button",
+    "components/copy_button",
+    "components/countdown",
+    "components/order_links",
+    "components/qr_code",
+    "components/transaction",
+    "app.rs",
+    "state/announcements",
+    "state/updates",
+];
+
+#[test]
+fn what_is_shown_before_the_asset_choice_needs_no_later_text() {
+    fn files(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                files(&path, found);
+            } else if path.file_name().unwrap() != "tests.rs" {
+                found.push(path);
+            }
+        }
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut all = Vec::new();
+    files(&root, &mut all);
+    let later = sections("en.json").remove("later").unwrap();
+    for path in all {
+        let name = path.strip_prefix(&root).unwrap().to_str().unwrap();
+        if AFTER_THE_CHOICE.iter().any(|start| name.starts_with(start)) {
+            continue;
+        }
+        let source = fs::read_to_string(&path).unwrap();
+        let product = source.split("#[cfg(test)]").next().unwrap();
+        for key in later.keys() {
+            assert!(
+                !product.contains(&format!("\"{key}\"")),
+                "{name} shows {key:?}, a text of the section `later`"
+            );
+        }
     }
 }

@@ -92,27 +92,53 @@ fn a_token_without_a_file_is_an_error_that_names_both() {
 fn the_loader_names_files_by_their_content() {
     let folder = small_widget();
     let files = packaged(&folder).unwrap();
-    // printf %s 'export default 1; // Module' | sha256sum; printf %s '{"back":"Back","paid":"Paid"}' | sha256sum
+    // printf %s 'export default 1; // Module' | sha256sum; printf %s '{"back":"Back"}{"paid":"Paid"}' | sha256sum
     // … and so is the file that names them: it changes its own name with theirs.
     assert_eq!(
         String::from_utf8_lossy(&files["florin.js"]),
-        "go('assets/host-b8514fb1.js', 'production'); // linked as Script // Script"
+        "go('assets/host-9e6f56eb.js', 'production'); // linked as Script // Script"
     );
     assert_eq!(
         String::from_utf8_lossy(&files["florin.test.js"]),
-        "go('assets/host-b8514fb1.js', 'test'); // linked as Script // Script"
+        "go('assets/host-9e6f56eb.js', 'test'); // linked as Script // Script"
     );
     assert_eq!(
-        String::from_utf8_lossy(&files["assets/host-b8514fb1.js"]),
-        "go('assets/widget-53a986b3.js', 'en=46e92d37'); // linked as Module // Module"
+        String::from_utf8_lossy(&files["assets/host-9e6f56eb.js"]),
+        "go('assets/widget-53a986b3.js', 'en=71f36451'); // linked as Module // Module"
     );
     assert_eq!(
         files["assets/widget-53a986b3.js"],
         b"export default 1; // Module"
     );
+    assert_eq!(files["assets/en-71f36451.json"], b"{\"back\":\"Back\"}");
     assert_eq!(
-        files["assets/en-46e92d37.json"],
-        b"{\"back\":\"Back\",\"paid\":\"Paid\"}"
+        files["assets/en.payment-71f36451.json"],
+        b"{\"paid\":\"Paid\"}"
+    );
+    folder.remove();
+}
+
+#[test]
+fn the_second_module_is_named_where_there_is_one() {
+    let folder = small_widget();
+    folder
+        .write("widget/js/host.js", "load('%FLORIN:payment.wasm%');")
+        .unwrap();
+    let host = |files: &Files| {
+        let host = files
+            .iter()
+            .find(|(name, _)| name.starts_with("assets/host"));
+        String::from_utf8_lossy(host.unwrap().1).into_owned()
+    };
+    let files = packaged(&folder).unwrap();
+    assert!(host(&files).starts_with("load('');"), "{}", host(&files));
+    fs::create_dir_all(folder.path().join("built").join(PAYMENT).parent().unwrap()).unwrap();
+    folder.write(&format!("built/{PAYMENT}"), "\0asm").unwrap();
+    let files = packaged(&folder).unwrap();
+    assert!(
+        host(&files).starts_with("load('assets/payment-"),
+        "{}",
+        host(&files)
     );
     folder.remove();
 }

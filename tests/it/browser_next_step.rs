@@ -1,0 +1,106 @@
+//! The screens after the asset choice: a module that is loaded while the customer chooses, and what is said when it does
+//! not come.
+
+use serde_json::{Value, json};
+use tests::{Browser, World, eventually};
+
+/// Records when the module is requested, and when the checkout is ready.
+const RECORD: &str = "
+    const fetched = window.fetch;
+    window.steps = [];
+    addEventListener('florin-ready', () => steps.push('ready'));
+    window.fetch = (request, options) => {
+        const url = String(request.url ?? request);
+        if (/payment-\\w+\\.wasm/.test(url)) {
+            steps.push('module');
+            if (window.breaks) return breaks(url, fetched);
+        }
+        return fetched(request, options);
+    };";
+
+/// Requests of the module are lost until the page heals.
+const LOSE: &str = "window.breaks = (url, fetched) => {
+    if (window.heals) return fetched(url);
+    throw new TypeError('the answer is lost');
+};";
+
+/// The first page of the tab asks for a module that this proxy no longer has, as after a deployment.
+const DEPLOY: &str = "if (!sessionStorage.deployed) {
+    sessionStorage.deployed = 'true';
+    window.breaks = (url, fetched) => fetched(url.replace(/payment-\\w+/, 'payment-00000000'));
+}";
+
+async fn opens(world: &World, scripts: &[&str]) -> Browser {
+    let browser = Browser::open().await;
+    for script in scripts {
+        browser.runs_before_every_page(script).await;
+    }
+    browser.goes_to(&world.checkout_page()).await;
+    browser.sees("status-open").await;
+    browser
+}
+
+async fn steps(browser: &Browser) -> Value {
+    browser.runs("return window.steps", &[]).await
+}
+
+#[tokio::test]
+async fn the_module_is_loaded_while_the_customer_chooses_and_at_once_for_an_order_that_is_paid() {
+    let world = World::start().await;
+    let browser = opens(&world, &[RECORD]).await;
+    eventually("the module is requested", async || {
+        (steps(&browser).await == json!(["ready", "module"])).then_some(())
+    })
+    .await;
+    browser.presses("asset-BTC").await;
+    browser.sees("status-awaiting_payment").await;
+    browser.reloads().await;
+    browser.sees("status-awaiting_payment").await;
+    assert_eq!(steps(&browser).await, json!(["module", "ready"]));
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_module_that_does_not_come_is_tried_again_by_itself_and_by_a_press() {
+    let world = World::start().await;
+    for is_pressed in [true, false] {
+        let browser = opens(&world, &[RECORD, LOSE]).await;
+        eventually("it was requested more than once", async || {
+            steps(&browser)
+                .await
+                .as_array()
+                .filter(|steps| steps.len() > 2)
+                .map(|_| ())
+        })
+        .await;
+        // Nothing is said while nothing is missing.
+        assert!(browser.shows("asset-BTC").await);
+        browser.presses("asset-BTC").await;
+        let text = browser.reads("status-next_step").await;
+        assert!(text.contains("The next step couldn’t be loaded."), "{text}");
+        assert!(text.contains("Try again"), "{text}");
+        browser.runs("window.heals = true", &[]).await;
+        if is_pressed {
+            browser.presses("retry").await;
+        }
+        browser.sees("status-awaiting_payment").await;
+        browser.sees("address").await;
+        browser.end().await;
+    }
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_page_of_a_version_that_is_gone_asks_to_be_reloaded_and_keeps_the_order() {
+    let world = World::start().await;
+    let browser = opens(&world, &[RECORD, DEPLOY]).await;
+    browser.presses("asset-BTC").await;
+    let text = browser.reads("status-next_step").await;
+    assert!(text.contains("This page is out of date."), "{text}");
+    browser.presses("reload").await;
+    browser.sees("status-awaiting_payment").await;
+    browser.sees("address").await;
+    browser.end().await;
+    world.end().await;
+}

@@ -1,0 +1,71 @@
+//! While the screens after the asset choice are being loaded, and when they do not come.
+
+use leptos::prelude::*;
+
+use super::load_payment_screens;
+use super::unavailable::Bars;
+use crate::browser::reload;
+use crate::components::{Button, Heading, Look};
+use crate::i18n::use_i18n;
+use crate::state::{PaymentScreens, use_checkout};
+
+/// Waits for the screens; they take the place of this one.
+#[component]
+pub(super) fn NextStep() -> impl IntoView {
+    let checkout = use_checkout();
+    // A further failure does not build the button anew, which may have the focus.
+    let state = Memo::new(move |_| match checkout.payment_screens.get() {
+        PaymentScreens::Failed(_) => PaymentScreens::Failed(1),
+        state => state,
+    });
+    move || match state.get() {
+        PaymentScreens::Failed(_) => view! { <Missing is_out_of_date=false /> }.into_any(),
+        PaymentScreens::OutOfDate => view! { <Missing is_out_of_date=true /> }.into_any(),
+        PaymentScreens::Loading | PaymentScreens::Loaded => view! { <Awaited /> }.into_any(),
+    }
+}
+
+#[component]
+fn Awaited() -> impl IntoView {
+    view! {
+        <div class="screen" data-testid="status-next_step" aria-busy="true">
+            <p class="unseen">{use_i18n().text("next_step_loading")}</p>
+            <Bars />
+        </div>
+    }
+}
+
+/// What to do: the page of a version that is gone is loaded anew, anything else is tried again.
+#[component]
+fn Missing(is_out_of_date: bool) -> impl IntoView {
+    let (checkout, i18n) = (use_checkout(), use_i18n());
+    let (text, action) = if is_out_of_date {
+        ("out_of_date", "reload")
+    } else {
+        ("next_step_failed", "retry")
+    };
+    let text = i18n.text(text);
+    checkout.announce(text.clone());
+    let act = move || {
+        if is_out_of_date {
+            reload();
+        } else {
+            load_payment_screens(checkout);
+        }
+    };
+    view! {
+        <div class="screen" data-testid="status-next_step">
+            <Heading text=i18n.text("stopped") />
+            <p>{text}</p>
+            <p>{i18n.text("nothing_lost")}</p>
+            <div class="actions">
+                <Button
+                    look=Look::Primary
+                    text=i18n.text(action)
+                    on_press=act
+                    test_id=Some(action)
+                />
+            </div>
+        </div>
+    }
+}

@@ -1,0 +1,104 @@
+//! The screens after the asset choice: a second module of the program, loaded while the customer chooses. See
+//! docs/adr/0020-a-second-module-after-the-choice.md.
+
+#![expect(
+    clippy::unnecessary_wraps,
+    reason = "the option `fallible` asks for a Result"
+)]
+
+use leptos::prelude::*;
+use leptos::wasm_split::SplitLoaderError;
+use wasm_bindgen_futures::JsFuture;
+
+use super::{ended, hosted, paid, pay, progress};
+use crate::browser::random;
+use crate::browser::task::{later, spawn};
+use crate::net::backoff::after_failure;
+use crate::state::phase::Phase;
+use crate::state::{Checkout, PaymentScreens};
+
+/// The view of a phase after the asset choice. With the feature `split`, this function and all that it alone calls are
+/// the second module, and calling it is asynchronous.
+#[cfg_attr(
+    feature = "split",
+    leptos::wasm_split::wasm_split(
+        payment,
+        wasm_split_path = ::leptos::wasm_split,
+        preload(load_module),
+        fallible
+    )
+)]
+fn view_of(phase: Phase) -> Result<AnyView, SplitLoaderError> {
+    Ok(match phase {
+        Phase::Hosted => hosted::Hosted().into_any(),
+        Phase::Paying => pay::Pay().into_any(),
+        Phase::Checking => progress::Checking().into_any(),
+        Phase::Processing => progress::Processing().into_any(),
+        Phase::Paid | Phase::Overpaid => paid::Paid().into_any(),
+        Phase::Underpaid => ended::Underpaid().into_any(),
+        Phase::Failed => ended::Failed().into_any(),
+        Phase::NotReceived => ended::NotReceived().into_any(),
+        Phase::Cancelled => ended::Cancelled().into_any(),
+        Phase::Expired => ended::Expired().into_any(),
+        Phase::Blocked => ended::Blocked().into_any(),
+        Phase::Loading | Phase::NextStep | Phase::Stopped | Phase::Giving | Phase::Choosing => {
+            ().into_any()
+        }
+    })
+}
+
+#[cfg(not(feature = "split"))]
+fn load_module() -> core::future::Ready<Result<(), SplitLoaderError>> {
+    core::future::ready(Ok(()))
+}
+
+/// The screen of a phase after the asset choice, whose module is loaded.
+pub(super) fn screen(phase: Phase) -> AnyView {
+    #[cfg(feature = "split")]
+    let view = {
+        use core::pin::pin;
+        use core::task::{Context, Poll, Waker};
+        // Ready at the first poll, since nothing is to be loaded any more.
+        match pin!(view_of(phase)).poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(view) => view.ok(),
+            Poll::Pending => None,
+        }
+    };
+    #[cfg(not(feature = "split"))]
+    let view = view_of(phase).ok();
+    view.into_any()
+}
+
+/// Loads the screens after the asset choice, and tries again by itself.
+pub(crate) fn load_payment_screens(checkout: Checkout) {
+    let Some(shared) = checkout.shared() else {
+        return;
+    };
+    let loaded = checkout.payment_screens;
+    spawn(async move {
+        let texts = JsFuture::from(shared.host.load_payment()).await;
+        drop(shared);
+        let next = match texts {
+            Ok(texts) if texts.is_null() => PaymentScreens::OutOfDate,
+            Ok(texts) if load_module().await.is_ok() => {
+                checkout.i18n.add(&texts);
+                PaymentScreens::Loaded
+            }
+            _ => {
+                let before = loaded.try_get_untracked();
+                PaymentScreens::Failed(before.map_or(0, PaymentScreens::failures) + 1)
+            }
+        };
+        // The element may be gone by now.
+        let _ = loaded.try_set(next);
+        if let PaymentScreens::Failed(failures) = next {
+            let pause = after_failure(failures, random());
+            later(i32::try_from(pause).unwrap_or(i32::MAX), move || {
+                // The customer may have tried since.
+                if loaded.try_get_untracked() == Some(next) {
+                    load_payment_screens(checkout);
+                }
+            });
+        }
+    });
+}
