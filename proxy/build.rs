@@ -1,14 +1,20 @@
-//! Puts the built widget into the binary: every file of `dist/`, with its compressed forms beside it.
+//! Puts the built widget into the binary: every file of `dist/`, or of the folder that `FLORIN_DIST` names, with its
+//! compressed forms beside it.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 fn main() {
     let root = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR").expect("cargo names the package"));
-    let dist = root
-        .parent()
-        .expect("the package is in the workspace")
-        .join("dist");
+    println!("cargo::rerun-if-env-changed=FLORIN_DIST");
+    let dist = std::env::var_os("FLORIN_DIST").map_or_else(
+        || {
+            root.parent()
+                .expect("the package is in the workspace")
+                .join("dist")
+        },
+        PathBuf::from,
+    );
     println!("cargo::rerun-if-changed={}", dist.display());
     let mut names = Vec::new();
     for folder in [dist.clone(), dist.join("assets"), dist.join("gallery")] {

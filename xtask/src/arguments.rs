@@ -2,6 +2,8 @@
 
 use anyhow::{Context as _, bail};
 
+use crate::bundle::Variant;
+
 /// What `cargo xtask help` prints.
 pub(crate) const HELP: &str = "\
 cargo xtask <command>
@@ -15,7 +17,9 @@ cargo xtask <command>
              --only TEXT         the states alone whose name has this text, such as paid
   tools    install what the tests use: three browsers, their drivers, packages of npm, Schemathesis
   build    the release: dist/ and one florin-proxy with the widget inside
+             --stable            the widget by stable compiler flags alone, 20 kB larger
   budget   the widget's sizes against the promise
+             --stable            those of the widget by stable compiler flags alone
   bench    the other promised numbers, measured, and two other makers' payment pages beside them
              --kills N           instead: kill the proxy N times while customers buy, and have it judged
              --lives N           instead: play N lives of orders in simulated worlds, with everything failing
@@ -30,8 +34,9 @@ pub(crate) enum Command {
     Test(TestWishes),
     Tools,
     Pictures(PictureWishes),
-    Build,
-    Budget,
+    Build(Variant),
+    Budget(Variant),
+    Package,
     Bench,
     Kills(KillWishes),
     Lives(LifeWishes),
@@ -93,8 +98,9 @@ pub(crate) fn read(words: impl IntoIterator<Item = String>) -> anyhow::Result<Co
         Some("test") => return test(words),
         Some("pictures") => return pictures(words),
         Some("tools") => Command::Tools,
-        Some("build") => Command::Build,
-        Some("budget") => Command::Budget,
+        Some("build") => return Ok(Command::Build(variant(words, "build")?)),
+        Some("budget") => return Ok(Command::Budget(variant(words, "budget")?)),
+        Some("package") => Command::Package,
         Some("bench") => return bench(words),
         None | Some("help" | "--help" | "-h") => Command::Help,
         Some(other) => bail!("there is no command {other:?}; `cargo xtask help` lists them"),
@@ -105,6 +111,18 @@ pub(crate) fn read(words: impl IntoIterator<Item = String>) -> anyhow::Result<Co
         }
         None => Ok(command),
     }
+}
+
+/// Which variant of the widget `command` is about.
+fn variant(words: impl Iterator<Item = String>, command: &str) -> anyhow::Result<Variant> {
+    let mut variant = Variant::Release;
+    for word in words {
+        match word.as_str() {
+            "--stable" => variant = Variant::Stable,
+            other => bail!("{command} knows --stable, not {other:?}"),
+        }
+    }
+    Ok(variant)
 }
 
 fn test(mut words: impl Iterator<Item = String>) -> anyhow::Result<Command> {
@@ -274,7 +292,7 @@ mod tests {
         assert_eq!(refused("test --only"), "--only wants a value behind it");
         assert_eq!(
             refused("budget --fast"),
-            "\"--fast\" is not understood here; `cargo xtask help` lists the flags"
+            "budget knows --stable, not \"--fast\""
         );
         assert_eq!(
             refused("demo --port 1"),

@@ -25,8 +25,8 @@ const LISTENING_MS: u128 = 100;
 /// Something cannot be built or started.
 pub(crate) fn run(workspace: &Workspace) -> anyhow::Result<ExitCode> {
     tools::set_up(workspace)?;
-    bundle::make(workspace)?;
-    build::proxy(workspace)?;
+    bundle::make(workspace, bundle::Variant::Release)?;
+    build::proxy(workspace, bundle::Variant::Release)?;
     let folder = Folder::create()?;
     let starts = start::measure(workspace, &folder)?;
     let resident = idle::measure(workspace, &folder)?;
@@ -52,7 +52,7 @@ pub(crate) fn run(workspace: &Workspace) -> anyhow::Result<ExitCode> {
         "{}\n",
         line("resident when idle", &format!("{resident} KiB"), &promised)
     );
-    let widget_kept = budget::print(workspace)?;
+    let widget_kept = budget::print(workspace, bundle::Variant::Release)?;
     let in_time = first_view::is_in_time(workspace)?;
     let proxy_kept = median <= LISTENING_MS && resident <= RESIDENT_KIB;
     if !proxy_kept {

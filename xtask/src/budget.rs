@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 
+use crate::bundle::Variant;
 use crate::screen::{bold, grouped};
 use crate::workspace::Workspace;
 use crate::{bundle, screen, tools};
@@ -68,10 +69,10 @@ struct Sizes {
 ///
 /// # Errors
 /// The widget cannot be built, or a file of it is missing.
-pub(crate) fn run(workspace: &Workspace) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(workspace: &Workspace, variant: Variant) -> anyhow::Result<ExitCode> {
     tools::set_up(workspace)?;
-    bundle::make(workspace)?;
-    Ok(if print(workspace)? {
+    bundle::make(workspace, variant)?;
+    Ok(if print(workspace, variant)? {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
@@ -82,8 +83,8 @@ pub(crate) fn run(workspace: &Workspace) -> anyhow::Result<ExitCode> {
 ///
 /// # Errors
 /// A file is missing.
-pub(crate) fn print(workspace: &Workspace) -> anyhow::Result<bool> {
-    let dist = workspace.dist();
+pub(crate) fn print(workspace: &Workspace, variant: Variant) -> anyhow::Result<bool> {
+    let dist = variant.dist(workspace);
     let line = |name: &str, raw: &str, gzip: &str, brotli: &str| {
         format!("  {name:<20}{raw:>10}{gzip:>10}{brotli:>10}")
     };

@@ -5,18 +5,18 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 
-use crate::program::Program;
+use crate::bundle::Variant;
 use crate::workspace::Workspace;
 use crate::{bundle, screen, tools};
 
-/// Builds `dist/` and the proxy with the widget inside.
+/// Builds the widget and the proxy with it inside.
 ///
 /// # Errors
 /// A sentence that says what to do.
-pub(crate) fn run(workspace: &Workspace) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(workspace: &Workspace, variant: Variant) -> anyhow::Result<ExitCode> {
     tools::set_up(workspace)?;
-    bundle::make(workspace)?;
-    proxy(workspace)?;
+    bundle::make(workspace, variant)?;
+    proxy(workspace, variant)?;
     let program = workspace.release_program("florin-proxy");
     let size = fs::metadata(&program)
         .context("the proxy was not built where it should be")?
@@ -29,15 +29,15 @@ pub(crate) fn run(workspace: &Workspace) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Builds the proxy's release, taking in what lies in `dist/`.
+/// Builds the proxy's release, taking in a variant of the widget.
 ///
 /// # Errors
 /// It does not compile.
-pub(crate) fn proxy(workspace: &Workspace) -> anyhow::Result<()> {
+pub(crate) fn proxy(workspace: &Workspace, variant: Variant) -> anyhow::Result<()> {
     if !workspace.release_program("florin-proxy").exists() {
         screen::step("Building the proxy's release (about 3 minutes the first time)…");
     }
-    Program::cargo(workspace)
+    bundle::cargo_with(workspace, variant)
         .args(["build", "--locked", "--release", "--package", "proxy"])
         .run()
 }

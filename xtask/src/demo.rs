@@ -24,7 +24,7 @@ pub(crate) use settings::florin_toml;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::arguments::DemoWishes;
-use crate::program::Program;
+use crate::bundle::Variant;
 use crate::screen::{self, bold, dim};
 use crate::stopwatch::Stopwatch;
 use crate::workspace::Workspace;
@@ -44,8 +44,8 @@ pub(crate) fn run(workspace: &Workspace, wishes: &DemoWishes) -> anyhow::Result<
     // First, so that nobody waits for a build to hear of it.
     ports.check()?;
     tools::set_up(workspace)?;
-    bundle::make(workspace)?;
-    build(workspace)?;
+    bundle::make(workspace, Variant::Plain)?;
+    build(workspace, Variant::Plain)?;
 
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
@@ -115,12 +115,12 @@ fn serve(
     Ok(None)
 }
 
-/// Builds the three programs.
-pub(crate) fn build(workspace: &Workspace) -> anyhow::Result<()> {
+/// Builds the three programs, the proxy with a variant of the widget inside.
+pub(crate) fn build(workspace: &Workspace, variant: Variant) -> anyhow::Result<()> {
     if !workspace.debug_program("florin-proxy").exists() {
         screen::step("Building the proxy, the sandbox and the shop (about 3 minutes once)…");
     }
-    Program::cargo(workspace)
+    bundle::cargo_with(workspace, variant)
         .args(["build", "--locked", "--quiet"])
         .args([
             "--package",

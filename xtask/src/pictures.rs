@@ -17,7 +17,7 @@ use crate::{bundle, screen, tools};
 pub(crate) fn run(workspace: &Workspace, wishes: &PictureWishes) -> anyhow::Result<ExitCode> {
     tools::set_up(workspace)?;
     tools::install_for_tests(workspace)?;
-    bundle::make(workspace)?;
+    bundle::make(workspace, bundle::Variant::Release)?;
     let folder = workspace.target.join("pictures");
     if folder.exists() {
         fs::remove_dir_all(&folder)

@@ -11,6 +11,7 @@ use std::time::Duration;
 use anyhow::{bail, ensure};
 
 use crate::arguments::DemoWishes;
+use crate::bundle::Variant;
 use crate::demo::{self, Folder, Ports, Programs, Secrets, answers, florin_toml};
 use crate::program::Program;
 use crate::screen;
@@ -31,7 +32,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// An answer is not as it is described, or something could not be started; what is printed above says which.
 pub(crate) fn run(workspace: &Workspace) -> anyhow::Result<()> {
     let st = tools::schemathesis(workspace)?;
-    demo::build(workspace)?;
+    demo::build(workspace, Variant::Release)?;
     let folder = Folder::create()?;
     let (secrets, ports) = (Secrets::draw()?, Ports::free()?);
     let wishes = DemoWishes {

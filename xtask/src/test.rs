@@ -29,12 +29,12 @@ const CHECKS: [Check; 11] = [
     },
     Check {
         claim: "The widget builds",
-        run: bundle::make,
+        run: |workspace| bundle::make(workspace, bundle::Variant::Release),
     },
     Check {
         claim: "The widget keeps its budget",
         run: |workspace| {
-            let kept = budget::print(workspace)?;
+            let kept = budget::print(workspace, bundle::Variant::Release)?;
             anyhow::ensure!(kept, "the widget is larger than promised");
             Ok(())
         },
@@ -94,7 +94,7 @@ const CHECKS: [Check; 11] = [
         claim: "The tests pass",
         run: |workspace| {
             // Alone, this check would look at whatever was built last.
-            bundle::make(workspace)?;
+            bundle::make(workspace, bundle::Variant::Release)?;
             // The journeys start these as programs as well; `cargo test` alone does not build them.
             let programs = ["--package", "proxy", "--package", "auditor"];
             let build = ["build", "--locked", "--quiet"];

@@ -14,6 +14,7 @@ pub(crate) use npm::peers;
 pub(crate) use python::schemathesis;
 pub(crate) use tool::{CARGO_DENY, GECKODRIVER, LEPTOSFMT, TRUNK, WASM_OPT};
 
+use crate::bundle::Variant;
 use crate::program::Program;
 use crate::screen;
 use crate::workspace::Workspace;
@@ -41,16 +42,16 @@ pub(crate) fn install_for_tests(workspace: &Workspace) -> anyhow::Result<()> {
 ///
 /// # Errors
 /// A sentence that says what to do.
-pub(crate) fn bundlers(workspace: &Workspace) -> anyhow::Result<Vec<PathBuf>> {
-    Ok(vec![
-        TRUNK.folder(workspace)?,
-        WASM_OPT.folder(workspace)?,
-        our_own(workspace)?,
-    ])
+pub(crate) fn bundlers(workspace: &Workspace, variant: Variant) -> anyhow::Result<Vec<PathBuf>> {
+    let mut folders = vec![TRUNK.folder(workspace)?, our_own(workspace)?];
+    if variant.is_small() {
+        folders.push(WASM_OPT.folder(workspace)?);
+    }
+    Ok(folders)
 }
 
 /// Builds the two that are packages of this workspace: the pinned wasm-bindgen, and the linker and minifier of scripts.
-fn our_own(workspace: &Workspace) -> anyhow::Result<PathBuf> {
+pub(crate) fn our_own(workspace: &Workspace) -> anyhow::Result<PathBuf> {
     let there = |name| workspace.debug_program(name).exists();
     if !there("wasm-bindgen") || !there("bundle-js") {
         screen::step(

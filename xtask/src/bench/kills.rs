@@ -14,8 +14,8 @@ use crate::{build, bundle, tools};
 /// Something cannot be built, or the proxy did not survive; what was printed says how.
 pub(crate) fn run(workspace: &Workspace, wishes: &KillWishes) -> anyhow::Result<ExitCode> {
     tools::set_up(workspace)?;
-    bundle::make(workspace)?;
-    build::proxy(workspace)?;
+    bundle::make(workspace, bundle::Variant::Release)?;
+    build::proxy(workspace, bundle::Variant::Release)?;
     step("Building the campaign and its auditor…");
     Program::cargo(workspace)
         .args(["build", "--locked", "--package", "auditor"])

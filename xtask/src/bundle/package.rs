@@ -78,7 +78,7 @@ pub(super) struct Scripts<'a> {
     pub(super) minify: &'a dyn Fn(&str, Kind) -> anyhow::Result<String>,
 }
 
-/// All files, compressed ones included, made from the repository and from what Trunk built.
+/// All files, not compressed, made from the repository and from what Trunk built.
 ///
 /// # Errors
 /// A file is missing or cannot be read, or a `%FLORIN:…%` names no file.
@@ -138,8 +138,13 @@ pub(super) fn files(root: &Path, built: &Path, scripts: Scripts<'_>) -> anyhow::
         let content = bytes(&widget.join("gallery").join(&name))?;
         files.insert(format!("gallery/{name}"), content);
     }
+    Ok(files)
+}
+
+/// The compressed forms of the files that they make smaller.
+pub(super) fn compressed(files: &Files) -> Files {
     let mut compressed = Files::new();
-    for (name, content) in &files {
+    for (name, content) in files {
         let ways = [
             ("br", compress::brotli(content)),
             ("gz", compress::gzip(content)),
@@ -149,8 +154,7 @@ pub(super) fn files(root: &Path, built: &Path, scripts: Scripts<'_>) -> anyhow::
             .filter(|(_, packed)| packed.len() < content.len());
         compressed.extend(smaller.map(|(way, packed)| (format!("{name}.{way}"), packed)));
     }
-    files.append(&mut compressed);
-    Ok(files)
+    compressed
 }
 
 /// Makes `dist` hold exactly these files. What is the same already is not touched, so that the proxy is only compiled

@@ -44,8 +44,8 @@ checkout_url = "http://127.0.0.1:{sandbox}/checkout"
 [[store]]
 id = "demo"
 name = "Quiet Goods"
-# The second is for a page of yours, like packages/florin/example.
-origins = ["http://127.0.0.1:{shop}", "http://127.0.0.1:3000"]
+# The second is for a page of yours, like packages/florin/example; the third is that of `trunk serve`.
+origins = ["http://127.0.0.1:{shop}", "http://127.0.0.1:3000", "http://127.0.0.1:8085"]
 currency = "USD"
 secret_key = "{secret_key}"
 token_keys = [{{ kid = "k1", secret = "{token_key}" }}]

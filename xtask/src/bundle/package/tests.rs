@@ -179,7 +179,8 @@ fn the_gallery_is_beside_what_a_customer_loads_as_it_is() {
 fn a_compressed_file_lies_beside_what_it_makes_smaller() {
     let folder = small_widget();
     let files = packaged(&folder).unwrap();
-    let compressed: Vec<&str> = files
+    let compressed = compressed(&files);
+    let compressed: Vec<&str> = compressed
         .keys()
         .filter_map(|name| name.strip_suffix(".br").or(name.strip_suffix(".gz")))
         .collect();
