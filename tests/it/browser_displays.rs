@@ -126,9 +126,11 @@ async fn several_elements_share_one_program() {
 const COUNT: &str = r"
     const listeners = new Set(), timers = new Set(), streams = new Set();
     const { addEventListener, removeEventListener } = EventTarget.prototype;
-    const keys = new Map();
+    // Nothing is kept that the page would free.
+    const keys = new WeakMap();
+    let next = 0;
     const name = (target, type, listener) => {
-        if (!keys.has(listener)) keys.set(listener, keys.size);
+        if (!keys.has(listener)) keys.set(listener, next++);
         return `${target === window ? 'window' : 'document'} ${type} ${keys.get(listener)}`;
     };
     EventTarget.prototype.addEventListener = function (type, listener, options) {
@@ -155,7 +157,10 @@ const COUNT: &str = r"
     const fetched = window.fetch;
     window.fetch = (request, options) => {
         const signal = options?.signal ?? request.signal;
-        if (String(request.url ?? request).endsWith('/events')) streams.add(signal);
+        if (String(request.url ?? request).endsWith('/events')) {
+            streams.add(signal);
+            addEventListener.call(signal, 'abort', () => streams.delete(signal));
+        }
         return fetched(request, options);
     };
     const { instantiateStreaming } = WebAssembly;
@@ -169,7 +174,7 @@ const COUNT: &str = r"
     window.held = () => ({
         listeners: listeners.size,
         timers: timers.size,
-        streams: [...streams].filter((signal) => !signal.aborted).length,
+        streams: streams.size,
         elements: document.getElementsByTagName('*').length,
         memory: window.program?.buffer.byteLength,
     });";
@@ -215,6 +220,43 @@ async fn what_is_removed_leaves_nothing_behind() {
     // The first rounds fill what is kept for the page's life: the program and its room.
     assert_eq!(after[3], after[19], "{after:#?}");
     assert!(after[3]["memory"].is_number(), "{after:#?}");
+    browser.end().await;
+    world.end().await;
+}
+
+/// Removes each element as soon as it says how its order stands, while its first screen is still being built.
+const REMOVE_AT_ONCE: &str = "
+    window.removed = 0;
+    addEventListener('florin-status', ({ target }) => {
+        target.remove();
+        window.removed += 1;
+    });";
+
+#[tokio::test]
+async fn what_is_removed_by_its_first_event_leaves_nothing_behind() {
+    let (site, world) = page_with("").await;
+    let browser = Browser::open().await;
+    browser.runs_before_every_page(COUNT).await;
+    browser.runs_before_every_page(REMOVE_AT_ONCE).await;
+    browser.goes_to(site.url()).await;
+    let mut after = Vec::new();
+    for turn in 1..=12 {
+        let again = "document.body.insertAdjacentHTML('beforeend', arguments[0])";
+        browser.runs(again, &[json!(INLINE)]).await;
+        let removed = format!("the element is removed {turn} times");
+        says(&browser, &removed, "window.removed", &json!(turn)).await;
+        let rest = "[window.held().streams, window.held().timers]";
+        says(&browser, "nothing goes on", rest, &json!([0, 0])).await;
+        let held = browser.runs("return window.held()", &[]).await;
+        after.push((held, browser.nodes_and_listeners().await));
+    }
+    // The first rounds fill what is kept for the page's life.
+    let (held, (nodes, listeners)) = &after[3];
+    let (held_at_last, (nodes_at_last, listeners_at_last)) = &after[11];
+    assert_eq!(held, held_at_last, "{after:#?}");
+    // Eight elements that leak would hold hundreds of nodes and dozens of listeners.
+    assert!(nodes_at_last < &(nodes + 50), "{after:#?}");
+    assert!(listeners_at_last < &(listeners + 8), "{after:#?}");
     browser.end().await;
     world.end().await;
 }

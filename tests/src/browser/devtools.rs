@@ -88,10 +88,18 @@ impl Browser {
             .await;
     }
 
-    /// Tells Chromium something by the protocol of its developer tools.
-    pub(super) async fn tells(&self, method: &str, parameters: Value) {
+    /// How many nodes and listeners the page holds after its garbage is collected, those in no document included.
+    pub async fn nodes_and_listeners(&self) -> (u64, u64) {
+        self.tells("HeapProfiler.collectGarbage", json!({})).await;
+        let held = self.tells("Memory.getDOMCounters", json!({})).await;
+        let count = |name: &str| held[name].as_u64().expect("Chromium counts them");
+        (count("nodes"), count("jsEventListeners"))
+    }
+
+    /// Tells Chromium something by the protocol of its developer tools; returns the answer.
+    pub(super) async fn tells(&self, method: &str, parameters: Value) -> Value {
         assert_eq!(self.engine, Engine::Chromium, "{method} is Chromium's");
         let told = self.tab.cdp().send_raw(method, parameters).await;
-        told.unwrap_or_else(|error| panic!("{method}: {error}"));
+        told.unwrap_or_else(|error| panic!("{method}: {error}"))
     }
 }
