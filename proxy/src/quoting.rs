@@ -125,6 +125,25 @@ pub(crate) fn quote(order: &Order, asset: Asset, entry: &PriceEntry) -> Result<A
     Ok(asked)
 }
 
+/// What the limit that rules an asset out is worth in the order's currency, at this price: the least rounded up, the most
+/// down. `None` where no limit rules it out.
+pub(crate) fn limit_in_order_currency(
+    order: &Order,
+    asked: &Asked,
+    range: Range,
+    no_quote: NoQuote,
+) -> Option<Amount> {
+    let (limit, rounding) = match no_quote {
+        NoQuote::BelowMinimum => (range.min?, Rounding::Up),
+        NoQuote::AboveMaximum => (range.max?, Rounding::Down),
+        NoQuote::NotPriced => return None,
+    };
+    let decimals = order.terms.currency.decimals();
+    let price = order.terms.amount;
+    let worth = price.times_ratio(limit, asked.figures.crypto, decimals, rounding);
+    Some(worth.ok()?.padded(decimals))
+}
+
 /// Significant digits of a rate at least: the decimals of a currency leave too few of a cheap asset's.
 const RATE_DIGITS: usize = 6;
 /// Decimals of an amount at most.

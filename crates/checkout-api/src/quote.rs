@@ -34,6 +34,10 @@ pub struct Quote {
     /// Why it cannot be chosen; present exactly when `available` is false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<Unavailable>,
+    /// What the limit that rules the asset out is worth at this price, in the order's currency; present only with
+    /// `below_minimum` (the least that would do, rounded up) and `above_maximum` (the most, rounded down).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit_in_order_currency: Option<AmountText>,
     /// Handed back with the choice: it pins the price that was shown. The service gives it out: 1 to 128 visible ASCII
     /// characters.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[!-~]{1,128}$")))]

@@ -248,6 +248,7 @@ fn a_quote_is_on_the_wire_with_and_without_a_price() {
         max: Some(amount("5000")),
         available: true,
         reason: None,
+        limit_in_order_currency: None,
         quote_id: "c1".into(),
         valid_for_seconds: 60,
     };
@@ -280,6 +281,9 @@ fn a_quote_is_on_the_wire_with_and_without_a_price() {
         json["reason"] = word.into();
         is_on_the_wire(&quote, &json);
     }
+    quote.limit_in_order_currency = Some(amount("6.43"));
+    json["limit_in_order_currency"] = "6.43".into();
+    is_on_the_wire(&quote, &json);
 }
 
 #[test]

@@ -116,6 +116,22 @@ fn limits_are_kept_to_the_last_unit() {
 }
 
 #[test]
+fn the_limit_that_rules_an_asset_out_has_a_price_in_the_orders_currency() {
+    let worth = |price: &str, no_quote| {
+        let (order, entry) = (order(price, "EUR"), entry("EUR"));
+        let asked = super::price(&order, Asset::BTC, &entry.rates).unwrap();
+        let range = Range::of(&entry.limits).unwrap();
+        let worth = limit_in_order_currency(&order, &asked, range, no_quote);
+        worth.map(|amount| amount.to_string())
+    };
+    // 0.0001 BTC at 59110.12 euros, of which the amount to send has eight decimals; rounded up, and 2 BTC down.
+    assert_eq!(worth("1.50", NoQuote::BelowMinimum).unwrap(), "5.92");
+    let most = worth("200000.00", NoQuote::AboveMaximum).unwrap();
+    assert_eq!(most, "118220.23");
+    assert_eq!(worth("1.50", NoQuote::NotPriced), None);
+}
+
+#[test]
 fn junk_in_a_price_or_a_limit_is_no_price() {
     type Spoil = fn(&mut PriceEntry);
     let spoiled: [Spoil; 6] = [

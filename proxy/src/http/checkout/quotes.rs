@@ -14,7 +14,7 @@ use crate::app::App;
 use crate::attempting::{log_refusal, not_made};
 use crate::currencies::Names;
 use crate::http::error::ApiError;
-use crate::quoting::{NoQuote, Range, price, quote};
+use crate::quoting::{NoQuote, Range, limit_in_order_currency, price, quote};
 
 /// Lists the assets: known ones first, in our order, then whatever else the service offers.
 pub(crate) async fn quotes(
@@ -62,14 +62,16 @@ pub(crate) async fn quotes(
 
 fn known_asset(order: &Order, asset: Asset, entry: &PriceEntry, valid_for_seconds: u32) -> Quote {
     let asked = price(order, asset, &entry.rates).ok();
-    let reason = quote(order, asset, entry)
-        .err()
-        .map(|no_quote| match no_quote {
-            NoQuote::NotPriced => Unavailable::NotPriced,
-            NoQuote::BelowMinimum => Unavailable::BelowMinimum,
-            NoQuote::AboveMaximum => Unavailable::AboveMaximum,
-        });
+    let no_quote = quote(order, asset, entry).err();
+    let reason = no_quote.map(|no_quote| match no_quote {
+        NoQuote::NotPriced => Unavailable::NotPriced,
+        NoQuote::BelowMinimum => Unavailable::BelowMinimum,
+        NoQuote::AboveMaximum => Unavailable::AboveMaximum,
+    });
     let range = Range::of(&entry.limits).unwrap_or_default();
+    let limit = asked
+        .zip(no_quote)
+        .and_then(|(asked, no_quote)| limit_in_order_currency(order, &asked, range, no_quote));
     Quote {
         crypto_code: asset.crypto_code().to_string(),
         asset: asset.symbol().to_owned(),
@@ -81,6 +83,7 @@ fn known_asset(order: &Order, asset: Asset, entry: &PriceEntry, valid_for_second
         max: range.max.map(Amount::to_text),
         available: reason.is_none(),
         reason,
+        limit_in_order_currency: limit.map(Amount::to_text),
         quote_id: entry.conversion_id.as_str().to_owned(),
         valid_for_seconds,
     }
@@ -106,6 +109,7 @@ fn unknown_asset(
         max: None,
         available: false,
         reason: Some(Unavailable::UnknownAsset),
+        limit_in_order_currency: None,
         quote_id: entry.conversion_id.as_str().to_owned(),
         valid_for_seconds,
     }
