@@ -23,8 +23,8 @@ impl Asset {
     pub const BTC: Self = Self::new("BTC", "BTC", "Bitcoin", "Bitcoin", 8);
     /// Ether.
     pub const ETH: Self = Self::new("ETH", "ETH", "Ether", "Ethereum", 18);
-    /// Tronix.
-    pub const TRX: Self = Self::new("TRX", "TRX", "Tronix", "Tron", 6);
+    /// TRON, as wallets call the coin of Tron.
+    pub const TRX: Self = Self::new("TRX", "TRX", "TRON", "Tron", 6);
     /// Litecoin.
     pub const LTC: Self = Self::new("LTC", "LTC", "Litecoin", "Litecoin", 8);
     /// Dogecoin.
