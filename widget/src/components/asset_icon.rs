@@ -12,8 +12,12 @@ pub(crate) fn AssetIcon<'a>(
     network: &'a str,
     several: bool,
 ) -> impl IntoView + use<> {
-    let badge = (several && !network.is_empty())
-        .then(|| view! { <span class="badge">{disc(coin_of(network))}</span> });
+    let coin = coin_of(network);
+    // A network that is not known has a letter for its badge, which may be the asset's.
+    let is_repeated =
+        coin == asset || (coin == network && coin.chars().next() == asset.chars().next());
+    let badge = (several && !network.is_empty() && !is_repeated)
+        .then(|| view! { <span class="badge">{disc(coin)}</span> });
     view! {
         <span class="coin" aria-hidden="true">
             {disc(asset)}
