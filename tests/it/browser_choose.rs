@@ -300,7 +300,8 @@ async fn where_nothing_may_be_kept_the_last_choice_is_remembered_by_the_page() {
 
 #[tokio::test]
 async fn an_asset_that_cannot_be_chosen_says_why_to_everybody() {
-    let low = "quotes => quotes.map(quote => quote.asset === 'BTC' ? { ...quote, available: false, reason: 'below_minimum', min: '0.5' } : quote)";
+    let low = "quotes => quotes.map(quote => quote.asset === 'BTC' ? { ...quote, available: false, reason: 'below_minimum', min: '0.5', limit_in_order_currency: '32125.07' } : quote)";
+    let reason = "Minimum 0.5\u{a0}BTC (≈\u{a0}$32,125.07)";
     for dark in [false, true] {
         let look = Look {
             size: (1270, 740),
@@ -310,13 +311,10 @@ async fn an_asset_that_cannot_be_chosen_says_why_to_everybody() {
         browser.sees("asset-BTC").await;
         browser.reaches_by_keyboard("asset-BTC").await;
         let name = asks(&browser, "return named('asset-BTC').innerText").await;
-        assert!(
-            name.as_str().unwrap().contains("Minimum 0.5\u{a0}BTC"),
-            "{name}"
-        );
+        assert!(name.as_str().unwrap().contains(reason), "{name}");
         browser.types(Key::Enter).await;
         eventually("the reason is said", async || {
-            (heard(&browser).await.last()? == "Minimum 0.5\u{a0}BTC").then_some(())
+            (heard(&browser).await.last()? == reason).then_some(())
         })
         .await;
         assert_eq!(world.chain().count("POST", "/invoice").await, 0);
@@ -342,7 +340,9 @@ async fn an_asset_that_cannot_be_chosen_says_why_to_everybody() {
 #[tokio::test]
 async fn one_asset_or_thirty_with_endless_names_fit_the_smallest_phone() {
     let many = "quotes => Array.from({ length: 30 }, (_, n) => ({ ...quotes[n % 9], crypto_code: 'ASSET' + n, asset: n % 3 ? quotes[n % 9].asset : 'W'.repeat(24), asset_name: 'Averylongname'.repeat(10).slice(0, 120), network: n % 2 ? 'Network'.repeat(10) : quotes[n % 9].network, amount_in_crypto: '123456789.12345678' }))";
-    for (change, assets) in [("quotes => quotes.slice(0, 1)", 1), (many, 30)] {
+    // Each coin has several of the thirty: seven rows, and the networks of the longest name behind one of them.
+    let coin = format!("networks-{}", "W".repeat(24));
+    for (change, assets, networks) in [("quotes => quotes.slice(0, 1)", 1, 0), (many, 7, 10)] {
         for locale in ["en", "ar"] {
             let look = Look {
                 size: (320, 640),
@@ -355,15 +355,138 @@ async fn one_asset_or_thirty_with_endless_names_fit_the_smallest_phone() {
                 .goes_to(&format!("{}&locale={locale}", world.checkout_page()))
                 .await;
             browser.sees("status-open").await;
-            let shape = eventually("the assets are there", async || {
-                let shape = asks(&browser, "return [rows.length, document.documentElement.scrollWidth <= innerWidth, [...inside.querySelectorAll('.option')].every(row => row.offsetHeight >= 44 && row.scrollWidth <= row.clientWidth)]").await;
+            let shape = async || {
+                let shape = asks(&browser, "return [rows.length, document.documentElement.scrollWidth <= innerWidth, [...inside.querySelectorAll('.option')].every(row => !row.offsetParent || row.offsetHeight >= 44 && row.scrollWidth <= row.clientWidth)]").await;
                 (shape[0] != 0).then_some(shape)
-            })
-            .await;
-            assert_eq!(shape, json!([assets, true, true]), "{locale}");
+            };
+            let found = eventually("the assets are there", shape).await;
+            assert_eq!(found, json!([assets, true, true]), "{locale}");
+            if networks > 0 {
+                browser.presses(&coin).await;
+                assert_eq!(
+                    shape().await,
+                    Some(json!([networks, true, true])),
+                    "{locale}"
+                );
+            }
             browser.end().await;
             world.end().await;
         }
+    }
+}
+
+/// The nine assets, and USDT on as many other networks as make the list this long.
+fn on_more_networks(assets: usize) -> String {
+    let more = "{ ...quotes.find(quote => quote.crypto_code === 'USDTTRC20'), crypto_code: 'USDT' + n, network: 'Network ' + n }";
+    format!("quotes => [...quotes, ...Array.from({{ length: {assets} - 9 }}, (_, n) => ({more}))]")
+}
+
+#[tokio::test]
+async fn eleven_assets_are_eleven_rows() {
+    let (world, browser) = chooses_among(&on_more_networks(11), Look::default()).await;
+    browser.sees("asset-USDTTRC20").await;
+    let count = asks(&browser, "return rows.length").await;
+    assert_eq!(count, 11);
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn from_twelve_assets_on_the_coin_comes_first_and_its_networks_second() {
+    let (world, browser) = chooses_among(&on_more_networks(12), Look::default()).await;
+    browser.sees("networks-USDT").await;
+    let coins = "return rows";
+    let all = json!([
+        "asset-BTC",
+        "asset-ETH",
+        "networks-USDT",
+        "asset-LTC",
+        "asset-TRX",
+        "asset-BNB",
+        "asset-BCH",
+        "asset-DOGE"
+    ]);
+    let has_focus = async |at: &str| {
+        eventually(&format!("the focus is at {at}"), async || {
+            (focused(&browser).await == at).then_some(())
+        })
+        .await;
+    };
+    assert_eq!(asks(&browser, coins).await, all);
+    let row = browser.reads("networks-USDT").await;
+    assert!(row.contains("5 networks"), "{row}");
+    assert!(row.contains("USDT"), "the price of all: {row}");
+    // A search finds the networks themselves.
+    browser.writes("search", "trc20").await;
+    eventually("the network is found", async || {
+        (asks(&browser, coins).await == json!(["asset-USDTTRC20", "asset-TRX"])).then_some(())
+    })
+    .await;
+    browser.types(Key::Escape).await;
+    browser.reaches_by_keyboard("networks-USDT").await;
+    browser.types(Key::Enter).await;
+    has_focus("Choose a network for USDT").await;
+    let networks = json!([
+        "asset-USDTTRC20",
+        "asset-USDTERC20",
+        "asset-USDT0",
+        "asset-USDT1",
+        "asset-USDT2"
+    ]);
+    assert_eq!(asks(&browser, coins).await, networks);
+    assert!(!browser.shows("search").await, "one question at a time");
+    // Fresh prices change nothing about where the customer is.
+    time_passes(&browser, 120).await;
+    browser.presses("back").await;
+    has_focus("networks-USDT").await;
+    assert_eq!(asks(&browser, coins).await, all);
+    browser.presses("networks-USDT").await;
+    browser.presses("asset-USDTERC20").await;
+    has_focus("Check the network").await;
+    browser.presses("network-back").await;
+    has_focus("asset-USDTERC20").await;
+    assert_eq!(asks(&browser, coins).await, networks);
+    browser.presses("asset-USDTERC20").await;
+    browser.presses("network-confirm").await;
+    browser.sees("status-awaiting_payment").await;
+    // The last choice is at hand without its coin.
+    buys_again(&browser).await;
+    assert_eq!(
+        asks(&browser, FIRST).await,
+        json!(["asset-USDTERC20", ["asset-USDTERC20"]])
+    );
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_coin_is_off_only_when_all_of_its_networks_are() {
+    let off = |condition: &str| {
+        let list = on_more_networks(12);
+        format!(
+            "quotes => ({list})(quotes).map(quote => {condition} ? {{ ...quote, available: false, reason: 'not_priced' }} : quote)"
+        )
+    };
+    let is_off = "return named('networks-USDT').hasAttribute('data-off')";
+    for (condition, expected) in [
+        ("quote.crypto_code === 'USDTTRC20'", false),
+        ("quote.asset === 'USDT'", true),
+    ] {
+        let (world, browser) = chooses_among(&off(condition), Look::default()).await;
+        browser.sees("networks-USDT").await;
+        assert_eq!(asks(&browser, is_off).await, expected);
+        asks(&browser, "named('networks-USDT').click()").await;
+        if expected {
+            eventually("the reason is announced", async || {
+                (heard(&browser).await.last()? == "Temporarily unavailable").then_some(())
+            })
+            .await;
+            assert!(browser.shows("networks-USDT").await);
+        } else {
+            browser.sees("asset-USDTERC20").await;
+        }
+        browser.end().await;
+        world.end().await;
     }
 }
 

@@ -110,7 +110,7 @@ async fn no_words_of_a_page_hold_an_address_to_send_to_or_to_go_to() {
     let world = World::start_with(wishes).await;
     let words = json!({ "en": {
         "choose": "Send to bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4",
-        "choose_hint": "Pay at https://elsewhere.example instead",
+        "search": "Pay at https://elsewhere.example instead",
         "back": "Zurückverfolgungsmöglichkeit",
     } });
     let element = format!(
@@ -127,7 +127,7 @@ async fn no_words_of_a_page_hold_an_address_to_send_to_or_to_go_to() {
     let seen = browser.runs(seen, &[]).await.to_string();
     assert!(seen.contains("Choose how to pay"), "{seen}");
     let complaints = browser.complaints().await.join("\n");
-    for key in ["choose", "choose_hint"] {
+    for key in ["choose", "search"] {
         let left = format!("\\\"{key}\\\" is left as it is: a text of the checkout leads nowhere");
         assert!(complaints.contains(&left), "{complaints}");
     }

@@ -24,15 +24,15 @@ pub struct Network {
     /// "ERC20 / Ethereum" and "BEP20 / BNB Smart Chain", read in November 2026. `Assumed:` for the chains with one coin,
     /// that the list names the chain or its coin; an exchange whose withdrawal page names it otherwise disproves that.
     pub names: &'static str,
-    /// The shape of its addresses in full length, `x` for what differs: never an address that somebody could pay to.
+    /// The shape of its addresses in full length, a dot for what differs: never an address that can be paid to.
     /// Empty where addresses come in several shapes.
     ///
     /// Source: Tron's documentation, 34 characters of `Base58Check` from `T`, on its test networks as well; EIP-55.
     pub example: &'static str,
 }
 
-const TRON_ADDRESS: &str = "Txxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx";
-const ETHEREUM_ADDRESS: &str = "0xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx";
+const TRON_ADDRESS: &str = "T•••••••••••••••••••••••••••••••••";
+const ETHEREUM_ADDRESS: &str = "0x••••••••••••••••••••••••••••••••••••••••";
 const BNB_NAMES: &str = "BEP20 / BNB Smart Chain (BSC)";
 
 const KNOWN: [Network; 7] = [
@@ -115,9 +115,9 @@ mod tests {
     fn examples_have_the_length_of_addresses_and_are_none() {
         for (network, start, length) in [("Tron", "T", 34), ("Ethereum", "0x", 42)] {
             let example = known(network).unwrap().example;
-            assert_eq!(example.len(), length);
+            assert_eq!(example.chars().count(), length);
             let rest = example.strip_prefix(start).unwrap();
-            assert!(rest.bytes().all(|b| b == b'x'), "{example}");
+            assert!(rest.chars().all(|c| c == '•'), "{example}");
         }
     }
 

@@ -1,6 +1,7 @@
 //! Which asset to pay in.
 //!
-//! Fresh prices change texts in their places: nothing is built anew, so that reading, typing and tabbing go on.
+//! Fresh prices change texts in their places: nothing is built anew, so that reading, typing and tabbing go on. From
+//! twelve assets on, those of one coin are one row, and its networks the next step: other rows of the same list.
 
 mod asset_row;
 mod confirm_network;
@@ -9,52 +10,92 @@ mod search;
 use checkout_api::Quote;
 use leptos::prelude::*;
 
-use self::asset_row::AssetRow;
+use self::asset_row::{AssetRow, CoinRow};
 use self::confirm_network::ConfirmNetwork;
 use self::search::SearchField;
-use crate::components::{Button, Heading, Look};
+use crate::components::{Button, Heading, Look, focus};
 use crate::i18n::use_i18n;
-use crate::state::{Quotes, use_checkout};
+use crate::state::{Checkout, Quotes, use_checkout};
 
 /// Bars in place of the list until the prices are there.
 const AWAITED_ROWS: usize = 6;
+/// From so many assets on, those of one coin are one row.
+const LONG_LIST: usize = 12;
 
 /// The list of assets, each with what the order costs in it, or the network of the one that was picked.
 #[component]
 pub(super) fn PickAsset() -> impl IntoView {
-    let (checkout, i18n) = (use_checkout(), use_i18n());
+    let checkout = use_checkout();
     checkout.confirming.set(String::new());
+    checkout.choosing_network.set(String::new());
     if matches!(checkout.quotes.get_untracked(), Quotes::Awaited) {
         checkout.load_quotes();
     }
     let search = RwSignal::new(String::new());
     let is_confirming = move || checkout.confirming.with(|code| !code.is_empty());
-    let back = checkout.is_choosing.get_untracked().then(|| {
-        view! {
-            <div class="actions">
-                <Button
-                    look=Look::Plain
-                    text=i18n.text("back")
-                    on_press=move || checkout.is_choosing.set(false)
-                />
-            </div>
-        }
-    });
     view! {
         <div class="screen" data-testid="status-open">
             <ConfirmNetwork />
             // Hidden, not removed: a customer who comes back finds it as it was.
             <div class="pick" hidden=is_confirming>
-                <Heading text=i18n.text("choose") />
-                <div class="hint" data-fresh=move || checkout.has_fresh_quotes.get().then_some("")>
-                    <p>{i18n.text("choose_hint")}</p>
-                    <FreshPrices />
-                </div>
+                {move || head(checkout)}
                 <SearchField search=search />
                 <NoPrices />
                 <AssetList search=search />
-                {back}
+                <Back />
             </div>
+        </div>
+    }
+}
+
+/// What is to be chosen: an asset, or one of its networks.
+fn head(checkout: Checkout) -> AnyView {
+    let i18n = checkout.i18n;
+    let coin = checkout.choosing_network.get();
+    let (heading, hint) = if coin.is_empty() {
+        let order = checkout.order.get_untracked();
+        let price = order.map(|order| i18n.money(order.amount.as_str(), &order.currency));
+        // Isolated (U+2066, U+2069), so that no language around it reorders its signs.
+        let price = format!("\u{2066}{}\u{2069}", price.unwrap_or_default());
+        let hint = i18n.text_with("choose_price", &[("price", &price)]);
+        (i18n.text("choose"), hint)
+    } else {
+        let heading = i18n.text_with("choose_network", &[("asset", &coin)]);
+        (heading, i18n.text("choose_network_hint"))
+    };
+    view! {
+        <Heading text=heading />
+        <div class="hint" data-fresh=move || checkout.has_fresh_quotes.get().then_some("")>
+            <p>{hint}</p>
+            <FreshPrices />
+        </div>
+    }
+    .into_any()
+}
+
+/// From the networks of a coin back to all assets; from those back to the payment that the customer left.
+#[component]
+fn Back() -> impl IntoView {
+    let checkout = use_checkout();
+    let is_leaving = checkout.is_choosing.get_untracked();
+    let back = move || {
+        let coin = checkout.choosing_network.get_untracked();
+        if coin.is_empty() {
+            checkout.is_choosing.set(false);
+        } else {
+            checkout.choosing_network.set(String::new());
+            focus(checkout, format!("[data-testid=\"networks-{coin}\"]"));
+        }
+    };
+    let is_hidden = move || !is_leaving && checkout.choosing_network.with(String::is_empty);
+    view! {
+        <div class="actions" hidden=is_hidden>
+            <Button
+                look=Look::Plain
+                text=checkout.i18n.text("back")
+                on_press=back
+                test_id=Some("back")
+            />
         </div>
     }
 }
@@ -143,24 +184,38 @@ fn AssetList(search: RwSignal<String>) -> impl IntoView {
     }
 }
 
-/// The customer's last choice comes first; beside that the order is the proxy's.
+/// The customer's last choice comes first, even before its coin; beside that the order is the proxy's.
 #[component]
 fn Options<'a>(quotes: &'a [Quote], search: RwSignal<String>) -> impl IntoView + use<> {
-    let shared = use_checkout().shared();
+    let checkout = use_checkout();
+    let shared = checkout.shared();
     let last = shared
         .map(|shared| shared.host.recall())
         .unwrap_or_default();
-    let is_last = |quote: &&Quote| quote.available && quote.crypto_code == last;
-    let first = quotes.iter().filter(is_last).map(|quote| (quote, true));
-    let others = quotes.iter().filter(|quote| !is_last(quote));
-    let rows = first.chain(others.map(|quote| (quote, false)));
-    let rows = rows.map(|(quote, is_last)| {
-        view! { <AssetRow quote=quote search=search is_last=is_last /> }
-    });
+    let mut coins: Vec<&str> = Vec::new();
+    let mut rows = Vec::new();
+    for quote in quotes {
+        let is_same = |other: &&Quote| other.asset == quote.asset;
+        let coin: Vec<_> = quotes.iter().filter(is_same).collect();
+        let is_in_coin = quotes.len() >= LONG_LIST && coin.len() > 1;
+        if is_in_coin && !coins.contains(&quote.asset.as_str()) {
+            coins.push(&quote.asset);
+            rows.push(view! { <CoinRow coin=coin search=search /> }.into_any());
+        }
+        let is_last = quote.available && quote.crypto_code == last;
+        let row =
+            view! { <AssetRow quote=quote search=search is_last=is_last is_in_coin=is_in_coin /> };
+        rows.insert(if is_last { 0 } else { rows.len() }, row.into_any());
+    }
+    // A coin may go with fresh prices while its networks are on the screen.
+    let chosen = checkout.choosing_network.get_untracked();
+    if !chosen.is_empty() && !coins.contains(&chosen.as_str()) {
+        checkout.choosing_network.set(String::new());
+    }
     // The role is explicit: without its bullets Safari takes it for no list.
     view! {
         <ul class="options" role="list">
-            {rows.collect_view()}
+            {rows}
         </ul>
     }
 }

@@ -63,6 +63,8 @@ pub(crate) struct Checkout {
     pub(crate) has_fresh_quotes: RwSignal<bool>,
     /// The `crypto_code` whose network the customer is asked to confirm; empty while there is none.
     pub(crate) confirming: RwSignal<String>,
+    /// The symbol of the asset whose networks the customer chooses from; empty in the list of all assets.
+    pub(crate) choosing_network: RwSignal<String>,
     /// The donation whose amount the customer has yet to name.
     pub(crate) donation: RwSignal<Option<Arc<DonationView>>>,
     /// The receipt of the paid order.
@@ -138,6 +140,7 @@ impl Checkout {
             quotes: RwSignal::new(Quotes::Awaited),
             has_fresh_quotes: RwSignal::new(false),
             confirming: RwSignal::new(String::new()),
+            choosing_network: RwSignal::new(String::new()),
             donation,
             receipt: RwSignal::new(None),
             problem: RwSignal::new(None),
@@ -197,6 +200,14 @@ impl Checkout {
     /// Returns `true` if another order can be opened by the same attributes.
     pub(crate) fn is_repeatable(self) -> bool {
         self.shared().is_some_and(|shared| shared.host.repeatable())
+    }
+
+    /// An amount in the order's currency, as the customer's language writes it.
+    pub(crate) fn money(self, amount: &str) -> String {
+        let currency = self
+            .order
+            .with_untracked(|order| order.as_ref().map(|order| order.currency.clone()));
+        self.i18n.money(amount, &currency.unwrap_or_default())
     }
 
     /// The name of the order's store; empty while there is no order.

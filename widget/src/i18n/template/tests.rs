@@ -148,16 +148,9 @@ fn sources(folder: &Path, texts: &mut String) {
 }
 
 /// Texts of screens that are being written.
-const AWAITED: [&str; 26] = [
+const AWAITED: [&str; 19] = [
     "quantity",
     "total",
-    "choose_price",
-    "below_minimum_price",
-    "above_maximum_price",
-    "networks",
-    "choose_network",
-    "choose_network_hint",
-    "address_example",
     "qr_enlarge",
     "qr_close",
     "qr_contains",

@@ -1,4 +1,4 @@
-//! One asset of the list.
+//! The rows of the list: an asset, or a coin with several networks.
 
 use std::sync::Arc;
 
@@ -6,59 +6,154 @@ use checkout_api::{Quote, Unavailable};
 use leptos::prelude::*;
 
 use super::search::is_found;
-use crate::components::{AssetIcon, Ltr, coins, renewed};
+use crate::components::{AssetIcon, Ltr, coins, focus_heading, renewed};
+use crate::format::networks;
 use crate::format::short_amount::{shortened, trimmed};
 use crate::i18n::{I18n, use_i18n};
 use crate::state::{Checkout, use_checkout};
 
-/// A row of the list.
+/// An asset. `is_in_coin`: it is a network of a coin that has a row, and shown among the networks of that coin, when it
+/// is searched for, and as the last choice.
 #[component]
 pub(super) fn AssetRow<'a>(
     quote: &'a Quote,
     search: RwSignal<String>,
     is_last: bool,
+    is_in_coin: bool,
 ) -> impl IntoView + use<> {
     let (checkout, i18n) = (use_checkout(), use_i18n());
-    let code: Arc<str> = quote.crypto_code.as_str().into();
-    let several = checkout.has_several_networks(quote);
-    let is_available = Memo::new({
-        let code = Arc::clone(&code);
-        move |_| checkout.quote(&code).is_some_and(|quote| quote.available)
-    });
-    let detail_text = move || {
-        let quote = checkout.quote(&code);
-        quote.map(|quote| detail(checkout, i18n, &quote))
+    let code = quote.crypto_code.clone();
+    let network = networks::known(&quote.network).filter(|_| is_in_coin);
+    let detail = move || match (checkout.quote(&code), network) {
+        (Some(quote), Some(network)) if quote.available => network.names.to_owned(),
+        (Some(quote), _) => detail(checkout, i18n, &quote),
+        (None, _) => String::new(),
     };
-    let pick = {
-        let (code, detail_text) = (quote.crypto_code.clone(), detail_text.clone());
-        move |_| {
-            if is_available.get_untracked() {
-                checkout.pick(&code);
-            } else if let Some(reason) = untrack(&detail_text) {
-                // A press on an unavailable asset announces the reason.
-                checkout.announce(reason);
-            }
+    let is_folded = is_in_coin && !is_last;
+    let found = quote.clone();
+    let is_hidden = move || {
+        let coin = checkout.choosing_network.get();
+        if coin.is_empty() {
+            search.with(|typed| (is_folded && typed.is_empty()) || !is_found(typed, &found))
+        } else {
+            coin != found.asset
         }
     };
-    let found = quote.clone();
+    let code = quote.crypto_code.clone();
     view! {
-        <li hidden=move || !search.with(|typed| is_found(typed, &found))>
+        <Row
+            class="option"
+            test_id=format!("asset-{code}")
+            codes=vec![code.clone()]
+            icon=view! {
+                <AssetIcon
+                    asset=&quote.asset
+                    network=&quote.network
+                    several=checkout.has_several_networks(quote)
+                />
+            }
+                .into_any()
+            name=name(checkout, quote)
+            is_last=is_last
+            detail=Arc::new(detail)
+            is_hidden=Box::new(is_hidden)
+            on_press=Box::new(move || checkout.pick(&code))
+        />
+    }
+}
+
+/// A coin on several networks, which are the next step.
+#[component]
+pub(super) fn CoinRow<'a>(coin: Vec<&'a Quote>, search: RwSignal<String>) -> impl IntoView + use<> {
+    let (checkout, i18n) = (use_checkout(), use_i18n());
+    let first = coin.first()?;
+    let (asset, code) = (first.asset.clone(), first.crypto_code.clone());
+    let codes: Vec<_> = coin.iter().map(|quote| quote.crypto_code.clone()).collect();
+    let count = u32::try_from(codes.len()).unwrap_or(u32::MAX);
+    let networks = i18n.plural(
+        "networks",
+        count,
+        &[("count", &i18n.number(&count.to_string()))],
+    );
+    let listed = codes.clone();
+    let detail = move || match checkout.quote(&code) {
+        // One reason stands for all.
+        Some(quote) if !is_any_available(checkout, &listed) => detail(checkout, i18n, &quote),
+        _ => networks.clone(),
+    };
+    let is_hidden = move || {
+        search.with(|typed| !typed.is_empty())
+            || checkout.choosing_network.with(|coin| !coin.is_empty())
+    };
+    let icon = view! { <AssetIcon asset=&first.asset network=&first.network several=false /> };
+    Some(view! {
+        <Row
+            class="option has-more"
+            test_id=format!("networks-{asset}")
+            codes=codes
+            icon=icon.into_any()
+            name=first.asset_name.clone()
+            is_last=false
+            detail=Arc::new(detail)
+            is_hidden=Box::new(is_hidden)
+            on_press=Box::new(move || {
+                checkout.choosing_network.set(asset.clone());
+                focus_heading(checkout);
+            })
+        />
+    })
+}
+
+fn is_any_available(checkout: Checkout, codes: &[String]) -> bool {
+    let is_available = |code: &String| checkout.quote(code).is_some_and(|quote| quote.available);
+    codes.iter().any(is_available)
+}
+
+/// A row of the list. `codes`: the assets that it stands for.
+#[component]
+fn Row(
+    class: &'static str,
+    test_id: String,
+    codes: Vec<String>,
+    icon: AnyView,
+    name: String,
+    is_last: bool,
+    detail: Arc<dyn Fn() -> String + Send + Sync>,
+    is_hidden: Box<dyn Fn() -> bool + Send>,
+    on_press: Box<dyn Fn()>,
+) -> impl IntoView {
+    let (checkout, i18n) = (use_checkout(), use_i18n());
+    let is_available = Memo::new({
+        let codes = codes.clone();
+        move |_| is_any_available(checkout, &codes)
+    });
+    let reason = Arc::clone(&detail);
+    let press = move |_| {
+        if is_available.get_untracked() {
+            on_press();
+        } else {
+            // A press on an unavailable asset announces the reason.
+            checkout.announce(untrack(|| reason()));
+        }
+    };
+    view! {
+        <li hidden=is_hidden>
             // Not `disabled`: the reason must be reachable by keyboard.
             <button
                 type="button"
-                class="option"
+                class=class
                 part="option"
-                data-testid=format!("asset-{}", quote.crypto_code)
+                data-testid=test_id
                 aria-disabled=move || {
                     (checkout.is_busy.get() || !is_available.get()).then_some("true")
                 }
                 data-off=move || (!is_available.get()).then_some("")
-                on:click=pick
+                on:click=press
             >
-                <AssetIcon asset=&quote.asset network=&quote.network several=several />
+                {icon}
                 <span class="what">
-                    <b>{name(checkout, quote)}</b>
-                    <small>{detail_text}</small>
+                    <b>{name}</b>
+                    <small>{move || detail()}</small>
                     {is_last
                         .then(|| {
                             view! {
@@ -68,21 +163,26 @@ pub(super) fn AssetRow<'a>(
                             }
                         })}
                 </span>
-                <Cost crypto_code=quote.crypto_code.clone() />
+                <Cost codes=codes />
             </button>
         </li>
     }
 }
 
-/// What the order costs in an asset. An amount that has changed is marked for a moment.
+/// What the order costs in an asset, or in a coin where its networks agree. An amount that has changed is marked for a
+/// moment.
 #[component]
-pub(super) fn Cost(crypto_code: String) -> impl IntoView {
+pub(super) fn Cost(codes: Vec<String>) -> impl IntoView {
     let (checkout, i18n) = (use_checkout(), use_i18n());
     let amounts = Memo::new(move |_| {
-        let quote = checkout.quote(&crypto_code)?;
-        let amount = quote.amount_in_crypto.as_ref()?;
-        let amount = coins(&shortened(amount.as_str()), &quote.asset);
-        Some((amount, quote.amount_in_usd?.as_str().to_owned()))
+        let mut amounts = codes.iter().filter_map(|code| {
+            let quote = checkout.quote(code)?;
+            let amount = quote.amount_in_crypto.as_ref()?;
+            let amount = coins(&shortened(amount.as_str()), &quote.asset);
+            Some((amount, quote.amount_in_usd?.as_str().to_owned()))
+        });
+        let first = amounts.next()?;
+        amounts.all(|other| other == first).then_some(first)
     });
     let mut is_shown = false;
     renewed(amounts, move |amounts| {
@@ -119,7 +219,7 @@ fn on_network(quote: &Quote) -> String {
 /// Why it cannot be chosen, else what the name leaves out.
 pub(super) fn detail(checkout: Checkout, i18n: I18n, quote: &Quote) -> String {
     if let Some(reason) = quote.reason {
-        why(i18n, quote, reason)
+        why(checkout, i18n, quote, reason)
     } else if checkout.has_several_networks(quote) {
         quote.asset_name.clone()
     } else if !quote.network.is_empty() && quote.asset_name != quote.network {
@@ -129,17 +229,21 @@ pub(super) fn detail(checkout: Checkout, i18n: I18n, quote: &Quote) -> String {
     }
 }
 
-fn why(i18n: I18n, quote: &Quote, reason: Unavailable) -> String {
-    let limit = match reason {
-        Unavailable::AboveMaximum => &quote.max,
-        _ => &quote.min,
+/// The reason, with what would fit where the price is known.
+fn why(checkout: Checkout, i18n: I18n, quote: &Quote, reason: Unavailable) -> String {
+    let (key, key_with_price, limit) = match reason {
+        Unavailable::BelowMinimum => ("below_minimum", "below_minimum_price", &quote.min),
+        Unavailable::AboveMaximum => ("above_maximum", "above_maximum_price", &quote.max),
+        Unavailable::NotPriced => return i18n.text("not_priced"),
+        Unavailable::UnknownAsset => return i18n.text("unknown_asset"),
     };
     let limit = limit.as_ref().map(|limit| trimmed(limit.as_str()));
-    let limit = coins(&limit.unwrap_or_default(), &quote.asset);
-    match reason {
-        Unavailable::BelowMinimum => i18n.text_with("below_minimum", &[("amount", &limit)]),
-        Unavailable::AboveMaximum => i18n.text_with("above_maximum", &[("amount", &limit)]),
-        Unavailable::NotPriced => i18n.text("not_priced"),
-        Unavailable::UnknownAsset => i18n.text("unknown_asset"),
+    let amount = coins(&limit.unwrap_or_default(), &quote.asset);
+    match &quote.limit_in_order_currency {
+        Some(price) => {
+            let price = checkout.money(price.as_str());
+            i18n.text_with(key_with_price, &[("amount", &amount), ("price", &price)])
+        }
+        None => i18n.text_with(key, &[("amount", &amount)]),
     }
 }

@@ -39,12 +39,12 @@ fn Step<'a>(quote: &'a Quote) -> impl IntoView + use<> {
                     <b>{name(checkout, quote)}</b>
                     <small>{quote.asset_name.clone()}</small>
                 </span>
-                <Cost crypto_code=quote.crypto_code.clone() />
+                <Cost codes=vec![quote.crypto_code.clone()] />
             </div>
             <p class="loss">{i18n.text_with("network_hint", &names)}</p>
             <NetworkNames network=&quote.network />
-            <FreshPrices />
             <Actions quote=quote />
+            <FreshPrices />
         </div>
     }
 }
@@ -52,17 +52,17 @@ fn Step<'a>(quote: &'a Quote) -> impl IntoView + use<> {
 /// What wallets and exchanges call the network, and the shape of its addresses.
 #[component]
 fn NetworkNames<'a>(network: &'a str) -> impl IntoView + use<> {
-    networks::known(network).map(|network| {
-        let example = (!network.example.is_empty()).then(|| {
+    networks::known(network).map(|known| {
+        let example = (!known.example.is_empty()).then(|| {
             view! {
-                <Sentence key="network_example">
-                    <Ltr text=network.example class="shape" />
+                <Sentence key="address_example" network=network.to_owned()>
+                    <Ltr text=known.example class="shape" />
                 </Sentence>
             }
         });
         view! {
             <Sentence key="network_called">
-                <Ltr text=network.names />
+                <Ltr text=known.names />
             </Sentence>
             {example}
         }

@@ -39,13 +39,14 @@ pub(super) fn SearchField(search: RwSignal<String>) -> impl IntoView {
             start(String::new());
         }
     };
+    let is_choosing_network = move || checkout.choosing_network.with(|coin| !coin.is_empty());
     move || {
         if !are_many.get() {
             search.set(String::new());
             return None;
         }
         Some(view! {
-            <div class="find">
+            <div class="find" hidden=is_choosing_network>
                 <input
                     class="search"
                     part="input"
