@@ -104,7 +104,7 @@ async fn a_page_without_a_shop_around_it_wears_the_stores_theme() {
     let font = style(&browser, "h2", "fontFamily").await;
     assert!(font.as_str().unwrap().contains("Georgia"), "{font}");
     let page = "return getComputedStyle(document.documentElement).backgroundColor";
-    assert_eq!(browser.runs(page, &[]).await, "rgb(245, 238, 224)");
+    assert_eq!(browser.runs(page, &[]).await, "rgb(253, 250, 243)");
     browser.end().await;
     world.end().await;
 }

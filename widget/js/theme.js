@@ -91,7 +91,8 @@ export const applyStoreTheme = (place, wished, { theme, theme_tokens }, isPage) 
   const style = getComputedStyle(place);
   const { style: page } = document.documentElement;
   page.colorScheme = style.colorScheme;
-  page.background = style.getPropertyValue('--side');
+  // The page's own background, beside the scroll bar: see page.css.
+  for (const name of ['--ground', '--side']) page.setProperty(name, style.getPropertyValue(name));
 };
 
 /**

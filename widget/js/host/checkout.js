@@ -93,6 +93,7 @@ export const showCheckout = async (context, read, isPage) => {
     const opened = Promise.race([priced(), pause(PATIENCE_MS)]).catch(() => {});
     const [words, program, theme] = await Promise.all([loadingWords, loadProgram(context.load), style, opened]);
     if (signal.aborted) return;
+    if (isPage) document.documentElement.dir = String(words.direction);
     isWaiting = false;
     const found = /** @type {Opening | undefined} */ (known);
     // The store whose theme is applied.

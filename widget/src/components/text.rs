@@ -3,12 +3,16 @@
 use leptos::prelude::*;
 
 use crate::i18n::{template::around, use_i18n};
+use crate::state::use_checkout;
 
-/// The heading of a screen: it takes the focus when the screen appears.
+/// The heading of a screen: it takes the focus when the screen appears. On a page without an order, whose title is the
+/// first heading elsewhere, it is the first.
 #[component]
 pub(crate) fn Heading(#[prop(into)] text: String) -> impl IntoView {
+    let checkout = use_checkout();
+    let is_first = checkout.is_page() && !checkout.has_screen();
     view! {
-        <h2 tabindex="-1" part="heading">
+        <h2 tabindex="-1" part="heading" attr:aria-level=is_first.then_some("1")>
             {text}
         </h2>
     }

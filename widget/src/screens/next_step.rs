@@ -29,7 +29,9 @@ pub(super) fn NextStep() -> impl IntoView {
 fn Awaited() -> impl IntoView {
     view! {
         <div class="screen" data-testid="status-next_step" aria-busy="true">
-            <p class="unseen">{use_i18n().text("next_step_loading")}</p>
+            <div class="unseen">
+                <Heading text=use_i18n().text("next_step_loading") />
+            </div>
             <Bars />
         </div>
     }

@@ -12,7 +12,9 @@ use crate::state::{Problem, use_checkout};
 pub(super) fn Loading() -> impl IntoView {
     view! {
         <div class="screen" data-testid="status-loading" aria-busy="true">
-            <p class="unseen">{use_i18n().text("loading")}</p>
+            <div class="unseen">
+                <Heading text=use_i18n().text("loading") />
+            </div>
             <Bars />
         </div>
     }
