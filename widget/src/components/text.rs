@@ -1,5 +1,6 @@
 //! Headings and sentences.
 
+use leptos::attr::custom::custom_attribute;
 use leptos::prelude::*;
 
 use crate::i18n::{template::around, use_i18n};
@@ -11,8 +12,9 @@ use crate::state::use_checkout;
 pub(crate) fn Heading(#[prop(into)] text: String) -> impl IntoView {
     let checkout = use_checkout();
     let is_first = checkout.is_page() && !checkout.has_screen();
+    let level = custom_attribute("aria-level", is_first.then_some("1"));
     view! {
-        <h2 tabindex="-1" part="heading" attr:aria-level=is_first.then_some("1")>
+        <h2 tabindex="-1" part="heading" {..level}>
             {text}
         </h2>
     }
