@@ -8,6 +8,7 @@ use tests::{Browser, Look, Site, World, eventually, pause, within};
 use thirtyfour::Key;
 
 use crate::journeys::the_order;
+use crate::shop_page::{HAS_BUTTON, says};
 
 /// Where the focus is, and whether an eye finds it there: a `data-testid`, else the tag and its text. A heading that the
 /// focus was moved to has no ring, because nothing can be done with it.
@@ -71,7 +72,7 @@ async fn the_whole_way_can_be_gone_by_keyboard() {
     })
     .await;
     browser.goes_to(&world.shop_url()).await;
-    browser.sees("pay-ebook").await;
+    says(&browser, "the button is there", HAS_BUTTON, &json!(true)).await;
     browser.reaches_by_keyboard("pay-ebook").await;
     browser.types(Key::Enter).await;
     browser.enters_the_checkout().await;

@@ -58,6 +58,9 @@ async fn a_customer_pays_in_the_frame_and_the_shop_says_paid() {
     browser.sees("status-paid").await;
 
     browser.leaves_the_checkout().await;
+    // The dialog holds the page behind it still.
+    let close = "document.querySelector('florin-checkout').close()";
+    browser.runs(close, &[]).await;
     eventually("the shop's page says paid", async || {
         let row = browser.reads(&format!("order-{}", checkout.order)).await;
         (row.contains("Paid") && !row.contains("Not paid")).then_some(())

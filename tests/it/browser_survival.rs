@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tests::{Browser, World, within};
 
-use crate::journeys::{chooses, takes_the_ebook, the_order};
+use crate::journeys::{chooses, opens_the_ebook, takes_the_ebook, the_order};
 
 #[tokio::test]
 async fn loaded_again_at_every_step_it_is_the_same_order() {
@@ -51,8 +51,7 @@ async fn a_shops_page_that_is_loaded_again_finds_its_order_in_the_frame() {
     browser.presses("asset-BTC").await;
     let address = browser.reads("address").await;
     browser.reloads().await;
-    browser.presses("pay-ebook").await;
-    browser.enters_the_checkout().await;
+    opens_the_ebook(&browser).await;
     browser.sees("status-awaiting_payment").await;
     assert_eq!(browser.reads("address").await, address);
     the_order(&world, &browser).await;

@@ -1,7 +1,9 @@
 //! Steps that many journeys share.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tests::{Browser, Checkout, Site, Wishes, World};
+
+use crate::shop_page::{HAS_BUTTON, says};
 
 /// A page of another site than the proxy's, by its address, and a world whose store lets it in: the checkout's frame is a
 /// stranger's there, and gets a stranger's storage.
@@ -73,9 +75,15 @@ pub(crate) async fn the_order(world: &World, browser: &Browser) -> Checkout {
     world.shopper().with_token(&token_of(browser).await, id)
 }
 
-/// In the demo shop, to the choice of assets for the e-book, which is shown in a frame.
+/// In the demo shop, to the choice of assets for the e-book, which is shown in a dialog.
 pub(crate) async fn takes_the_ebook(world: &World, browser: &Browser) {
     browser.goes_to(&world.shop_url()).await;
+    opens_the_ebook(browser).await;
+}
+
+/// Opens the e-book's dialog in the demo shop, once the loader has made its button.
+pub(crate) async fn opens_the_ebook(browser: &Browser) {
+    says(browser, "the button is there", HAS_BUTTON, &json!(true)).await;
     browser.presses("pay-ebook").await;
     browser.enters_the_checkout().await;
 }

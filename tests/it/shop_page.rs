@@ -7,6 +7,9 @@ use thirtyfour::Key;
 /// Whether the dialog is open, as [`says`] reads it.
 pub(crate) const IS_OPEN: &str = "inside?.querySelector('dialog')?.open";
 
+/// Whether the loader has made the element's button, as [`says`] reads it.
+pub(crate) const HAS_BUTTON: &str = "Boolean(inside?.querySelector('[part=button]'))";
+
 /// A shop's page with the loader and these elements.
 pub(crate) async fn page_with(elements: &str) -> (Site, World) {
     let site = Site::open().await;
@@ -44,13 +47,7 @@ pub(crate) async fn says(browser: &Browser, what: &str, expression: &str, value:
 
 /// Presses the element's button by the keyboard.
 pub(crate) async fn opens_the_dialog(browser: &Browser) {
-    says(
-        browser,
-        "the button is there",
-        "Boolean(inside?.querySelector('[part=button]'))",
-        &json!(true),
-    )
-    .await;
+    says(browser, "the button is there", HAS_BUTTON, &json!(true)).await;
     browser.runs("document.querySelector('florin-checkout').shadowRoot.querySelector('[part=button]').focus()", &[]).await;
     browser.types(Key::Enter).await;
     says(browser, "the dialog is open", IS_OPEN, &json!(true)).await;

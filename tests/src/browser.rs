@@ -33,11 +33,15 @@ const FIND: &str = r#"
     return checkout?.shadowRoot?.querySelector(named) ?? document.querySelector(named);
 "#;
 
-/// The `data-testid` of what has the focus, else its `data-product`, else its tag.
+/// The `data-testid` of what has the focus, or of the element around it, else its tag.
 const FOCUSED: &str = r"
     let at = document.activeElement;
-    while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
-    return at?.dataset?.testid ?? at?.tagName ?? '';
+    let name = at?.dataset?.testid;
+    while (at?.shadowRoot?.activeElement) {
+        at = at.shadowRoot.activeElement;
+        name = at.dataset.testid ?? name;
+    }
+    return name ?? at?.tagName ?? '';
 ";
 
 /// How a browser looks at things.

@@ -12,24 +12,6 @@ function element(name, className, text) {
   return node;
 }
 
-// "Pay with crypto": one element in the page, with the product's name. The price is the proxy's.
-
-const dialog = document.getElementById("checkout");
-
-for (const button of document.querySelectorAll("[data-product]")) {
-  button.addEventListener("click", () => {
-    const checkout = element("florin-checkout");
-    checkout.setAttribute("store", document.body.dataset.store);
-    checkout.setAttribute("product", button.dataset.product);
-    dialog.querySelector("[data-checkout]").replaceChildren(checkout);
-    note("");
-    dialog.showModal();
-    sayWhenMissing();
-  });
-}
-
-dialog?.addEventListener("close", () => dialog.querySelector("[data-checkout]").replaceChildren());
-
 function note(text, href) {
   const line = document.querySelector("[data-note]");
   if (!line) return;
@@ -61,6 +43,11 @@ document.addEventListener("florin-paid", (event) => {
 
 const list = document.querySelector("[data-orders]");
 
+/** `$5,200.00`. The amount stays a text: a number would lose digits. */
+function price({ amount, currency }) {
+  return new Intl.NumberFormat("en", { style: "currency", currency }).format(amount);
+}
+
 function row(order) {
   const line = element("li", "order");
   line.dataset.testid = `order-${order.id}`;
@@ -72,7 +59,7 @@ function row(order) {
   const last = order.events.at(-1);
   proof.append(element("span", paid ? "badge paid" : "badge", paid ? "Paid" : "Not paid"));
   proof.append(element("small", "", paid ? `order.paid said so · ${order.paid_by}` : last ? `last heard: ${last.type}` : "nothing heard yet"));
-  line.append(what, element("div", "order-amount", `${order.amount} ${order.currency}`), proof);
+  line.append(what, element("div", "order-amount", price(order)), proof);
   return line;
 }
 

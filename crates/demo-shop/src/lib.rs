@@ -15,6 +15,7 @@ mod html;
 mod order_book;
 mod order_token;
 mod pages;
+mod price;
 mod proxy_client;
 mod server;
 mod settings;

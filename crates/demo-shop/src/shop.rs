@@ -26,7 +26,7 @@ pub(crate) struct Shop {
 pub(crate) struct Checkout {
     /// `1 × Enamel mug`.
     pub(crate) title: String,
-    /// `12.50 USD`.
+    /// `$12.50`.
     pub(crate) price: String,
     pub(crate) client_token: String,
 }

@@ -11,6 +11,7 @@ use crate::cart::Cart;
 use crate::catalogue::Product;
 use crate::html::Html;
 use crate::order_book::Facts;
+use crate::price::price;
 use crate::proxy_client::NewOrder;
 use crate::shop::{Checkout, Shop};
 
@@ -65,7 +66,7 @@ pub(crate) async fn check_out(
     let to = format!("/cart/{reference}");
     let checkout = Checkout {
         title,
-        price: format!("{amount} {currency}"),
+        price: price(amount, currency),
         client_token: opened.client_token,
     };
     shop.checkouts().insert(reference, checkout);
@@ -90,8 +91,7 @@ fn render(shop: &Shop, cart: &Cart<'_>, status: StatusCode, problem: &str) -> Re
         include_str!("../../site/cart.html"),
         &[
             ("rows", Html::join(rows)),
-            ("total", Html::text(&total.padded(2).to_string())),
-            ("currency", Html::text(shop.settings.currency.as_str())),
+            ("total", Html::text(&price(total, shop.settings.currency))),
             ("problem", Html::text(problem)),
         ],
     );
@@ -100,6 +100,7 @@ fn render(shop: &Shop, cart: &Cart<'_>, status: StatusCode, problem: &str) -> Re
 
 fn row(shop: &Shop, cart: &Cart<'_>, product: &Product) -> Html {
     let quantity = cart.quantity_of(&product.sku);
+    let each = price(product.price, shop.settings.currency);
     let more = (quantity + 1).min(product.max_quantity);
     let to = |quantity| Html::text(&cart.query_with(&shop.catalogue, &product.sku, quantity));
     Html::template(
@@ -107,7 +108,7 @@ fn row(shop: &Shop, cart: &Cart<'_>, product: &Product) -> Html {
         &[
             ("sku", Html::text(&product.sku)),
             ("title", Html::text(&product.title)),
-            ("price", Html::text(&product.price.padded(2).to_string())),
+            ("price", Html::text(&each)),
             ("quantity", Html::text(&quantity.to_string())),
             ("less", to(quantity.saturating_sub(1))),
             ("more", to(more)),

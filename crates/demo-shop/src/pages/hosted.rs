@@ -11,6 +11,7 @@ use serde::Deserialize;
 use super::layout::{Checkout as Shown, page};
 use crate::html::Html;
 use crate::order_book::Facts;
+use crate::price::price;
 use crate::proxy_client::{Hosted, NewOrder};
 use crate::shop::{Checkout, Shop};
 
@@ -85,7 +86,7 @@ pub(crate) async fn check_out(
     let to = format!("/cart/{reference}?display={}", Look::of(look));
     let checkout = Checkout {
         title: product.title.clone(),
-        price: format!("{amount} {currency}"),
+        price: price(amount, currency),
         client_token: opened.client_token,
     };
     shop.checkouts().insert(reference, checkout);
@@ -94,7 +95,7 @@ pub(crate) async fn check_out(
 
 fn render(shop: &Shop, status: StatusCode, problem: &str) -> Response {
     let product = shop.catalogue.find(SKU).expect("a test looks at the shelf");
-    let price = format!("{} {}", product.price.padded(2), shop.settings.currency);
+    let price = price(product.price, shop.settings.currency);
     let main = Html::template(
         include_str!("../../site/hosted.html"),
         &[

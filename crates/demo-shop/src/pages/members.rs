@@ -15,6 +15,7 @@ use super::layout::{Checkout as Shown, page};
 use super::not_found;
 use crate::html::Html;
 use crate::order_token::{Claims, sign};
+use crate::price::price;
 use crate::shop::Shop;
 
 /// What members pay for the mug. Nobody else can ask for it.
@@ -43,7 +44,7 @@ pub(crate) async fn show(State(shop): State<Arc<Shop>>, Path(reference): Path<St
         now: (settings.now)(),
     };
     let token = sign(&claims, settings.token_key.expose_secret());
-    let price = format!("{amount} {}", settings.currency);
+    let price = price(amount, settings.currency);
     let main = Html::template(
         include_str!("../../site/members.html"),
         &[

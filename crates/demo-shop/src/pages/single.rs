@@ -11,6 +11,7 @@ use serde::Deserialize;
 use super::layout::{Checkout, page};
 use super::not_found;
 use crate::html::Html;
+use crate::price::price;
 use crate::shop::Shop;
 
 #[derive(Deserialize)]
@@ -48,7 +49,7 @@ async fn show(
     let Some(product) = shop.catalogue.find(&wanted.product) else {
         return not_found::show(State(shop)).await;
     };
-    let price = format!("{} {}", product.price.padded(2), shop.settings.currency);
+    let price = price(product.price, shop.settings.currency);
     let main = Html::template(
         site,
         &[

@@ -1,4 +1,4 @@
-//! `GET /`: the shelf, and below it the orders that the shop's backend knows.
+//! `GET /`: the products, and below them the orders that the shop's backend knows.
 
 use std::sync::Arc;
 
@@ -19,27 +19,33 @@ pub(crate) async fn show(State(shop): State<Arc<Shop>>) -> Response {
         &shop.settings,
         Checkout::Frame,
         "Quiet Goods",
-        Html::template(STOREFRONT, &[]),
+        Html::template(
+            STOREFRONT,
+            &[("store", Html::text(&shop.settings.store_id))],
+        ),
     )
 }
 
 #[cfg(test)]
 mod tests {
+    use money::Currency;
+
     use super::*;
     use crate::catalogue::Catalogue;
+    use crate::price::price;
 
     #[test]
-    fn the_shelf_shows_every_product_at_the_price_that_is_charged() {
+    fn the_page_shows_every_product_at_the_price_that_is_charged() {
         for product in Catalogue::read().unwrap().products() {
             let card = STOREFRONT
                 .split("<article")
-                .find(|card| card.contains(&format!("data-product=\"{}\"", product.sku)))
+                .find(|card| card.contains(&format!(" product=\"{}\"", product.sku)))
                 .expect("a product without a card");
             assert!(
                 card.contains(&format!(">{}<", product.title)),
                 "{product:?}"
             );
-            let price = format!(">{} USD<", product.price.padded(2));
+            let price = format!(">{}<", price(product.price, Currency::USD));
             assert!(card.contains(&price), "{product:?}");
         }
     }
