@@ -62,6 +62,10 @@ pub(crate) fn view(snapshot: &Snapshot, seen: Seen<'_>) -> OrderView {
             ledger::Flow::Hosted => Flow::Hosted,
         },
         payment_process_url: page(snapshot, seen.now),
+        paid_at: order
+            .settled_at
+            .filter(|_| status.is_settled())
+            .map(|at| at.to_string()),
         reverted: order.reverted.is_some(),
         late_payment: order.late_payment.map(|late| match late {
             ledger::LatePayment::Counted => LatePayment::Counted,
@@ -201,7 +205,8 @@ fn attempt_view(
         invoice_check::target(asset, ask, address, qr_string, seen.environment).ok()
     });
     let is_partly_paid = !received.is_zero() && !due.is_zero();
-    let rest = is_partly_paid.then(|| quoting::in_local_currency(&ask.asked, remaining));
+    let in_local = |part| quoting::in_local_currency(&ask.asked, part).map(Amount::to_text);
+    let excess = excess.filter(|_| order.status == OrderStatus::Overpaid);
     let was_seen = invoice.progress.is_something();
     let (count, required) = invoice
         .progress
@@ -225,11 +230,15 @@ fn attempt_view(
         warnings: warnings::warnings(warnings, asset),
         marked_as_paid: invoice.marked_as_paid_at.is_some(),
         received_in_crypto: received.to_text(),
+        received_in_local_currency: Some(received)
+            .filter(|some| !some.is_zero())
+            .and_then(in_local),
         remaining_in_crypto: remaining.to_text(),
-        remaining_in_local_currency: rest.flatten().map(Amount::to_text),
-        excess_in_crypto: excess
-            .filter(|_| order.status == OrderStatus::Overpaid)
-            .map(Amount::to_text),
+        remaining_in_local_currency: Some(remaining)
+            .filter(|_| is_partly_paid)
+            .and_then(in_local),
+        excess_in_crypto: excess.map(Amount::to_text),
+        excess_in_local_currency: excess.and_then(in_local),
         confirmations: was_seen.then_some(Confirmations { count, required }),
         transaction_hash: invoice.progress.transaction_hash.clone(),
         explorer_url: explorer_url(asset, invoice, seen.environment),

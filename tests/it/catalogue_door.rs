@@ -319,6 +319,13 @@ async fn an_address_is_kept_when_it_is_typed_and_told_with_the_payment() {
     pays_in_full(&world, &checkout).await;
     keeps("late@example.org").await.refused(409, "order_closed");
     assert_eq!(keeps("").await.with(200).body["email_kept"], false);
+    // Asked for on the page of a paid order, it goes to the service at once.
+    keeps("late@example.org").await.with(200);
+    eventually("the service knows the late address", async || {
+        let invoice = world.chain().invoices().await.remove(0);
+        (invoice["email"] == "late@example.org").then_some(())
+    })
+    .await;
     world.end().await;
 }
 

@@ -21,6 +21,7 @@ fn costs_what_the_rate_says(view: &Value) {
     let rate = amount(view, "rate_in_local_currency");
     for (crypto, local) in [
         ("amount_in_crypto", "amount_in_local_currency"),
+        ("received_in_crypto", "received_in_local_currency"),
         ("remaining_in_crypto", "remaining_in_local_currency"),
     ] {
         let (crypto, local) = (amount(view, crypto), amount(view, local));
@@ -114,6 +115,11 @@ async fn too_much_is_paid_and_the_excess_is_told() {
         amount(&view, "excess_in_crypto"),
         amount(&view, "amount_in_crypto")
     );
+    assert_eq!(
+        amount(&view, "excess_in_local_currency"),
+        amount(&view, "amount_in_local_currency")
+    );
+    assert!(view["paid_at"].is_string(), "{view}");
     let told = told(&world, &checkout.order).await;
     assert_eq!(told[told.len() - 2..], ["order.paid", "order.overpaid"]);
     world.shop_says_paid(&checkout.order).await;

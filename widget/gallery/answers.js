@@ -13,9 +13,11 @@ const patched = (whole, patch) => {
   return result;
 };
 
-/** The order of a state, whole. */
+/** The order of a state, whole. Its pictures are the gallery's own, wherever its proxy is. */
 const orderOf = (table, state) => {
   const order = patched(table.order, state.order);
+  const logo = order.store.logo_url;
+  if (logo) order.store.logo_url = new URL(logo, location.origin).href;
   return state.attempt ? { ...order, attempt: patched(table.attempt, state.attempt) } : order;
 };
 

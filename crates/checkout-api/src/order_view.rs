@@ -110,6 +110,10 @@ pub struct OrderView {
     /// The payment service's page, where a hosted order is paid; absent while there is no session to go to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payment_process_url: Option<String>,
+    /// When the payment was credited: RFC 3339, UTC; present exactly while the status is `paid` or `overpaid`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
+    pub paid_at: Option<String>,
     /// The service says something against a payment that was credited. The order stays paid; the shop has been told.
     pub reverted: bool,
     /// What came late to a paid order; absent when nothing did.

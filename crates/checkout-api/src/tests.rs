@@ -58,8 +58,10 @@ fn attempt() -> (AttemptView, Value) {
         marked_as_paid: false,
         received_in_crypto: amount("0"),
         remaining_in_crypto: amount("0.00030973"),
+        received_in_local_currency: None,
         remaining_in_local_currency: None,
         excess_in_crypto: None,
+        excess_in_local_currency: None,
         confirmations: Some(Confirmations {
             count: 1,
             required: 3,
@@ -127,6 +129,7 @@ fn order() -> (OrderView, Value) {
         failure_reason: None,
         flow: Flow::Custom,
         payment_process_url: None,
+        paid_at: None,
         reverted: false,
         late_payment: None,
         attempt: None,
@@ -164,15 +167,19 @@ fn an_order_is_on_the_wire_with_what_it_has() {
     is_on_the_wire(&view, &json);
     let (attempt, attempt_json) = attempt();
     view.attempt = Some(AttemptView {
+        received_in_local_currency: Some(amount("9.95")),
         remaining_in_local_currency: Some(amount("9.95")),
         excess_in_crypto: Some(amount("0.1")),
+        excess_in_local_currency: Some(amount("6.43")),
         transaction_hash: Some("ab".into()),
         explorer_url: Some("https://explorer.example/ab".into()),
         ..attempt
     });
     json["attempt"] = attempt_json;
+    json["attempt"]["received_in_local_currency"] = "9.95".into();
     json["attempt"]["remaining_in_local_currency"] = "9.95".into();
     json["attempt"]["excess_in_crypto"] = "0.1".into();
+    json["attempt"]["excess_in_local_currency"] = "6.43".into();
     json["attempt"]["transaction_hash"] = "ab".into();
     json["attempt"]["explorer_url"] = "https://explorer.example/ab".into();
     view.environment = Environment::Production;

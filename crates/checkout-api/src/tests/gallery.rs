@@ -101,6 +101,14 @@ fn every_reason_against_an_asset_can_be_looked_at() {
 }
 
 #[test]
+fn a_paid_order_and_no_other_says_when() {
+    for order in Gallery::read().orders() {
+        let is_dated = order.paid_at.is_some();
+        assert_eq!(is_dated, order.status.is_settled(), "{:?}", order.status);
+    }
+}
+
+#[test]
 fn every_reason_of_a_failure_can_be_looked_at() {
     let orders = Gallery::read().orders();
     for order in &orders {
@@ -136,8 +144,11 @@ fn what_may_be_there_or_not_can_be_looked_at_both_ways() {
     both("reverted", &|order| order.reverted);
     both("delayed", &|order| order.delayed);
     both("can_open_attempt", &|order| order.can_open_attempt);
+    both("email_kept", &|order| order.email_kept);
     both("return_url", &|order| order.return_url.is_some());
     both("support_url", &|order| order.store.support_url.is_some());
+    both("logo_url", &|order| order.store.logo_url.is_some());
+    both("lines", &|order| !order.lines.is_empty());
     both("payment_process_url", &|order| {
         order.payment_process_url.is_some()
     });
@@ -150,6 +161,12 @@ fn what_may_be_there_or_not_can_be_looked_at_both_ways() {
     both("confirmations", &|attempt| attempt.confirmations.is_some());
     both("explorer_url", &|attempt| attempt.explorer_url.is_some());
     both("excess_in_crypto", &|a| a.excess_in_crypto.is_some());
+    both("received_in_local_currency", &|attempt| {
+        attempt.received_in_local_currency.is_some()
+    });
+    both("excess_in_local_currency", &|attempt| {
+        attempt.excess_in_local_currency.is_some()
+    });
     both("remaining_in_local_currency", &|attempt| {
         attempt.remaining_in_local_currency.is_some()
     });
@@ -169,7 +186,8 @@ fn what_helps_to_pay_rightly_can_be_looked_at() {
     });
     let pressed: BTreeSet<&str> = pressed.collect();
     for wanted in [
-        "qr-toggle",
+        "qr-address-only",
+        "qr",
         "compare",
         "paste-back",
         "exchange",

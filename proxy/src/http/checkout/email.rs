@@ -1,4 +1,5 @@
-//! POST /v1/checkout/email: where the customer wants the receipt, kept until "I have paid".
+//! POST /v1/checkout/email: where the customer wants the receipt. It is kept until "I have paid"; of a paid order it goes to
+//! the gateway at once.
 
 use std::sync::Arc;
 
@@ -7,12 +8,14 @@ use axum::extract::State;
 use checkout_api::{ErrorCode, KeepEmail, OrderView, looks_like_email};
 use ledger::{Flow, Snapshot};
 
+use super::paid::confirm;
 use super::{Holder, view_of};
 use crate::app::App;
 use crate::http::body::Body;
 use crate::http::error::ApiError;
 
-/// Keeps the address with the order in place of an earlier one; an empty one removes it.
+/// Keeps the address with the order in place of an earlier one; an empty one removes it. A paid order takes one address,
+/// which the gateway is sent for its receipt: a second one would ask it for a second receipt.
 pub(crate) async fn email(
     State(app): State<Arc<App>>,
     Holder(snapshot): Holder,
@@ -24,11 +27,16 @@ pub(crate) async fn email(
             "This order is paid on the payment service's page, which asks for the address itself.";
         return Err(ApiError::new(ErrorCode::OtherFlow, message));
     }
-    if snapshot.order.status.is_settled() && email.is_some() {
-        let message = "This order is paid. The shop has its receipt.";
+    let is_settled = snapshot.order.status.is_settled();
+    let is_first = snapshot.order.receipt_email.is_none();
+    if is_settled && !is_first && email.is_some() && email != snapshot.order.receipt_email {
+        let message = "This order is paid, and the address for its receipt is known.";
         return Err(ApiError::new(ErrorCode::OrderClosed, message));
     }
     let kept = keep(&app, &snapshot, email.as_deref()).await?;
+    if is_settled && is_first && email.is_some() {
+        confirm(&app, &kept, email);
+    }
     Ok(Json(view_of(&app, &kept)?))
 }
 

@@ -68,7 +68,7 @@ fn was_said(snapshot: &Snapshot) -> bool {
 }
 
 /// The service's answer changes nothing, so nobody waits for it; a failure costs the customer a receipt by mail.
-fn confirm(app: &Arc<App>, snapshot: &Snapshot, email: Option<String>) {
+pub(super) fn confirm(app: &Arc<App>, snapshot: &Snapshot, email: Option<String>) {
     let Some(invoice) = snapshot
         .attempt
         .as_ref()
