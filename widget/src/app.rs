@@ -21,7 +21,7 @@ pub(crate) fn App(checkout: Checkout) -> impl IntoView {
     provide_context(checkout);
     provide_context(checkout.i18n);
     let i18n = use_i18n();
-    follow_title(checkout);
+    follow_state(checkout);
     // Once what is shown first is on the screen.
     later(0, move || load_payment_screens(checkout));
     view! {
@@ -38,16 +38,27 @@ pub(crate) fn App(checkout: Checkout) -> impl IntoView {
     }
 }
 
-/// Keeps the title of the proxy's own page up to date: what is to be paid, then how it stands.
-fn follow_title(checkout: Checkout) {
+/// Keeps title and icon of the proxy's own page up to date: what is to be paid, then how it stands.
+fn follow_state(checkout: Checkout) {
     let i18n = checkout.i18n;
-    let is_page = checkout.is_page();
+    if !checkout.is_page() {
+        return;
+    }
     Effect::new(move |_| {
         let phase = checkout.phase.get();
         let title = checkout.order.with(|order| {
-            let order = order.as_ref().filter(|_| is_page)?;
+            let order = order.as_ref()?;
             let store = order.store.name.as_str();
-            if let Some(key) = title_key(phase) {
+            let key = title_key(phase);
+            let key = if order.reverted {
+                Some("payment_problem")
+            } else {
+                key
+            };
+            if let Some(shared) = checkout.shared() {
+                shared.host.mark(icon(key));
+            }
+            if let Some(key) = key {
                 let state = i18n.text(key);
                 let values = [("state", state.as_str()), ("store", store)];
                 return Some(i18n.text_with("title_state", &values));
@@ -59,6 +70,15 @@ fn follow_title(checkout: Checkout) {
             document().set_title(&title);
         }
     });
+}
+
+/// Which icon goes with a state that has this key; the usual one while nothing has ended.
+fn icon(key: Option<&str>) -> &'static str {
+    match key {
+        None | Some("checking" | "processing") => "",
+        Some("paid") => "paid",
+        Some(_) => "problem",
+    }
 }
 
 /// The key of what a phase is called in the page's title; `None` while the customer has yet to pay.

@@ -29,8 +29,8 @@ pub(crate) use self::{
         hosted_page,
     },
     problem_text::problem_text,
-    qr_code::QrCode,
+    qr_code::{LargeQrCode, QrCode},
     renewed::renewed,
     text::{Heading, Sentence},
-    transaction::Transaction,
+    transaction::{ExplorerLink, Transaction},
 };

@@ -49,6 +49,9 @@ extern "C" {
     /// none.
     #[wasm_bindgen(method)]
     pub(crate) fn open(this: &Host, again: bool, amount: &str) -> Promise;
+    /// Shows the state of the order in the icon of the proxy's page: `paid`, `problem`, or empty for the usual icon.
+    #[wasm_bindgen(method)]
+    pub(crate) fn mark(this: &Host, state: &str);
     /// Prints the checkout without the page around it, once what is shown is up to date.
     #[wasm_bindgen(method)]
     pub(crate) fn print(this: &Host);

@@ -11,6 +11,7 @@ mod payment;
 mod pick_asset;
 mod progress;
 mod receipt;
+mod receipt_email;
 mod unavailable;
 
 use leptos::prelude::*;

@@ -3,7 +3,7 @@ import { TOKENS } from '../attributes.js';
 import { make } from '../dom.js';
 import { chooseLanguage } from '../locale.js';
 import { recall, remember } from '../storage.js';
-import { BASE, loadPayment, loadProgram, loadStyle, loadTheme } from './files.js';
+import { BASE, loadPayment, loadProgram, loadStyle, loadTheme, showIcon } from './files.js';
 import { LANGUAGES, createMenu, createWords, focusAgain } from './language.js';
 import { opener } from './order.js';
 import { printAlone } from './print.js';
@@ -137,6 +137,7 @@ export const showCheckout = async (context, read, isPage) => {
         return null;
       }),
       emit,
+      mark: showIcon,
       // In the next frame the screens are up to date.
       print: () => requestAnimationFrame(() => printAlone(element)),
     });

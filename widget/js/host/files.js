@@ -11,8 +11,20 @@ const FILES = {
   payment: '%FLORIN:payment.wasm%',
   theme: '%FLORIN:theme.js%',
 };
+/** The icons of the proxy's page by the state of its order. */
+const ICONS = {
+  '': '%FLORIN:icon.svg%',
+  paid: '%FLORIN:paid-icon.svg%',
+  problem: '%FLORIN:problem-icon.svg%',
+};
 /** For a file of the checkout: at the slowest, a few kilobytes a second. */
 const FILE_TIMEOUT_MS = 45000;
+
+/** @param {keyof typeof ICONS} state */
+export const showIcon = (state) => {
+  const link = /** @type {HTMLLinkElement | null} */ (document.querySelector('link[rel=icon]'));
+  if (link) link.href = BASE + ICONS[state];
+};
 
 /** @param {string} path */
 export const get = async (path) => {

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use crate::components::{HelpLink, Ltr};
 use crate::format::links;
-use crate::i18n::use_i18n;
+use crate::i18n::{I18n, use_i18n};
 use crate::state::phase::Phase;
 use crate::state::use_checkout;
 
@@ -94,6 +94,7 @@ fn About<'a>(
         .into_any()
     };
     let is_test = environment == Environment::Test;
+    let (order_title, total) = (title.clone(), price.clone());
     let title = if use_checkout().is_page() {
         view! {
             <h1 class="title">
@@ -132,7 +133,10 @@ fn About<'a>(
                         </p>
                     }
                 })}
-            {say_more(&lines).then(|| view! { <Lines lines=lines currency=currency /> })}
+            {say_more(&lines)
+                .then(|| {
+                    view! { <Lines lines=lines title=order_title total=total currency=currency /> }
+                })}
         </div>
     }
 }
@@ -165,12 +169,25 @@ fn Picture(class: &'static str, url: String, side: &'static str) -> impl IntoVie
 }
 
 /// What the order is made of: the first lines, and the rest one press away.
+///
+/// `title`: that of the order, which a single line need not repeat. `total`: their sum.
 #[component]
-fn Lines(lines: Vec<LineView>, currency: String) -> impl IntoView {
+fn Lines(
+    lines: Vec<LineView>,
+    title: String,
+    total: Option<String>,
+    currency: String,
+) -> impl IntoView {
     let i18n = use_i18n();
+    let is_single = matches!(&lines[..], [line] if line.title == title);
+    // Lines without amounts make no sum.
+    let total = total.filter(|_| lines.len() > 1 && lines.iter().all(|line| line.amount.is_some()));
     let mut rows: Vec<_> = lines
         .into_iter()
-        .map(|line| view! { <Line line=line currency=currency.clone() /> }.into_any())
+        .map(|line| {
+            let text = line_text(i18n, &line, is_single);
+            view! { <Line line=line text=text currency=currency.clone() /> }.into_any()
+        })
         .collect();
     let rest = rows.split_off(rows.len().min(LINES_SHOWN));
     let count = u32::try_from(rest.len()).unwrap_or(u32::MAX);
@@ -187,31 +204,41 @@ fn Lines(lines: Vec<LineView>, currency: String) -> impl IntoView {
                         </details>
                     }
                 })}
+            {total
+                .map(|total| {
+                    view! {
+                        <p class="total">
+                            <span>{i18n.text("total")}</span>
+                            <Ltr text=total />
+                        </p>
+                    }
+                })}
         </div>
     }
 }
 
+/// `2 × Tea, 100 g`; `Quantity: 2` where the title stands above already.
+fn line_text(i18n: I18n, line: &LineView, is_single: bool) -> String {
+    let count = line.quantity.to_string();
+    let values = [("count", count.as_str()), ("title", &line.title)];
+    match line.quantity {
+        1 => line.title.clone(),
+        _ if is_single => i18n.text_with("quantity", &values),
+        _ => i18n.text_with("line", &values),
+    }
+}
+
 #[component]
-fn Line(line: LineView, currency: String) -> impl IntoView {
+fn Line(line: LineView, text: String, currency: String) -> impl IntoView {
     let i18n = use_i18n();
     let url = line.image_url.filter(|url| links::is_page(url));
-    let title = match line.quantity {
-        1 => line.title,
-        quantity => {
-            let values = [
-                ("count", &*quantity.to_string()),
-                ("title", line.title.as_str()),
-            ];
-            i18n.text_with("line", &values)
-        }
-    };
     let price = line
         .amount
         .map(|amount| i18n.money(amount.as_str(), &currency));
     view! {
         <li>
             {url.map(|url| view! { <Picture class="picture" url=url side="40" /> })}
-            <bdi>{title}</bdi> {price.map(|price| view! { <Ltr text=price /> })}
+            <bdi>{text}</bdi> {price.map(|price| view! { <Ltr text=price /> })}
         </li>
     }
 }

@@ -91,13 +91,14 @@ pub(crate) fn NewPriceButton(crypto_code: String) -> impl IntoView {
 #[component]
 pub(crate) fn OtherAssetButton(
     look: Look,
+    #[prop(default = "other_asset")] key: &'static str,
     #[prop(optional)] test_id: Option<&'static str>,
 ) -> impl IntoView {
     let checkout = use_checkout();
     view! {
         <Button
             look=look
-            text=use_i18n().text("other_asset")
+            text=use_i18n().text(key)
             on_press=move || checkout.choose_again()
             test_id=test_id
         />

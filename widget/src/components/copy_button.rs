@@ -5,10 +5,17 @@ use leptos::prelude::*;
 use wasm_bindgen::{JsCast as _, JsValue};
 use web_sys::Clipboard;
 
+use super::Drawing;
 use crate::browser::task::{later, when};
 use crate::browser::window;
 use crate::i18n::use_i18n;
 use crate::state::{Checkout, use_checkout};
+
+/// Two sheets of paper, and a tick.
+const ICONS: [&str; 2] = [
+    "M16 1H4a2 2 0 0 0-2 2v13h2V3h12zm3 4H8a2 2 0 0 0-2 2v14a2 2 0 0 0 2 2h11a2 2 0 0 0 2-2V7a2 2 0 0 0-2-2m0 16H8V7h11z",
+    "M9.6 17.4 4.5 12.3l1.7-1.7 3.4 3.4 8.2-8.2 1.7 1.7z",
+];
 
 /// How long the button says that it has copied.
 const COPIED_FOR_MS: i32 = 2_000;
@@ -22,7 +29,8 @@ pub(crate) fn CopyButton(
     place: &'static str,
     /// The text, exactly.
     value: String,
-    /// What the button says.
+    /// What the button says; an icon without it.
+    #[prop(optional)]
     text: String,
     /// The same with its context, for a screen reader; begins with `text`.
     #[prop(optional_no_strip)]
@@ -48,11 +56,19 @@ pub(crate) fn CopyButton(
             None => done(false),
         }
     };
+    let is_icon = text.is_empty();
+    let faces = if is_icon {
+        ICONS
+            .map(|path| view! { <Drawing view_box="0 0 24 24" path=path /> }.into_any())
+            .map(|icon| view! { <span>{icon}</span> }.into_any())
+    } else {
+        [text, i18n.text("copied")].map(|text| view! { <span>{text}</span> }.into_any())
+    };
     view! {
         <div class="live">
             <button
                 type="button"
-                class="secondary copy"
+                class=if is_icon { "secondary copy icon" } else { "secondary copy" }
                 part="button secondary"
                 id=id
                 data-testid=id
@@ -61,8 +77,7 @@ pub(crate) fn CopyButton(
                 aria-label=label
                 on:click=copy
             >
-                <span>{text}</span>
-                <span>{i18n.text("copied")}</span>
+                {faces.into_iter().collect_view()}
             </button>
             // The style sheet shows it after a refusal. It is announced as well.
             <p class="quiet" aria-hidden="true">

@@ -17,7 +17,6 @@ pub(crate) fn Transaction() -> impl IntoView {
     });
     move || {
         let (hash, url) = seen.get();
-        let url = url.filter(|url| links::is_page(url));
         hash.map(|hash| {
             view! {
                 <div class="transaction">
@@ -31,24 +30,30 @@ pub(crate) fn Transaction() -> impl IntoView {
                             text=i18n.text("copy")
                             label=Some(i18n.text("copy_transaction"))
                         />
-                        {url
-                            .map(|url| {
-                                view! {
-                                    <a
-                                        class="plain"
-                                        part="button plain"
-                                        href=url
-                                        target="_blank"
-                                        rel="noopener noreferrer"
-                                        data-testid="explorer"
-                                    >
-                                        {i18n.text("explorer")}
-                                    </a>
-                                }
-                            })}
+                        <ExplorerLink url=url />
                     </div>
                 </div>
             }
         })
     }
+}
+
+/// The transaction's page in an explorer, in a window of its own.
+#[component]
+pub(crate) fn ExplorerLink(url: Option<String>) -> impl IntoView {
+    let url = url.filter(|url| links::is_page(url));
+    url.map(|url| {
+        view! {
+            <a
+                class="plain"
+                part="button plain"
+                href=url
+                target="_blank"
+                rel="noopener noreferrer"
+                data-testid="explorer"
+            >
+                {use_i18n().text("explorer")}
+            </a>
+        }
+    })
 }

@@ -37,6 +37,12 @@ pub fn is_page(url: &str) -> bool {
     !host.is_empty() && (scheme == "https" || (scheme == "http" && LOOPBACK.contains(&host)))
 }
 
+/// The host of an address, with its port where it has one: `pay.shop.example`.
+pub fn host(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    rest.split('/').next().unwrap_or_default()
+}
+
 /// Whether this opens a wallet.
 pub fn is_wallet(uri: &str) -> bool {
     uri.split_once(':')

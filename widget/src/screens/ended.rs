@@ -77,7 +77,7 @@ pub(super) fn Cancelled() -> impl IntoView {
     view! { <End name="cancelled" title=title hints=&["cancelled_hint", "if_sent"] remedy=remedy /> }
 }
 
-/// Time ran out. The new price is where the old code was.
+/// Time ran out.
 #[component]
 pub(super) fn Expired() -> impl IntoView {
     let order = use_checkout().order.get_untracked();
@@ -136,29 +136,28 @@ fn NextAttempt(renews: bool) -> impl IntoView {
     let order = use_checkout().order.get_untracked()?;
     let attempt = order.attempt.as_ref().filter(|_| renews);
     Some(match attempt {
-        _ if !order.can_open_attempt => {
-            view! { <NewPurchaseButton look=Look::Primary /> }.into_any()
+        _ if !order.can_open_attempt => view! {
+            <div class="actions next">
+                <NewPurchaseButton look=Look::Primary />
+            </div>
         }
+        .into_any(),
         _ if order.flow == Flow::Hosted => view! {
-            <div class="actions">
+            <div class="actions next">
                 <NewSessionButton key="hosted_again" />
             </div>
         }
         .into_any(),
         None => view! {
-            <div class="actions">
-                <OtherAssetButton look=Look::Primary test_id="new-quote" />
+            <div class="actions next">
+                <OtherAssetButton look=Look::Primary key="choose_other" test_id="new-quote" />
             </div>
         }
         .into_any(),
         Some(attempt) => view! {
-            <div class="target">
-                <div class="qr slot" part="qr">
-                    <NewPriceButton crypto_code=attempt.crypto_code.clone() />
-                </div>
-                <div>
-                    <OtherAssetButton look=Look::Plain />
-                </div>
+            <div class="actions next">
+                <NewPriceButton crypto_code=attempt.crypto_code.clone() />
+                <OtherAssetButton look=Look::Plain key="choose_other" />
             </div>
         }
         .into_any(),

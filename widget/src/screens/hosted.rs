@@ -38,7 +38,7 @@ pub(super) fn Hosted() -> impl IntoView {
         .into_any(),
         page => view! {
             <div class="screen" data-testid="status-hosted">
-                <Heading text=i18n.text("hosted") />
+                <Heading text=i18n.text("hosted_continue") />
                 <p>{i18n.text("hosted_hint")}</p>
                 <p>{i18n.text("come_back")}</p>
                 <div class="actions">

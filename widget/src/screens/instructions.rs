@@ -24,7 +24,7 @@ use self::handoff::Handoff;
 use self::last_minute::{LastMinute, may_renew};
 use self::warnings::Warnings;
 use crate::components::{Ltr, NewPriceButton, Press, Sentence, coins, renewed};
-use crate::format::countdown;
+use crate::format::{countdown, links};
 use crate::i18n::use_i18n;
 use crate::state::phase::is_partly_paid;
 use crate::state::use_checkout;
@@ -130,6 +130,7 @@ fn Instructions<'a>(order: Arc<OrderView>, attempt: &'a AttemptView) -> impl Int
                 <AmountToSend order=&order attempt=attempt />
                 <Warnings attempt=attempt />
                 <Destination attempt=attempt />
+                <Verified attempt=attempt />
                 <div class="beside">
                     <PaymentCode attempt=attempt />
                     <div class="aids">
@@ -142,6 +143,30 @@ fn Instructions<'a>(order: Arc<OrderView>, attempt: &'a AttemptView) -> impl Int
             </div>
         </div>
     }
+}
+
+/// That the proxy has checked the address; on request, what it has checked.
+#[component]
+fn Verified<'a>(attempt: &'a AttemptView) -> impl IntoView + use<> {
+    let i18n = use_i18n();
+    let base = use_checkout().shared().map(|shared| shared.host.base());
+    let base = base.unwrap_or_default();
+    let text = i18n.text_with("verified", &[("host", links::host(&base))]);
+    if attempt.qr_string == attempt.address {
+        return view! {
+            <p class="verified quiet" data-testid="verified">
+                {text}
+            </p>
+        }
+        .into_any();
+    }
+    view! {
+        <details class="verified quiet" data-testid="verified-aid">
+            <summary data-testid="verified">{text}</summary>
+            <p>{i18n.text_with("verified_hint", &names(attempt))}</p>
+        </details>
+    }
+    .into_any()
 }
 
 /// Help that opens in its place.

@@ -1,14 +1,17 @@
 //! The order is paid.
 
-use checkout_api::{LatePayment, OrderView, Status};
+mod facts;
+
+use checkout_api::{LatePayment, OrderView, looks_like_email};
 use leptos::prelude::*;
 
+use self::facts::Facts;
 use super::receipt::{PrintButton, ReceiptSheet};
+use super::receipt_email::{Email, EmailField, Saved};
 use crate::components::{
-    Drawing, HelpLink, Look, Ltr, NewPurchaseButton, OrderReference, ReturnLink, Sentence,
-    Transaction, coins,
+    Button, Drawing, HelpLink, Look, Ltr, NewPurchaseButton, ReturnLink, Sentence, coins, focus,
 };
-use crate::i18n::use_i18n;
+use crate::i18n::{I18n, use_i18n};
 use crate::state::use_checkout;
 
 /// A tick, from one end of the pen to the other.
@@ -23,7 +26,7 @@ pub(super) fn Paid() -> impl IntoView {
         checkout.load_receipt(false);
     }
     let store = [("store", order.store.name.as_str())];
-    let excess = excess(&order).map(|excess| {
+    let excess = excess(i18n, &order).map(|excess| {
         view! {
             <div class="box" part="box">
                 <Sentence key="overpaid">
@@ -41,6 +44,8 @@ pub(super) fn Paid() -> impl IntoView {
             .order
             .with(|order| order.as_ref().is_some_and(|order| order.reverted))
     });
+    // The gateway's own page asks for the address itself.
+    let asks_for_email = !order.email_kept && order.attempt.is_some() && !order.reverted;
     Some(view! {
         <div class="screen done" data-testid=test>
             {move || {
@@ -61,13 +66,13 @@ pub(super) fn Paid() -> impl IntoView {
             {move || (!is_reverted.get()).then(|| view! { <p>{thanks.clone()}</p> })}
             {excess}
             <Afterwards />
-            <Transaction />
-            <OrderReference order=&order />
             <div class="actions">
                 <ReturnLink look=Look::Primary />
                 {move || (!is_reverted.get()).then(|| view! { <PrintButton /> })}
                 <NewPurchaseButton look=Look::Plain />
             </div>
+            <Facts order=&order />
+            {asks_for_email.then(|| view! { <ReceiptByEmail /> })}
             <ReceiptSheet />
         </div>
     })
@@ -118,9 +123,59 @@ fn Afterwards() -> impl IntoView {
     }
 }
 
-/// What arrived beyond the price.
-fn excess(order: &OrderView) -> Option<String> {
+/// Asks for an address while none is kept.
+#[component]
+fn ReceiptByEmail() -> impl IntoView {
+    let (checkout, i18n) = (use_checkout(), use_i18n());
+    let is_kept = checkout.follow(|order, _| order.email_kept);
+    let email = Email::new();
+    let sent = StoredValue::new(String::new());
+    let ask = move || {
+        let typed = email.typed();
+        if looks_like_email(&typed) {
+            sent.set_value(typed.clone());
+            checkout.ask_for_receipt(typed);
+        } else {
+            email.reject(checkout);
+        }
+    };
+    move || {
+        if is_kept.get() {
+            let email = sent.get_value();
+            // Another page of this order has sent one, and its address is not shown.
+            if email.is_empty() {
+                return ().into_any();
+            }
+            // The focus was on the button, which goes away.
+            focus(checkout, String::from(".saved"));
+            return view! { <Saved email=email /> }.into_any();
+        }
+        view! {
+            <EmailField email=email>
+                <Button
+                    look=Look::Secondary
+                    text=i18n.text("email_receipt")
+                    on_press=ask
+                    test_id=Some("email-receipt")
+                    waits=true
+                />
+            </EmailField>
+        }
+        .into_any()
+    }
+}
+
+/// What arrived beyond the price: `0.00009027 BTC (≈ $5.80)`.
+fn excess(i18n: I18n, order: &OrderView) -> Option<String> {
     let attempt = order.attempt.as_ref()?;
     let excess = attempt.excess_in_crypto.as_ref()?;
-    (order.status == Status::Overpaid).then(|| coins(excess.as_str(), &attempt.asset))
+    let coins = coins(excess.as_str(), &attempt.asset);
+    let local = attempt.excess_in_local_currency.as_ref();
+    Some(match local {
+        Some(local) => {
+            let local = i18n.money(local.as_str(), &attempt.local_currency_code);
+            format!("{coins} (≈\u{a0}{local})")
+        }
+        None => coins,
+    })
 }

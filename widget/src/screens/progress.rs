@@ -4,7 +4,9 @@ use checkout_api::Confirmations;
 use leptos::prelude::*;
 
 use super::instructions::WhatToSend;
-use crate::components::{CheckedAgo, Heading, HostedPageLink, Look, OtherAssetButton, Transaction};
+use crate::components::{
+    CheckedAgo, Heading, HostedPageLink, Look, Ltr, OtherAssetButton, Sentence, Transaction, coins,
+};
 use crate::format::block_time::{Estimate, estimate};
 use crate::i18n::{I18n, use_i18n};
 use crate::state::phase::is_partly_paid;
@@ -43,6 +45,23 @@ pub(super) fn Checking() -> impl IntoView {
 pub(super) fn Processing() -> impl IntoView {
     let (checkout, i18n) = (use_checkout(), use_i18n());
     let is_partly = partly_paid(checkout);
+    let received = checkout.follow(|_, attempt| {
+        let amount = attempt.received_in_crypto.as_str().to_owned();
+        // Of what has not arrived yet nothing is said, and of a part the instructions say it.
+        let is_whole = attempt.received_in_local_currency.is_some() && !is_partly_paid(attempt);
+        is_whole.then(|| coins(&amount, &attempt.asset))
+    });
+    let received = move || {
+        received.get().map(|amount| {
+            view! {
+                <div class="received" data-testid="received">
+                    <Sentence key="amount_received">
+                        <Ltr text=amount />
+                    </Sentence>
+                </div>
+            }
+        })
+    };
     // Nothing is left to do once enough is under way; else the rest can be sent meanwhile.
     let left_to_do = move || {
         if is_partly.get() {
@@ -59,6 +78,7 @@ pub(super) fn Processing() -> impl IntoView {
     view! {
         <div class="screen" data-testid="status-processing">
             <Heading text=i18n.text("processing") />
+            {received}
             {left_to_do}
             <Steps current=1 />
             <CheckedAgo />
@@ -99,7 +119,7 @@ fn Steps(current: usize) -> impl IntoView {
         };
         view! {
             <li class=class aria-current=is_current.then_some("step")>
-                <p>{text}</p>
+                <p data-testid=(number == 1).then_some("confirmations")>{text}</p>
                 {(is_current && number == 1).then(|| view! { <ConfirmationBars /> })}
             </li>
         }
@@ -121,7 +141,7 @@ fn confirmation_step(i18n: I18n, Confirmations { count, required }: Confirmation
     i18n.text_with("step_confirming_count", &values)
 }
 
-/// How many confirmations there are, and about how long the rest takes.
+/// How many confirmations there are, as bars, and about how long the rest takes. The step above has their number.
 #[component]
 fn ConfirmationBars() -> impl IntoView {
     let (checkout, i18n) = (use_checkout(), use_i18n());
@@ -141,7 +161,6 @@ fn ConfirmationBars() -> impl IntoView {
                 <div class="bars" aria-hidden="true">
                     {bars(confirmations)}
                 </div>
-                <p data-testid="confirmations">{text}</p>
                 <p class="quiet" data-testid="estimate">
                     {time_left(i18n, &network, confirmations)}
                 </p>

@@ -46,6 +46,11 @@ impl Checkout {
         shared.connection.send(request, Box::new(done));
     }
 
+    /// Asks for the receipt of a paid order by email.
+    pub(crate) fn ask_for_receipt(self, email: String) {
+        self.send(Request::Email(KeepEmail { email }));
+    }
+
     /// Opens another session on the gateway's page.
     pub(crate) fn open_session(self) {
         self.send(Request::Session);

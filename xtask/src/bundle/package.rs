@@ -100,7 +100,9 @@ pub(super) fn files(root: &Path, built: &Path, scripts: Scripts<'_>) -> anyhow::
         "florin.css",
         strip_css::strip(&styles)?.into_bytes(),
     );
-    add(&mut assets, "icon.svg", bytes(&widget.join("icon.svg"))?);
+    for icon in ["icon.svg", "paid-icon.svg", "problem-icon.svg"] {
+        add(&mut assets, icon, bytes(&widget.join("icons").join(icon))?);
+    }
     let texts = texts(&widget.join("locales"), &mut assets, minify)?;
     for name in MODULES {
         let mut module = link(&widget.join("js").join(name), Kind::Module)?;

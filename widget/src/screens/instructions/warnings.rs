@@ -6,8 +6,8 @@ use leptos::prelude::*;
 use super::names;
 use crate::i18n::{I18n, use_i18n};
 
-/// The warnings about lost money are open, the others one press away. Each known kind is shown once, in the customer's
-/// language; any other in the gateway's words.
+/// The warnings about lost money are open, the others one press away, and there the gateway's own words of all that is shown
+/// in others. Each known kind is shown once, in the customer's language; any other in the gateway's words.
 #[component]
 pub(super) fn Warnings<'a>(attempt: &'a AttemptView) -> impl IntoView + use<> {
     let i18n = use_i18n();
@@ -19,9 +19,19 @@ pub(super) fn Warnings<'a>(attempt: &'a AttemptView) -> impl IntoView + use<> {
     let others = texts(i18n, attempt, &others);
     let count = u32::try_from(others.len()).unwrap_or(u32::MAX);
     let more = i18n.plural("warnings_more", count, &[("count", &count.to_string())]);
+    let original: Vec<_> = attempt
+        .warnings
+        .iter()
+        .filter(|warning| warning.kind != WarningKind::Other)
+        .map(|warning| warning.text.clone())
+        .collect();
     let has_others = !others.is_empty();
-    let is_empty = severe.is_empty() && others.is_empty();
-    (!is_empty).then(|| {
+    let more = if has_others {
+        more
+    } else {
+        i18n.text("details")
+    };
+    (!attempt.warnings.is_empty()).then(|| {
         view! {
             <div
                 class="warnings"
@@ -31,12 +41,15 @@ pub(super) fn Warnings<'a>(attempt: &'a AttemptView) -> impl IntoView + use<> {
                 data-testid="warnings"
             >
                 {(!severe.is_empty()).then(|| view! { <ul>{lines(severe)}</ul> })}
-                {has_others
+                {(has_others || !original.is_empty())
                     .then(|| {
                         view! {
                             <details>
                                 <summary data-testid="warnings-more">{more}</summary>
                                 <ul>{lines(others)}</ul>
+                                {(has_others && !original.is_empty())
+                                    .then(|| view! { <p class="label">{i18n.text("details")}</p> })}
+                                <ul class="original">{lines(original)}</ul>
                             </details>
                         }
                     })}

@@ -14,6 +14,7 @@ fn small_widget() -> Folder {
         "widget/js",
         "widget/styles",
         "widget/gallery",
+        "widget/icons",
         "packages/florin",
         "built",
     ] {
@@ -28,7 +29,9 @@ fn small_widget() -> Folder {
             "widget/js/host.js",
             "go('%FLORIN:widget.js%', '%LANGUAGES%');",
         ),
-        ("widget/icon.svg", "<svg/>"),
+        ("widget/icons/icon.svg", "<svg/>"),
+        ("widget/icons/paid-icon.svg", "<svg/>"),
+        ("widget/icons/problem-icon.svg", "<svg/>"),
         ("widget/js/dialog.js", "open();"),
         ("widget/js/labels.js", "find('%LABELS%', '%DIAGNOSTICS%');"),
         ("widget/js/diagnostics.js", "look('%FLORIN:host.js%');"),
