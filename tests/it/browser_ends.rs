@@ -150,18 +150,13 @@ async fn a_bad_end_gives_a_reference_an_e_mail_that_is_written_and_the_way_back(
 }
 
 #[tokio::test]
-async fn a_new_quote_stands_where_the_old_code_was() {
+async fn a_new_price_is_the_first_action_of_an_order_that_ran_out() {
     let world = World::start().await;
     let browser = Browser::open().await;
     browser.runs_before_every_page(LISTEN).await;
     browser.goes_to(&world.checkout_page()).await;
     browser.presses("asset-BTC").await;
     browser.sees("status-awaiting_payment").await;
-    let place = "
-        const inside = document.querySelector('florin-checkout').shadowRoot;
-        const [screen, code] = ['.screen', '.qr'].map((at) => inside.querySelector(at).getBoundingClientRect());
-        return [code.left - screen.left, code.width].map(Math.round);";
-    let before = browser.runs(place, &[]).await;
     world.everything_is_told().await;
     world.skip(Duration::from_mins(16));
     browser.sees("status-expired").await;
@@ -171,10 +166,22 @@ async fn a_new_quote_stands_where_the_old_code_was() {
         told(&browser).await.as_array().unwrap().last(),
         Some(&json!(hint))
     );
-    assert_eq!(browser.runs(place, &[]).await, before);
+    let actions = "
+        const inside = document.querySelector('florin-checkout').shadowRoot;
+        return [...inside.querySelectorAll('.screen button, .screen a')].slice(0, 2).map((at) => at.textContent);";
+    let expected = json!(["Get a new price", "Choose another currency"]);
+    assert_eq!(browser.runs(actions, &[]).await, expected);
+    browser.has_room_for(390, 844).await;
+    let widths = "
+        const inside = document.querySelector('florin-checkout').shadowRoot;
+        return ['.screen', '.primary'].map((at) => inside.querySelector(at).offsetWidth);";
+    let widths = browser.runs(widths, &[]).await;
+    assert_eq!(
+        widths[0], widths[1],
+        "on a phone it is as wide as the screen"
+    );
     browser.presses("new-quote").await;
     browser.sees("status-awaiting_payment").await;
-    assert_eq!(browser.runs(place, &[]).await, before);
     browser.end().await;
     world.end().await;
 }
@@ -190,8 +197,16 @@ async fn too_much_is_told_with_whom_to_ask_for_it() {
     let words = browser.reads("status-overpaid").await;
     let view = checkout.looks().await;
     let excess = view["attempt"]["excess_in_crypto"].as_str().unwrap();
+    let local = format!(
+        "${}",
+        view["attempt"]["excess_in_local_currency"]
+            .as_str()
+            .unwrap()
+    );
     assert!(
-        words.contains(&format!("You paid {excess}\u{a0}BTC more than the price.")),
+        words.contains(&format!(
+            "You paid {excess}\u{a0}BTC (≈\u{a0}{local}) more than the price."
+        )),
         "{words}"
     );
     assert!(browser.shows("copy-reference").await && browser.shows("return").await);
@@ -279,6 +294,108 @@ async fn what_the_service_stopped_or_the_shop_called_off_says_whom_to_ask() {
             assert!(browser.shows(help).await, "{end} has no {help}");
         }
     }
+    browser.end().await;
+    world.end().await;
+}
+
+/// The facts of a paid order: each label with its value.
+const FACTS: &str = "
+    const inside = document.querySelector('florin-checkout').shadowRoot;
+    return Object.fromEntries([...inside.querySelectorAll('.fact')].map((row) =>
+        [row.querySelector('dt').textContent, row.querySelector('dd').textContent.trim()]))";
+
+/// The page's icon, by its name without the hash.
+const ICON: &str = "return new URL(document.querySelector('link[rel=icon]').href).pathname.split('/').pop().replace(/-[0-9a-f]{8}(?=\\.svg)/, '')";
+
+#[tokio::test]
+async fn a_paid_order_is_one_list_with_what_is_to_be_copied_in_one_column() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    takes_the_ebook(&world, &browser).await;
+    browser.sees("status-open").await;
+    assert_eq!(browser.runs(ICON, &[]).await, "icon.svg");
+    let checkout = chooses(&world, &browser, "BTC").await;
+    world.chain().pays(&checkout, "exact").await;
+    world.chain().mines(3).await;
+    browser.sees("status-paid").await;
+    assert_eq!(browser.runs(ICON, &[]).await, "paid-icon.svg");
+    let facts = browser.runs(FACTS, &[]).await;
+    let view = checkout.looks().await;
+    let (order, attempt) = (&checkout.order, &view["attempt"]);
+    let received = attempt["received_in_crypto"].as_str().unwrap();
+    let hash = attempt["transaction_hash"].as_str().unwrap();
+    assert_eq!(facts["Amount"], format!("{received}\u{a0}BTC ≈ $19.90"));
+    assert_eq!(facts["Network"], "Bitcoin");
+    let year = &view["paid_at"].as_str().unwrap()[..4];
+    assert!(facts["Time"].as_str().unwrap().contains(year), "{facts}");
+    assert!(facts["Reference"].as_str().unwrap().starts_with(order));
+    assert!(facts["Transaction"].as_str().unwrap().starts_with(hash));
+    let column = "
+        const inside = document.querySelector('florin-checkout').shadowRoot;
+        return [...inside.querySelectorAll('.facts .copy')].map((at) => at.getBoundingClientRect().right);";
+    let column = browser.runs(column, &[]).await;
+    assert_eq!(column[0], column[1]);
+    for (name, value) in [
+        ("copy-reference", order.as_str()),
+        ("copy-transaction", hash),
+    ] {
+        browser.presses(name).await;
+        eventually(&format!("{name} copies"), async || {
+            (browser.clipboard().await == value).then_some(())
+        })
+        .await;
+    }
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_paid_order_asks_for_the_address_of_the_receipt_while_it_has_none() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    browser.goes_to(&world.checkout_page()).await;
+    let checkout = chooses(&world, &browser, "BTC").await;
+    world.chain().pays(&checkout, "exact").await;
+    world.chain().mines(3).await;
+    browser.sees("status-paid").await;
+    browser.presses("email-receipt").await;
+    let wrong = browser.reads("email-wrong").await;
+    assert_eq!(wrong, "Enter an email address like name@example.com.");
+    browser.writes("email", "me@shop.example").await;
+    browser.presses("email-receipt").await;
+    let saved = browser.reads("email-saved").await;
+    assert_eq!(saved, "Email saved for your receipt: me@shop.example");
+    eventually("the service knows where the receipt goes", async || {
+        let invoices = world.chain().invoices().await;
+        (invoices[0]["email"] == "me@shop.example").then_some(())
+    })
+    .await;
+    browser.reloads().await;
+    browser.sees("status-paid").await;
+    assert!(!browser.shows("email").await);
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn the_icon_of_the_page_warns_of_a_problem() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    browser.goes_to(&world.checkout_page()).await;
+    let checkout = chooses(&world, &browser, "BTC").await;
+    world.chain().pays(&checkout, "half").await;
+    world.chain().mines(3).await;
+    browser.sees("status-underpaid").await;
+    assert_eq!(browser.runs(ICON, &[]).await, "problem-icon.svg");
+    world.chain().pays(&checkout, "rest").await;
+    world.chain().mines(3).await;
+    browser.sees("status-paid").await;
+    assert_eq!(browser.runs(ICON, &[]).await, "paid-icon.svg");
+    assert_eq!(
+        browser.complaints().await,
+        [""; 0],
+        "the policy lets the icons in"
+    );
     browser.end().await;
     world.end().await;
 }

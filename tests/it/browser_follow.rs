@@ -71,7 +71,7 @@ async fn a_payment_on_its_way_shows_its_steps_an_estimate_and_its_transaction() 
     browser.sees("status-processing").await;
     eventually("one block is shown", async || {
         let words = browser.reads("confirmations").await;
-        (words == "1 of 3 confirmations").then_some(())
+        (words == "Confirming 1 of 3").then_some(())
     })
     .await;
     // Two blocks of ten minutes are missing.
@@ -85,6 +85,11 @@ async fn a_payment_on_its_way_shows_its_steps_an_estimate_and_its_transaction() 
     let expected = ["passed:Payment found", "now:Confirming 1 of 3", ":Paid"];
     assert_eq!(steps, json!(expected));
     let view = checkout.looks().await;
+    let received = view["attempt"]["received_in_crypto"].as_str().unwrap();
+    assert_eq!(
+        browser.reads("received").await,
+        format!("{received}\u{a0}BTC received")
+    );
     let hash = view["attempt"]["transaction_hash"].as_str().unwrap();
     assert_eq!(browser.reads("transaction").await, hash);
     browser.presses("copy-transaction").await;

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tests::{Browser, Checkout, Look, World, eventually, pause, within};
+use thirtyfour::Key;
 
 use crate::journeys::{chooses, takes_the_ebook};
 
@@ -33,7 +34,7 @@ async fn a_wallet_that_does_not_understand_the_code_gets_one_of_the_address_alon
     let world = World::start().await;
     let (browser, _, attempt) = paying(&world, Look::default(), "ETH").await;
     assert_eq!(browser.scans("qr").await, attempt["qr_string"]);
-    browser.presses("qr-toggle").await;
+    browser.presses("qr-address-only").await;
     reads_in(
         &browser,
         "status-awaiting_payment",
@@ -47,7 +48,7 @@ async fn a_wallet_that_does_not_understand_the_code_gets_one_of_the_address_alon
         return [...root.querySelectorAll('.code .qr svg')].map(svg => svg.getAttribute('aria-label'))";
     let labels = browser.runs(labels, &[]).await;
     assert_eq!(labels[1], "QR code of the ETH address on Ethereum");
-    browser.presses("qr-toggle").await;
+    browser.presses("qr-with-amount").await;
     assert_eq!(browser.scans("qr").await, attempt["qr_string"]);
     assert!(!browser.shows("qr-bare").await);
     let label = &labels[0];
@@ -156,8 +157,87 @@ async fn an_address_that_is_pasted_back_is_compared_at_once() {
     world.end().await;
 }
 
+/// The focus within the checkout: the test's name of the element, else its class.
+const FOCUS: &str = "
+    const at = document.querySelector('florin-checkout').shadowRoot.activeElement;
+    return at?.dataset.testid || at?.className || null";
+
+async fn has_the_focus(browser: &Browser, name: &str) {
+    eventually(&format!("{name} has the focus"), async || {
+        (browser.runs(FOCUS, &[]).await == name).then_some(())
+    })
+    .await;
+}
+
 #[tokio::test]
-async fn on_a_phone_the_wallet_comes_first_and_the_code_waits_behind_a_button() {
+async fn a_press_enlarges_the_code_and_a_press_or_escape_closes_it() {
+    let world = World::start().await;
+    let look = Look {
+        dark: true,
+        ..Look::default()
+    };
+    let (browser, _, attempt) = paying(&world, look, "BTC").await;
+    browser.presses("qr").await;
+    assert_eq!(browser.scans("qr-large").await, attempt["qr_string"]);
+    let dialog = "
+        const dialog = document.querySelector('florin-checkout').shadowRoot.querySelector('dialog');
+        const { width, height } = dialog.getBoundingClientRect();
+        return [dialog.matches(':modal'), getComputedStyle(dialog).backgroundColor,
+            Math.round(width) >= document.documentElement.clientWidth && Math.round(height) >= innerHeight]";
+    let shown = browser.runs(dialog, &[]).await;
+    assert_eq!(shown, json!([true, "rgb(255, 255, 255)", true]));
+    has_the_focus(&browser, "qr-close").await;
+    browser.types(Key::Escape).await;
+    browser.sees_no("qr-large").await;
+    has_the_focus(&browser, "enlarge").await;
+
+    browser.types(Key::Enter).await;
+    browser.sees("qr-large").await;
+    browser.types(Key::Enter).await;
+    browser.sees_no("qr-large").await;
+    has_the_focus(&browser, "enlarge").await;
+
+    // The code of the address alone is enlarged as it is.
+    browser.presses("qr-address-only").await;
+    browser.presses("qr-bare").await;
+    assert_eq!(browser.scans("qr-large").await, attempt["address"]);
+    browser.presses("qr-large").await;
+    browser.sees_no("qr-large").await;
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn an_enlarged_code_gives_way_when_the_payment_is_found() {
+    let world = World::start().await;
+    let (browser, checkout, _) = paying(&world, Look::default(), "BTC").await;
+    browser.presses("qr").await;
+    browser.sees("qr-large").await;
+    world.chain().pays(&checkout, "exact").await;
+    browser.sees("status-processing").await;
+    browser.sees_no("qr-large").await;
+    world.chain().mines(3).await;
+    browser.presses("print-receipt").await;
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn the_page_says_who_has_checked_the_address_and_what() {
+    let world = World::start().await;
+    let (browser, ..) = paying(&world, Look::default(), "LTC").await;
+    let url = world.proxy_url();
+    let host = url.split_once("://").unwrap().1;
+    let line = browser.reads("verified").await;
+    assert_eq!(line, format!("Address verified by {host}"));
+    browser.presses("verified").await;
+    reads_in(&browser, "verified-aid", "valid on Litecoin").await;
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn on_a_phone_all_that_pays_is_in_the_first_window() {
     let world = World::start().await;
     let browser = Browser::open().await;
     browser.has_room_for(390, 844).await;
@@ -170,16 +250,32 @@ async fn on_a_phone_the_wallet_comes_first_and_the_code_waits_behind_a_button() 
         link.attr("href").await.unwrap().as_deref(),
         attempt["qr_string"].as_str()
     );
-    assert!(!browser.shows("qr").await);
-    let tops = r#"
+    let feet = r#"
         const root = document.querySelector('florin-checkout').shadowRoot;
-        const top = (name) => root.querySelector(`[data-testid="${name}"]`).getBoundingClientRect().top;
-        return top('wallet-link') < top('copy-address') && top('copy-address') < top('qr-show')"#;
-    assert_eq!(browser.runs(tops, &[]).await, json!(true));
-    browser.presses("qr-show").await;
+        const foot = (name) => root.querySelector(`[data-testid="${name}"]`).getBoundingClientRect().bottom;
+        return ['amount', 'qr', 'wallet-link', 'copy-address'].filter((name) => foot(name) > 700)"#;
+    assert_eq!(browser.runs(feet, &[]).await, json!([]));
     assert_eq!(browser.scans("qr").await, attempt["qr_string"]);
-    browser.presses("qr-show").await;
-    assert!(!browser.shows("qr").await);
+    browser.presses("qr").await;
+    assert_eq!(browser.scans("qr-large").await, attempt["qr_string"]);
+    browser.presses("qr-close").await;
+    browser.sees_no("qr-large").await;
+
+    // The button to say so is always there, and covers nothing that has the focus.
+    let covered = r"
+        scrollTo(0, 0);
+        const root = document.querySelector('florin-checkout').shadowRoot;
+        const bar = root.querySelector('.confirm').getBoundingClientRect();
+        if (bar.bottom > innerHeight + 1) return 'it is out of reach';
+        const all = [...root.querySelectorAll('a[href], button, input, summary')].filter((at) => at.checkVisibility() && !at.closest('.confirm'));
+        return all.filter((at) => {
+            scrollTo(0, 0);
+            at.focus();
+            const box = at.getBoundingClientRect();
+            const edge = root.querySelector('.confirm').getBoundingClientRect();
+            return box.bottom > edge.top && box.top < edge.bottom;
+        }).map((at) => at.className || at.id)";
+    assert_eq!(browser.runs(covered, &[]).await, json!([]));
     browser.end().await;
     world.end().await;
 }
@@ -188,7 +284,7 @@ async fn on_a_phone_the_wallet_comes_first_and_the_code_waits_behind_a_button() 
 async fn a_wide_screen_shows_the_code_beside_the_address() {
     let world = World::start().await;
     let (browser, ..) = paying(&world, Look::default(), "BTC").await;
-    assert!(browser.shows("qr").await && !browser.shows("qr-show").await);
+    assert!(browser.shows("qr").await);
     let beside = r#"
         const root = document.querySelector('florin-checkout').shadowRoot;
         const box = (name) => root.querySelector(`[data-testid="${name}"]`).getBoundingClientRect();
@@ -401,9 +497,12 @@ async fn the_whole_screen_fits_into_the_frame_of_a_shop() {
     let (world, browser) = (World::start().await, Browser::open().await);
     browser.has_room_for(1270, 740).await;
     browser.goes_to(&world.checkout_page()).await;
-    chooses(&world, &browser, "USDTTRC20").await;
     let height = "return document.documentElement.scrollHeight";
-    assert_eq!(browser.runs(height, &[]).await, json!(740));
+    for asset in ["USDTTRC20", "BTC"] {
+        chooses(&world, &browser, asset).await;
+        assert_eq!(browser.runs(height, &[]).await, json!(740), "{asset}");
+        browser.presses("other-asset").await;
+    }
     browser.end().await;
     world.end().await;
 }

@@ -71,7 +71,7 @@ pub(super) fn Paid() -> impl IntoView {
                 {move || (!is_reverted.get()).then(|| view! { <PrintButton /> })}
                 <NewPurchaseButton look=Look::Plain />
             </div>
-            <Facts order=&order />
+            <Facts />
             {asks_for_email.then(|| view! { <ReceiptByEmail /> })}
             <ReceiptSheet />
         </div>
@@ -148,20 +148,18 @@ fn ReceiptByEmail() -> impl IntoView {
             }
             // The focus was on the button, which goes away.
             focus(checkout, String::from(".saved"));
-            return view! { <Saved email=email /> }.into_any();
+            return view! { <Saved email=&email /> }.into_any();
         }
-        view! {
-            <EmailField email=email>
-                <Button
-                    look=Look::Secondary
-                    text=i18n.text("email_receipt")
-                    on_press=ask
-                    test_id=Some("email-receipt")
-                    waits=true
-                />
-            </EmailField>
-        }
-        .into_any()
+        let button = view! {
+            <Button
+                look=Look::Secondary
+                text=i18n.text("email_receipt")
+                on_press=ask
+                test_id=Some("email-receipt")
+                waits=true
+            />
+        };
+        view! { <EmailField email=email button=Some(button.into_any()) /> }.into_any()
     }
 }
 

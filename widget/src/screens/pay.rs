@@ -33,7 +33,11 @@ pub(super) fn Pay() -> impl IntoView {
             </div>
             <WhatToSend />
             <ConfirmSent />
-            {move || can_change.get().then(|| view! { <OtherAssetButton look=Look::Plain /> })}
+            {move || {
+                can_change
+                    .get()
+                    .then(|| view! { <OtherAssetButton look=Look::Plain test_id="other-asset" /> })
+            }}
         </div>
     })
 }

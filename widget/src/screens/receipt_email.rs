@@ -49,7 +49,7 @@ pub(super) fn EmailField(
     email: Email,
     #[prop(optional)] kept: RwSignal<String>,
     #[prop(optional)] on_change: Option<Press>,
-    #[prop(optional)] children: Option<Children>,
+    #[prop(optional_no_strip)] button: Option<AnyView>,
 ) -> impl IntoView {
     let i18n = use_i18n();
     let Email { field, is_wrong } = email;
@@ -60,7 +60,7 @@ pub(super) fn EmailField(
     };
     let saved = move || {
         let kept = kept.get();
-        (!kept.is_empty()).then(|| view! { <Saved email=kept /> })
+        (!kept.is_empty()).then(|| view! { <Saved email=&kept /> })
     };
     view! {
         <div class="email">
@@ -80,7 +80,7 @@ pub(super) fn EmailField(
                     on:input=move |_| is_wrong.set(false)
                     on:change=change
                 />
-                {children.map(|children| children())}
+                {button}
             </div>
             {saved}
             <div class="bad" id="email-wrong" data-testid="email-wrong">
@@ -92,8 +92,8 @@ pub(super) fn EmailField(
 
 /// Which address was kept.
 #[component]
-pub(super) fn Saved(email: String) -> impl IntoView {
-    let text = use_i18n().text_with("email_saved", &[("email", &email)]);
+pub(super) fn Saved<'a>(email: &'a str) -> impl IntoView + use<> {
+    let text = use_i18n().text_with("email_saved", &[("email", email)]);
     view! {
         <p class="quiet saved" tabindex="-1" data-testid="email-saved">
             {text}

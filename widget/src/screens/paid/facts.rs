@@ -1,116 +1,100 @@
 //! What was paid, as one list.
 
-use checkout_api::{AttemptView, OrderView};
+use checkout_api::OrderView;
 use leptos::prelude::*;
 
 use crate::components::{CopyButton, ExplorerLink, Ltr, coins};
 use crate::i18n::{I18n, use_i18n};
 use crate::state::use_checkout;
 
-/// What a later answer about a paid order may change.
-#[derive(Clone, Default, PartialEq, Eq)]
-struct Arrival {
-    /// What has arrived, in the asset.
-    amount: String,
-    /// The same in money; absent where the proxy does not say it.
-    local: Option<String>,
-    hash: Option<String>,
-    explorer_url: Option<String>,
-}
-
-impl Arrival {
-    fn of(i18n: I18n, attempt: &AttemptView) -> Self {
-        let local = attempt.received_in_local_currency.as_ref();
-        Self {
-            amount: coins(attempt.received_in_crypto.as_str(), &attempt.asset),
-            local: local.map(|local| i18n.money(local.as_str(), &attempt.local_currency_code)),
-            hash: attempt.transaction_hash.clone(),
-            explorer_url: attempt.explorer_url.clone(),
-        }
-    }
-}
-
-/// Amount, network, time, reference and transaction; the last two to copy. Of an order that was paid on the gateway's own
-/// page the amount is its price, and the network is not known.
+/// Amount, network, time, reference and transaction; the last two to copy.
 #[component]
-pub(super) fn Facts<'a>(order: &'a OrderView) -> impl IntoView + use<> {
+pub(super) fn Facts() -> impl IntoView {
     let (checkout, i18n) = (use_checkout(), use_i18n());
-    let price = i18n.money(order.amount.as_str(), &order.currency);
-    let network = order.attempt.as_ref().map(|one| one.network.clone());
-    let time = order.paid_at.as_ref().map(|time| i18n.moment(time));
-    let id = order.id.clone();
-    let arrival = Memo::new(move |_| {
-        checkout.order.with(|order| {
-            let attempt = order.as_ref()?.attempt.as_ref()?;
-            Some(Arrival::of(i18n, attempt))
-        })
+    // What a later answer about a paid order may change.
+    let changes = checkout.follow(|_, attempt| {
+        let hash = attempt.transaction_hash.clone().unwrap_or_default();
+        Some(hash + attempt.received_in_crypto.as_str())
     });
     move || {
-        let arrival = arrival.get();
-        let amount = match &arrival {
-            Some(Arrival { amount, local, .. }) => {
-                let local = local.as_ref();
-                let local =
-                    local.map(|local| view! { <Ltr class="local" text=format!("≈ {local}") /> });
-                view! {
-                    <Ltr text=amount.clone() />
-                    " "
-                    {local}
-                }
-                .into_any()
-            }
-            None => view! { <Ltr text=price.clone() /> }.into_any(),
-        };
-        let reference = view! {
-            <Ltr class="id" text=id.clone() />
-            <CopyButton
-                id="copy-reference"
-                place=".id"
-                value=id.clone()
-                label=Some(i18n.text("copy_reference"))
-            />
-        };
-        let arrival = arrival.unwrap_or_default();
-        let url = arrival.explorer_url;
-        let transaction = arrival.hash.map(|hash| {
-            view! {
-                <div>
-                    <Ltr class="hash" text=hash.clone() test_id="transaction" />
-                    <ExplorerLink url=url />
-                </div>
-                <CopyButton
-                    id="copy-transaction"
-                    place=".hash"
-                    value=hash
-                    label=Some(i18n.text("copy_transaction"))
-                />
-            }
-            .into_any()
-        });
-        let rows = [
-            (
-                "label_amount",
-                Some(view! { <div>{amount}</div> }.into_any()),
-            ),
-            ("label_network", network.clone().map(IntoAny::into_any)),
-            ("label_time", time.clone().map(IntoAny::into_any)),
-            ("label_reference", Some(reference.into_any())),
-            ("transaction", transaction),
-        ];
-        let rows = rows.into_iter().filter_map(|(key, value)| {
-            let value = value?;
-            let row = view! {
-                <div class="fact">
-                    <dt>{i18n.text(key)}</dt>
-                    <dd>{value}</dd>
-                </div>
-            };
-            Some(row.into_any())
-        });
-        view! {
-            <dl class="facts" part="box" data-testid="facts">
-                {rows.collect_view()}
+        changes.track();
+        let order = checkout.order.get_untracked()?;
+        let rows = rows(i18n, &order).into_iter().flatten();
+        let rows: Vec<_> = rows.map(|(key, value)| row(i18n, key, value)).collect();
+        Some(view! {
+            <dl class="facts" data-testid="facts">
+                {rows}
             </dl>
-        }
+        })
     }
+}
+
+fn row(i18n: I18n, key: &'static str, value: AnyView) -> AnyView {
+    view! {
+        <div class="fact">
+            <dt>{i18n.text(key)}</dt>
+            <dd>{value}</dd>
+        </div>
+    }
+    .into_any()
+}
+
+/// The rows that there are, each the key of its label with its value.
+fn rows(i18n: I18n, order: &OrderView) -> [Option<(&'static str, AnyView)>; 5] {
+    let attempt = order.attempt.as_ref();
+    let time = order.paid_at.as_ref().map(|time| i18n.moment(time));
+    let transaction = attempt.and_then(|attempt| {
+        let hash = attempt.transaction_hash.clone()?;
+        let url = attempt.explorer_url.clone();
+        Some(view! {
+            <div>
+                <Ltr class="hash" text=hash.clone() test_id="transaction" />
+                <ExplorerLink url=url />
+            </div>
+            <CopyButton
+                id="copy-transaction"
+                place=".hash"
+                value=hash
+                label=Some(i18n.text("copy_transaction"))
+            />
+        })
+    });
+    let reference = view! {
+        <Ltr class="id" text=order.id.clone() />
+        <CopyButton
+            id="copy-reference"
+            place=".id"
+            value=order.id.clone()
+            label=Some(i18n.text("copy_reference"))
+        />
+    };
+    [
+        Some(("label_amount", amount(i18n, order))),
+        attempt.map(|attempt| ("label_network", attempt.network.clone().into_any())),
+        time.map(|time| ("label_time", time.into_any())),
+        Some(("label_reference", reference.into_any())),
+        transaction.map(|transaction| ("transaction", transaction.into_any())),
+    ]
+}
+
+/// What has arrived, in the asset and in money. Of an order that was paid on the gateway's own page it is the price.
+fn amount(i18n: I18n, order: &OrderView) -> AnyView {
+    let Some(attempt) = &order.attempt else {
+        let price = i18n.money(order.amount.as_str(), &order.currency);
+        return view! { <Ltr text=price /> }.into_any();
+    };
+    let received = coins(attempt.received_in_crypto.as_str(), &attempt.asset);
+    let local = attempt.received_in_local_currency.as_ref();
+    let local = local.map(|local| {
+        let local = i18n.money(local.as_str(), &attempt.local_currency_code);
+        view! { <Ltr class="local" text=format!("≈ {local}") /> }
+    });
+    view! {
+        <div>
+            <Ltr text=received />
+            " "
+            {local}
+        </div>
+    }
+    .into_any()
 }
