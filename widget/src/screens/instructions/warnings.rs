@@ -25,11 +25,25 @@ pub(super) fn Warnings<'a>(attempt: &'a AttemptView) -> impl IntoView + use<> {
         .filter(|warning| warning.kind != WarningKind::Other)
         .map(|warning| warning.text.clone())
         .collect();
-    let has_others = !others.is_empty();
-    let more = if has_others {
-        more
+    let original = (!original.is_empty()).then(|| {
+        view! {
+            <details class="original">
+                <summary>{i18n.text("details")}</summary>
+                <ul>{lines(original)}</ul>
+            </details>
+        }
+    });
+    let folded = if others.is_empty() {
+        original.into_any()
     } else {
-        i18n.text("details")
+        view! {
+            <details>
+                <summary data-testid="warnings-more">{more}</summary>
+                <ul>{lines(others)}</ul>
+                {original}
+            </details>
+        }
+        .into_any()
     };
     (!attempt.warnings.is_empty()).then(|| {
         view! {
@@ -41,18 +55,7 @@ pub(super) fn Warnings<'a>(attempt: &'a AttemptView) -> impl IntoView + use<> {
                 data-testid="warnings"
             >
                 {(!severe.is_empty()).then(|| view! { <ul>{lines(severe)}</ul> })}
-                {(has_others || !original.is_empty())
-                    .then(|| {
-                        view! {
-                            <details>
-                                <summary data-testid="warnings-more">{more}</summary>
-                                <ul>{lines(others)}</ul>
-                                {(has_others && !original.is_empty())
-                                    .then(|| view! { <p class="label">{i18n.text("details")}</p> })}
-                                <ul class="original">{lines(original)}</ul>
-                            </details>
-                        }
-                    })}
+                {folded}
             </div>
         }
     })
