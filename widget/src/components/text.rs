@@ -23,12 +23,12 @@ pub(crate) fn Heading(#[prop(into)] text: String) -> impl IntoView {
 /// A sentence with an element in its one gap beside that of `{network}`, so that the language around it never reorders an
 /// amount.
 #[component]
-pub(crate) fn Sentence(
+pub(crate) fn Sentence<'a>(
     key: &'static str,
-    #[prop(optional)] network: String,
+    #[prop(optional)] network: &'a str,
     children: Children,
-) -> impl IntoView {
-    let whole = use_i18n().text_with(key, &[("network", &network)]);
+) -> impl IntoView + use<> {
+    let whole = use_i18n().text_with(key, &[("network", network)]);
     let (before, after) = around(&whole);
     view! { <p>{before.to_owned()}{children()}{after.to_owned()}</p> }
 }

@@ -200,7 +200,7 @@ fn Options<'a>(quotes: &'a [Quote], search: RwSignal<String>) -> impl IntoView +
         let is_in_coin = quotes.len() >= LONG_LIST && coin.len() > 1;
         if is_in_coin && !coins.contains(&quote.asset.as_str()) {
             coins.push(&quote.asset);
-            rows.push(view! { <CoinRow coin=coin search=search /> }.into_any());
+            rows.push(view! { <CoinRow coin=&coin search=search /> }.into_any());
         }
         let is_last = quote.available && quote.crypto_code == last;
         let row =

@@ -168,8 +168,7 @@ fn sources(folder: &Path, texts: &mut String) {
 }
 
 /// Texts of screens that are being written.
-const AWAITED: [&str; 0] = [
-];
+const AWAITED: [&str; 0] = [];
 
 #[test]
 fn screens_ask_for_texts_that_exist_and_for_every_one() {

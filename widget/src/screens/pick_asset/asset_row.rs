@@ -64,7 +64,10 @@ pub(super) fn AssetRow<'a>(
 
 /// A coin on several networks, which are the next step.
 #[component]
-pub(super) fn CoinRow<'a>(coin: Vec<&'a Quote>, search: RwSignal<String>) -> impl IntoView + use<> {
+pub(super) fn CoinRow<'a>(
+    coin: &'a [&'a Quote],
+    search: RwSignal<String>,
+) -> impl IntoView + use<> {
     let (checkout, i18n) = (use_checkout(), use_i18n());
     let first = coin.first()?;
     let (asset, code) = (first.asset.clone(), first.crypto_code.clone());

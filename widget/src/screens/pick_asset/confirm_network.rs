@@ -55,7 +55,7 @@ fn NetworkNames<'a>(network: &'a str) -> impl IntoView + use<> {
     networks::known(network).map(|known| {
         let example = (!known.example.is_empty()).then(|| {
             view! {
-                <Sentence key="address_example" network=network.to_owned()>
+                <Sentence key="address_example" network=network>
                     <Ltr text=known.example class="shape" />
                 </Sentence>
             }
