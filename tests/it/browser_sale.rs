@@ -42,6 +42,8 @@ async fn a_customer_pays_in_the_frame_and_the_shop_says_paid() {
         };
         assert!(warnings.contains(words), "{words} is not in {warnings}");
     }
+    // Folded again, "I have paid" is in the visible part of the shop's dialog.
+    browser.presses("warnings-more").await;
     let left = browser.reads("countdown").await;
     assert!(
         left.contains("14 minutes") || left.contains("15 minutes"),
