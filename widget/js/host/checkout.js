@@ -3,7 +3,7 @@ import { TOKENS } from '../attributes.js';
 import { make } from '../dom.js';
 import { chooseLanguage } from '../locale.js';
 import { recall, remember } from '../storage.js';
-import { BASE, loadPayment, loadProgram, loadStyle, loadTheme, showIcon } from './files.js';
+import { BASE, loadPayment, loadPaymentStyle, loadProgram, loadStyle, loadTheme, showIcon } from './files.js';
 import { LANGUAGES, createMenu, createWords, focusAgain } from './language.js';
 import { opener } from './order.js';
 import { printAlone } from './print.js';
@@ -35,7 +35,7 @@ export const showCheckout = async (context, read, isPage) => {
   const first = open(false);
   let isFirst = true;
   // Beyond the asset choice, the payment's screens are needed at once: beside the program, not after it.
-  first.then(({ body }) => void (body?.status && body.status !== 'open' && loadPayment(context.load)), () => {}).catch(() => {});
+  first.then(({ body }) => body?.status && body.status !== 'open' && Promise.all([loadPayment(context.load), loadPaymentStyle(context.load)])).catch(() => {});
   // After the first request is sent: a browser's first use of languages takes long. The language of a shop's page counts;
   // that of the proxy's page is set here.
   const [file, locale] = chooseLanguage((tag) => LANGUAGES.has(tag), read('locale'), !isPage && document.documentElement.lang);
@@ -131,7 +131,11 @@ export const showCheckout = async (context, read, isPage) => {
         }, () => {});
         return opening;
       },
-      load_payment: () => Promise.all([texts.payment(), loadPayment(context.load)]).then(([words]) => words, (error) => {
+      load_payment: () => Promise.all([texts.payment(), loadPaymentStyle(context.load), loadPayment(context.load)]).then(([words, sheet]) => {
+        const root = /** @type {ShadowRoot} */ (element.shadowRoot);
+        root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheet];
+        return words;
+      }, (error) => {
         console.error('florin:', error);
         if (error.status !== 404) throw error;
         return null;

@@ -7,6 +7,7 @@ const FILES = {
   glue: '%FLORIN:widget.js%',
   wasm: '%FLORIN:widget_bg.wasm%',
   css: '%FLORIN:florin.css%',
+  paymentCss: '%FLORIN:payment.css%',
   /** Empty where the program is one module. */
   payment: '%FLORIN:payment.wasm%',
   theme: '%FLORIN:theme.js%',
@@ -63,9 +64,13 @@ export const loadPayment = once(async (load) => {
   const [module, glue] = await Promise.all([WebAssembly.compile(bytes), load(FILES.glue)]);
   glue.provide(module);
 });
-export const loadStyle = once(async () => {
+/** @param {string} path */
+const loadSheet = (path) => once(async () => {
   const sheet = new CSSStyleSheet();
-  sheet.replaceSync(await (await get(FILES.css)).text());
+  sheet.replaceSync(await (await get(path)).text());
   return sheet;
 });
+export const loadStyle = loadSheet(FILES.css);
+/** The style of the screens after the asset choice. */
+export const loadPaymentStyle = loadSheet(FILES.paymentCss);
 export const loadTheme = once((load) => /** @type {Promise<typeof import('../theme.js')>} */ (load(FILES.theme)));

@@ -49,7 +49,7 @@ pub(super) fn widget(
     } else {
         &[]
     };
-    with_settings(Program::new("trunk", workspace), variant)
+    with_settings(Program::new("trunk", workspace), workspace, variant)
         .path_first(tools)?
         // Trunk takes the variable for a flag, and refuses its usual value "1".
         .env_remove("NO_COLOR")
@@ -65,7 +65,7 @@ pub(super) fn widget(
 /// Downloads what the standard library is built from: it has a lock file of its own, and Trunk builds offline.
 fn fetch(workspace: &Workspace) -> anyhow::Result<()> {
     let fetch = || {
-        with_settings(Program::cargo(workspace), Variant::Release)
+        with_settings(Program::cargo(workspace), workspace, Variant::Release)
             .args(["fetch", "--locked", "--quiet"])
             .args(["--target", "wasm32-unknown-unknown"])
     };
@@ -78,10 +78,12 @@ fn fetch(workspace: &Workspace) -> anyhow::Result<()> {
     )
 }
 
-fn with_settings(program: Program, variant: Variant) -> Program {
+fn with_settings(program: Program, workspace: &Workspace, variant: Variant) -> Program {
     if variant.has_size_flags() {
         let set = |program: Program, (name, value)| program.env(name, value);
         let program = SIZE_SETTINGS.into_iter().fold(program, set);
+        // A folder of its own: with these settings cargo would compile again what both variants have in common.
+        let program = program.env("CARGO_TARGET_DIR", workspace.target.join("size"));
         program.env(RUSTFLAGS, format!("{SPLIT_FLAGS} {SIZE_FLAGS}"))
     } else if variant.is_small() {
         program.env(RUSTFLAGS, SPLIT_FLAGS)

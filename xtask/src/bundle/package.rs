@@ -38,22 +38,25 @@ pub(super) const PAYMENT: &str = "snippets/split/split_payment.wasm";
 /// Stands in the page for `page.css`.
 const STYLE: &str = "%STYLE%";
 
-/// The sheets of `widget/styles`, in this order in one file: what comes later wins.
-const STYLES: [&str; 14] = [
-    "tokens",
-    "base",
-    "summary",
-    "screen",
-    "button",
-    "give",
-    "hosted",
-    "choose",
-    "pay",
-    "follow",
-    "loading",
-    "width",
-    "preference",
-    "print",
+/// The sheets of `widget/styles`, in two files and in this order in each: what comes later wins. The second file is that
+/// of the screens after the asset choice.
+const STYLES: [(&str, &[&str]); 2] = [
+    (
+        "florin.css",
+        &[
+            "tokens",
+            "base",
+            "summary",
+            "screen",
+            "button",
+            "give",
+            "choose",
+            "loading",
+            "width",
+            "preference",
+        ],
+    ),
+    ("payment.css", &["pay", "follow", "hosted", "print"]),
 ];
 
 /// The modules of `widget/js/` that others load when they need them, each linked with its imports, and after all modules
@@ -94,12 +97,9 @@ pub(super) fn files(root: &Path, built: &Path, scripts: Scripts<'_>) -> anyhow::
     if payment.exists() {
         add(&mut assets, "payment.wasm", bytes(&payment)?);
     }
-    let styles = joined(&widget.join("styles"), &STYLES)?;
-    add(
-        &mut assets,
-        "florin.css",
-        strip_css::strip(&styles)?.into_bytes(),
-    );
+    for (name, sheet) in sheets(&widget.join("styles"))? {
+        add(&mut assets, name, strip_css::strip(&sheet)?.into_bytes());
+    }
     for icon in ["icon.svg", "paid-icon.svg", "problem-icon.svg"] {
         add(&mut assets, icon, bytes(&widget.join("icons").join(icon))?);
     }
@@ -231,19 +231,24 @@ fn hash_of(path: &str) -> &str {
     stem.rsplit_once('-').expect("assets have a hash").1
 }
 
-/// The sheets of a folder, in this order, as one. A file that the order does not name is an error: it would be served to
+/// The sheets of a folder, joined to the files of [`STYLES`]. A sheet that is in none is an error: it would be served to
 /// nobody.
-fn joined(folder: &Path, order: &[&str]) -> anyhow::Result<String> {
-    let known = order.iter().map(|name| format!("{name}.css"));
-    let known: Vec<String> = known.collect();
+fn sheets(folder: &Path) -> anyhow::Result<Vec<(&'static str, String)>> {
     for name in names(folder)? {
+        let stem = name.trim_end_matches(".css");
         anyhow::ensure!(
-            known.contains(&name),
+            STYLES.iter().any(|(_, sheets)| sheets.contains(&stem)),
             "{} is in no order: name it in xtask/src/bundle/package.rs",
             folder.join(&name).display()
         );
     }
-    known.iter().map(|name| text(&folder.join(name))).collect()
+    let joined = |(name, sheets): (&'static str, &[&str])| {
+        let texts = sheets
+            .iter()
+            .map(|sheet| text(&folder.join(format!("{sheet}.css"))));
+        Ok((name, texts.collect::<anyhow::Result<String>>()?))
+    };
+    STYLES.into_iter().map(joined).collect()
 }
 
 fn add(assets: &mut Assets, name: &str, content: Vec<u8>) {

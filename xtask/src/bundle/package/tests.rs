@@ -52,7 +52,7 @@ fn small_widget() -> Folder {
     ] {
         folder.write(name, text).unwrap();
     }
-    for name in STYLES {
+    for name in STYLES.iter().flat_map(|(_, sheets)| *sheets) {
         let style = format!(".{name} {{ color: red; }}\n");
         folder
             .write(&format!("widget/styles/{name}.css"), &style)
@@ -247,14 +247,17 @@ fn what_is_the_same_is_not_touched_and_what_is_old_goes() {
 }
 
 #[test]
-fn the_sheets_become_one_in_their_order() {
+fn the_sheets_of_a_file_are_in_their_order() {
     let folder = small_widget();
-    let sheet = joined(&folder.path().join("widget/styles"), &STYLES).unwrap();
-    let order: Vec<&str> = sheet
-        .lines()
-        .map(|line| line.split(['.', ' ']).nth(1).unwrap())
-        .collect();
-    assert_eq!(order, STYLES);
+    let sheets = sheets(&folder.path().join("widget/styles")).unwrap();
+    for ((name, sheet), (file, order)) in sheets.iter().zip(STYLES) {
+        assert_eq!(*name, file);
+        let found: Vec<&str> = sheet
+            .lines()
+            .map(|line| line.split(['.', ' ']).nth(1).unwrap())
+            .collect();
+        assert_eq!(found, order);
+    }
     folder.remove();
 }
 
