@@ -16,6 +16,9 @@ use crate::http::error::ApiError;
 
 /// Keeps the address with the order in place of an earlier one; an empty one removes it. A paid order takes one address,
 /// which the gateway is sent for its receipt: a second one would ask it for a second receipt.
+///
+/// Assumed: the gateway takes POST /confirm for a completed invoice (payment-service.md, "POST /confirm", which names no
+/// status). An error that names the status would disprove it; it is logged, and the order stays paid.
 pub(crate) async fn email(
     State(app): State<Arc<App>>,
     Holder(snapshot): Holder,
