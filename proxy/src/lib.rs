@@ -13,6 +13,7 @@ mod attempting;
 mod client_address;
 pub mod clock;
 pub mod config;
+mod confirming;
 mod connections;
 mod core;
 mod currencies;

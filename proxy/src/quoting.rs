@@ -171,11 +171,11 @@ pub(crate) fn rate(asked: &Asked) -> Option<Amount> {
     Some(rate.padded(least))
 }
 
-/// A part of what an attempt asks for, in the local currency at the attempt's price; rounded up.
-pub(crate) fn in_local_currency(asked: &Asked, part: Amount) -> Option<Amount> {
+/// A part of what an attempt asks for, in the local currency at the attempt's price.
+pub(crate) fn in_local_currency(asked: &Asked, part: Amount, rounding: Rounding) -> Option<Amount> {
     let Figures { crypto, local, .. } = asked.figures;
     let decimals = asked.local_currency.decimals();
-    let share = local.times_ratio(part, crypto, decimals, Rounding::Up);
+    let share = local.times_ratio(part, crypto, decimals, rounding);
     Some(share.ok()?.padded(decimals))
 }
 

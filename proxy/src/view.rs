@@ -6,7 +6,7 @@ use checkout_api::{
 };
 use jiff::{SignedDuration, Timestamp};
 use ledger::{Attempt, Invoice, Order, OrderLine, OrderStatus, Place, Snapshot, Standing};
-use money::{Amount, Asset};
+use money::{Amount, Asset, Rounding};
 use url::Url;
 
 use crate::config::Store;
@@ -205,7 +205,10 @@ fn attempt_view(
         invoice_check::target(asset, ask, address, qr_string, seen.environment).ok()
     });
     let is_partly_paid = !received.is_zero() && !due.is_zero();
-    let in_local = |part| quoting::in_local_currency(&ask.asked, part).map(Amount::to_text);
+    // Received and missing parts never add up to more than the price.
+    let in_local = |part, rounding| {
+        quoting::in_local_currency(&ask.asked, part, rounding).map(Amount::to_text)
+    };
     let excess = excess.filter(|_| order.status == OrderStatus::Overpaid);
     let was_seen = invoice.progress.is_something();
     let (count, required) = invoice
@@ -219,6 +222,7 @@ fn attempt_view(
             .map(|asset| asset.network().to_owned())
             .unwrap_or_default(),
         address: address.clone(),
+        verified: target.is_some(),
         qr_string: target.map_or_else(|| address.clone(), |target| target.uri(due)),
         amount_in_crypto: asked.crypto.to_text(),
         amount_in_usd: asked.usd.to_text(),
@@ -232,13 +236,13 @@ fn attempt_view(
         received_in_crypto: received.to_text(),
         received_in_local_currency: Some(received)
             .filter(|some| !some.is_zero())
-            .and_then(in_local),
+            .and_then(|received| in_local(received, Rounding::Down)),
         remaining_in_crypto: remaining.to_text(),
         remaining_in_local_currency: Some(remaining)
             .filter(|_| is_partly_paid)
-            .and_then(in_local),
+            .and_then(|remaining| in_local(remaining, Rounding::Up)),
         excess_in_crypto: excess.map(Amount::to_text),
-        excess_in_local_currency: excess.and_then(in_local),
+        excess_in_local_currency: excess.and_then(|excess| in_local(excess, Rounding::Down)),
         confirmations: was_seen.then_some(Confirmations { count, required }),
         transaction_hash: invoice.progress.transaction_hash.clone(),
         explorer_url: explorer_url(asset, invoice, seen.environment),

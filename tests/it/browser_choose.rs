@@ -301,7 +301,8 @@ async fn where_nothing_may_be_kept_the_last_choice_is_remembered_by_the_page() {
 #[tokio::test]
 async fn an_asset_that_cannot_be_chosen_says_why_to_everybody() {
     let low = "quotes => quotes.map(quote => quote.asset === 'BTC' ? { ...quote, available: false, reason: 'below_minimum', min: '0.5', limit_in_order_currency: '32125.07' } : quote)";
-    let reason = "Minimum 0.5\u{a0}BTC (≈\u{a0}$32,125.07)";
+    // The ticker stays beside the reason.
+    let reason = "BTC · Minimum 0.5\u{a0}BTC (≈\u{a0}$32,125.07)";
     for dark in [false, true] {
         let look = Look {
             size: (1270, 740),
@@ -478,7 +479,7 @@ async fn a_coin_is_off_only_when_all_of_its_networks_are() {
         asks(&browser, "named('networks-USDT').click()").await;
         if expected {
             eventually("the reason is announced", async || {
-                (heard(&browser).await.last()? == "Temporarily unavailable").then_some(())
+                (heard(&browser).await.last()? == "Tether · Temporarily unavailable").then_some(())
             })
             .await;
             assert!(browser.shows("networks-USDT").await);

@@ -82,7 +82,12 @@ async fn a_module_that_does_not_come_is_tried_again_by_itself_and_by_a_press() {
         assert!(text.contains("Try again"), "{text}");
         browser.runs("window.heals = true", &[]).await;
         if is_pressed {
+            // A pause before the next try by itself would hide a button that does nothing.
+            let tries = "return window.steps.length";
+            let before = browser.runs(tries, &[]).await;
             browser.presses("retry").await;
+            let after = browser.runs(tries, &[]).await;
+            assert!(after.as_u64() > before.as_u64(), "{before} {after}");
         }
         browser.sees("status-awaiting_payment").await;
         browser.sees("address").await;

@@ -46,6 +46,10 @@ fn follow_state(checkout: Checkout) {
     }
     Effect::new(move |_| {
         let phase = checkout.phase.get();
+        // Its texts are loaded with its screen.
+        if phase == Phase::NextStep {
+            return;
+        }
         let title = checkout.order.with(|order| {
             let order = order.as_ref()?;
             let store = order.store.name.as_str();

@@ -11,7 +11,7 @@ use crate::screen::{bold, grouped};
 use crate::workspace::Workspace;
 use crate::{bundle, screen, tools};
 
-/// Files that are loaded at one time.
+/// Files that are loaded at one time. `docs/adr/0020-a-second-module-after-the-choice.md` has the sizes that were wanted.
 struct Part {
     name: &'static str,
     /// Brotli bytes of the release, and of the widget by stable flags alone.

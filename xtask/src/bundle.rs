@@ -41,8 +41,8 @@ use crate::workspace::Workspace;
 pub(crate) fn cargo_with(workspace: &Workspace, variant: Variant) -> Program {
     let cargo = Program::cargo(workspace);
     match variant {
-        Variant::Release => cargo,
-        Variant::Stable | Variant::Plain => cargo.env("FLORIN_DIST", variant.dist(workspace)),
+        Variant::Release => cargo.env_remove("FLORIN_DIST"),
+        Variant::Stable | Variant::Demo => cargo.env("FLORIN_DIST", variant.dist(workspace)),
     }
 }
 

@@ -44,8 +44,8 @@ pub(crate) fn run(workspace: &Workspace, wishes: &DemoWishes) -> anyhow::Result<
     // First, so that nobody waits for a build to hear of it.
     ports.check()?;
     tools::set_up(workspace)?;
-    bundle::make(workspace, Variant::Plain)?;
-    build(workspace, Variant::Plain)?;
+    bundle::make(workspace, Variant::Demo)?;
+    build(workspace, Variant::Demo)?;
 
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {

@@ -26,6 +26,10 @@ pub struct AttemptView {
     /// which is no link, where no URI names the payment exactly (USDTTRC20 when the service does not name the token, a
     /// test network that a URI cannot name), and when nothing is left to pay.
     pub qr_string: String,
+    /// Whether `address` and `qr_string` pass this proxy's checks. `false` for an invoice that an older proxy accepted and
+    /// this one would refuse.
+    #[serde(default)]
+    pub verified: bool,
     /// What to send, exactly.
     pub amount_in_crypto: AmountText,
     /// The same in US dollars.

@@ -43,6 +43,7 @@ fn attempt() -> (AttemptView, Value) {
         network: "Bitcoin".into(),
         address: "tb1q".into(),
         qr_string: "bitcoin:tb1q?amount=0.00030973".into(),
+        verified: true,
         amount_in_crypto: amount("0.00030973"),
         amount_in_usd: amount("19.90"),
         amount_in_local_currency: amount("19.90"),

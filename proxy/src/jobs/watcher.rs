@@ -7,11 +7,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::SignedDuration;
-use ledger::{DueAttempt, EventType, Figures, Observation, Observed, Urgency, Verdict};
+use ledger::{DueAttempt, EventType, Figures, Observation, Observed, OrderId, Urgency, Verdict};
 use service_api::{CallError, ErrorCode, InvoiceAnswer, InvoiceId, Priority, ServiceError};
 use tokio::task::JoinSet;
 
 use crate::app::App;
+use crate::confirming::{confirm, was_said};
 
 /// Looks under way at once.
 const CONCURRENT_LOOKS: usize = 8;
@@ -97,7 +98,7 @@ async fn look_at(app: Arc<App>, due: DueAttempt) {
     }
 }
 
-async fn heard(app: &App, due: &DueAttempt, answer: InvoiceAnswer) {
+async fn heard(app: &Arc<App>, due: &DueAttempt, answer: InvoiceAnswer) {
     answered(app);
     record(app, due, &observation(app, answer)).await;
 }
@@ -108,9 +109,14 @@ fn answered(app: &App) {
     }
 }
 
-async fn record(app: &App, due: &DueAttempt, observation: &Observation) {
+async fn record(app: &Arc<App>, due: &DueAttempt, observation: &Observation) {
     match app.parts.ledger.observe(due, observation).await {
-        Ok(Some(observed)) => recorded(app, due, &observed),
+        Ok(Some(observed)) => {
+            recorded(app, due, &observed);
+            if observed.events.contains(&EventType::Paid) {
+                send_kept_email(app, &due.order_id).await;
+            }
+        }
         Ok(None) => tracing::debug!(order = %due.order_id, "a later look was recorded already"),
         Err(error) => {
             tracing::error!(order = %due.order_id, %error, "an observation could not be recorded");
@@ -118,6 +124,18 @@ async fn record(app: &App, due: &DueAttempt, observation: &Observation) {
     }
     // The look may be planned for sooner than the watcher would sleep.
     app.attempts_due.notify_one();
+}
+
+/// Sends the gateway the address that was typed for the receipt, where nobody has pressed "I have paid" before the payment
+/// was found.
+async fn send_kept_email(app: &Arc<App>, order: &OrderId) {
+    match app.parts.ledger.snapshot(order).await {
+        Ok(Some(snapshot)) if !was_said(&snapshot) && snapshot.order.receipt_email.is_some() => {
+            confirm(app, &snapshot, snapshot.order.receipt_email.clone());
+        }
+        Ok(_) => {}
+        Err(error) => tracing::warn!(%order, %error, "the address for a receipt could not be read"),
+    }
 }
 
 fn recorded(app: &App, due: &DueAttempt, observed: &Observed) {
@@ -144,7 +162,7 @@ fn recorded(app: &App, due: &DueAttempt, observed: &Observed) {
     app.order_changed(order);
 }
 
-async fn not_heard(app: &App, due: &DueAttempt, error: &CallError) {
+async fn not_heard(app: &Arc<App>, due: &DueAttempt, error: &CallError) {
     match error {
         CallError::Refused { status, error } if is_forgotten(*status, error) => {
             answered(app);

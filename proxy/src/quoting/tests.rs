@@ -196,7 +196,7 @@ fn a_rate_that_fits_no_amount_is_none() {
 #[test]
 fn a_part_costs_its_share_of_the_price_rounded_up() {
     let asked = asked("0.3", "19.90", "USD");
-    let part = |text| in_local_currency(&asked, Amount::parse(text).unwrap());
+    let part = |text| in_local_currency(&asked, Amount::parse(text).unwrap(), Rounding::Up);
     let written = |text| part(text).unwrap().to_string();
     assert_eq!(written("0.3"), "19.90");
     // 6.6333…

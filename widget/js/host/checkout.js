@@ -35,7 +35,9 @@ export const showCheckout = async (context, read, isPage) => {
   const first = open(false);
   let isFirst = true;
   // Beyond the asset choice, the payment's screens are needed at once: beside the program, not after it.
-  first.then(({ body }) => body?.status && body.status !== 'open' && Promise.all([loadPayment(context.load), loadPaymentStyle(context.load)])).catch(() => {});
+  first.then(async ({ body }) => {
+    if (body?.status && (body.status !== 'open' || body.flow === 'hosted')) await Promise.all([loadPayment(context.load), loadPaymentStyle(context.load)]);
+  }).catch(() => {});
   // After the first request is sent: a browser's first use of languages takes long. The language of a shop's page counts;
   // that of the proxy's page is set here.
   const [file, locale] = chooseLanguage((tag) => LANGUAGES.has(tag), read('locale'), !isPage && document.documentElement.lang);

@@ -57,7 +57,7 @@ export const loadProgram = once(async (load) => {
   await glue.default({ module_or_path: wasm });
   return glue;
 });
-/** The second module of the program: the screens after the asset choice. The program instantiates it. */
+/** The payment module, a second part of the program: the screens after the asset choice. The program instantiates it. */
 export const loadPayment = once(async (load) => {
   if (!FILES.payment) return;
   const bytes = await (await get(FILES.payment)).arrayBuffer();

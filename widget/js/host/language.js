@@ -39,6 +39,8 @@ const leave = (key, reason) => console.error('florin: words: "' + key + '" is le
  */
 export const createWords = (file, own) => {
   const texts = parse(file, own);
+  /** @type {Record<string, unknown>} */
+  const unknown = { ...texts };
   const gaps = (/** @type {string} */ text) => JSON.stringify(text.match(/\{\w+\}/g)?.sort());
   /** @param {string} part @returns {Promise<Words>} */
   const load = async (part) => {
@@ -46,7 +48,7 @@ export const createWords = (file, own) => {
     for (const [key, text] of Object.entries(texts)) {
       const known = words[key];
       if (!known) continue;
-      delete texts[key];
+      delete unknown[key];
       if (LINK_OR_ADDRESS.test(String(text))) leave(key, 'a text of the checkout leads nowhere and holds no address');
       else if (typeof known === 'string' && typeof text === 'string' && gaps(text) === gaps(known)) words[key] = text;
       else leave(key, 'its text needs the same {…} as "' + (typeof known === 'string' ? known : known.other) + '"');
@@ -57,7 +59,7 @@ export const createWords = (file, own) => {
     first: () => load(''),
     payment: async () => {
       const words = await load('.payment');
-      for (const key of Object.keys(texts)) leave(key, 'there is no such text');
+      for (const key of Object.keys(unknown)) leave(key, 'there is no such text');
       return words;
     },
   };

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use super::{Button, CopyButton, Look};
 use crate::format::links;
 use crate::i18n::{I18n, use_i18n};
-use crate::state::{Checkout, use_checkout};
+use crate::state::{Checkout, PaymentScreens, use_checkout};
 
 /// Where to get help about this order. An email says which order it is about, and its state when the link is followed.
 #[component]
@@ -24,7 +24,8 @@ pub(crate) fn HelpLink(
     let href = move || {
         let order = checkout.order.get()?;
         let url = order.store.support_url.as_deref()?;
-        let (subject, lines) = request_for_help(i18n, &order);
+        let has_texts = checkout.payment_screens.get() == PaymentScreens::Loaded;
+        let (subject, lines) = request_for_help(i18n, &order, has_texts);
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
         links::support(url, &subject, &lines)
     };
@@ -44,16 +45,19 @@ pub(crate) fn HelpLink(
     })
 }
 
-/// Subject and lines of an email that asks for help.
-fn request_for_help(i18n: I18n, order: &OrderView) -> (String, Vec<String>) {
+/// Subject and lines of an email that asks for help. `has_texts`: the texts after the asset choice are loaded.
+fn request_for_help(i18n: I18n, order: &OrderView, has_texts: bool) -> (String, Vec<String>) {
     let subject = format!("{} · {}", order.store.name, order.id);
     let attempt = order.attempt.as_ref();
     let hash = attempt.and_then(|attempt| attempt.transaction_hash.as_deref());
     let lines = [
         Some(order.title.clone()),
         Some(format!("{} {}", i18n.text("reference"), order.id)),
-        status_key(order.status).map(|key| i18n.text(key)),
-        hash.map(|hash| format!("{}: {hash}", i18n.text("transaction"))),
+        status_key(order.status)
+            .filter(|_| has_texts)
+            .map(|key| i18n.text(key)),
+        hash.filter(|_| has_texts)
+            .map(|hash| format!("{}: {hash}", i18n.text("transaction"))),
         // Where the customer begins to write.
         Some(String::new()),
     ];

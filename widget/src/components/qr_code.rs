@@ -58,7 +58,8 @@ fn Enlarged(label: String, is_large: RwSignal<bool>, code: AnyView) -> impl Into
     let dialog = NodeRef::<Dialog>::new();
     // Once it is on the page.
     later(0, move || {
-        if let Some(dialog) = dialog.get_untracked() {
+        // The screen may have changed since.
+        if let Some(Some(dialog)) = dialog.try_get_untracked() {
             let _ = dialog.show_modal();
         }
     });

@@ -131,7 +131,7 @@ fn OtherAmount(donation: Arc<DonationView>, pressed: RwSignal<String>) -> impl I
         (input, sign).into_any()
     };
     view! {
-        <form class="sent" novalidate="" on:submit=give>
+        <form class="give" novalidate="" on:submit=give>
             <label for="amount">{label}</label>
             <div class="line">
                 <div class="money" dir="ltr">

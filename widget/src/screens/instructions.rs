@@ -130,7 +130,7 @@ fn Instructions<'a>(order: Arc<OrderView>, attempt: &'a AttemptView) -> impl Int
                 <AmountToSend order=&order attempt=attempt />
                 <Warnings attempt=attempt />
                 <Destination attempt=attempt />
-                <Verified attempt=attempt />
+                {attempt.verified.then(|| view! { <Verified attempt=attempt /> })}
                 <div class="beside">
                     <PaymentCode attempt=attempt />
                     <div class="aids">

@@ -14,14 +14,14 @@ use crate::state::{PaymentScreens, use_checkout};
 pub(super) fn NextStep() -> impl IntoView {
     let checkout = use_checkout();
     // A further failure does not build the button anew, which may have the focus.
-    let state = Memo::new(move |_| match checkout.payment_screens.get() {
-        PaymentScreens::Failed(_) => PaymentScreens::Failed(1),
-        state => state,
+    let missing = Memo::new(move |_| match checkout.payment_screens.get() {
+        PaymentScreens::OutOfDate => Some(true),
+        state if state.failures() > 0 => Some(false),
+        _ => None,
     });
-    move || match state.get() {
-        PaymentScreens::Failed(_) => view! { <Missing is_out_of_date=false /> }.into_any(),
-        PaymentScreens::OutOfDate => view! { <Missing is_out_of_date=true /> }.into_any(),
-        PaymentScreens::Loading | PaymentScreens::Loaded => view! { <Awaited /> }.into_any(),
+    move || match missing.get() {
+        Some(is_out_of_date) => view! { <Missing is_out_of_date=is_out_of_date /> }.into_any(),
+        None => view! { <Awaited /> }.into_any(),
     }
 }
 
@@ -48,6 +48,10 @@ fn Missing(is_out_of_date: bool) -> impl IntoView {
     };
     let text = i18n.text(text);
     checkout.announce(text.clone());
+    let loading = move || {
+        let is_loading = matches!(checkout.payment_screens.get(), PaymentScreens::Loading(_));
+        is_loading.then(|| i18n.text("next_step_loading"))
+    };
     let act = move || {
         if is_out_of_date {
             reload();
@@ -67,6 +71,9 @@ fn Missing(is_out_of_date: bool) -> impl IntoView {
                     on_press=act
                     test_id=Some(action)
                 />
+                <p class="quiet" role="status">
+                    {loading}
+                </p>
             </div>
         </div>
     }

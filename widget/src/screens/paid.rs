@@ -142,8 +142,8 @@ fn ReceiptByEmail() -> impl IntoView {
     move || {
         if is_kept.get() {
             let email = sent.get_value();
-            // Another page of this order has sent one, and its address is not shown.
-            if email.is_empty() {
+            // Another page of this order has sent one, and its address is not shown. This one's was refused, if any.
+            if email.is_empty() || checkout.problem.with_untracked(Option::is_some) {
                 return ().into_any();
             }
             // The focus was on the button, which goes away.

@@ -1,4 +1,4 @@
-//! The screens after the asset choice: a second module of the program, loaded while the customer chooses. See
+//! The screens after the asset choice. They are the payment module, a second part of the program that is loaded while the customer chooses. See
 //! docs/adr/0020-a-second-module-after-the-choice.md.
 
 #![expect(
@@ -18,7 +18,7 @@ use crate::state::phase::Phase;
 use crate::state::{Checkout, PaymentScreens};
 
 /// The view of a phase after the asset choice. With the feature `split`, this function and all that it alone calls are
-/// the second module, and calling it is asynchronous.
+/// the payment module, and calling it is asynchronous.
 #[cfg_attr(
     feature = "split",
     leptos::wasm_split::wasm_split(
@@ -69,12 +69,19 @@ pub(super) fn screen(phase: Phase) -> AnyView {
     view.into_any()
 }
 
-/// Loads the screens after the asset choice, and tries again by itself.
+/// Loads the screens after the asset choice, and tries again by itself. Does nothing while they are being
+/// loaded.
 pub(crate) fn load_payment_screens(checkout: Checkout) {
     let Some(shared) = checkout.shared() else {
         return;
     };
-    let loaded = checkout.payment_screens;
+    let state = checkout.payment_screens;
+    let before = state.get_untracked();
+    if matches!(before, PaymentScreens::Loading(_) | PaymentScreens::Loaded) {
+        return;
+    }
+    let failures = before.failures();
+    state.set(PaymentScreens::Loading(failures));
     spawn(async move {
         let texts = JsFuture::from(shared.host.load_payment()).await;
         drop(shared);
@@ -84,18 +91,15 @@ pub(crate) fn load_payment_screens(checkout: Checkout) {
                 checkout.i18n.add(&texts);
                 PaymentScreens::Loaded
             }
-            _ => {
-                let before = loaded.try_get_untracked();
-                PaymentScreens::Failed(before.map_or(0, PaymentScreens::failures) + 1)
-            }
+            _ => PaymentScreens::Failed(failures + 1),
         };
         // The element may be gone by now.
-        let _ = loaded.try_set(next);
+        let _ = state.try_set(next);
         if let PaymentScreens::Failed(failures) = next {
             let pause = after_failure(failures, random());
             later(i32::try_from(pause).unwrap_or(i32::MAX), move || {
                 // The customer may have tried since.
-                if loaded.try_get_untracked() == Some(next) {
+                if state.try_get_untracked() == Some(next) {
                     load_payment_screens(checkout);
                 }
             });

@@ -28,8 +28,10 @@ pub(crate) struct Shared {
 /// How far the screens after the asset choice are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PaymentScreens {
-    /// They are being loaded, or about to be.
-    Loading,
+    /// They are about to be loaded.
+    Awaited,
+    /// They are being loaded, after so many failures in a row.
+    Loading(u32),
     /// They did not come, so many times in a row.
     Failed(u32),
     /// The proxy no longer has those of this page's version.
@@ -41,7 +43,7 @@ impl PaymentScreens {
     /// How many times in a row they did not come.
     pub(crate) fn failures(self) -> u32 {
         match self {
-            Self::Failed(failures) => failures,
+            Self::Loading(failures) | Self::Failed(failures) => failures,
             _ => 0,
         }
     }
@@ -105,7 +107,7 @@ impl Checkout {
         let order = RwSignal::new(None);
         let donation = RwSignal::new(None);
         let (is_stopped, is_choosing) = (RwSignal::new(false), RwSignal::new(false));
-        let payment_screens = RwSignal::new(PaymentScreens::Loading);
+        let payment_screens = RwSignal::new(PaymentScreens::Awaited);
         let embeds = host.embed();
         let asked = Memo::new(move |_| {
             let order: Option<Arc<OrderView>> = order.get();

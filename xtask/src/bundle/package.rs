@@ -32,7 +32,7 @@ const NOSCRIPT: &str = "noscript";
 /// asset choice, and after it.
 const SCREENS: [(&str, &str); 2] = [("first", ""), ("later", ".payment")];
 
-/// Where the tool wasm-bindgen puts the second module; a program that is one module has none.
+/// Where the tool wasm-bindgen puts the payment module; a program that is one module has none.
 pub(super) const PAYMENT: &str = "snippets/split/split_payment.wasm";
 
 /// Stands in the page for `page.css`.

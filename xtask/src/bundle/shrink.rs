@@ -32,7 +32,7 @@ const MINIFY_NAMES: &str = "--minify-imports-and-exports-and-modules";
 /// The module that the program imports from, as Binaryen names it, and as wasm-bindgen did.
 const GLUE_NAMES: [&str; 2] = ["\"a\"", "\"./widget_bg.js\""];
 
-/// The module of the functions that load the second module: Binaryen gives it the name of the other.
+/// The module of the functions that load the payment module: Binaryen gives it the name of the other.
 const LOADERS: &str = "\"./__wasm_split.js\": ";
 
 /// What a function's name begins with that the program imports.

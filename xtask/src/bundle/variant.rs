@@ -13,7 +13,7 @@ pub(crate) enum Variant {
     Stable,
     /// What Trunk builds without a switch: one module, which prints its panics, and nothing made smaller. In
     /// `target/dist-demo`.
-    Plain,
+    Demo,
 }
 
 impl Variant {
@@ -22,7 +22,7 @@ impl Variant {
         match self {
             Self::Release => workspace.dist(),
             Self::Stable => workspace.target.join("dist-stable"),
-            Self::Plain => workspace.target.join("dist-demo"),
+            Self::Demo => workspace.target.join("dist-demo"),
         }
     }
 
@@ -33,7 +33,7 @@ impl Variant {
 
     /// Whether its modules are split and made smaller.
     pub(crate) fn is_small(self) -> bool {
-        self != Self::Plain
+        self != Self::Demo
     }
 
     /// A part of the names of its files below `target`.
@@ -41,7 +41,7 @@ impl Variant {
         match self {
             Self::Release => "release",
             Self::Stable => "stable",
-            Self::Plain => "demo",
+            Self::Demo => "demo",
         }
     }
 }

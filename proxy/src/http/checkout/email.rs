@@ -8,9 +8,9 @@ use axum::extract::State;
 use checkout_api::{ErrorCode, KeepEmail, OrderView, looks_like_email};
 use ledger::{Flow, Snapshot};
 
-use super::paid::confirm;
 use super::{Holder, view_of};
 use crate::app::App;
+use crate::confirming::confirm;
 use crate::http::body::Body;
 use crate::http::error::ApiError;
 
@@ -32,7 +32,7 @@ pub(crate) async fn email(
     }
     let is_settled = snapshot.order.status.is_settled();
     let is_first = snapshot.order.receipt_email.is_none();
-    if is_settled && !is_first && email.is_some() && email != snapshot.order.receipt_email {
+    if is_settled && !is_first && email != snapshot.order.receipt_email {
         let message = "This order is paid, and the address for its receipt is known.";
         return Err(ApiError::new(ErrorCode::OrderClosed, message));
     }

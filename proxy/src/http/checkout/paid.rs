@@ -5,12 +5,12 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use checkout_api::{ErrorCode, MarkPaid, OrderView};
-use ledger::{BeginError, Flow, Snapshot};
-use service_api::{ConfirmRequest, InvoiceId};
+use ledger::{BeginError, Flow};
 
 use super::email::{checked, keep};
 use super::{Holder, view_of};
 use crate::app::App;
+use crate::confirming::{confirm, was_said};
 use crate::http::body::Body;
 use crate::http::error::ApiError;
 
@@ -39,7 +39,7 @@ pub(crate) async fn paid(
             ApiError::new(ErrorCode::NothingToPay, message)
         }
     })?;
-    if !was_said(&snapshot) {
+    if !was_said(&snapshot) && !marked.order.status.is_settled() {
         let kept = marked.order.receipt_email.clone();
         confirm(&app, &marked, email.clone().or(kept));
         app.parts
@@ -56,38 +56,4 @@ pub(crate) async fn paid(
         _ => marked,
     };
     Ok(Json(view_of(&app, &shown)?))
-}
-
-/// Saying it again costs the service nothing.
-fn was_said(snapshot: &Snapshot) -> bool {
-    let invoice = snapshot
-        .attempt
-        .as_ref()
-        .and_then(|attempt| attempt.invoice());
-    invoice.is_some_and(|invoice| invoice.marked_as_paid_at.is_some())
-}
-
-/// The service's answer changes nothing, so nobody waits for it; a failure costs the customer a receipt by mail.
-pub(super) fn confirm(app: &Arc<App>, snapshot: &Snapshot, email: Option<String>) {
-    let Some(invoice) = snapshot
-        .attempt
-        .as_ref()
-        .and_then(|attempt| attempt.invoice())
-    else {
-        return;
-    };
-    let Ok(id) = InvoiceId::parse(invoice.id.as_str()) else {
-        return;
-    };
-    let (app, order) = (app.clone(), snapshot.order.id.clone());
-    tokio::spawn(async move {
-        if let Err(error) = app
-            .parts
-            .service
-            .confirm(&ConfirmRequest::new(id, email))
-            .await
-        {
-            tracing::warn!(%order, %error, "the service was not told that the customer has paid");
-        }
-    });
 }

@@ -219,16 +219,18 @@ fn on_network(quote: &Quote) -> String {
     format!("{} · {}", quote.asset, quote.network)
 }
 
-/// Why it cannot be chosen, else what the name leaves out.
+/// What the name leaves out, and why it cannot be chosen.
 pub(super) fn detail(checkout: Checkout, i18n: I18n, quote: &Quote) -> String {
-    if let Some(reason) = quote.reason {
-        why(checkout, i18n, quote, reason)
-    } else if checkout.has_several_networks(quote) {
+    let rest = if checkout.has_several_networks(quote) {
         quote.asset_name.clone()
     } else if !quote.network.is_empty() && quote.asset_name != quote.network {
         on_network(quote)
     } else {
         quote.asset.clone()
+    };
+    match quote.reason {
+        Some(reason) => format!("{rest} · {}", why(checkout, i18n, quote, reason)),
+        None => rest,
     }
 }
 

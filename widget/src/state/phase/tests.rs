@@ -16,6 +16,7 @@ fn attempt(received: &str, remaining: &str) -> AttemptView {
         network: "Bitcoin".into(),
         address: "tb1q".into(),
         qr_string: "bitcoin:tb1q?amount=0.5".into(),
+        verified: true,
         amount_in_crypto: amount("0.5"),
         amount_in_usd: amount("19.90"),
         amount_in_local_currency: amount("19.90"),
