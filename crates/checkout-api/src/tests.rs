@@ -76,6 +76,7 @@ fn attempt() -> (AttemptView, Value) {
         "network": "Bitcoin",
         "address": "tb1q",
         "qr_string": "bitcoin:tb1q?amount=0.00030973",
+        "verified": true,
         "amount_in_crypto": "0.00030973",
         "amount_in_usd": "19.90",
         "amount_in_local_currency": "19.90",
