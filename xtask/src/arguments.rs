@@ -17,7 +17,7 @@ cargo xtask <command>
              --only TEXT         the states alone whose name has this text, such as paid
   tools    install what the tests use: three browsers, their drivers, packages of npm, Schemathesis
   build    the release: dist/ and one florin-proxy with the widget inside
-             --stable            the widget by stable compiler flags alone, 20 kB larger
+             --stable            the widget by stable compiler flags alone, 18 kB larger
   budget   the widget's sizes against the promise
              --stable            those of the widget by stable compiler flags alone
   bench    the other promised numbers, measured, and two other makers' payment pages beside them
