@@ -12,7 +12,7 @@ use super::{make_files, package};
 use crate::tools;
 use crate::workspace::Workspace;
 
-/// Set where `cargo xtask` calls Trunk and packages what it built.
+/// Set where `cargo xtask` calls Trunk and packages what it built: `Trunk.toml` does not call the hook then.
 pub(super) const PACKAGED_HERE: &str = "FLORIN_PACKAGED_BY_XTASK";
 
 /// The folder of the files that Trunk is about to serve.
@@ -24,14 +24,11 @@ const PROFILE: &str = "TRUNK_PROFILE";
 const DEMO_ORDER: &str =
     "<script>location.hash ||= \"#store=demo&product=ebook\";</script>\n    <main>";
 
-/// Packages what Trunk has built, in its own folder. Does nothing where `cargo xtask` does it.
+/// Packages what Trunk has built, in its own folder.
 ///
 /// # Errors
 /// Trunk did not call this command, or a file is not what it should be.
 pub(crate) fn run(workspace: &Workspace) -> anyhow::Result<ExitCode> {
-    if env::var_os(PACKAGED_HERE).is_some() {
-        return Ok(ExitCode::SUCCESS);
-    }
     let staging = env::var_os(STAGING).map(PathBuf::from);
     let staging =
         staging.context("package is called by Trunk: run `trunk serve` or `trunk build`")?;
