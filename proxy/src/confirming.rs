@@ -2,25 +2,20 @@
 
 use std::sync::Arc;
 
-use ledger::Snapshot;
+use ledger::{Invoice, Snapshot};
 use service_api::{ConfirmRequest, InvoiceId};
 
 use crate::app::App;
 
-/// Returns `true` if the customer has said "I have paid": the gateway was sent it then.
+/// Returns `true` if the customer has said "I have paid", which sent POST /confirm.
 pub(crate) fn was_said(snapshot: &Snapshot) -> bool {
-    let attempt = snapshot.attempt.as_ref();
-    let invoice = attempt.and_then(|attempt| attempt.invoice());
-    invoice.is_some_and(|invoice| invoice.marked_as_paid_at.is_some())
+    invoice(snapshot).is_some_and(|invoice| invoice.marked_as_paid_at.is_some())
 }
 
-/// Sends it. The gateway's answer changes nothing, so nobody waits for it; a failure costs the customer a receipt by mail.
+/// Sends POST /confirm with the address for the receipt. The gateway's answer changes nothing, so nobody waits for it; a
+/// failure costs the customer a receipt by mail.
 pub(crate) fn confirm(app: &Arc<App>, snapshot: &Snapshot, email: Option<String>) {
-    let Some(invoice) = snapshot
-        .attempt
-        .as_ref()
-        .and_then(|attempt| attempt.invoice())
-    else {
+    let Some(invoice) = invoice(snapshot) else {
         return;
     };
     let Ok(id) = InvoiceId::parse(invoice.id.as_str()) else {
@@ -37,4 +32,8 @@ pub(crate) fn confirm(app: &Arc<App>, snapshot: &Snapshot, email: Option<String>
             tracing::warn!(%order, %error, "the service was not told that the customer has paid");
         }
     });
+}
+
+fn invoice(snapshot: &Snapshot) -> Option<&Invoice> {
+    snapshot.attempt.as_ref()?.invoice()
 }

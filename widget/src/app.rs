@@ -53,11 +53,10 @@ fn follow_state(checkout: Checkout) {
         let title = checkout.order.with(|order| {
             let order = order.as_ref()?;
             let store = order.store.name.as_str();
-            let key = title_key(phase);
             let key = if order.reverted {
                 Some("payment_problem")
             } else {
-                key
+                title_key(phase)
             };
             if let Some(shared) = checkout.shared() {
                 shared.host.mark(icon(key));

@@ -21,7 +21,7 @@ pub(crate) use self::{
     button::{Button, Look, NewPriceButton, OtherAssetButton, Press},
     copy_button::CopyButton,
     countdown::Countdown,
-    drawing::Drawing,
+    drawing::{Drawing, TICK},
     focus::{focus, focus_heading},
     freshness::CheckedAgo,
     order_links::{

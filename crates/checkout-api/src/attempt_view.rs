@@ -56,7 +56,7 @@ pub struct AttemptView {
     pub marked_as_paid: bool,
     /// What has arrived so far.
     pub received_in_crypto: AmountText,
-    /// `received_in_crypto` at this attempt's price, in the currency of `local_currency_code`, rounded up to its decimals.
+    /// `received_in_crypto` at this attempt's price, in the currency of `local_currency_code`, rounded down to its decimals.
     /// Absent while nothing has arrived.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub received_in_local_currency: Option<AmountText>,
@@ -69,7 +69,7 @@ pub struct AttemptView {
     /// What arrived beyond the price; absent unless `overpaid`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub excess_in_crypto: Option<AmountText>,
-    /// `excess_in_crypto` at this attempt's price, in the currency of `local_currency_code`, rounded up to its decimals;
+    /// `excess_in_crypto` at this attempt's price, in the currency of `local_currency_code`, rounded down to its decimals;
     /// absent with it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub excess_in_local_currency: Option<AmountText>,

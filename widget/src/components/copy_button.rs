@@ -5,17 +5,14 @@ use leptos::prelude::*;
 use wasm_bindgen::{JsCast as _, JsValue};
 use web_sys::Clipboard;
 
-use super::Drawing;
+use super::{Drawing, TICK};
 use crate::browser::task::{later, when};
 use crate::browser::window;
 use crate::i18n::use_i18n;
 use crate::state::{Checkout, use_checkout};
 
-/// Two sheets of paper, and a tick.
-const ICONS: [&str; 2] = [
-    "M16 1H4a2 2 0 0 0-2 2v13h2V3h12zm3 4H8a2 2 0 0 0-2 2v14a2 2 0 0 0 2 2h11a2 2 0 0 0 2-2V7a2 2 0 0 0-2-2m0 16H8V7h11z",
-    "M9.6 17.4 4.5 12.3l1.7-1.7 3.4 3.4 8.2-8.2 1.7 1.7z",
-];
+/// Two sheets of paper.
+const SHEETS: &str = "M16 1H4a2 2 0 0 0-2 2v13h2V3h12zm3 4H8a2 2 0 0 0-2 2v14a2 2 0 0 0 2 2h11a2 2 0 0 0 2-2V7a2 2 0 0 0-2-2m0 16H8V7h11z";
 
 /// How long the button says that it has copied.
 const COPIED_FOR_MS: i32 = 2_000;
@@ -58,7 +55,7 @@ pub(crate) fn CopyButton(
     };
     let is_icon = text.is_empty();
     let faces = if is_icon {
-        ICONS
+        [SHEETS, TICK]
             .map(|path| view! { <Drawing view_box="0 0 24 24" path=path /> }.into_any())
             .map(|icon| view! { <span>{icon}</span> }.into_any())
     } else {

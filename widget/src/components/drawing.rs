@@ -2,6 +2,9 @@
 
 use leptos::prelude::*;
 
+/// The path of a tick, from one end of the pen to the other, in a square of 24.
+pub(crate) const TICK: &str = "M9.6 17.4 4.5 12.3l1.7-1.7 3.4 3.4 8.2-8.2 1.7 1.7z";
+
 /// A drawing. `label` describes it to a screen reader; without one it is decoration.
 #[component]
 pub(crate) fn Drawing(

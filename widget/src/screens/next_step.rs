@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::load_payment_screens;
-use super::unavailable::Bars;
+use super::unavailable::Placeholder;
 use crate::browser::reload;
 use crate::components::{Button, Heading, Look};
 use crate::i18n::use_i18n;
@@ -12,28 +12,19 @@ use crate::state::{PaymentScreens, use_checkout};
 /// Waits for the screens; they take the place of this one.
 #[component]
 pub(super) fn NextStep() -> impl IntoView {
-    let checkout = use_checkout();
+    let (checkout, i18n) = (use_checkout(), use_i18n());
     // A further failure does not build the button anew, which may have the focus.
     let missing = Memo::new(move |_| match checkout.payment_screens.get() {
         PaymentScreens::OutOfDate => Some(true),
         state if state.failures() > 0 => Some(false),
         _ => None,
     });
-    move || match missing.get() {
-        Some(is_out_of_date) => view! { <Missing is_out_of_date=is_out_of_date /> }.into_any(),
-        None => view! { <Awaited /> }.into_any(),
-    }
-}
-
-#[component]
-fn Awaited() -> impl IntoView {
-    view! {
-        <div class="screen" data-testid="status-next_step" aria-busy="true">
-            <div class="unseen">
-                <Heading text=use_i18n().text("next_step_loading") />
-            </div>
-            <Bars />
-        </div>
+    move || {
+        if let Some(is_out_of_date) = missing.get() {
+            return view! { <Missing is_out_of_date=is_out_of_date /> }.into_any();
+        }
+        let heading = i18n.text("next_step_loading");
+        view! { <Placeholder test_id="status-next_step" heading=heading /> }.into_any()
     }
 }
 

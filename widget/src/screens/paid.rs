@@ -9,13 +9,11 @@ use self::facts::Facts;
 use super::receipt::{PrintButton, ReceiptSheet};
 use super::receipt_email::{Email, EmailField, Saved};
 use crate::components::{
-    Button, Drawing, HelpLink, Look, Ltr, NewPurchaseButton, ReturnLink, Sentence, coins, focus,
+    Button, Drawing, HelpLink, Look, Ltr, NewPurchaseButton, ReturnLink, Sentence, TICK, coins,
+    focus,
 };
 use crate::i18n::{I18n, use_i18n};
 use crate::state::use_checkout;
-
-/// A tick, from one end of the pen to the other.
-const TICK: &str = "M9.6 17.4 4.5 12.3l1.7-1.7 3.4 3.4 8.2-8.2 1.7 1.7z";
 
 /// What was paid, and the way back to the shop.
 #[component]

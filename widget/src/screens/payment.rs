@@ -1,5 +1,5 @@
-//! The screens after the asset choice. They are the payment module, a second part of the program that is loaded while the customer chooses. See
-//! docs/adr/0020-a-second-module-after-the-choice.md.
+//! The screens after the asset choice. They are the payment module, a second part of the program that is loaded while the
+//! customer chooses. See docs/adr/0020-a-second-module-after-the-choice.md.
 
 #![expect(
     clippy::unnecessary_wraps,
@@ -69,8 +69,7 @@ pub(super) fn screen(phase: Phase) -> AnyView {
     view.into_any()
 }
 
-/// Loads the screens after the asset choice, and tries again by itself. Does nothing while they are being
-/// loaded.
+/// Loads the screens after the asset choice, and tries again by itself. Does nothing while they are being loaded.
 pub(crate) fn load_payment_screens(checkout: Checkout) {
     let Some(shared) = checkout.shared() else {
         return;

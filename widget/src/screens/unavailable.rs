@@ -7,24 +7,24 @@ use crate::components::{Button, Heading, Look, problem_text};
 use crate::i18n::use_i18n;
 use crate::state::{Problem, use_checkout};
 
-/// The shape of what is to come.
+/// The order has not arrived yet.
 #[component]
 pub(super) fn Loading() -> impl IntoView {
-    view! {
-        <div class="screen" data-testid="status-loading" aria-busy="true">
-            <div class="unseen">
-                <Heading text=use_i18n().text("loading") />
-            </div>
-            <Bars />
-        </div>
-    }
+    view! { <Placeholder test_id="status-loading" heading=use_i18n().text("loading") /> }
 }
 
-/// Grey bars in the place of a screen.
+/// Grey bars in the place of a screen; its heading is for screen readers.
 #[component]
-pub(super) fn Bars() -> impl IntoView {
+pub(super) fn Placeholder(test_id: &'static str, heading: String) -> impl IntoView {
     let bars = ["bar wide", "bar", "bar", "bar", "bar"];
-    bars.map(|class| view! { <div class=class></div> }).to_vec()
+    view! {
+        <div class="screen" data-testid=test_id aria-busy="true">
+            <div class="unseen">
+                <Heading text=heading />
+            </div>
+            {bars.map(|class| view! { <div class=class></div> }).to_vec()}
+        </div>
+    }
 }
 
 /// The order cannot be shown. A temporary problem is retried without a press.

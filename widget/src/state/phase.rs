@@ -82,9 +82,7 @@ impl Phase {
             Status::Blocked => Self::Blocked,
         }
     }
-}
 
-impl Phase {
     /// Whether its screen is shown before an asset is chosen; the screens of all others are loaded later.
     pub fn is_first(self) -> bool {
         matches!(

@@ -159,8 +159,8 @@ fn email(types: &mut Types) -> Operation {
     Operation::post("/v1/checkout/email", "keep_email")
         .does(
             "Keep the address for the receipt",
-            "It replaces one that was kept before, and an empty one removes it. The service is told with \"I have paid\", and of a \
-             paid order at once, which takes one address. The order shows only that there is one.",
+            "It replaces one that was kept before, and an empty one removes it. It goes to the service with \"I have paid\", or when \
+             the payment is found. A paid order takes one address. The order shows only that there is one.",
         )
         .by(Caller::Customer)
         .takes_key(1)

@@ -2,9 +2,9 @@
 
 use leptos::prelude::*;
 
-use super::super::receipt_email::{Email, EmailField, is_none_or_email};
 use crate::components::{Button, Look};
 use crate::i18n::use_i18n;
+use crate::screens::receipt_email::{Email, EmailField, is_none_or_email};
 use crate::state::use_checkout;
 
 /// The field and the button, until the customer has pressed it. A small window keeps the button at its lower edge.
