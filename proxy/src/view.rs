@@ -1,8 +1,8 @@
 //! An order as its customer sees it. Pure: a snapshot, the store, the time.
 
 use checkout_api::{
-    AttemptView, Confirmations, Environment, FailureReason, Flow, LatePayment, LineView, OrderView,
-    Status, StoreView,
+    AttemptView, BlockedReason, Confirmations, Environment, FailureReason, Flow, LatePayment,
+    LineView, OrderView, Status, StoreView,
 };
 use jiff::{SignedDuration, Timestamp};
 use ledger::{Attempt, Invoice, Order, OrderLine, OrderStatus, Place, Snapshot, Standing};
@@ -57,6 +57,7 @@ pub(crate) fn view(snapshot: &Snapshot, seen: Seen<'_>) -> OrderView {
         currency: order.terms.currency.to_string(),
         status,
         failure_reason: (status == Status::Failed).then(|| failure_reason(attempt.as_ref())),
+        blocked_reason: (status == Status::Blocked).then(|| blocked_reason(attempt.as_ref())),
         flow: match order.terms.flow {
             ledger::Flow::Custom => Flow::Custom,
             ledger::Flow::Hosted => Flow::Hosted,
@@ -168,6 +169,13 @@ fn failure_reason(attempt: Option<&Attempt>) -> FailureReason {
     match attempt.and_then(Attempt::invoice) {
         Some(invoice) if invoice.was_seen => FailureReason::NotCompleted,
         _ => FailureReason::NothingReceived,
+    }
+}
+
+fn blocked_reason(attempt: Option<&Attempt>) -> BlockedReason {
+    match attempt.and_then(Attempt::invoice) {
+        Some(invoice) if invoice.standing == Standing::Frozen => BlockedReason::AddressChanged,
+        _ => BlockedReason::AddressRejected,
     }
 }
 

@@ -256,8 +256,6 @@ async fn a_second_payment_is_shown_to_who_sent_it() {
         (checkout.looks().await["late_payment"] == "second").then_some(())
     })
     .await;
-    // The page asks again when its customer comes back to it.
-    browser.runs("dispatchEvent(new Event('focus'))", &[]).await;
     let words = browser.reads("second_payment").await;
     assert!(
         words.contains("Quiet Goods has been notified and can refund it"),

@@ -4,31 +4,39 @@
 use serde_json::{Value, json};
 use tests::{Browser, World, eventually};
 
-/// Records when the module is requested, and when the checkout is ready.
+/// Records when the module is requested, or another file of its screens, and when the checkout is ready.
 const RECORD: &str = "
     const fetched = window.fetch;
     window.steps = [];
     addEventListener('florin-ready', () => steps.push('ready'));
     window.fetch = (request, options) => {
         const url = String(request.url ?? request);
-        if (/payment-\\w+\\.wasm/.test(url)) {
+        const [, kind] = /payment-\\w+\\.(wasm|css|json)$/.exec(url) ?? [];
+        if (kind === (window.kind ?? 'wasm')) {
             steps.push('module');
             if (window.breaks) return breaks(url, fetched);
         }
         return fetched(request, options);
     };";
 
-/// Requests of the module are lost until the page heals.
+/// The files of the screens after the asset choice: program, style, texts.
+const KINDS: [&str; 3] = ["wasm", "css", "json"];
+
+/// Requests of the file are lost until the page heals.
 const LOSE: &str = "window.breaks = (url, fetched) => {
     if (window.heals) return fetched(url);
     throw new TypeError('the answer is lost');
 };";
 
-/// The first page of the tab asks for a module that this proxy no longer has, as after a deployment.
+/// The first page of the tab asks for a file that this proxy no longer has, as after a deployment.
 const DEPLOY: &str = "if (!sessionStorage.deployed) {
     sessionStorage.deployed = 'true';
     window.breaks = (url, fetched) => fetched(url.replace(/payment-\\w+/, 'payment-00000000'));
 }";
+
+fn lost(kind: &str) -> String {
+    format!("window.kind = '{kind}'")
+}
 
 async fn opens(world: &World, scripts: &[&str]) -> Browser {
     let browser = Browser::open().await;
@@ -62,10 +70,10 @@ async fn the_module_is_loaded_while_the_customer_chooses_and_at_once_for_an_orde
 }
 
 #[tokio::test]
-async fn a_module_that_does_not_come_is_tried_again_by_itself_and_by_a_press() {
+async fn a_file_that_does_not_come_is_tried_again_by_itself_and_by_a_press() {
     let world = World::start().await;
-    for is_pressed in [true, false] {
-        let browser = opens(&world, &[RECORD, LOSE]).await;
+    for (kind, is_pressed) in KINDS.into_iter().zip([true, false, true]) {
+        let browser = opens(&world, &[&lost(kind), RECORD, LOSE]).await;
         eventually("it was requested more than once", async || {
             steps(&browser)
                 .await
@@ -99,13 +107,15 @@ async fn a_module_that_does_not_come_is_tried_again_by_itself_and_by_a_press() {
 #[tokio::test]
 async fn a_page_of_a_version_that_is_gone_asks_to_be_reloaded_and_keeps_the_order() {
     let world = World::start().await;
-    let browser = opens(&world, &[RECORD, DEPLOY]).await;
-    browser.presses("asset-BTC").await;
-    let text = browser.reads("status-next_step").await;
-    assert!(text.contains("This page is out of date."), "{text}");
-    browser.presses("reload").await;
-    browser.sees("status-awaiting_payment").await;
-    browser.sees("address").await;
-    browser.end().await;
+    for kind in KINDS {
+        let browser = opens(&world, &[&lost(kind), RECORD, DEPLOY]).await;
+        browser.presses("asset-BTC").await;
+        let text = browser.reads("status-next_step").await;
+        assert!(text.contains("This page is out of date."), "{kind}: {text}");
+        browser.presses("reload").await;
+        browser.sees("status-awaiting_payment").await;
+        browser.sees("address").await;
+        browser.end().await;
+    }
     world.end().await;
 }

@@ -273,6 +273,7 @@ async fn an_address_that_fails_a_check_is_never_shown() {
         world.chain().lies_about_the_next_invoice(lie.clone()).await;
         let answer = checkout.asks_for("BTC").await.with(200);
         assert_eq!(answer.body["status"], "blocked", "{lie}");
+        assert_eq!(answer.body["blocked_reason"], "address_rejected", "{lie}");
         let texts = [answer.text, checkout.gets("").await.text];
         for text in &texts {
             for shown in ["tb1q", "bc1q", "0x529", "bitcoin:", "address", "qr_string"] {
@@ -304,6 +305,7 @@ async fn an_address_that_changes_later_takes_the_page_away() {
         .await;
     let view = checkout.sees("blocked").await;
     assert_eq!(view["attempt"], Value::Null);
+    assert_eq!(view["blocked_reason"], "address_changed");
     assert!(!view.to_string().contains("tb1q"), "{view}");
     world.chain().pays_invoice(&id, "exact").await;
     world.chain().mines(3).await;

@@ -22,7 +22,7 @@ const orderOf = (table, state) => {
 };
 
 /** Words of the contract, by which the widget tells one case from another: the proxy writes them, and nobody else. */
-const WORDS = ['as_of', 'code', 'crypto_code', 'currency', 'environment', 'failure_reason', 'flow', 'id', 'kind', 'late_payment', 'local_currency_code', 'paid_at', 'reason', 'status'];
+const WORDS = ['as_of', 'blocked_reason', 'code', 'crypto_code', 'currency', 'environment', 'failure_reason', 'flow', 'id', 'kind', 'late_payment', 'local_currency_code', 'paid_at', 'reason', 'status'];
 
 /** The same with `text` in place of every text in it: amounts and the contract's words stay. */
 const filled = (value, text, name) => {

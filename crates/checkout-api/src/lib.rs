@@ -26,7 +26,7 @@ pub use email::looks_like_email;
 pub use error::{ErrorBody, ErrorCode, Refusal};
 pub use from_json::from_json;
 pub use order_view::{
-    Environment, FailureReason, Flow, LatePayment, LineView, OrderView, StoreView,
+    BlockedReason, Environment, FailureReason, Flow, LatePayment, LineView, OrderView, StoreView,
 };
 pub use quote::{Quote, Unavailable};
 pub use receipt::{Receipt, SignedReceipt};

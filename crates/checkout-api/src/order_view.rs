@@ -71,6 +71,22 @@ impl FailureReason {
     pub const ALL: [Self; 2] = [Self::NothingReceived, Self::NotCompleted];
 }
 
+/// Why a payment was stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum BlockedReason {
+    /// The invoice did not pass the proxy's checks. Its address was never shown.
+    AddressRejected,
+    /// The payment service named another address after the first one was shown: the customer may have paid there.
+    AddressChanged,
+}
+
+impl BlockedReason {
+    /// Every reason.
+    pub const ALL: [Self; 2] = [Self::AddressRejected, Self::AddressChanged];
+}
+
 /// One order, whole: the widget is a function of this.
 #[expect(
     clippy::struct_excessive_bools,
@@ -105,6 +121,9 @@ pub struct OrderView {
     /// Why it failed; present exactly while the status is `failed`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure_reason: Option<FailureReason>,
+    /// Why it was stopped; present exactly while the status is `blocked`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blocked_reason: Option<BlockedReason>,
     /// Who shows the customer how to pay.
     pub flow: Flow,
     /// The payment service's page, where a hosted order is paid; absent while there is no session to go to.

@@ -129,6 +129,7 @@ fn order() -> (OrderView, Value) {
         currency: "USD".into(),
         status: Status::AwaitingPayment,
         failure_reason: None,
+        blocked_reason: None,
         flow: Flow::Custom,
         payment_process_url: None,
         paid_at: None,
@@ -222,6 +223,8 @@ fn an_order_is_on_the_wire_with_what_it_has() {
     json["email_kept"] = true.into();
     view.failure_reason = Some(FailureReason::NothingReceived);
     json["failure_reason"] = "nothing_received".into();
+    view.blocked_reason = Some(BlockedReason::AddressChanged);
+    json["blocked_reason"] = "address_changed".into();
     view.checked_seconds_ago = Some(4);
     json["checked_seconds_ago"] = 4.into();
     is_on_the_wire(&view, &json);
@@ -522,6 +525,13 @@ fn every_word_of_a_closed_list_is_the_contracts() {
         assert_eq!(read::<Status>(&word.into()), Ok(status));
         assert_eq!(status.as_str(), word);
     }
+    for (reason, word) in BlockedReason::ALL
+        .into_iter()
+        .zip(["address_rejected", "address_changed"])
+    {
+        assert_eq!(written(&reason), word);
+        assert_eq!(read::<BlockedReason>(&word.into()), Ok(reason));
+    }
     let reasons = ["nothing_received", "not_completed"];
     for (reason, word) in FailureReason::ALL.into_iter().zip(reasons) {
         assert_eq!(written(&reason), word);
@@ -556,6 +566,7 @@ fn a_word_that_is_not_on_its_list_is_refused() {
     for member in [
         "status",
         "failure_reason",
+        "blocked_reason",
         "flow",
         "environment",
         "late_payment",

@@ -2,9 +2,10 @@
 //! service; one that is not on this list is shown nowhere.
 
 /// URI schemes of wallets, as the networks themselves define them.
-const WALLET_SCHEMES: [&str; 8] = [
+const WALLET_SCHEMES: [&str; 9] = [
     "bitcoin",
     "bitcoincash",
+    "bchtest",
     "dogecoin",
     "ethereum",
     "litecoin",
@@ -43,16 +44,19 @@ pub fn host(url: &str) -> &str {
     rest.split('/').next().unwrap_or_default()
 }
 
-/// Whether this opens a wallet.
-pub fn is_wallet(uri: &str) -> bool {
-    uri.split_once(':')
-        .is_some_and(|(scheme, rest)| !rest.is_empty() && WALLET_SCHEMES.contains(&scheme))
+/// Returns `true` if this payment URI opens a wallet. An address alone is none, although one of Bitcoin Cash has the form of
+/// a URI: it names no amount.
+pub fn is_wallet(uri: &str, address: &str) -> bool {
+    uri != address
+        && uri
+            .split_once(':')
+            .is_some_and(|(scheme, rest)| !rest.is_empty() && WALLET_SCHEMES.contains(&scheme))
 }
 
 /// The checkout page, at `base`, with one order in it. The token stands in the fragment: no server sees it, and the page
 /// removes it from the address as soon as it has read it. `store` and `token` hold nothing that needs encoding.
 pub fn handoff(base: &str, store: &str, token: &str) -> String {
-    [base, "pay?store=", store, "#client_token=", token].concat()
+    format!("{base}pay?store={store}#client_token={token}")
 }
 
 /// Where help is found: a page as it is; an address for e-mail with this subject and these lines, so that who answers
@@ -137,11 +141,17 @@ mod tests {
 
     #[test]
     fn wallets_are_known_by_their_scheme() {
-        assert!(is_wallet("bitcoin:tb1q?amount=0.1"));
-        assert!(is_wallet("ethereum:0xabc@1?value=1"));
+        assert!(is_wallet("bitcoin:tb1q?amount=0.1", "tb1q"));
+        assert!(is_wallet("ethereum:0xabc@1?value=1", "0xabc"));
+        assert!(is_wallet("bchtest:qz?amount=0.1", "bchtest:qz"));
         for uri in ["javascript:alert(1)", "bitcoin:", "tb1q", "BITCOIN2:x", ""] {
-            assert!(!is_wallet(uri), "{uri}");
+            assert!(!is_wallet(uri, "tb1q"), "{uri}");
         }
+    }
+
+    #[test]
+    fn an_address_with_a_prefix_is_no_link() {
+        assert!(!is_wallet("bitcoincash:qz", "bitcoincash:qz"));
     }
 
     #[test]

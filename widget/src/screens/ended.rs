@@ -1,7 +1,7 @@
 //! The ends without a full payment. Each says what happened, that the money is not lost, what to do next, where to get
 //! help, and by which reference.
 
-use checkout_api::{AttemptView, Flow};
+use checkout_api::{AttemptView, BlockedReason, Flow};
 use leptos::prelude::*;
 
 use super::instructions::WhatToSend;
@@ -11,7 +11,7 @@ use crate::components::{
 };
 use crate::format::short_amount::trimmed;
 use crate::i18n::{I18n, use_i18n};
-use crate::state::phase::is_partly_paid;
+use crate::state::phase::{has_received, is_partly_paid};
 use crate::state::use_checkout;
 
 /// Less arrived than asked for.
@@ -68,13 +68,18 @@ pub(super) fn NotReceived() -> impl IntoView {
 /// The order was cancelled.
 #[component]
 pub(super) fn Cancelled() -> impl IntoView {
-    let order = use_checkout().order.get_untracked();
+    let order = use_checkout().order.get_untracked()?;
     // The gateway's status for a page that was closed before it showed an address.
-    let is_left = order.is_some_and(|order| order.flow == Flow::Hosted && order.can_open_attempt);
+    let is_left = order.flow == Flow::Hosted && order.can_open_attempt;
     let title = if is_left { "hosted_left" } else { "cancelled" };
+    let hints: &[_] = if order.attempt.as_ref().is_some_and(has_received) {
+        &["if_sent"]
+    } else {
+        &["cancelled_hint", "if_sent"]
+    };
     let remedy = view! { <NextAttempt renews=true /> }.into_any();
     let title = use_i18n().text(title);
-    view! { <End name="cancelled" title=title hints=&["cancelled_hint", "if_sent"] remedy=remedy /> }
+    Some(view! { <End name="cancelled" title=title hints=hints remedy=remedy /> })
 }
 
 /// Time ran out.
@@ -95,9 +100,18 @@ pub(super) fn Expired() -> impl IntoView {
 /// The invoice did not pass the checks: there is no address to show.
 #[component]
 pub(super) fn Blocked() -> impl IntoView {
-    let remedy = view! { <NextAttempt renews=false /> }.into_any();
+    let order = use_checkout().order.get_untracked()?;
     let title = use_i18n().text("blocked");
-    view! { <End name="blocked" title=title hints=&["blocked_hint"] remedy=remedy /> }
+    // The customer may have paid to the first address: no second payment is offered.
+    Some(
+        if order.blocked_reason == Some(BlockedReason::AddressChanged) {
+            let hints = &["old_address", "if_sent"];
+            view! { <End name="blocked" title=title hints=hints remedy=().into_any() /> }
+        } else {
+            let remedy = view! { <NextAttempt renews=false /> }.into_any();
+            view! { <End name="blocked" title=title hints=&["blocked_hint"] remedy=remedy /> }
+        },
+    )
 }
 
 /// One end; `name` is its status, `title` its heading, `hints` the keys of its sentences.

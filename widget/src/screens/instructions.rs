@@ -24,6 +24,7 @@ use self::handoff::Handoff;
 use self::last_minute::{LastMinute, may_renew};
 use self::warnings::Warnings;
 use crate::components::{Ltr, NewPriceButton, Press, Sentence, coins, renewed};
+use crate::format::short_amount::trimmed;
 use crate::format::{countdown, links};
 use crate::i18n::use_i18n;
 use crate::state::phase::is_partly_paid;
@@ -75,7 +76,7 @@ pub(super) fn WhatToSend() -> impl IntoView {
                 return view! { <TimeUp crypto_code=renewable /> }.into_any();
             }
             (_, received) => received.map(|received| {
-                let received = coins(&received, &attempt.asset);
+                let received = coins(&trimmed(&received), &attempt.asset);
                 view! {
                     <div class="box" part="box">
                         <Sentence key="part_received">

@@ -21,7 +21,9 @@ pub(super) fn Pay() -> impl IntoView {
     let attempt = order.attempt.as_ref()?;
     let title = title(i18n, attempt);
     let is_partly = checkout.follow(|_, attempt| is_partly_paid(attempt));
-    let is_time_up = Memo::new(move |_| checkout.seconds_left.get() == 0 && !is_partly.get());
+    let is_over = Memo::new(move |_| checkout.seconds_left.get() == 0);
+    // The rest of a part payment is still due: its screen stays as it is.
+    let is_time_up = Memo::new(move |_| is_over.get() && !is_partly.get());
     let can_change = checkout.follow(|order: &OrderView, _| order.can_open_attempt);
     Some(view! {
         <div class="screen" data-testid="status-awaiting_payment">
@@ -29,7 +31,7 @@ pub(super) fn Pay() -> impl IntoView {
                 <h2 tabindex="-1" part="heading">
                     {move || if is_time_up.get() { i18n.text("time_up") } else { title.clone() }}
                 </h2>
-                {move || (!is_time_up.get()).then(|| view! { <Countdown /> })}
+                {move || (!is_over.get()).then(|| view! { <Countdown /> })}
             </div>
             <WhatToSend />
             <ConfirmSent />

@@ -8,6 +8,7 @@ use crate::components::{
     CheckedAgo, Heading, HostedPageLink, Look, Ltr, OtherAssetButton, Sentence, Transaction, coins,
 };
 use crate::format::block_time::{Estimate, estimate};
+use crate::format::short_amount::trimmed;
 use crate::i18n::{I18n, use_i18n};
 use crate::state::phase::is_partly_paid;
 use crate::state::{Checkout, use_checkout};
@@ -46,7 +47,7 @@ pub(super) fn Processing() -> impl IntoView {
     let (checkout, i18n) = (use_checkout(), use_i18n());
     let is_partly = partly_paid(checkout);
     let received = checkout.follow(|_, attempt| {
-        let amount = attempt.received_in_crypto.as_str().to_owned();
+        let amount = trimmed(attempt.received_in_crypto.as_str());
         // Of what has not arrived yet nothing is said, and of a part the instructions say it.
         let is_whole = attempt.received_in_local_currency.is_some() && !is_partly_paid(attempt);
         is_whole.then(|| coins(&amount, &attempt.asset))

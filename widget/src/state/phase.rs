@@ -99,9 +99,16 @@ fn is_seen(order: &OrderView) -> bool {
 
 /// Whether something, but not all, has arrived: the full amount must not be sent again.
 pub fn is_partly_paid(attempt: &AttemptView) -> bool {
-    let is_something = |text: &str| text.bytes().any(|b| matches!(b, b'1'..=b'9'));
-    is_something(attempt.received_in_crypto.as_str())
-        && is_something(attempt.remaining_in_crypto.as_str())
+    has_received(attempt) && is_above_zero(attempt.remaining_in_crypto.as_str())
+}
+
+/// Whether something has arrived.
+pub fn has_received(attempt: &AttemptView) -> bool {
+    is_above_zero(attempt.received_in_crypto.as_str())
+}
+
+fn is_above_zero(amount: &str) -> bool {
+    amount.bytes().any(|b| matches!(b, b'1'..=b'9'))
 }
 
 #[cfg(test)]

@@ -124,6 +124,21 @@ fn every_reason_of_a_failure_can_be_looked_at() {
 }
 
 #[test]
+fn every_reason_of_a_block_can_be_looked_at() {
+    let orders = Gallery::read().orders();
+    for order in &orders {
+        let is_blocked = order.status == Status::Blocked;
+        assert_eq!(order.blocked_reason.is_some(), is_blocked);
+    }
+    for reason in BlockedReason::ALL {
+        let is_shown = orders
+            .iter()
+            .any(|order| order.blocked_reason == Some(reason));
+        assert!(is_shown, "no state of the gallery has {reason:?}");
+    }
+}
+
+#[test]
 fn every_kind_of_warning_can_be_looked_at() {
     let orders = Gallery::read().orders();
     let attempts = orders.iter().filter_map(|order| order.attempt.as_ref());

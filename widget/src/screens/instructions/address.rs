@@ -19,7 +19,7 @@ pub(super) fn Destination<'a>(attempt: &'a AttemptView) -> impl IntoView + use<>
         .map(|group| view! { <span>{group.to_owned()}</span> })
         .collect();
     let link = attempt.qr_string.clone();
-    let opens = links::is_wallet(&link);
+    let opens = links::is_wallet(&link, &attempt.address);
     let open_key = if is_partly_paid(attempt) {
         "open_wallet_rest"
     } else {

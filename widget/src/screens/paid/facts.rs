@@ -4,6 +4,7 @@ use checkout_api::OrderView;
 use leptos::prelude::*;
 
 use crate::components::{CopyButton, ExplorerLink, Ltr, coins};
+use crate::format::short_amount::trimmed;
 use crate::i18n::{I18n, use_i18n};
 use crate::state::use_checkout;
 
@@ -83,7 +84,8 @@ fn amount(i18n: I18n, order: &OrderView) -> AnyView {
         let price = i18n.money(order.amount.as_str(), &order.currency);
         return view! { <Ltr text=price /> }.into_any();
     };
-    let received = coins(attempt.received_in_crypto.as_str(), &attempt.asset);
+    let received = trimmed(attempt.received_in_crypto.as_str());
+    let received = coins(&received, &attempt.asset);
     let local = attempt.received_in_local_currency.as_ref();
     let local = local.map(|local| {
         let local = i18n.money(local.as_str(), &attempt.local_currency_code);

@@ -172,17 +172,16 @@ fn Row(
     }
 }
 
-/// What the order costs in an asset, or in a coin where its networks agree. An amount that has changed is marked for a
-/// moment.
+/// What the order costs in an asset, or in a coin where its networks agree: the price in money stands beside the list. An
+/// amount that has changed is marked for a moment.
 #[component]
 pub(super) fn Cost(codes: Vec<String>) -> impl IntoView {
-    let (checkout, i18n) = (use_checkout(), use_i18n());
+    let checkout = use_checkout();
     let amounts = Memo::new(move |_| {
         let mut amounts = codes.iter().filter_map(|code| {
             let quote = checkout.quote(code)?;
-            let amount = quote.amount_in_crypto.as_ref()?;
-            let amount = coins(&shortened(amount.as_str()), &quote.asset);
-            Some((amount, quote.amount_in_usd?.as_str().to_owned()))
+            let amount = quote.amount_in_crypto?;
+            Some(coins(&shortened(amount.as_str()), &quote.asset))
         });
         let first = amounts.next()?;
         amounts.all(|other| other == first).then_some(first)
@@ -191,14 +190,11 @@ pub(super) fn Cost(codes: Vec<String>) -> impl IntoView {
     renewed(amounts, move |amounts| {
         let class = if is_shown { "moved" } else { "" };
         is_shown = true;
-        let content = amounts.map(|(amount, usd)| {
+        let content = amounts.map(|amount| {
             view! {
                 <b class=class>
                     <Ltr text=amount />
                 </b>
-                <small>
-                    <Ltr text=format!("≈ {}", i18n.money(&usd, "USD")) />
-                </small>
             }
         });
         view! { <span class="cost">{content}</span> }.into_any()

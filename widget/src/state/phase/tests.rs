@@ -57,6 +57,7 @@ fn order(status: Status) -> OrderView {
         currency: "USD".into(),
         status,
         failure_reason: None,
+        blocked_reason: None,
         flow: Flow::Custom,
         payment_process_url: None,
         paid_at: None,
