@@ -1,23 +1,17 @@
-//! The HTTP side: one file per endpoint.
+//! The HTTP side: one file per subject, each endpoint with its request and response.
 
-mod admin;
-mod assets;
-mod body;
-mod callback;
-mod checkout;
-mod cors;
-mod doubled;
-mod error;
-mod idempotency;
-mod merchant;
-mod openapi;
-mod page;
-mod request_log;
-mod routes;
-mod said;
+pub(crate) mod body;
+pub(crate) mod callbacks;
+pub(crate) mod checkout;
+pub(crate) mod checkout_page;
+pub(crate) mod connections;
+pub(crate) mod error;
+pub(crate) mod middleware;
+pub(crate) mod openapi;
+pub(crate) mod receipts;
+pub(crate) mod router;
+pub(crate) mod static_files;
+pub(crate) mod store_api;
 
-pub(crate) use admin::admin_routes;
-pub(crate) use error::ApiError;
 pub use openapi::openapi;
-pub use routes::paths;
-pub(crate) use routes::routes;
+pub use router::paths;

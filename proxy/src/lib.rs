@@ -8,37 +8,21 @@
 //! What it refuses to do: to take a price from a browser, to show an address it has not checked, to believe a callback,
 //! and to call anything paid that the ledger has not credited.
 
-mod app;
-mod attempting;
-mod client_address;
+mod admin;
+mod auth;
 pub mod clock;
 pub mod config;
-mod confirming;
-mod connections;
-mod core;
-mod currencies;
-mod hosting;
 mod http;
-mod invoice_check;
-mod jobs;
 mod log;
-mod opening;
-mod opening_limit;
-mod order_lines;
-mod order_token;
-mod prices;
-mod quoting;
-mod receipt;
+mod orders;
+mod payments;
+mod receipts;
 mod server;
-mod session_check;
-mod token;
-mod view;
-mod warnings;
-mod watchers;
-pub mod webhook;
+mod state;
+pub mod webhooks;
+mod workers;
 
-pub use self::core::Core;
-pub use app::Parts;
 pub use http::{openapi, paths};
 pub use log::init as init_log;
-pub use server::{Listeners, run};
+pub use server::{Core, Listeners, run};
+pub use state::Parts;

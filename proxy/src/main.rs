@@ -1,6 +1,6 @@
 //! `florin-proxy`: the command line.
 
-mod ask_service;
+mod gateway_command;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use clap::{Parser, Subcommand};
 use ledger::SqliteLedger;
 use proxy::clock::{SystemClock, SystemRandom};
 use proxy::config::{Config, load, reference};
-use proxy::webhook::WebhookSender;
+use proxy::webhooks::WebhookSender;
 use proxy::{Listeners, Parts};
 use service_api::Client;
 use tokio::net::TcpListener;
@@ -41,7 +41,7 @@ enum Command {
     /// The answer is printed as it came. A refusal is a sentence on standard error and the exit code 1.
     Service {
         #[command(subcommand)]
-        ask: ask_service::Ask,
+        ask: gateway_command::Ask,
     },
 }
 
@@ -71,7 +71,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let done = match arguments.command {
-        Some(Command::Service { ask }) => ask_service::ask(&config, ask),
+        Some(Command::Service { ask }) => gateway_command::ask(&config, ask),
         _ => serve(config),
     };
     match done {

@@ -1,16 +1,19 @@
 //! Running: two listeners, four jobs, and an orderly end.
 
 use std::future::Future;
+use std::sync::Arc;
 
+use axum::Router;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::app::Parts;
+use crate::admin::admin_routes;
 use crate::config::Config;
-use crate::connections::{LONGEST_HEAD, serve};
-use crate::core::Core;
-use crate::jobs;
+use crate::http::connections::{LONGEST_HEAD, serve};
+use crate::http::router::routes;
+use crate::state::{App, Parts};
+use crate::workers;
 
 /// The sockets, bound by the caller, who knows the ports.
 #[derive(Debug)]
@@ -39,10 +42,10 @@ pub async fn run(
     let admin = serve(listeners.admin, core.admin_router());
     parts.spawn(named("the admin listener", admin));
     let app = core.app;
-    parts.spawn(named("the watcher", endless(jobs::watch(app.clone()))));
-    parts.spawn(named("the teller", endless(jobs::tell(app.clone()))));
-    parts.spawn(named("the keeper", endless(jobs::keep(app.clone()))));
-    let currencies = endless(jobs::compare_currencies(app));
+    parts.spawn(named("the watcher", endless(workers::watch(app.clone()))));
+    parts.spawn(named("the teller", endless(workers::tell(app.clone()))));
+    parts.spawn(named("the keeper", endless(workers::keep(app.clone()))));
+    let currencies = endless(workers::compare_currencies(app));
     parts.spawn(named("the look at the currencies", currencies));
     let mut failure = None;
     while let Some(ended) = parts.join_next().await {
@@ -68,4 +71,46 @@ async fn named(
     part: impl Future<Output = anyhow::Result<()>>,
 ) -> (&'static str, anyhow::Result<()>) {
     (name, part.await)
+}
+
+/// Everything that a running proxy does, to be called.
+#[derive(Clone, Debug)]
+pub struct Core {
+    pub(crate) app: Arc<App>,
+}
+
+impl Core {
+    /// Puts the parts together; nothing happens yet. What is under way when `shutdown` is cancelled still finishes.
+    pub fn new(config: Config, parts: Parts, shutdown: CancellationToken) -> Self {
+        Self {
+            app: Arc::new(App::new(config, parts, shutdown)),
+        }
+    }
+
+    /// What browsers, stores and the service call.
+    pub fn router(&self) -> Router {
+        routes(self.app.clone())
+    }
+
+    /// What the operator calls.
+    pub(crate) fn admin_router(&self) -> Router {
+        admin_routes(self.app.clone())
+    }
+
+    /// One step of the watcher: asks the service about attempts that are due, as many as are looked at at once, and
+    /// records what it says.
+    pub async fn look(&self) {
+        workers::look(&self.app).await;
+    }
+
+    /// One step of the teller: delivers events that are due, to every store as many as are delivered at once, and
+    /// records how that went.
+    pub async fn tell(&self) {
+        workers::tell_all(&self.app).await;
+    }
+
+    /// One step of the keeper: gives up what never came, and ends what is over.
+    pub async fn tidy(&self) {
+        workers::tidy(&self.app).await;
+    }
 }

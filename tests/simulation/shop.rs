@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use ledger::Event;
 use proxy::config::Webhook;
-use proxy::webhook::{Sent, Webhooks};
+use proxy::webhooks::{Sent, Webhooks};
 
 use crate::life::Life;
 

@@ -17,7 +17,7 @@ use super::secret::secret;
 use super::source::{OneOrMore, ProductTable, StoreTable, WebhookTable};
 use super::web_address::{is_loopback, web_address};
 use super::{Origin, Product, Store, Webhook, images};
-use crate::webhook::{WebhookSecret, WebhookSecrets};
+use crate::webhooks::{WebhookSecret, WebhookSecrets};
 
 /// Bytes of a webhook secret. Source: Standard Webhooks 1.0.0, "Signature scheme": between 24 and 64.
 const WEBHOOK_SECRET_BYTES: std::ops::RangeInclusive<usize> = 24..=64;
@@ -206,7 +206,10 @@ fn webhook(table: WebhookTable, is_test: bool) -> Result<Webhook, String> {
         Some(Host::Ipv6(address)) => Some(IpAddr::V6(address)),
         _ => None,
     };
-    if !private && (is_loopback(&url) || literal.is_some_and(|a| !crate::webhook::is_public(a))) {
+    if !private
+        && (is_loopback(&url)
+            || literal.is_some_and(|a| !crate::webhooks::address_filter::is_public(a)))
+    {
         return Err(format!(
             "url: {} is a private address; for a test on one machine set \
              dangerous_allow_private_targets = true",

@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 use url::Url;
 
 use super::images;
-use crate::webhook::WebhookSecrets;
+use crate::webhooks::WebhookSecrets;
 
 /// A store of the configuration.
 #[derive(Debug)]

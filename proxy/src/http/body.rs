@@ -8,19 +8,19 @@ use axum::http::header::CONTENT_TYPE;
 use checkout_api::ErrorCode;
 use serde::de::DeserializeOwned;
 
-use super::error::ApiError;
+use crate::http::error::ApiError;
 
 /// More than any request needs.
-pub(super) const MAX_BODY_BYTES: usize = 64 * 1024;
+pub(crate) const MAX_BODY_BYTES: usize = 64 * 1024;
 
 /// A body that has not arrived by then does not arrive.
 const LONGEST_BODY: Duration = Duration::from_secs(10);
 
 /// A JSON body of type `T`.
-pub(super) struct Body<T>(pub T);
+pub(crate) struct Body<T>(pub T);
 
 /// A JSON body as it was written: nothing is read into it here.
-pub(super) struct JsonText(pub String);
+pub(crate) struct JsonText(pub String);
 
 impl<S: Send + Sync> FromRequest<S> for JsonText {
     type Rejection = ApiError;

@@ -1,15 +1,8 @@
 //! What browsers call. Whoever holds a client token may see and pay its one order.
 
-pub(super) mod attempt;
-pub(super) mod donation;
-pub(super) mod email;
-pub(super) mod events;
-pub(super) mod open;
-pub(super) mod paid;
-pub(super) mod quotes;
-pub(super) mod receipt;
-pub(super) mod session;
-pub(super) mod show;
+pub(crate) mod events;
+pub(crate) mod orders;
+pub(crate) mod payments;
 
 use std::sync::Arc;
 
@@ -23,15 +16,15 @@ use checkout_api::OrderView;
 use jiff::SignedDuration;
 use ledger::{Snapshot, watched_poll};
 
-use super::cors;
-use super::error::ApiError;
-use crate::app::App;
+use crate::auth::client_token::ClientToken;
 use crate::config::Store;
-use crate::token::ClientToken;
-use crate::view::{Seen, view};
+use crate::http::error::ApiError;
+use crate::http::middleware::cors::admit;
+use crate::payments::view::{Seen, view};
+use crate::state::App;
 
 /// The order that the request's client token opens.
-pub(super) struct Holder(pub Snapshot);
+pub(crate) struct Holder(pub Snapshot);
 
 impl FromRequestParts<Arc<App>> for Holder {
     type Rejection = ApiError;
@@ -46,13 +39,13 @@ impl FromRequestParts<Arc<App>> for Holder {
             .order_of_token(token.hash(), app.now())
             .await?;
         let snapshot = found.ok_or_else(ApiError::not_found)?;
-        cors::admit(app, store_of(app, &snapshot)?, &parts.headers)?;
+        admit(app, store_of(app, &snapshot)?, &parts.headers)?;
         Ok(Self(snapshot))
     }
 }
 
 /// The token of the header `Authorization: Bearer …`.
-pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
+pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
     headers
         .get(AUTHORIZATION)?
         .to_str()
@@ -61,14 +54,14 @@ pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// The store of an order. One that is gone from the configuration has no customers any more.
-pub(super) fn store_of<'a>(app: &'a App, snapshot: &Snapshot) -> Result<&'a Store, ApiError> {
+pub(crate) fn store_of<'a>(app: &'a App, snapshot: &Snapshot) -> Result<&'a Store, ApiError> {
     app.config
         .store(&snapshot.order.terms.store_id)
         .ok_or_else(ApiError::not_found)
 }
 
 /// The order as its customer sees it now.
-pub(super) fn view_of(app: &App, snapshot: &Snapshot) -> Result<OrderView, ApiError> {
+pub(crate) fn view_of(app: &App, snapshot: &Snapshot) -> Result<OrderView, ApiError> {
     let seen = Seen {
         store: store_of(app, snapshot)?,
         environment: app.config.environment,
@@ -79,13 +72,13 @@ pub(super) fn view_of(app: &App, snapshot: &Snapshot) -> Result<OrderView, ApiEr
 }
 
 /// The order again, after something was done to it.
-pub(super) async fn again(app: &App, snapshot: &Snapshot) -> Result<Snapshot, ApiError> {
+pub(crate) async fn again(app: &App, snapshot: &Snapshot) -> Result<Snapshot, ApiError> {
     let found = app.parts.ledger.snapshot(&snapshot.order.id).await?;
     found.ok_or_else(ApiError::not_found)
 }
 
 /// Somebody looks at this order: its attempt is asked about at the watched pace, however many look.
-pub(super) async fn hurry(app: &App, snapshot: &Snapshot) -> Result<(), ApiError> {
+pub(crate) async fn hurry(app: &App, snapshot: &Snapshot) -> Result<(), ApiError> {
     let Some(invoice) = snapshot
         .attempt
         .as_ref()
@@ -106,7 +99,7 @@ pub(super) async fn hurry(app: &App, snapshot: &Snapshot) -> Result<(), ApiError
 }
 
 /// No answer about an order is ever kept by a cache.
-pub(super) async fn no_store(request: Request, next: Next) -> Response {
+pub(crate) async fn no_store(request: Request, next: Next) -> Response {
     let mut answer = next.run(request).await;
     answer
         .headers_mut()

@@ -6,10 +6,8 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use checkout_api::{ErrorBody, ErrorCode, Refusal};
 use ledger::LedgerError;
-use serde_json::Value;
+use serde_json::{Value, json};
 use service_api::ServiceError;
-
-use super::said::said;
 
 /// The only way in which a request fails: a code of the closed list, and what a person should do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -117,4 +115,31 @@ impl IntoResponse for ApiError {
         answer.extensions_mut().insert(self);
         answer
     }
+}
+
+/// More of a sentence is cut off.
+const MAX_CHARS: usize = 500;
+
+/// The refusal member by member; absent what the service did not say.
+pub(crate) fn said(status: u16, error: &ServiceError) -> Value {
+    let mut said = json!({ "status": status });
+    let members = [
+        ("error", error.summary.as_deref()),
+        (
+            "code",
+            error.code.as_ref().map(service_api::ErrorCode::as_str),
+        ),
+        ("message", error.message.as_deref()),
+    ];
+    for (name, text) in members {
+        if let Some(text) = text {
+            said[name] = short(text).into();
+        }
+    }
+    said
+}
+
+/// A sentence of somebody else's, cut off where it is endless.
+pub(crate) fn short(text: &str) -> String {
+    text.chars().take(MAX_CHARS).collect()
 }

@@ -7,7 +7,6 @@
 mod browser;
 mod information;
 mod operation;
-mod page;
 mod service;
 mod statics;
 mod store;
@@ -23,9 +22,8 @@ use serde_json::{Map, Value, json};
 
 use self::operation::Operation;
 use self::types::Types;
-use crate::app::App;
+use crate::state::App;
 
-pub(super) use page::reference;
 pub(crate) use webhooks::events;
 
 /// The document, which holds no secret: any page may read it.

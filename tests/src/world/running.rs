@@ -8,7 +8,7 @@ use std::time::Duration;
 use ledger::SqliteLedger;
 use proxy::clock::SystemRandom;
 use proxy::config::load;
-use proxy::webhook::WebhookSender;
+use proxy::webhooks::WebhookSender;
 use proxy::{Listeners, Parts};
 use service_api::{Client, Deadlines};
 use tokio::net::TcpListener;

@@ -17,11 +17,11 @@ use futures_util::stream::unfold;
 use jiff::{SignedDuration, Timestamp};
 use ledger::OrderId;
 
-use super::{Holder, hurry, view_of};
-use crate::app::App;
+use crate::http::checkout::{Holder, hurry, view_of};
 use crate::http::error::ApiError;
-use crate::view::{etag, followed_until, is_followed};
-use crate::watchers::Watcher;
+use crate::orders::subscriptions::Watcher;
+use crate::payments::view::{etag, followed_until, is_followed};
+use crate::state::App;
 
 /// A stream without news says that it is alive, before any proxy between takes it for dead.
 const HEARTBEAT: SignedDuration = SignedDuration::from_secs(15);

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::information::CHECKOUT;
 use super::operation::{Caller, Operation};
 use super::types::Types;
-use crate::http::checkout::donation::Wanted as WantedDonation;
+use crate::http::checkout::orders::DonationQuery;
 
 pub(super) fn operations(types: &mut Types) -> Vec<Operation> {
     let all = [
@@ -65,7 +65,7 @@ fn donation(types: &mut Types) -> Operation {
             "What a page needs to ask its customer for an amount: what it is for, its bounds, and amounts to offer.",
         )
         .by(Caller::Anyone)
-        .query::<WantedDonation>(types)
+        .query::<DonationQuery>(types)
         .refuses(&[
             ErrorCode::OriginNotAllowed,
             ErrorCode::UnknownStore,

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::information::SERVICE;
 use super::operation::{Caller, Operation};
 use super::types::Types;
-use crate::http::merchant::service::invoice;
+use crate::http::store_api::gateway::InvoiceQuery;
 
 pub(super) fn operations(types: &mut Types) -> Vec<Operation> {
     let shape = json!({
@@ -53,7 +53,7 @@ fn invoice(types: &mut Types) -> Operation {
         "What the service says of an invoice",
         "GET /invoice of the service, of an invoice of one of the store's own orders. It changes nothing here.",
     );
-    passed(operation.query::<invoice::Wanted>(types)).refuses(&[ErrorCode::NotFound])
+    passed(operation.query::<InvoiceQuery>(types)).refuses(&[ErrorCode::NotFound])
 }
 
 fn add_preferences() -> Operation {

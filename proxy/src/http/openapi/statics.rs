@@ -6,7 +6,7 @@ use serde_json::json;
 use super::information::{self, FILES};
 use super::operation::Operation;
 use super::types::Types;
-use crate::http::page::Framed;
+use crate::http::checkout_page::Framed;
 
 pub(super) fn operations(types: &mut Types) -> Vec<Operation> {
     types.keep("Refusal", information::refusal());

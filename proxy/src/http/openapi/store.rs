@@ -7,8 +7,11 @@ use serde_json::{Value, json};
 use super::information::{EVENTS, ORDERS};
 use super::operation::{Caller, Operation};
 use super::types::Types;
-use crate::http::merchant::open_order::{OpenOrder, OpenedOrder};
-use crate::http::merchant::{deliveries, events, orders, receipts, webhook};
+use crate::http::receipts::{Presented, Verified};
+use crate::http::store_api::events::{
+    DeliveriesQuery, DeliveryPage, EventPage, EventsQuery, Telling,
+};
+use crate::http::store_api::orders::{OpenOrder, OpenedOrder, OrderPage, OrdersQuery};
 
 pub(super) fn operations(types: &mut Types) -> Vec<Operation> {
     let all = [
@@ -69,8 +72,8 @@ fn list_orders(types: &mut Types) -> Operation {
     Operation::get("/v1/orders", "list_orders")
         .does("List orders", "Newest first.")
         .by(Caller::Store)
-        .query::<orders::Wanted>(types)
-        .answers::<orders::Page>(200, "A page of orders.", types)
+        .query::<OrdersQuery>(types)
+        .answers::<OrderPage>(200, "A page of orders.", types)
 }
 
 fn get_order(types: &mut Types) -> Operation {
@@ -113,8 +116,8 @@ fn verify_receipt(types: &mut Types) -> Operation {
         )
         .by(Caller::Store)
         .takes_key(1)
-        .takes::<receipts::Presented>(types, &example)
-        .answers::<receipts::Verified>(200, "Whether it is, and the order as it stands.", types)
+        .takes::<Presented>(types, &example)
+        .answers::<Verified>(200, "Whether it is, and the order as it stands.", types)
 }
 
 fn list_events(types: &mut Types) -> Operation {
@@ -124,8 +127,8 @@ fn list_events(types: &mut Types) -> Operation {
             "In the order in which they happened. Nothing is left out, whatever became of the webhooks.",
         )
         .by(Caller::Store)
-        .query::<events::Wanted>(types)
-        .answers::<events::Page>(200, "A page of events.", types)
+        .query::<EventsQuery>(types)
+        .answers::<EventPage>(200, "A page of events.", types)
         .leads_to(200, "list_deliveries", "event", "/events/0/id")
         .leads_to(200, "redeliver_event", "id", "/events/0/id")
 }
@@ -147,9 +150,9 @@ fn list_deliveries(types: &mut Types) -> Operation {
             "The tries at telling events, latest first.",
         )
         .by(Caller::Store)
-        .query::<deliveries::Wanted>(types)
+        .query::<DeliveriesQuery>(types)
         .refuses(&[ErrorCode::NotFound])
-        .answers::<deliveries::Page>(200, "A page of tries.", types)
+        .answers::<DeliveryPage>(200, "A page of tries.", types)
 }
 
 fn show_webhook(types: &mut Types) -> Operation {
@@ -159,7 +162,7 @@ fn show_webhook(types: &mut Types) -> Operation {
             "Whether the store's endpoint is told, and how much waits.",
         )
         .by(Caller::Store)
-        .answers::<webhook::Telling>(200, "How it goes.", types)
+        .answers::<Telling>(200, "How it goes.", types)
 }
 
 fn enable_webhook(types: &mut Types) -> Operation {
@@ -170,7 +173,7 @@ fn enable_webhook(types: &mut Types) -> Operation {
         )
         .by(Caller::Store)
         .takes_key(1)
-        .answers::<webhook::Telling>(200, "How it goes now.", types)
+        .answers::<Telling>(200, "How it goes now.", types)
 }
 
 fn order_id() -> Value {

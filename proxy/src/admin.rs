@@ -1,0 +1,73 @@
+//! The operator's listener: is the process alive, can it work, and how it is talked to. Never on the public one.
+
+mod docs;
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::routing::get;
+use axum::{Json, Router};
+use serde_json::{Value, json};
+
+use crate::payments::currencies::Currencies;
+use crate::state::App;
+
+/// The health pages, and the description to read.
+pub(crate) fn admin_routes(app: Arc<App>) -> Router {
+    Router::new()
+        .route("/health/live", get(|| async { "alive" }))
+        .route("/health/ready", get(ready))
+        .route("/docs", get(docs::reference))
+        .with_state(app)
+}
+
+/// What the service offers and is not known here, and the other way round; null until it has said so.
+fn currencies(app: &App) -> Value {
+    match app.currencies() {
+        Currencies::NotAsked | Currencies::NotKnown => Value::Null,
+        Currencies::Compared {
+            at,
+            unknown,
+            not_offered,
+            names: _,
+        } => json!({
+            "compared_at": at.to_string(),
+            "unknown_here": unknown,
+            "not_offered": not_offered,
+        }),
+    }
+}
+
+/// How the service lets itself be asked.
+fn service(app: &App) -> Value {
+    let condition = app.parts.service.condition();
+    json!({
+        "circuit": if condition.is_circuit_open { "open" } else { "closed" },
+        "pause_seconds": condition.pause.as_secs(),
+        "requests_per_minute": condition.requests_per_minute,
+        "clock_ahead_seconds": condition.skew.map(|skew| skew.as_secs()),
+    })
+}
+
+/// 200 while the ledger answers and the process is not ending, else 503; what waits to be told, and whether the payment
+/// service answers, is for the operator to read.
+async fn ready(State(app): State<Arc<App>>) -> (StatusCode, Json<Value>) {
+    let backlog = app.parts.ledger.backlog().await;
+    let ending = app.shutdown.is_cancelled();
+    let can_work = backlog.is_ok() && !ending;
+    let status = if can_work {
+        StatusCode::OK
+    } else {
+        StatusCode::SERVICE_UNAVAILABLE
+    };
+    let report = json!({
+        "ledger": if backlog.is_ok() { "ok" } else { "failing" },
+        "payment_service": if app.is_delayed() { "not answering" } else { "ok" },
+        "service": service(&app),
+        "currencies": currencies(&app),
+        "events_waiting": backlog.ok(),
+        "ending": ending,
+    });
+    (status, Json(report))
+}

@@ -1,0 +1,321 @@
+//! Signed order tokens: JSON Web Tokens of one strict profile, which any library can mint.
+//!
+//! ```text
+//! header   {"alg": "HS256", "kid": "k1", "typ": "JWT"?}
+//! payload  {"aud": public_url, "store": id, "ord": reference, "amt": "19.90", "cur": "USD", "iat": …, "exp": …,
+//!           "ttl": title?, "ret": return URL?, "lines": [{"title", "quantity"?, "unit_amount"?, "amount"?, "image_url"?}]?}
+//! ```
+//!
+//! The signature is compared, in constant time, before anything of the payload is read. The key is found by its `kid`
+//! among all stores; then the payload must name the very store whose key it was, so that two stores may both call a key
+//! `k1` and neither can sign for the other.
+//!
+//! Source: RFC 7515 (JSON Web Signature), sections 3.1 and 5.2; RFC 7519 (JSON Web Token), section 4.1; RFC 8725 (best
+//! current practices), sections 3.1 to 3.9.
+
+#[cfg(test)]
+mod tests;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use jiff::{SignedDuration, Timestamp};
+use ledger::{OrderLine, Reference, StoreId};
+use money::{Amount, AmountText, Currency};
+use secrecy::ExposeSecret as _;
+use serde::Deserialize;
+use sha2::Sha256;
+
+use crate::config::{KeyId, Store, TokenKey};
+use crate::orders::lines::{self, Line, MAX_TITLE_CHARS};
+
+/// Fifty lines with titles of forty characters and two amounts fit; so does every other claim at its longest.
+const MAX_CHARS: usize = 8192;
+
+/// Checks a token, in this order: length, header, key, signature, and only then what the payload says. `audience` is the
+/// proxy's `public_url` as it is configured, without a slash at its end.
+///
+/// # Errors
+/// [`Refusal`] says what is wrong, for the log.
+pub(crate) fn verify<'a>(
+    token: &str,
+    stores: &'a [Store],
+    audience: &str,
+    now: Timestamp,
+) -> Result<(&'a Store, Claims), Refusal> {
+    if token.len() > MAX_CHARS {
+        return Err(Refusal::TooLong);
+    }
+    let (signed, signature) = token.rsplit_once('.').ok_or(Refusal::Parts)?;
+    let (header, payload) = signed.split_once('.').ok_or(Refusal::Parts)?;
+    if payload.contains('.') {
+        return Err(Refusal::Parts);
+    }
+    let kid = key_id(&decoded("header", header)?)?;
+    let signature = decoded("signature", signature)?;
+    let keys = stores.iter().flat_map(|store| {
+        let of_store = store.token_keys.iter().map(move |key| (store, key));
+        of_store.filter(|(_, key)| key.kid == kid)
+    });
+    let mut keys = keys.peekable();
+    if keys.peek().is_none() {
+        return Err(Refusal::UnknownKey(kid));
+    }
+    let found = keys.find(|(_, key)| is_signed(key, signed, &signature));
+    let (store, _) = found.ok_or(Refusal::Signature(kid))?;
+    let claims = read_claims(&decoded("payload", payload)?, store, audience, now)?;
+    Ok((store, claims))
+}
+
+fn is_signed(key: &TokenKey, signed: &str, signature: &[u8]) -> bool {
+    let secret = key.secret.expose_secret().as_bytes();
+    let mut mac = Hmac::<Sha256>::new_from_slice(secret).expect("HMAC takes keys of any length");
+    mac.update(signed.as_bytes());
+    mac.verify_slice(signature).is_ok()
+}
+
+/// Unpadded base64url in its one canonical form: a text that differs in a single character is another text.
+fn decoded(part: &'static str, text: &str) -> Result<Vec<u8>, Refusal> {
+    URL_SAFE_NO_PAD
+        .decode(text)
+        .map_err(|source| Refusal::Encoding { part, source })
+}
+
+/// Everything else (`crit`, `jwk`, `jku`, `x5u`, `b64`, `zip`, …) is refused by its name, and so is a member that comes
+/// twice.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Header {
+    alg: String,
+    kid: String,
+    typ: Option<String>,
+}
+
+/// The key's name.
+pub(crate) fn key_id(json: &[u8]) -> Result<KeyId, Refusal> {
+    if !json.starts_with(b"{") {
+        return Err(Refusal::NoObject("header"));
+    }
+    let Header { alg, kid, typ } = serde_json::from_slice(json).map_err(Refusal::Header)?;
+    if alg != "HS256" {
+        return Err(Refusal::Algorithm(alg));
+    }
+    if typ.is_some_and(|typ| typ != "JWT") {
+        return Err(Refusal::Type);
+    }
+    KeyId::parse(&kid).ok_or(Refusal::KeyId)
+}
+
+/// How far the clocks of store and proxy may differ.
+const SLACK: SignedDuration = SignedDuration::from_secs(60);
+/// A token is for a page that is open now, not for a drawer.
+const LONGEST_LIFE: SignedDuration = SignedDuration::from_hours(24);
+
+/// What the store's server wants paid.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Claims {
+    /// The store's own name for the order.
+    pub reference: Reference,
+    /// The price, above zero, with all decimals of its currency.
+    pub amount: Amount,
+    /// The price's currency.
+    pub currency: Currency,
+    /// What is sold, 1 to 120 characters.
+    pub title: Option<String>,
+    /// What it is made of, for show.
+    pub lines: Vec<OrderLine>,
+    /// An address on one of the store's origins.
+    pub return_url: Option<String>,
+}
+
+/// The payload as it is written. `amt` is a string: a number would have passed through somebody's floats.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Payload {
+    aud: String,
+    store: String,
+    ord: String,
+    amt: AmountText,
+    cur: String,
+    iat: i64,
+    exp: i64,
+    ttl: Option<String>,
+    ret: Option<String>,
+    #[serde(default)]
+    lines: Vec<Line>,
+}
+
+pub(crate) fn read_claims(
+    json: &[u8],
+    store: &Store,
+    audience: &str,
+    now: Timestamp,
+) -> Result<Claims, Refusal> {
+    if !json.starts_with(b"{") {
+        return Err(Refusal::NoObject("payload"));
+    }
+    let payload: Payload = serde_json::from_slice(json).map_err(Refusal::Payload)?;
+    if payload.aud != audience {
+        return Err(Refusal::Audience {
+            found: payload.aud,
+            wanted: audience.to_owned(),
+        });
+    }
+    if payload.store != store.id.as_str() {
+        return Err(Refusal::ForeignStore {
+            named: payload.store,
+            signer: store.id.clone(),
+        });
+    }
+    check_times(payload.iat, payload.exp, now)?;
+    let field = |name: &'static str| move |error: String| Refusal::Field { name, error };
+    let reference =
+        Reference::parse(&payload.ord).map_err(|error| field("ord")(error.to_string()))?;
+    let currency =
+        Currency::parse(&payload.cur).map_err(|error| field("cur")(error.to_string()))?;
+    let amount = price(&payload.amt, currency).map_err(field("amt"))?;
+    if let Some(title) = &payload.ttl
+        && !(1..=MAX_TITLE_CHARS).contains(&title.chars().count())
+    {
+        return Err(field("ttl")("write 1 to 120 characters".to_owned()));
+    }
+    if payload
+        .ret
+        .as_ref()
+        .is_some_and(|link| !store.leads_home(link))
+    {
+        let message = "write an http or https address on one of the store's origins";
+        return Err(field("ret")(message.to_owned()));
+    }
+    let lines = lines::check(store, payload.lines, amount, currency).map_err(|wrong| {
+        let error = format!("{}: {}", wrong.field, wrong.message);
+        field("lines")(error)
+    })?;
+    Ok(Claims {
+        lines,
+        reference,
+        amount,
+        currency,
+        title: payload.ttl,
+        return_url: payload.ret,
+    })
+}
+
+/// Times are whole Unix seconds. Source: RFC 7519, section 2, "`NumericDate`"; fractions are refused.
+fn check_times(iat: i64, exp: i64, now: Timestamp) -> Result<(), Refusal> {
+    let (now, slack) = (now.as_second(), SLACK.as_secs());
+    if iat > now.saturating_add(slack) {
+        return Err(Refusal::FromTheFuture { iat, now });
+    }
+    if exp <= now.saturating_sub(slack) {
+        return Err(Refusal::Expired { exp, now });
+    }
+    match exp.checked_sub(iat) {
+        Some(life) if (1..=LONGEST_LIFE.as_secs()).contains(&life) => Ok(()),
+        _ => Err(Refusal::Life { iat, exp }),
+    }
+}
+
+fn price(text: &AmountText, currency: Currency) -> Result<Amount, String> {
+    let (amount, decimals) = (Amount::from(text), currency.decimals());
+    if amount.is_zero() {
+        return Err("the amount must be above zero".to_owned());
+    }
+    if u32::try_from(text.decimals()).is_ok_and(|written| written <= decimals) {
+        return Ok(amount.padded(decimals));
+    }
+    Err(format!(
+        "{text} has more than the {decimals} decimals of {currency}"
+    ))
+}
+
+/// What is wrong with a token. None of it repeats the token or a key.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Refusal {
+    /// More than any token needs.
+    #[error("it has more than 8192 characters")]
+    TooLong,
+    /// Not `header.payload.signature`.
+    #[error("it is not three parts with points between them")]
+    Parts,
+    /// A part is not canonical.
+    #[error("its {part} is not unpadded base64url: {source}")]
+    Encoding {
+        /// Which part.
+        part: &'static str,
+        /// What is wrong with it.
+        source: base64::DecodeError,
+    },
+    /// A part is JSON, or not even that, but no object.
+    #[error("its {0} is no JSON object, which begins with a brace")]
+    NoObject(&'static str),
+    /// The header has another member, or one twice.
+    #[error("its header is not {{alg, kid, typ?}}: {0}")]
+    Header(#[source] serde_json::Error),
+    /// `none`, `RS256`, …
+    #[error("its algorithm is {0:?}, and HS256 is the only one")]
+    Algorithm(String),
+    /// Another kind of token.
+    #[error("its typ is not JWT")]
+    Type,
+    /// The key's name has another shape.
+    #[error("its kid is not 1 to 32 letters, digits, - and _")]
+    KeyId,
+    /// No store has such a key.
+    #[error("no store has a token key {0}: was it rotated out, or is the token another proxy's?")]
+    UnknownKey(KeyId),
+    /// The token was altered, or signed with another secret.
+    #[error("its signature is not that of any key {0}: altered, or signed with another secret")]
+    Signature(KeyId),
+    /// Rightly signed, but not of this shape.
+    #[error("its payload is not {{aud, store, ord, amt, cur, iat, exp, ttl?, ret?}}: {0}")]
+    Payload(#[source] serde_json::Error),
+    /// Meant for another proxy.
+    #[error("its aud is {found:?}, and this proxy's public_url is {wanted:?}")]
+    Audience {
+        /// What it says.
+        found: String,
+        /// What it should say.
+        wanted: String,
+    },
+    /// Signed with one store's key for another.
+    #[error("it names the store {named:?}, and is signed with a key of {signer}")]
+    ForeignStore {
+        /// The store it names.
+        named: String,
+        /// Whose key it is.
+        signer: StoreId,
+    },
+    /// The store's clock is ahead.
+    #[error("its iat, {iat}, is more than 60 s ahead of this machine's clock, {now}")]
+    FromTheFuture {
+        /// When it says it was made.
+        iat: i64,
+        /// What time it is.
+        now: i64,
+    },
+    /// Too late.
+    #[error("it expired at {exp}, and it is {now}")]
+    Expired {
+        /// Its end.
+        exp: i64,
+        /// What time it is.
+        now: i64,
+    },
+    /// It lives too long, or ends before it begins.
+    #[error("it lives from {iat} to {exp}: at most 24 h are allowed, and at least a second")]
+    Life {
+        /// Its beginning.
+        iat: i64,
+        /// Its end.
+        exp: i64,
+    },
+    /// A claim of another shape.
+    #[error("its {name}: {error}")]
+    Field {
+        /// Which claim.
+        name: &'static str,
+        /// What is wrong with it.
+        error: String,
+    },
+}

@@ -1,0 +1,64 @@
+//! POST /callbacks/{token}: the service says that something happened to an invoice. It is unsigned: a hint, never a
+//! fact, and all that follows from it is that we ask.
+//!
+//! Source: payment-service.md, "Events", rules 2 and 4: answer 200 with an empty body, act on GET /invoice alone.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, Request, State};
+use axum::http::StatusCode;
+use checkout_api::ErrorCode;
+use ledger::InvoiceId;
+use serde::Deserialize;
+
+use crate::auth::store_key::is_secret;
+use crate::http::body::read;
+use crate::http::error::ApiError;
+use crate::state::App;
+
+/// A callback names an invoice and a word.
+const MAX_BODY_BYTES: usize = 4 * 1024;
+
+#[derive(Deserialize)]
+struct Hint {
+    invoice_id: String,
+    /// `COMPLETED` or `FAILED`; anything is let pass.
+    #[serde(default)]
+    status: serde_json::Value,
+}
+
+/// Takes a hint. Known and unknown invoices get the same answer.
+pub(crate) async fn callback(
+    State(app): State<Arc<App>>,
+    Path(token): Path<String>,
+    request: Request,
+) -> Result<StatusCode, ApiError> {
+    if !is_secret(&app.config.service.callback_token, &token) {
+        return Err(ApiError::new(
+            ErrorCode::NotFound,
+            "There is nothing at this address.",
+        ));
+    }
+    let body = read(request.into_body(), MAX_BODY_BYTES).await?;
+    let hint: Hint = serde_json::from_slice(&body).map_err(|_| {
+        ApiError::field(
+            "invoice_id",
+            "Send a JSON object with invoice_id, a string.",
+        )
+    })?;
+    if let Ok(id) = InvoiceId::parse(&hint.invoice_id)
+        && is_worth_a_look(&app, &id, &hint).await?
+    {
+        app.attempts_due.notify_one();
+    }
+    Ok(StatusCode::OK)
+}
+
+/// Whether something may be learnt: of an invoice that settled, only from a callback that says the contrary.
+async fn is_worth_a_look(app: &App, id: &InvoiceId, hint: &Hint) -> Result<bool, ApiError> {
+    let (ledger, now) = (&app.parts.ledger, app.now());
+    if ledger.hurry_invoice(id, now).await? {
+        return Ok(true);
+    }
+    Ok(hint.status == "FAILED" && ledger.doubt_invoice(id, now).await?)
+}

@@ -1,0 +1,186 @@
+//! POST /v1/checkout: the three doors of the browser. A product's price is the catalogue's, a token's the store server's;
+//! only a donation's is the customer's, within its bounds.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{ConnectInfo, Query, State};
+use axum::http::header::{ETAG, IF_NONE_MATCH};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use axum::{Extension, Json};
+use checkout_api::{DonationView, Door, ErrorCode, Opened};
+use ledger::StoreId;
+use money::Amount;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::config::{Donation, Store};
+use crate::http::body::Body;
+use crate::http::checkout::{Holder, hurry, view_of};
+use crate::http::error::ApiError;
+use crate::http::middleware::client_address::client_address;
+use crate::http::middleware::cors::admit;
+use crate::http::middleware::idempotency::Name;
+use crate::orders;
+use crate::orders::price;
+use crate::payments::view::{etag, store_view};
+use crate::state::App;
+
+/// Opens an order: 201 for a new one, 200 for the one that a token's reference already names.
+pub(crate) async fn open(
+    State(app): State<Arc<App>>,
+    peer: Option<Extension<ConnectInfo<SocketAddr>>>,
+    headers: HeaderMap,
+    name: Option<Extension<Name>>,
+    Body(door): Body<Door>,
+) -> Result<(StatusCode, Json<Opened>), ApiError> {
+    // A request with a key was counted when it came, see `count_with_key`.
+    if name.is_none()
+        && !matches!(door, Door::OrderToken { .. })
+        && let Some(Extension(ConnectInfo(peer))) = peer
+    {
+        count(&app, peer, &headers)?;
+    }
+    // It names its order: carried out again after a crash, it finds it.
+    let name = name.map_or_else(|| app.draw(), |Extension(Name(bits))| bits);
+    let terms = match door {
+        Door::Product {
+            store,
+            product,
+            quantity,
+        } => {
+            let store = store_of_page(&app, &store, &headers)?;
+            price::product(&app, store, name, &product, quantity.unwrap_or(1))?
+        }
+        Door::Donation {
+            store,
+            donation,
+            amount,
+        } => {
+            let store = store_of_page(&app, &store, &headers)?;
+            price::donation(&app, store, name, &donation, &amount)?
+        }
+        Door::OrderToken { order_token } => price::order_token(&app, &order_token, &headers)?,
+    };
+    let opened = orders::open::open(&app, &terms).await?;
+    let status = if opened.is_new {
+        StatusCode::CREATED
+    } else {
+        StatusCode::OK
+    };
+    let order = view_of(&app, &opened.snapshot)?;
+    let client_token = opened.token.expose().to_owned();
+    Ok((
+        status,
+        Json(Opened {
+            client_token,
+            order,
+        }),
+    ))
+}
+
+/// Counts a request with a key before anything is written down for it: its claim is a row, as an order is, and so is the
+/// client token of an answer that is given again. All are counted that come with no valid order token, also such as ask
+/// for nothing that there is.
+pub(crate) fn count_with_key(app: &App, parts: &Parts, body: &[u8]) -> Result<(), ApiError> {
+    if let Ok(Door::OrderToken { order_token }) = serde_json::from_slice(body)
+        && price::is_valid(app, &order_token)
+    {
+        return Ok(());
+    }
+    match parts.extensions.get() {
+        Some(ConnectInfo(peer)) => count(app, *peer, &parts.headers),
+        None => Ok(()),
+    }
+}
+
+/// Counts an order that anybody may open; one that a store's server signed is the store's to count.
+fn count(app: &App, peer: SocketAddr, headers: &HeaderMap) -> Result<(), ApiError> {
+    let Some(client) = client_address(peer, headers, &app.config.trusted_proxies) else {
+        return Ok(());
+    };
+    app.openings.take(client, app.now()).map_err(|wait| {
+        let message =
+            "Too many orders were opened from your address. Wait a moment, then try again.";
+        let seconds = wait.as_millis().unsigned_abs().div_ceil(1000);
+        let seconds = u32::try_from(seconds).unwrap_or(u32::MAX);
+        ApiError::new(ErrorCode::RateLimited, message).retry_after(seconds)
+    })
+}
+
+/// The store that a page names, and that lists the page.
+pub(crate) fn store_of_page<'a>(
+    app: &'a App,
+    id: &str,
+    headers: &HeaderMap,
+) -> Result<&'a Store, ApiError> {
+    let store = StoreId::parse(id).ok().and_then(|id| app.config.store(&id));
+    let store = store.ok_or_else(|| {
+        let message = "There is no shop of this name here.";
+        ApiError::new(ErrorCode::UnknownStore, message)
+    })?;
+    admit(app, store, headers)?;
+    Ok(store)
+}
+
+/// Shows the order, or says that nothing changed since the tag that the browser holds.
+pub(crate) async fn show(
+    State(app): State<Arc<App>>,
+    Holder(snapshot): Holder,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    hurry(&app, &snapshot).await?;
+    let tag = etag(&snapshot, app.is_delayed(), app.now());
+    let known = headers
+        .get(IF_NONE_MATCH)
+        .is_some_and(|given| given.as_bytes() == tag.as_bytes());
+    if known {
+        return Ok((StatusCode::NOT_MODIFIED, [(ETAG, tag)]).into_response());
+    }
+    Ok(([(ETAG, tag)], Json(view_of(&app, &snapshot)?)).into_response())
+}
+
+/// Which donation.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DonationQuery {
+    /// The store's id.
+    store: String,
+    /// The donation's `id`.
+    donation: String,
+}
+
+/// Describes a declared donation.
+pub(crate) async fn donation(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+    wanted: Result<Query<DonationQuery>, QueryRejection>,
+) -> Result<Json<DonationView>, ApiError> {
+    let Query(wanted) = wanted.map_err(|error| ApiError::field("query", &error.body_text()))?;
+    let store = store_of_page(&app, &wanted.store, &headers)?;
+    let donation = declared(store, &wanted.donation)?;
+    let padded = |amount: Amount| amount.padded(store.currency.decimals()).to_text();
+    Ok(Json(DonationView {
+        environment: app.config.environment,
+        store: store_view(store),
+        title: donation.title.clone(),
+        currency: store.currency.to_string(),
+        min: padded(donation.min),
+        max: padded(donation.max),
+        suggested: donation.suggested.iter().copied().map(padded).collect(),
+    }))
+}
+
+/// The donation that a store declared under this id.
+///
+/// # Errors
+/// [`ErrorCode::UnknownDonation`].
+pub(crate) fn declared<'a>(store: &'a Store, id: &str) -> Result<&'a Donation, ApiError> {
+    store.donation(id).ok_or_else(|| {
+        let message = "The shop does not take this donation. Go back to the shop and choose again.";
+        ApiError::new(ErrorCode::UnknownDonation, message)
+    })
+}

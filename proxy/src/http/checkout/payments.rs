@@ -1,0 +1,251 @@
+//! Paying an order: quotes, attempts, hosted sessions, "I have paid", and the address for the receipt.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use checkout_api::{
+    ErrorCode, KeepEmail, MarkPaid, OpenAttempt, OrderView, Quote, Unavailable, looks_like_email,
+};
+use ledger::{BeginError, Flow, Order, Snapshot};
+use money::{Amount, Asset, CryptoCode};
+use service_api::PriceEntry;
+
+use crate::http::body::Body;
+use crate::http::checkout::{Holder, again, view_of};
+use crate::http::error::ApiError;
+use crate::payments;
+use crate::payments::confirm::{confirm, was_said};
+use crate::payments::currencies::Names;
+use crate::payments::open::{log_refusal, not_made};
+use crate::payments::quotes::{NoQuote, Range, limit_in_order_currency, price, quote};
+use crate::state::App;
+
+/// Lists the assets: known ones first, in our order, then whatever else the service offers.
+pub(crate) async fn quotes(
+    State(app): State<Arc<App>>,
+    Holder(snapshot): Holder,
+) -> Result<Json<Vec<Quote>>, ApiError> {
+    if !snapshot.order.takes_attempts(app.now()) {
+        let message = "This order takes no further payment. Go back to the shop for a new one.";
+        return Err(ApiError::new(ErrorCode::OrderClosed, message));
+    }
+    let priced = app
+        .prices
+        .fresh(&*app.parts.service, &*app.parts.clock)
+        .await;
+    let priced = priced.map_err(|error| {
+        log_refusal(&error, "no prices");
+        not_made(&error)
+    })?;
+    let valid_for_seconds = app.prices.seconds_left(&priced, app.now());
+    let entries = &priced.prices.entries;
+    let known = Asset::ALL.into_iter().filter_map(|asset| {
+        let code = asset.crypto_code();
+        Some(known_asset(
+            &snapshot.order,
+            asset,
+            entries.get(&code)?,
+            valid_for_seconds,
+        ))
+    });
+    let unknown = entries.iter().filter(|(code, _)| Asset::of(code).is_none());
+    let currencies = app.currencies();
+    let unknown = unknown.map(|(code, entry)| {
+        let names = currencies.names(code);
+        unknown_asset(code, names, entry, valid_for_seconds)
+    });
+    let accepted = &snapshot.order.terms.assets;
+    let accepts = |quote: &Quote| {
+        accepted.is_empty()
+            || accepted
+                .iter()
+                .any(|code| code.as_str() == quote.crypto_code)
+    };
+    Ok(Json(known.chain(unknown).filter(accepts).collect()))
+}
+
+fn known_asset(order: &Order, asset: Asset, entry: &PriceEntry, valid_for_seconds: u32) -> Quote {
+    let asked = price(order, asset, &entry.rates).ok();
+    let no_quote = quote(order, asset, entry).err();
+    let reason = no_quote.map(|no_quote| match no_quote {
+        NoQuote::NotPriced => Unavailable::NotPriced,
+        NoQuote::BelowMinimum => Unavailable::BelowMinimum,
+        NoQuote::AboveMaximum => Unavailable::AboveMaximum,
+    });
+    let range = Range::of(&entry.limits).unwrap_or_default();
+    let limit = asked
+        .zip(no_quote)
+        .and_then(|(asked, no_quote)| limit_in_order_currency(order, &asked, range, no_quote));
+    Quote {
+        crypto_code: asset.crypto_code().to_string(),
+        asset: asset.symbol().to_owned(),
+        asset_name: asset.name().to_owned(),
+        network: asset.network().to_owned(),
+        amount_in_crypto: asked.map(|asked| asked.figures.crypto.to_text()),
+        amount_in_usd: asked.map(|asked| asked.figures.usd.to_text()),
+        min: range.min.map(Amount::to_text),
+        max: range.max.map(Amount::to_text),
+        available: reason.is_none(),
+        reason,
+        limit_in_order_currency: limit.map(Amount::to_text),
+        quote_id: entry.conversion_id.as_str().to_owned(),
+        valid_for_seconds,
+    }
+}
+
+/// An asset that the service offers and we do not know: shown as the service's list of currencies calls it, and not guessed
+/// at.
+fn unknown_asset(
+    code: &CryptoCode,
+    names: Names,
+    entry: &PriceEntry,
+    valid_for_seconds: u32,
+) -> Quote {
+    let asset = names.symbol.unwrap_or_else(|| code.to_string());
+    Quote {
+        crypto_code: code.to_string(),
+        asset_name: names.name.unwrap_or_else(|| asset.clone()),
+        asset,
+        network: names.network.unwrap_or_default(),
+        amount_in_crypto: None,
+        amount_in_usd: None,
+        min: None,
+        max: None,
+        available: false,
+        reason: Some(Unavailable::UnknownAsset),
+        limit_in_order_currency: None,
+        quote_id: entry.conversion_id.as_str().to_owned(),
+        valid_for_seconds,
+    }
+}
+
+/// Opens an attempt and answers with the order: with its invoice, or blocked when the invoice did not pass our checks.
+pub(crate) async fn attempt(
+    State(app): State<Arc<App>>,
+    Holder(snapshot): Holder,
+    Body(chosen): Body<OpenAttempt>,
+) -> Result<Json<OrderView>, ApiError> {
+    payments::open::open(
+        &app,
+        snapshot.clone(),
+        &chosen.crypto_code,
+        &chosen.quote_id,
+    )
+    .await?;
+    Ok(Json(view_of(&app, &again(&app, &snapshot).await?)?))
+}
+
+/// Answers with the order and the address of its page: the live session's, or that of a new one.
+pub(crate) async fn session(
+    State(app): State<Arc<App>>,
+    Holder(snapshot): Holder,
+) -> Result<Json<OrderView>, ApiError> {
+    if snapshot.order.terms.flow == Flow::Custom {
+        let message = "This order is paid here: choose an asset.";
+        return Err(ApiError::new(ErrorCode::OtherFlow, message));
+    }
+    payments::hosted::open(&app, &snapshot).await?;
+    Ok(Json(view_of(&app, &again(&app, &snapshot).await?)?))
+}
+
+/// Notes it, tells the service (POST /confirm) without waiting, and looks at once. An address for the receipt is kept with
+/// the order; one that is kept already is told when none is given.
+pub(crate) async fn paid(
+    State(app): State<Arc<App>>,
+    Holder(snapshot): Holder,
+    Body(said): Body<MarkPaid>,
+) -> Result<Json<OrderView>, ApiError> {
+    let email = checked(said.email)?;
+    if snapshot.order.terms.flow == Flow::Hosted {
+        let message = "This order is paid on the payment service's page, which sees what is paid.";
+        return Err(ApiError::new(ErrorCode::OtherFlow, message));
+    }
+    let marked = app
+        .parts
+        .ledger
+        .mark_as_paid(&snapshot.order.id, app.now())
+        .await;
+    let marked = marked.map_err(|error| match error {
+        BeginError::Ledger(error) => ApiError::from(error),
+        BeginError::NoOrder(_) => ApiError::not_found(),
+        BeginError::Closed { .. } | BeginError::InProgress | BeginError::TooMany => {
+            let message = "There is nothing to pay yet: choose how you want to pay first.";
+            ApiError::new(ErrorCode::NothingToPay, message)
+        }
+    })?;
+    if !was_said(&snapshot) && !marked.order.status.is_settled() {
+        let kept = marked.order.receipt_email.clone();
+        confirm(&app, &marked, email.clone().or(kept));
+        app.parts
+            .ledger
+            .hurry_order(&marked.order.id, app.now())
+            .await?;
+        app.attempts_due.notify_one();
+        app.order_changed(&marked.order.id);
+    }
+    let shown = match &email {
+        Some(email) if !marked.order.status.is_settled() => {
+            keep(&app, &marked, Some(email)).await?
+        }
+        _ => marked,
+    };
+    Ok(Json(view_of(&app, &shown)?))
+}
+
+/// Keeps the address with the order in place of an earlier one; an empty one removes it. A paid order takes one address,
+/// which the gateway is sent for its receipt: a second one would ask it for a second receipt.
+///
+/// Assumed: the gateway takes POST /confirm for a completed invoice (payment-service.md, "POST /confirm", which names no
+/// status). An error that names the status would disprove it; it is logged, and the order stays paid.
+pub(crate) async fn email(
+    State(app): State<Arc<App>>,
+    Holder(snapshot): Holder,
+    Body(wanted): Body<KeepEmail>,
+) -> Result<Json<OrderView>, ApiError> {
+    let email = checked(Some(wanted.email))?;
+    if snapshot.order.terms.flow == Flow::Hosted {
+        let message =
+            "This order is paid on the payment service's page, which asks for the address itself.";
+        return Err(ApiError::new(ErrorCode::OtherFlow, message));
+    }
+    let is_settled = snapshot.order.status.is_settled();
+    let is_first = snapshot.order.receipt_email.is_none();
+    if is_settled && !is_first && email != snapshot.order.receipt_email {
+        let message = "This order is paid, and the address for its receipt is known.";
+        return Err(ApiError::new(ErrorCode::OrderClosed, message));
+    }
+    let kept = keep(&app, &snapshot, email.as_deref()).await?;
+    if is_settled && is_first && email.is_some() {
+        confirm(&app, &kept, email);
+    }
+    Ok(Json(view_of(&app, &kept)?))
+}
+
+/// An address, or none for an empty text.
+///
+/// # Errors
+/// [`ErrorCode::InvalidRequest`] for a text that is none; it names the field.
+pub(crate) fn checked(email: Option<String>) -> Result<Option<String>, ApiError> {
+    let email = email.filter(|email| !email.is_empty());
+    if email.as_deref().is_none_or(looks_like_email) {
+        return Ok(email);
+    }
+    let message = "Write an address like name@example.com, or none.";
+    Err(ApiError::field("email", message))
+}
+
+/// Keeps an address with an order, or none. Pages of the order are told only whether there is one.
+pub(crate) async fn keep(
+    app: &App,
+    snapshot: &Snapshot,
+    email: Option<&str>,
+) -> Result<Snapshot, ApiError> {
+    if snapshot.order.receipt_email.as_deref() == email {
+        return Ok(snapshot.clone());
+    }
+    let id = &snapshot.order.id;
+    let kept = app.parts.ledger.keep_receipt_email(id, email).await?;
+    app.order_changed(id);
+    kept.ok_or_else(ApiError::not_found)
+}

@@ -1,0 +1,147 @@
+//! GET /pay: the checkout page, and what every frame shows.
+
+use std::sync::{Arc, OnceLock};
+
+use axum::extract::{Query, State};
+use axum::http::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY};
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::response::Response;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use checkout_api::Environment;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use sha2::{Digest as _, Sha256};
+use url::form_urlencoded;
+
+use crate::config::{Origin, Store};
+use crate::http::error::ApiError;
+use crate::http::static_files;
+use crate::state::App;
+
+/// Which store's pages may frame this one. The order itself comes in the fragment, which no server sees.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Framed {
+    /// The store's id.
+    store: Option<String>,
+}
+
+/// The page, under a policy that lets in no script but ours and no embedder but the store's pages.
+pub(crate) async fn page(
+    State(app): State<Arc<App>>,
+    Query(framed): Query<Framed>,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let file = static_files::find("pay.html")?;
+    let mut answer = static_files::answer(file, &headers, "no-cache");
+    let hosted_page = app.config.service.checkout_url.as_ref().map(Origin::of);
+    let store = named(&app.config.stores, framed.store.as_deref());
+    let embedders = store.map_or(&[][..], |store| &store.origins);
+    let pictures = store.map(Store::picture_origins).unwrap_or_default();
+    let has_gallery = app.config.environment == Environment::Test;
+    let policy = policy(
+        style_source(file.whole()),
+        embedders,
+        &pictures,
+        hosted_page.as_ref(),
+        has_gallery,
+    );
+    let policy = HeaderValue::from_str(&policy).expect("origins are plain ASCII");
+    let headers = answer.headers_mut();
+    headers.insert(CONTENT_SECURITY_POLICY, policy);
+    headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    // Whoever opened the window keeps no hold of it, by which it could be led elsewhere under the customer's eyes.
+    let opener = HeaderName::from_static("cross-origin-opener-policy");
+    headers.insert(opener, HeaderValue::from_static("same-origin"));
+    let features = features(hosted_page.as_ref());
+    let features = HeaderValue::from_str(&features).expect("origins are plain ASCII");
+    headers.insert(HeaderName::from_static("permissions-policy"), features);
+    if let Some(store) = store {
+        let theme =
+            HeaderValue::from_str(&theme(store)).expect("what is percent-encoded is plain ASCII");
+        headers.insert(HeaderName::from_static("server-timing"), theme);
+    }
+    Ok(answer)
+}
+
+/// An address may be copied, here and on the payment service's page in a frame of this one; nothing else is asked for.
+fn features(hosted_page: Option<&Origin>) -> String {
+    let framed = hosted_page.map(|origin| format!(" \"{}\"", origin.as_str()));
+    let framed = framed.unwrap_or_default();
+    format!("clipboard-write=(self{framed}), camera=(), microphone=(), geolocation=(), payment=()")
+}
+
+/// The named store, whose own pages alone may frame the checkout. An only store needs no name. Among several, a page that
+/// names none is framed by nobody: no shop's page may show another's checkout. An element without a store names an
+/// empty one.
+fn named<'a>(stores: &'a [Store], id: Option<&str>) -> Option<&'a Store> {
+    match (id.filter(|id| !id.is_empty()), stores) {
+        (Some(id), _) => stores.iter().find(|store| store.id.as_str() == id),
+        (None, [only]) => Some(only),
+        (None, _) => None,
+    }
+}
+
+/// The store's theme, for the time before its order has arrived, so that no light page turns into a dark one before the
+/// customer's eyes. The page is a file that is the same for every store; of a document's headers its script can read
+/// this one alone. Source: Server Timing (W3C), `PerformanceServerTiming.description`.
+fn theme(store: &Store) -> String {
+    let mut told = form_urlencoded::Serializer::new(String::new());
+    told.append_pair("theme", &store.theme);
+    for (name, value) in &store.theme_tokens {
+        told.append_pair(name, value);
+    }
+    format!("theme;desc=\"{}\"", told.finish())
+}
+
+/// Admits the one style that stands in the page itself, so that the checkout's shape needs no second request.
+fn style_source(page: &'static [u8]) -> &'static str {
+    static SOURCE: OnceLock<String> = OnceLock::new();
+    SOURCE.get_or_init(|| {
+        let page = str::from_utf8(page).expect("the page is text");
+        let after = page.split_once("<style>").map(|(_, after)| after);
+        let style = after.and_then(|after| after.split_once("</style>"));
+        let (style, _) = style.expect("the page is built with its style");
+        format!("'sha256-{}'", STANDARD.encode(Sha256::digest(style)))
+    })
+}
+
+/// `style`: what admits the page's own. `pictures`: where the store's logo and its order lines' pictures are.
+/// `has_gallery`: this page shows others of its kind in a frame, the states of the checkout.
+///
+/// Trusted Types: a script of the page cannot turn text into markup or code, but for inert markup that its one policy
+/// lets in (`widget/js/host/trusted_types.js`), as the screens need it. Source: Trusted Types (W3C), 4.2.
+fn policy(
+    style: &str,
+    embedders: &[Origin],
+    pictures: &[Origin],
+    hosted_page: Option<&Origin>,
+    has_gallery: bool,
+) -> String {
+    let gallery = has_gallery.then_some("'self'");
+    let ancestors = gallery
+        .into_iter()
+        .chain(embedders.iter().map(Origin::as_str));
+    let framed = gallery.into_iter().chain(hosted_page.map(Origin::as_str));
+    let (ancestors, framed) = (sources(ancestors), sources(framed));
+    let pictures = sources(
+        ["'self'"]
+            .into_iter()
+            .chain(pictures.iter().map(Origin::as_str)),
+    );
+    format!(
+        "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' {style}; \
+         require-trusted-types-for 'script'; trusted-types default; \
+         img-src {pictures}; font-src 'self'; connect-src 'self'; base-uri 'none'; \
+         form-action 'none'; object-src 'none'; frame-src {framed}; frame-ancestors {ancestors}"
+    )
+}
+
+fn sources<'a>(origins: impl Iterator<Item = &'a str>) -> String {
+    let list = origins.collect::<Vec<_>>().join(" ");
+    if list.is_empty() {
+        "'none'".to_owned()
+    } else {
+        list
+    }
+}

@@ -1,0 +1,69 @@
+//! Which pages may call from a browser: those of the stores' origins, compared as they are written, and our own.
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::header::{
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ORIGIN, VARY,
+};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use checkout_api::ErrorCode;
+
+use crate::config::Store;
+use crate::http::error::ApiError;
+use crate::state::App;
+
+/// Answers preflights, and lets listed pages read every answer, refusals included. Credentials are never allowed: there
+/// are no cookies.
+pub(crate) async fn cors(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let origin = request.headers().get(ORIGIN).cloned();
+    let listed = origin.filter(|value| {
+        value
+            .to_str()
+            .is_ok_and(|text| app.config.knows_origin(text))
+    });
+    let mut answer = match *request.method() {
+        Method::OPTIONS => StatusCode::NO_CONTENT.into_response(),
+        _ => next.run(request).await,
+    };
+    let headers = answer.headers_mut();
+    headers.append(VARY, HeaderValue::from_static("origin"));
+    if let Some(origin) = listed {
+        headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+        for (name, value) in [
+            (ACCESS_CONTROL_ALLOW_METHODS, "GET, POST"),
+            (
+                ACCESS_CONTROL_ALLOW_HEADERS,
+                "authorization, content-type, idempotency-key, if-none-match",
+            ),
+            (
+                ACCESS_CONTROL_EXPOSE_HEADERS,
+                "etag, idempotency-replayed, retry-after, x-request-id",
+            ),
+            (ACCESS_CONTROL_MAX_AGE, "600"),
+        ] {
+            headers.insert(name, HeaderValue::from_static(value));
+        }
+    }
+    answer
+}
+
+/// Refuses a page that the order's store does not list. A request without an origin comes from no page.
+///
+/// # Errors
+/// [`ErrorCode::OriginNotAllowed`], with what the operator should add.
+pub(crate) fn admit(app: &App, store: &Store, headers: &HeaderMap) -> Result<(), ApiError> {
+    let Some(origin) = headers.get(ORIGIN) else {
+        return Ok(());
+    };
+    let origin = origin.to_str().unwrap_or("");
+    if store.lists_origin(origin) || origin == app.config.public_url.origin().as_str() {
+        return Ok(());
+    }
+    let message = "This page may not use this shop's checkout. If it is yours, add its origin to \
+                   the store's `origins`.";
+    Err(ApiError::new(ErrorCode::OriginNotAllowed, message))
+}

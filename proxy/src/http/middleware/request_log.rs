@@ -1,0 +1,123 @@
+//! The outermost layer: names each request, writes refusals, logs one line.
+
+use std::sync::Arc;
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HOST, ORIGIN, VARY};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use checkout_api::ErrorCode;
+use tracing::Instrument as _;
+
+use crate::http::error::ApiError;
+use crate::state::App;
+
+static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// Names and logs a request. The log names the route, never the path: a path may hold the callback token.
+pub(crate) async fn log_request(
+    State(app): State<Arc<App>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let id = format!("req_{}", hex::encode(&app.draw()[..8]));
+    let matched = request
+        .extensions()
+        .get::<MatchedPath>()
+        .map(MatchedPath::as_str);
+    let route = matched.unwrap_or("(none)").to_owned();
+    let method = request.method().clone();
+    let started = app.now();
+    let span = tracing::info_span!("request", request_id = %id);
+    let mut answer = match refuse_doubled(request.headers()) {
+        Ok(()) => next.run(request).instrument(span).await,
+        Err(refusal) => refusal.into_response(),
+    };
+    let refusal = answer.extensions_mut().remove::<ApiError>();
+    if let Some(refusal) = refusal.or_else(|| unrouted(&answer)) {
+        let kept = std::mem::take(answer.headers_mut());
+        answer = refusal.answer(&id);
+        for (name, value) in &kept {
+            let is_ours = [VARY, CACHE_CONTROL].contains(name);
+            if is_ours || name.as_str().starts_with("access-control-") {
+                answer.headers_mut().append(name.clone(), value.clone());
+            }
+        }
+    }
+    let value = HeaderValue::from_str(&id).expect("an id is plain ASCII");
+    answer.headers_mut().insert(REQUEST_ID.clone(), value);
+    let status = answer.status().as_u16();
+    let elapsed_ms = app.now().duration_since(started).as_millis();
+    tracing::info!(request_id = %id, %method, route, status, elapsed_ms, "request");
+    answer
+}
+
+/// What the router and its extractors refuse by themselves gets the same shape as every other refusal.
+fn unrouted(answer: &Response) -> Option<ApiError> {
+    let content_type = answer.headers().get(CONTENT_TYPE);
+    let is_plain = content_type.is_none_or(|value| value.as_bytes().starts_with(b"text/plain"));
+    let (code, message) = match answer.status() {
+        StatusCode::NOT_FOUND => (ErrorCode::NotFound, "There is nothing at this address."),
+        StatusCode::METHOD_NOT_ALLOWED => {
+            let message = "This address takes another method: the header Allow says which.";
+            (ErrorCode::MethodNotAllowed, message)
+        }
+        StatusCode::BAD_REQUEST => (
+            ErrorCode::InvalidRequest,
+            "The address or its query cannot be read.",
+        ),
+        _ => return None,
+    };
+    is_plain.then(|| ApiError::new(code, message))
+}
+
+/// Source for `Host`: RFC 9112, section 3.2.
+static SINGLE: [HeaderName; 5] = [
+    HOST,
+    AUTHORIZATION,
+    CONTENT_TYPE,
+    ORIGIN,
+    HeaderName::from_static("idempotency-key"),
+];
+
+/// The refusal of a request with such a header.
+///
+/// # Errors
+/// It names the header.
+pub(crate) fn refuse_doubled(headers: &HeaderMap) -> Result<(), ApiError> {
+    let came_twice = |name: &&HeaderName| headers.get_all(*name).iter().nth(1).is_some();
+    let Some(name) = SINGLE.iter().find(came_twice) else {
+        return Ok(());
+    };
+    let message = format!("The header {name} came more than once: send it once.");
+    Err(ApiError::new(ErrorCode::InvalidRequest, &message))
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn a_header_that_may_come_once_may_come_once() {
+        for name in &SINGLE {
+            let mut headers = HeaderMap::new();
+            headers.append(name, HeaderValue::from_static("a"));
+            assert_eq!(refuse_doubled(&headers), Ok(()));
+            headers.append(name, HeaderValue::from_static("a"));
+            let message = format!("The header {name} came more than once: send it once.");
+            let refusal = ApiError::new(ErrorCode::InvalidRequest, &message);
+            assert_eq!(refuse_doubled(&headers), Err(refusal));
+        }
+    }
+
+    #[test]
+    fn any_other_header_may_come_twice() {
+        let mut headers = HeaderMap::new();
+        headers.append("accept", HeaderValue::from_static("a"));
+        headers.append("accept", HeaderValue::from_static("b"));
+        assert_eq!(refuse_doubled(&headers), Ok(()));
+    }
+}

@@ -1,0 +1,99 @@
+//! Receipts: the customer's, the store's, and whether one is genuine.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use checkout_api::{ErrorCode, SignedReceipt};
+use ledger::OrderRecord;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::config::Store;
+use crate::http::body::Body;
+use crate::http::checkout::{Holder, store_of};
+use crate::http::error::ApiError;
+use crate::http::store_api::Merchant;
+use crate::receipts::{Shown, issue};
+use crate::state::App;
+
+/// The receipt of the order that the token opens.
+pub(crate) async fn customer_receipt(
+    State(app): State<Arc<App>>,
+    Holder(snapshot): Holder,
+) -> Result<Json<SignedReceipt>, ApiError> {
+    let store = store_of(&app, &snapshot)?;
+    receipt_of(&app, store, &snapshot)
+}
+
+/// The receipt of an order.
+///
+/// # Errors
+/// [`ErrorCode::NotPaid`] while it is not credited, or its payment is taken back.
+pub(crate) fn receipt_of(
+    app: &App,
+    store: &Store,
+    snapshot: &ledger::Snapshot,
+) -> Result<Json<SignedReceipt>, ApiError> {
+    let not_paid = || {
+        let message = if snapshot.order.reverted.is_some() {
+            "There is no receipt while the payment service takes back what was paid. Ask the shop."
+        } else {
+            "There is a receipt once the order is paid. It is not paid yet."
+        };
+        ApiError::new(ErrorCode::NotPaid, message)
+    };
+    let issued = issue(&app.config, store, snapshot);
+    issued.map(Json).ok_or_else(not_paid)
+}
+
+/// What somebody shows as a receipt.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Presented {
+    /// The token, or the printed code.
+    receipt: String,
+}
+
+/// Whether it is one.
+#[derive(JsonSchema, Serialize)]
+pub(crate) struct Verified {
+    /// Whether it is genuine.
+    valid: bool,
+    /// The order as it stands; absent when the receipt is not genuine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    order: Option<OrderRecord>,
+}
+
+/// The receipt of one of the store's orders.
+pub(crate) async fn store_receipt(
+    State(app): State<Arc<App>>,
+    merchant: Merchant,
+    Path(id): Path<String>,
+) -> Result<Json<SignedReceipt>, ApiError> {
+    let snapshot = merchant.order(&app, &id).await?;
+    receipt_of(&app, merchant.store(&app), &snapshot)
+}
+
+/// Says whether a receipt is genuine. One that was forged, is another store's, or was never one, is all the same.
+pub(crate) async fn verify(
+    State(app): State<Arc<App>>,
+    merchant: Merchant,
+    Body(presented): Body<Presented>,
+) -> Result<Json<Verified>, ApiError> {
+    let order = match Shown::parse(&presented.receipt) {
+        None => None,
+        Some(shown) => {
+            let found = app.parts.ledger.snapshot(shown.order()).await?;
+            let store = merchant.store(&app);
+            found.filter(|order| {
+                order.order.terms.store_id == merchant.0
+                    && shown.is_genuine(&app.config, store, order)
+            })
+        }
+    };
+    Ok(Json(Verified {
+        valid: order.is_some(),
+        order: order.as_ref().map(OrderRecord::of),
+    }))
+}

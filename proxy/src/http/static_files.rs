@@ -1,0 +1,181 @@
+//! The built widget, compressed when it was built, out of the binary.
+
+use std::sync::{Arc, OnceLock};
+
+use axum::extract::{Path, State};
+use axum::http::header::{
+    ACCEPT_ENCODING, ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE,
+    ETAG, IF_NONE_MATCH, VARY, X_CONTENT_TYPE_OPTIONS,
+};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use checkout_api::{Environment, ErrorCode};
+use sha2::{Digest as _, Sha256};
+
+use crate::http::error::ApiError;
+use crate::state::App;
+
+/// One file of the built widget.
+pub(crate) struct File {
+    name: &'static str,
+    whole: &'static [u8],
+    brotli: Option<&'static [u8]>,
+    gzip: Option<&'static [u8]>,
+    /// Made when it is first asked for: hashing the widget at every request would cost more than sending it.
+    tag: OnceLock<HeaderValue>,
+}
+
+impl File {
+    /// What stands in it, uncompressed.
+    pub(crate) fn whole(&self) -> &'static [u8] {
+        self.whole
+    }
+
+    /// Names the content, for `ETag`.
+    fn tag(&self) -> &HeaderValue {
+        self.tag.get_or_init(|| {
+            let digest = Sha256::digest(self.whole);
+            let tag = format!("\"{}\"", hex::encode(&digest[..8]));
+            HeaderValue::from_str(&tag).expect("hexadecimal digits fit a header")
+        })
+    }
+}
+
+mod dist {
+    use std::sync::OnceLock;
+
+    use super::File;
+
+    include!(concat!(env!("OUT_DIR"), "/dist.rs"));
+}
+
+/// Named by their content: never asked for again.
+const IMMUTABLE: &str = "public, max-age=31536000, immutable";
+/// Named for good: asked for again after five minutes, and then mostly answered with 304.
+const FRESH: &str = "public, max-age=300";
+
+/// `/assets/{name}`.
+pub(crate) async fn immutable(
+    Path(name): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let file = find(&format!("assets/{name}"))?;
+    Ok(public(answer(file, &headers, IMMUTABLE)))
+}
+
+/// `/gallery/{name}`: every state of the checkout on canned answers, for those who build a shop. In production there is
+/// none.
+pub(crate) async fn gallery(
+    State(app): State<Arc<App>>,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let is_test = app.config.environment == Environment::Test;
+    let file = find(&format!("gallery/{name}"));
+    let file = file.ok().filter(|_| is_test).ok_or_else(missing)?;
+    Ok(answer(file, &headers, "no-cache"))
+}
+
+/// `/florin.js`: that of the proxy's environment.
+pub(crate) async fn loader(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let file = find(match app.config.environment {
+        Environment::Test => "florin.test.js",
+        Environment::Production => "florin.js",
+    })?;
+    Ok(public(answer(file, &headers, FRESH)))
+}
+
+/// `/florin.d.ts`.
+pub(crate) async fn types(headers: HeaderMap) -> Result<Response, ApiError> {
+    let file = find("florin.d.ts")?;
+    Ok(public(answer(file, &headers, FRESH)))
+}
+
+/// A file of the built widget.
+///
+/// # Errors
+/// Not found; and when the binary was built without the widget, how to build it with.
+pub(crate) fn find(name: &str) -> Result<&'static File, ApiError> {
+    let found = dist::FILES.iter().find(|file| file.name == name);
+    found.ok_or_else(|| {
+        if dist::FILES.is_empty() {
+            let message =
+                "This proxy was built without the widget. Build it with: cargo xtask build";
+            ApiError::new(ErrorCode::NotFound, message)
+        } else {
+            missing()
+        }
+    })
+}
+
+fn missing() -> ApiError {
+    ApiError::new(ErrorCode::NotFound, "There is no such file.")
+}
+
+/// The file in the smallest form that the browser reads.
+pub(crate) fn answer(file: &File, headers: &HeaderMap, cache: &'static str) -> Response {
+    let tag = file.tag();
+    let mut fixed = HeaderMap::new();
+    fixed.insert(CACHE_CONTROL, HeaderValue::from_static(cache));
+    fixed.insert(VARY, HeaderValue::from_static("accept-encoding"));
+    fixed.insert(ETAG, tag.clone());
+    fixed.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if headers.get(IF_NONE_MATCH).is_some_and(|given| given == tag) {
+        return (StatusCode::NOT_MODIFIED, fixed).into_response();
+    }
+    fixed.insert(
+        CONTENT_TYPE,
+        HeaderValue::from_static(content_type(file.name)),
+    );
+    let (encoding, bytes) = smallest(file, headers);
+    if let Some(encoding) = encoding {
+        fixed.insert(CONTENT_ENCODING, HeaderValue::from_static(encoding));
+    }
+    (fixed, bytes).into_response()
+}
+
+/// Code and texts without a secret: any page may load them.
+fn public(mut answer: Response) -> Response {
+    let anyone = HeaderValue::from_static("*");
+    answer
+        .headers_mut()
+        .insert(ACCESS_CONTROL_ALLOW_ORIGIN, anyone);
+    let policy = HeaderName::from_static("cross-origin-resource-policy");
+    answer
+        .headers_mut()
+        .insert(policy, HeaderValue::from_static("cross-origin"));
+    answer
+}
+
+fn smallest(file: &File, headers: &HeaderMap) -> (Option<&'static str>, &'static [u8]) {
+    let accepted = headers
+        .get(ACCEPT_ENCODING)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or("");
+    let accepts = |encoding: &str| {
+        accepted.split(',').any(|choice| {
+            let mut parts = choice.split(';').map(str::trim);
+            parts.next() == Some(encoding) && !parts.any(|part| part == "q=0")
+        })
+    };
+    match (file.brotli, file.gzip) {
+        (Some(bytes), _) if accepts("br") => (Some("br"), bytes),
+        (_, Some(bytes)) if accepts("gzip") => (Some("gzip"), bytes),
+        _ => (None, file.whole),
+    }
+}
+
+fn content_type(name: &str) -> &'static str {
+    match name.rsplit('.').next() {
+        Some("js") => "text/javascript; charset=utf-8",
+        Some("wasm") => "application/wasm",
+        Some("css") => "text/css; charset=utf-8",
+        Some("json") => "application/json",
+        Some("html") => "text/html; charset=utf-8",
+        Some("svg") => "image/svg+xml",
+        _ => "text/plain; charset=utf-8",
+    }
+}

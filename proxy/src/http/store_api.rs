@@ -1,0 +1,75 @@
+//! What a store's server calls, with its secret key. Every store sees its own orders alone.
+
+pub(crate) mod events;
+pub(crate) mod gateway;
+pub(crate) mod orders;
+
+use std::sync::Arc;
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use checkout_api::ErrorCode;
+use ledger::{OrderId, Snapshot, StoreId};
+
+use crate::auth::store_key::is_secret;
+use crate::config::Store;
+use crate::http::checkout::bearer;
+use crate::http::error::ApiError;
+use crate::state::App;
+
+/// At most so many of a page, and so many when nothing is said.
+const MAX_PAGE: u32 = 100;
+const DEFAULT_PAGE: u32 = 20;
+
+/// The store whose secret key came with the request.
+pub(crate) struct Merchant(pub StoreId);
+
+impl FromRequestParts<Arc<App>> for Merchant {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
+        let unauthorized = || {
+            let message = "Send the store's secret key, as Authorization: Bearer <secret_key>.";
+            ApiError::new(ErrorCode::Unauthorized, message)
+        };
+        let key = bearer(&parts.headers).ok_or_else(unauthorized)?;
+        let is_its = |store: &&Store| {
+            store
+                .secret_key
+                .as_ref()
+                .is_some_and(|expected| is_secret(expected, key))
+        };
+        let store = app
+            .config
+            .stores
+            .iter()
+            .find(is_its)
+            .ok_or_else(unauthorized)?;
+        Ok(Self(store.id.clone()))
+    }
+}
+
+impl Merchant {
+    /// The configuration of the store.
+    pub(crate) fn store<'a>(&self, app: &'a App) -> &'a Store {
+        app.config
+            .store(&self.0)
+            .expect("the key was found in this configuration")
+    }
+
+    /// An order of this store. Another store's answers as one that is not there.
+    pub(crate) async fn order(&self, app: &App, id: &str) -> Result<Snapshot, ApiError> {
+        let id = OrderId::parse(id).map_err(|_| ApiError::not_found())?;
+        let found = app.parts.ledger.snapshot(&id).await?;
+        let is_mine = |snapshot: &Snapshot| snapshot.order.terms.store_id == self.0;
+        found.filter(is_mine).ok_or_else(ApiError::not_found)
+    }
+}
+
+/// How many of a page were asked for.
+fn page_size(limit: Option<u32>) -> Result<u32, ApiError> {
+    match limit.unwrap_or(DEFAULT_PAGE) {
+        size @ 1..=MAX_PAGE => Ok(size),
+        _ => Err(ApiError::field("limit", "Ask for 1 to 100 at once.")),
+    }
+}

@@ -1,0 +1,231 @@
+//! Events, their deliveries, and the state of the store's webhook.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
+use ledger::{DeliveryFilter, DeliveryId, Event, EventId, RecordedDelivery};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::http::error::ApiError;
+use crate::http::store_api::{MAX_PAGE, Merchant, page_size};
+use crate::state::App;
+
+/// Which events.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EventsQuery {
+    /// The `next` of the page before: only what happened after this event.
+    #[schemars(regex(pattern = "^evt_[0-9a-f]{32}_[0-9]{1,10}$"))]
+    after: Option<String>,
+    /// At most so many; 20 when absent.
+    #[schemars(range(min = 1, max = MAX_PAGE))]
+    limit: Option<u32>,
+}
+
+/// A page of events.
+#[derive(JsonSchema, Serialize)]
+#[schemars(rename = "EventPage")]
+pub(crate) struct EventPage {
+    #[schemars(schema_with = "crate::http::openapi::events")]
+    events: Vec<Told>,
+    /// What to pass as `after` for what follows; absent when there is nothing yet.
+    next: Option<String>,
+}
+
+/// An event as its webhook tells it, with the webhook's id.
+#[derive(Serialize)]
+pub(crate) struct Told {
+    id: String,
+    #[serde(flatten)]
+    body: Value,
+}
+
+/// A page of events.
+pub(crate) async fn events(
+    State(app): State<Arc<App>>,
+    merchant: Merchant,
+    wanted: Result<Query<EventsQuery>, QueryRejection>,
+) -> Result<Json<EventPage>, ApiError> {
+    let Query(wanted) = wanted.map_err(|error| ApiError::field("query", &error.body_text()))?;
+    let after = wanted.after.as_deref().map(EventId::parse).transpose();
+    let after = after.map_err(|error| ApiError::field("after", &error.to_string()))?;
+    let limit = page_size(wanted.limit)?;
+    let found = app
+        .parts
+        .ledger
+        .events(&merchant.0, after.as_ref(), limit)
+        .await?;
+    let unknown = || ApiError::field("after", "The store has no such event.");
+    let found = found.ok_or_else(unknown)?;
+    let next = found.last().map(|event| event.id.to_string());
+    let events = found.iter().map(told).collect::<Result<_, _>>()?;
+    Ok(Json(EventPage { events, next }))
+}
+
+fn told(event: &Event) -> Result<Told, ApiError> {
+    let body = serde_json::from_str(&event.payload).map_err(|error| ApiError::internal(&error))?;
+    Ok(Told {
+        id: event.id.to_string(),
+        body,
+    })
+}
+
+/// Which tries.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DeliveriesQuery {
+    /// Only tries at telling this event.
+    #[schemars(regex(pattern = "^evt_[0-9a-f]{32}_[0-9]{1,10}$"))]
+    event: Option<String>,
+    /// The `next` of the page before: only what is older than this try.
+    #[schemars(regex(pattern = "^dlv_[0-9a-f]{32}_[0-9]{1,10}_[0-9]{1,10}$"))]
+    after: Option<String>,
+    /// At most so many; 20 when absent.
+    #[schemars(range(min = 1, max = MAX_PAGE))]
+    limit: Option<u32>,
+}
+
+/// A page of tries, latest first.
+#[derive(JsonSchema, Serialize)]
+#[schemars(rename = "DeliveryPage")]
+pub(crate) struct DeliveryPage {
+    /// The tries.
+    deliveries: Vec<Try>,
+    /// What to pass as `after` for the next page; absent on the last.
+    next: Option<String>,
+}
+
+/// One try.
+#[derive(JsonSchema, Serialize)]
+#[schemars(rename = "Delivery")]
+pub(crate) struct Try {
+    /// The try's own id.
+    id: String,
+    /// What was told.
+    event: String,
+    #[serde(rename = "type")]
+    /// The event's type.
+    event_type: &'static str,
+    /// When it began.
+    #[schemars(extend("format" = "date-time"))]
+    tried_at: String,
+    /// How long it took, in milliseconds.
+    took_ms: u64,
+    /// The store's HTTP status; absent when none came.
+    http_status: Option<u16>,
+    /// What happened, in words; for a refusal with the beginning of the store's own answer.
+    note: String,
+}
+
+/// Lists the tries.
+pub(crate) async fn deliveries(
+    State(app): State<Arc<App>>,
+    merchant: Merchant,
+    wanted: Result<Query<DeliveriesQuery>, QueryRejection>,
+) -> Result<Json<DeliveryPage>, ApiError> {
+    let Query(wanted) = wanted.map_err(|error| ApiError::field("query", &error.body_text()))?;
+    let event = wanted.event.as_deref().map(EventId::parse).transpose();
+    let after = wanted.after.as_deref().map(DeliveryId::parse).transpose();
+    let filter = DeliveryFilter {
+        event: event.map_err(|error| ApiError::field("event", &error.to_string()))?,
+        after: after.map_err(|error| ApiError::field("after", &error.to_string()))?,
+        limit: page_size(wanted.limit)?,
+    };
+    let found = app.parts.ledger.deliveries(&merchant.0, &filter).await?;
+    let found = found.ok_or_else(ApiError::not_found)?;
+    let is_full = found.len() == filter.limit as usize;
+    let next = found.last().filter(|_| is_full);
+    let next = next.map(|last| last.id.to_string());
+    let deliveries = found.into_iter().map(shown).collect();
+    Ok(Json(DeliveryPage { deliveries, next }))
+}
+
+fn shown(recorded: RecordedDelivery) -> Try {
+    let RecordedDelivery {
+        id,
+        event_type,
+        delivery,
+    } = recorded;
+    Try {
+        id: id.to_string(),
+        event: delivery.event_id.to_string(),
+        event_type: event_type.as_str(),
+        tried_at: delivery.tried_at.to_string(),
+        took_ms: u64::try_from(delivery.took.as_millis()).unwrap_or(0),
+        http_status: delivery.http_status,
+        note: delivery.note,
+    }
+}
+
+/// Plans to tell an event again.
+pub(crate) async fn redeliver(
+    State(app): State<Arc<App>>,
+    merchant: Merchant,
+    Path(id): Path<String>,
+) -> Result<StatusCode, ApiError> {
+    let event = EventId::parse(&id).map_err(|_| ApiError::not_found())?;
+    if !app
+        .parts
+        .ledger
+        .redeliver(&merchant.0, &event, app.now())
+        .await?
+    {
+        return Err(ApiError::not_found());
+    }
+    app.deliveries_due.send_replace(());
+    Ok(StatusCode::ACCEPTED)
+}
+
+/// How telling a store goes.
+#[derive(JsonSchema, Serialize)]
+pub(crate) struct Telling {
+    /// `enabled`; `disabled` after the endpoint has answered 410; `none` for a store without one.
+    #[schemars(extend("enum" = ["enabled", "disabled", "none"]))]
+    state: &'static str,
+    /// Since when it is disabled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "date-time"))]
+    disabled_at: Option<String>,
+    /// Events that wait to be told.
+    events_waiting: u64,
+}
+
+/// How it goes.
+pub(crate) async fn show_webhook(
+    State(app): State<Arc<App>>,
+    merchant: Merchant,
+) -> Result<Json<Telling>, ApiError> {
+    telling(&app, &merchant).await
+}
+
+/// Sends again to an endpoint that had said it is gone. Asking it of one that has not changes nothing.
+pub(crate) async fn enable_webhook(
+    State(app): State<Arc<App>>,
+    merchant: Merchant,
+) -> Result<Json<Telling>, ApiError> {
+    let ledger = &app.parts.ledger;
+    if ledger.restore_endpoint(&merchant.0, app.now()).await? {
+        tracing::info!(store = %merchant.0, "the store enabled its endpoint: events are sent again");
+        app.deliveries_due.send_replace(());
+    }
+    telling(&app, &merchant).await
+}
+
+async fn telling(app: &App, merchant: &Merchant) -> Result<Json<Telling>, ApiError> {
+    let telling = app.parts.ledger.telling(&merchant.0).await?;
+    let state = match (&merchant.store(app).webhook, telling.gone) {
+        (None, _) => "none",
+        (Some(_), None) => "enabled",
+        (Some(_), Some(_)) => "disabled",
+    };
+    Ok(Json(Telling {
+        state,
+        disabled_at: telling.gone.map(|gone| gone.since.to_string()),
+        events_waiting: telling.waiting,
+    }))
+}

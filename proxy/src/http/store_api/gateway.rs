@@ -1,0 +1,242 @@
+//! `/v1/service/…`: the service's own endpoints for the store's server, signed here and passed through as JSON.
+//!
+//! The account at the service is one for all stores of a proxy. So what changes it, and what tells of it, is for stores
+//! with `service_access` alone; a store that is a merchant of a platform acts for that merchant and no other. See
+//! docs/adr/0009-the-account-is-shared.md.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, RawQuery, State};
+use axum::http::HeaderValue;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse as _, Response};
+use checkout_api::ErrorCode;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use service_api::{CallError, Endpoint, InvoiceId, Passage, PassageError};
+
+use crate::config::Store;
+use crate::http::body::JsonText;
+use crate::http::error::{ApiError, short};
+use crate::http::store_api::Merchant;
+use crate::payments::open::log_refusal;
+use crate::state::App;
+
+/// GET /v1/service/currencies: every store may know what the service supports.
+pub(crate) async fn currencies(
+    State(app): State<Arc<App>>,
+    _: Merchant,
+    RawQuery(query): RawQuery,
+) -> Result<Response, ApiError> {
+    let query = query.unwrap_or_default();
+    let passage =
+        Passage::new(Endpoint::Currencies, &query, None).map_err(|error| not_passed_on(&error))?;
+    pass(&app, passage, false).await
+}
+
+/// POST /v1/service/preferences: adds a settlement wallet.
+pub(crate) async fn add_preferences(
+    State(app): State<Arc<App>>,
+    merchant: Merchant,
+    JsonText(body): JsonText,
+) -> Result<Response, ApiError> {
+    tell(&app, &merchant, Endpoint::AddPreferences, &body).await
+}
+
+/// PUT /v1/service/preferences: updates a settlement wallet.
+pub(crate) async fn update_preferences(
+    State(app): State<Arc<App>>,
+    merchant: Merchant,
+    JsonText(body): JsonText,
+) -> Result<Response, ApiError> {
+    tell(&app, &merchant, Endpoint::UpdatePreferences, &body).await
+}
+
+/// POST /v1/service/aggregator/merchants: onboards a merchant of the platform.
+pub(crate) async fn onboard_merchant(
+    State(app): State<Arc<App>>,
+    merchant: Merchant,
+    JsonText(body): JsonText,
+) -> Result<Response, ApiError> {
+    tell(&app, &merchant, Endpoint::OnboardMerchant, &body).await
+}
+
+/// GET /v1/service/merchant/account: where KYC documents are stored.
+pub(crate) async fn merchant_account(
+    State(app): State<Arc<App>>,
+    merchant: Merchant,
+    RawQuery(query): RawQuery,
+) -> Result<Response, ApiError> {
+    let endpoint = Endpoint::MerchantAccount;
+    let store = permitted(&app, &merchant, endpoint)?;
+    let passage = Passage::new(endpoint, &query.unwrap_or_default(), None);
+    let passage = for_its_merchant(
+        store,
+        endpoint,
+        passage.map_err(|error| not_passed_on(&error))?,
+    )?;
+    pass(&app, passage, false).await
+}
+
+/// PUT /v1/service/settings: updates the merchant's profile.
+pub(crate) async fn update_settings(
+    State(app): State<Arc<App>>,
+    merchant: Merchant,
+    JsonText(body): JsonText,
+) -> Result<Response, ApiError> {
+    tell(&app, &merchant, Endpoint::UpdateSettings, &body).await
+}
+
+/// Passes on what changes something. Who changes the account is written down: wallets are where the money goes.
+async fn tell(
+    app: &Arc<App>,
+    merchant: &Merchant,
+    endpoint: Endpoint,
+    body: &str,
+) -> Result<Response, ApiError> {
+    let store = permitted(app, merchant, endpoint)?;
+    let passage = Passage::new(endpoint, "", Some(body)).map_err(|error| not_passed_on(&error))?;
+    let passage = for_its_merchant(store, endpoint, passage)?;
+    tracing::info!(store = %store.id, ?endpoint, "a store changes the account at the payment service");
+    pass(app, passage, true).await
+}
+
+fn permitted<'a>(
+    app: &'a App,
+    merchant: &Merchant,
+    endpoint: Endpoint,
+) -> Result<&'a Store, ApiError> {
+    let store = merchant.store(app);
+    let denied = |message| Err(ApiError::new(ErrorCode::ServiceAccessDenied, message));
+    if !store.service_access {
+        return denied(
+            "The account at the payment service belongs to all stores of this proxy together. If this \
+             store may act for all of them, the operator sets its `service_access = true`.",
+        );
+    }
+    if endpoint == Endpoint::OnboardMerchant && store.merchant_id.is_some() {
+        return denied(
+            "This store is one merchant of a platform and onboards no other. The operator does it: \
+             florin-proxy service onboard-merchant.",
+        );
+    }
+    Ok(store)
+}
+
+fn for_its_merchant(
+    store: &Store,
+    endpoint: Endpoint,
+    passage: Passage,
+) -> Result<Passage, ApiError> {
+    match &store.merchant_id {
+        Some(id) if endpoint.is_about_a_merchant() => passage
+            .for_merchant(id)
+            .map_err(|error| not_passed_on(&error)),
+        _ => Ok(passage),
+    }
+}
+
+/// Passes a call on, to its end even when the store goes away meanwhile, and answers what came, as it came.
+async fn pass(
+    app: &Arc<App>,
+    passage: Passage,
+    changes_something: bool,
+) -> Result<Response, ApiError> {
+    let app = app.clone();
+    let passed = tokio::spawn(async move { app.parts.service.pass(&passage).await });
+    let passed = passed.await.map_err(|error| ApiError::internal(&error))?;
+    let json = passed.map_err(|error| refused(&error, changes_something))?;
+    let content_type = HeaderValue::from_static("application/json");
+    Ok(([(CONTENT_TYPE, content_type)], json).into_response())
+}
+
+/// Which invoice.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct InvoiceQuery {
+    /// The service's id of an invoice or a hosted session that one of the store's orders has or had.
+    #[schemars(regex(pattern = "^[!-~]{1,128}$"))]
+    id: String,
+    /// Whether the transaction history is wanted too.
+    #[serde(default)]
+    hist: bool,
+}
+
+/// Asks about an invoice. Another store's answers as one that is not there.
+pub(crate) async fn invoice(
+    State(app): State<Arc<App>>,
+    merchant: Merchant,
+    wanted: Result<Query<InvoiceQuery>, QueryRejection>,
+) -> Result<Response, ApiError> {
+    let Query(wanted) = wanted.map_err(|error| ApiError::field("query", &error.body_text()))?;
+    let unknown = || {
+        let message = "None of this store's orders has such an invoice.";
+        ApiError::new(ErrorCode::NotFound, message)
+    };
+    let id = InvoiceId::parse(&wanted.id).map_err(|_| unknown())?;
+    let known = ledger::InvoiceId::parse(&wanted.id).map_err(|_| unknown())?;
+    let owner = app.parts.ledger.store_of_invoice(&known).await?;
+    if owner != Some(merchant.0) {
+        return Err(unknown());
+    }
+    pass(&app, Passage::invoice(&id, wanted.hist), false).await
+}
+
+/// A call that did not leave the house.
+pub(crate) fn not_passed_on(error: &PassageError) -> ApiError {
+    let code = match error {
+        PassageError::Query => {
+            return ApiError::field("query", &format!("It is refused: {error}."));
+        }
+        PassageError::TooLarge => ErrorCode::PayloadTooLarge,
+        PassageError::OtherMerchant(_) => ErrorCode::ServiceAccessDenied,
+        PassageError::NotJson(_) | PassageError::Body(_) | PassageError::NotAnObject => {
+            ErrorCode::InvalidRequest
+        }
+    };
+    ApiError::new(code, &format!("The call is refused: {error}."))
+}
+
+/// A call without a success. The service's own words go along, but for what is between the operator and the service.
+pub(crate) fn refused(error: &CallError, changes_something: bool) -> ApiError {
+    log_refusal(error, "a store's call of the payment service failed");
+    match error {
+        CallError::Refused { status: 401, .. } => {
+            let message = "The payment service does not accept this proxy's key or signature; the operator \
+                           finds the reason in the log. Nothing was done.";
+            ApiError::new(ErrorCode::ServiceFailed, message)
+        }
+        CallError::Refused { status, error } => {
+            let message = match error.message.as_deref().or(error.summary.as_deref()) {
+                Some(said) => format!("The payment service refused: {}", short(said)),
+                None => {
+                    format!("The payment service refused with status {status}, without a reason.")
+                }
+            };
+            ApiError::new(ErrorCode::ServiceRefused, &message).said_by_service(*status, error)
+        }
+        CallError::RateLimited { retry_after }
+        | CallError::CircuitOpen { retry_after }
+        | CallError::OutOfBudget { retry_after } => unavailable(*retry_after),
+        CallError::NotSent(_) => unavailable(Duration::from_secs(5)),
+        CallError::Unclear(_) | CallError::Broken { .. } if changes_something => {
+            let message = "The payment service gave no clear answer: what you sent may have been done. Look at your \
+                           account there before you send it again.";
+            ApiError::new(ErrorCode::ServiceFailed, message)
+        }
+        CallError::Unclear(_) | CallError::Broken { .. } => {
+            let message = "The payment service gave no usable answer. Try again shortly.";
+            ApiError::new(ErrorCode::ServiceFailed, message)
+        }
+    }
+}
+
+fn unavailable(retry_after: Duration) -> ApiError {
+    let message =
+        "The payment service cannot be asked at this moment. Nothing was done; try again later.";
+    // A part of a second is a second: nobody comes back too early.
+    let seconds = u32::try_from(retry_after.as_millis().div_ceil(1000)).unwrap_or(u32::MAX);
+    ApiError::new(ErrorCode::ServiceUnavailable, message).retry_after(seconds.max(1))
+}

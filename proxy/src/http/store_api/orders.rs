@@ -1,0 +1,347 @@
+//! Orders as the store's server opens, reads and cancels them.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
+use checkout_api::{ErrorCode, looks_like_email};
+use jiff::SignedDuration;
+use ledger::{
+    BeginError, Flow, NewOrder, OrderFilter, OrderId, OrderRecord, OrderStatus, PriceSource,
+    Reference,
+};
+use money::{Amount, CryptoCode, Currency};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::config::Store;
+use crate::http::body::Body;
+use crate::http::error::ApiError;
+use crate::http::store_api::{MAX_PAGE, Merchant, page_size};
+use crate::orders;
+use crate::orders::lines::{self, Line, MAX_LINES, MAX_TITLE_CHARS};
+use crate::orders::open::Opening;
+use crate::payments;
+use crate::payments::view;
+use crate::state::App;
+
+/// How long an order takes attempts: a day, unless the store says 1 minute to 30 days.
+const DEFAULT_LIFETIME_SECONDS: u32 = 24 * 3600;
+const LIFETIME_SECONDS: std::ops::RangeInclusive<u32> = 60..=30 * 24 * 3600;
+/// The store's own notes, as JSON.
+const MAX_METADATA_BYTES: usize = 4096;
+
+/// What the store wants paid.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(extend(
+    "if" = { "properties": { "flow": { "const": "hosted" } }, "required": ["flow"] },
+    "then" = {
+        "properties": { "customer_email": { "type": "string" }, "assets": { "maxItems": 0 } },
+        "required": ["customer_email"],
+    },
+))]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OpenOrder {
+    /// The price, above zero, with no more decimals than its currency has.
+    amount: Amount,
+    /// The price's currency.
+    currency: Currency,
+    /// The store's own name for it: one order per reference.
+    #[schemars(regex(pattern = "^[A-Za-z0-9_.:-]{1,64}$"))]
+    reference: String,
+    /// What is sold, for the customer; the shop's name when absent.
+    #[schemars(length(max = MAX_TITLE_CHARS))]
+    title: Option<String>,
+    /// What it is made of, for the customer: at most 50 lines. They are for show, the price is `amount`; when every line has
+    /// an amount, they must add up to it.
+    #[serde(default)]
+    #[schemars(length(max = MAX_LINES))]
+    lines: Vec<Line>,
+    /// Where the buyer gets mail: handed back to the store. A hosted order needs it, since the payment service's page
+    /// does; nobody else gets it.
+    #[schemars(extend("format" = "email"))]
+    customer_email: Option<String>,
+    /// Where the buyer goes afterwards: an address on one of the store's origins, or on that of its `return_url`.
+    #[schemars(extend("format" = "uri"))]
+    return_url: Option<String>,
+    /// The store's own notes, handed back untouched: at most 4096 bytes as JSON.
+    #[serde(default)]
+    metadata: serde_json::Map<String, serde_json::Value>,
+    /// The assets it may be paid in; all when empty or absent. A hosted order takes none: its page offers its own.
+    #[serde(default)]
+    assets: Vec<CryptoCode>,
+    /// How long the order takes attempts: one minute to 30 days; a day when absent.
+    #[schemars(range(min = *LIFETIME_SECONDS.start(), max = *LIFETIME_SECONDS.end()))]
+    expires_in_seconds: Option<u32>,
+    #[serde(default)]
+    flow: WantedFlow,
+}
+
+/// Who shows the customer how to pay.
+#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum WantedFlow {
+    /// The checkout page of this proxy.
+    #[default]
+    Custom,
+    /// The payment service's own page.
+    Hosted,
+}
+
+impl From<WantedFlow> for Flow {
+    fn from(wanted: WantedFlow) -> Self {
+        match wanted {
+            WantedFlow::Custom => Self::Custom,
+            WantedFlow::Hosted => Self::Hosted,
+        }
+    }
+}
+
+/// The order, and how its customer gets to it.
+#[derive(JsonSchema, Serialize)]
+pub(crate) struct OpenedOrder {
+    /// The order.
+    order: OrderRecord,
+    /// A fresh token at every call: whoever holds it may see and pay this order.
+    client_token: String,
+    /// The checkout page, token included.
+    checkout_url: String,
+    /// The payment service's page; there while a hosted order can be paid.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    payment_process_url: Option<String>,
+}
+
+/// Opens an order. The same reference at the same price is the same order; at another price it is refused.
+pub(crate) async fn open_order(
+    State(app): State<Arc<App>>,
+    merchant: Merchant,
+    Body(wanted): Body<OpenOrder>,
+) -> Result<(StatusCode, Json<OpenedOrder>), ApiError> {
+    let store = merchant.store(&app);
+    let terms = terms(&app, store, wanted)?;
+    let Opening {
+        mut snapshot,
+        is_new,
+        token,
+    } = orders::open::open(&app, &terms).await?;
+    if snapshot.order.terms.flow != terms.flow {
+        let message =
+            "This reference already names an order of the other flow. Use a reference of its own.";
+        return Err(ApiError::new(ErrorCode::OtherFlow, message));
+    }
+    if terms.flow == Flow::Hosted && snapshot.order.takes_attempts(app.now()) {
+        payments::hosted::open(&app, &snapshot).await?;
+        let opened = app.parts.ledger.snapshot(&snapshot.order.id).await?;
+        snapshot = opened.ok_or_else(ApiError::not_found)?;
+    }
+    let payment_process_url = view::page(&snapshot, app.now());
+    let base = app.config.public_url.base();
+    let token = token.expose();
+    let checkout_url = format!("{base}/pay?store={}#client_token={token}", store.id);
+    let order = OrderRecord::of(&snapshot);
+    let status = if is_new {
+        StatusCode::CREATED
+    } else {
+        StatusCode::OK
+    };
+    Ok((
+        status,
+        Json(OpenedOrder {
+            order,
+            client_token: token.to_owned(),
+            checkout_url,
+            payment_process_url,
+        }),
+    ))
+}
+
+fn terms(app: &App, store: &Store, wanted: OpenOrder) -> Result<NewOrder, ApiError> {
+    let reference = Reference::parse(&wanted.reference)
+        .map_err(|error| ApiError::field("reference", &error.to_string()))?;
+    let amount = amount(wanted.amount, wanted.currency)?;
+    let title = wanted.title.unwrap_or_else(|| store.name.clone());
+    if title.chars().count() > MAX_TITLE_CHARS {
+        return Err(ApiError::field(
+            "title",
+            "A title has 120 characters at most.",
+        ));
+    }
+    let lines = lines::check(store, wanted.lines, amount, wanted.currency)
+        .map_err(|wrong| ApiError::field(&wrong.field, &wrong.message))?;
+    if let Some(link) = &wanted.return_url
+        && !store.leads_home(link)
+    {
+        let message = "Write an http or https address on one of the store's origins.";
+        return Err(ApiError::field("return_url", message));
+    }
+    if let Some(email) = &wanted.customer_email
+        && !looks_like_email(email)
+    {
+        return Err(ApiError::field(
+            "customer_email",
+            "Write an address like name@example.com.",
+        ));
+    }
+    if matches!(wanted.flow, WantedFlow::Hosted) {
+        let (email, return_url) = (&wanted.customer_email, &wanted.return_url);
+        payments::hosted::Needs::of(app, store, email.as_deref(), return_url.as_deref())?;
+        if !wanted.assets.is_empty() {
+            let message = "The payment service's page offers its own assets. Leave this out, or use the custom flow.";
+            return Err(ApiError::field("assets", message));
+        }
+    }
+    let metadata_bytes = serde_json::to_string(&wanted.metadata).map_or(usize::MAX, |s| s.len());
+    if metadata_bytes > MAX_METADATA_BYTES {
+        return Err(ApiError::field(
+            "metadata",
+            "Metadata has 4096 bytes at most, as JSON.",
+        ));
+    }
+    let lifetime = wanted
+        .expires_in_seconds
+        .unwrap_or(DEFAULT_LIFETIME_SECONDS);
+    if !LIFETIME_SECONDS.contains(&lifetime) {
+        let message = "An order lives 60 seconds to 30 days.";
+        return Err(ApiError::field("expires_in_seconds", message));
+    }
+    let same_currency = wanted.currency == store.currency;
+    Ok(NewOrder {
+        store_id: store.id.clone(),
+        reference,
+        amount,
+        currency: wanted.currency,
+        price_source: PriceSource::StoreServer,
+        title,
+        lines,
+        customer_email: wanted.customer_email,
+        return_url: wanted.return_url,
+        metadata: wanted.metadata,
+        assets: wanted.assets,
+        flow: wanted.flow.into(),
+        tolerance: if same_currency {
+            store.tolerance_of(amount)
+        } else {
+            Amount::ZERO
+        },
+        expires_at: app.now() + SignedDuration::from_secs(i64::from(lifetime)),
+    })
+}
+
+fn amount(amount: Amount, currency: Currency) -> Result<Amount, ApiError> {
+    if amount.is_zero() {
+        return Err(ApiError::field("amount", "The amount must be above zero."));
+    }
+    let decimals = currency.decimals();
+    if amount.decimals() > decimals {
+        let message = format!("{amount} has more than the {decimals} decimals of {currency}.");
+        return Err(ApiError::field("amount", &message));
+    }
+    Ok(amount.padded(decimals))
+}
+
+/// Which orders.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OrdersQuery {
+    /// Only the order of this reference.
+    #[schemars(regex(pattern = "^[A-Za-z0-9_.:-]{1,64}$"))]
+    reference: Option<String>,
+    /// Only orders that stand here.
+    #[schemars(with = "Option<checkout_api::Status>")]
+    status: Option<String>,
+    /// The `next` of the page before: only what is older than this order.
+    #[schemars(regex(pattern = "^ord_[0-9a-f]{32}$"))]
+    after: Option<String>,
+    /// At most so many; 20 when absent.
+    #[schemars(range(min = 1, max = MAX_PAGE))]
+    limit: Option<u32>,
+}
+
+/// A page of orders, newest first.
+#[derive(JsonSchema, Serialize)]
+#[schemars(rename = "OrderPage")]
+pub(crate) struct OrderPage {
+    orders: Vec<OrderRecord>,
+    /// What to pass as `after` for the next page; absent on the last.
+    next: Option<String>,
+}
+
+/// One order.
+pub(crate) async fn order(
+    State(app): State<Arc<App>>,
+    merchant: Merchant,
+    Path(id): Path<String>,
+) -> Result<Json<OrderRecord>, ApiError> {
+    Ok(Json(OrderRecord::of(&merchant.order(&app, &id).await?)))
+}
+
+/// A page of orders.
+pub(crate) async fn orders(
+    State(app): State<Arc<App>>,
+    merchant: Merchant,
+    wanted: Result<Query<OrdersQuery>, QueryRejection>,
+) -> Result<Json<OrderPage>, ApiError> {
+    let Query(wanted) = wanted.map_err(|error| ApiError::field("query", &error.body_text()))?;
+    let filter = filter(&wanted)?;
+    if let Some(after) = &filter.after {
+        let unknown = |_| ApiError::field("after", "The store has no such order.");
+        merchant
+            .order(&app, after.as_str())
+            .await
+            .map_err(unknown)?;
+    }
+    let found = app.parts.ledger.orders(&merchant.0, &filter).await?;
+    let is_full = found.len() == filter.limit as usize;
+    let next = found
+        .last()
+        .filter(|_| is_full)
+        .map(|last| last.order.id.to_string());
+    Ok(Json(OrderPage {
+        orders: found.iter().map(OrderRecord::of).collect(),
+        next,
+    }))
+}
+
+fn filter(wanted: &OrdersQuery) -> Result<OrderFilter, ApiError> {
+    let refuse = |field: &'static str| {
+        move |error: ledger::InvalidId| ApiError::field(field, &error.to_string())
+    };
+    let status = wanted.status.as_deref().map(|word| {
+        let unknown = || ApiError::field("status", "There is no such status.");
+        OrderStatus::parse(word).ok_or_else(unknown)
+    });
+    let reference = wanted
+        .reference
+        .as_deref()
+        .map(Reference::parse)
+        .transpose();
+    let after = wanted.after.as_deref().map(OrderId::parse).transpose();
+    Ok(OrderFilter {
+        reference: reference.map_err(refuse("reference"))?,
+        status: status.transpose()?,
+        after: after.map_err(refuse("after"))?,
+        limit: page_size(wanted.limit)?,
+    })
+}
+
+/// Cancels an order. A payment that is on its way all the same is still found and told.
+pub(crate) async fn cancel(
+    State(app): State<Arc<App>>,
+    merchant: Merchant,
+    Path(id): Path<String>,
+) -> Result<Json<OrderRecord>, ApiError> {
+    let order = merchant.order(&app, &id).await?.order.id;
+    let cancelled = app.parts.ledger.cancel_order(&order, app.now()).await;
+    let cancelled = cancelled.map_err(|error| match error {
+        BeginError::Ledger(error) => ApiError::from(error),
+        BeginError::NoOrder(_) => ApiError::not_found(),
+        BeginError::Closed { .. } | BeginError::InProgress | BeginError::TooMany => {
+            let message = "Money has been seen for this order: it cannot be cancelled any more.";
+            ApiError::new(ErrorCode::OrderClosed, message)
+        }
+    })?;
+    app.order_changed(&order);
+    Ok(Json(OrderRecord::of(&cancelled)))
+}

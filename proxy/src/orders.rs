@@ -1,0 +1,7 @@
+//! Orders: their price, opening them, and the pages that watch them.
+
+pub(crate) mod lines;
+pub(crate) mod open;
+pub(crate) mod price;
+pub(crate) mod rate_limit;
+pub(crate) mod subscriptions;

@@ -1,0 +1,312 @@
+//! The checks that an invoice or a hosted session must pass before a customer sees it.
+
+use checkout_api::Environment;
+use jiff::{SignedDuration, Timestamp};
+use ledger::{CustomAsk, Invoice, InvoiceId, Place};
+use money::{Amount, Asset, InvalidAmount};
+use service_api::{AddressError, CheckoutSession, Network, PaymentTarget, UriError};
+use url::Url;
+
+use crate::config::is_encrypted_or_loopback;
+
+/// Texts that are shown to a customer.
+const MAX_WARNINGS: usize = 20;
+const MAX_WARNING_CHARS: usize = 1000;
+
+/// Why an invoice is not shown. Money sent to it could be lost.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Suspicious {
+    /// Our own table has no such asset.
+    #[error("the asset is unknown")]
+    UnknownAsset,
+    /// The invoice is for something else than was asked for.
+    #[error("{field} is {found:?}, and {expected:?} was asked for")]
+    Other {
+        /// Which member.
+        field: &'static str,
+        /// What was asked for.
+        expected: String,
+        /// What the invoice says.
+        found: String,
+    },
+    /// An amount that is none.
+    #[error("{0}: {1}")]
+    Amount(&'static str, InvalidAmount),
+    /// The address is not one of the asset's network, or its checksum is wrong.
+    #[error("deposit_address: {0}")]
+    Address(#[from] AddressError),
+    /// The QR code names another payment, or carries a parameter that is not expected.
+    #[error("qr_string: {0}")]
+    Uri(#[from] UriError),
+    /// The lifetime is no number of minutes.
+    #[error("invoice_expired_in is {0:?}: no usable number of minutes")]
+    Lifetime(String),
+    /// The service's id does not have the shape of an id.
+    #[error("{0}")]
+    Id(#[from] ledger::InvalidId),
+}
+
+/// Turns the service's answer into an invoice that may be shown.
+pub(crate) fn check_invoice(
+    ask: &CustomAsk,
+    answer: &service_api::Invoice,
+    environment: Environment,
+    now: Timestamp,
+) -> Result<ledger::Invoice, Suspicious> {
+    let asset = Asset::of(&ask.crypto_code).ok_or(Suspicious::UnknownAsset)?;
+    same(
+        "deposit_crypto",
+        ask.crypto_code.as_str(),
+        &answer.deposit_crypto,
+    )?;
+    let asked = &ask.asked;
+    same_amount(
+        "invoice_amount_in_crypto",
+        asked.figures.crypto,
+        &answer.invoice_amount_in_crypto,
+    )?;
+    same_amount(
+        "invoice_amount_in_usd",
+        asked.figures.usd,
+        &answer.invoice_amount_in_usd,
+    )?;
+    same_amount(
+        "local_currency_amount",
+        asked.figures.local,
+        &answer.local_currency_amount,
+    )?;
+    same(
+        "local_currency_code",
+        asked.local_currency.as_str(),
+        &answer.local_currency_code,
+    )?;
+    let address = &answer.deposit_address;
+    service_api::address::check(asset, address, network(environment))?;
+    target(asset, ask, address, &answer.qr_string, environment)?;
+    let id = ledger::InvoiceId::parse(answer.invoice_id.as_str())?;
+    let place = Place::Address {
+        address: answer.deposit_address.clone(),
+        qr_string: answer.qr_string.clone(),
+        warnings: warnings(&answer.warning_messages),
+    };
+    let minutes = &answer.invoice_expired_in;
+    let lifetime = answer
+        .lifetime()
+        .and_then(|lifetime| SignedDuration::try_from(lifetime).ok())
+        .ok_or_else(|| Suspicious::Lifetime(minutes.chars().take(40).collect()))?;
+    Ok(ledger::Invoice::opened(id, place, now, now + lifetime))
+}
+
+/// Where the invoice is paid, by what the gateway's QR code says. The row keeps that text; customers are shown what the
+/// target writes.
+pub(crate) fn target(
+    asset: Asset,
+    ask: &CustomAsk,
+    address: &str,
+    qr_string: &str,
+    environment: Environment,
+) -> Result<PaymentTarget, UriError> {
+    let amount = ask.asked.figures.crypto;
+    PaymentTarget::check(asset, qr_string, address, amount, network(environment))
+}
+
+fn network(environment: Environment) -> Network {
+    match environment {
+        Environment::Test => Network::Test,
+        Environment::Production => Network::Main,
+    }
+}
+
+fn warnings(texts: &[String]) -> Vec<String> {
+    let cut = |text: &String| text.chars().take(MAX_WARNING_CHARS).collect();
+    texts.iter().take(MAX_WARNINGS).map(cut).collect()
+}
+
+fn same(field: &'static str, expected: &str, found: &str) -> Result<(), Suspicious> {
+    if expected == found {
+        return Ok(());
+    }
+    let found = found.chars().take(80).collect();
+    Err(Suspicious::Other {
+        field,
+        expected: expected.to_owned(),
+        found,
+    })
+}
+
+fn same_amount(field: &'static str, expected: Amount, found: &str) -> Result<(), Suspicious> {
+    let amount = Amount::parse(found).map_err(|error| Suspicious::Amount(field, error))?;
+    if amount == expected {
+        Ok(())
+    } else {
+        same(field, &expected.to_string(), found)
+    }
+}
+
+/// How long a session is offered. `Assumed:` the specification states no lifetime; an hour is longer than customers take
+/// and shorter than prices hold. A page that still shows a code later would disprove it, at no cost: what is paid there
+/// is found and credited as a late payment.
+const SESSION_LIFETIME: SignedDuration = SignedDuration::from_hours(1);
+
+/// Why a customer is not sent to a session's page. Whoever answers there takes the customer's money.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SuspiciousPage {
+    /// No web address, or one that is not encrypted.
+    #[error("payment_process_url is {0:?}: no https address")]
+    NotEncrypted(String),
+    /// Not on the configured checkout address.
+    #[error("payment_process_url is {found:?}, which is not on service.checkout_url {expected}")]
+    Elsewhere {
+        /// Where it leads.
+        found: String,
+        /// Where the service's page is.
+        expected: String,
+    },
+    /// It names another session, or none, or several.
+    #[error("payment_process_url is {found:?}, whose id is not the session_id {expected:?}")]
+    OtherSession {
+        /// The address.
+        found: String,
+        /// The session that was opened.
+        expected: String,
+    },
+    /// The service's id does not have the shape of an id.
+    #[error("{0}")]
+    Id(#[from] ledger::InvalidId),
+}
+
+/// Turns the service's answer into a session that a customer may be sent to.
+///
+/// Source: payment-service.md, "Checkout session": the address ends in a query parameter `id` equal to `session_id`, and
+/// the page is at the service's checkout address.
+pub(crate) fn check_session(
+    answer: &CheckoutSession,
+    checkout_url: &Url,
+    now: Timestamp,
+) -> Result<Invoice, SuspiciousPage> {
+    let id = InvoiceId::parse(answer.session_id.as_str())?;
+    let found = || answer.payment_process_url.chars().take(200).collect();
+    let url = Url::parse(&answer.payment_process_url).ok();
+    let url = url.filter(is_encrypted_or_loopback);
+    let url = url.ok_or_else(|| SuspiciousPage::NotEncrypted(found()))?;
+    let has_user = !url.username().is_empty() || url.password().is_some();
+    if has_user || url.origin() != checkout_url.origin() || !is_below(&url, checkout_url) {
+        return Err(SuspiciousPage::Elsewhere {
+            found: found(),
+            expected: checkout_url.to_string(),
+        });
+    }
+    let mut ids = url.query_pairs().filter(|(name, _)| name == "id");
+    let (first, second) = (ids.next(), ids.next());
+    if second.is_some() || first.is_none_or(|(_, value)| value != id.as_str()) {
+        return Err(SuspiciousPage::OtherSession {
+            found: found(),
+            expected: id.to_string(),
+        });
+    }
+    let url = String::from(url);
+    Ok(Invoice::opened(
+        id,
+        Place::Page { url },
+        now,
+        now + SESSION_LIFETIME,
+    ))
+}
+
+/// Whether a path is the checkout address's own, or below it.
+fn is_below(url: &Url, checkout_url: &Url) -> bool {
+    let base = checkout_url.path().trim_end_matches('/');
+    let rest = url.path().strip_prefix(base);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checked(page: &str, base: &str) -> Result<Invoice, SuspiciousPage> {
+        let answer = CheckoutSession {
+            session_id: service_api::InvoiceId::parse("ses_1").unwrap(),
+            payment_process_url: page.into(),
+        };
+        check_session(&answer, &Url::parse(base).unwrap(), Timestamp::UNIX_EPOCH)
+    }
+
+    #[test]
+    fn a_page_at_the_checkout_address_is_taken_as_it_is() {
+        for (page, base) in [
+            (
+                "https://checkout.example/?id=ses_1",
+                "https://checkout.example",
+            ),
+            (
+                "https://checkout.example/pay?lang=de&id=ses_1",
+                "https://checkout.example/pay",
+            ),
+            (
+                "https://checkout.example/pay/de?id=ses_1",
+                "https://checkout.example/pay/",
+            ),
+            (
+                "http://127.0.0.1:8090/checkout?id=ses_1",
+                "http://127.0.0.1:8090/checkout",
+            ),
+        ] {
+            let session = checked(page, base).unwrap();
+            assert_eq!((session.page(), session.id.as_str()), (Some(page), "ses_1"));
+        }
+    }
+
+    #[test]
+    fn a_page_that_is_not_encrypted_is_refused() {
+        for page in [
+            "http://checkout.example/?id=ses_1",
+            "javascript:alert(1)",
+            "/?id=ses_1",
+            "",
+        ] {
+            let refused = checked(page, "https://checkout.example");
+            assert!(
+                matches!(refused, Err(SuspiciousPage::NotEncrypted(_))),
+                "{page}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_page_elsewhere_is_refused() {
+        for page in [
+            "https://checkout.example.evil.example/pay?id=ses_1",
+            "https://checkout.example@evil.example/pay?id=ses_1",
+            "https://me:secret@checkout.example/pay?id=ses_1",
+            "https://checkout.example:444/pay?id=ses_1",
+            "https://checkout.example/payment?id=ses_1",
+            "https://checkout.example/?id=ses_1",
+        ] {
+            let refused = checked(page, "https://checkout.example/pay");
+            assert!(
+                matches!(refused, Err(SuspiciousPage::Elsewhere { .. })),
+                "{page}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_page_of_another_session_is_refused() {
+        for query in [
+            "",
+            "?id=",
+            "?id=ses_2",
+            "?id=ses_1&id=ses_2",
+            "?ID=ses_1",
+            "#?id=ses_1",
+        ] {
+            let page = format!("https://checkout.example/{query}");
+            let refused = checked(&page, "https://checkout.example");
+            assert!(
+                matches!(refused, Err(SuspiciousPage::OtherSession { .. })),
+                "{page}"
+            );
+        }
+    }
+}

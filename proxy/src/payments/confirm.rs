@@ -1,0 +1,39 @@
+//! POST /confirm: the customer has paid, and where the receipt goes.
+
+use std::sync::Arc;
+
+use ledger::{Invoice, Snapshot};
+use service_api::{ConfirmRequest, InvoiceId};
+
+use crate::state::App;
+
+/// Returns `true` if the customer has said "I have paid", which sent POST /confirm.
+pub(crate) fn was_said(snapshot: &Snapshot) -> bool {
+    invoice(snapshot).is_some_and(|invoice| invoice.marked_as_paid_at.is_some())
+}
+
+/// Sends POST /confirm with the address for the receipt. The gateway's answer changes nothing, so nobody waits for it; a
+/// failure costs the customer a receipt by mail.
+pub(crate) fn confirm(app: &Arc<App>, snapshot: &Snapshot, email: Option<String>) {
+    let Some(invoice) = invoice(snapshot) else {
+        return;
+    };
+    let Ok(id) = InvoiceId::parse(invoice.id.as_str()) else {
+        return;
+    };
+    let (app, order) = (app.clone(), snapshot.order.id.clone());
+    tokio::spawn(async move {
+        if let Err(error) = app
+            .parts
+            .service
+            .confirm(&ConfirmRequest::new(id, email))
+            .await
+        {
+            tracing::warn!(%order, %error, "the service was not told that the customer has paid");
+        }
+    });
+}
+
+fn invoice(snapshot: &Snapshot) -> Option<&Invoice> {
+    snapshot.attempt.as_ref()?.invoice()
+}

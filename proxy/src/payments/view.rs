@@ -1,0 +1,312 @@
+//! An order as its customer sees it. Pure: a snapshot, the store, the time.
+
+use checkout_api::{
+    AttemptView, BlockedReason, Confirmations, Environment, FailureReason, Flow, LatePayment,
+    LineView, OrderView, Status, StoreView,
+};
+use jiff::{SignedDuration, Timestamp};
+use ledger::{Attempt, Invoice, Order, OrderLine, OrderStatus, Place, Snapshot, Standing};
+use money::{Amount, Asset, Rounding};
+use url::Url;
+
+use crate::config::Store;
+use crate::payments::{checks, quotes, warnings};
+
+/// How often a page asks while a payment is expected, while one is confirming, and once it is over.
+const POLL_EXPECTING_SECONDS: u32 = 3;
+const POLL_CONFIRMING_SECONDS: u32 = 5;
+const POLL_OVER_SECONDS: u32 = 30;
+/// The same once it is paid, where the stream of events is the faster way and this one the safeguard.
+const POLL_PAID_SECONDS: u32 = 60;
+/// How long after its credit a paid order is still followed: a second payment is most likely one that was under way when
+/// the first one was credited. Every stream and every page asks for nothing more after that; reloaded, it shows what came
+/// later.
+const PAID_IS_FOLLOWED_FOR: SignedDuration = SignedDuration::from_hours(1);
+
+/// What a view is made of besides the order.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seen<'a> {
+    /// The order's store.
+    pub store: &'a Store,
+    /// Which money moves.
+    pub environment: Environment,
+    /// Whether the service cannot be reached at present.
+    pub delayed: bool,
+    /// When the view is made.
+    pub now: Timestamp,
+}
+
+/// Shows an order.
+pub(crate) fn view(snapshot: &Snapshot, seen: Seen<'_>) -> OrderView {
+    let Snapshot { order, attempt } = snapshot;
+    let status = status(order.status);
+    let shown = attempt
+        .as_ref()
+        .and_then(|attempt| Some((attempt, attempt.invoice()?)));
+    let shown = shown
+        .filter(|(_, invoice)| status != Status::Blocked && invoice.standing != Standing::Frozen);
+    let observed_at = shown.and_then(|(_, invoice)| invoice.observed_at);
+    OrderView {
+        id: order.id.to_string(),
+        version: u32::try_from(order.version).unwrap_or(u32::MAX),
+        environment: seen.environment,
+        store: store_view(seen.store),
+        title: order.terms.title.clone(),
+        lines: order.terms.lines.iter().map(line_view).collect(),
+        amount: order.terms.amount.to_text(),
+        currency: order.terms.currency.to_string(),
+        status,
+        failure_reason: (status == Status::Failed).then(|| failure_reason(attempt.as_ref())),
+        blocked_reason: (status == Status::Blocked).then(|| blocked_reason(attempt.as_ref())),
+        flow: match order.terms.flow {
+            ledger::Flow::Custom => Flow::Custom,
+            ledger::Flow::Hosted => Flow::Hosted,
+        },
+        payment_process_url: page(snapshot, seen.now),
+        paid_at: order
+            .settled_at
+            .filter(|_| status.is_settled())
+            .map(|at| at.to_string()),
+        reverted: order.reverted.is_some(),
+        late_payment: order.late_payment.map(|late| match late {
+            ledger::LatePayment::Counted => LatePayment::Counted,
+            ledger::LatePayment::Second => LatePayment::Second,
+        }),
+        attempt: shown.and_then(|(attempt, invoice)| attempt_view(order, attempt, invoice, seen)),
+        email_kept: order.receipt_email.is_some(),
+        return_url: return_url(order, seen.store),
+        can_open_attempt: order.takes_attempts(seen.now),
+        delayed: seen.delayed && !status.is_settled(),
+        next_poll_seconds: next_poll_seconds(status, order, seen.now),
+        checked_seconds_ago: observed_at.map(|at| whole_seconds(seen.now, at)),
+        as_of: seen.now.to_string(),
+    }
+}
+
+fn line_view(line: &OrderLine) -> LineView {
+    LineView {
+        title: line.title.clone(),
+        quantity: line.quantity,
+        unit_amount: line.unit_amount.map(Amount::to_text),
+        amount: line.amount.map(Amount::to_text),
+        image_url: line.image_url.clone(),
+    }
+}
+
+/// Shows a store.
+pub(crate) fn store_view(store: &Store) -> StoreView {
+    let tokens = store.theme_tokens.iter();
+    StoreView {
+        id: store.id.to_string(),
+        name: store.name.clone(),
+        support_url: store.support_url.clone(),
+        logo_url: store.logo_url.as_ref().map(ToString::to_string),
+        theme: store.theme.clone(),
+        theme_tokens: tokens
+            .map(|(name, value)| ((*name).to_owned(), value.clone()))
+            .collect(),
+    }
+}
+
+/// The service's page, while it makes sense to go there: until the session runs out, and for as long as money is on its
+/// way.
+pub(crate) fn page(snapshot: &Snapshot, now: Timestamp) -> Option<String> {
+    let invoice = snapshot.attempt.as_ref()?.invoice()?;
+    let is_live = match snapshot.order.status {
+        OrderStatus::AwaitingPayment => now < invoice.expires_at,
+        OrderStatus::Checking | OrderStatus::Processing | OrderStatus::Underpaid => true,
+        _ => false,
+    };
+    invoice.page().filter(|_| is_live).map(str::to_owned)
+}
+
+/// Until when a paid order is followed; `None` for one that is not paid.
+pub(crate) fn followed_until(order: &Order) -> Option<Timestamp> {
+    let settled_at = order.settled_at.filter(|_| order.status.is_settled())?;
+    Some(settled_at + PAID_IS_FOLLOWED_FOR)
+}
+
+/// Whether pages are still told what becomes of an order.
+pub(crate) fn is_followed(order: &Order, now: Timestamp) -> bool {
+    followed_until(order).is_none_or(|until| now < until)
+}
+
+/// A tag that changes whenever the view does, but for the time passing by.
+pub(crate) fn etag(snapshot: &Snapshot, delayed: bool, now: Timestamp) -> String {
+    let order = &snapshot.order;
+    let delayed = delayed && !order.status.is_settled();
+    let observed = snapshot
+        .attempt
+        .as_ref()
+        .and_then(Attempt::invoice)
+        .and_then(|invoice| invoice.observed_at)
+        .map_or(0, Timestamp::as_millisecond);
+    format!(
+        "W/\"{}-{observed}-{}{}\"",
+        order.version,
+        u8::from(delayed),
+        u8::from(is_followed(order, now)),
+    )
+}
+
+fn status(status: OrderStatus) -> Status {
+    match status {
+        OrderStatus::Open => Status::Open,
+        OrderStatus::AwaitingPayment => Status::AwaitingPayment,
+        OrderStatus::Checking => Status::Checking,
+        OrderStatus::Processing => Status::Processing,
+        OrderStatus::Paid => Status::Paid,
+        OrderStatus::Overpaid => Status::Overpaid,
+        OrderStatus::Underpaid => Status::Underpaid,
+        OrderStatus::Failed => Status::Failed,
+        OrderStatus::Cancelled => Status::Cancelled,
+        OrderStatus::Expired => Status::Expired,
+        OrderStatus::Blocked => Status::Blocked,
+    }
+}
+
+fn failure_reason(attempt: Option<&Attempt>) -> FailureReason {
+    match attempt.and_then(Attempt::invoice) {
+        Some(invoice) if invoice.was_seen => FailureReason::NotCompleted,
+        _ => FailureReason::NothingReceived,
+    }
+}
+
+fn blocked_reason(attempt: Option<&Attempt>) -> BlockedReason {
+    match attempt.and_then(Attempt::invoice) {
+        Some(invoice) if invoice.standing == Standing::Frozen => BlockedReason::AddressChanged,
+        _ => BlockedReason::AddressRejected,
+    }
+}
+
+fn attempt_view(
+    order: &Order,
+    attempt: &Attempt,
+    invoice: &Invoice,
+    seen: Seen<'_>,
+) -> Option<AttemptView> {
+    let ask = attempt.terms.custom()?;
+    let Place::Address {
+        address,
+        qr_string,
+        warnings,
+    } = &invoice.place
+    else {
+        return None;
+    };
+    let asset = Asset::of(&ask.crypto_code);
+    let asked = ask.asked.figures;
+    let received = invoice.progress.received.crypto;
+    let excess = received
+        .minus(asked.crypto)
+        .ok()
+        .filter(|excess| !excess.is_zero());
+    let remaining = asked.crypto.minus(received).unwrap_or(Amount::ZERO);
+    // Of a paid order the store's tolerance may have forgiven a rest.
+    let due = if status(order.status).is_settled() {
+        Amount::ZERO
+    } else {
+        remaining
+    };
+    // The row may hold a text that an older proxy accepted and this one refuses.
+    let target = asset
+        .and_then(|asset| checks::target(asset, ask, address, qr_string, seen.environment).ok());
+    let is_partly_paid = !received.is_zero() && !due.is_zero();
+    // Received and missing parts never add up to more than the price.
+    let in_local =
+        |part, rounding| quotes::in_local_currency(&ask.asked, part, rounding).map(Amount::to_text);
+    let excess = excess.filter(|_| order.status == OrderStatus::Overpaid);
+    let was_seen = invoice.progress.is_something();
+    let (count, required) = invoice
+        .progress
+        .confirmations
+        .unwrap_or((0, seen.store.confirmations_required));
+    Some(AttemptView {
+        crypto_code: ask.crypto_code.to_string(),
+        asset: asset.map_or_else(|| ask.crypto_code.to_string(), |a| a.symbol().to_owned()),
+        network: asset
+            .map(|asset| asset.network().to_owned())
+            .unwrap_or_default(),
+        address: address.clone(),
+        verified: target.is_some(),
+        qr_string: target.map_or_else(|| address.clone(), |target| target.uri(due)),
+        amount_in_crypto: asked.crypto.to_text(),
+        amount_in_usd: asked.usd.to_text(),
+        amount_in_local_currency: asked.local.to_text(),
+        local_currency_code: ask.asked.local_currency.to_string(),
+        rate_in_local_currency: quotes::rate(&ask.asked).map(Amount::to_text),
+        expires_in_seconds: whole_seconds(invoice.expires_at, seen.now),
+        lifetime_seconds: whole_seconds(invoice.expires_at, invoice.opened_at),
+        warnings: warnings::warnings(warnings, asset),
+        marked_as_paid: invoice.marked_as_paid_at.is_some(),
+        received_in_crypto: received.to_text(),
+        received_in_local_currency: Some(received)
+            .filter(|some| !some.is_zero())
+            .and_then(|received| in_local(received, Rounding::Down)),
+        remaining_in_crypto: remaining.to_text(),
+        remaining_in_local_currency: Some(remaining)
+            .filter(|_| is_partly_paid)
+            .and_then(|remaining| in_local(remaining, Rounding::Up)),
+        excess_in_crypto: excess.map(Amount::to_text),
+        excess_in_local_currency: excess.and_then(|excess| in_local(excess, Rounding::Down)),
+        confirmations: was_seen.then_some(Confirmations { count, required }),
+        transaction_hash: invoice.progress.transaction_hash.clone(),
+        explorer_url: explorer_url(asset, invoice, seen.environment),
+    })
+}
+
+/// Where the customer goes afterwards: the order's own address, else the store's, with the order's id and no status.
+fn return_url(order: &Order, store: &Store) -> Option<String> {
+    let base = order
+        .terms
+        .return_url
+        .as_ref()
+        .or(store.return_url.as_ref())?;
+    let mut url = Url::parse(base).ok()?;
+    url.query_pairs_mut()
+        .append_pair("order_id", order.id.as_str());
+    Some(url.into())
+}
+
+fn next_poll_seconds(status: Status, order: &Order, now: Timestamp) -> Option<u32> {
+    match status {
+        Status::AwaitingPayment | Status::Checking => Some(POLL_EXPECTING_SECONDS),
+        Status::Processing | Status::Underpaid => Some(POLL_CONFIRMING_SECONDS),
+        // Nothing can move but by the customer's choice; a payment may still arrive on an older attempt.
+        Status::Open if now < order.terms.expires_at => Some(POLL_OVER_SECONDS),
+        Status::Paid | Status::Overpaid if is_followed(order, now) => Some(POLL_PAID_SECONDS),
+        Status::Open | Status::Paid | Status::Overpaid => None,
+        Status::Failed | Status::Cancelled | Status::Expired | Status::Blocked => {
+            Some(POLL_OVER_SECONDS)
+        }
+    }
+}
+
+/// Public explorers of main networks. Test chains are the sandbox's own, which no explorer knows.
+fn explorer_url(
+    asset: Option<Asset>,
+    invoice: &Invoice,
+    environment: Environment,
+) -> Option<String> {
+    let hash = invoice.progress.transaction_hash.as_deref()?;
+    let is_plain = hash.bytes().all(|b| b.is_ascii_alphanumeric());
+    if environment == Environment::Test || !is_plain {
+        return None;
+    }
+    let base = match asset?.network() {
+        "Bitcoin" => "https://mempool.space/tx/",
+        "Ethereum" => "https://etherscan.io/tx/",
+        "Tron" => "https://tronscan.org/#/transaction/",
+        "Litecoin" => "https://litecoinspace.org/tx/",
+        "Dogecoin" => "https://dogechain.info/tx/",
+        "Bitcoin Cash" => "https://blockchair.com/bitcoin-cash/transaction/",
+        "BNB Chain" => "https://bscscan.com/tx/",
+        _ => return None,
+    };
+    Some(format!("{base}{hash}"))
+}
+
+/// Whole seconds from `earlier` to `later`; 0 when that is not ahead.
+fn whole_seconds(later: Timestamp, earlier: Timestamp) -> u32 {
+    u32::try_from(later.duration_since(earlier).as_secs().max(0)).unwrap_or(u32::MAX)
+}

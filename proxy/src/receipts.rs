@@ -1,0 +1,260 @@
+//! A receipt: what was paid, in a form that the store can tell from a forged one.
+//!
+//! It comes in two forms. The *token* carries all facts, and a store's server checks it alone, with a few lines or with
+//! any library for JSON Web Tokens. The *code* is short enough to be printed and read aloud; it names the order, and
+//! whoever can ask the proxy can check it.
+//!
+//! Both are made with a key of their own, derived from the store's webhook secret: no receipt can be sent on as a webhook,
+//! and no webhook be shown as a receipt.
+
+#[cfg(test)]
+mod tests;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use checkout_api::{Receipt, SignedReceipt};
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use ledger::{OrderId, OrderRecord, Snapshot};
+use money::{Asset, CryptoCode};
+use sha2::Sha256;
+use subtle::ConstantTimeEq as _;
+
+use crate::config::{Config, Store};
+
+/// What receipts of one store are signed with.
+pub(crate) struct ReceiptKey([u8; 32]);
+
+impl ReceiptKey {
+    /// Derives the key from a webhook secret: HMAC-SHA256 over the text `florin-receipt-v1`.
+    pub(crate) fn derive(webhook_secret: &[u8]) -> Self {
+        Self(mac(webhook_secret, b"florin-receipt-v1"))
+    }
+}
+
+fn mac(key: &[u8], message: &[u8]) -> [u8; 32] {
+    let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("HMAC takes keys of any length");
+    mac.update(message);
+    mac.finalize().into_bytes().into()
+}
+
+/// The receipt of an order; `None` for one that is not credited, and while the service takes its payment back: who
+/// reads a receipt believes that the shop was paid.
+pub(crate) fn issue(config: &Config, store: &Store, paid: &Snapshot) -> Option<SignedReceipt> {
+    let receipt = receipt(config, store, paid)?;
+    let key = store
+        .webhook
+        .as_ref()
+        .map(|webhook| webhook.secrets.receipt_key());
+    let code = |key: &ReceiptKey| write_code(key, &paid.order.id, &receipt);
+    Some(SignedReceipt {
+        token: key.as_ref().map(|key| write_token(key, &receipt)),
+        code: key.as_ref().map(code),
+        receipt,
+    })
+}
+
+fn receipt(config: &Config, store: &Store, paid: &Snapshot) -> Option<Receipt> {
+    if paid.order.reverted.is_some() {
+        return None;
+    }
+    let paid_at = paid.order.settled_at?;
+    let order = OrderRecord::of(paid);
+    let attempt = order.attempt?;
+    let code = attempt.crypto_code.as_deref();
+    let asset = code.and_then(|code| Asset::of(&CryptoCode::parse(code).ok()?));
+    Some(Receipt {
+        iss: config.public_url.base().to_owned(),
+        environment: config.environment,
+        store: store.id.to_string(),
+        store_name: store.name.clone(),
+        order_id: order.id,
+        reference: order.reference,
+        title: order.title,
+        amount: order.amount,
+        currency: order.currency,
+        paid_at: paid_at.to_string(),
+        asset: asset.map(|asset| asset.symbol().to_owned()),
+        network: asset.map(|asset| asset.network().to_owned()),
+        crypto_code: attempt.crypto_code,
+        received_in_crypto: attempt.received_in_crypto,
+        address: attempt.address,
+        transaction_hash: attempt.transaction_hash,
+    })
+}
+
+/// What somebody shows as a receipt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Shown {
+    /// A token, and the order that it names.
+    Token {
+        /// The token itself.
+        text: String,
+        /// The order, by the token's own word.
+        order: OrderId,
+    },
+    /// A printed code, and the order that it names.
+    Code {
+        /// The proof in it.
+        proof: [u8; PROOF_BYTES],
+        /// The order.
+        order: OrderId,
+    },
+}
+
+impl Shown {
+    /// Reads a token or a code; `None` for anything else. Nothing is proven yet.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let text = text.trim();
+        if let Some((order, proof)) = read_code(text) {
+            return Some(Self::Code { proof, order });
+        }
+        let order = order_of_token(text)?;
+        Some(Self::Token {
+            text: text.to_owned(),
+            order,
+        })
+    }
+
+    /// The order that it names.
+    pub(crate) fn order(&self) -> &OrderId {
+        match self {
+            Self::Token { order, .. } | Self::Code { order, .. } => order,
+        }
+    }
+
+    /// Whether this store gave it for this order, which is `paid`: by the secret in use, or by the one before it.
+    pub(crate) fn is_genuine(&self, config: &Config, store: &Store, paid: &Snapshot) -> bool {
+        let (Some(webhook), Some(receipt)) = (&store.webhook, receipt(config, store, paid)) else {
+            return false;
+        };
+        let mut keys = webhook.secrets.receipt_keys();
+        keys.any(|key| match self {
+            Self::Token { text, .. } => is_signed_token(&key, text),
+            Self::Code { proof, order } => is_proof(&key, order, &receipt, proof),
+        })
+    }
+}
+
+fn base64url(bytes: &[u8]) -> String {
+    URL_SAFE_NO_PAD.encode(bytes)
+}
+
+// The receipt as a JSON Web Token, so that any library for them reads it. Source: RFC 7515, section 3.1 (compact
+// serialization); RFC 7518, section 3.2 (HS256); RFC 8725, section 3.11 (`typ`).
+
+/// Says what kind of token it is, so that none of another kind is taken for it.
+const HEADER: &str = r#"{"alg":"HS256","typ":"florin-receipt+jwt"}"#;
+/// More than any receipt has.
+const MAX_CHARS: usize = 4096;
+
+pub(crate) fn write_token(key: &ReceiptKey, receipt: &Receipt) -> String {
+    let facts = serde_json::to_string(receipt).expect("texts become JSON");
+    let signed = format!(
+        "{}.{}",
+        base64url(HEADER.as_bytes()),
+        base64url(facts.as_bytes())
+    );
+    let signature = base64url(&mac(&key.0, signed.as_bytes()));
+    format!("{signed}.{signature}")
+}
+
+/// The order that a token names; `None` for what is no token. Nothing else of it is believed: a genuine one's facts are
+/// those of the ledger.
+pub(crate) fn order_of_token(token: &str) -> Option<OrderId> {
+    if token.len() > MAX_CHARS {
+        return None;
+    }
+    let (_, rest) = token.split_once('.')?;
+    let (facts, _) = rest.split_once('.')?;
+    let facts = URL_SAFE_NO_PAD.decode(facts).ok()?;
+    let facts: serde_json::Value = serde_json::from_slice(&facts).ok()?;
+    OrderId::parse(facts["order_id"].as_str()?).ok()
+}
+
+pub(crate) fn is_signed_token(key: &ReceiptKey, token: &str) -> bool {
+    let Some((signed, signature)) = token.rsplit_once('.') else {
+        return false;
+    };
+    let right = base64url(&mac(&key.0, signed.as_bytes()));
+    let is_receipt = signed.split('.').next() == Some(&base64url(HEADER.as_bytes()));
+    is_receipt && bool::from(right.as_bytes().ct_eq(signature.as_bytes()))
+}
+
+// The receipt as eight groups of five letters and digits: the order's 128 bits and 72 bits of proof. Letters are those of
+// Crockford's base 32, which has no I, L, O and U: what is read for one of them is understood.
+
+const LETTERS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+const ORDER_BYTES: usize = 16;
+/// So many of the proof's bytes are written: whoever guesses is right once in 2⁷², and has to ask the proxy each time.
+pub(crate) const PROOF_BYTES: usize = 9;
+const BYTES: usize = ORDER_BYTES + PROOF_BYTES;
+/// 200 bits in letters of five.
+const CHARS: usize = 40;
+const GROUP: usize = 5;
+
+pub(crate) fn write_code(key: &ReceiptKey, order: &OrderId, receipt: &Receipt) -> String {
+    let mut bytes = order.bits().to_vec();
+    bytes.extend(proof(key, order, receipt));
+    let letters: Vec<u8> = (0..CHARS).map(|n| LETTERS[five_bits(&bytes, n)]).collect();
+    let groups = letters.chunks(GROUP).map(String::from_utf8_lossy);
+    groups.collect::<Vec<_>>().join("-")
+}
+
+/// Reads a code as people write it: with or without hyphens and blanks, in any case.
+pub(crate) fn read_code(text: &str) -> Option<(OrderId, [u8; PROOF_BYTES])> {
+    let is_gap = |c: &char| *c == '-' || c.is_whitespace();
+    let mut bytes = [0_u8; BYTES];
+    let mut letters = text.chars().filter(|c| !is_gap(c));
+    for n in 0..CHARS {
+        let value = value(letters.next()?)?;
+        for bit in 0..5 {
+            let at = n * 5 + bit;
+            bytes[at / 8] |= (value >> (4 - bit) & 1) << (7 - at % 8);
+        }
+    }
+    if letters.next().is_some() {
+        return None;
+    }
+    let (order, proof) = bytes.split_first_chunk::<ORDER_BYTES>()?;
+    Some((OrderId::from_random(*order), proof.try_into().ok()?))
+}
+
+pub(crate) fn is_proof(
+    key: &ReceiptKey,
+    order: &OrderId,
+    receipt: &Receipt,
+    shown: &[u8; PROOF_BYTES],
+) -> bool {
+    proof(key, order, receipt).ct_eq(shown).into()
+}
+
+/// The proof is over what never changes about a paid order.
+fn proof(key: &ReceiptKey, order: &OrderId, receipt: &Receipt) -> [u8; PROOF_BYTES] {
+    let Receipt {
+        reference,
+        amount,
+        currency,
+        paid_at,
+        ..
+    } = receipt;
+    let message = format!("code\n{order}\n{reference}\n{amount}\n{currency}\n{paid_at}");
+    let whole = mac(&key.0, message.as_bytes());
+    *whole.first_chunk().expect("the proof is shorter")
+}
+
+fn five_bits(bytes: &[u8], n: usize) -> usize {
+    let bit = |at: usize| usize::from(bytes[at / 8] >> (7 - at % 8) & 1);
+    (n * 5..n * 5 + 5).fold(0, |value, at| value << 1 | bit(at))
+}
+
+fn value(letter: char) -> Option<u8> {
+    let letter = match letter.to_ascii_uppercase() {
+        'O' => '0',
+        'I' | 'L' => '1',
+        other => other,
+    };
+    let place = LETTERS
+        .iter()
+        .position(|known| char::from(*known) == letter)?;
+    u8::try_from(place).ok()
+}

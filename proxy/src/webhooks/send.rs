@@ -1,0 +1,198 @@
+//! The HTTP side of a delivery.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use jiff::fmt::rfc2822::DateTimeParser;
+use jiff::{SignedDuration, Timestamp};
+use ledger::Event;
+use reqwest::Response;
+use reqwest::header::{HeaderMap, RETRY_AFTER};
+use reqwest::redirect::Policy;
+use url::{Host, Url};
+
+use crate::config::Webhook;
+use crate::webhooks::address_filter::{Lookup, PublicOnly, is_public, system};
+use crate::webhooks::schedule::LONGEST_DELIVERY;
+
+/// Time to connect, within the time for the whole delivery.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// How much of an answer is read, and for how long, after its status is known: enough to keep the connection for the
+/// next delivery. A huge, slow or endless answer costs no more.
+const MAX_ANSWER_BYTES: usize = 64 * 1024;
+const LONGEST_ANSWER: Duration = Duration::from_secs(1);
+/// How much of a refusal is kept, for who looks for its cause.
+const EXCERPT_CHARS: usize = 200;
+
+/// Carries events to stores: over HTTPS, or to a store that a test plays.
+#[async_trait]
+pub trait Webhooks: Send + Sync {
+    /// Delivers an event once, in bounded time.
+    async fn send(&self, webhook: &Webhook, event: &Event, now: Timestamp) -> Sent;
+}
+
+/// Sends deliveries over HTTPS.
+#[derive(Clone, Debug)]
+pub struct WebhookSender {
+    public_only: reqwest::Client,
+    anywhere: reqwest::Client,
+}
+
+/// How a delivery ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sent {
+    /// The store answered.
+    Answered(Answered),
+    /// No answer came, and why.
+    Failed(String),
+}
+
+impl Sent {
+    /// An answer of a status and nothing else.
+    pub fn answered(status: u16) -> Self {
+        Self::Answered(Answered {
+            status,
+            retry_after: None,
+            excerpt: String::new(),
+        })
+    }
+}
+
+/// What the store answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answered {
+    /// The HTTP status.
+    pub status: u16,
+    /// How long the store asks to be left alone, by its header `Retry-After`.
+    pub retry_after: Option<SignedDuration>,
+    /// How the body of a refusal begins; empty for a success.
+    pub excerpt: String,
+}
+
+impl WebhookSender {
+    /// Prepares the two clients: one that reaches public addresses alone, one for tests on one machine.
+    ///
+    /// # Errors
+    /// When the machine's TLS roots cannot be read.
+    pub fn new() -> Result<Self, reqwest::Error> {
+        Self::with_lookup(system())
+    }
+
+    fn with_lookup(lookup: Lookup) -> Result<Self, reqwest::Error> {
+        let builder = || {
+            reqwest::Client::builder()
+                .redirect(Policy::none())
+                .no_proxy()
+                .connect_timeout(CONNECT_TIMEOUT)
+                .timeout(LONGEST_DELIVERY)
+                .user_agent(concat!("Florin/", env!("CARGO_PKG_VERSION")))
+        };
+        let public_only = Arc::new(PublicOnly(lookup));
+        Ok(Self {
+            public_only: builder().dns_resolver(public_only).build()?,
+            anywhere: builder().build()?,
+        })
+    }
+}
+
+#[async_trait]
+impl Webhooks for WebhookSender {
+    async fn send(&self, webhook: &Webhook, event: &Event, now: Timestamp) -> Sent {
+        let client = if webhook.dangerous_allow_private_targets {
+            &self.anywhere
+        } else if names_a_private_address(&webhook.url) {
+            return Sent::Failed("the address is not of the public internet".into());
+        } else {
+            &self.public_only
+        };
+        let id = event.id.as_str();
+        let request = client
+            .post(webhook.url.clone())
+            .header("content-type", "application/json")
+            .header("webhook-id", id)
+            .header("webhook-timestamp", now.as_second().to_string())
+            .header(
+                "webhook-signature",
+                webhook.secrets.sign(id, now, &event.payload),
+            )
+            .body(event.payload.clone());
+        match request.send().await {
+            Ok(answer) => Sent::Answered(read(answer, now).await),
+            Err(error) => Sent::Failed(reason(&error)),
+        }
+    }
+}
+
+/// An address that stands in the URL itself is never resolved, so it is looked at here.
+fn names_a_private_address(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Ipv4(address)) => !is_public(IpAddr::V4(address)),
+        Some(Host::Ipv6(address)) => !is_public(IpAddr::V6(address)),
+        Some(Host::Domain(_)) => false,
+        None => true,
+    }
+}
+
+async fn read(mut answer: Response, now: Timestamp) -> Answered {
+    let status = answer.status();
+    let retry_after = retry_after(answer.headers(), now);
+    let mut body = Vec::new();
+    let reading = async {
+        // An answer that ends early has said its status all the same.
+        while let Ok(Some(chunk)) = answer.chunk().await {
+            body.extend_from_slice(&chunk[..chunk.len().min(MAX_ANSWER_BYTES - body.len())]);
+            if body.len() == MAX_ANSWER_BYTES {
+                break;
+            }
+        }
+    };
+    let _ = tokio::time::timeout(LONGEST_ANSWER, reading).await;
+    let excerpt = if status.is_success() {
+        String::new()
+    } else {
+        excerpt(&body)
+    };
+    Answered {
+        status: status.as_u16(),
+        retry_after,
+        excerpt,
+    }
+}
+
+/// The beginning of a text, on one line.
+fn excerpt(body: &[u8]) -> String {
+    let text = String::from_utf8_lossy(&body[..body.len().min(4 * EXCERPT_CHARS)]);
+    let words: Vec<&str> = text
+        .split(|c: char| c.is_whitespace() || c.is_control())
+        .filter(|word| !word.is_empty())
+        .collect();
+    words.join(" ").chars().take(EXCERPT_CHARS).collect()
+}
+
+/// Source: RFC 9110, section 10.2.3: seconds or a date.
+fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<SignedDuration> {
+    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) {
+        let seconds = text.parse::<u32>().unwrap_or(u32::MAX);
+        return Some(SignedDuration::from_secs(i64::from(seconds)));
+    }
+    let date = DateTimeParser::new().parse_timestamp(text).ok()?;
+    Some(date.duration_since(now))
+}
+
+/// The innermost reason, without the address: that is the store's own.
+fn reason(error: &reqwest::Error) -> String {
+    if error.is_timeout() {
+        return "no answer in time".into();
+    }
+    let mut source: &dyn std::error::Error = error;
+    while let Some(inner) = source.source() {
+        source = inner;
+    }
+    source.to_string()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,51 @@
+//! The keeper: attempts whose invoice never came are given up, so that their order can be paid after all, and orders
+//! that nobody tried to pay, tokens and answers to requests with a key that are over come to their end.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::SignedDuration;
+use ledger::LedgerError;
+
+use crate::state::App;
+
+/// Longer than POST /invoice can take: whoever began such an attempt is gone.
+const STALE_AFTER: SignedDuration = SignedDuration::from_secs(20);
+const PAUSE: Duration = Duration::from_secs(5);
+
+/// Tidies up until the process ends.
+pub(crate) async fn keep(app: Arc<App>) {
+    while !app.shutdown.is_cancelled() {
+        tidy(&app).await;
+        tokio::select! {
+            () = app.shutdown.cancelled() => {}
+            () = app.parts.clock.sleep(PAUSE) => {}
+        }
+    }
+}
+
+/// Tidies up once.
+pub(crate) async fn tidy(app: &App) {
+    if let Err(error) = try_tidy(app).await {
+        tracing::error!(%error, "the ledger could not be tidied up");
+    }
+}
+
+async fn try_tidy(app: &App) -> Result<(), LedgerError> {
+    let (ledger, now) = (&app.parts.ledger, app.now());
+    let stale = ledger
+        .abandon_stale_attempts(now - STALE_AFTER, now)
+        .await?;
+    if stale > 0 {
+        tracing::warn!(
+            attempts = stale,
+            "attempts without an invoice were given up"
+        );
+    }
+    ledger.forget_tokens(now).await?;
+    ledger.forget_requests(now).await?;
+    for order in ledger.expire_orders(now).await? {
+        app.order_changed(&order);
+    }
+    Ok(())
+}

@@ -1,0 +1,72 @@
+//! The look at GET /currencies, at the start and daily: what the service offers and we do not know, and the other way
+//! round. It changes nothing: quotes come from the prices.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use service_api::{Endpoint, Passage};
+
+use crate::payments::currencies::Currencies;
+use crate::payments::open::log_refusal;
+use crate::state::App;
+
+const DAY: Duration = Duration::from_hours(24);
+/// After a look that came to nothing.
+const AGAIN: Duration = Duration::from_hours(1);
+
+/// Looks until the process ends.
+pub(crate) async fn compare_currencies(app: Arc<App>) {
+    while !app.shutdown.is_cancelled() {
+        let pause = match compare(&app).await {
+            Currencies::Compared { .. } => DAY,
+            Currencies::NotAsked | Currencies::NotKnown => AGAIN,
+        };
+        tokio::select! {
+            () = app.shutdown.cancelled() => {}
+            () = app.parts.clock.sleep(pause) => {}
+        }
+    }
+}
+
+async fn compare(app: &App) -> Currencies {
+    let ask = Passage::new(Endpoint::Currencies, "", None).expect("it takes nothing");
+    let asked = tokio::select! {
+        () = app.shutdown.cancelled() => return Currencies::NotAsked,
+        asked = app.parts.service.pass(&ask) => asked,
+    };
+    let found = match &asked {
+        Ok(answer) => Currencies::compare(answer, app.now()),
+        Err(_) => None,
+    };
+    let found = found.unwrap_or(Currencies::NotKnown);
+    match (&found, asked) {
+        // A wrong key is told at the start, not when the first customer comes.
+        (_, Err(error)) => {
+            log_refusal(&error, "the service's list of currencies could not be had");
+        }
+        (
+            Currencies::Compared {
+                unknown,
+                not_offered,
+                ..
+            },
+            Ok(_),
+        ) => {
+            if !unknown.is_empty() {
+                tracing::info!(
+                    ?unknown,
+                    "the service offers currencies that cannot be paid with here"
+                );
+            }
+            if !not_offered.is_empty() {
+                tracing::warn!(
+                    ?not_offered,
+                    "the service does not offer assets that are known here"
+                );
+            }
+        }
+        (_, Ok(_)) => tracing::warn!("the service's list of currencies cannot be read"),
+    }
+    app.note_currencies(found.clone());
+    found
+}

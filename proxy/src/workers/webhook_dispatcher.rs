@@ -1,0 +1,260 @@
+//! The teller: delivers events to the stores, in order per order, again and again for three days.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use ledger::{Delivery, DeliveryOutcome, DueDelivery, EndpointHash, Event, StoreId};
+use tokio::task::JoinSet;
+
+use crate::config::Webhook;
+use crate::state::App;
+use crate::webhooks::schedule::{JITTER_PERCENT, LONGEST_DELIVERY, pause};
+use crate::webhooks::send::{Answered, Sent};
+
+/// Deliveries to one store at once.
+const CONCURRENT_DELIVERIES: usize = 4;
+/// Longer than a delivery takes. One that was under way when the process died is made again: the store knows it by id.
+const LEASE: SignedDuration = SignedDuration::from_secs(30);
+/// The longest sleep between looks into the outbox.
+const MAX_SLEEP: Duration = Duration::from_secs(1);
+
+/// Tells every store until the process ends. Each has a teller of its own: a store that does not answer keeps no other
+/// one waiting.
+pub(crate) async fn tell(app: Arc<App>) {
+    let stores = app.config.stores.iter().map(|store| store.id.clone());
+    let mut tellers: JoinSet<()> = stores.map(|store| tell_store(app.clone(), store)).collect();
+    while let Some(ended) = tellers.join_next().await {
+        ended.expect("a teller does not panic");
+    }
+}
+
+/// Tells one store until the process ends; then lets the deliveries under way finish.
+async fn tell_store(app: Arc<App>, store: StoreId) {
+    restore_if_moved(&app, &store).await;
+    let mut rung = app.deliveries_due.subscribe();
+    let mut deliveries = JoinSet::new();
+    while !app.shutdown.is_cancelled() {
+        begin_deliveries(&app, &store, &mut deliveries).await;
+        let has_room = deliveries.len() < CONCURRENT_DELIVERIES;
+        tokio::select! {
+            () = app.shutdown.cancelled() => {}
+            _ = rung.changed(), if has_room => {}
+            () = app.parts.clock.sleep(MAX_SLEEP), if has_room => {}
+            Some(ended) = deliveries.join_next() => ended.expect("a delivery does not panic"),
+        }
+    }
+    while deliveries.join_next().await.is_some() {}
+}
+
+/// Tells every store once what is due, as far as there is room for it.
+pub(crate) async fn tell_all(app: &Arc<App>) {
+    let mut deliveries = JoinSet::new();
+    for store in &app.config.stores {
+        let mut of_store = JoinSet::new();
+        begin_deliveries(app, &store.id, &mut of_store).await;
+        deliveries.spawn(of_store.join_all());
+    }
+    deliveries.join_all().await;
+}
+
+async fn begin_deliveries(app: &Arc<App>, store: &StoreId, deliveries: &mut JoinSet<()>) {
+    let free = CONCURRENT_DELIVERIES - deliveries.len();
+    for due in due_now(app, store, free).await {
+        deliveries.spawn(deliver(app.clone(), due));
+    }
+}
+
+/// An endpoint at another address than the one that said it is gone is not gone.
+async fn restore_if_moved(app: &App, store: &StoreId) {
+    let configured = app
+        .config
+        .store(store)
+        .and_then(|store| store.webhook.as_ref());
+    let Some(here) = configured.map(Webhook::endpoint) else {
+        return;
+    };
+    let ledger = &app.parts.ledger;
+    let restored = async {
+        match ledger.telling(store).await?.gone {
+            Some(gone) if gone.endpoint != here => ledger.restore_endpoint(store, app.now()).await,
+            _ => Ok(false),
+        }
+    };
+    match restored.await {
+        Ok(true) => tracing::info!(%store, "the store has a new endpoint: events are sent again"),
+        Ok(false) => {}
+        Err(error) => tracing::error!(%store, %error, "the ledger does not say how telling goes"),
+    }
+}
+
+async fn due_now(app: &App, store: &StoreId, free: usize) -> Vec<DueDelivery> {
+    let limit = u32::try_from(free).unwrap_or(u32::MAX);
+    if limit == 0 {
+        return Vec::new();
+    }
+    let now = app.now();
+    let ledger = &app.parts.ledger;
+    let due = ledger.due_deliveries(store, now, now + LEASE, limit).await;
+    due.unwrap_or_else(|error| {
+        tracing::error!(%error, "the ledger does not say which events wait");
+        Vec::new()
+    })
+}
+
+async fn deliver(app: Arc<App>, due: DueDelivery) {
+    let event = &due.event;
+    let tried_at = app.now();
+    let webhook = app
+        .config
+        .store(&event.store_id)
+        .and_then(|store| store.webhook.as_ref());
+    let (sent, outcome) = match webhook {
+        None => (None, DeliveryOutcome::NotWanted),
+        Some(webhook) => {
+            let sent = tokio::select! {
+                biased;
+                sent = app.parts.webhooks.send(webhook, event, tried_at) => sent,
+                () = app.parts.clock.sleep(LONGEST_DELIVERY) => Sent::Failed("no answer in time".into()),
+            };
+            let draw = app.parts.random.below(2 * JITTER_PERCENT + 1);
+            let outcome = outcome(&sent, due.tries, app.now(), draw, webhook.endpoint());
+            (Some(sent), outcome)
+        }
+    };
+    report(event, sent.as_ref(), outcome);
+    let delivery = Delivery {
+        event_id: event.id.clone(),
+        tried_at,
+        took: app.now().duration_since(tried_at),
+        http_status: sent.as_ref().and_then(status),
+        note: note(sent.as_ref()),
+    };
+    if let Err(error) = app.parts.ledger.record_delivery(&delivery, outcome).await {
+        tracing::error!(event = %event.id, %error, "a delivery could not be recorded");
+    }
+}
+
+/// Logs a try. What the store wrote into its answer is the store's own, and stays out of the log.
+fn report(event: &Event, sent: Option<&Sent>, outcome: DeliveryOutcome) {
+    let status = sent.and_then(status);
+    let failure = match sent {
+        Some(Sent::Failed(reason)) => Some(reason.as_str()),
+        _ => None,
+    };
+    let (kind, store, event) = (&event.kind, &event.store_id, &event.id);
+    match outcome {
+        DeliveryOutcome::GivenUp => tracing::error!(
+            %event, %store, status, failure,
+            "an event was given up: the store has to read it by GET /v1/events"
+        ),
+        DeliveryOutcome::Gone(_) => tracing::error!(
+            %event, %store, status,
+            "a store's endpoint says that it is gone: nothing more is sent to it. Events wait until the store calls \
+             POST /v1/webhook/enable or its webhook.url is another one"
+        ),
+        _ => tracing::info!(%event, %store, kind, status, failure, "a delivery"),
+    }
+}
+
+fn status(sent: &Sent) -> Option<u16> {
+    match sent {
+        Sent::Answered(answered) => Some(answered.status),
+        Sent::Failed(_) => None,
+    }
+}
+
+/// What happened, for the store's people.
+fn note(sent: Option<&Sent>) -> String {
+    match sent {
+        None => "the store has no webhook".to_owned(),
+        Some(Sent::Failed(reason)) => reason.clone(),
+        Some(Sent::Answered(Answered {
+            status, excerpt, ..
+        })) if excerpt.is_empty() => format!("answered {status}"),
+        Some(Sent::Answered(Answered {
+            status, excerpt, ..
+        })) => format!("answered {status}: {excerpt}"),
+    }
+}
+
+/// What follows from a try, after `tries` earlier ones. Source: Standard Webhooks 1.0.0: 2xx is success, 410 means that
+/// the endpoint wants nothing more, everything else, redirects included, is tried again.
+fn outcome(
+    sent: &Sent,
+    tries: u32,
+    now: Timestamp,
+    draw: u64,
+    endpoint: EndpointHash,
+) -> DeliveryOutcome {
+    let retry_after = match sent {
+        Sent::Answered(Answered {
+            status: 200..=299, ..
+        }) => return DeliveryOutcome::Delivered,
+        Sent::Answered(Answered { status: 410, .. }) => return DeliveryOutcome::Gone(endpoint),
+        Sent::Answered(answered) => answered.retry_after,
+        Sent::Failed(_) => None,
+    };
+    match pause(tries, draw, retry_after) {
+        Some(pause) => DeliveryOutcome::Retry(now + pause),
+        None => DeliveryOutcome::GivenUp,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::UNIX_EPOCH;
+    const HERE: EndpointHash = EndpointHash([1; 32]);
+
+    fn answered(status: u16, retry_after: Option<i64>) -> Sent {
+        Sent::Answered(Answered {
+            status,
+            retry_after: retry_after.map(SignedDuration::from_secs),
+            excerpt: String::new(),
+        })
+    }
+
+    /// After a first try, with the jitter in its middle.
+    fn after(sent: &Sent) -> DeliveryOutcome {
+        outcome(sent, 0, NOW, JITTER_PERCENT, HERE)
+    }
+
+    #[test]
+    fn success_is_any_2xx_and_nothing_else() {
+        for status in [200, 204, 299] {
+            assert_eq!(after(&answered(status, None)), DeliveryOutcome::Delivered);
+        }
+        let gone = DeliveryOutcome::Gone(HERE);
+        assert_eq!(after(&answered(410, None)), gone);
+        let later = DeliveryOutcome::Retry(NOW + SignedDuration::from_secs(5));
+        for status in [301, 302, 400, 404, 429, 500] {
+            assert_eq!(after(&answered(status, None)), later, "{status}");
+        }
+        assert_eq!(after(&Sent::Failed("refused".into())), later);
+    }
+
+    #[test]
+    fn a_store_that_asks_for_time_gets_it() {
+        let later = DeliveryOutcome::Retry(NOW + SignedDuration::from_secs(8));
+        assert_eq!(after(&answered(429, Some(8))), later);
+    }
+
+    #[test]
+    fn the_tenth_try_is_the_last() {
+        let refused = answered(500, None);
+        let last = outcome(&refused, 9, NOW, JITTER_PERCENT, HERE);
+        assert_eq!(last, DeliveryOutcome::GivenUp);
+    }
+
+    #[test]
+    fn what_the_store_answered_is_noted() {
+        let mut sent = answered(500, None);
+        assert_eq!(note(Some(&sent)), "answered 500");
+        if let Sent::Answered(answered) = &mut sent {
+            answered.excerpt = "disk full".into();
+        }
+        assert_eq!(note(Some(&sent)), "answered 500: disk full");
+    }
+}
