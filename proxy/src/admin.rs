@@ -11,10 +11,10 @@ use axum::{Json, Router};
 use serde_json::{Value, json};
 
 use crate::payments::currencies::Currencies;
-use crate::state::App;
+use crate::state::AppState;
 
 /// The health pages, and the description to read.
-pub(crate) fn admin_routes(app: Arc<App>) -> Router {
+pub(crate) fn admin_routes(app: Arc<AppState>) -> Router {
     Router::new()
         .route("/health/live", get(|| async { "alive" }))
         .route("/health/ready", get(ready))
@@ -23,7 +23,7 @@ pub(crate) fn admin_routes(app: Arc<App>) -> Router {
 }
 
 /// What the service offers and is not known here, and the other way round; null until it has said so.
-fn currencies(app: &App) -> Value {
+fn currencies(app: &AppState) -> Value {
     match app.currencies() {
         Currencies::NotAsked | Currencies::NotKnown => Value::Null,
         Currencies::Compared {
@@ -40,8 +40,8 @@ fn currencies(app: &App) -> Value {
 }
 
 /// How the service lets itself be asked.
-fn service(app: &App) -> Value {
-    let condition = app.parts.service.condition();
+fn service(app: &AppState) -> Value {
+    let condition = app.deps.service.condition();
     json!({
         "circuit": if condition.is_circuit_open { "open" } else { "closed" },
         "pause_seconds": condition.pause.as_secs(),
@@ -52,8 +52,8 @@ fn service(app: &App) -> Value {
 
 /// 200 while the ledger answers and the process is not ending, else 503; what waits to be told, and whether the payment
 /// service answers, is for the operator to read.
-async fn ready(State(app): State<Arc<App>>) -> (StatusCode, Json<Value>) {
-    let backlog = app.parts.ledger.backlog().await;
+async fn ready(State(app): State<Arc<AppState>>) -> (StatusCode, Json<Value>) {
+    let backlog = app.deps.ledger.backlog().await;
     let ending = app.shutdown.is_cancelled();
     let can_work = backlog.is_ok() && !ending;
     let status = if can_work {
@@ -63,7 +63,7 @@ async fn ready(State(app): State<Arc<App>>) -> (StatusCode, Json<Value>) {
     };
     let report = json!({
         "ledger": if backlog.is_ok() { "ok" } else { "failing" },
-        "payment_service": if app.is_delayed() { "not answering" } else { "ok" },
+        "payment_service": if app.gateway_unavailable() { "not answering" } else { "ok" },
         "service": service(&app),
         "currencies": currencies(&app),
         "events_waiting": backlog.ok(),

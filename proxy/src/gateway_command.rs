@@ -40,7 +40,7 @@ pub(crate) enum Ask {
     /// GET /merchant/account: where KYC documents are stored.
     MerchantAccount {
         #[command(flatten)]
-        merchant: Merchant,
+        merchant: AuthenticatedStore,
         /// Further parameters, percent-encoded: a=1&b=2.
         #[arg(long, default_value = "", value_name = "QUERY")]
         query: String,
@@ -55,7 +55,7 @@ pub(crate) struct Tell {
     #[command(flatten)]
     body: Body,
     #[command(flatten)]
-    merchant: Merchant,
+    merchant: AuthenticatedStore,
 }
 
 #[derive(Args)]
@@ -66,7 +66,7 @@ pub(crate) struct Body {
 }
 
 #[derive(Args)]
-pub(crate) struct Merchant {
+pub(crate) struct AuthenticatedStore {
     /// For which merchant of a platform; none is the account itself.
     #[arg(long, value_name = "ID")]
     merchant_id: Option<String>,

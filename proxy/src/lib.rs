@@ -25,4 +25,4 @@ mod workers;
 pub use http::{openapi, paths};
 pub use log::init as init_log;
 pub use server::{Core, Listeners, run};
-pub use state::Parts;
+pub use state::Dependencies;

@@ -13,7 +13,7 @@ use ledger::SqliteLedger;
 use proxy::clock::{SystemClock, SystemRandom};
 use proxy::config::{Config, load, reference};
 use proxy::webhooks::WebhookSender;
-use proxy::{Listeners, Parts};
+use proxy::{Dependencies, Listeners};
 use service_api::Client;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -110,11 +110,11 @@ fn serve(config: Config) -> anyhow::Result<()> {
     })
 }
 
-fn parts(config: &Config, ledger: SqliteLedger) -> anyhow::Result<Parts> {
+fn parts(config: &Config, ledger: SqliteLedger) -> anyhow::Result<Dependencies> {
     let settings = config.service.client_settings();
     let client =
         Client::new(settings, Arc::new(SystemClock), Arc::new(SystemRandom)).context("service")?;
-    Ok(Parts {
+    Ok(Dependencies {
         ledger: Arc::new(ledger),
         service: Arc::new(client),
         webhooks: Arc::new(WebhookSender::new()?),

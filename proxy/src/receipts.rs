@@ -84,7 +84,7 @@ fn receipt(config: &Config, store: &Store, paid: &Snapshot) -> Option<Receipt> {
 
 /// What somebody shows as a receipt.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Shown {
+pub(crate) enum PresentedReceipt {
     /// A token, and the order that it names.
     Token {
         /// The token itself.
@@ -101,7 +101,7 @@ pub(crate) enum Shown {
     },
 }
 
-impl Shown {
+impl PresentedReceipt {
     /// Reads a token or a code; `None` for anything else. Nothing is proven yet.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let text = text.trim();

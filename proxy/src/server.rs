@@ -12,8 +12,8 @@ use crate::admin::admin_routes;
 use crate::config::Config;
 use crate::http::connections::{LONGEST_HEAD, serve};
 use crate::http::router::routes;
-use crate::state::{App, Parts};
-use crate::workers;
+use crate::state::{AppState, Dependencies};
+use crate::workers::{cleanup, currency_check, payment_poller, webhook_dispatcher};
 
 /// The sockets, bound by the caller, who knows the ports.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub struct Listeners {
 pub async fn run(
     listeners: Listeners,
     config: Config,
-    parts: Parts,
+    parts: Dependencies,
     shutdown: CancellationToken,
 ) -> anyhow::Result<()> {
     let core = Core::new(config, parts, shutdown.clone());
@@ -42,10 +42,16 @@ pub async fn run(
     let admin = serve(listeners.admin, core.admin_router());
     parts.spawn(named("the admin listener", admin));
     let app = core.app;
-    parts.spawn(named("the watcher", endless(workers::watch(app.clone()))));
-    parts.spawn(named("the teller", endless(workers::tell(app.clone()))));
-    parts.spawn(named("the keeper", endless(workers::keep(app.clone()))));
-    let currencies = endless(workers::compare_currencies(app));
+    parts.spawn(named(
+        "the watcher",
+        endless(payment_poller::run(app.clone())),
+    ));
+    parts.spawn(named(
+        "the teller",
+        endless(webhook_dispatcher::run(app.clone())),
+    ));
+    parts.spawn(named("the keeper", endless(cleanup::run(app.clone()))));
+    let currencies = endless(currency_check::run(app));
     parts.spawn(named("the look at the currencies", currencies));
     let mut failure = None;
     while let Some(ended) = parts.join_next().await {
@@ -76,14 +82,14 @@ async fn named(
 /// Everything that a running proxy does, to be called.
 #[derive(Clone, Debug)]
 pub struct Core {
-    pub(crate) app: Arc<App>,
+    pub(crate) app: Arc<AppState>,
 }
 
 impl Core {
     /// Puts the parts together; nothing happens yet. What is under way when `shutdown` is cancelled still finishes.
-    pub fn new(config: Config, parts: Parts, shutdown: CancellationToken) -> Self {
+    pub fn new(config: Config, parts: Dependencies, shutdown: CancellationToken) -> Self {
         Self {
-            app: Arc::new(App::new(config, parts, shutdown)),
+            app: Arc::new(AppState::new(config, parts, shutdown)),
         }
     }
 
@@ -99,18 +105,18 @@ impl Core {
 
     /// One step of the watcher: asks the service about attempts that are due, as many as are looked at at once, and
     /// records what it says.
-    pub async fn look(&self) {
-        workers::look(&self.app).await;
+    pub async fn poll(&self) {
+        payment_poller::poll_once(&self.app).await;
     }
 
     /// One step of the teller: delivers events that are due, to every store as many as are delivered at once, and
     /// records how that went.
-    pub async fn tell(&self) {
-        workers::tell_all(&self.app).await;
+    pub async fn dispatch(&self) {
+        webhook_dispatcher::dispatch_once(&self.app).await;
     }
 
     /// One step of the keeper: gives up what never came, and ends what is over.
-    pub async fn tidy(&self) {
-        workers::tidy(&self.app).await;
+    pub async fn clean_up(&self) {
+        cleanup::run_once(&self.app).await;
     }
 }

@@ -11,15 +11,15 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clock::RandomBytes;
 use crate::config::Config;
-use crate::orders::rate_limit::OpeningLimit;
-use crate::orders::subscriptions::Watchers;
+use crate::orders::rate_limit::OrderRateLimit;
+use crate::orders::subscriptions::OrderSubscriptions;
 use crate::payments::currencies::Currencies;
-use crate::payments::price_cache::PriceBoard;
+use crate::payments::price_cache::PriceCache;
 use crate::webhooks::send::Webhooks;
 
 /// The parts that the caller of [`crate::run`] chooses: a real database and service, or ones made for a test.
 #[derive(Clone)]
-pub struct Parts {
+pub struct Dependencies {
     /// Where orders are kept.
     pub ledger: Arc<dyn Ledger>,
     /// Who makes invoices.
@@ -33,93 +33,96 @@ pub struct Parts {
 }
 
 /// The running proxy.
-pub(crate) struct App {
+pub(crate) struct AppState {
     /// The configuration.
     pub config: Config,
     /// The chosen parts.
-    pub parts: Parts,
+    pub deps: Dependencies,
     /// One fresh copy of the prices.
-    pub prices: PriceBoard,
+    pub prices: PriceCache,
     /// Who watches which order.
-    pub watchers: Watchers,
+    pub subscriptions: OrderSubscriptions,
     /// How many orders each address has opened.
-    pub openings: OpeningLimit,
+    pub order_rate_limit: OrderRateLimit,
     /// Rung when an attempt may be due earlier than was thought.
-    pub attempts_due: Notify,
+    pub poller_wakeup: Notify,
     /// Rung when an event may wait to be told.
-    pub deliveries_due: watch::Sender<()>,
+    pub dispatcher_wakeup: watch::Sender<()>,
     /// Cancelled when the process should end.
     pub shutdown: CancellationToken,
-    is_delayed: AtomicBool,
+    is_gateway_unreachable: AtomicBool,
     currencies: Mutex<Currencies>,
 }
 
-impl std::fmt::Debug for App {
+impl std::fmt::Debug for AppState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("App")
+        f.debug_struct("AppState")
             .field("config", &self.config)
             .finish_non_exhaustive()
     }
 }
 
-impl App {
+impl AppState {
     /// Puts the parts together.
-    pub(crate) fn new(config: Config, parts: Parts, shutdown: CancellationToken) -> Self {
-        let prices = PriceBoard::new(config.service.quote_lifetime);
-        let openings = OpeningLimit::new(config.opens_per_minute);
+    pub(crate) fn new(config: Config, deps: Dependencies, shutdown: CancellationToken) -> Self {
+        let prices = PriceCache::new(config.service.quote_lifetime);
+        let order_rate_limit = OrderRateLimit::new(config.opens_per_minute);
         Self {
             config,
-            parts,
+            deps,
             prices,
-            openings,
-            watchers: Watchers::default(),
-            attempts_due: Notify::new(),
-            deliveries_due: watch::Sender::new(()),
+            order_rate_limit,
+            subscriptions: OrderSubscriptions::default(),
+            poller_wakeup: Notify::new(),
+            dispatcher_wakeup: watch::Sender::new(()),
             shutdown,
-            is_delayed: AtomicBool::new(false),
+            is_gateway_unreachable: AtomicBool::new(false),
             currencies: Mutex::default(),
         }
     }
 
     /// What time it is.
     pub(crate) fn now(&self) -> Timestamp {
-        self.parts.clock.now()
+        self.deps.clock.now()
     }
 
     /// A new order's id.
-    pub(crate) fn draw_order_id(&self) -> OrderId {
-        OrderId::from_random(self.draw())
+    pub(crate) fn random_order_id(&self) -> OrderId {
+        OrderId::from_random(self.random_bits())
     }
 
     /// A new attempt's id.
-    pub(crate) fn draw_attempt_id(&self) -> AttemptId {
-        AttemptId::from_random(self.draw())
+    pub(crate) fn random_attempt_id(&self) -> AttemptId {
+        AttemptId::from_random(self.random_bits())
     }
 
     /// 128 random bits.
-    pub(crate) fn draw(&self) -> [u8; 16] {
+    pub(crate) fn random_bits(&self) -> [u8; 16] {
         let mut bits = [0; 16];
-        self.parts.random.fill(&mut bits);
+        self.deps.random.fill(&mut bits);
         bits
     }
 
     /// An order changed: everybody who watches it looks again, and its events are told.
     pub(crate) fn order_changed(&self, order: &OrderId) {
-        self.watchers.wake(order);
-        self.deliveries_due.send_replace(());
+        self.subscriptions.notify(order);
+        self.dispatcher_wakeup.send_replace(());
     }
 
     /// Notes whether the service answered. When that is news, every view changes.
-    pub(crate) fn service_answered(&self, answered: bool) -> bool {
-        let news = self.is_delayed.swap(!answered, Ordering::Relaxed) == answered;
+    pub(crate) fn set_gateway_reachable(&self, answered: bool) -> bool {
+        let news = self
+            .is_gateway_unreachable
+            .swap(!answered, Ordering::Relaxed)
+            == answered;
         if news {
-            self.watchers.wake_all();
+            self.subscriptions.notify_all();
         }
         news
     }
 
     /// Notes how the service's list of currencies compares.
-    pub(crate) fn note_currencies(&self, found: Currencies) {
+    pub(crate) fn set_currencies(&self, found: Currencies) {
         *self
             .currencies
             .lock()
@@ -136,7 +139,8 @@ impl App {
     }
 
     /// Whether the service could not be reached when it was last asked about an attempt, or is known to be down.
-    pub(crate) fn is_delayed(&self) -> bool {
-        self.is_delayed.load(Ordering::Relaxed) || self.parts.service.condition().is_circuit_open
+    pub(crate) fn gateway_unavailable(&self) -> bool {
+        self.is_gateway_unreachable.load(Ordering::Relaxed)
+            || self.deps.service.condition().is_circuit_open
     }
 }

@@ -5,5 +5,5 @@ pub(crate) mod schedule;
 pub(crate) mod send;
 pub(crate) mod sign;
 
-pub use send::{Answered, Sent, WebhookSender, Webhooks};
+pub use send::{SendOutcome, StoreResponse, WebhookSender, Webhooks};
 pub use sign::{WebhookSecret, WebhookSecrets};

@@ -35,7 +35,7 @@ pub(crate) async fn run(life: Life, core: Core) {
         let now = world.timeline.now();
         if now - tidied_at >= TIDY_EVERY {
             tidied_at = now;
-            core.tidy().await;
+            core.clean_up().await;
         }
         let next = world.books.rows(NEXT);
         let is_watching = world.is_watching.load(Ordering::Relaxed);
@@ -45,11 +45,11 @@ pub(crate) async fn run(life: Life, core: Core) {
         let is_due = |at: Option<i64>| at.is_some_and(|at| at <= world.wall());
         if is_due(next_look) && looks.load(Ordering::Relaxed) < MOST_STEPS {
             let core = core.clone();
-            step(&looks, async move { core.look().await });
+            step(&looks, async move { core.poll().await });
         }
         if is_due(next_telling) && tellings.load(Ordering::Relaxed) < MOST_STEPS {
             let core = core.clone();
-            step(&tellings, async move { core.tell().await });
+            step(&tellings, async move { core.dispatch().await });
         }
         if is_due(next_look) || is_due(next_telling) {
             // What stays due whatever is done about it is tried ever more rarely.

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use ledger::Event;
 use proxy::config::Webhook;
-use proxy::webhooks::{Sent, Webhooks};
+use proxy::webhooks::{SendOutcome, Webhooks};
 
 use crate::life::Life;
 
@@ -85,7 +85,7 @@ const MISHAPS: [(u64, Mishap); 10] = [
 
 #[async_trait]
 impl Webhooks for Postman {
-    async fn send(&self, _: &Webhook, event: &Event, _: Timestamp) -> Sent {
+    async fn send(&self, _: &Webhook, event: &Event, _: Timestamp) -> SendOutcome {
         let (life, world) = (&self.0, &self.0.world);
         life.sleep(world.chance.between(5, 300)).await;
         let mishap =
@@ -101,15 +101,15 @@ impl Webhooks for Postman {
                 world.complain("an event never changes", &told);
             }
         };
-        let failed = |why: &str| Sent::Failed(format!("injected: {why}"));
+        let failed = |why: &str| SendOutcome::Failed(format!("injected: {why}"));
         let sent = match mishap {
             None => {
                 take();
-                Sent::answered(world.chance.pick(&[200, 204]))
+                SendOutcome::status(world.chance.pick(&[200, 204]))
             }
             Some(Mishap::Refused) => failed("refused"),
-            Some(Mishap::Error) => Sent::answered(world.chance.pick(&[500, 503, 404, 429])),
-            Some(Mishap::Redirect) => Sent::answered(301),
+            Some(Mishap::Error) => SendOutcome::status(world.chance.pick(&[500, 503, 404, 429])),
+            Some(Mishap::Redirect) => SendOutcome::status(301),
             Some(Mishap::LostBefore) => {
                 life.sleep(15_000).await;
                 failed("no answer in time")
@@ -121,13 +121,13 @@ impl Webhooks for Postman {
             }
             Some(Mishap::ErrorAfter) => {
                 take();
-                Sent::answered(500)
+                SendOutcome::status(500)
             }
-            Some(Mishap::Gone) => Sent::answered(410),
+            Some(Mishap::Gone) => SendOutcome::status(410),
             Some(Mishap::Slow) => {
                 life.sleep(world.chance.between(1000, 14_000)).await;
                 take();
-                Sent::answered(200)
+                SendOutcome::status(200)
             }
             Some(Mishap::CrashBefore) => life.crash("before a delivery").await,
             Some(Mishap::CrashAfter) => {

@@ -12,7 +12,7 @@ use axum::http::Request;
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, ORIGIN};
 use ledger::SqliteLedger;
 use proxy::config::load;
-use proxy::{Core, Parts};
+use proxy::{Core, Dependencies};
 use serde_json::Value;
 use service_api::{Client, Credentials, Settings};
 use tokio::sync::Notify;
@@ -157,7 +157,7 @@ impl World {
         let transport = Arc::new(Line::new(life.clone()));
         let clock = Arc::new(life.clone());
         let client = Client::over(transport, settings, clock.clone(), self.dice.clone());
-        let parts = Parts {
+        let dependencies = Dependencies {
             ledger: Arc::new(Shaky {
                 inner: self.ledger.clone(),
                 life: life.clone(),
@@ -167,7 +167,7 @@ impl World {
             clock,
             random: self.dice.clone(),
         };
-        let core = Core::new(config, parts, CancellationToken::new());
+        let core = Core::new(config, dependencies, CancellationToken::new());
         let router = core.router();
         tokio::spawn(jobs::run(life.clone(), core));
         self.log(|| "the proxy starts".into());

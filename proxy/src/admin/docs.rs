@@ -21,12 +21,12 @@ use sha2::{Digest as _, Sha256};
 
 use self::text::{escaped, prose};
 use crate::http::openapi::openapi;
-use crate::state::App;
+use crate::state::AppState;
 
 const STYLE: &str = include_str!("docs/page.css");
 
 /// The page, under a policy that lets in nothing but its own style.
-pub(crate) async fn reference(State(app): State<Arc<App>>) -> impl IntoResponse {
+pub(crate) async fn reference(State(app): State<Arc<AppState>>) -> impl IntoResponse {
     let digest = STANDARD.encode(Sha256::digest(STYLE));
     let policy = format!(
         "default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'; \

@@ -36,20 +36,20 @@ const MAX_CHARS: usize = 8192;
 /// proxy's `public_url` as it is configured, without a slash at its end.
 ///
 /// # Errors
-/// [`Refusal`] says what is wrong, for the log.
+/// [`OrderTokenError`] says what is wrong, for the log.
 pub(crate) fn verify<'a>(
     token: &str,
     stores: &'a [Store],
     audience: &str,
     now: Timestamp,
-) -> Result<(&'a Store, Claims), Refusal> {
+) -> Result<(&'a Store, Claims), OrderTokenError> {
     if token.len() > MAX_CHARS {
-        return Err(Refusal::TooLong);
+        return Err(OrderTokenError::TooLong);
     }
-    let (signed, signature) = token.rsplit_once('.').ok_or(Refusal::Parts)?;
-    let (header, payload) = signed.split_once('.').ok_or(Refusal::Parts)?;
+    let (signed, signature) = token.rsplit_once('.').ok_or(OrderTokenError::Parts)?;
+    let (header, payload) = signed.split_once('.').ok_or(OrderTokenError::Parts)?;
     if payload.contains('.') {
-        return Err(Refusal::Parts);
+        return Err(OrderTokenError::Parts);
     }
     let kid = key_id(&decoded("header", header)?)?;
     let signature = decoded("signature", signature)?;
@@ -59,10 +59,10 @@ pub(crate) fn verify<'a>(
     });
     let mut keys = keys.peekable();
     if keys.peek().is_none() {
-        return Err(Refusal::UnknownKey(kid));
+        return Err(OrderTokenError::UnknownKey(kid));
     }
     let found = keys.find(|(_, key)| is_signed(key, signed, &signature));
-    let (store, _) = found.ok_or(Refusal::Signature(kid))?;
+    let (store, _) = found.ok_or(OrderTokenError::Signature(kid))?;
     let claims = read_claims(&decoded("payload", payload)?, store, audience, now)?;
     Ok((store, claims))
 }
@@ -75,10 +75,10 @@ fn is_signed(key: &TokenKey, signed: &str, signature: &[u8]) -> bool {
 }
 
 /// Unpadded base64url in its one canonical form: a text that differs in a single character is another text.
-fn decoded(part: &'static str, text: &str) -> Result<Vec<u8>, Refusal> {
+fn decoded(part: &'static str, text: &str) -> Result<Vec<u8>, OrderTokenError> {
     URL_SAFE_NO_PAD
         .decode(text)
-        .map_err(|source| Refusal::Encoding { part, source })
+        .map_err(|source| OrderTokenError::Encoding { part, source })
 }
 
 /// Everything else (`crit`, `jwk`, `jku`, `x5u`, `b64`, `zip`, …) is refused by its name, and so is a member that comes
@@ -92,18 +92,18 @@ struct Header {
 }
 
 /// The key's name.
-pub(crate) fn key_id(json: &[u8]) -> Result<KeyId, Refusal> {
+pub(crate) fn key_id(json: &[u8]) -> Result<KeyId, OrderTokenError> {
     if !json.starts_with(b"{") {
-        return Err(Refusal::NoObject("header"));
+        return Err(OrderTokenError::NoObject("header"));
     }
-    let Header { alg, kid, typ } = serde_json::from_slice(json).map_err(Refusal::Header)?;
+    let Header { alg, kid, typ } = serde_json::from_slice(json).map_err(OrderTokenError::Header)?;
     if alg != "HS256" {
-        return Err(Refusal::Algorithm(alg));
+        return Err(OrderTokenError::Algorithm(alg));
     }
     if typ.is_some_and(|typ| typ != "JWT") {
-        return Err(Refusal::Type);
+        return Err(OrderTokenError::Type);
     }
-    KeyId::parse(&kid).ok_or(Refusal::KeyId)
+    KeyId::parse(&kid).ok_or(OrderTokenError::KeyId)
 }
 
 /// How far the clocks of store and proxy may differ.
@@ -150,25 +150,25 @@ pub(crate) fn read_claims(
     store: &Store,
     audience: &str,
     now: Timestamp,
-) -> Result<Claims, Refusal> {
+) -> Result<Claims, OrderTokenError> {
     if !json.starts_with(b"{") {
-        return Err(Refusal::NoObject("payload"));
+        return Err(OrderTokenError::NoObject("payload"));
     }
-    let payload: Payload = serde_json::from_slice(json).map_err(Refusal::Payload)?;
+    let payload: Payload = serde_json::from_slice(json).map_err(OrderTokenError::Payload)?;
     if payload.aud != audience {
-        return Err(Refusal::Audience {
+        return Err(OrderTokenError::Audience {
             found: payload.aud,
             wanted: audience.to_owned(),
         });
     }
     if payload.store != store.id.as_str() {
-        return Err(Refusal::ForeignStore {
+        return Err(OrderTokenError::ForeignStore {
             named: payload.store,
             signer: store.id.clone(),
         });
     }
     check_times(payload.iat, payload.exp, now)?;
-    let field = |name: &'static str| move |error: String| Refusal::Field { name, error };
+    let field = |name: &'static str| move |error: String| OrderTokenError::Field { name, error };
     let reference =
         Reference::parse(&payload.ord).map_err(|error| field("ord")(error.to_string()))?;
     let currency =
@@ -182,7 +182,7 @@ pub(crate) fn read_claims(
     if payload
         .ret
         .as_ref()
-        .is_some_and(|link| !store.leads_home(link))
+        .is_some_and(|link| !store.is_allowed_return_url(link))
     {
         let message = "write an http or https address on one of the store's origins";
         return Err(field("ret")(message.to_owned()));
@@ -202,17 +202,17 @@ pub(crate) fn read_claims(
 }
 
 /// Times are whole Unix seconds. Source: RFC 7519, section 2, "`NumericDate`"; fractions are refused.
-fn check_times(iat: i64, exp: i64, now: Timestamp) -> Result<(), Refusal> {
+fn check_times(iat: i64, exp: i64, now: Timestamp) -> Result<(), OrderTokenError> {
     let (now, slack) = (now.as_second(), SLACK.as_secs());
     if iat > now.saturating_add(slack) {
-        return Err(Refusal::FromTheFuture { iat, now });
+        return Err(OrderTokenError::FromTheFuture { iat, now });
     }
     if exp <= now.saturating_sub(slack) {
-        return Err(Refusal::Expired { exp, now });
+        return Err(OrderTokenError::Expired { exp, now });
     }
     match exp.checked_sub(iat) {
         Some(life) if (1..=LONGEST_LIFE.as_secs()).contains(&life) => Ok(()),
-        _ => Err(Refusal::Life { iat, exp }),
+        _ => Err(OrderTokenError::Life { iat, exp }),
     }
 }
 
@@ -231,7 +231,7 @@ fn price(text: &AmountText, currency: Currency) -> Result<Amount, String> {
 
 /// What is wrong with a token. None of it repeats the token or a key.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Refusal {
+pub(crate) enum OrderTokenError {
     /// More than any token needs.
     #[error("it has more than 8192 characters")]
     TooLong,

@@ -9,7 +9,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use url::Url;
 
 use super::check_store::store;
-use super::check_token_keys::one_use_each;
+use super::check_token_keys::require_distinct_keys;
 use super::client_settings::{REQUESTS_PER_SECOND, nonce_rule};
 use super::secret::secret;
 use super::source::{File, ServiceTable};
@@ -104,7 +104,7 @@ pub(super) fn check(file: File, unknown_variables: Vec<String>) -> Result<Config
         stores.extend(store(&mut findings, table, is_test));
     }
     same_key_twice(&mut findings, &stores);
-    one_use_each(&mut findings, &stores);
+    require_distinct_keys(&mut findings, &stores);
     let config = (|| {
         Some(Config {
             listen: listen?,
@@ -255,10 +255,10 @@ fn seconds(
 
 /// Two stores of one key could not be told apart.
 fn same_key_twice(findings: &mut Findings, stores: &[Store]) {
-    let mut seen = BTreeSet::new();
+    let mut context = BTreeSet::new();
     for store in stores {
         if let Some(key) = &store.secret_key
-            && !seen.insert(key.expose_secret().to_owned())
+            && !context.insert(key.expose_secret().to_owned())
         {
             findings.add(
                 &format!("store.{}.secret_key", store.id),

@@ -49,12 +49,12 @@ pub(super) fn token_keys(
 }
 
 /// A key that signs for two stores, or that is a store's secret key as well, would open one door with the key of another.
-pub(super) fn one_use_each(findings: &mut Findings, stores: &[Store]) {
+pub(super) fn require_distinct_keys(findings: &mut Findings, stores: &[Store]) {
     let secret_keys = stores.iter().filter_map(|store| store.secret_key.as_ref());
-    let mut seen: BTreeSet<&str> = secret_keys.map(ExposeSecret::expose_secret).collect();
+    let mut context: BTreeSet<&str> = secret_keys.map(ExposeSecret::expose_secret).collect();
     for store in stores {
         for TokenKey { kid, secret } in &store.token_keys {
-            if !seen.insert(secret.expose_secret()) {
+            if !context.insert(secret.expose_secret()) {
                 let key = format!("store.{}.token_keys.{kid}", store.id);
                 findings.add(&key, "is a key of something else too: draw one of its own");
             }

@@ -36,7 +36,7 @@ impl Network {
     }
 
     /// Whether an address is one of it.
-    pub(crate) fn holds(self, address: IpAddr) -> bool {
+    pub(crate) fn contains(self, address: IpAddr) -> bool {
         let differs = self.start ^ mapped(address);
         self.bits == 0 || differs >> (128 - self.bits) == 0
     }
@@ -55,23 +55,23 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn holds(network: &str, address: &str) -> bool {
+    fn contains(network: &str, address: &str) -> bool {
         let network = Network::parse(network).unwrap();
-        network.holds(address.parse().unwrap())
+        network.contains(address.parse().unwrap())
     }
 
     #[test]
     fn a_network_holds_what_begins_like_it() {
-        assert!(holds("10.0.0.0/8", "10.255.0.1"));
-        assert!(!holds("10.0.0.0/8", "11.0.0.1"));
-        assert!(holds("10.0.0.7", "10.0.0.7"));
-        assert!(holds("10.0.0.7", "::ffff:10.0.0.7"));
-        assert!(!holds("10.0.0.7", "10.0.0.8"));
-        assert!(holds("fd00::/8", "fdff::1"));
-        assert!(!holds("fd00::/8", "fe00::1"));
-        assert!(holds("0.0.0.0/0", "192.0.2.1"));
-        assert!(!holds("0.0.0.0/0", "2001:db8::1"));
-        assert!(holds("::/0", "2001:db8::1"));
+        assert!(contains("10.0.0.0/8", "10.255.0.1"));
+        assert!(!contains("10.0.0.0/8", "11.0.0.1"));
+        assert!(contains("10.0.0.7", "10.0.0.7"));
+        assert!(contains("10.0.0.7", "::ffff:10.0.0.7"));
+        assert!(!contains("10.0.0.7", "10.0.0.8"));
+        assert!(contains("fd00::/8", "fdff::1"));
+        assert!(!contains("fd00::/8", "fe00::1"));
+        assert!(contains("0.0.0.0/0", "192.0.2.1"));
+        assert!(!contains("0.0.0.0/0", "2001:db8::1"));
+        assert!(contains("::/0", "2001:db8::1"));
     }
 
     #[test]

@@ -163,7 +163,7 @@ impl Store {
     ///
     /// # Errors
     /// What is wrong with the address, in words that name the key.
-    pub(crate) fn admits_image(&self, address: &str) -> Result<(), String> {
+    pub(crate) fn check_image_url(&self, address: &str) -> Result<(), String> {
         images::admitted(&self.image_origins, address)
     }
 
@@ -175,7 +175,7 @@ impl Store {
     }
 
     /// Whether a link leads back to the shop: to one of its origins, or to where its `return_url` is.
-    pub(crate) fn leads_home(&self, link: &str) -> bool {
+    pub(crate) fn is_allowed_return_url(&self, link: &str) -> bool {
         let Ok(url) = Url::parse(link) else {
             return false;
         };

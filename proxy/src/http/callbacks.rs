@@ -14,13 +14,13 @@ use serde::Deserialize;
 use crate::auth::store_key::is_secret;
 use crate::http::body::read;
 use crate::http::error::ApiError;
-use crate::state::App;
+use crate::state::AppState;
 
 /// A callback names an invoice and a word.
 const MAX_BODY_BYTES: usize = 4 * 1024;
 
 #[derive(Deserialize)]
-struct Hint {
+struct CallbackBody {
     invoice_id: String,
     /// `COMPLETED` or `FAILED`; anything is let pass.
     #[serde(default)]
@@ -29,7 +29,7 @@ struct Hint {
 
 /// Takes a hint. Known and unknown invoices get the same answer.
 pub(crate) async fn callback(
-    State(app): State<Arc<App>>,
+    State(app): State<Arc<AppState>>,
     Path(token): Path<String>,
     request: Request,
 ) -> Result<StatusCode, ApiError> {
@@ -40,7 +40,7 @@ pub(crate) async fn callback(
         ));
     }
     let body = read(request.into_body(), MAX_BODY_BYTES).await?;
-    let hint: Hint = serde_json::from_slice(&body).map_err(|_| {
+    let hint: CallbackBody = serde_json::from_slice(&body).map_err(|_| {
         ApiError::field(
             "invoice_id",
             "Send a JSON object with invoice_id, a string.",
@@ -49,14 +49,18 @@ pub(crate) async fn callback(
     if let Ok(id) = InvoiceId::parse(&hint.invoice_id)
         && is_worth_a_look(&app, &id, &hint).await?
     {
-        app.attempts_due.notify_one();
+        app.poller_wakeup.notify_one();
     }
     Ok(StatusCode::OK)
 }
 
 /// Whether something may be learnt: of an invoice that settled, only from a callback that says the contrary.
-async fn is_worth_a_look(app: &App, id: &InvoiceId, hint: &Hint) -> Result<bool, ApiError> {
-    let (ledger, now) = (&app.parts.ledger, app.now());
+async fn is_worth_a_look(
+    app: &AppState,
+    id: &InvoiceId,
+    hint: &CallbackBody,
+) -> Result<bool, ApiError> {
+    let (ledger, now) = (&app.deps.ledger, app.now());
     if ledger.hurry_invoice(id, now).await? {
         return Ok(true);
     }

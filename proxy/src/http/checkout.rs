@@ -19,27 +19,27 @@ use ledger::{Snapshot, watched_poll};
 use crate::auth::client_token::ClientToken;
 use crate::config::Store;
 use crate::http::error::ApiError;
-use crate::http::middleware::cors::admit;
-use crate::payments::view::{Seen, view};
-use crate::state::App;
+use crate::http::middleware::cors::require_listed_origin;
+use crate::payments::view::{ViewContext, view};
+use crate::state::AppState;
 
 /// The order that the request's client token opens.
-pub(crate) struct Holder(pub Snapshot);
+pub(crate) struct CheckoutSession(pub Snapshot);
 
-impl FromRequestParts<Arc<App>> for Holder {
+impl FromRequestParts<Arc<AppState>> for CheckoutSession {
     type Rejection = ApiError;
 
     /// Unknown, foreign, expired, malformed and absent tokens get one and the same answer.
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<AppState>) -> Result<Self, ApiError> {
         let token = bearer(&parts.headers).and_then(ClientToken::parse);
         let token = token.ok_or_else(ApiError::not_found)?;
         let found = app
-            .parts
+            .deps
             .ledger
             .order_of_token(token.hash(), app.now())
             .await?;
         let snapshot = found.ok_or_else(ApiError::not_found)?;
-        admit(app, store_of(app, &snapshot)?, &parts.headers)?;
+        require_listed_origin(app, store_of(app, &snapshot)?, &parts.headers)?;
         Ok(Self(snapshot))
     }
 }
@@ -54,31 +54,31 @@ pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// The store of an order. One that is gone from the configuration has no customers any more.
-pub(crate) fn store_of<'a>(app: &'a App, snapshot: &Snapshot) -> Result<&'a Store, ApiError> {
+pub(crate) fn store_of<'a>(app: &'a AppState, snapshot: &Snapshot) -> Result<&'a Store, ApiError> {
     app.config
         .store(&snapshot.order.terms.store_id)
         .ok_or_else(ApiError::not_found)
 }
 
 /// The order as its customer sees it now.
-pub(crate) fn view_of(app: &App, snapshot: &Snapshot) -> Result<OrderView, ApiError> {
-    let seen = Seen {
+pub(crate) fn view_of(app: &AppState, snapshot: &Snapshot) -> Result<OrderView, ApiError> {
+    let context = ViewContext {
         store: store_of(app, snapshot)?,
         environment: app.config.environment,
-        delayed: app.is_delayed(),
+        delayed: app.gateway_unavailable(),
         now: app.now(),
     };
-    Ok(view(snapshot, seen))
+    Ok(view(snapshot, context))
 }
 
 /// The order again, after something was done to it.
-pub(crate) async fn again(app: &App, snapshot: &Snapshot) -> Result<Snapshot, ApiError> {
-    let found = app.parts.ledger.snapshot(&snapshot.order.id).await?;
+pub(crate) async fn reload(app: &AppState, snapshot: &Snapshot) -> Result<Snapshot, ApiError> {
+    let found = app.deps.ledger.snapshot(&snapshot.order.id).await?;
     found.ok_or_else(ApiError::not_found)
 }
 
 /// Somebody looks at this order: its attempt is asked about at the watched pace, however many look.
-pub(crate) async fn hurry(app: &App, snapshot: &Snapshot) -> Result<(), ApiError> {
+pub(crate) async fn request_poll(app: &AppState, snapshot: &Snapshot) -> Result<(), ApiError> {
     let Some(invoice) = snapshot
         .attempt
         .as_ref()
@@ -89,11 +89,11 @@ pub(crate) async fn hurry(app: &App, snapshot: &Snapshot) -> Result<(), ApiError
     let interval = SignedDuration::try_from(app.config.service.watch_interval)
         .expect("the interval is a minute at most");
     if let Some(wanted) = watched_poll(invoice, interval, app.now()) {
-        app.parts
+        app.deps
             .ledger
             .hurry_order(&snapshot.order.id, wanted)
             .await?;
-        app.attempts_due.notify_one();
+        app.poller_wakeup.notify_one();
     }
     Ok(())
 }

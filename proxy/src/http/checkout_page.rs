@@ -17,19 +17,19 @@ use url::form_urlencoded;
 use crate::config::{Origin, Store};
 use crate::http::error::ApiError;
 use crate::http::static_files;
-use crate::state::App;
+use crate::state::AppState;
 
 /// Which store's pages may frame this one. The order itself comes in the fragment, which no server sees.
 #[derive(Deserialize, JsonSchema)]
-pub(crate) struct Framed {
+pub(crate) struct PageQuery {
     /// The store's id.
     store: Option<String>,
 }
 
 /// The page, under a policy that lets in no script but ours and no embedder but the store's pages.
 pub(crate) async fn page(
-    State(app): State<Arc<App>>,
-    Query(framed): Query<Framed>,
+    State(app): State<Arc<AppState>>,
+    Query(framed): Query<PageQuery>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let file = static_files::find("pay.html")?;

@@ -53,9 +53,9 @@ impl ApiError {
     }
 
     /// What the payment service said, for the store's server.
-    pub(crate) fn said_by_service(self, status: u16, error: &ServiceError) -> Self {
+    pub(crate) fn with_gateway_error(self, status: u16, error: &ServiceError) -> Self {
         Self {
-            service: Some(Box::new(said(status, error))),
+            service: Some(Box::new(gateway_error_json(status, error))),
             ..self
         }
     }
@@ -121,7 +121,7 @@ impl IntoResponse for ApiError {
 const MAX_CHARS: usize = 500;
 
 /// The refusal member by member; absent what the service did not say.
-pub(crate) fn said(status: u16, error: &ServiceError) -> Value {
+pub(crate) fn gateway_error_json(status: u16, error: &ServiceError) -> Value {
     let mut said = json!({ "status": status });
     let members = [
         ("error", error.summary.as_deref()),
@@ -133,13 +133,13 @@ pub(crate) fn said(status: u16, error: &ServiceError) -> Value {
     ];
     for (name, text) in members {
         if let Some(text) = text {
-            said[name] = short(text).into();
+            said[name] = truncate(text).into();
         }
     }
     said
 }
 
 /// A sentence of somebody else's, cut off where it is endless.
-pub(crate) fn short(text: &str) -> String {
+pub(crate) fn truncate(text: &str) -> String {
     text.chars().take(MAX_CHARS).collect()
 }

@@ -22,12 +22,12 @@ use serde_json::{Map, Value, json};
 
 use self::operation::Operation;
 use self::types::Types;
-use crate::state::App;
+use crate::state::AppState;
 
 pub(crate) use webhooks::events;
 
 /// The document, which holds no secret: any page may read it.
-pub(super) async fn document(State(app): State<Arc<App>>) -> impl IntoResponse {
+pub(super) async fn document(State(app): State<Arc<AppState>>) -> impl IntoResponse {
     let headers = [
         (CONTENT_TYPE, "application/json"),
         (CACHE_CONTROL, "public, max-age=300"),

@@ -11,16 +11,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::Store;
 use crate::http::body::Body;
-use crate::http::checkout::{Holder, store_of};
+use crate::http::checkout::{CheckoutSession, store_of};
 use crate::http::error::ApiError;
-use crate::http::store_api::Merchant;
-use crate::receipts::{Shown, issue};
-use crate::state::App;
+use crate::http::store_api::AuthenticatedStore;
+use crate::receipts::{PresentedReceipt, issue};
+use crate::state::AppState;
 
 /// The receipt of the order that the token opens.
 pub(crate) async fn customer_receipt(
-    State(app): State<Arc<App>>,
-    Holder(snapshot): Holder,
+    State(app): State<Arc<AppState>>,
+    CheckoutSession(snapshot): CheckoutSession,
 ) -> Result<Json<SignedReceipt>, ApiError> {
     let store = store_of(&app, &snapshot)?;
     receipt_of(&app, store, &snapshot)
@@ -31,7 +31,7 @@ pub(crate) async fn customer_receipt(
 /// # Errors
 /// [`ErrorCode::NotPaid`] while it is not credited, or its payment is taken back.
 pub(crate) fn receipt_of(
-    app: &App,
+    app: &AppState,
     store: &Store,
     snapshot: &ledger::Snapshot,
 ) -> Result<Json<SignedReceipt>, ApiError> {
@@ -50,14 +50,16 @@ pub(crate) fn receipt_of(
 /// What somebody shows as a receipt.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Presented {
+#[schemars(rename = "Presented")]
+pub(crate) struct VerifyReceipt {
     /// The token, or the printed code.
     receipt: String,
 }
 
 /// Whether it is one.
 #[derive(JsonSchema, Serialize)]
-pub(crate) struct Verified {
+#[schemars(rename = "Verified")]
+pub(crate) struct VerifiedReceipt {
     /// Whether it is genuine.
     valid: bool,
     /// The order as it stands; absent when the receipt is not genuine.
@@ -67,8 +69,8 @@ pub(crate) struct Verified {
 
 /// The receipt of one of the store's orders.
 pub(crate) async fn store_receipt(
-    State(app): State<Arc<App>>,
-    merchant: Merchant,
+    State(app): State<Arc<AppState>>,
+    merchant: AuthenticatedStore,
     Path(id): Path<String>,
 ) -> Result<Json<SignedReceipt>, ApiError> {
     let snapshot = merchant.order(&app, &id).await?;
@@ -77,14 +79,14 @@ pub(crate) async fn store_receipt(
 
 /// Says whether a receipt is genuine. One that was forged, is another store's, or was never one, is all the same.
 pub(crate) async fn verify(
-    State(app): State<Arc<App>>,
-    merchant: Merchant,
-    Body(presented): Body<Presented>,
-) -> Result<Json<Verified>, ApiError> {
-    let order = match Shown::parse(&presented.receipt) {
+    State(app): State<Arc<AppState>>,
+    merchant: AuthenticatedStore,
+    Body(presented): Body<VerifyReceipt>,
+) -> Result<Json<VerifiedReceipt>, ApiError> {
+    let order = match PresentedReceipt::parse(&presented.receipt) {
         None => None,
         Some(shown) => {
-            let found = app.parts.ledger.snapshot(shown.order()).await?;
+            let found = app.deps.ledger.snapshot(shown.order()).await?;
             let store = merchant.store(&app);
             found.filter(|order| {
                 order.order.terms.store_id == merchant.0
@@ -92,7 +94,7 @@ pub(crate) async fn verify(
             })
         }
     };
-    Ok(Json(Verified {
+    Ok(Json(VerifiedReceipt {
         valid: order.is_some(),
         order: order.as_ref().map(OrderRecord::of),
     }))

@@ -11,17 +11,17 @@ use crate::http::middleware::idempotency::once;
 use crate::http::middleware::request_log::log_request;
 use crate::http::store_api::gateway;
 use crate::http::{callbacks, checkout, checkout_page, openapi, receipts, static_files, store_api};
-use crate::state::App;
+use crate::state::AppState;
 
 /// A router that knows its own addresses, so that a test finds the one that the description of the HTTP leaves out.
 #[derive(Default)]
 struct Routes {
-    router: Router<Arc<App>>,
+    router: Router<Arc<AppState>>,
     paths: Vec<&'static str>,
 }
 
 impl Routes {
-    fn route(mut self, path: &'static str, methods: MethodRouter<Arc<App>>) -> Self {
+    fn route(mut self, path: &'static str, methods: MethodRouter<Arc<AppState>>) -> Self {
         self.paths.push(path);
         self.router = self.router.route(path, methods);
         self
@@ -29,7 +29,7 @@ impl Routes {
 }
 
 /// Everything that browsers, stores and the service call.
-pub(crate) fn routes(app: Arc<App>) -> Router {
+pub(crate) fn routes(app: Arc<AppState>) -> Router {
     let browser = browser()
         .router
         .layer(from_fn_with_state(app.clone(), once))

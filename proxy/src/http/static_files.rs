@@ -13,7 +13,7 @@ use checkout_api::{Environment, ErrorCode};
 use sha2::{Digest as _, Sha256};
 
 use crate::http::error::ApiError;
-use crate::state::App;
+use crate::state::AppState;
 
 /// One file of the built widget.
 pub(crate) struct File {
@@ -66,7 +66,7 @@ pub(crate) async fn immutable(
 /// `/gallery/{name}`: every state of the checkout on canned answers, for those who build a shop. In production there is
 /// none.
 pub(crate) async fn gallery(
-    State(app): State<Arc<App>>,
+    State(app): State<Arc<AppState>>,
     Path(name): Path<String>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
@@ -78,7 +78,7 @@ pub(crate) async fn gallery(
 
 /// `/florin.js`: that of the proxy's environment.
 pub(crate) async fn loader(
-    State(app): State<Arc<App>>,
+    State(app): State<Arc<AppState>>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let file = find(match app.config.environment {

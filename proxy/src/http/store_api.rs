@@ -15,19 +15,19 @@ use crate::auth::store_key::is_secret;
 use crate::config::Store;
 use crate::http::checkout::bearer;
 use crate::http::error::ApiError;
-use crate::state::App;
+use crate::state::AppState;
 
 /// At most so many of a page, and so many when nothing is said.
 const MAX_PAGE: u32 = 100;
 const DEFAULT_PAGE: u32 = 20;
 
 /// The store whose secret key came with the request.
-pub(crate) struct Merchant(pub StoreId);
+pub(crate) struct AuthenticatedStore(pub StoreId);
 
-impl FromRequestParts<Arc<App>> for Merchant {
+impl FromRequestParts<Arc<AppState>> for AuthenticatedStore {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<AppState>) -> Result<Self, ApiError> {
         let unauthorized = || {
             let message = "Send the store's secret key, as Authorization: Bearer <secret_key>.";
             ApiError::new(ErrorCode::Unauthorized, message)
@@ -49,18 +49,18 @@ impl FromRequestParts<Arc<App>> for Merchant {
     }
 }
 
-impl Merchant {
+impl AuthenticatedStore {
     /// The configuration of the store.
-    pub(crate) fn store<'a>(&self, app: &'a App) -> &'a Store {
+    pub(crate) fn store<'a>(&self, app: &'a AppState) -> &'a Store {
         app.config
             .store(&self.0)
             .expect("the key was found in this configuration")
     }
 
     /// An order of this store. Another store's answers as one that is not there.
-    pub(crate) async fn order(&self, app: &App, id: &str) -> Result<Snapshot, ApiError> {
+    pub(crate) async fn order(&self, app: &AppState, id: &str) -> Result<Snapshot, ApiError> {
         let id = OrderId::parse(id).map_err(|_| ApiError::not_found())?;
-        let found = app.parts.ledger.snapshot(&id).await?;
+        let found = app.deps.ledger.snapshot(&id).await?;
         let is_mine = |snapshot: &Snapshot| snapshot.order.terms.store_id == self.0;
         found.filter(is_mine).ok_or_else(ApiError::not_found)
     }

@@ -117,7 +117,7 @@ fn check_line(store: &Store, line: Line, currency: Currency) -> Result<OrderLine
     }
     if let Some(address) = &line.image_url {
         store
-            .admits_image(address)
+            .check_image_url(address)
             .map_err(|message| invalid("image_url", message))?;
     }
     Ok(OrderLine {

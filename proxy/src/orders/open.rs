@@ -7,7 +7,7 @@ use ledger::{NewOrder, OpenError, Order, OrderId, Snapshot};
 
 use crate::auth::client_token::ClientToken;
 use crate::http::error::ApiError;
-use crate::state::App;
+use crate::state::AppState;
 
 /// A client token works for a month after the order's end: a page that was kept shows what became of a late payment.
 const TOKEN_LIFETIME_AFTER_ORDER: SignedDuration = SignedDuration::from_hours(30 * 24);
@@ -27,11 +27,11 @@ pub(crate) struct Opening {
 ///
 /// # Errors
 /// [`ErrorCode::OrderConflict`] when the reference names an order of another price.
-pub(crate) async fn open(app: &App, terms: &NewOrder) -> Result<Opening, ApiError> {
-    let token = ClientToken::draw(&*app.parts.random);
-    let (id, now) = (app.draw_order_id(), app.now());
+pub(crate) async fn open(app: &AppState, terms: &NewOrder) -> Result<Opening, ApiError> {
+    let token = ClientToken::draw(&*app.deps.random);
+    let (id, now) = (app.random_order_id(), app.now());
     let ends_at = terms.expires_at + TOKEN_LIFETIME_AFTER_ORDER;
-    let ledger = &app.parts.ledger;
+    let ledger = &app.deps.ledger;
     let opened = ledger
         .open_order(&id, terms, token.hash(), ends_at, now)
         .await;
@@ -57,11 +57,14 @@ pub(crate) async fn open(app: &App, terms: &NewOrder) -> Result<Opening, ApiErro
 ///
 /// # Errors
 /// A failure of the ledger.
-pub(crate) async fn admit(app: &App, order: &OrderId) -> Result<ClientToken, ApiError> {
-    let ledger = &app.parts.ledger;
+pub(crate) async fn issue_client_token(
+    app: &AppState,
+    order: &OrderId,
+) -> Result<ClientToken, ApiError> {
+    let ledger = &app.deps.ledger;
     let known = ledger.snapshot(order).await?;
     let known = known.ok_or_else(ApiError::not_found)?;
-    let token = ClientToken::draw(&*app.parts.random);
+    let token = ClientToken::draw(&*app.deps.random);
     let ends_at = known.order.terms.expires_at + TOKEN_LIFETIME_AFTER_ORDER;
     ledger.admit(order, token.hash(), ends_at).await?;
     Ok(token)

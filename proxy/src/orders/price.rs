@@ -10,14 +10,14 @@ use crate::auth::order_token::verify;
 use crate::config::{Donation, Store};
 use crate::http::checkout::orders::declared;
 use crate::http::error::ApiError;
-use crate::http::middleware::cors::admit;
-use crate::state::App;
+use crate::http::middleware::cors::require_listed_origin;
+use crate::state::AppState;
 
 /// An order that a browser opened takes attempts for a day.
 const ORDER_LIFETIME: SignedDuration = SignedDuration::from_hours(24);
 
 pub(crate) fn product(
-    app: &App,
+    app: &AppState,
     store: &Store,
     name: [u8; 16],
     sku: &str,
@@ -73,7 +73,7 @@ pub(crate) fn product(
 
 /// The one door through which a customer names a price. It is told as `donation.*`, so that nothing is ever shipped for it.
 pub(crate) fn donation(
-    app: &App,
+    app: &AppState,
     store: &Store,
     name: [u8; 16],
     id: &str,
@@ -120,7 +120,7 @@ fn within(donation: &Donation, store: &Store, given: &AmountText) -> Result<Amou
 }
 
 /// Whether a store's server signed it, and it still holds.
-pub(crate) fn is_valid(app: &App, token: &str) -> bool {
+pub(crate) fn is_valid(app: &AppState, token: &str) -> bool {
     let config = &app.config;
     verify(token, &config.stores, config.public_url.base(), app.now()).is_ok()
 }
@@ -129,7 +129,7 @@ pub(crate) fn is_valid(app: &App, token: &str) -> bool {
 ///
 /// Outwards every refusal is the same; why, the log says, without the token.
 pub(crate) fn order_token(
-    app: &App,
+    app: &AppState,
     token: &str,
     headers: &HeaderMap,
 ) -> Result<NewOrder, ApiError> {
@@ -141,7 +141,7 @@ pub(crate) fn order_token(
                        start again.";
         ApiError::new(ErrorCode::InvalidOrderToken, message)
     })?;
-    admit(app, store, headers)?;
+    require_listed_origin(app, store, headers)?;
     let (amount, currency) = (claims.amount, claims.currency);
     Ok(NewOrder {
         store_id: store.id.clone(),

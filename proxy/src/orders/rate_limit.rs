@@ -17,7 +17,7 @@ const MOST_ADDRESSES: usize = 50_000;
 
 /// One count for each address: so many at once, and as many in each minute.
 #[derive(Debug)]
-pub(crate) struct OpeningLimit {
+pub(crate) struct OrderRateLimit {
     /// What one order takes of the minute.
     each: SignedDuration,
     counts: Mutex<Counts>,
@@ -43,7 +43,7 @@ impl Counts {
     }
 }
 
-impl OpeningLimit {
+impl OrderRateLimit {
     /// At most `per_minute`, at least one.
     pub(crate) fn new(per_minute: u32) -> Self {
         let each = Duration::from_mins(1) / per_minute.max(1);
@@ -57,7 +57,7 @@ impl OpeningLimit {
     ///
     /// # Errors
     /// The address has opened too many: when it may open the next one.
-    pub(crate) fn take(&self, address: IpAddr, now: Timestamp) -> Result<(), SignedDuration> {
+    pub(crate) fn check(&self, address: IpAddr, now: Timestamp) -> Result<(), SignedDuration> {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         let network = network(address);
         let before = counts.used_until.get(&network).copied();
@@ -93,28 +93,28 @@ mod tests {
         Timestamp::from_second(1_800_000_000 + seconds).unwrap()
     }
 
-    fn taken(limit: &OpeningLimit, address: &str, now: Timestamp) -> usize {
+    fn taken(limit: &OrderRateLimit, address: &str, now: Timestamp) -> usize {
         let address = address.parse().unwrap();
         (0..100)
-            .take_while(|_| limit.take(address, now).is_ok())
+            .take_while(|_| limit.check(address, now).is_ok())
             .count()
     }
 
     #[test]
     fn an_address_opens_so_many_at_once_and_as_many_in_a_minute() {
-        let limit = OpeningLimit::new(30);
+        let limit = OrderRateLimit::new(30);
         assert_eq!(taken(&limit, "192.0.2.1", at(0)), 30);
         assert_eq!(taken(&limit, "192.0.2.1", at(10)), 5);
         assert_eq!(taken(&limit, "192.0.2.1", at(60)), 25);
         assert_eq!(taken(&limit, "192.0.2.1", at(600)), 30);
         let address = "192.0.2.1".parse().unwrap();
-        let wait = limit.take(address, at(600)).unwrap_err();
+        let wait = limit.check(address, at(600)).unwrap_err();
         assert_eq!(wait, SignedDuration::from_secs(2));
     }
 
     #[test]
     fn one_address_takes_nothing_from_another() {
-        let limit = OpeningLimit::new(3);
+        let limit = OrderRateLimit::new(3);
         for address in ["192.0.2.1", "192.0.2.2", "2001:db8::1", "2001:db8:0:1::1"] {
             assert_eq!(taken(&limit, address, at(0)), 3, "{address}");
         }
@@ -127,14 +127,14 @@ mod tests {
 
     #[test]
     fn a_flood_of_addresses_takes_no_more_memory_and_locks_nobody_out() {
-        let limit = OpeningLimit::new(1);
+        let limit = OrderRateLimit::new(1);
         for bits in 0..60_000_u32 {
             let address = IpAddr::from(bits.to_be_bytes());
-            limit.take(address, at(0)).unwrap();
+            limit.check(address, at(0)).unwrap();
         }
         let kept = || limit.counts.lock().unwrap().used_until.len();
         assert_eq!(kept(), MOST_ADDRESSES);
-        limit.take("203.0.113.1".parse().unwrap(), at(61)).unwrap();
+        limit.check("203.0.113.1".parse().unwrap(), at(61)).unwrap();
         assert_eq!(kept(), 1);
     }
 }

@@ -11,32 +11,32 @@ use tokio::sync::watch;
 
 /// The watchers of all orders.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Watchers(Arc<Mutex<HashMap<OrderId, watch::Sender<()>>>>);
+pub(crate) struct OrderSubscriptions(Arc<Mutex<HashMap<OrderId, watch::Sender<()>>>>);
 
 /// One watcher; it ends with the value.
 #[derive(Debug)]
-pub(crate) struct Watcher {
+pub(crate) struct Subscription {
     order: OrderId,
     woken: Option<watch::Receiver<()>>,
-    watchers: Watchers,
+    subscriptions: OrderSubscriptions,
 }
 
-impl Watchers {
+impl OrderSubscriptions {
     /// Starts watching an order.
-    pub(crate) fn watch(&self, order: &OrderId) -> Watcher {
+    pub(crate) fn subscribe(&self, order: &OrderId) -> Subscription {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let sender = all
             .entry(order.clone())
             .or_insert_with(|| watch::channel(()).0);
-        Watcher {
+        Subscription {
             order: order.clone(),
             woken: Some(sender.subscribe()),
-            watchers: self.clone(),
+            subscriptions: self.clone(),
         }
     }
 
     /// Wakes everybody who watches an order.
-    pub(crate) fn wake(&self, order: &OrderId) {
+    pub(crate) fn notify(&self, order: &OrderId) {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(sender) = all.get(order) {
             sender.send_replace(());
@@ -44,9 +44,9 @@ impl Watchers {
     }
 }
 
-impl Watchers {
+impl OrderSubscriptions {
     /// Wakes everybody.
-    pub(crate) fn wake_all(&self) {
+    pub(crate) fn notify_all(&self) {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         for sender in all.values() {
             sender.send_replace(());
@@ -60,9 +60,9 @@ impl Watchers {
     }
 }
 
-impl Watcher {
+impl Subscription {
     /// Waits for the next wake-up.
-    pub(crate) async fn woken(&mut self) {
+    pub(crate) async fn changed(&mut self) {
         if let Some(woken) = &mut self.woken
             && woken.changed().await.is_ok()
         {
@@ -72,11 +72,11 @@ impl Watcher {
     }
 }
 
-impl Drop for Watcher {
+impl Drop for Subscription {
     fn drop(&mut self) {
         self.woken = None;
         let mut all = self
-            .watchers
+            .subscriptions
             .0
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
@@ -95,15 +95,15 @@ mod tests {
 
     #[tokio::test]
     async fn a_watcher_is_woken_for_its_order_alone_and_forgotten_when_it_leaves() {
-        let watchers = Watchers::default();
+        let subscriptions = OrderSubscriptions::default();
         let (mine, other) = (OrderId::from_random([1; 16]), OrderId::from_random([2; 16]));
-        let mut watcher = watchers.watch(&mine);
-        watchers.wake(&other);
-        let early = tokio::time::timeout(std::time::Duration::from_millis(20), watcher.woken());
+        let mut watcher = subscriptions.subscribe(&mine);
+        subscriptions.notify(&other);
+        let early = tokio::time::timeout(std::time::Duration::from_millis(20), watcher.changed());
         assert!(early.await.is_err());
-        watchers.wake(&mine);
-        watcher.woken().await;
+        subscriptions.notify(&mine);
+        watcher.changed().await;
         drop(watcher);
-        assert!(watchers.0.lock().unwrap().is_empty());
+        assert!(subscriptions.0.lock().unwrap().is_empty());
     }
 }

@@ -15,7 +15,7 @@ const MAX_WARNING_CHARS: usize = 1000;
 
 /// Why an invoice is not shown. Money sent to it could be lost.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Suspicious {
+pub(crate) enum InvoiceMismatch {
     /// Our own table has no such asset.
     #[error("the asset is unknown")]
     UnknownAsset,
@@ -52,30 +52,30 @@ pub(crate) fn check_invoice(
     answer: &service_api::Invoice,
     environment: Environment,
     now: Timestamp,
-) -> Result<ledger::Invoice, Suspicious> {
-    let asset = Asset::of(&ask.crypto_code).ok_or(Suspicious::UnknownAsset)?;
-    same(
+) -> Result<ledger::Invoice, InvoiceMismatch> {
+    let asset = Asset::of(&ask.crypto_code).ok_or(InvoiceMismatch::UnknownAsset)?;
+    expect_eq(
         "deposit_crypto",
         ask.crypto_code.as_str(),
         &answer.deposit_crypto,
     )?;
     let asked = &ask.asked;
-    same_amount(
+    expect_amount(
         "invoice_amount_in_crypto",
         asked.figures.crypto,
         &answer.invoice_amount_in_crypto,
     )?;
-    same_amount(
+    expect_amount(
         "invoice_amount_in_usd",
         asked.figures.usd,
         &answer.invoice_amount_in_usd,
     )?;
-    same_amount(
+    expect_amount(
         "local_currency_amount",
         asked.figures.local,
         &answer.local_currency_amount,
     )?;
-    same(
+    expect_eq(
         "local_currency_code",
         asked.local_currency.as_str(),
         &answer.local_currency_code,
@@ -93,7 +93,7 @@ pub(crate) fn check_invoice(
     let lifetime = answer
         .lifetime()
         .and_then(|lifetime| SignedDuration::try_from(lifetime).ok())
-        .ok_or_else(|| Suspicious::Lifetime(minutes.chars().take(40).collect()))?;
+        .ok_or_else(|| InvoiceMismatch::Lifetime(minutes.chars().take(40).collect()))?;
     Ok(ledger::Invoice::opened(id, place, now, now + lifetime))
 }
 
@@ -122,24 +122,28 @@ fn warnings(texts: &[String]) -> Vec<String> {
     texts.iter().take(MAX_WARNINGS).map(cut).collect()
 }
 
-fn same(field: &'static str, expected: &str, found: &str) -> Result<(), Suspicious> {
+fn expect_eq(field: &'static str, expected: &str, found: &str) -> Result<(), InvoiceMismatch> {
     if expected == found {
         return Ok(());
     }
     let found = found.chars().take(80).collect();
-    Err(Suspicious::Other {
+    Err(InvoiceMismatch::Other {
         field,
         expected: expected.to_owned(),
         found,
     })
 }
 
-fn same_amount(field: &'static str, expected: Amount, found: &str) -> Result<(), Suspicious> {
-    let amount = Amount::parse(found).map_err(|error| Suspicious::Amount(field, error))?;
+fn expect_amount(
+    field: &'static str,
+    expected: Amount,
+    found: &str,
+) -> Result<(), InvoiceMismatch> {
+    let amount = Amount::parse(found).map_err(|error| InvoiceMismatch::Amount(field, error))?;
     if amount == expected {
         Ok(())
     } else {
-        same(field, &expected.to_string(), found)
+        expect_eq(field, &expected.to_string(), found)
     }
 }
 
@@ -150,7 +154,7 @@ const SESSION_LIFETIME: SignedDuration = SignedDuration::from_hours(1);
 
 /// Why a customer is not sent to a session's page. Whoever answers there takes the customer's money.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum SuspiciousPage {
+pub(crate) enum SessionMismatch {
     /// No web address, or one that is not encrypted.
     #[error("payment_process_url is {0:?}: no https address")]
     NotEncrypted(String),
@@ -183,15 +187,15 @@ pub(crate) fn check_session(
     answer: &CheckoutSession,
     checkout_url: &Url,
     now: Timestamp,
-) -> Result<Invoice, SuspiciousPage> {
+) -> Result<Invoice, SessionMismatch> {
     let id = InvoiceId::parse(answer.session_id.as_str())?;
     let found = || answer.payment_process_url.chars().take(200).collect();
     let url = Url::parse(&answer.payment_process_url).ok();
     let url = url.filter(is_encrypted_or_loopback);
-    let url = url.ok_or_else(|| SuspiciousPage::NotEncrypted(found()))?;
+    let url = url.ok_or_else(|| SessionMismatch::NotEncrypted(found()))?;
     let has_user = !url.username().is_empty() || url.password().is_some();
     if has_user || url.origin() != checkout_url.origin() || !is_below(&url, checkout_url) {
-        return Err(SuspiciousPage::Elsewhere {
+        return Err(SessionMismatch::Elsewhere {
             found: found(),
             expected: checkout_url.to_string(),
         });
@@ -199,7 +203,7 @@ pub(crate) fn check_session(
     let mut ids = url.query_pairs().filter(|(name, _)| name == "id");
     let (first, second) = (ids.next(), ids.next());
     if second.is_some() || first.is_none_or(|(_, value)| value != id.as_str()) {
-        return Err(SuspiciousPage::OtherSession {
+        return Err(SessionMismatch::OtherSession {
             found: found(),
             expected: id.to_string(),
         });
@@ -224,7 +228,7 @@ fn is_below(url: &Url, checkout_url: &Url) -> bool {
 mod tests {
     use super::*;
 
-    fn checked(page: &str, base: &str) -> Result<Invoice, SuspiciousPage> {
+    fn checked(page: &str, base: &str) -> Result<Invoice, SessionMismatch> {
         let answer = CheckoutSession {
             session_id: service_api::InvoiceId::parse("ses_1").unwrap(),
             payment_process_url: page.into(),
@@ -267,7 +271,7 @@ mod tests {
         ] {
             let refused = checked(page, "https://checkout.example");
             assert!(
-                matches!(refused, Err(SuspiciousPage::NotEncrypted(_))),
+                matches!(refused, Err(SessionMismatch::NotEncrypted(_))),
                 "{page}"
             );
         }
@@ -285,7 +289,7 @@ mod tests {
         ] {
             let refused = checked(page, "https://checkout.example/pay");
             assert!(
-                matches!(refused, Err(SuspiciousPage::Elsewhere { .. })),
+                matches!(refused, Err(SessionMismatch::Elsewhere { .. })),
                 "{page}"
             );
         }
@@ -304,7 +308,7 @@ mod tests {
             let page = format!("https://checkout.example/{query}");
             let refused = checked(&page, "https://checkout.example");
             assert!(
-                matches!(refused, Err(SuspiciousPage::OtherSession { .. })),
+                matches!(refused, Err(SessionMismatch::OtherSession { .. })),
                 "{page}"
             );
         }

@@ -5,16 +5,16 @@ use std::sync::Arc;
 use ledger::{Invoice, Snapshot};
 use service_api::{ConfirmRequest, InvoiceId};
 
-use crate::state::App;
+use crate::state::AppState;
 
 /// Returns `true` if the customer has said "I have paid", which sent POST /confirm.
-pub(crate) fn was_said(snapshot: &Snapshot) -> bool {
+pub(crate) fn is_marked_as_paid(snapshot: &Snapshot) -> bool {
     invoice(snapshot).is_some_and(|invoice| invoice.marked_as_paid_at.is_some())
 }
 
 /// Sends POST /confirm with the address for the receipt. The gateway's answer changes nothing, so nobody waits for it; a
 /// failure costs the customer a receipt by mail.
-pub(crate) fn confirm(app: &Arc<App>, snapshot: &Snapshot, email: Option<String>) {
+pub(crate) fn confirm(app: &Arc<AppState>, snapshot: &Snapshot, email: Option<String>) {
     let Some(invoice) = invoice(snapshot) else {
         return;
     };
@@ -24,7 +24,7 @@ pub(crate) fn confirm(app: &Arc<App>, snapshot: &Snapshot, email: Option<String>
     let (app, order) = (app.clone(), snapshot.order.id.clone());
     tokio::spawn(async move {
         if let Err(error) = app
-            .parts
+            .deps
             .service
             .confirm(&ConfirmRequest::new(id, email))
             .await

@@ -13,7 +13,7 @@ use crate::config::Store;
 use crate::http::error::ApiError;
 use crate::payments::open::{log_refusal, not_begun};
 use crate::payments::{checks, view};
-use crate::state::App;
+use crate::state::AppState;
 
 /// What a session needs that an order of the custom flow can do without.
 pub(crate) struct Needs<'a> {
@@ -28,7 +28,7 @@ impl<'a> Needs<'a> {
     /// # Errors
     /// A refusal that names the member of POST /v1/orders, or says what the operator has to configure.
     pub(crate) fn of(
-        app: &'a App,
+        app: &'a AppState,
         store: &'a Store,
         email: Option<&'a str>,
         return_url: Option<&'a str>,
@@ -61,7 +61,7 @@ impl<'a> Needs<'a> {
 ///
 /// # Errors
 /// [`ApiError`] as the caller is told it.
-pub(crate) async fn open(app: &Arc<App>, snapshot: &Snapshot) -> Result<(), ApiError> {
+pub(crate) async fn open(app: &Arc<AppState>, snapshot: &Snapshot) -> Result<(), ApiError> {
     if view::page(snapshot, app.now()).is_some() {
         return Ok(());
     }
@@ -73,7 +73,7 @@ pub(crate) async fn open(app: &Arc<App>, snapshot: &Snapshot) -> Result<(), ApiE
 }
 
 /// What is sent, and where the page must be.
-fn request(app: &App, order: &Order) -> Result<(CheckoutRequest, Url), ApiError> {
+fn request(app: &AppState, order: &Order) -> Result<(CheckoutRequest, Url), ApiError> {
     let terms = &order.terms;
     let store = app.config.store(&terms.store_id);
     let store = store.ok_or_else(ApiError::not_found)?;
@@ -93,20 +93,20 @@ fn request(app: &App, order: &Order) -> Result<(CheckoutRequest, Url), ApiError>
 }
 
 async fn ask_and_open(
-    app: &App,
+    app: &AppState,
     order: &OrderId,
     request: &CheckoutRequest,
     checkout_url: &Url,
 ) -> Result<(), ApiError> {
-    let ledger = &app.parts.ledger;
+    let ledger = &app.deps.ledger;
     let terms = NewAttempt {
-        id: app.draw_attempt_id(),
+        id: app.random_attempt_id(),
         ask: Ask::Hosted,
     };
     let begun = ledger.begin_attempt(order, &terms, app.now()).await;
     begun.map_err(not_begun)?;
     let asked_at = app.now();
-    let answer = match app.parts.service.checkout(request).await {
+    let answer = match app.deps.service.checkout(request).await {
         Ok(answer) => answer,
         Err(error) => {
             log_refusal(&error, "no session was made");
@@ -139,7 +139,7 @@ async fn ask_and_open(
         }
     };
     app.order_changed(order);
-    app.attempts_due.notify_one();
+    app.poller_wakeup.notify_one();
     opened
 }
 
@@ -167,7 +167,7 @@ fn not_made(error: &CallError) -> ApiError {
         // POST /checkout says what is wrong in words alone: {"error": true, "message": …}.
         CallError::Refused { status: 400, error } => {
             let message = "The payment service refuses this order: check its e-mail address, amount and currency.";
-            ApiError::new(ErrorCode::ServiceRefused, message).said_by_service(400, error)
+            ApiError::new(ErrorCode::ServiceRefused, message).with_gateway_error(400, error)
         }
         CallError::Refused { .. } => unavailable(30),
         _ => unavailable(5),

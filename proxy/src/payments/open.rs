@@ -13,8 +13,8 @@ use service_api::{CallError, ConversionId, InvoiceRequest};
 
 use crate::http::error::ApiError;
 use crate::payments::checks;
-use crate::payments::quotes::{self, NoQuote};
-use crate::state::App;
+use crate::payments::quotes::{self, QuoteError};
+use crate::state::AppState;
 
 /// Opens an attempt at an order in an asset, at the price that a quote pinned.
 ///
@@ -23,7 +23,7 @@ use crate::state::App;
 /// # Errors
 /// [`ApiError`] as the customer is told it.
 pub(crate) async fn open(
-    app: &Arc<App>,
+    app: &Arc<AppState>,
     snapshot: Snapshot,
     crypto_code: &str,
     quote_id: &str,
@@ -46,7 +46,7 @@ const LAST_MINUTE: SignedDuration = SignedDuration::from_secs(60);
 
 /// The same asset again, while its invoice can still be paid: there is nothing to open, until the last minute of an
 /// invoice of which nobody says that it is paid.
-fn is_open_already(app: &App, snapshot: &Snapshot, crypto_code: &str) -> bool {
+fn is_open_already(app: &AppState, snapshot: &Snapshot, crypto_code: &str) -> bool {
     let needed = match snapshot.order.status {
         OrderStatus::AwaitingPayment => LAST_MINUTE,
         OrderStatus::Checking => SignedDuration::ZERO,
@@ -62,7 +62,12 @@ fn is_open_already(app: &App, snapshot: &Snapshot, crypto_code: &str) -> bool {
     })
 }
 
-fn ask(app: &App, order: &Order, crypto_code: &str, quote_id: &str) -> Result<CustomAsk, ApiError> {
+fn ask(
+    app: &AppState,
+    order: &Order,
+    crypto_code: &str,
+    quote_id: &str,
+) -> Result<CustomAsk, ApiError> {
     let unavailable = |why: &str| ApiError::new(ErrorCode::AssetUnavailable, why);
     let code = CryptoCode::parse(crypto_code)
         .map_err(|error| ApiError::field("crypto_code", &error.to_string()))?;
@@ -76,8 +81,10 @@ fn ask(app: &App, order: &Order, crypto_code: &str, quote_id: &str) -> Result<Cu
     let prices = app.prices.find(&code, quote_id, app.now());
     let entry = prices.ok_or_else(price_gone)?;
     let asked = quotes::quote(order, asset, &entry).map_err(|no_quote| match no_quote {
-        NoQuote::NotPriced => unavailable("There is no price for this asset now. Choose another."),
-        NoQuote::BelowMinimum | NoQuote::AboveMaximum => out_of_range(),
+        QuoteError::NotPriced => {
+            unavailable("There is no price for this asset now. Choose another.")
+        }
+        QuoteError::BelowMinimum | QuoteError::AboveMaximum => out_of_range(),
     })?;
     Ok(CustomAsk {
         crypto_code: code,
@@ -86,10 +93,10 @@ fn ask(app: &App, order: &Order, crypto_code: &str, quote_id: &str) -> Result<Cu
     })
 }
 
-async fn ask_and_open(app: &App, order: &OrderId, ask: CustomAsk) -> Result<(), ApiError> {
-    let ledger = &app.parts.ledger;
+async fn ask_and_open(app: &AppState, order: &OrderId, ask: CustomAsk) -> Result<(), ApiError> {
+    let ledger = &app.deps.ledger;
     let terms = NewAttempt {
-        id: app.draw_attempt_id(),
+        id: app.random_attempt_id(),
         ask: Ask::Custom(ask.clone()),
     };
     ledger
@@ -106,7 +113,7 @@ async fn ask_and_open(app: &App, order: &OrderId, ask: CustomAsk) -> Result<(), 
     };
     // Its time runs from before the question, so that it ends with us no later than with the service.
     let asked_at = app.now();
-    let answer = match app.parts.service.create_invoice(&request).await {
+    let answer = match app.deps.service.create_invoice(&request).await {
         Ok(answer) => answer,
         Err(error) => {
             let is_known = error.surely_not_done();
@@ -139,7 +146,7 @@ async fn ask_and_open(app: &App, order: &OrderId, ask: CustomAsk) -> Result<(), 
         }
     }
     app.order_changed(order);
-    app.attempts_due.notify_one();
+    app.poller_wakeup.notify_one();
     Ok(())
 }
 

@@ -10,7 +10,7 @@ use tokio::sync::Mutex;
 
 /// The prices as they were at one moment.
 #[derive(Debug)]
-pub(crate) struct Priced {
+pub(crate) struct PriceSnapshot {
     /// What the service said.
     pub prices: Prices,
     /// When.
@@ -19,15 +19,15 @@ pub(crate) struct Priced {
 
 /// Keeps the prices that are still offered. However many ask at once, the service is asked once.
 #[derive(Debug)]
-pub(crate) struct PriceBoard {
+pub(crate) struct PriceCache {
     lifetime: SignedDuration,
     /// Newest last; all still within their lifetime when they were last looked at.
-    offered: RwLock<Vec<Arc<Priced>>>,
+    offered: RwLock<Vec<Arc<PriceSnapshot>>>,
     /// Held while the service is asked; what it answered when that failed, and when.
     failed: Mutex<Option<(Timestamp, CallError)>>,
 }
 
-impl PriceBoard {
+impl PriceCache {
     /// A board whose prices are offered for `lifetime` after they were fetched.
     pub(crate) fn new(lifetime: Duration) -> Self {
         let lifetime = SignedDuration::try_from(lifetime).expect("a lifetime is minutes at most");
@@ -46,7 +46,7 @@ impl PriceBoard {
         &self,
         service: &dyn PaymentService,
         clock: &dyn Clock,
-    ) -> Result<Arc<Priced>, CallError> {
+    ) -> Result<Arc<PriceSnapshot>, CallError> {
         if let Some(priced) = self.newest(clock.now()) {
             return Ok(priced);
         }
@@ -71,7 +71,7 @@ impl PriceBoard {
         for skipped in &prices.skipped {
             tracing::warn!(asset = %skipped.key, reason = %skipped.reason, "price not readable");
         }
-        let fetched = Arc::new(Priced {
+        let fetched = Arc::new(PriceSnapshot {
             prices,
             fetched_at: clock.now(),
         });
@@ -106,12 +106,12 @@ impl PriceBoard {
     }
 
     /// How long prices are still offered; 0 once they are not.
-    pub(crate) fn seconds_left(&self, priced: &Priced, now: Timestamp) -> u32 {
+    pub(crate) fn seconds_left(&self, priced: &PriceSnapshot, now: Timestamp) -> u32 {
         let left = self.lifetime - now.duration_since(priced.fetched_at);
         u32::try_from(left.as_secs().max(0)).unwrap_or(u32::MAX)
     }
 
-    fn newest(&self, now: Timestamp) -> Option<Arc<Priced>> {
+    fn newest(&self, now: Timestamp) -> Option<Arc<PriceSnapshot>> {
         let offered = self.offered.read().unwrap_or_else(PoisonError::into_inner);
         let half = u32::try_from(self.lifetime.as_secs() / 2).unwrap_or(u32::MAX);
         offered

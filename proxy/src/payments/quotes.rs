@@ -9,7 +9,7 @@ const USD_DECIMALS: u32 = 2;
 
 /// Why an order cannot be paid in an asset now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum NoQuote {
+pub(crate) enum QuoteError {
     /// The service's price is no price, or in a currency that the order's cannot be compared with.
     #[error("the service states no usable price")]
     NotPriced,
@@ -21,7 +21,7 @@ pub(crate) enum NoQuote {
     AboveMaximum,
 }
 
-impl From<AmountError> for NoQuote {
+impl From<AmountError> for QuoteError {
     fn from(_: AmountError) -> Self {
         Self::NotPriced
     }
@@ -43,13 +43,13 @@ impl Range {
     /// Reads the limits.
     ///
     /// # Errors
-    /// [`NoQuote::NotPriced`] when one is there and is no amount: an unreadable limit is not ignored.
-    pub(crate) fn of(limits: &Limits) -> Result<Self, NoQuote> {
+    /// [`QuoteError::NotPriced`] when one is there and is no amount: an unreadable limit is not ignored.
+    pub(crate) fn of(limits: &Limits) -> Result<Self, QuoteError> {
         let read = |text: &str| match text {
             "" => Ok(None),
             text => Amount::parse(text)
                 .map(Some)
-                .map_err(|_| NoQuote::NotPriced),
+                .map_err(|_| QuoteError::NotPriced),
         };
         Ok(Self {
             min: read(&limits.min)?,
@@ -57,12 +57,12 @@ impl Range {
         })
     }
 
-    fn check(self, amount: Amount) -> Result<(), NoQuote> {
+    fn check(self, amount: Amount) -> Result<(), QuoteError> {
         if self.min.is_some_and(|min| amount < min) {
-            return Err(NoQuote::BelowMinimum);
+            return Err(QuoteError::BelowMinimum);
         }
         if self.max.is_some_and(|max| amount > max) {
-            return Err(NoQuote::AboveMaximum);
+            return Err(QuoteError::AboveMaximum);
         }
         Ok(())
     }
@@ -71,12 +71,12 @@ impl Range {
 /// What an order costs, whether or not the limits allow it.
 ///
 /// # Errors
-/// [`NoQuote::NotPriced`].
-pub(crate) fn price(order: &Order, asset: Asset, rates: &Rates) -> Result<Asked, NoQuote> {
+/// [`QuoteError::NotPriced`].
+pub(crate) fn price(order: &Order, asset: Asset, rates: &Rates) -> Result<Asked, QuoteError> {
     let read = |text: &str| {
-        let amount = Amount::parse(text).map_err(|_| NoQuote::NotPriced)?;
+        let amount = Amount::parse(text).map_err(|_| QuoteError::NotPriced)?;
         if amount.is_zero() {
-            Err(NoQuote::NotPriced)
+            Err(QuoteError::NotPriced)
         } else {
             Ok(amount)
         }
@@ -85,14 +85,14 @@ pub(crate) fn price(order: &Order, asset: Asset, rates: &Rates) -> Result<Asked,
     let usd = read(&rates.amount_in_usd)?;
     let local = read(&rates.amount_in_local_currency)?;
     let code = &rates.local_currency_code;
-    let local_currency = Currency::parse(code).map_err(|_| NoQuote::NotPriced)?;
+    let local_currency = Currency::parse(code).map_err(|_| QuoteError::NotPriced)?;
     let (price, currency) = (order.terms.amount, order.terms.currency);
     let basis = if currency == local_currency {
         local
     } else if currency == Currency::USD {
         usd
     } else {
-        return Err(NoQuote::NotPriced);
+        return Err(QuoteError::NotPriced);
     };
     let share = |of: Amount, decimals| price.times_ratio(of, basis, decimals, Rounding::Up);
     let in_usd = match currency {
@@ -118,8 +118,8 @@ pub(crate) fn price(order: &Order, asset: Asset, rates: &Rates) -> Result<Asked,
 /// What an order costs, when it can be paid in this asset.
 ///
 /// # Errors
-/// [`NoQuote`] says why not.
-pub(crate) fn quote(order: &Order, asset: Asset, entry: &PriceEntry) -> Result<Asked, NoQuote> {
+/// [`QuoteError`] says why not.
+pub(crate) fn quote(order: &Order, asset: Asset, entry: &PriceEntry) -> Result<Asked, QuoteError> {
     let asked = price(order, asset, &entry.rates)?;
     Range::of(&entry.limits)?.check(asked.figures.crypto)?;
     Ok(asked)
@@ -131,12 +131,12 @@ pub(crate) fn limit_in_order_currency(
     order: &Order,
     asked: &Asked,
     range: Range,
-    no_quote: NoQuote,
+    no_quote: QuoteError,
 ) -> Option<Amount> {
     let (limit, rounding) = match no_quote {
-        NoQuote::BelowMinimum => (range.min?, Rounding::Up),
-        NoQuote::AboveMaximum => (range.max?, Rounding::Down),
-        NoQuote::NotPriced => return None,
+        QuoteError::BelowMinimum => (range.min?, Rounding::Up),
+        QuoteError::AboveMaximum => (range.max?, Rounding::Down),
+        QuoteError::NotPriced => return None,
     };
     let decimals = order.terms.currency.decimals();
     let price = order.terms.amount;

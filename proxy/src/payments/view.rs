@@ -25,7 +25,7 @@ const PAID_IS_FOLLOWED_FOR: SignedDuration = SignedDuration::from_hours(1);
 
 /// What a view is made of besides the order.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Seen<'a> {
+pub(crate) struct ViewContext<'a> {
     /// The order's store.
     pub store: &'a Store,
     /// Which money moves.
@@ -37,7 +37,7 @@ pub(crate) struct Seen<'a> {
 }
 
 /// Shows an order.
-pub(crate) fn view(snapshot: &Snapshot, seen: Seen<'_>) -> OrderView {
+pub(crate) fn view(snapshot: &Snapshot, context: ViewContext<'_>) -> OrderView {
     let Snapshot { order, attempt } = snapshot;
     let status = status(order.status);
     let shown = attempt
@@ -49,8 +49,8 @@ pub(crate) fn view(snapshot: &Snapshot, seen: Seen<'_>) -> OrderView {
     OrderView {
         id: order.id.to_string(),
         version: u32::try_from(order.version).unwrap_or(u32::MAX),
-        environment: seen.environment,
-        store: store_view(seen.store),
+        environment: context.environment,
+        store: store_view(context.store),
         title: order.terms.title.clone(),
         lines: order.terms.lines.iter().map(line_view).collect(),
         amount: order.terms.amount.to_text(),
@@ -62,7 +62,7 @@ pub(crate) fn view(snapshot: &Snapshot, seen: Seen<'_>) -> OrderView {
             ledger::Flow::Custom => Flow::Custom,
             ledger::Flow::Hosted => Flow::Hosted,
         },
-        payment_process_url: page(snapshot, seen.now),
+        payment_process_url: page(snapshot, context.now),
         paid_at: order
             .settled_at
             .filter(|_| status.is_settled())
@@ -72,14 +72,15 @@ pub(crate) fn view(snapshot: &Snapshot, seen: Seen<'_>) -> OrderView {
             ledger::LatePayment::Counted => LatePayment::Counted,
             ledger::LatePayment::Second => LatePayment::Second,
         }),
-        attempt: shown.and_then(|(attempt, invoice)| attempt_view(order, attempt, invoice, seen)),
+        attempt: shown
+            .and_then(|(attempt, invoice)| attempt_view(order, attempt, invoice, context)),
         email_kept: order.receipt_email.is_some(),
-        return_url: return_url(order, seen.store),
-        can_open_attempt: order.takes_attempts(seen.now),
-        delayed: seen.delayed && !status.is_settled(),
-        next_poll_seconds: next_poll_seconds(status, order, seen.now),
-        checked_seconds_ago: observed_at.map(|at| whole_seconds(seen.now, at)),
-        as_of: seen.now.to_string(),
+        return_url: return_url(order, context.store),
+        can_open_attempt: order.takes_attempts(context.now),
+        delayed: context.delayed && !status.is_settled(),
+        next_poll_seconds: next_poll_seconds(status, order, context.now),
+        checked_seconds_ago: observed_at.map(|at| whole_seconds(context.now, at)),
+        as_of: context.now.to_string(),
     }
 }
 
@@ -183,7 +184,7 @@ fn attempt_view(
     order: &Order,
     attempt: &Attempt,
     invoice: &Invoice,
-    seen: Seen<'_>,
+    context: ViewContext<'_>,
 ) -> Option<AttemptView> {
     let ask = attempt.terms.custom()?;
     let Place::Address {
@@ -210,7 +211,7 @@ fn attempt_view(
     };
     // The row may hold a text that an older proxy accepted and this one refuses.
     let target = asset
-        .and_then(|asset| checks::target(asset, ask, address, qr_string, seen.environment).ok());
+        .and_then(|asset| checks::target(asset, ask, address, qr_string, context.environment).ok());
     let is_partly_paid = !received.is_zero() && !due.is_zero();
     // Received and missing parts never add up to more than the price.
     let in_local =
@@ -220,7 +221,7 @@ fn attempt_view(
     let (count, required) = invoice
         .progress
         .confirmations
-        .unwrap_or((0, seen.store.confirmations_required));
+        .unwrap_or((0, context.store.confirmations_required));
     Some(AttemptView {
         crypto_code: ask.crypto_code.to_string(),
         asset: asset.map_or_else(|| ask.crypto_code.to_string(), |a| a.symbol().to_owned()),
@@ -235,7 +236,7 @@ fn attempt_view(
         amount_in_local_currency: asked.local.to_text(),
         local_currency_code: ask.asked.local_currency.to_string(),
         rate_in_local_currency: quotes::rate(&ask.asked).map(Amount::to_text),
-        expires_in_seconds: whole_seconds(invoice.expires_at, seen.now),
+        expires_in_seconds: whole_seconds(invoice.expires_at, context.now),
         lifetime_seconds: whole_seconds(invoice.expires_at, invoice.opened_at),
         warnings: warnings::warnings(warnings, asset),
         marked_as_paid: invoice.marked_as_paid_at.is_some(),
@@ -251,7 +252,7 @@ fn attempt_view(
         excess_in_local_currency: excess.and_then(|excess| in_local(excess, Rounding::Down)),
         confirmations: was_seen.then_some(Confirmations { count, required }),
         transaction_hash: invoice.progress.transaction_hash.clone(),
-        explorer_url: explorer_url(asset, invoice, seen.environment),
+        explorer_url: explorer_url(asset, invoice, context.environment),
     })
 }
 

@@ -30,7 +30,7 @@ const EXCERPT_CHARS: usize = 200;
 #[async_trait]
 pub trait Webhooks: Send + Sync {
     /// Delivers an event once, in bounded time.
-    async fn send(&self, webhook: &Webhook, event: &Event, now: Timestamp) -> Sent;
+    async fn send(&self, webhook: &Webhook, event: &Event, now: Timestamp) -> SendOutcome;
 }
 
 /// Sends deliveries over HTTPS.
@@ -42,17 +42,17 @@ pub struct WebhookSender {
 
 /// How a delivery ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Sent {
+pub enum SendOutcome {
     /// The store answered.
-    Answered(Answered),
+    Response(StoreResponse),
     /// No answer came, and why.
     Failed(String),
 }
 
-impl Sent {
+impl SendOutcome {
     /// An answer of a status and nothing else.
-    pub fn answered(status: u16) -> Self {
-        Self::Answered(Answered {
+    pub fn status(status: u16) -> Self {
+        Self::Response(StoreResponse {
             status,
             retry_after: None,
             excerpt: String::new(),
@@ -62,7 +62,7 @@ impl Sent {
 
 /// What the store answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answered {
+pub struct StoreResponse {
     /// The HTTP status.
     pub status: u16,
     /// How long the store asks to be left alone, by its header `Retry-After`.
@@ -99,11 +99,11 @@ impl WebhookSender {
 
 #[async_trait]
 impl Webhooks for WebhookSender {
-    async fn send(&self, webhook: &Webhook, event: &Event, now: Timestamp) -> Sent {
+    async fn send(&self, webhook: &Webhook, event: &Event, now: Timestamp) -> SendOutcome {
         let client = if webhook.dangerous_allow_private_targets {
             &self.anywhere
         } else if names_a_private_address(&webhook.url) {
-            return Sent::Failed("the address is not of the public internet".into());
+            return SendOutcome::Failed("the address is not of the public internet".into());
         } else {
             &self.public_only
         };
@@ -119,8 +119,8 @@ impl Webhooks for WebhookSender {
             )
             .body(event.payload.clone());
         match request.send().await {
-            Ok(answer) => Sent::Answered(read(answer, now).await),
-            Err(error) => Sent::Failed(reason(&error)),
+            Ok(answer) => SendOutcome::Response(read(answer, now).await),
+            Err(error) => SendOutcome::Failed(reason(&error)),
         }
     }
 }
@@ -135,7 +135,7 @@ fn names_a_private_address(url: &Url) -> bool {
     }
 }
 
-async fn read(mut answer: Response, now: Timestamp) -> Answered {
+async fn read(mut answer: Response, now: Timestamp) -> StoreResponse {
     let status = answer.status();
     let retry_after = retry_after(answer.headers(), now);
     let mut body = Vec::new();
@@ -154,7 +154,7 @@ async fn read(mut answer: Response, now: Timestamp) -> Answered {
     } else {
         excerpt(&body)
     };
-    Answered {
+    StoreResponse {
         status: status.as_u16(),
         retry_after,
         excerpt,

@@ -7,34 +7,34 @@ use std::time::Duration;
 use jiff::SignedDuration;
 use ledger::LedgerError;
 
-use crate::state::App;
+use crate::state::AppState;
 
 /// Longer than POST /invoice can take: whoever began such an attempt is gone.
-const STALE_AFTER: SignedDuration = SignedDuration::from_secs(20);
+const ATTEMPT_TIMEOUT: SignedDuration = SignedDuration::from_secs(20);
 const PAUSE: Duration = Duration::from_secs(5);
 
 /// Tidies up until the process ends.
-pub(crate) async fn keep(app: Arc<App>) {
+pub(crate) async fn run(app: Arc<AppState>) {
     while !app.shutdown.is_cancelled() {
-        tidy(&app).await;
+        run_once(&app).await;
         tokio::select! {
             () = app.shutdown.cancelled() => {}
-            () = app.parts.clock.sleep(PAUSE) => {}
+            () = app.deps.clock.sleep(PAUSE) => {}
         }
     }
 }
 
 /// Tidies up once.
-pub(crate) async fn tidy(app: &App) {
-    if let Err(error) = try_tidy(app).await {
+pub(crate) async fn run_once(app: &AppState) {
+    if let Err(error) = clean_up(app).await {
         tracing::error!(%error, "the ledger could not be tidied up");
     }
 }
 
-async fn try_tidy(app: &App) -> Result<(), LedgerError> {
-    let (ledger, now) = (&app.parts.ledger, app.now());
+async fn clean_up(app: &AppState) -> Result<(), LedgerError> {
+    let (ledger, now) = (&app.deps.ledger, app.now());
     let stale = ledger
-        .abandon_stale_attempts(now - STALE_AFTER, now)
+        .abandon_stale_attempts(now - ATTEMPT_TIMEOUT, now)
         .await?;
     if stale > 0 {
         tracing::warn!(

@@ -8,14 +8,14 @@ use service_api::{Endpoint, Passage};
 
 use crate::payments::currencies::Currencies;
 use crate::payments::open::log_refusal;
-use crate::state::App;
+use crate::state::AppState;
 
 const DAY: Duration = Duration::from_hours(24);
 /// After a look that came to nothing.
 const AGAIN: Duration = Duration::from_hours(1);
 
 /// Looks until the process ends.
-pub(crate) async fn compare_currencies(app: Arc<App>) {
+pub(crate) async fn run(app: Arc<AppState>) {
     while !app.shutdown.is_cancelled() {
         let pause = match compare(&app).await {
             Currencies::Compared { .. } => DAY,
@@ -23,16 +23,16 @@ pub(crate) async fn compare_currencies(app: Arc<App>) {
         };
         tokio::select! {
             () = app.shutdown.cancelled() => {}
-            () = app.parts.clock.sleep(pause) => {}
+            () = app.deps.clock.sleep(pause) => {}
         }
     }
 }
 
-async fn compare(app: &App) -> Currencies {
+async fn compare(app: &AppState) -> Currencies {
     let ask = Passage::new(Endpoint::Currencies, "", None).expect("it takes nothing");
     let asked = tokio::select! {
         () = app.shutdown.cancelled() => return Currencies::NotAsked,
-        asked = app.parts.service.pass(&ask) => asked,
+        asked = app.deps.service.pass(&ask) => asked,
     };
     let found = match &asked {
         Ok(answer) => Currencies::compare(answer, app.now()),
@@ -67,6 +67,6 @@ async fn compare(app: &App) -> Currencies {
         }
         (_, Ok(_)) => tracing::warn!("the service's list of currencies cannot be read"),
     }
-    app.note_currencies(found.clone());
+    app.set_currencies(found.clone());
     found
 }

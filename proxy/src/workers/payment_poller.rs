@@ -11,56 +11,56 @@ use ledger::{DueAttempt, EventType, Figures, Observation, Observed, OrderId, Urg
 use service_api::{CallError, ErrorCode, InvoiceAnswer, InvoiceId, Priority, ServiceError};
 use tokio::task::JoinSet;
 
-use crate::payments::confirm::{confirm, was_said};
-use crate::state::App;
+use crate::payments::confirm::{confirm, is_marked_as_paid};
+use crate::state::AppState;
 
 /// Looks under way at once.
-const CONCURRENT_LOOKS: usize = 8;
+const CONCURRENT_POLLS: usize = 8;
 /// A look that has not come back by then is made again. Longer than every try of a call together.
 const LEASE: SignedDuration = SignedDuration::from_secs(60);
 /// When to look again at what could not be asked about.
 const RETRY: SignedDuration = SignedDuration::from_secs(5);
 /// The same when there was merely no room for it: others went first.
-const TURN: SignedDuration = SignedDuration::from_secs(1);
+const RETRY_WITHOUT_BUDGET: SignedDuration = SignedDuration::from_secs(1);
 /// The longest sleep: a look that another process planned is noticed by then.
 const MAX_SLEEP: Duration = Duration::from_secs(1);
 
 /// Looks until the process ends; then lets the looks under way finish.
-pub(crate) async fn watch(app: Arc<App>) {
-    let mut looks = JoinSet::new();
+pub(crate) async fn run(app: Arc<AppState>) {
+    let mut polls = JoinSet::new();
     while !app.shutdown.is_cancelled() {
-        begin_looks(&app, &mut looks).await;
+        start_polls(&app, &mut polls).await;
         tokio::select! {
             () = app.shutdown.cancelled() => {}
-            () = app.attempts_due.notified(), if looks.len() < CONCURRENT_LOOKS => {}
-            () = app.parts.clock.sleep(MAX_SLEEP), if looks.len() < CONCURRENT_LOOKS => {}
-            Some(ended) = looks.join_next() => ended.expect("a look does not panic"),
+            () = app.poller_wakeup.notified(), if polls.len() < CONCURRENT_POLLS => {}
+            () = app.deps.clock.sleep(MAX_SLEEP), if polls.len() < CONCURRENT_POLLS => {}
+            Some(ended) = polls.join_next() => ended.expect("a look does not panic"),
         }
     }
-    while looks.join_next().await.is_some() {}
+    while polls.join_next().await.is_some() {}
 }
 
 /// Looks once at what is due, as far as there is room for it.
-pub(crate) async fn look(app: &Arc<App>) {
-    let mut looks = JoinSet::new();
-    begin_looks(app, &mut looks).await;
-    while let Some(ended) = looks.join_next().await {
+pub(crate) async fn poll_once(app: &Arc<AppState>) {
+    let mut polls = JoinSet::new();
+    start_polls(app, &mut polls).await;
+    while let Some(ended) = polls.join_next().await {
         ended.expect("a look does not panic");
     }
 }
 
-async fn begin_looks(app: &Arc<App>, looks: &mut JoinSet<()>) {
+async fn start_polls(app: &Arc<AppState>, polls: &mut JoinSet<()>) {
     let mut begun = 0;
     for urgency in [Urgency::Hinted, Urgency::Watched, Urgency::Planned] {
         // One place is kept for what nobody waits for, so that it has its turn however many wait.
         let kept = usize::from(urgency != Urgency::Planned);
-        let free = CONCURRENT_LOOKS.saturating_sub(looks.len() + kept);
-        let room = app.parts.service.room(priority(urgency));
+        let free = CONCURRENT_POLLS.saturating_sub(polls.len() + kept);
+        let room = app.deps.service.room(priority(urgency));
         let limit = room
             .saturating_sub(begun)
             .min(u32::try_from(free).unwrap_or(u32::MAX));
-        for due in due_now(app, urgency, limit).await {
-            looks.spawn(look_at(app.clone(), due));
+        for due in lease_due(app, urgency, limit).await {
+            polls.spawn(poll_invoice(app.clone(), due));
             begun += 1;
         }
     }
@@ -74,11 +74,11 @@ fn priority(urgency: Urgency) -> Priority {
     }
 }
 
-async fn due_now(app: &App, urgency: Urgency, limit: u32) -> Vec<DueAttempt> {
+async fn lease_due(app: &AppState, urgency: Urgency, limit: u32) -> Vec<DueAttempt> {
     if limit == 0 {
         return Vec::new();
     }
-    let (ledger, now) = (&app.parts.ledger, app.now());
+    let (ledger, now) = (&app.deps.ledger, app.now());
     let due = ledger.due_attempts(urgency, now, now + LEASE, limit).await;
     due.unwrap_or_else(|error| {
         tracing::error!(%error, "the ledger does not say which attempts are due");
@@ -86,33 +86,33 @@ async fn due_now(app: &App, urgency: Urgency, limit: u32) -> Vec<DueAttempt> {
     })
 }
 
-async fn look_at(app: Arc<App>, due: DueAttempt) {
+async fn poll_invoice(app: Arc<AppState>, due: DueAttempt) {
     let id = match InvoiceId::parse(due.invoice_id.as_str()) {
         Ok(id) => id,
         Err(error) => return tracing::error!(%error, "an invoice of the ledger has no usable id"),
     };
     let priority = priority(due.urgency);
-    match app.parts.service.invoice(&id, priority).await {
-        Ok(answer) => heard(&app, &due, answer).await,
-        Err(error) => not_heard(&app, &due, &error).await,
+    match app.deps.service.invoice(&id, priority).await {
+        Ok(answer) => on_response(&app, &due, answer).await,
+        Err(error) => on_error(&app, &due, &error).await,
     }
 }
 
-async fn heard(app: &Arc<App>, due: &DueAttempt, answer: InvoiceAnswer) {
+async fn on_response(app: &Arc<AppState>, due: &DueAttempt, answer: InvoiceAnswer) {
     answered(app);
     record(app, due, &observation(app, answer)).await;
 }
 
-fn answered(app: &App) {
-    if app.service_answered(true) {
+fn answered(app: &AppState) {
+    if app.set_gateway_reachable(true) {
         tracing::info!("the payment service answers again");
     }
 }
 
-async fn record(app: &Arc<App>, due: &DueAttempt, observation: &Observation) {
-    match app.parts.ledger.observe(due, observation).await {
+async fn record(app: &Arc<AppState>, due: &DueAttempt, observation: &Observation) {
+    match app.deps.ledger.observe(due, observation).await {
         Ok(Some(observed)) => {
-            recorded(app, due, &observed);
+            report(app, due, &observed);
             if observed.events.contains(&EventType::Paid) {
                 send_kept_email(app, &due.order_id).await;
             }
@@ -123,14 +123,16 @@ async fn record(app: &Arc<App>, due: &DueAttempt, observation: &Observation) {
         }
     }
     // The look may be planned for sooner than the watcher would sleep.
-    app.attempts_due.notify_one();
+    app.poller_wakeup.notify_one();
 }
 
 /// Sends the gateway the address that was typed for the receipt, where nobody has pressed "I have paid" before the payment
 /// was found.
-async fn send_kept_email(app: &Arc<App>, order: &OrderId) {
-    match app.parts.ledger.snapshot(order).await {
-        Ok(Some(snapshot)) if !was_said(&snapshot) && snapshot.order.receipt_email.is_some() => {
+async fn send_kept_email(app: &Arc<AppState>, order: &OrderId) {
+    match app.deps.ledger.snapshot(order).await {
+        Ok(Some(snapshot))
+            if !is_marked_as_paid(&snapshot) && snapshot.order.receipt_email.is_some() =>
+        {
             confirm(app, &snapshot, snapshot.order.receipt_email.clone());
         }
         Ok(_) => {}
@@ -138,7 +140,7 @@ async fn send_kept_email(app: &Arc<App>, order: &OrderId) {
     }
 }
 
-fn recorded(app: &App, due: &DueAttempt, observed: &Observed) {
+fn report(app: &AppState, due: &DueAttempt, observed: &Observed) {
     let order = &due.order_id;
     match &observed.verdict {
         Verdict::Held(_) if !observed.changed => {}
@@ -162,11 +164,11 @@ fn recorded(app: &App, due: &DueAttempt, observed: &Observed) {
     app.order_changed(order);
 }
 
-async fn not_heard(app: &Arc<App>, due: &DueAttempt, error: &CallError) {
+async fn on_error(app: &Arc<AppState>, due: &DueAttempt, error: &CallError) {
     match error {
-        CallError::Refused { status, error } if is_forgotten(*status, error) => {
+        CallError::Refused { status, error } if is_unknown_invoice(*status, error) => {
             answered(app);
-            return record(app, due, &forgotten(app, error)).await;
+            return record(app, due, &unknown_invoice(app, error)).await;
         }
         CallError::Refused { status, error } => {
             answered(app);
@@ -178,7 +180,7 @@ async fn not_heard(app: &Arc<App>, due: &DueAttempt, error: &CallError) {
         }
         // Nothing was asked, so nothing is known.
         CallError::OutOfBudget { .. } => {}
-        error if app.service_answered(false) => {
+        error if app.set_gateway_reachable(false) => {
             tracing::warn!(%error, "the payment service does not answer: payments are found later");
         }
         _ => {}
@@ -190,12 +192,12 @@ async fn not_heard(app: &Arc<App>, due: &DueAttempt, error: &CallError) {
                 .max(RETRY)
         }
         CallError::OutOfBudget { retry_after } => SignedDuration::try_from(*retry_after)
-            .unwrap_or(TURN)
-            .max(TURN),
+            .unwrap_or(RETRY_WITHOUT_BUDGET)
+            .max(RETRY_WITHOUT_BUDGET),
         CallError::Refused { .. } => SignedDuration::from_mins(1),
         CallError::NotSent(_) | CallError::Unclear(_) | CallError::Broken { .. } => RETRY,
     };
-    let deferred = app.parts.ledger.defer_attempt(due, app.now() + pause).await;
+    let deferred = app.deps.ledger.defer_attempt(due, app.now() + pause).await;
     if let Err(error) = deferred {
         tracing::error!(order = %due.order_id, %error, "a look could not be planned anew");
     }
@@ -203,12 +205,12 @@ async fn not_heard(app: &Arc<App>, due: &DueAttempt, error: &CallError) {
 
 /// Source: payment-service.md, "Errors": 404 for what does not exist, `INVALID_INVOICE_ID` for an invoice that does not
 /// exist or has expired.
-fn is_forgotten(status: u16, error: &ServiceError) -> bool {
+fn is_unknown_invoice(status: u16, error: &ServiceError) -> bool {
     status == 404 || error.code == Some(ErrorCode::InvalidInvoiceId)
 }
 
 /// That the service knows no such invoice is an observation too.
-fn forgotten(app: &App, error: &ServiceError) -> Observation {
+fn unknown_invoice(app: &AppState, error: &ServiceError) -> Observation {
     Observation {
         observed_at: app.now(),
         raw: format!("{:?}: {:?}", error.code, error.message),
@@ -226,7 +228,7 @@ fn forgotten(app: &App, error: &ServiceError) -> Observation {
 }
 
 /// The answer member by member, as the service wrote it.
-fn observation(app: &App, answer: InvoiceAnswer) -> Observation {
+fn observation(app: &AppState, answer: InvoiceAnswer) -> Observation {
     let InvoiceAnswer { status: said, raw } = answer;
     Observation {
         observed_at: app.now(),

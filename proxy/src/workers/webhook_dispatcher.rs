@@ -8,9 +8,9 @@ use ledger::{Delivery, DeliveryOutcome, DueDelivery, EndpointHash, Event, StoreI
 use tokio::task::JoinSet;
 
 use crate::config::Webhook;
-use crate::state::App;
+use crate::state::AppState;
 use crate::webhooks::schedule::{JITTER_PERCENT, LONGEST_DELIVERY, pause};
-use crate::webhooks::send::{Answered, Sent};
+use crate::webhooks::send::{SendOutcome, StoreResponse};
 
 /// Deliveries to one store at once.
 const CONCURRENT_DELIVERIES: usize = 4;
@@ -21,26 +21,28 @@ const MAX_SLEEP: Duration = Duration::from_secs(1);
 
 /// Tells every store until the process ends. Each has a teller of its own: a store that does not answer keeps no other
 /// one waiting.
-pub(crate) async fn tell(app: Arc<App>) {
+pub(crate) async fn run(app: Arc<AppState>) {
     let stores = app.config.stores.iter().map(|store| store.id.clone());
-    let mut tellers: JoinSet<()> = stores.map(|store| tell_store(app.clone(), store)).collect();
-    while let Some(ended) = tellers.join_next().await {
+    let mut dispatchers: JoinSet<()> = stores
+        .map(|store| dispatch_store(app.clone(), store))
+        .collect();
+    while let Some(ended) = dispatchers.join_next().await {
         ended.expect("a teller does not panic");
     }
 }
 
 /// Tells one store until the process ends; then lets the deliveries under way finish.
-async fn tell_store(app: Arc<App>, store: StoreId) {
-    restore_if_moved(&app, &store).await;
-    let mut rung = app.deliveries_due.subscribe();
+async fn dispatch_store(app: Arc<AppState>, store: StoreId) {
+    enable_if_url_changed(&app, &store).await;
+    let mut wakeup = app.dispatcher_wakeup.subscribe();
     let mut deliveries = JoinSet::new();
     while !app.shutdown.is_cancelled() {
-        begin_deliveries(&app, &store, &mut deliveries).await;
+        start_deliveries(&app, &store, &mut deliveries).await;
         let has_room = deliveries.len() < CONCURRENT_DELIVERIES;
         tokio::select! {
             () = app.shutdown.cancelled() => {}
-            _ = rung.changed(), if has_room => {}
-            () = app.parts.clock.sleep(MAX_SLEEP), if has_room => {}
+            _ = wakeup.changed(), if has_room => {}
+            () = app.deps.clock.sleep(MAX_SLEEP), if has_room => {}
             Some(ended) = deliveries.join_next() => ended.expect("a delivery does not panic"),
         }
     }
@@ -48,25 +50,25 @@ async fn tell_store(app: Arc<App>, store: StoreId) {
 }
 
 /// Tells every store once what is due, as far as there is room for it.
-pub(crate) async fn tell_all(app: &Arc<App>) {
+pub(crate) async fn dispatch_once(app: &Arc<AppState>) {
     let mut deliveries = JoinSet::new();
     for store in &app.config.stores {
         let mut of_store = JoinSet::new();
-        begin_deliveries(app, &store.id, &mut of_store).await;
+        start_deliveries(app, &store.id, &mut of_store).await;
         deliveries.spawn(of_store.join_all());
     }
     deliveries.join_all().await;
 }
 
-async fn begin_deliveries(app: &Arc<App>, store: &StoreId, deliveries: &mut JoinSet<()>) {
+async fn start_deliveries(app: &Arc<AppState>, store: &StoreId, deliveries: &mut JoinSet<()>) {
     let free = CONCURRENT_DELIVERIES - deliveries.len();
-    for due in due_now(app, store, free).await {
+    for due in fetch_due(app, store, free).await {
         deliveries.spawn(deliver(app.clone(), due));
     }
 }
 
 /// An endpoint at another address than the one that said it is gone is not gone.
-async fn restore_if_moved(app: &App, store: &StoreId) {
+async fn enable_if_url_changed(app: &AppState, store: &StoreId) {
     let configured = app
         .config
         .store(store)
@@ -74,7 +76,7 @@ async fn restore_if_moved(app: &App, store: &StoreId) {
     let Some(here) = configured.map(Webhook::endpoint) else {
         return;
     };
-    let ledger = &app.parts.ledger;
+    let ledger = &app.deps.ledger;
     let restored = async {
         match ledger.telling(store).await?.gone {
             Some(gone) if gone.endpoint != here => ledger.restore_endpoint(store, app.now()).await,
@@ -88,13 +90,13 @@ async fn restore_if_moved(app: &App, store: &StoreId) {
     }
 }
 
-async fn due_now(app: &App, store: &StoreId, free: usize) -> Vec<DueDelivery> {
+async fn fetch_due(app: &AppState, store: &StoreId, free: usize) -> Vec<DueDelivery> {
     let limit = u32::try_from(free).unwrap_or(u32::MAX);
     if limit == 0 {
         return Vec::new();
     }
     let now = app.now();
-    let ledger = &app.parts.ledger;
+    let ledger = &app.deps.ledger;
     let due = ledger.due_deliveries(store, now, now + LEASE, limit).await;
     due.unwrap_or_else(|error| {
         tracing::error!(%error, "the ledger does not say which events wait");
@@ -102,7 +104,7 @@ async fn due_now(app: &App, store: &StoreId, free: usize) -> Vec<DueDelivery> {
     })
 }
 
-async fn deliver(app: Arc<App>, due: DueDelivery) {
+async fn deliver(app: Arc<AppState>, due: DueDelivery) {
     let event = &due.event;
     let tried_at = app.now();
     let webhook = app
@@ -114,10 +116,10 @@ async fn deliver(app: Arc<App>, due: DueDelivery) {
         Some(webhook) => {
             let sent = tokio::select! {
                 biased;
-                sent = app.parts.webhooks.send(webhook, event, tried_at) => sent,
-                () = app.parts.clock.sleep(LONGEST_DELIVERY) => Sent::Failed("no answer in time".into()),
+                sent = app.deps.webhooks.send(webhook, event, tried_at) => sent,
+                () = app.deps.clock.sleep(LONGEST_DELIVERY) => SendOutcome::Failed("no answer in time".into()),
             };
-            let draw = app.parts.random.below(2 * JITTER_PERCENT + 1);
+            let draw = app.deps.random.below(2 * JITTER_PERCENT + 1);
             let outcome = outcome(&sent, due.tries, app.now(), draw, webhook.endpoint());
             (Some(sent), outcome)
         }
@@ -130,16 +132,16 @@ async fn deliver(app: Arc<App>, due: DueDelivery) {
         http_status: sent.as_ref().and_then(status),
         note: note(sent.as_ref()),
     };
-    if let Err(error) = app.parts.ledger.record_delivery(&delivery, outcome).await {
+    if let Err(error) = app.deps.ledger.record_delivery(&delivery, outcome).await {
         tracing::error!(event = %event.id, %error, "a delivery could not be recorded");
     }
 }
 
 /// Logs a try. What the store wrote into its answer is the store's own, and stays out of the log.
-fn report(event: &Event, sent: Option<&Sent>, outcome: DeliveryOutcome) {
+fn report(event: &Event, sent: Option<&SendOutcome>, outcome: DeliveryOutcome) {
     let status = sent.and_then(status);
     let failure = match sent {
-        Some(Sent::Failed(reason)) => Some(reason.as_str()),
+        Some(SendOutcome::Failed(reason)) => Some(reason.as_str()),
         _ => None,
     };
     let (kind, store, event) = (&event.kind, &event.store_id, &event.id);
@@ -157,22 +159,22 @@ fn report(event: &Event, sent: Option<&Sent>, outcome: DeliveryOutcome) {
     }
 }
 
-fn status(sent: &Sent) -> Option<u16> {
+fn status(sent: &SendOutcome) -> Option<u16> {
     match sent {
-        Sent::Answered(answered) => Some(answered.status),
-        Sent::Failed(_) => None,
+        SendOutcome::Response(response) => Some(response.status),
+        SendOutcome::Failed(_) => None,
     }
 }
 
 /// What happened, for the store's people.
-fn note(sent: Option<&Sent>) -> String {
+fn note(sent: Option<&SendOutcome>) -> String {
     match sent {
         None => "the store has no webhook".to_owned(),
-        Some(Sent::Failed(reason)) => reason.clone(),
-        Some(Sent::Answered(Answered {
+        Some(SendOutcome::Failed(reason)) => reason.clone(),
+        Some(SendOutcome::Response(StoreResponse {
             status, excerpt, ..
         })) if excerpt.is_empty() => format!("answered {status}"),
-        Some(Sent::Answered(Answered {
+        Some(SendOutcome::Response(StoreResponse {
             status, excerpt, ..
         })) => format!("answered {status}: {excerpt}"),
     }
@@ -181,19 +183,21 @@ fn note(sent: Option<&Sent>) -> String {
 /// What follows from a try, after `tries` earlier ones. Source: Standard Webhooks 1.0.0: 2xx is success, 410 means that
 /// the endpoint wants nothing more, everything else, redirects included, is tried again.
 fn outcome(
-    sent: &Sent,
+    sent: &SendOutcome,
     tries: u32,
     now: Timestamp,
     draw: u64,
     endpoint: EndpointHash,
 ) -> DeliveryOutcome {
     let retry_after = match sent {
-        Sent::Answered(Answered {
+        SendOutcome::Response(StoreResponse {
             status: 200..=299, ..
         }) => return DeliveryOutcome::Delivered,
-        Sent::Answered(Answered { status: 410, .. }) => return DeliveryOutcome::Gone(endpoint),
-        Sent::Answered(answered) => answered.retry_after,
-        Sent::Failed(_) => None,
+        SendOutcome::Response(StoreResponse { status: 410, .. }) => {
+            return DeliveryOutcome::Gone(endpoint);
+        }
+        SendOutcome::Response(response) => response.retry_after,
+        SendOutcome::Failed(_) => None,
     };
     match pause(tries, draw, retry_after) {
         Some(pause) => DeliveryOutcome::Retry(now + pause),
@@ -208,8 +212,8 @@ mod tests {
     const NOW: Timestamp = Timestamp::UNIX_EPOCH;
     const HERE: EndpointHash = EndpointHash([1; 32]);
 
-    fn answered(status: u16, retry_after: Option<i64>) -> Sent {
-        Sent::Answered(Answered {
+    fn answered(status: u16, retry_after: Option<i64>) -> SendOutcome {
+        SendOutcome::Response(StoreResponse {
             status,
             retry_after: retry_after.map(SignedDuration::from_secs),
             excerpt: String::new(),
@@ -217,7 +221,7 @@ mod tests {
     }
 
     /// After a first try, with the jitter in its middle.
-    fn after(sent: &Sent) -> DeliveryOutcome {
+    fn after(sent: &SendOutcome) -> DeliveryOutcome {
         outcome(sent, 0, NOW, JITTER_PERCENT, HERE)
     }
 
@@ -232,7 +236,7 @@ mod tests {
         for status in [301, 302, 400, 404, 429, 500] {
             assert_eq!(after(&answered(status, None)), later, "{status}");
         }
-        assert_eq!(after(&Sent::Failed("refused".into())), later);
+        assert_eq!(after(&SendOutcome::Failed("refused".into())), later);
     }
 
     #[test]
@@ -252,7 +256,7 @@ mod tests {
     fn what_the_store_answered_is_noted() {
         let mut sent = answered(500, None);
         assert_eq!(note(Some(&sent)), "answered 500");
-        if let Sent::Answered(answered) = &mut sent {
+        if let SendOutcome::Response(answered) = &mut sent {
             answered.excerpt = "disk full".into();
         }
         assert_eq!(note(Some(&sent)), "answered 500: disk full");

@@ -9,7 +9,7 @@ use ledger::SqliteLedger;
 use proxy::clock::SystemRandom;
 use proxy::config::load;
 use proxy::webhooks::WebhookSender;
-use proxy::{Listeners, Parts};
+use proxy::{Dependencies, Listeners};
 use service_api::{Client, Deadlines};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -49,7 +49,7 @@ impl Running {
         settings.deadlines = DEADLINES;
         let (clock, random) = (Arc::new(clock), Arc::new(SystemRandom));
         let client = Client::new(settings, clock.clone(), random.clone());
-        let parts = Parts {
+        let dependencies = Dependencies {
             ledger: Arc::new(ledger.clone()),
             service: Arc::new(client.expect("our own settings")),
             webhooks: Arc::new(WebhookSender::new().expect("the machine has TLS roots")),
@@ -58,7 +58,7 @@ impl Running {
         };
         let shutdown = CancellationToken::new();
         let listeners = Listeners { public, admin };
-        let run = proxy::run(listeners, config, parts, shutdown.clone());
+        let run = proxy::run(listeners, config, dependencies, shutdown.clone());
         Self {
             shutdown,
             ended: tokio::spawn(run),

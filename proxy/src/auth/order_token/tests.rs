@@ -81,7 +81,7 @@ fn signed(header: &str, payload: &str) -> String {
     format!("{message}.{signature}")
 }
 
-fn verified(token: &str) -> Result<(String, Claims), Refusal> {
+fn verified(token: &str) -> Result<(String, Claims), OrderTokenError> {
     let stores = [store("other"), store("demo")];
     let now = Timestamp::from_second(NOW).unwrap();
     let (store, claims) = verify(token, &stores, AUDIENCE, now)?;
@@ -89,7 +89,7 @@ fn verified(token: &str) -> Result<(String, Claims), Refusal> {
 }
 
 #[track_caller]
-fn refused(token: &str) -> Refusal {
+fn refused(token: &str) -> OrderTokenError {
     verified(token).expect_err("must be refused")
 }
 
@@ -143,10 +143,10 @@ fn only_hs256_with_a_kid_and_nothing_else_is_a_header() {
         URL_SAFE_NO_PAD.encode(r#"{"alg":"none","kid":"k1"}"#),
         URL_SAFE_NO_PAD.encode(&payload)
     );
-    assert!(matches!(refused(&none), Refusal::Algorithm(alg) if alg == "none"));
+    assert!(matches!(refused(&none), OrderTokenError::Algorithm(alg) if alg == "none"));
     for alg in ["RS256", "HS384", "HS512", "ES256", "hs256", "None", ""] {
         let token = signed(&json!({"alg": alg, "kid": "k1"}).to_string(), &payload);
-        assert!(matches!(refused(&token), Refusal::Algorithm(found) if found == alg));
+        assert!(matches!(refused(&token), OrderTokenError::Algorithm(found) if found == alg));
     }
     for extra in [
         r#""crit":["exp"]"#,
@@ -164,7 +164,10 @@ fn only_hs256_with_a_kid_and_nothing_else_is_a_header() {
             &format!(r#"{{"alg":"HS256","kid":"k1",{extra}}}"#),
             &payload,
         );
-        assert!(matches!(refused(&token), Refusal::Header(_)), "{extra}");
+        assert!(
+            matches!(refused(&token), OrderTokenError::Header(_)),
+            "{extra}"
+        );
     }
     for header in [
         r#"["HS256","k1",null]"#,
@@ -174,18 +177,18 @@ fn only_hs256_with_a_kid_and_nothing_else_is_a_header() {
     ] {
         let token = signed(header, &payload);
         assert!(
-            matches!(refused(&token), Refusal::NoObject("header")),
+            matches!(refused(&token), OrderTokenError::NoObject("header")),
             "{header}"
         );
     }
     let typ = signed(r#"{"alg":"HS256","kid":"k1","typ":"at+jwt"}"#, &payload);
-    assert!(matches!(refused(&typ), Refusal::Type));
+    assert!(matches!(refused(&typ), OrderTokenError::Type));
     for kid in ["", "k 1", "../k1", &"k".repeat(33)] {
         let token = signed(&json!({"alg": "HS256", "kid": kid}).to_string(), &payload);
-        assert!(matches!(refused(&token), Refusal::KeyId), "{kid}");
+        assert!(matches!(refused(&token), OrderTokenError::KeyId), "{kid}");
     }
     let number = signed(r#"{"alg":"HS256","kid":1}"#, &payload);
-    assert!(matches!(refused(&number), Refusal::Header(_)));
+    assert!(matches!(refused(&number), OrderTokenError::Header(_)));
 }
 
 #[test]
@@ -215,12 +218,15 @@ fn the_key_of_one_store_opens_nothing_at_another() {
         ("demo", "k1", "nobody"),
     ] {
         let refusal = refused(&mint(signer, kid, named));
-        assert!(matches!(refusal, Refusal::ForeignStore { .. }), "{refusal}");
+        assert!(
+            matches!(refusal, OrderTokenError::ForeignStore { .. }),
+            "{refusal}"
+        );
     }
     let swapped = jsonwebtoken::encode(&header("o2"), &payload(), &secret("demo", "k1")).unwrap();
-    assert!(matches!(refused(&swapped), Refusal::Signature(_)));
+    assert!(matches!(refused(&swapped), OrderTokenError::Signature(_)));
     let rotated = jsonwebtoken::encode(&header("k0"), &payload(), &secret("demo", "k1")).unwrap();
-    assert!(matches!(refused(&rotated), Refusal::UnknownKey(_)));
+    assert!(matches!(refused(&rotated), OrderTokenError::UnknownKey(_)));
 }
 
 #[test]
@@ -234,7 +240,7 @@ fn a_token_for_another_proxy_is_refused() {
         let mut payload = payload();
         payload["aud"] = audience.into();
         assert!(
-            matches!(refused(&minted(&payload)), Refusal::Audience { .. }),
+            matches!(refused(&minted(&payload)), OrderTokenError::Audience { .. }),
             "{audience}"
         );
     }
@@ -251,12 +257,12 @@ fn a_token_holds_from_a_minute_before_to_a_minute_after_its_times() {
     assert!(with(NOW + 60, NOW + 120).is_ok());
     assert!(matches!(
         with(NOW + 61, NOW + 120),
-        Err(Refusal::FromTheFuture { .. })
+        Err(OrderTokenError::FromTheFuture { .. })
     ));
     assert!(with(NOW - 3600, NOW - 59).is_ok());
     assert!(matches!(
         with(NOW - 3600, NOW - 60),
-        Err(Refusal::Expired { .. })
+        Err(OrderTokenError::Expired { .. })
     ));
     assert!(with(NOW, NOW + 86_400).is_ok());
     for (iat, exp) in [
@@ -266,7 +272,7 @@ fn a_token_holds_from_a_minute_before_to_a_minute_after_its_times() {
         (i64::MIN, i64::MAX),
     ] {
         assert!(
-            matches!(with(iat, exp), Err(Refusal::Life { .. })),
+            matches!(with(iat, exp), Err(OrderTokenError::Life { .. })),
             "{iat} {exp}"
         );
     }
@@ -295,7 +301,10 @@ fn a_claim_of_another_shape_is_refused() {
         let mut payload = payload();
         payload[name] = value;
         let refusal = refused(&minted(&payload));
-        assert!(matches!(refusal, Refusal::Payload(_)), "{name}: {refusal}");
+        assert!(
+            matches!(refusal, OrderTokenError::Payload(_)),
+            "{name}: {refusal}"
+        );
     }
     for (claim, value) in [
         ("amt", json!("0")),
@@ -320,7 +329,7 @@ fn a_claim_of_another_shape_is_refused() {
         payload[claim] = value.clone();
         let refusal = refused(&minted(&payload));
         assert!(
-            matches!(refusal, Refusal::Field { name, .. } if name == claim),
+            matches!(refusal, OrderTokenError::Field { name, .. } if name == claim),
             "{claim} {value}: {refusal}"
         );
     }
@@ -334,10 +343,13 @@ fn a_claim_of_another_shape_is_refused() {
 fn a_claim_that_comes_twice_is_refused() {
     let twice = payload().to_string().replacen('{', r#"{"amt":"0.01","#, 1);
     let token = signed(r#"{"alg":"HS256","kid":"k1"}"#, &twice);
-    assert!(matches!(refused(&token), Refusal::Payload(_)));
+    assert!(matches!(refused(&token), OrderTokenError::Payload(_)));
     let list = r#"["https://pay.example","demo","order-17","19.90","USD",1763700000,1763703600,null,null]"#;
     let token = signed(r#"{"alg":"HS256","kid":"k1"}"#, list);
-    assert!(matches!(refused(&token), Refusal::NoObject("payload")));
+    assert!(matches!(
+        refused(&token),
+        OrderTokenError::NoObject("payload")
+    ));
 }
 
 #[test]
@@ -363,7 +375,10 @@ fn the_signature_is_compared_before_the_payload_is_read() {
     let (header, _) = token.split_once('.').unwrap();
     let signature = token.rsplit_once('.').unwrap().1;
     let refusal = refused(&format!("{header}.not-json.{signature}"));
-    assert!(matches!(refusal, Refusal::Signature(_)), "{refusal}");
+    assert!(
+        matches!(refusal, OrderTokenError::Signature(_)),
+        "{refusal}"
+    );
 }
 
 proptest! {

@@ -17,11 +17,11 @@ use futures_util::stream::unfold;
 use jiff::{SignedDuration, Timestamp};
 use ledger::OrderId;
 
-use crate::http::checkout::{Holder, hurry, view_of};
+use crate::http::checkout::{CheckoutSession, request_poll, view_of};
 use crate::http::error::ApiError;
-use crate::orders::subscriptions::Watcher;
+use crate::orders::subscriptions::Subscription;
 use crate::payments::view::{etag, followed_until, is_followed};
-use crate::state::App;
+use crate::state::AppState;
 
 /// A stream without news says that it is alive, before any proxy between takes it for dead.
 const HEARTBEAT: SignedDuration = SignedDuration::from_secs(15);
@@ -31,10 +31,10 @@ const MOST_STREAMS: usize = 16;
 const RETRY: Duration = Duration::from_secs(2);
 
 /// One open stream.
-struct Watching {
-    app: Arc<App>,
+struct OrderStream {
+    app: Arc<AppState>,
     order: OrderId,
-    watcher: Watcher,
+    watcher: Subscription,
     /// What was sent last: a wake-up without a difference sends nothing.
     sent: Option<String>,
     /// When something was sent last.
@@ -45,17 +45,17 @@ struct Watching {
 
 /// Streams the order until nothing more is told of it, the browser leaves or the proxy ends.
 pub(crate) async fn events(
-    State(app): State<Arc<App>>,
-    Holder(snapshot): Holder,
+    State(app): State<Arc<AppState>>,
+    CheckoutSession(snapshot): CheckoutSession,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, ApiError> {
     let order = snapshot.order.id;
-    if app.watchers.count(&order) >= MOST_STREAMS {
+    if app.subscriptions.count(&order) >= MOST_STREAMS {
         let message = "This order is watched on many pages. Close some, or ask without a stream.";
         return Err(ApiError::new(ErrorCode::RateLimited, message).retry_after(30));
     }
-    let watcher = app.watchers.watch(&order);
+    let watcher = app.subscriptions.subscribe(&order);
     let quiet_since = app.now();
-    let watching = Watching {
+    let watching = OrderStream {
         app,
         order,
         watcher,
@@ -70,7 +70,7 @@ pub(crate) async fn events(
     })))
 }
 
-impl Watching {
+impl OrderStream {
     /// Waits for something to send; `None` ends the stream.
     async fn next(&mut self) -> Option<Event> {
         if let Some(event) = self.news().await? {
@@ -78,10 +78,10 @@ impl Watching {
         }
         let app = self.app.clone();
         loop {
-            let pause = app.parts.clock.sleep(self.pause());
+            let pause = app.deps.clock.sleep(self.pause());
             let is_woken = tokio::select! {
                 () = app.shutdown.cancelled() => return None,
-                () = self.watcher.woken() => true,
+                () = self.watcher.changed() => true,
                 () = pause => false,
             };
             let rests = !is_woken && self.until.is_some_and(|until| app.now() < until);
@@ -107,11 +107,11 @@ impl Watching {
 
     /// The order, if it changed since it was sent; the outer `None` once there is nothing more to tell.
     async fn news(&mut self) -> Option<Option<Event>> {
-        let snapshot = self.app.parts.ledger.snapshot(&self.order).await.ok()??;
-        hurry(&self.app, &snapshot).await.ok()?;
+        let snapshot = self.app.deps.ledger.snapshot(&self.order).await.ok()??;
+        request_poll(&self.app, &snapshot).await.ok()?;
         let now = self.app.now();
         self.until = followed_until(&snapshot.order);
-        let tag = etag(&snapshot, self.app.is_delayed(), now);
+        let tag = etag(&snapshot, self.app.gateway_unavailable(), now);
         if self.sent.as_ref() == Some(&tag) {
             return is_followed(&snapshot.order, now).then_some(None);
         }

@@ -19,19 +19,19 @@ use serde::Deserialize;
 
 use crate::config::{Donation, Store};
 use crate::http::body::Body;
-use crate::http::checkout::{Holder, hurry, view_of};
+use crate::http::checkout::{CheckoutSession, request_poll, view_of};
 use crate::http::error::ApiError;
 use crate::http::middleware::client_address::client_address;
-use crate::http::middleware::cors::admit;
+use crate::http::middleware::cors::require_listed_origin;
 use crate::http::middleware::idempotency::Name;
 use crate::orders;
 use crate::orders::price;
 use crate::payments::view::{etag, store_view};
-use crate::state::App;
+use crate::state::AppState;
 
 /// Opens an order: 201 for a new one, 200 for the one that a token's reference already names.
 pub(crate) async fn open(
-    State(app): State<Arc<App>>,
+    State(app): State<Arc<AppState>>,
     peer: Option<Extension<ConnectInfo<SocketAddr>>>,
     headers: HeaderMap,
     name: Option<Extension<Name>>,
@@ -45,7 +45,7 @@ pub(crate) async fn open(
         count(&app, peer, &headers)?;
     }
     // It names its order: carried out again after a crash, it finds it.
-    let name = name.map_or_else(|| app.draw(), |Extension(Name(bits))| bits);
+    let name = name.map_or_else(|| app.random_bits(), |Extension(Name(bits))| bits);
     let terms = match door {
         Door::Product {
             store,
@@ -85,7 +85,7 @@ pub(crate) async fn open(
 /// Counts a request with a key before anything is written down for it: its claim is a row, as an order is, and so is the
 /// client token of an answer that is given again. All are counted that come with no valid order token, also such as ask
 /// for nothing that there is.
-pub(crate) fn count_with_key(app: &App, parts: &Parts, body: &[u8]) -> Result<(), ApiError> {
+pub(crate) fn count_with_key(app: &AppState, parts: &Parts, body: &[u8]) -> Result<(), ApiError> {
     if let Ok(Door::OrderToken { order_token }) = serde_json::from_slice(body)
         && price::is_valid(app, &order_token)
     {
@@ -98,22 +98,24 @@ pub(crate) fn count_with_key(app: &App, parts: &Parts, body: &[u8]) -> Result<()
 }
 
 /// Counts an order that anybody may open; one that a store's server signed is the store's to count.
-fn count(app: &App, peer: SocketAddr, headers: &HeaderMap) -> Result<(), ApiError> {
+fn count(app: &AppState, peer: SocketAddr, headers: &HeaderMap) -> Result<(), ApiError> {
     let Some(client) = client_address(peer, headers, &app.config.trusted_proxies) else {
         return Ok(());
     };
-    app.openings.take(client, app.now()).map_err(|wait| {
-        let message =
-            "Too many orders were opened from your address. Wait a moment, then try again.";
-        let seconds = wait.as_millis().unsigned_abs().div_ceil(1000);
-        let seconds = u32::try_from(seconds).unwrap_or(u32::MAX);
-        ApiError::new(ErrorCode::RateLimited, message).retry_after(seconds)
-    })
+    app.order_rate_limit
+        .check(client, app.now())
+        .map_err(|wait| {
+            let message =
+                "Too many orders were opened from your address. Wait a moment, then try again.";
+            let seconds = wait.as_millis().unsigned_abs().div_ceil(1000);
+            let seconds = u32::try_from(seconds).unwrap_or(u32::MAX);
+            ApiError::new(ErrorCode::RateLimited, message).retry_after(seconds)
+        })
 }
 
 /// The store that a page names, and that lists the page.
 pub(crate) fn store_of_page<'a>(
-    app: &'a App,
+    app: &'a AppState,
     id: &str,
     headers: &HeaderMap,
 ) -> Result<&'a Store, ApiError> {
@@ -122,18 +124,18 @@ pub(crate) fn store_of_page<'a>(
         let message = "There is no shop of this name here.";
         ApiError::new(ErrorCode::UnknownStore, message)
     })?;
-    admit(app, store, headers)?;
+    require_listed_origin(app, store, headers)?;
     Ok(store)
 }
 
 /// Shows the order, or says that nothing changed since the tag that the browser holds.
 pub(crate) async fn show(
-    State(app): State<Arc<App>>,
-    Holder(snapshot): Holder,
+    State(app): State<Arc<AppState>>,
+    CheckoutSession(snapshot): CheckoutSession,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    hurry(&app, &snapshot).await?;
-    let tag = etag(&snapshot, app.is_delayed(), app.now());
+    request_poll(&app, &snapshot).await?;
+    let tag = etag(&snapshot, app.gateway_unavailable(), app.now());
     let known = headers
         .get(IF_NONE_MATCH)
         .is_some_and(|given| given.as_bytes() == tag.as_bytes());
@@ -155,7 +157,7 @@ pub(crate) struct DonationQuery {
 
 /// Describes a declared donation.
 pub(crate) async fn donation(
-    State(app): State<Arc<App>>,
+    State(app): State<Arc<AppState>>,
     headers: HeaderMap,
     wanted: Result<Query<DonationQuery>, QueryRejection>,
 ) -> Result<Json<DonationView>, ApiError> {

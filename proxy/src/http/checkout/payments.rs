@@ -12,28 +12,25 @@ use money::{Amount, Asset, CryptoCode};
 use service_api::PriceEntry;
 
 use crate::http::body::Body;
-use crate::http::checkout::{Holder, again, view_of};
+use crate::http::checkout::{CheckoutSession, reload, view_of};
 use crate::http::error::ApiError;
 use crate::payments;
-use crate::payments::confirm::{confirm, was_said};
+use crate::payments::confirm::{confirm, is_marked_as_paid};
 use crate::payments::currencies::Names;
 use crate::payments::open::{log_refusal, not_made};
-use crate::payments::quotes::{NoQuote, Range, limit_in_order_currency, price, quote};
-use crate::state::App;
+use crate::payments::quotes::{QuoteError, Range, limit_in_order_currency, price, quote};
+use crate::state::AppState;
 
 /// Lists the assets: known ones first, in our order, then whatever else the service offers.
 pub(crate) async fn quotes(
-    State(app): State<Arc<App>>,
-    Holder(snapshot): Holder,
+    State(app): State<Arc<AppState>>,
+    CheckoutSession(snapshot): CheckoutSession,
 ) -> Result<Json<Vec<Quote>>, ApiError> {
     if !snapshot.order.takes_attempts(app.now()) {
         let message = "This order takes no further payment. Go back to the shop for a new one.";
         return Err(ApiError::new(ErrorCode::OrderClosed, message));
     }
-    let priced = app
-        .prices
-        .fresh(&*app.parts.service, &*app.parts.clock)
-        .await;
+    let priced = app.prices.fresh(&*app.deps.service, &*app.deps.clock).await;
     let priced = priced.map_err(|error| {
         log_refusal(&error, "no prices");
         not_made(&error)
@@ -69,9 +66,9 @@ fn known_asset(order: &Order, asset: Asset, entry: &PriceEntry, valid_for_second
     let asked = price(order, asset, &entry.rates).ok();
     let no_quote = quote(order, asset, entry).err();
     let reason = no_quote.map(|no_quote| match no_quote {
-        NoQuote::NotPriced => Unavailable::NotPriced,
-        NoQuote::BelowMinimum => Unavailable::BelowMinimum,
-        NoQuote::AboveMaximum => Unavailable::AboveMaximum,
+        QuoteError::NotPriced => Unavailable::NotPriced,
+        QuoteError::BelowMinimum => Unavailable::BelowMinimum,
+        QuoteError::AboveMaximum => Unavailable::AboveMaximum,
     });
     let range = Range::of(&entry.limits).unwrap_or_default();
     let limit = asked
@@ -122,8 +119,8 @@ fn unknown_asset(
 
 /// Opens an attempt and answers with the order: with its invoice, or blocked when the invoice did not pass our checks.
 pub(crate) async fn attempt(
-    State(app): State<Arc<App>>,
-    Holder(snapshot): Holder,
+    State(app): State<Arc<AppState>>,
+    CheckoutSession(snapshot): CheckoutSession,
     Body(chosen): Body<OpenAttempt>,
 ) -> Result<Json<OrderView>, ApiError> {
     payments::open::open(
@@ -133,27 +130,27 @@ pub(crate) async fn attempt(
         &chosen.quote_id,
     )
     .await?;
-    Ok(Json(view_of(&app, &again(&app, &snapshot).await?)?))
+    Ok(Json(view_of(&app, &reload(&app, &snapshot).await?)?))
 }
 
 /// Answers with the order and the address of its page: the live session's, or that of a new one.
 pub(crate) async fn session(
-    State(app): State<Arc<App>>,
-    Holder(snapshot): Holder,
+    State(app): State<Arc<AppState>>,
+    CheckoutSession(snapshot): CheckoutSession,
 ) -> Result<Json<OrderView>, ApiError> {
     if snapshot.order.terms.flow == Flow::Custom {
         let message = "This order is paid here: choose an asset.";
         return Err(ApiError::new(ErrorCode::OtherFlow, message));
     }
     payments::hosted::open(&app, &snapshot).await?;
-    Ok(Json(view_of(&app, &again(&app, &snapshot).await?)?))
+    Ok(Json(view_of(&app, &reload(&app, &snapshot).await?)?))
 }
 
 /// Notes it, tells the service (POST /confirm) without waiting, and looks at once. An address for the receipt is kept with
 /// the order; one that is kept already is told when none is given.
 pub(crate) async fn paid(
-    State(app): State<Arc<App>>,
-    Holder(snapshot): Holder,
+    State(app): State<Arc<AppState>>,
+    CheckoutSession(snapshot): CheckoutSession,
     Body(said): Body<MarkPaid>,
 ) -> Result<Json<OrderView>, ApiError> {
     let email = checked(said.email)?;
@@ -162,7 +159,7 @@ pub(crate) async fn paid(
         return Err(ApiError::new(ErrorCode::OtherFlow, message));
     }
     let marked = app
-        .parts
+        .deps
         .ledger
         .mark_as_paid(&snapshot.order.id, app.now())
         .await;
@@ -174,14 +171,14 @@ pub(crate) async fn paid(
             ApiError::new(ErrorCode::NothingToPay, message)
         }
     })?;
-    if !was_said(&snapshot) && !marked.order.status.is_settled() {
+    if !is_marked_as_paid(&snapshot) && !marked.order.status.is_settled() {
         let kept = marked.order.receipt_email.clone();
         confirm(&app, &marked, email.clone().or(kept));
-        app.parts
+        app.deps
             .ledger
             .hurry_order(&marked.order.id, app.now())
             .await?;
-        app.attempts_due.notify_one();
+        app.poller_wakeup.notify_one();
         app.order_changed(&marked.order.id);
     }
     let shown = match &email {
@@ -199,8 +196,8 @@ pub(crate) async fn paid(
 /// Assumed: the gateway takes POST /confirm for a completed invoice (payment-service.md, "POST /confirm", which names no
 /// status). An error that names the status would disprove it; it is logged, and the order stays paid.
 pub(crate) async fn email(
-    State(app): State<Arc<App>>,
-    Holder(snapshot): Holder,
+    State(app): State<Arc<AppState>>,
+    CheckoutSession(snapshot): CheckoutSession,
     Body(wanted): Body<KeepEmail>,
 ) -> Result<Json<OrderView>, ApiError> {
     let email = checked(Some(wanted.email))?;
@@ -237,7 +234,7 @@ pub(crate) fn checked(email: Option<String>) -> Result<Option<String>, ApiError>
 
 /// Keeps an address with an order, or none. Pages of the order are told only whether there is one.
 pub(crate) async fn keep(
-    app: &App,
+    app: &AppState,
     snapshot: &Snapshot,
     email: Option<&str>,
 ) -> Result<Snapshot, ApiError> {
@@ -245,7 +242,7 @@ pub(crate) async fn keep(
         return Ok(snapshot.clone());
     }
     let id = &snapshot.order.id;
-    let kept = app.parts.ledger.keep_receipt_email(id, email).await?;
+    let kept = app.deps.ledger.keep_receipt_email(id, email).await?;
     app.order_changed(id);
     kept.ok_or_else(ApiError::not_found)
 }

@@ -19,7 +19,7 @@ pub(crate) fn client_address(
     trusted: &[Network],
 ) -> Option<IpAddr> {
     let peer = peer.ip().to_canonical();
-    let is_trusted = |address: IpAddr| trusted.iter().any(|network| network.holds(address));
+    let is_trusted = |address: IpAddr| trusted.iter().any(|network| network.contains(address));
     if !is_trusted(peer) {
         return (!is_private(peer)).then_some(peer);
     }

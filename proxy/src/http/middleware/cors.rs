@@ -14,11 +14,15 @@ use checkout_api::ErrorCode;
 
 use crate::config::Store;
 use crate::http::error::ApiError;
-use crate::state::App;
+use crate::state::AppState;
 
 /// Answers preflights, and lets listed pages read every answer, refusals included. Credentials are never allowed: there
 /// are no cookies.
-pub(crate) async fn cors(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+pub(crate) async fn cors(
+    State(app): State<Arc<AppState>>,
+    request: Request,
+    next: Next,
+) -> Response {
     let origin = request.headers().get(ORIGIN).cloned();
     let listed = origin.filter(|value| {
         value
@@ -55,7 +59,11 @@ pub(crate) async fn cors(State(app): State<Arc<App>>, request: Request, next: Ne
 ///
 /// # Errors
 /// [`ErrorCode::OriginNotAllowed`], with what the operator should add.
-pub(crate) fn admit(app: &App, store: &Store, headers: &HeaderMap) -> Result<(), ApiError> {
+pub(crate) fn require_listed_origin(
+    app: &AppState,
+    store: &Store,
+    headers: &HeaderMap,
+) -> Result<(), ApiError> {
     let Some(origin) = headers.get(ORIGIN) else {
         return Ok(());
     };

@@ -22,12 +22,12 @@ use tracing::Instrument as _;
 
 use crate::auth::client_token::ClientToken;
 use crate::http::body::{MAX_BODY_BYTES, read};
-use crate::http::checkout::Holder;
+use crate::http::checkout::CheckoutSession;
 use crate::http::checkout::orders::count_with_key;
 use crate::http::error::ApiError;
-use crate::http::store_api::Merchant;
+use crate::http::store_api::AuthenticatedStore;
 use crate::orders;
-use crate::state::App;
+use crate::state::AppState;
 
 /// The header of a request.
 pub(crate) static KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -55,7 +55,11 @@ impl Name {
 }
 
 /// The innermost layer. It acts on a POST with a key alone.
-pub(crate) async fn once(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+pub(crate) async fn once(
+    State(app): State<Arc<AppState>>,
+    request: Request,
+    next: Next,
+) -> Response {
     if *request.method() != Method::POST || !request.headers().contains_key(&KEY) {
         return next.run(request).await;
     }
@@ -63,7 +67,11 @@ pub(crate) async fn once(State(app): State<Arc<App>>, request: Request, next: Ne
     answer.unwrap_or_else(ApiError::into_response)
 }
 
-async fn carry_out(app: &Arc<App>, request: Request, next: Next) -> Result<Response, ApiError> {
+async fn carry_out(
+    app: &Arc<AppState>,
+    request: Request,
+    next: Next,
+) -> Result<Response, ApiError> {
     let (mut parts, body) = request.into_parts();
     let route = parts.extensions.get::<MatchedPath>();
     let route = route.map_or_else(String::new, |path| path.as_str().to_owned());
@@ -78,7 +86,7 @@ async fn carry_out(app: &Arc<App>, request: Request, next: Next) -> Result<Respo
     let now = app.now();
     let lease_until = now + LEASE;
     let claim = app
-        .parts
+        .deps
         .ledger
         .claim_request(id, fingerprint, now, lease_until);
     match claim.await? {
@@ -117,15 +125,15 @@ enum Caller {
 
 impl Caller {
     /// Whoever may not ask for anything here may not ask for an answer either.
-    async fn of(app: &Arc<App>, parts: &mut Parts, route: &str) -> Result<Self, ApiError> {
+    async fn of(app: &Arc<AppState>, parts: &mut Parts, route: &str) -> Result<Self, ApiError> {
         if route == DOOR {
             return Ok(Self::Anyone);
         }
         if route.starts_with(DOOR) {
-            let Holder(snapshot) = Holder::from_request_parts(parts, app).await?;
+            let CheckoutSession(snapshot) = CheckoutSession::from_request_parts(parts, app).await?;
             return Ok(Self::Customer(snapshot.order.id));
         }
-        let Merchant(store) = Merchant::from_request_parts(parts, app).await?;
+        let AuthenticatedStore(store) = AuthenticatedStore::from_request_parts(parts, app).await?;
         Ok(Self::Store(store))
     }
 
@@ -174,12 +182,12 @@ fn digest(parts: &[&[u8]]) -> [u8; 32] {
 
 /// Keeps what was carried out; gives back the claim on what was refused.
 async fn keep(
-    app: &App,
+    app: &AppState,
     id: RequestId,
     lease_until: Timestamp,
     answer: Response,
 ) -> Result<Response, ApiError> {
-    let ledger = &app.parts.ledger;
+    let ledger = &app.deps.ledger;
     if !answer.status().is_success() {
         ledger.release_request(id, lease_until).await?;
         return Ok(answer);
@@ -202,7 +210,11 @@ async fn keep(
 }
 
 /// The answer as it may lie in the database: without its client token.
-async fn stored(app: &App, status: StatusCode, body: &Bytes) -> Result<StoredAnswer, ApiError> {
+async fn stored(
+    app: &AppState,
+    status: StatusCode,
+    body: &Bytes,
+) -> Result<StoredAnswer, ApiError> {
     let text = String::from_utf8_lossy(body).into_owned();
     let status = status.as_u16();
     let handed = serde_json::from_str::<HandsOut>(&text).ok();
@@ -215,7 +227,7 @@ async fn stored(app: &App, status: StatusCode, body: &Bytes) -> Result<StoredAns
         });
     };
     let hash = token.hash();
-    let opens = app.parts.ledger.order_of_token(hash, app.now()).await?;
+    let opens = app.deps.ledger.order_of_token(hash, app.now()).await?;
     Ok(StoredAnswer {
         status,
         body: text.replace(token.expose(), &hex::encode(hash.0)),
@@ -229,14 +241,14 @@ struct HandsOut {
 }
 
 /// The answer that was given before, with a client token of its own.
-async fn replay(app: &App, answer: StoredAnswer) -> Result<Response, ApiError> {
+async fn replay(app: &AppState, answer: StoredAnswer) -> Result<Response, ApiError> {
     let StoredAnswer {
         status,
         mut body,
         hands_out,
     } = answer;
     if let Some((order, hash)) = hands_out {
-        let token = orders::open::admit(app, &order).await?;
+        let token = orders::open::issue_client_token(app, &order).await?;
         body = body.replace(&hex::encode(hash.0), token.expose());
     }
     let status = StatusCode::from_u16(status).map_err(|error| ApiError::internal(&error))?;

@@ -11,17 +11,17 @@ use checkout_api::ErrorCode;
 use tracing::Instrument as _;
 
 use crate::http::error::ApiError;
-use crate::state::App;
+use crate::state::AppState;
 
 static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Names and logs a request. The log names the route, never the path: a path may hold the callback token.
 pub(crate) async fn log_request(
-    State(app): State<Arc<App>>,
+    State(app): State<Arc<AppState>>,
     request: Request,
     next: Next,
 ) -> Response {
-    let id = format!("req_{}", hex::encode(&app.draw()[..8]));
+    let id = format!("req_{}", hex::encode(&app.random_bits()[..8]));
     let matched = request
         .extensions()
         .get::<MatchedPath>()
@@ -30,7 +30,7 @@ pub(crate) async fn log_request(
     let method = request.method().clone();
     let started = app.now();
     let span = tracing::info_span!("request", request_id = %id);
-    let mut answer = match refuse_doubled(request.headers()) {
+    let mut answer = match reject_duplicate_headers(request.headers()) {
         Ok(()) => next.run(request).instrument(span).await,
         Err(refusal) => refusal.into_response(),
     };
@@ -85,7 +85,7 @@ static SINGLE: [HeaderName; 5] = [
 ///
 /// # Errors
 /// It names the header.
-pub(crate) fn refuse_doubled(headers: &HeaderMap) -> Result<(), ApiError> {
+pub(crate) fn reject_duplicate_headers(headers: &HeaderMap) -> Result<(), ApiError> {
     let came_twice = |name: &&HeaderName| headers.get_all(*name).iter().nth(1).is_some();
     let Some(name) = SINGLE.iter().find(came_twice) else {
         return Ok(());
@@ -105,11 +105,11 @@ mod tests {
         for name in &SINGLE {
             let mut headers = HeaderMap::new();
             headers.append(name, HeaderValue::from_static("a"));
-            assert_eq!(refuse_doubled(&headers), Ok(()));
+            assert_eq!(reject_duplicate_headers(&headers), Ok(()));
             headers.append(name, HeaderValue::from_static("a"));
             let message = format!("The header {name} came more than once: send it once.");
             let refusal = ApiError::new(ErrorCode::InvalidRequest, &message);
-            assert_eq!(refuse_doubled(&headers), Err(refusal));
+            assert_eq!(reject_duplicate_headers(&headers), Err(refusal));
         }
     }
 
@@ -118,6 +118,6 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.append("accept", HeaderValue::from_static("a"));
         headers.append("accept", HeaderValue::from_static("b"));
-        assert_eq!(refuse_doubled(&headers), Ok(()));
+        assert_eq!(reject_duplicate_headers(&headers), Ok(()));
     }
 }

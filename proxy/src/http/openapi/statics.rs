@@ -6,7 +6,7 @@ use serde_json::json;
 use super::information::{self, FILES};
 use super::operation::Operation;
 use super::types::Types;
-use crate::http::checkout_page::Framed;
+use crate::http::checkout_page::PageQuery;
 
 pub(super) fn operations(types: &mut Types) -> Vec<Operation> {
     types.keep("Refusal", information::refusal());
@@ -15,7 +15,7 @@ pub(super) fn operations(types: &mut Types) -> Vec<Operation> {
             "The checkout page",
             "The order comes in the fragment, which no server sees. Only pages of the store's origins may frame it.",
         )
-        .query::<Framed>(types)
+        .query::<PageQuery>(types)
         .answers_as(200, "The page.", "text/html", &json!({ "type": "string" }))
         .with_header(200, "ETag", "ETag");
     let loader = Operation::get("/florin.js", "loader")

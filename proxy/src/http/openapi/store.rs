@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use super::information::{EVENTS, ORDERS};
 use super::operation::{Caller, Operation};
 use super::types::Types;
-use crate::http::receipts::{Presented, Verified};
+use crate::http::receipts::{VerifiedReceipt, VerifyReceipt};
 use crate::http::store_api::events::{
-    DeliveriesQuery, DeliveryPage, EventPage, EventsQuery, Telling,
+    DeliveriesQuery, DeliveryPage, EventPage, EventsQuery, WebhookStatus,
 };
 use crate::http::store_api::orders::{OpenOrder, OpenedOrder, OrderPage, OrdersQuery};
 
@@ -116,8 +116,8 @@ fn verify_receipt(types: &mut Types) -> Operation {
         )
         .by(Caller::Store)
         .takes_key(1)
-        .takes::<Presented>(types, &example)
-        .answers::<Verified>(200, "Whether it is, and the order as it stands.", types)
+        .takes::<VerifyReceipt>(types, &example)
+        .answers::<VerifiedReceipt>(200, "Whether it is, and the order as it stands.", types)
 }
 
 fn list_events(types: &mut Types) -> Operation {
@@ -162,7 +162,7 @@ fn show_webhook(types: &mut Types) -> Operation {
             "Whether the store's endpoint is told, and how much waits.",
         )
         .by(Caller::Store)
-        .answers::<Telling>(200, "How it goes.", types)
+        .answers::<WebhookStatus>(200, "How it goes.", types)
 }
 
 fn enable_webhook(types: &mut Types) -> Operation {
@@ -173,7 +173,7 @@ fn enable_webhook(types: &mut Types) -> Operation {
         )
         .by(Caller::Store)
         .takes_key(1)
-        .answers::<Telling>(200, "How it goes now.", types)
+        .answers::<WebhookStatus>(200, "How it goes now.", types)
 }
 
 fn order_id() -> Value {

@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::http::error::ApiError;
-use crate::http::store_api::{MAX_PAGE, Merchant, page_size};
-use crate::state::App;
+use crate::http::store_api::{AuthenticatedStore, MAX_PAGE, page_size};
+use crate::state::AppState;
 
 /// Which events.
 #[derive(Deserialize, JsonSchema)]
@@ -32,14 +32,14 @@ pub(crate) struct EventsQuery {
 #[schemars(rename = "EventPage")]
 pub(crate) struct EventPage {
     #[schemars(schema_with = "crate::http::openapi::events")]
-    events: Vec<Told>,
+    events: Vec<EventBody>,
     /// What to pass as `after` for what follows; absent when there is nothing yet.
     next: Option<String>,
 }
 
 /// An event as its webhook tells it, with the webhook's id.
 #[derive(Serialize)]
-pub(crate) struct Told {
+pub(crate) struct EventBody {
     id: String,
     #[serde(flatten)]
     body: Value,
@@ -47,8 +47,8 @@ pub(crate) struct Told {
 
 /// A page of events.
 pub(crate) async fn events(
-    State(app): State<Arc<App>>,
-    merchant: Merchant,
+    State(app): State<Arc<AppState>>,
+    merchant: AuthenticatedStore,
     wanted: Result<Query<EventsQuery>, QueryRejection>,
 ) -> Result<Json<EventPage>, ApiError> {
     let Query(wanted) = wanted.map_err(|error| ApiError::field("query", &error.body_text()))?;
@@ -56,20 +56,20 @@ pub(crate) async fn events(
     let after = after.map_err(|error| ApiError::field("after", &error.to_string()))?;
     let limit = page_size(wanted.limit)?;
     let found = app
-        .parts
+        .deps
         .ledger
         .events(&merchant.0, after.as_ref(), limit)
         .await?;
     let unknown = || ApiError::field("after", "The store has no such event.");
     let found = found.ok_or_else(unknown)?;
     let next = found.last().map(|event| event.id.to_string());
-    let events = found.iter().map(told).collect::<Result<_, _>>()?;
+    let events = found.iter().map(event_body).collect::<Result<_, _>>()?;
     Ok(Json(EventPage { events, next }))
 }
 
-fn told(event: &Event) -> Result<Told, ApiError> {
+fn event_body(event: &Event) -> Result<EventBody, ApiError> {
     let body = serde_json::from_str(&event.payload).map_err(|error| ApiError::internal(&error))?;
-    Ok(Told {
+    Ok(EventBody {
         id: event.id.to_string(),
         body,
     })
@@ -95,7 +95,7 @@ pub(crate) struct DeliveriesQuery {
 #[schemars(rename = "DeliveryPage")]
 pub(crate) struct DeliveryPage {
     /// The tries.
-    deliveries: Vec<Try>,
+    deliveries: Vec<DeliveryAttempt>,
     /// What to pass as `after` for the next page; absent on the last.
     next: Option<String>,
 }
@@ -103,7 +103,7 @@ pub(crate) struct DeliveryPage {
 /// One try.
 #[derive(JsonSchema, Serialize)]
 #[schemars(rename = "Delivery")]
-pub(crate) struct Try {
+pub(crate) struct DeliveryAttempt {
     /// The try's own id.
     id: String,
     /// What was told.
@@ -124,8 +124,8 @@ pub(crate) struct Try {
 
 /// Lists the tries.
 pub(crate) async fn deliveries(
-    State(app): State<Arc<App>>,
-    merchant: Merchant,
+    State(app): State<Arc<AppState>>,
+    merchant: AuthenticatedStore,
     wanted: Result<Query<DeliveriesQuery>, QueryRejection>,
 ) -> Result<Json<DeliveryPage>, ApiError> {
     let Query(wanted) = wanted.map_err(|error| ApiError::field("query", &error.body_text()))?;
@@ -136,7 +136,7 @@ pub(crate) async fn deliveries(
         after: after.map_err(|error| ApiError::field("after", &error.to_string()))?,
         limit: page_size(wanted.limit)?,
     };
-    let found = app.parts.ledger.deliveries(&merchant.0, &filter).await?;
+    let found = app.deps.ledger.deliveries(&merchant.0, &filter).await?;
     let found = found.ok_or_else(ApiError::not_found)?;
     let is_full = found.len() == filter.limit as usize;
     let next = found.last().filter(|_| is_full);
@@ -145,13 +145,13 @@ pub(crate) async fn deliveries(
     Ok(Json(DeliveryPage { deliveries, next }))
 }
 
-fn shown(recorded: RecordedDelivery) -> Try {
+fn shown(recorded: RecordedDelivery) -> DeliveryAttempt {
     let RecordedDelivery {
         id,
         event_type,
         delivery,
     } = recorded;
-    Try {
+    DeliveryAttempt {
         id: id.to_string(),
         event: delivery.event_id.to_string(),
         event_type: event_type.as_str(),
@@ -164,26 +164,27 @@ fn shown(recorded: RecordedDelivery) -> Try {
 
 /// Plans to tell an event again.
 pub(crate) async fn redeliver(
-    State(app): State<Arc<App>>,
-    merchant: Merchant,
+    State(app): State<Arc<AppState>>,
+    merchant: AuthenticatedStore,
     Path(id): Path<String>,
 ) -> Result<StatusCode, ApiError> {
     let event = EventId::parse(&id).map_err(|_| ApiError::not_found())?;
     if !app
-        .parts
+        .deps
         .ledger
         .redeliver(&merchant.0, &event, app.now())
         .await?
     {
         return Err(ApiError::not_found());
     }
-    app.deliveries_due.send_replace(());
+    app.dispatcher_wakeup.send_replace(());
     Ok(StatusCode::ACCEPTED)
 }
 
 /// How telling a store goes.
 #[derive(JsonSchema, Serialize)]
-pub(crate) struct Telling {
+#[schemars(rename = "Telling")]
+pub(crate) struct WebhookStatus {
     /// `enabled`; `disabled` after the endpoint has answered 410; `none` for a store without one.
     #[schemars(extend("enum" = ["enabled", "disabled", "none"]))]
     state: &'static str,
@@ -197,33 +198,36 @@ pub(crate) struct Telling {
 
 /// How it goes.
 pub(crate) async fn show_webhook(
-    State(app): State<Arc<App>>,
-    merchant: Merchant,
-) -> Result<Json<Telling>, ApiError> {
+    State(app): State<Arc<AppState>>,
+    merchant: AuthenticatedStore,
+) -> Result<Json<WebhookStatus>, ApiError> {
     telling(&app, &merchant).await
 }
 
 /// Sends again to an endpoint that had said it is gone. Asking it of one that has not changes nothing.
 pub(crate) async fn enable_webhook(
-    State(app): State<Arc<App>>,
-    merchant: Merchant,
-) -> Result<Json<Telling>, ApiError> {
-    let ledger = &app.parts.ledger;
+    State(app): State<Arc<AppState>>,
+    merchant: AuthenticatedStore,
+) -> Result<Json<WebhookStatus>, ApiError> {
+    let ledger = &app.deps.ledger;
     if ledger.restore_endpoint(&merchant.0, app.now()).await? {
         tracing::info!(store = %merchant.0, "the store enabled its endpoint: events are sent again");
-        app.deliveries_due.send_replace(());
+        app.dispatcher_wakeup.send_replace(());
     }
     telling(&app, &merchant).await
 }
 
-async fn telling(app: &App, merchant: &Merchant) -> Result<Json<Telling>, ApiError> {
-    let telling = app.parts.ledger.telling(&merchant.0).await?;
+async fn telling(
+    app: &AppState,
+    merchant: &AuthenticatedStore,
+) -> Result<Json<WebhookStatus>, ApiError> {
+    let telling = app.deps.ledger.telling(&merchant.0).await?;
     let state = match (&merchant.store(app).webhook, telling.gone) {
         (None, _) => "none",
         (Some(_), None) => "enabled",
         (Some(_), Some(_)) => "disabled",
     };
-    Ok(Json(Telling {
+    Ok(Json(WebhookStatus {
         state,
         disabled_at: telling.gone.map(|gone| gone.since.to_string()),
         events_waiting: telling.waiting,

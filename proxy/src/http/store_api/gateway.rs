@@ -19,15 +19,15 @@ use service_api::{CallError, Endpoint, InvoiceId, Passage, PassageError};
 
 use crate::config::Store;
 use crate::http::body::JsonText;
-use crate::http::error::{ApiError, short};
-use crate::http::store_api::Merchant;
+use crate::http::error::{ApiError, truncate};
+use crate::http::store_api::AuthenticatedStore;
 use crate::payments::open::log_refusal;
-use crate::state::App;
+use crate::state::AppState;
 
 /// GET /v1/service/currencies: every store may know what the service supports.
 pub(crate) async fn currencies(
-    State(app): State<Arc<App>>,
-    _: Merchant,
+    State(app): State<Arc<AppState>>,
+    _: AuthenticatedStore,
     RawQuery(query): RawQuery,
 ) -> Result<Response, ApiError> {
     let query = query.unwrap_or_default();
@@ -38,8 +38,8 @@ pub(crate) async fn currencies(
 
 /// POST /v1/service/preferences: adds a settlement wallet.
 pub(crate) async fn add_preferences(
-    State(app): State<Arc<App>>,
-    merchant: Merchant,
+    State(app): State<Arc<AppState>>,
+    merchant: AuthenticatedStore,
     JsonText(body): JsonText,
 ) -> Result<Response, ApiError> {
     tell(&app, &merchant, Endpoint::AddPreferences, &body).await
@@ -47,8 +47,8 @@ pub(crate) async fn add_preferences(
 
 /// PUT /v1/service/preferences: updates a settlement wallet.
 pub(crate) async fn update_preferences(
-    State(app): State<Arc<App>>,
-    merchant: Merchant,
+    State(app): State<Arc<AppState>>,
+    merchant: AuthenticatedStore,
     JsonText(body): JsonText,
 ) -> Result<Response, ApiError> {
     tell(&app, &merchant, Endpoint::UpdatePreferences, &body).await
@@ -56,8 +56,8 @@ pub(crate) async fn update_preferences(
 
 /// POST /v1/service/aggregator/merchants: onboards a merchant of the platform.
 pub(crate) async fn onboard_merchant(
-    State(app): State<Arc<App>>,
-    merchant: Merchant,
+    State(app): State<Arc<AppState>>,
+    merchant: AuthenticatedStore,
     JsonText(body): JsonText,
 ) -> Result<Response, ApiError> {
     tell(&app, &merchant, Endpoint::OnboardMerchant, &body).await
@@ -65,8 +65,8 @@ pub(crate) async fn onboard_merchant(
 
 /// GET /v1/service/merchant/account: where KYC documents are stored.
 pub(crate) async fn merchant_account(
-    State(app): State<Arc<App>>,
-    merchant: Merchant,
+    State(app): State<Arc<AppState>>,
+    merchant: AuthenticatedStore,
     RawQuery(query): RawQuery,
 ) -> Result<Response, ApiError> {
     let endpoint = Endpoint::MerchantAccount;
@@ -82,8 +82,8 @@ pub(crate) async fn merchant_account(
 
 /// PUT /v1/service/settings: updates the merchant's profile.
 pub(crate) async fn update_settings(
-    State(app): State<Arc<App>>,
-    merchant: Merchant,
+    State(app): State<Arc<AppState>>,
+    merchant: AuthenticatedStore,
     JsonText(body): JsonText,
 ) -> Result<Response, ApiError> {
     tell(&app, &merchant, Endpoint::UpdateSettings, &body).await
@@ -91,8 +91,8 @@ pub(crate) async fn update_settings(
 
 /// Passes on what changes something. Who changes the account is written down: wallets are where the money goes.
 async fn tell(
-    app: &Arc<App>,
-    merchant: &Merchant,
+    app: &Arc<AppState>,
+    merchant: &AuthenticatedStore,
     endpoint: Endpoint,
     body: &str,
 ) -> Result<Response, ApiError> {
@@ -104,8 +104,8 @@ async fn tell(
 }
 
 fn permitted<'a>(
-    app: &'a App,
-    merchant: &Merchant,
+    app: &'a AppState,
+    merchant: &AuthenticatedStore,
     endpoint: Endpoint,
 ) -> Result<&'a Store, ApiError> {
     let store = merchant.store(app);
@@ -140,12 +140,12 @@ fn for_its_merchant(
 
 /// Passes a call on, to its end even when the store goes away meanwhile, and answers what came, as it came.
 async fn pass(
-    app: &Arc<App>,
+    app: &Arc<AppState>,
     passage: Passage,
     changes_something: bool,
 ) -> Result<Response, ApiError> {
     let app = app.clone();
-    let passed = tokio::spawn(async move { app.parts.service.pass(&passage).await });
+    let passed = tokio::spawn(async move { app.deps.service.pass(&passage).await });
     let passed = passed.await.map_err(|error| ApiError::internal(&error))?;
     let json = passed.map_err(|error| refused(&error, changes_something))?;
     let content_type = HeaderValue::from_static("application/json");
@@ -166,8 +166,8 @@ pub(crate) struct InvoiceQuery {
 
 /// Asks about an invoice. Another store's answers as one that is not there.
 pub(crate) async fn invoice(
-    State(app): State<Arc<App>>,
-    merchant: Merchant,
+    State(app): State<Arc<AppState>>,
+    merchant: AuthenticatedStore,
     wanted: Result<Query<InvoiceQuery>, QueryRejection>,
 ) -> Result<Response, ApiError> {
     let Query(wanted) = wanted.map_err(|error| ApiError::field("query", &error.body_text()))?;
@@ -177,7 +177,7 @@ pub(crate) async fn invoice(
     };
     let id = InvoiceId::parse(&wanted.id).map_err(|_| unknown())?;
     let known = ledger::InvoiceId::parse(&wanted.id).map_err(|_| unknown())?;
-    let owner = app.parts.ledger.store_of_invoice(&known).await?;
+    let owner = app.deps.ledger.store_of_invoice(&known).await?;
     if owner != Some(merchant.0) {
         return Err(unknown());
     }
@@ -210,12 +210,12 @@ pub(crate) fn refused(error: &CallError, changes_something: bool) -> ApiError {
         }
         CallError::Refused { status, error } => {
             let message = match error.message.as_deref().or(error.summary.as_deref()) {
-                Some(said) => format!("The payment service refused: {}", short(said)),
+                Some(said) => format!("The payment service refused: {}", truncate(said)),
                 None => {
                     format!("The payment service refused with status {status}, without a reason.")
                 }
             };
-            ApiError::new(ErrorCode::ServiceRefused, &message).said_by_service(*status, error)
+            ApiError::new(ErrorCode::ServiceRefused, &message).with_gateway_error(*status, error)
         }
         CallError::RateLimited { retry_after }
         | CallError::CircuitOpen { retry_after }

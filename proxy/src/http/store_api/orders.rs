@@ -19,13 +19,13 @@ use serde::{Deserialize, Serialize};
 use crate::config::Store;
 use crate::http::body::Body;
 use crate::http::error::ApiError;
-use crate::http::store_api::{MAX_PAGE, Merchant, page_size};
+use crate::http::store_api::{AuthenticatedStore, MAX_PAGE, page_size};
 use crate::orders;
 use crate::orders::lines::{self, Line, MAX_LINES, MAX_TITLE_CHARS};
 use crate::orders::open::Opening;
 use crate::payments;
 use crate::payments::view;
-use crate::state::App;
+use crate::state::AppState;
 
 /// How long an order takes attempts: a day, unless the store says 1 minute to 30 days.
 const DEFAULT_LIFETIME_SECONDS: u32 = 24 * 3600;
@@ -76,13 +76,14 @@ pub(crate) struct OpenOrder {
     #[schemars(range(min = *LIFETIME_SECONDS.start(), max = *LIFETIME_SECONDS.end()))]
     expires_in_seconds: Option<u32>,
     #[serde(default)]
-    flow: WantedFlow,
+    flow: FlowRequest,
 }
 
 /// Who shows the customer how to pay.
 #[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
+#[schemars(rename = "WantedFlow")]
 #[serde(rename_all = "snake_case")]
-enum WantedFlow {
+enum FlowRequest {
     /// The checkout page of this proxy.
     #[default]
     Custom,
@@ -90,11 +91,11 @@ enum WantedFlow {
     Hosted,
 }
 
-impl From<WantedFlow> for Flow {
-    fn from(wanted: WantedFlow) -> Self {
+impl From<FlowRequest> for Flow {
+    fn from(wanted: FlowRequest) -> Self {
         match wanted {
-            WantedFlow::Custom => Self::Custom,
-            WantedFlow::Hosted => Self::Hosted,
+            FlowRequest::Custom => Self::Custom,
+            FlowRequest::Hosted => Self::Hosted,
         }
     }
 }
@@ -115,8 +116,8 @@ pub(crate) struct OpenedOrder {
 
 /// Opens an order. The same reference at the same price is the same order; at another price it is refused.
 pub(crate) async fn open_order(
-    State(app): State<Arc<App>>,
-    merchant: Merchant,
+    State(app): State<Arc<AppState>>,
+    merchant: AuthenticatedStore,
     Body(wanted): Body<OpenOrder>,
 ) -> Result<(StatusCode, Json<OpenedOrder>), ApiError> {
     let store = merchant.store(&app);
@@ -133,7 +134,7 @@ pub(crate) async fn open_order(
     }
     if terms.flow == Flow::Hosted && snapshot.order.takes_attempts(app.now()) {
         payments::hosted::open(&app, &snapshot).await?;
-        let opened = app.parts.ledger.snapshot(&snapshot.order.id).await?;
+        let opened = app.deps.ledger.snapshot(&snapshot.order.id).await?;
         snapshot = opened.ok_or_else(ApiError::not_found)?;
     }
     let payment_process_url = view::page(&snapshot, app.now());
@@ -157,7 +158,7 @@ pub(crate) async fn open_order(
     ))
 }
 
-fn terms(app: &App, store: &Store, wanted: OpenOrder) -> Result<NewOrder, ApiError> {
+fn terms(app: &AppState, store: &Store, wanted: OpenOrder) -> Result<NewOrder, ApiError> {
     let reference = Reference::parse(&wanted.reference)
         .map_err(|error| ApiError::field("reference", &error.to_string()))?;
     let amount = amount(wanted.amount, wanted.currency)?;
@@ -171,7 +172,7 @@ fn terms(app: &App, store: &Store, wanted: OpenOrder) -> Result<NewOrder, ApiErr
     let lines = lines::check(store, wanted.lines, amount, wanted.currency)
         .map_err(|wrong| ApiError::field(&wrong.field, &wrong.message))?;
     if let Some(link) = &wanted.return_url
-        && !store.leads_home(link)
+        && !store.is_allowed_return_url(link)
     {
         let message = "Write an http or https address on one of the store's origins.";
         return Err(ApiError::field("return_url", message));
@@ -184,7 +185,7 @@ fn terms(app: &App, store: &Store, wanted: OpenOrder) -> Result<NewOrder, ApiErr
             "Write an address like name@example.com.",
         ));
     }
-    if matches!(wanted.flow, WantedFlow::Hosted) {
+    if matches!(wanted.flow, FlowRequest::Hosted) {
         let (email, return_url) = (&wanted.customer_email, &wanted.return_url);
         payments::hosted::Needs::of(app, store, email.as_deref(), return_url.as_deref())?;
         if !wanted.assets.is_empty() {
@@ -270,8 +271,8 @@ pub(crate) struct OrderPage {
 
 /// One order.
 pub(crate) async fn order(
-    State(app): State<Arc<App>>,
-    merchant: Merchant,
+    State(app): State<Arc<AppState>>,
+    merchant: AuthenticatedStore,
     Path(id): Path<String>,
 ) -> Result<Json<OrderRecord>, ApiError> {
     Ok(Json(OrderRecord::of(&merchant.order(&app, &id).await?)))
@@ -279,8 +280,8 @@ pub(crate) async fn order(
 
 /// A page of orders.
 pub(crate) async fn orders(
-    State(app): State<Arc<App>>,
-    merchant: Merchant,
+    State(app): State<Arc<AppState>>,
+    merchant: AuthenticatedStore,
     wanted: Result<Query<OrdersQuery>, QueryRejection>,
 ) -> Result<Json<OrderPage>, ApiError> {
     let Query(wanted) = wanted.map_err(|error| ApiError::field("query", &error.body_text()))?;
@@ -292,7 +293,7 @@ pub(crate) async fn orders(
             .await
             .map_err(unknown)?;
     }
-    let found = app.parts.ledger.orders(&merchant.0, &filter).await?;
+    let found = app.deps.ledger.orders(&merchant.0, &filter).await?;
     let is_full = found.len() == filter.limit as usize;
     let next = found
         .last()
@@ -328,12 +329,12 @@ fn filter(wanted: &OrdersQuery) -> Result<OrderFilter, ApiError> {
 
 /// Cancels an order. A payment that is on its way all the same is still found and told.
 pub(crate) async fn cancel(
-    State(app): State<Arc<App>>,
-    merchant: Merchant,
+    State(app): State<Arc<AppState>>,
+    merchant: AuthenticatedStore,
     Path(id): Path<String>,
 ) -> Result<Json<OrderRecord>, ApiError> {
     let order = merchant.order(&app, &id).await?.order.id;
-    let cancelled = app.parts.ledger.cancel_order(&order, app.now()).await;
+    let cancelled = app.deps.ledger.cancel_order(&order, app.now()).await;
     let cancelled = cancelled.map_err(|error| match error {
         BeginError::Ledger(error) => ApiError::from(error),
         BeginError::NoOrder(_) => ApiError::not_found(),

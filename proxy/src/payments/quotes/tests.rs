@@ -93,7 +93,7 @@ fn a_price_in_dollars_is_converted_to_another_local_currency() {
 #[test]
 fn a_currency_that_the_service_does_not_price_is_not_guessed_at() {
     let refused = quote(&order("19.90", "GBP"), Asset::BTC, &entry("EUR"));
-    assert_eq!(refused, Err(NoQuote::NotPriced));
+    assert_eq!(refused, Err(QuoteError::NotPriced));
 }
 
 #[test]
@@ -106,13 +106,13 @@ fn limits_are_kept_to_the_last_unit() {
     assert!(quote(&order("19.90", "USD"), Asset::BTC, &entry).is_ok());
     entry.limits.min = "0.00030974".into();
     let below = quote(&order("19.90", "USD"), Asset::BTC, &entry);
-    assert_eq!(below, Err(NoQuote::BelowMinimum));
+    assert_eq!(below, Err(QuoteError::BelowMinimum));
     entry.limits = Limits {
         min: String::new(),
         max: "0.00030972".into(),
     };
     let above = quote(&order("19.90", "USD"), Asset::BTC, &entry);
-    assert_eq!(above, Err(NoQuote::AboveMaximum));
+    assert_eq!(above, Err(QuoteError::AboveMaximum));
 }
 
 #[test]
@@ -125,10 +125,10 @@ fn the_limit_that_rules_an_asset_out_has_a_price_in_the_orders_currency() {
         worth.map(|amount| amount.to_string())
     };
     // 0.0001 BTC at 59110.12 euros, of which the amount to send has eight decimals; rounded up, and 2 BTC down.
-    assert_eq!(worth("1.50", NoQuote::BelowMinimum).unwrap(), "5.92");
-    let most = worth("200000.00", NoQuote::AboveMaximum).unwrap();
+    assert_eq!(worth("1.50", QuoteError::BelowMinimum).unwrap(), "5.92");
+    let most = worth("200000.00", QuoteError::AboveMaximum).unwrap();
     assert_eq!(most, "118220.23");
-    assert_eq!(worth("1.50", NoQuote::NotPriced), None);
+    assert_eq!(worth("1.50", QuoteError::NotPriced), None);
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn junk_in_a_price_or_a_limit_is_no_price() {
         let mut entry = entry("USD");
         spoil(&mut entry);
         let refused = quote(&order("19.90", "USD"), Asset::BTC, &entry);
-        assert_eq!(refused, Err(NoQuote::NotPriced), "{entry:?}");
+        assert_eq!(refused, Err(QuoteError::NotPriced), "{entry:?}");
     }
 }
 

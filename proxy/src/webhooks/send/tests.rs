@@ -77,7 +77,7 @@ async fn a_name_that_leads_into_the_operators_network_is_not_visited() {
     let sender = sender(&[&["127.0.0.1"], &["::ffff:127.0.0.1"], &["0.0.0.0"], &[]]);
     for _ in 0..4 {
         let sent = sender.send(&hook, &event(), NOW).await;
-        let refused = Sent::Failed("the name resolves to no public address".into());
+        let refused = SendOutcome::Failed("the name resolves to no public address".into());
         assert_eq!(sent, refused);
     }
     assert_eq!(visits.load(Ordering::SeqCst), 0);
@@ -88,7 +88,7 @@ async fn sends_for_a_moment(sender: &WebhookSender, hook: &Webhook) {
     let moment = Duration::from_millis(200);
     let event = event();
     let sent = tokio::time::timeout(moment, sender.send(hook, &event, NOW)).await;
-    assert!(!matches!(sent, Ok(Sent::Answered(_))), "{sent:?}");
+    assert!(!matches!(sent, Ok(SendOutcome::Response(_))), "{sent:?}");
 }
 
 #[tokio::test]
@@ -130,7 +130,7 @@ async fn a_private_address_in_the_url_is_not_visited_however_it_is_written() {
     ] {
         let hook = webhook(&format!("http://{host}:{port}/"), false);
         let sent = sender.send(&hook, &event(), NOW).await;
-        assert!(matches!(sent, Sent::Failed(_)), "{host}: {sent:?}");
+        assert!(matches!(sent, SendOutcome::Failed(_)), "{host}: {sent:?}");
     }
     assert_eq!(visits.load(Ordering::SeqCst), 0);
 }
@@ -142,12 +142,12 @@ async fn an_endless_answer_costs_little_and_is_kept_in_short() {
     let (port, _) = endpoint(answer).await;
     let hook = webhook(&format!("http://127.0.0.1:{port}/"), true);
     let sent = sender(&[&[]]).send(&hook, &event(), NOW).await;
-    let expected = Answered {
+    let expected = StoreResponse {
         status: 500,
         retry_after: Some(SignedDuration::from_secs(7)),
         excerpt: "disk full".to_owned(),
     };
-    assert_eq!(sent, Sent::Answered(expected));
+    assert_eq!(sent, SendOutcome::Response(expected));
 }
 
 #[test]
