@@ -10,10 +10,13 @@ use axum::http::StatusCode;
 use checkout_api::ErrorCode;
 use ledger::InvoiceId;
 use serde::Deserialize;
+use serde_json::json;
 
 use crate::auth::store_key::is_secret;
 use crate::http::body::read;
 use crate::http::error::ApiError;
+use crate::http::openapi::information::SERVICE;
+use crate::http::openapi::operation::Operation;
 use crate::state::AppState;
 
 /// A callback names an invoice and a word.
@@ -52,6 +55,26 @@ pub(crate) async fn callback(
         app.poller_wakeup.notify_one();
     }
     Ok(StatusCode::OK)
+}
+
+pub(crate) fn describe_callback() -> Operation {
+    let shape = json!({
+        "type": "object",
+        "required": ["invoice_id"],
+        "additionalProperties": true,
+        "properties": { "invoice_id": { "type": "string", "description": "The invoice that something happened to." } },
+    });
+    Operation::post("/callbacks/{token}", "receive_callback")
+        .of(SERVICE)
+        .does(
+            "A hint that an invoice changed",
+            "It is unsigned, so nothing in it is believed: the proxy asks the service. Known and unknown invoices get the \
+             same answer. Any content type is read as JSON.",
+        )
+        .path("token", "The `callback_token` of the configuration.", &json!({ "type": "string", "minLength": 1 }))
+        .takes_json(&shape, &json!({ "invoice_id": "inv_1", "status": "COMPLETED" }))
+        .refuses(&[ErrorCode::NotFound, ErrorCode::Internal])
+        .answers_empty(200, "Heard. The body is empty.")
 }
 
 /// Whether something may be learnt: of an invoice that settled, only from a callback that says the contrary.

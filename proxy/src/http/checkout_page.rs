@@ -11,12 +11,17 @@ use base64::engine::general_purpose::STANDARD;
 use checkout_api::Environment;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::json;
 use sha2::{Digest as _, Sha256};
 use url::form_urlencoded;
 
 use crate::config::{Origin, Store};
 use crate::http::error::ApiError;
+use crate::http::openapi::information::FILES;
+use crate::http::openapi::operation::Operation;
+use crate::http::openapi::types::Types;
 use crate::http::static_files;
+use crate::http::static_files::describe_file;
 use crate::state::AppState;
 
 /// Which store's pages may frame this one. The order itself comes in the fragment, which no server sees.
@@ -62,6 +67,18 @@ pub(crate) async fn page(
         headers.insert(HeaderName::from_static("server-timing"), theme);
     }
     Ok(answer)
+}
+
+pub(crate) fn describe_page(types: &mut Types) -> Operation {
+    describe_file(Operation::get("/pay", "checkout_page")
+        .of(FILES)
+        .does(
+            "The checkout page",
+            "The order comes in the fragment, which no server sees. Only pages of the store's origins may frame it.",
+        )
+        .query::<PageQuery>(types)
+        .answers_as(200, "The page.", "text/html", &json!({ "type": "string" }))
+        .with_header(200, "ETag", "ETag"))
 }
 
 /// An address may be copied, here and on the payment service's page in a frame of this one; nothing else is asked for.

@@ -1,17 +1,13 @@
 //! GET /openapi.json: the HTTP described for machines, made from the types and the codes that answer.
 //!
 //! Nothing is written twice: shapes come from the types (through [`Types`]), refusals from [`checkout_api::ErrorCode`],
-//! events from [`ledger::EventType`]. By hand are only the operations themselves, one list per caller; a test in
+//! events from [`ledger::EventType`]. By hand are only the operations themselves, each beside its handler; a test in
 //! `tests/it/openapi.rs` compares them with the router, and every answer of every journey with its shape.
 
-mod browser;
-mod information;
-mod operation;
-mod service;
-mod statics;
-mod store;
-mod types;
-mod webhooks;
+pub(crate) mod information;
+pub(crate) mod operation;
+pub(crate) mod types;
+pub(crate) mod webhooks;
 
 use std::sync::Arc;
 
@@ -22,12 +18,13 @@ use serde_json::{Map, Value, json};
 
 use self::operation::Operation;
 use self::types::Types;
+use crate::http::openapi::information::FILES;
+use crate::http::store_api::gateway;
+use crate::http::{callbacks, checkout, checkout_page, receipts, static_files, store_api};
 use crate::state::AppState;
 
-pub(crate) use webhooks::events;
-
 /// The document, which holds no secret: any page may read it.
-pub(super) async fn document(State(app): State<Arc<AppState>>) -> impl IntoResponse {
+pub(crate) async fn document(State(app): State<Arc<AppState>>) -> impl IntoResponse {
     let headers = [
         (CONTENT_TYPE, "application/json"),
         (CACHE_CONTROL, "public, max-age=300"),
@@ -36,9 +33,22 @@ pub(super) async fn document(State(app): State<Arc<AppState>>) -> impl IntoRespo
     (headers, openapi(app.config.public_url.base()).to_string())
 }
 
+pub(crate) fn describe_document() -> Operation {
+    Operation::get("/openapi.json", "description")
+        .of(FILES)
+        .does("This description", "OpenAPI 3.1.")
+        .answers_as(
+            200,
+            "The document.",
+            "application/json",
+            &json!({ "type": "object" }),
+        )
+}
+
 /// The description of a proxy at this address.
 pub fn openapi(base: &str) -> Value {
     let mut types = Types::new();
+    types.keep("Refusal", information::refusal());
     let operations = operations(&mut types);
     let webhooks = webhooks::webhooks(&mut types);
     let mut paths = Map::new();
@@ -61,12 +71,43 @@ pub fn openapi(base: &str) -> Value {
     })
 }
 
+/// Every endpoint, each described beside its handler.
 fn operations(types: &mut Types) -> Vec<Operation> {
-    [
-        browser::operations(types),
-        store::operations(types),
-        service::operations(types),
-        statics::operations(types),
+    vec![
+        checkout::orders::describe_open(types),
+        checkout::orders::describe_donation(types),
+        checkout::orders::describe_show(types),
+        checkout::payments::describe_quotes(types),
+        checkout::payments::describe_attempt(types),
+        checkout::payments::describe_session(types),
+        checkout::payments::describe_email(types),
+        checkout::payments::describe_paid(types),
+        checkout::events::describe_events(types),
+        receipts::describe_customer_receipt(types),
+        store_api::orders::describe_open_order(types),
+        store_api::orders::describe_orders(types),
+        store_api::orders::describe_order(types),
+        store_api::orders::describe_cancel(types),
+        receipts::describe_store_receipt(types),
+        receipts::describe_verify(types),
+        store_api::events::describe_events(types),
+        store_api::events::describe_redeliver(),
+        store_api::events::describe_deliveries(types),
+        store_api::events::describe_show_webhook(types),
+        store_api::events::describe_enable_webhook(types),
+        callbacks::describe_callback(),
+        gateway::describe_currencies(),
+        gateway::describe_invoice(types),
+        gateway::describe_add_preferences(),
+        gateway::describe_update_preferences(),
+        gateway::describe_onboard_merchant(),
+        gateway::describe_merchant_account(),
+        gateway::describe_update_settings(),
+        checkout_page::describe_page(types),
+        static_files::describe_loader(),
+        static_files::describe_types(),
+        static_files::describe_immutable(),
+        static_files::describe_gallery(),
+        describe_document(),
     ]
-    .concat()
 }

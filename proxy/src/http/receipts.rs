@@ -8,12 +8,16 @@ use checkout_api::{ErrorCode, SignedReceipt};
 use ledger::OrderRecord;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::config::Store;
 use crate::http::body::Body;
 use crate::http::checkout::{CheckoutSession, store_of};
 use crate::http::error::ApiError;
-use crate::http::store_api::AuthenticatedStore;
+use crate::http::openapi::information::{CHECKOUT, ORDERS};
+use crate::http::openapi::operation::{Caller, Operation};
+use crate::http::openapi::types::Types;
+use crate::http::store_api::{AuthenticatedStore, order_id};
 use crate::receipts::{PresentedReceipt, issue};
 use crate::state::AppState;
 
@@ -24,6 +28,18 @@ pub(crate) async fn customer_receipt(
 ) -> Result<Json<SignedReceipt>, ApiError> {
     let store = store_of(&app, &snapshot)?;
     receipt_of(&app, store, &snapshot)
+}
+
+pub(crate) fn describe_customer_receipt(types: &mut Types) -> Operation {
+    Operation::get("/v1/checkout/receipt", "show_receipt")
+        .of(CHECKOUT)
+        .does(
+            "The receipt",
+            "What was paid, in two forms that the store can tell from forged ones: a JSON Web Token, and a code for print.",
+        )
+        .by(Caller::Customer)
+        .refuses(&[ErrorCode::NotPaid])
+        .answers::<SignedReceipt>(200, "The receipt.", types)
 }
 
 /// The receipt of an order.
@@ -77,6 +93,16 @@ pub(crate) async fn store_receipt(
     receipt_of(&app, merchant.store(&app), &snapshot)
 }
 
+pub(crate) fn describe_store_receipt(types: &mut Types) -> Operation {
+    Operation::get("/v1/orders/{id}/receipt", "get_receipt")
+        .of(ORDERS)
+        .does("An order's receipt", "The same that its customer gets.")
+        .by(Caller::Store)
+        .path("id", "The order.", &order_id())
+        .refuses(&[ErrorCode::NotFound, ErrorCode::NotPaid])
+        .answers::<SignedReceipt>(200, "The receipt.", types)
+}
+
 /// Says whether a receipt is genuine. One that was forged, is another store's, or was never one, is all the same.
 pub(crate) async fn verify(
     State(app): State<Arc<AppState>>,
@@ -98,4 +124,18 @@ pub(crate) async fn verify(
         valid: order.is_some(),
         order: order.as_ref().map(OrderRecord::of),
     }))
+}
+
+pub(crate) fn describe_verify(types: &mut Types) -> Operation {
+    let example = json!({ "receipt": "7K3QM-2XW9P-0D4HT-V8NZC-J5RGB-1EYSA-6FQMW-3KTXP" });
+    Operation::post("/v1/receipts/verify", "verify_receipt")
+        .of(ORDERS)
+        .does(
+            "Is this receipt genuine?",
+            "Takes a token or a printed code. One that was forged, is another store's, or was never one, is all the same.",
+        )
+        .by(Caller::Store)
+        .takes_key(1)
+        .takes::<VerifyReceipt>(types, &example)
+        .answers::<VerifiedReceipt>(200, "Whether it is, and the order as it stands.", types)
 }

@@ -10,9 +10,12 @@ use axum::http::header::{
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use checkout_api::{Environment, ErrorCode};
+use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 use crate::http::error::ApiError;
+use crate::http::openapi::information::FILES;
+use crate::http::openapi::operation::Operation;
 use crate::state::AppState;
 
 /// One file of the built widget.
@@ -63,6 +66,24 @@ pub(crate) async fn immutable(
     Ok(public(answer(file, &headers, IMMUTABLE)))
 }
 
+pub(crate) fn describe_immutable() -> Operation {
+    describe_file(
+        Operation::get("/assets/{name}", "asset")
+            .of(FILES)
+            .does(
+                "A file of the checkout",
+                "Named by its content, so that it never changes.",
+            )
+            .path(
+                "name",
+                "The file.",
+                &json!({ "type": "string", "minLength": 1 }),
+            )
+            .answers_as(200, "The file.", "*/*", &json!({}))
+            .with_header(200, "ETag", "ETag"),
+    )
+}
+
 /// `/gallery/{name}`: every state of the checkout on canned answers, for those who build a shop. In production there is
 /// none.
 pub(crate) async fn gallery(
@@ -74,6 +95,22 @@ pub(crate) async fn gallery(
     let file = find(&format!("gallery/{name}"));
     let file = file.ok().filter(|_| is_test).ok_or_else(missing)?;
     Ok(answer(file, &headers, "no-cache"))
+}
+
+pub(crate) fn describe_gallery() -> Operation {
+    describe_file(Operation::get("/gallery/{name}", "gallery")
+        .of(FILES)
+        .does(
+            "A file of the state gallery",
+            "In the test environment alone, where `/pay#gallery` shows every state of the checkout.",
+        )
+        .path(
+            "name",
+            "The file.",
+            &json!({ "type": "string", "minLength": 1 }),
+        )
+        .answers_as(200, "The file.", "*/*", &json!({}))
+        .with_header(200, "ETag", "ETag"))
 }
 
 /// `/florin.js`: that of the proxy's environment.
@@ -88,10 +125,40 @@ pub(crate) async fn loader(
     Ok(public(answer(file, &headers, FRESH)))
 }
 
+pub(crate) fn describe_loader() -> Operation {
+    describe_file(
+        Operation::get("/florin.js", "loader")
+            .of(FILES)
+            .does("The loader", "The script that defines `<florin-checkout>`.")
+            .answers_as(
+                200,
+                "The script.",
+                "text/javascript",
+                &json!({ "type": "string" }),
+            )
+            .with_header(200, "ETag", "ETag"),
+    )
+}
+
 /// `/florin.d.ts`.
 pub(crate) async fn types(headers: HeaderMap) -> Result<Response, ApiError> {
     let file = find("florin.d.ts")?;
     Ok(public(answer(file, &headers, FRESH)))
+}
+
+pub(crate) fn describe_types() -> Operation {
+    describe_file(
+        Operation::get("/florin.d.ts", "loader_types")
+            .of(FILES)
+            .does("The element's types", "For TypeScript.")
+            .answers_as(
+                200,
+                "The declarations.",
+                "text/plain",
+                &json!({ "type": "string" }),
+            )
+            .with_header(200, "ETag", "ETag"),
+    )
 }
 
 /// A file of the built widget.
@@ -178,4 +245,17 @@ fn content_type(name: &str) -> &'static str {
         Some("svg") => "image/svg+xml",
         _ => "text/plain; charset=utf-8",
     }
+}
+
+/// What every file has in common: a tag by which a browser asks whether it changed.
+pub(crate) fn describe_file(operation: Operation) -> Operation {
+    operation
+        .refuses(&[ErrorCode::NotFound])
+        .header(
+            "If-None-Match",
+            "The `ETag` of the file that the page holds.",
+            &json!({ "type": "string" }),
+        )
+        .answers_empty(304, "The same file as then.")
+        .with_header(304, "ETag", "ETag")
 }

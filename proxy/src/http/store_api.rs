@@ -10,6 +10,7 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use checkout_api::ErrorCode;
 use ledger::{OrderId, Snapshot, StoreId};
+use serde_json::{Value, json};
 
 use crate::auth::store_key::is_secret;
 use crate::config::Store;
@@ -72,4 +73,12 @@ fn page_size(limit: Option<u32>) -> Result<u32, ApiError> {
         size @ 1..=MAX_PAGE => Ok(size),
         _ => Err(ApiError::field("limit", "Ask for 1 to 100 at once.")),
     }
+}
+
+pub(crate) fn order_id() -> Value {
+    json!({ "type": "string", "pattern": "^ord_[0-9a-f]{32}$" })
+}
+
+pub(crate) fn event_id() -> Value {
+    json!({ "type": "string", "pattern": "^evt_[0-9a-f]{32}_[0-9]{1,10}$" })
 }

@@ -11,14 +11,18 @@ use std::time::Duration;
 
 use axum::extract::State;
 use axum::response::sse::{Event, Sse};
-use checkout_api::ErrorCode;
+use checkout_api::{ErrorCode, OrderView};
 use futures_util::Stream;
 use futures_util::stream::unfold;
 use jiff::{SignedDuration, Timestamp};
 use ledger::OrderId;
+use serde_json::json;
 
 use crate::http::checkout::{CheckoutSession, request_poll, view_of};
 use crate::http::error::ApiError;
+use crate::http::openapi::information::CHECKOUT;
+use crate::http::openapi::operation::{Caller, Operation};
+use crate::http::openapi::types::Types;
 use crate::orders::subscriptions::Subscription;
 use crate::payments::view::{etag, followed_until, is_followed};
 use crate::state::AppState;
@@ -68,6 +72,41 @@ pub(crate) async fn events(
         let event = watching.next().await?;
         Some((Ok(event), Some(watching)))
     })))
+}
+
+pub(crate) fn describe_events(types: &mut Types) -> Operation {
+    Operation::get("/v1/checkout/events", "watch_checkout")
+        .of(CHECKOUT)
+        .does(
+            "Watch the order",
+            "Server-sent events, each named `order` with an OrderView as its data: one at once, and one at every change. \
+             A comment every 15 seconds says that the stream is alive. It ends an hour after the order was paid.",
+        )
+        .by(Caller::Customer)
+        .refuses(&[ErrorCode::RateLimited])
+        .answers_as(
+            200,
+            "The stream, until an hour after the order was paid.",
+            "text/event-stream",
+            &json!({
+                "type": "object",
+                "description": "One event.",
+                "required": ["event", "data"],
+                "properties": {
+                    "event": { "const": "order" },
+                    "data": {
+                        "type": "string",
+                        "description": "An OrderView.",
+                        "contentMediaType": "application/json",
+                        "contentSchema": types.written::<OrderView>(),
+                    },
+                    "retry": {
+                        "type": "integer",
+                        "description": "Milliseconds to wait before coming back to a stream that ended.",
+                    },
+                },
+            }),
+        )
 }
 
 impl OrderStream {

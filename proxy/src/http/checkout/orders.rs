@@ -11,11 +11,12 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use axum::{Extension, Json};
-use checkout_api::{DonationView, Door, ErrorCode, Opened};
+use checkout_api::{DonationView, Door, ErrorCode, Opened, OrderView};
 use ledger::StoreId;
 use money::Amount;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::json;
 
 use crate::config::{Donation, Store};
 use crate::http::body::Body;
@@ -24,6 +25,9 @@ use crate::http::error::ApiError;
 use crate::http::middleware::client_address::client_address;
 use crate::http::middleware::cors::require_listed_origin;
 use crate::http::middleware::idempotency::Name;
+use crate::http::openapi::information::CHECKOUT;
+use crate::http::openapi::operation::{Caller, Operation};
+use crate::http::openapi::types::Types;
 use crate::orders;
 use crate::orders::price;
 use crate::payments::view::{etag, store_view};
@@ -80,6 +84,38 @@ pub(crate) async fn open(
             order,
         }),
     ))
+}
+
+pub(crate) fn describe_open(types: &mut Types) -> Operation {
+    Operation::post("/v1/checkout", "open_checkout")
+        .of(CHECKOUT)
+        .does(
+            "Open an order",
+            "By exactly one door: a product of the catalogue, a declared donation, or a token that the store's server \
+             signed. Only a donation's amount is the customer's, within its bounds. A product or a donation is an order \
+             of its own at every call; a token is the order of its reference, however often it is used.",
+        )
+        .by(Caller::Anyone)
+        .refuses(&[ErrorCode::OriginNotAllowed, ErrorCode::Internal])
+        .takes_key(16)
+        .takes::<Door>(types, &json!({ "store": "demo", "product": "ebook", "quantity": 1 }))
+        .refuses(&[
+            ErrorCode::InvalidOrderToken,
+            ErrorCode::UnknownStore,
+            ErrorCode::UnknownProduct,
+            ErrorCode::UnknownDonation,
+            ErrorCode::OrderConflict,
+            ErrorCode::QuantityOutOfRange,
+            ErrorCode::DonationOutOfRange,
+            ErrorCode::RateLimited,
+        ])
+        .answers::<Opened>(201, "The order, and the token that opens it.", types)
+        .answers::<Opened>(
+            200,
+            "The order that the token's reference already names, or one that a crash kept from being answered, with a \
+             fresh client token.",
+            types,
+        )
 }
 
 /// Counts a request with a key before anything is written down for it: its claim is a row, as an order is, and so is the
@@ -145,6 +181,22 @@ pub(crate) async fn show(
     Ok(([(ETAG, tag)], Json(view_of(&app, &snapshot)?)).into_response())
 }
 
+pub(crate) fn describe_show(types: &mut Types) -> Operation {
+    Operation::get("/v1/checkout", "show_checkout")
+        .of(CHECKOUT)
+        .does("See the order", "All that a checkout shows of it.")
+        .by(Caller::Customer)
+        .header(
+            "If-None-Match",
+            "The `ETag` of the answer that the page holds.",
+            &json!({ "type": "string" }),
+        )
+        .answers::<OrderView>(200, "The order as it stands.", types)
+        .with_header(200, "ETag", "ETag")
+        .answers_empty(304, "Nothing changed since that answer.")
+        .with_header(304, "ETag", "ETag")
+}
+
 /// Which donation.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -174,6 +226,23 @@ pub(crate) async fn donation(
         max: padded(donation.max),
         suggested: donation.suggested.iter().copied().map(padded).collect(),
     }))
+}
+
+pub(crate) fn describe_donation(types: &mut Types) -> Operation {
+    Operation::get("/v1/checkout/donation", "show_donation")
+        .of(CHECKOUT)
+        .does(
+            "Describe a donation",
+            "What a page needs to ask its customer for an amount: what it is for, its bounds, and amounts to offer.",
+        )
+        .by(Caller::Anyone)
+        .query::<DonationQuery>(types)
+        .refuses(&[
+            ErrorCode::OriginNotAllowed,
+            ErrorCode::UnknownStore,
+            ErrorCode::UnknownDonation,
+        ])
+        .answers::<DonationView>(200, "The donation.", types)
 }
 
 /// The donation that a store declared under this id.

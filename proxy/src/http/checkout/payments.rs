@@ -9,11 +9,15 @@ use checkout_api::{
 };
 use ledger::{BeginError, Flow, Order, Snapshot};
 use money::{Amount, Asset, CryptoCode};
+use serde_json::json;
 use service_api::PriceEntry;
 
 use crate::http::body::Body;
 use crate::http::checkout::{CheckoutSession, reload, view_of};
 use crate::http::error::ApiError;
+use crate::http::openapi::information::CHECKOUT;
+use crate::http::openapi::operation::{Caller, Operation};
+use crate::http::openapi::types::Types;
 use crate::payments;
 use crate::payments::confirm::{confirm, is_marked_as_paid};
 use crate::payments::currencies::Names;
@@ -60,6 +64,26 @@ pub(crate) async fn quotes(
                 .any(|code| code.as_str() == quote.crypto_code)
     };
     Ok(Json(known.chain(unknown).filter(accepts).collect()))
+}
+
+pub(crate) fn describe_quotes(types: &mut Types) -> Operation {
+    Operation::get("/v1/checkout/quotes", "list_quotes")
+        .of(CHECKOUT)
+        .does(
+            "What the order costs in each asset",
+            "One quote for each asset that the service offers and the order accepts; those that cannot be chosen say why.",
+        )
+        .by(Caller::Customer)
+        .refuses(&[ErrorCode::OrderClosed, ErrorCode::ServiceUnavailable])
+        .answers::<Vec<Quote>>(200, "The quotes.", types)
+        .leads_to_sending(
+            200,
+            "open_attempt",
+            &json!({
+                "crypto_code": "$response.body#/0/crypto_code",
+                "quote_id": "$response.body#/0/quote_id",
+            }),
+        )
 }
 
 fn known_asset(order: &Order, asset: Asset, entry: &PriceEntry, valid_for_seconds: u32) -> Quote {
@@ -133,6 +157,33 @@ pub(crate) async fn attempt(
     Ok(Json(view_of(&app, &reload(&app, &snapshot).await?)?))
 }
 
+pub(crate) fn describe_attempt(types: &mut Types) -> Operation {
+    Operation::post("/v1/checkout/attempt", "open_attempt")
+        .of(CHECKOUT)
+        .does(
+            "Pay in this asset",
+            "Opens an attempt at the price that was shown. The answer holds the invoice, or is `blocked` when the invoice \
+             did not pass our checks.",
+        )
+        .by(Caller::Customer)
+        .takes_key(1)
+        .takes::<OpenAttempt>(
+            types,
+            &json!({ "crypto_code": "BTC", "quote_id": "conv_0123456789abcdef" }),
+        )
+        .refuses(&[
+            ErrorCode::OtherFlow,
+            ErrorCode::OrderClosed,
+            ErrorCode::QuoteExpired,
+            ErrorCode::AttemptInProgress,
+            ErrorCode::AmountOutOfRange,
+            ErrorCode::AssetUnavailable,
+            ErrorCode::RateLimited,
+            ErrorCode::ServiceUnavailable,
+        ])
+        .answers::<OrderView>(200, "The order with its invoice.", types)
+}
+
 /// Answers with the order and the address of its page: the live session's, or that of a new one.
 pub(crate) async fn session(
     State(app): State<Arc<AppState>>,
@@ -144,6 +195,28 @@ pub(crate) async fn session(
     }
     payments::hosted::open(&app, &snapshot).await?;
     Ok(Json(view_of(&app, &reload(&app, &snapshot).await?)?))
+}
+
+pub(crate) fn describe_session(types: &mut Types) -> Operation {
+    Operation::post("/v1/checkout/session", "open_session")
+        .of(CHECKOUT)
+        .does(
+            "Go to the service's page",
+            "For a hosted order: the page of the live session, or of a new one after the last ended.",
+        )
+        .by(Caller::Customer)
+        .takes_key(1)
+        .refuses(&[
+            ErrorCode::InvalidRequest,
+            ErrorCode::OtherFlow,
+            ErrorCode::OrderClosed,
+            ErrorCode::AttemptInProgress,
+            ErrorCode::AmountOutOfRange,
+            ErrorCode::ServiceRefused,
+            ErrorCode::RateLimited,
+            ErrorCode::ServiceUnavailable,
+        ])
+        .answers::<OrderView>(200, "The order with the address of its page.", types)
 }
 
 /// Notes it, tells the service (POST /confirm) without waiting, and looks at once. An address for the receipt is kept with
@@ -190,6 +263,21 @@ pub(crate) async fn paid(
     Ok(Json(view_of(&app, &shown)?))
 }
 
+pub(crate) fn describe_paid(types: &mut Types) -> Operation {
+    Operation::post("/v1/checkout/paid", "mark_paid")
+        .of(CHECKOUT)
+        .does(
+            "\"I have paid\"",
+            "It proves nothing, and makes the proxy look at once. The service is told too, with the address for a receipt: \
+             the one that is given, else the one that is kept.",
+        )
+        .by(Caller::Customer)
+        .takes_key(1)
+        .takes::<MarkPaid>(types, &json!({ "email": "buyer@shop.example" }))
+        .refuses(&[ErrorCode::NothingToPay, ErrorCode::OtherFlow])
+        .answers::<OrderView>(200, "The order as it stands.", types)
+}
+
 /// Keeps the address with the order in place of an earlier one; an empty one removes it. A paid order takes one address,
 /// which the gateway is sent for its receipt: a second one would ask it for a second receipt.
 ///
@@ -217,6 +305,21 @@ pub(crate) async fn email(
         confirm(&app, &kept, email);
     }
     Ok(Json(view_of(&app, &kept)?))
+}
+
+pub(crate) fn describe_email(types: &mut Types) -> Operation {
+    Operation::post("/v1/checkout/email", "keep_email")
+        .of(CHECKOUT)
+        .does(
+            "Keep the address for the receipt",
+            "It replaces one that was kept before, and an empty one removes it. It goes to the service with \"I have paid\", or when \
+             the payment is found. A paid order takes one address. The order shows only that there is one.",
+        )
+        .by(Caller::Customer)
+        .takes_key(1)
+        .takes::<KeepEmail>(types, &json!({ "email": "buyer@shop.example" }))
+        .refuses(&[ErrorCode::OtherFlow, ErrorCode::OrderClosed])
+        .answers::<OrderView>(200, "The order as it stands.", types)
 }
 
 /// An address, or none for an empty text.

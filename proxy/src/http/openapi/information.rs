@@ -4,11 +4,11 @@ use checkout_api::ErrorCode;
 use serde_json::{Value, json};
 
 /// The chapters, in the order in which they are read.
-pub(super) const CHECKOUT: &str = "Checkout";
-pub(super) const ORDERS: &str = "Orders";
-pub(super) const EVENTS: &str = "Events";
-pub(super) const SERVICE: &str = "Payment service";
-pub(super) const FILES: &str = "Files";
+pub(crate) const CHECKOUT: &str = "Checkout";
+pub(crate) const ORDERS: &str = "Orders";
+pub(crate) const EVENTS: &str = "Events";
+pub(crate) const SERVICE: &str = "Payment service";
+pub(crate) const FILES: &str = "Files";
 
 const INTRODUCTION: &str = "JSON in snake_case. Money is a decimal *string*, times are RFC 3339 in UTC, durations are \
 whole seconds. An unknown member of a request is refused by its name.
@@ -21,7 +21,7 @@ come once and came twice (`Host`, `Authorization`, `Content-Type`, `Origin`, `Id
 
 A POST with an `Idempotency-Key` may be sent again: it is carried out once, and answered the same.";
 
-pub(super) fn info() -> Value {
+pub(crate) fn info() -> Value {
     json!({
         "title": "Florin",
         "version": env!("CARGO_PKG_VERSION"),
@@ -31,7 +31,7 @@ pub(super) fn info() -> Value {
     })
 }
 
-pub(super) fn tags() -> Value {
+pub(crate) fn tags() -> Value {
     let chapter =
         |name: &str, description: &str| json!({ "name": name, "description": description });
     json!([
@@ -57,7 +57,7 @@ pub(super) fn tags() -> Value {
     ])
 }
 
-pub(super) fn security_schemes() -> Value {
+pub(crate) fn security_schemes() -> Value {
     json!({
         "secret_key": {
             "type": "http",
@@ -75,7 +75,7 @@ pub(super) fn security_schemes() -> Value {
     })
 }
 
-pub(super) fn headers() -> Value {
+pub(crate) fn headers() -> Value {
     json!({
         "RequestId": {
             "description": "What to quote when asking for help; the log names it.",
@@ -107,7 +107,7 @@ pub(super) fn headers() -> Value {
 }
 
 /// The shape of every refusal.
-pub(super) fn refusal() -> Value {
+pub(crate) fn refusal() -> Value {
     let codes: Vec<&str> = ErrorCode::ALL.iter().map(|code| code.as_str()).collect();
     json!({
         "type": "object",

@@ -10,7 +10,7 @@ use super::types::Types;
 
 /// Who may call.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Caller {
+pub(crate) enum Caller {
     /// A store's server, with its secret key.
     Store,
     /// Whoever holds an order's client token.
@@ -21,9 +21,9 @@ pub(super) enum Caller {
 
 /// What is sent to one address with one method, and what comes back.
 #[derive(Clone)]
-pub(super) struct Operation {
-    pub(super) method: &'static str,
-    pub(super) path: &'static str,
+pub(crate) struct Operation {
+    pub(crate) method: &'static str,
+    pub(crate) path: &'static str,
     id: &'static str,
     tag: &'static str,
     summary: &'static str,
@@ -37,17 +37,17 @@ pub(super) struct Operation {
 
 impl Operation {
     /// A reading operation.
-    pub(super) fn get(path: &'static str, id: &'static str) -> Self {
+    pub(crate) fn get(path: &'static str, id: &'static str) -> Self {
         Self::new("get", path, id)
     }
 
     /// A writing operation.
-    pub(super) fn post(path: &'static str, id: &'static str) -> Self {
+    pub(crate) fn post(path: &'static str, id: &'static str) -> Self {
         Self::new("post", path, id)
     }
 
     /// A replacing operation.
-    pub(super) fn put(path: &'static str, id: &'static str) -> Self {
+    pub(crate) fn put(path: &'static str, id: &'static str) -> Self {
         Self::new("put", path, id)
     }
 
@@ -68,7 +68,7 @@ impl Operation {
     }
 
     /// What it does, in a line and in some more.
-    pub(super) fn does(self, summary: &'static str, description: &'static str) -> Self {
+    pub(crate) fn does(self, summary: &'static str, description: &'static str) -> Self {
         Self {
             summary,
             description,
@@ -77,12 +77,12 @@ impl Operation {
     }
 
     /// The chapter it stands in.
-    pub(super) fn of(self, tag: &'static str) -> Self {
+    pub(crate) fn of(self, tag: &'static str) -> Self {
         Self { tag, ..self }
     }
 
     /// Who may call it, and how everybody else is refused.
-    pub(super) fn by(mut self, caller: Caller) -> Self {
+    pub(crate) fn by(mut self, caller: Caller) -> Self {
         self.caller = caller;
         match caller {
             Caller::Store => self.refuses(&[ErrorCode::Unauthorized, ErrorCode::Internal]),
@@ -96,7 +96,7 @@ impl Operation {
     }
 
     /// A part of the path.
-    pub(super) fn path(mut self, name: &str, description: &str, schema: &Value) -> Self {
+    pub(crate) fn path(mut self, name: &str, description: &str, schema: &Value) -> Self {
         self.parameters.push(json!({
             "name": name,
             "in": "path",
@@ -109,7 +109,7 @@ impl Operation {
     }
 
     /// A header that may be sent.
-    pub(super) fn header(mut self, name: &str, description: &str, schema: &Value) -> Self {
+    pub(crate) fn header(mut self, name: &str, description: &str, schema: &Value) -> Self {
         self.parameters.push(json!({
             "name": name,
             "in": "header",
@@ -121,7 +121,7 @@ impl Operation {
     }
 
     /// The key with which it may be sent again; shorter ones than `least` are refused.
-    pub(super) fn takes_key(self, least: u8) -> Self {
+    pub(crate) fn takes_key(self, least: u8) -> Self {
         self.header(
             "Idempotency-Key",
             "Sent again with the same key, the same request is answered as it was, and not carried out again. Draw one \
@@ -137,19 +137,19 @@ impl Operation {
     }
 
     /// The query.
-    pub(super) fn query<T: JsonSchema>(mut self, types: &mut Types) -> Self {
+    pub(crate) fn query<T: JsonSchema>(mut self, types: &mut Types) -> Self {
         self.parameters.extend(types.query::<T>());
         self.refuses(&[ErrorCode::InvalidRequest])
     }
 
     /// The JSON that must be sent.
-    pub(super) fn takes<T: JsonSchema>(self, types: &mut Types, example: &Value) -> Self {
+    pub(crate) fn takes<T: JsonSchema>(self, types: &mut Types, example: &Value) -> Self {
         let schema = types.read::<T>();
         self.takes_json(&schema, example)
     }
 
     /// The JSON that must be sent, in a shape made by hand.
-    pub(super) fn takes_json(mut self, schema: &Value, example: &Value) -> Self {
+    pub(crate) fn takes_json(mut self, schema: &Value, example: &Value) -> Self {
         self.body = Some(json!({
             "required": true,
             "content": { "application/json": { "schema": schema, "example": example } },
@@ -162,7 +162,7 @@ impl Operation {
     }
 
     /// An answer in JSON.
-    pub(super) fn answers<T: JsonSchema>(
+    pub(crate) fn answers<T: JsonSchema>(
         self,
         status: u16,
         description: &str,
@@ -173,7 +173,7 @@ impl Operation {
     }
 
     /// An answer of some other kind.
-    pub(super) fn answers_as(
+    pub(crate) fn answers_as(
         self,
         status: u16,
         description: &str,
@@ -187,7 +187,7 @@ impl Operation {
     }
 
     /// An answer without a body.
-    pub(super) fn answers_empty(mut self, status: u16, description: &str) -> Self {
+    pub(crate) fn answers_empty(mut self, status: u16, description: &str) -> Self {
         let answer = json!({
             "description": description,
             "headers": { "X-Request-Id": { "$ref": "#/components/headers/RequestId" } },
@@ -197,14 +197,14 @@ impl Operation {
     }
 
     /// A header of an answer, of the document's list.
-    pub(super) fn with_header(mut self, status: u16, name: &str, listed: &str) -> Self {
+    pub(crate) fn with_header(mut self, status: u16, name: &str, listed: &str) -> Self {
         let header = json!({ "$ref": format!("#/components/headers/{listed}") });
         self.answer(status)["headers"][name] = header;
         self
     }
 
     /// What one can do with an answer: another operation, its parameter, and where in the body its value is.
-    pub(super) fn leads_to(
+    pub(crate) fn leads_to(
         mut self,
         status: u16,
         operation: &str,
@@ -219,7 +219,7 @@ impl Operation {
     }
 
     /// What one can send with what an answer holds: another operation and its body.
-    pub(super) fn leads_to_sending(mut self, status: u16, operation: &str, body: &Value) -> Self {
+    pub(crate) fn leads_to_sending(mut self, status: u16, operation: &str, body: &Value) -> Self {
         self.answer(status)["links"][operation] = json!({
             "operationId": operation,
             "requestBody": body,
@@ -228,7 +228,7 @@ impl Operation {
     }
 
     /// Codes it refuses with.
-    pub(super) fn refuses(mut self, codes: &[ErrorCode]) -> Self {
+    pub(crate) fn refuses(mut self, codes: &[ErrorCode]) -> Self {
         for code in codes {
             if !self.refusals.contains(code) {
                 self.refusals.push(*code);
@@ -238,7 +238,7 @@ impl Operation {
     }
 
     /// The operation as the document has it.
-    pub(super) fn to_json(&self) -> Value {
+    pub(crate) fn to_json(&self) -> Value {
         let mut responses: BTreeMap<String, Value> = BTreeMap::new();
         let takes_key = self.refusals.contains(&ErrorCode::IdempotencyKeyReused);
         for (status, answer) in &self.answers {

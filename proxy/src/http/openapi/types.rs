@@ -8,14 +8,14 @@ use serde_json::{Map, Value, json};
 const PLACE: &str = "/components/schemas";
 
 /// Collects shapes. What is read and what is written differ in what may be absent.
-pub(super) struct Types {
+pub(crate) struct Types {
     read: SchemaGenerator,
     written: SchemaGenerator,
     by_hand: Map<String, Value>,
 }
 
 impl Types {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let settings = || {
             SchemaSettings::draft2020_12().with(|settings| {
                 settings.definitions_path = PLACE.into();
@@ -30,23 +30,23 @@ impl Types {
     }
 
     /// What a request's body looks like.
-    pub(super) fn read<T: JsonSchema>(&mut self) -> Value {
+    pub(crate) fn read<T: JsonSchema>(&mut self) -> Value {
         self.read.subschema_for::<T>().to_value()
     }
 
     /// What an answer looks like.
-    pub(super) fn written<T: JsonSchema>(&mut self) -> Value {
+    pub(crate) fn written<T: JsonSchema>(&mut self) -> Value {
         self.written.subschema_for::<T>().to_value()
     }
 
     /// A shape that no type has.
-    pub(super) fn keep(&mut self, name: &str, shape: Value) -> Value {
+    pub(crate) fn keep(&mut self, name: &str, shape: Value) -> Value {
         self.by_hand.insert(name.to_owned(), shape);
         json!({ "$ref": format!("#{PLACE}/{name}") })
     }
 
     /// The members of `T` as parameters of a query.
-    pub(super) fn query<T: JsonSchema>(&mut self) -> Vec<Value> {
+    pub(crate) fn query<T: JsonSchema>(&mut self) -> Vec<Value> {
         let mut shape = T::json_schema(&mut self.read).to_value();
         tidy(&mut shape);
         let required = shape["required"].take();
@@ -71,7 +71,7 @@ impl Types {
     }
 
     /// All of them, by name.
-    pub(super) fn into_schemas(mut self) -> Map<String, Value> {
+    pub(crate) fn into_schemas(mut self) -> Map<String, Value> {
         let mut schemas = self.read.take_definitions(true);
         let mut written = self.written.take_definitions(true);
         for shape in written.values_mut() {

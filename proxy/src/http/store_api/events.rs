@@ -6,13 +6,17 @@ use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
+use checkout_api::ErrorCode;
 use ledger::{DeliveryFilter, DeliveryId, Event, EventId, RecordedDelivery};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::http::error::ApiError;
-use crate::http::store_api::{AuthenticatedStore, MAX_PAGE, page_size};
+use crate::http::openapi::information::EVENTS;
+use crate::http::openapi::operation::{Caller, Operation};
+use crate::http::openapi::types::Types;
+use crate::http::store_api::{AuthenticatedStore, MAX_PAGE, event_id, page_size};
 use crate::state::AppState;
 
 /// Which events.
@@ -31,7 +35,7 @@ pub(crate) struct EventsQuery {
 #[derive(JsonSchema, Serialize)]
 #[schemars(rename = "EventPage")]
 pub(crate) struct EventPage {
-    #[schemars(schema_with = "crate::http::openapi::events")]
+    #[schemars(schema_with = "crate::http::openapi::webhooks::events")]
     events: Vec<EventBody>,
     /// What to pass as `after` for what follows; absent when there is nothing yet.
     next: Option<String>,
@@ -65,6 +69,20 @@ pub(crate) async fn events(
     let next = found.last().map(|event| event.id.to_string());
     let events = found.iter().map(event_body).collect::<Result<_, _>>()?;
     Ok(Json(EventPage { events, next }))
+}
+
+pub(crate) fn describe_events(types: &mut Types) -> Operation {
+    Operation::get("/v1/events", "list_events")
+        .of(EVENTS)
+        .does(
+            "List events",
+            "In the order in which they happened. Nothing is left out, whatever became of the webhooks.",
+        )
+        .by(Caller::Store)
+        .query::<EventsQuery>(types)
+        .answers::<EventPage>(200, "A page of events.", types)
+        .leads_to(200, "list_deliveries", "event", "/events/0/id")
+        .leads_to(200, "redeliver_event", "id", "/events/0/id")
 }
 
 fn event_body(event: &Event) -> Result<EventBody, ApiError> {
@@ -145,6 +163,19 @@ pub(crate) async fn deliveries(
     Ok(Json(DeliveryPage { deliveries, next }))
 }
 
+pub(crate) fn describe_deliveries(types: &mut Types) -> Operation {
+    Operation::get("/v1/deliveries", "list_deliveries")
+        .of(EVENTS)
+        .does(
+            "List deliveries",
+            "The tries at telling events, latest first.",
+        )
+        .by(Caller::Store)
+        .query::<DeliveriesQuery>(types)
+        .refuses(&[ErrorCode::NotFound])
+        .answers::<DeliveryPage>(200, "A page of tries.", types)
+}
+
 fn shown(recorded: RecordedDelivery) -> DeliveryAttempt {
     let RecordedDelivery {
         id,
@@ -181,6 +212,17 @@ pub(crate) async fn redeliver(
     Ok(StatusCode::ACCEPTED)
 }
 
+pub(crate) fn describe_redeliver() -> Operation {
+    Operation::post("/v1/events/{id}/redeliver", "redeliver_event")
+        .of(EVENTS)
+        .does("Tell an event again", "With all its tries, from the first.")
+        .by(Caller::Store)
+        .takes_key(1)
+        .path("id", "The event.", &event_id())
+        .refuses(&[ErrorCode::NotFound])
+        .answers_empty(202, "It will be told.")
+}
+
 /// How telling a store goes.
 #[derive(JsonSchema, Serialize)]
 #[schemars(rename = "Telling")]
@@ -204,6 +246,17 @@ pub(crate) async fn show_webhook(
     telling(&app, &merchant).await
 }
 
+pub(crate) fn describe_show_webhook(types: &mut Types) -> Operation {
+    Operation::get("/v1/webhook", "show_webhook")
+        .of(EVENTS)
+        .does(
+            "How telling goes",
+            "Whether the store's endpoint is told, and how much waits.",
+        )
+        .by(Caller::Store)
+        .answers::<WebhookStatus>(200, "How it goes.", types)
+}
+
 /// Sends again to an endpoint that had said it is gone. Asking it of one that has not changes nothing.
 pub(crate) async fn enable_webhook(
     State(app): State<Arc<AppState>>,
@@ -215,6 +268,18 @@ pub(crate) async fn enable_webhook(
         app.dispatcher_wakeup.send_replace(());
     }
     telling(&app, &merchant).await
+}
+
+pub(crate) fn describe_enable_webhook(types: &mut Types) -> Operation {
+    Operation::post("/v1/webhook/enable", "enable_webhook")
+        .of(EVENTS)
+        .does(
+            "Tell the endpoint again",
+            "After it has answered 410. Everything that waited is told first; an endpoint that has not is left as it is.",
+        )
+        .by(Caller::Store)
+        .takes_key(1)
+        .answers::<WebhookStatus>(200, "How it goes now.", types)
 }
 
 async fn telling(

@@ -15,11 +15,15 @@ use axum::response::{IntoResponse as _, Response};
 use checkout_api::ErrorCode;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::{Value, json};
 use service_api::{CallError, Endpoint, InvoiceId, Passage, PassageError};
 
 use crate::config::Store;
 use crate::http::body::JsonText;
 use crate::http::error::{ApiError, truncate};
+use crate::http::openapi::information::SERVICE;
+use crate::http::openapi::operation::{Caller, Operation};
+use crate::http::openapi::types::Types;
 use crate::http::store_api::AuthenticatedStore;
 use crate::payments::open::log_refusal;
 use crate::state::AppState;
@@ -36,6 +40,15 @@ pub(crate) async fn currencies(
     pass(&app, passage, false).await
 }
 
+pub(crate) fn describe_currencies() -> Operation {
+    let operation = Operation::get("/v1/service/currencies", "list_currencies").of(SERVICE);
+    let operation = operation.does(
+        "What the service supports",
+        "GET /currencies of the service. Any query is passed on.",
+    );
+    describe_forwarded(operation).refuses(&[ErrorCode::InvalidRequest])
+}
+
 /// POST /v1/service/preferences: adds a settlement wallet.
 pub(crate) async fn add_preferences(
     State(app): State<Arc<AppState>>,
@@ -43,6 +56,15 @@ pub(crate) async fn add_preferences(
     JsonText(body): JsonText,
 ) -> Result<Response, ApiError> {
     tell(&app, &merchant, Endpoint::AddPreferences, &body).await
+}
+
+pub(crate) fn describe_add_preferences() -> Operation {
+    let operation = Operation::post("/v1/service/preferences", "add_preferences").of(SERVICE);
+    let operation = operation.does(
+        "Add a settlement wallet",
+        "POST /preferences of the service.",
+    );
+    describe_change(operation).takes_key(1)
 }
 
 /// PUT /v1/service/preferences: updates a settlement wallet.
@@ -54,6 +76,15 @@ pub(crate) async fn update_preferences(
     tell(&app, &merchant, Endpoint::UpdatePreferences, &body).await
 }
 
+pub(crate) fn describe_update_preferences() -> Operation {
+    let operation = Operation::put("/v1/service/preferences", "update_preferences").of(SERVICE);
+    let operation = operation.does(
+        "Update a settlement wallet",
+        "PUT /preferences of the service.",
+    );
+    describe_change(operation)
+}
+
 /// POST /v1/service/aggregator/merchants: onboards a merchant of the platform.
 pub(crate) async fn onboard_merchant(
     State(app): State<Arc<AppState>>,
@@ -61,6 +92,16 @@ pub(crate) async fn onboard_merchant(
     JsonText(body): JsonText,
 ) -> Result<Response, ApiError> {
     tell(&app, &merchant, Endpoint::OnboardMerchant, &body).await
+}
+
+pub(crate) fn describe_onboard_merchant() -> Operation {
+    let operation =
+        Operation::post("/v1/service/aggregator/merchants", "onboard_merchant").of(SERVICE);
+    let operation = operation.does(
+        "Onboard a merchant of a platform",
+        "POST /aggregator/merchants of the service. A store with a `merchant_id` may not.",
+    );
+    describe_change(operation).takes_key(1)
 }
 
 /// GET /v1/service/merchant/account: where KYC documents are stored.
@@ -80,6 +121,17 @@ pub(crate) async fn merchant_account(
     pass(&app, passage, false).await
 }
 
+pub(crate) fn describe_merchant_account() -> Operation {
+    let operation =
+        Operation::get("/v1/service/merchant/account", "show_merchant_account").of(SERVICE);
+    let operation = operation.does(
+        "Where KYC documents are stored",
+        "GET /merchant/account of the service. Any query is passed on.",
+    );
+    describe_forwarded(operation)
+        .refuses(&[ErrorCode::InvalidRequest, ErrorCode::ServiceAccessDenied])
+}
+
 /// PUT /v1/service/settings: updates the merchant's profile.
 pub(crate) async fn update_settings(
     State(app): State<Arc<AppState>>,
@@ -87,6 +139,15 @@ pub(crate) async fn update_settings(
     JsonText(body): JsonText,
 ) -> Result<Response, ApiError> {
     tell(&app, &merchant, Endpoint::UpdateSettings, &body).await
+}
+
+pub(crate) fn describe_update_settings() -> Operation {
+    let operation = Operation::put("/v1/service/settings", "update_settings").of(SERVICE);
+    let operation = operation.does(
+        "Update a merchant's profile",
+        "PUT /settings of the service.",
+    );
+    describe_change(operation)
 }
 
 /// Passes on what changes something. Who changes the account is written down: wallets are where the money goes.
@@ -184,6 +245,15 @@ pub(crate) async fn invoice(
     pass(&app, Passage::invoice(&id, wanted.hist), false).await
 }
 
+pub(crate) fn describe_invoice(types: &mut Types) -> Operation {
+    let operation = Operation::get("/v1/service/invoice", "show_invoice").of(SERVICE);
+    let operation = operation.does(
+        "What the service says of an invoice",
+        "GET /invoice of the service, of an invoice of one of the store's own orders. It changes nothing here.",
+    );
+    describe_forwarded(operation.query::<InvoiceQuery>(types)).refuses(&[ErrorCode::NotFound])
+}
+
 /// A call that did not leave the house.
 pub(crate) fn not_passed_on(error: &PassageError) -> ApiError {
     let code = match error {
@@ -239,4 +309,30 @@ fn unavailable(retry_after: Duration) -> ApiError {
     // A part of a second is a second: nobody comes back too early.
     let seconds = u32::try_from(retry_after.as_millis().div_ceil(1000)).unwrap_or(u32::MAX);
     ApiError::new(ErrorCode::ServiceUnavailable, message).retry_after(seconds.max(1))
+}
+
+/// What changes the account is for stores with `service_access` alone.
+fn describe_change(operation: Operation) -> Operation {
+    let anything =
+        json!({ "description": "The service's own shape.", "additionalProperties": true });
+    describe_forwarded(operation.takes_json(&anything, &json!({})))
+        .refuses(&[ErrorCode::ServiceAccessDenied])
+}
+
+/// What the service answers is passed on as it came.
+fn describe_forwarded(operation: Operation) -> Operation {
+    let anything: Value = json!({ "description": "As the service wrote it." });
+    operation
+        .by(Caller::Store)
+        .refuses(&[
+            ErrorCode::ServiceRefused,
+            ErrorCode::ServiceFailed,
+            ErrorCode::ServiceUnavailable,
+        ])
+        .answers_as(
+            200,
+            "What the service answered.",
+            "application/json",
+            &anything,
+        )
 }

@@ -15,17 +15,20 @@ use ledger::{
 use money::{Amount, CryptoCode, Currency};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::config::Store;
 use crate::http::body::Body;
 use crate::http::error::ApiError;
-use crate::http::store_api::{AuthenticatedStore, MAX_PAGE, page_size};
-use crate::orders;
+use crate::http::openapi::information::ORDERS;
+use crate::http::openapi::operation::{Caller, Operation};
+use crate::http::openapi::types::Types;
+use crate::http::store_api::{AuthenticatedStore, MAX_PAGE, order_id, page_size};
 use crate::orders::lines::{self, Line, MAX_LINES, MAX_TITLE_CHARS};
 use crate::orders::open::Opening;
-use crate::payments;
 use crate::payments::view;
 use crate::state::AppState;
+use crate::{orders, payments};
 
 /// How long an order takes attempts: a day, unless the store says 1 minute to 30 days.
 const DEFAULT_LIFETIME_SECONDS: u32 = 24 * 3600;
@@ -158,6 +161,41 @@ pub(crate) async fn open_order(
     ))
 }
 
+pub(crate) fn describe_open_order(types: &mut Types) -> Operation {
+    let example = json!({
+        "amount": "19.90",
+        "currency": "USD",
+        "reference": "order-1017",
+        "title": "Two tickets",
+        "metadata": { "seats": ["A1", "A2"] },
+    });
+    let again = "The order of this reference at this price was there already: the same, with a fresh token.";
+    Operation::post("/v1/orders", "open_order")
+        .of(ORDERS)
+        .does(
+            "Open an order",
+            "The same `reference` at the same price is the same order; at another price it is refused.",
+        )
+        .by(Caller::Store)
+        .takes_key(1)
+        .takes::<OpenOrder>(types, &example)
+        .refuses(&[
+            ErrorCode::OrderConflict,
+            ErrorCode::OtherFlow,
+            ErrorCode::OrderClosed,
+            ErrorCode::AttemptInProgress,
+            ErrorCode::AmountOutOfRange,
+            ErrorCode::ServiceRefused,
+            ErrorCode::RateLimited,
+            ErrorCode::ServiceUnavailable,
+        ])
+        .answers::<OpenedOrder>(201, "The order, and how its customer gets to it.", types)
+        .leads_to(201, "get_order", "id", "/order/id")
+        .leads_to(201, "cancel_order", "id", "/order/id")
+        .answers::<OpenedOrder>(200, again, types)
+        .leads_to(200, "get_order", "id", "/order/id")
+}
+
 fn terms(app: &AppState, store: &Store, wanted: OpenOrder) -> Result<NewOrder, ApiError> {
     let reference = Reference::parse(&wanted.reference)
         .map_err(|error| ApiError::field("reference", &error.to_string()))?;
@@ -278,6 +316,16 @@ pub(crate) async fn order(
     Ok(Json(OrderRecord::of(&merchant.order(&app, &id).await?)))
 }
 
+pub(crate) fn describe_order(types: &mut Types) -> Operation {
+    Operation::get("/v1/orders/{id}", "get_order")
+        .of(ORDERS)
+        .does("See an order", "")
+        .by(Caller::Store)
+        .path("id", "The order.", &order_id())
+        .refuses(&[ErrorCode::NotFound])
+        .answers::<OrderRecord>(200, "The order.", types)
+}
+
 /// A page of orders.
 pub(crate) async fn orders(
     State(app): State<Arc<AppState>>,
@@ -303,6 +351,15 @@ pub(crate) async fn orders(
         orders: found.iter().map(OrderRecord::of).collect(),
         next,
     }))
+}
+
+pub(crate) fn describe_orders(types: &mut Types) -> Operation {
+    Operation::get("/v1/orders", "list_orders")
+        .of(ORDERS)
+        .does("List orders", "Newest first.")
+        .by(Caller::Store)
+        .query::<OrdersQuery>(types)
+        .answers::<OrderPage>(200, "A page of orders.", types)
 }
 
 fn filter(wanted: &OrdersQuery) -> Result<OrderFilter, ApiError> {
@@ -345,4 +402,18 @@ pub(crate) async fn cancel(
     })?;
     app.order_changed(&order);
     Ok(Json(OrderRecord::of(&cancelled)))
+}
+
+pub(crate) fn describe_cancel(types: &mut Types) -> Operation {
+    Operation::post("/v1/orders/{id}/cancel", "cancel_order")
+        .of(ORDERS)
+        .does(
+            "Cancel an order",
+            "Only while no money was seen. It is final, though money that arrives later is still credited and told.",
+        )
+        .by(Caller::Store)
+        .takes_key(1)
+        .path("id", "The order.", &order_id())
+        .refuses(&[ErrorCode::NotFound, ErrorCode::OrderClosed])
+        .answers::<OrderRecord>(200, "The order, cancelled.", types)
 }
