@@ -3,7 +3,7 @@
 pub(crate) mod checks;
 pub(crate) mod confirm;
 pub(crate) mod currencies;
-pub(crate) mod hosted;
+pub(crate) mod error;
 pub(crate) mod open;
 pub(crate) mod price_cache;
 pub(crate) mod quotes;

@@ -196,6 +196,15 @@ impl Store {
         }
     }
 
+    /// How much of a price in any currency may be missing: nothing of one in another currency than the store's.
+    pub(crate) fn tolerance_in(&self, currency: Currency, price: Amount) -> Amount {
+        if currency == self.currency {
+            self.tolerance_of(price)
+        } else {
+            Amount::ZERO
+        }
+    }
+
     /// The donation of an id.
     pub fn donation(&self, id: &str) -> Option<&Donation> {
         self.donations.iter().find(|donation| donation.id == id)

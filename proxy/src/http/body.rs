@@ -5,7 +5,6 @@ use std::time::Duration;
 use axum::body::{Bytes, HttpBody as _, to_bytes};
 use axum::extract::{FromRequest, Request};
 use axum::http::header::CONTENT_TYPE;
-use checkout_api::ErrorCode;
 use serde::de::DeserializeOwned;
 
 use crate::http::error::ApiError;
@@ -27,7 +26,7 @@ impl<S: Send + Sync> FromRequest<S> for JsonText {
 
     async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
         let bytes = json_bytes(request).await?;
-        let not_text = |_| ApiError::new(ErrorCode::InvalidRequest, "The body is not UTF-8.");
+        let not_text = |_| ApiError::InvalidBody("The body is not UTF-8.".to_owned());
         String::from_utf8(bytes.into()).map(Self).map_err(not_text)
     }
 }
@@ -40,7 +39,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
         // A list of the right values in the right order would be read as the members of an object.
         if bytes.trim_ascii_start().first() == Some(&b'[') {
             let message = "The body is not what this address takes: send an object, not a list.";
-            return Err(ApiError::new(ErrorCode::InvalidRequest, message));
+            return Err(ApiError::InvalidBody(message.to_owned()));
         }
         serde_json::from_slice(&bytes)
             .map(Self)
@@ -57,18 +56,14 @@ async fn json_bytes(request: Request) -> Result<Bytes, ApiError> {
         .and_then(|value| value.split(';').next())
         .unwrap_or("");
     if !essence.trim().eq_ignore_ascii_case("application/json") {
-        let message = "Send JSON, with the header Content-Type: application/json.";
-        return Err(ApiError::new(ErrorCode::UnsupportedMediaType, message));
+        return Err(ApiError::UnsupportedMediaType);
     }
     read(request.into_body(), MAX_BODY_BYTES).await
 }
 
 /// Reads a body of at most so many bytes, in bounded time.
 pub(crate) async fn read(body: axum::body::Body, max_bytes: usize) -> Result<Bytes, ApiError> {
-    let refused = || {
-        let message = "The body is larger than this address takes, or did not arrive whole.";
-        ApiError::new(ErrorCode::PayloadTooLarge, message)
-    };
+    let refused = || ApiError::PayloadTooLarge;
     // What says by itself that it is too large is not waited for.
     if body.size_hint().lower() > max_bytes as u64 {
         return Err(refused());
@@ -83,7 +78,7 @@ fn unreadable(error: &serde_json::Error) -> ApiError {
     let field = text.split('`').nth(1).filter(|_| text.contains("field"));
     let message = format!("The body is not what this address takes: {text}.");
     match field {
-        Some(field) => ApiError::field(field, &message),
-        None => ApiError::new(ErrorCode::InvalidRequest, &message),
+        Some(field) => ApiError::invalid(field.to_owned(), message),
+        None => ApiError::InvalidBody(message),
     }
 }

@@ -37,14 +37,11 @@ pub(crate) async fn callback(
     request: Request,
 ) -> Result<StatusCode, ApiError> {
     if !is_secret(&app.config.service.callback_token, &token) {
-        return Err(ApiError::new(
-            ErrorCode::NotFound,
-            "There is nothing at this address.",
-        ));
+        return Err(ApiError::NoSuchAddress);
     }
     let body = read(request.into_body(), MAX_BODY_BYTES).await?;
     let hint: CallbackBody = serde_json::from_slice(&body).map_err(|_| {
-        ApiError::field(
+        ApiError::invalid(
             "invoice_id",
             "Send a JSON object with invoice_id, a string.",
         )

@@ -32,13 +32,13 @@ impl FromRequestParts<Arc<AppState>> for CheckoutSession {
     /// Unknown, foreign, expired, malformed and absent tokens get one and the same answer.
     async fn from_request_parts(parts: &mut Parts, app: &Arc<AppState>) -> Result<Self, ApiError> {
         let token = bearer(&parts.headers).and_then(ClientToken::parse);
-        let token = token.ok_or_else(ApiError::not_found)?;
+        let token = token.ok_or(ApiError::NoSuchOrder)?;
         let found = app
             .deps
             .ledger
             .order_of_token(token.hash(), app.now())
             .await?;
-        let snapshot = found.ok_or_else(ApiError::not_found)?;
+        let snapshot = found.ok_or(ApiError::NoSuchOrder)?;
         require_listed_origin(app, store_of(app, &snapshot)?, &parts.headers)?;
         Ok(Self(snapshot))
     }
@@ -57,7 +57,7 @@ pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
 pub(crate) fn store_of<'a>(app: &'a AppState, snapshot: &Snapshot) -> Result<&'a Store, ApiError> {
     app.config
         .store(&snapshot.order.terms.store_id)
-        .ok_or_else(ApiError::not_found)
+        .ok_or(ApiError::NoSuchOrder)
 }
 
 /// The order as its customer sees it now.
@@ -74,7 +74,7 @@ pub(crate) fn view_of(app: &AppState, snapshot: &Snapshot) -> Result<OrderView, 
 /// The order again, after something was done to it.
 pub(crate) async fn reload(app: &AppState, snapshot: &Snapshot) -> Result<Snapshot, ApiError> {
     let found = app.deps.ledger.snapshot(&snapshot.order.id).await?;
-    found.ok_or_else(ApiError::not_found)
+    found.ok_or(ApiError::NoSuchOrder)
 }
 
 /// Somebody looks at this order: its attempt is asked about at the watched pace, however many look.

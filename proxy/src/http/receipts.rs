@@ -45,22 +45,16 @@ pub(crate) fn describe_customer_receipt(types: &mut Types) -> Operation {
 /// The receipt of an order.
 ///
 /// # Errors
-/// [`ErrorCode::NotPaid`] while it is not credited, or its payment is taken back.
+/// [`ApiError::NotPaid`] while it is not credited, or its payment is taken back.
 pub(crate) fn receipt_of(
     app: &AppState,
     store: &Store,
     snapshot: &ledger::Snapshot,
 ) -> Result<Json<SignedReceipt>, ApiError> {
-    let not_paid = || {
-        let message = if snapshot.order.reverted.is_some() {
-            "There is no receipt while the payment service takes back what was paid. Ask the shop."
-        } else {
-            "There is a receipt once the order is paid. It is not paid yet."
-        };
-        ApiError::new(ErrorCode::NotPaid, message)
-    };
     let issued = issue(&app.config, store, snapshot);
-    issued.map(Json).ok_or_else(not_paid)
+    issued.map(Json).ok_or(ApiError::NotPaid {
+        reverted: snapshot.order.reverted.is_some(),
+    })
 }
 
 /// What somebody shows as a receipt.

@@ -93,7 +93,7 @@ pub(crate) async fn gallery(
 ) -> Result<Response, ApiError> {
     let is_test = app.config.environment == Environment::Test;
     let file = find(&format!("gallery/{name}"));
-    let file = file.ok().filter(|_| is_test).ok_or_else(missing)?;
+    let file = file.ok().filter(|_| is_test).ok_or(ApiError::NoSuchFile)?;
     Ok(answer(file, &headers, "no-cache"))
 }
 
@@ -169,17 +169,11 @@ pub(crate) fn find(name: &str) -> Result<&'static File, ApiError> {
     let found = dist::FILES.iter().find(|file| file.name == name);
     found.ok_or_else(|| {
         if dist::FILES.is_empty() {
-            let message =
-                "This proxy was built without the widget. Build it with: cargo xtask build";
-            ApiError::new(ErrorCode::NotFound, message)
+            ApiError::NoWidget
         } else {
-            missing()
+            ApiError::NoSuchFile
         }
     })
-}
-
-fn missing() -> ApiError {
-    ApiError::new(ErrorCode::NotFound, "There is no such file.")
 }
 
 /// The file in the smallest form that the browser reads.

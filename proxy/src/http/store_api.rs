@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use checkout_api::ErrorCode;
 use ledger::{OrderId, Snapshot, StoreId};
 use serde_json::{Value, json};
 
@@ -29,11 +28,7 @@ impl FromRequestParts<Arc<AppState>> for AuthenticatedStore {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<AppState>) -> Result<Self, ApiError> {
-        let unauthorized = || {
-            let message = "Send the store's secret key, as Authorization: Bearer <secret_key>.";
-            ApiError::new(ErrorCode::Unauthorized, message)
-        };
-        let key = bearer(&parts.headers).ok_or_else(unauthorized)?;
+        let key = bearer(&parts.headers).ok_or(ApiError::Unauthorized)?;
         let is_its = |store: &&Store| {
             store
                 .secret_key
@@ -45,7 +40,7 @@ impl FromRequestParts<Arc<AppState>> for AuthenticatedStore {
             .stores
             .iter()
             .find(is_its)
-            .ok_or_else(unauthorized)?;
+            .ok_or(ApiError::Unauthorized)?;
         Ok(Self(store.id.clone()))
     }
 }
@@ -60,10 +55,10 @@ impl AuthenticatedStore {
 
     /// An order of this store. Another store's answers as one that is not there.
     pub(crate) async fn order(&self, app: &AppState, id: &str) -> Result<Snapshot, ApiError> {
-        let id = OrderId::parse(id).map_err(|_| ApiError::not_found())?;
+        let id = OrderId::parse(id).map_err(|_| ApiError::NoSuchOrder)?;
         let found = app.deps.ledger.snapshot(&id).await?;
         let is_mine = |snapshot: &Snapshot| snapshot.order.terms.store_id == self.0;
-        found.filter(is_mine).ok_or_else(ApiError::not_found)
+        found.filter(is_mine).ok_or(ApiError::NoSuchOrder)
     }
 }
 
@@ -71,7 +66,7 @@ impl AuthenticatedStore {
 fn page_size(limit: Option<u32>) -> Result<u32, ApiError> {
     match limit.unwrap_or(DEFAULT_PAGE) {
         size @ 1..=MAX_PAGE => Ok(size),
-        _ => Err(ApiError::field("limit", "Ask for 1 to 100 at once.")),
+        _ => Err(ApiError::invalid("limit", "Ask for 1 to 100 at once.")),
     }
 }
 

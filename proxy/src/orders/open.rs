@@ -1,16 +1,27 @@
-//! Opening an order: whichever door it came through, it becomes a row here, and a person is called when a reference comes
-//! again at another price.
+//! Opening an order, and the client tokens that let its customer see and pay it.
 
-use checkout_api::ErrorCode;
 use jiff::SignedDuration;
-use ledger::{NewOrder, OpenError, Order, OrderId, Snapshot};
+use ledger::{LedgerError, NewOrder, OpenError, OrderId, Snapshot};
 
 use crate::auth::client_token::ClientToken;
-use crate::http::error::ApiError;
 use crate::state::AppState;
 
-/// A client token works for a month after the order's end: a page that was kept shows what became of a late payment.
+/// A client token works for a month after the order's end, so that a page that stayed open shows a late payment.
 const TOKEN_LIFETIME_AFTER_ORDER: SignedDuration = SignedDuration::from_hours(30 * 24);
+
+/// Why an order was not opened.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum OpenOrderError {
+    /// The reference names an order of another price or currency.
+    #[error("the reference names an order of another price")]
+    Conflict,
+    /// The reference names an order that is paid in another way.
+    #[error("the reference names an order of the other flow")]
+    OtherFlow,
+    /// The database failed.
+    #[error(transparent)]
+    Storage(#[from] LedgerError),
+}
 
 /// An order, and a fresh token that lets its customer see and pay it.
 #[derive(Debug)]
@@ -26,8 +37,9 @@ pub(crate) struct Opening {
 /// Opens an order, or finds the one of the same store, reference and price.
 ///
 /// # Errors
-/// [`ErrorCode::OrderConflict`] when the reference names an order of another price.
-pub(crate) async fn open(app: &AppState, terms: &NewOrder) -> Result<Opening, ApiError> {
+/// [`OpenOrderError::Conflict`] if the reference names an order of another price, [`OpenOrderError::OtherFlow`] if it names
+/// one of the other flow.
+pub(crate) async fn open(app: &AppState, terms: &NewOrder) -> Result<Opening, OpenOrderError> {
     let token = ClientToken::draw(&*app.deps.random);
     let (id, now) = (app.random_order_id(), app.now());
     let ends_at = terms.expires_at + TOKEN_LIFETIME_AFTER_ORDER;
@@ -35,16 +47,19 @@ pub(crate) async fn open(app: &AppState, terms: &NewOrder) -> Result<Opening, Ap
     let opened = ledger
         .open_order(&id, terms, token.hash(), ends_at, now)
         .await;
-    let opened = opened.map_err(|error| refusal(terms, error))?;
+    let opened = opened.map_err(|error| refused(terms, error))?;
     app.order_changed(&opened.order.id);
     let (order, is_new) = (opened.order, opened.is_new);
-    let found = if is_new {
+    if order.terms.flow != terms.flow {
+        return Err(OpenOrderError::OtherFlow);
+    }
+    let known = if is_new {
         None
     } else {
         ledger.snapshot(&order.id).await?
     };
     Ok(Opening {
-        snapshot: found.unwrap_or(Snapshot {
+        snapshot: known.unwrap_or(Snapshot {
             order,
             attempt: None,
         }),
@@ -53,27 +68,28 @@ pub(crate) async fn open(app: &AppState, terms: &NewOrder) -> Result<Opening, Ap
     })
 }
 
-/// Lets another token see an order that is known to exist.
+/// Issues another token for an order; `None` if the order does not exist.
 ///
 /// # Errors
-/// A failure of the ledger.
+/// A failure of the database.
 pub(crate) async fn issue_client_token(
     app: &AppState,
     order: &OrderId,
-) -> Result<ClientToken, ApiError> {
+) -> Result<Option<ClientToken>, LedgerError> {
     let ledger = &app.deps.ledger;
-    let known = ledger.snapshot(order).await?;
-    let known = known.ok_or_else(ApiError::not_found)?;
+    let Some(known) = ledger.snapshot(order).await? else {
+        return Ok(None);
+    };
     let token = ClientToken::draw(&*app.deps.random);
     let ends_at = known.order.terms.expires_at + TOKEN_LIFETIME_AFTER_ORDER;
     ledger.admit(order, token.hash(), ends_at).await?;
-    Ok(token)
+    Ok(Some(token))
 }
 
-/// Two prices under one reference: either the store's own code is wrong, or somebody has its key.
-fn refusal(terms: &NewOrder, error: OpenError) -> ApiError {
-    let known: Box<Order> = match error {
-        OpenError::Ledger(error) => return ApiError::from(error),
+/// Two prices under one reference: the store's code is wrong, or its key has leaked. A person should look.
+fn refused(terms: &NewOrder, error: OpenError) -> OpenOrderError {
+    let known = match error {
+        OpenError::Ledger(error) => return OpenOrderError::Storage(error),
         OpenError::Conflict(known) => known,
     };
     tracing::error!(
@@ -82,9 +98,7 @@ fn refusal(terms: &NewOrder, error: OpenError) -> ApiError {
         reference = %terms.reference,
         known = format!("{} {}", known.terms.amount, known.terms.currency),
         wanted = format!("{} {}", terms.amount, terms.currency),
-        "a reference came again at another price and was refused: see which of the two the store means"
+        "a reference came again at another price: find out which of the two the store means"
     );
-    let message = "This reference already names an order of another price or currency. Use a \
-                   reference of its own for every order.";
-    ApiError::new(ErrorCode::OrderConflict, message)
+    OpenOrderError::Conflict
 }

@@ -1,43 +1,59 @@
-//! The three doors of the browser: a product, a declared donation and a signed order token, each with its price.
+//! The price of an order that a browser opens: from the store's catalogue, from a declared donation, or from a token that
+//! the store's server signed.
 
-use axum::http::HeaderMap;
-use checkout_api::ErrorCode;
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use ledger::{Flow, NewOrder, OrderLine, PriceSource, Reference};
-use money::{Amount, AmountText};
+use money::{Amount, AmountText, Currency};
 
-use crate::auth::order_token::verify;
+use crate::auth::order_token::Claims;
 use crate::config::{Donation, Store};
-use crate::http::checkout::orders::declared;
-use crate::http::error::ApiError;
-use crate::http::middleware::cors::require_listed_origin;
-use crate::state::AppState;
 
-/// An order that a browser opened takes attempts for a day.
-const ORDER_LIFETIME: SignedDuration = SignedDuration::from_hours(24);
+/// How long an order that a browser opened takes attempts.
+const LIFETIME: SignedDuration = SignedDuration::from_hours(24);
 
+/// Why there is no price.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub(crate) enum PriceError {
+    /// The catalogue has no such product.
+    #[error("the store does not sell this product")]
+    UnknownProduct,
+    /// The store sells 1 to `max` at once.
+    #[error("the store sells 1 to {max} of this product at once")]
+    QuantityOutOfRange {
+        /// The most it sells.
+        max: u32,
+    },
+    /// The store declares no such donation.
+    #[error("the store does not take this donation")]
+    UnknownDonation,
+    /// The amount is outside the declared bounds, or has too many decimals.
+    #[error("the store takes {min} to {max} {currency}")]
+    DonationOutOfRange {
+        /// The least.
+        min: Amount,
+        /// The most.
+        max: Amount,
+        /// The store's currency.
+        currency: Currency,
+    },
+}
+
+/// An order of the catalogue: the browser says which product and how many, the catalogue says at what price.
 pub(crate) fn product(
-    app: &AppState,
     store: &Store,
     name: [u8; 16],
     sku: &str,
     quantity: u32,
-) -> Result<NewOrder, ApiError> {
-    let product = store.product(sku).ok_or_else(|| {
-        let message = "The shop does not sell this. Go back to the shop and choose again.";
-        ApiError::new(ErrorCode::UnknownProduct, message)
-    })?;
-    let out_of_range = |most: u32| {
-        let message = format!("The shop sells 1 to {most} of this at once.");
-        ApiError::new(ErrorCode::QuantityOutOfRange, &message)
+    now: Timestamp,
+) -> Result<NewOrder, PriceError> {
+    let product = store.product(sku).ok_or(PriceError::UnknownProduct)?;
+    let out_of_range = PriceError::QuantityOutOfRange {
+        max: product.max_quantity,
     };
     if !(1..=product.max_quantity).contains(&quantity) {
-        return Err(out_of_range(product.max_quantity));
+        return Err(out_of_range);
     }
-    let amount = product
-        .price
-        .times(quantity)
-        .map_err(|_| out_of_range(product.max_quantity))?;
+    let amount = product.price.times(quantity).map_err(|_| out_of_range)?;
     let title = match quantity {
         1 => product.title.clone(),
         many => format!("{many} × {}", product.title),
@@ -49,118 +65,103 @@ pub(crate) fn product(
         amount: Some(amount),
         image_url: product.image_url.clone(),
     };
-    let reference = Reference::parse(&format!("catalogue-{}", hex::encode(name)));
     let mut metadata = serde_json::Map::new();
     metadata.insert("sku".into(), product.sku.clone().into());
     metadata.insert("quantity".into(), quantity.into());
     Ok(NewOrder {
-        store_id: store.id.clone(),
-        reference: reference.expect("hexadecimal digits fit a reference"),
-        amount,
-        currency: store.currency,
         price_source: PriceSource::Catalogue,
         title,
         lines: vec![line],
-        customer_email: None,
-        return_url: None,
         metadata,
-        assets: Vec::new(),
-        flow: Flow::Custom,
-        tolerance: store.tolerance_of(amount),
-        expires_at: app.now() + ORDER_LIFETIME,
+        ..unnamed(store, reference("catalogue", name), amount, now)
     })
 }
 
-/// The one door through which a customer names a price. It is told as `donation.*`, so that nothing is ever shipped for it.
+/// A declared donation: the one order whose price the customer names, within its bounds. Its events are `donation.*`, so
+/// that nothing is ever shipped for it.
 pub(crate) fn donation(
-    app: &AppState,
     store: &Store,
     name: [u8; 16],
     id: &str,
     given: &AmountText,
-) -> Result<NewOrder, ApiError> {
-    let donation = declared(store, id)?;
-    let amount = within(donation, store, given)?;
-    let reference = Reference::parse(&format!("donation-{}", hex::encode(name)));
+    now: Timestamp,
+) -> Result<NewOrder, PriceError> {
+    let donation = declared_donation(store, id)?;
+    let amount = within_bounds(donation, store, given)?;
     let mut metadata = serde_json::Map::new();
     metadata.insert("donation".into(), donation.id.clone().into());
     Ok(NewOrder {
-        store_id: store.id.clone(),
-        reference: reference.expect("hexadecimal digits fit a reference"),
-        amount,
-        currency: store.currency,
         price_source: PriceSource::Customer,
         title: donation.title.clone(),
-        lines: Vec::new(),
-        customer_email: None,
-        return_url: None,
         metadata,
-        assets: Vec::new(),
-        flow: Flow::Custom,
-        tolerance: store.tolerance_of(amount),
-        expires_at: app.now() + ORDER_LIFETIME,
+        ..unnamed(store, reference("donation", name), amount, now)
     })
 }
 
-/// The bounds, which every refusal states.
-fn within(donation: &Donation, store: &Store, given: &AmountText) -> Result<Amount, ApiError> {
+/// An order that the store's server signed. The browser carries the token and can change nothing of it.
+pub(crate) fn order_token(store: &Store, claims: Claims, now: Timestamp) -> NewOrder {
+    NewOrder {
+        currency: claims.currency,
+        price_source: PriceSource::OrderToken,
+        title: claims.title.unwrap_or_else(|| store.name.clone()),
+        lines: claims.lines,
+        return_url: claims.return_url,
+        tolerance: store.tolerance_in(claims.currency, claims.amount),
+        ..unnamed(store, claims.reference, claims.amount, now)
+    }
+}
+
+/// The donation that a store declared under this id.
+///
+/// # Errors
+/// [`PriceError::UnknownDonation`].
+pub(crate) fn declared_donation<'a>(
+    store: &'a Store,
+    id: &str,
+) -> Result<&'a Donation, PriceError> {
+    store.donation(id).ok_or(PriceError::UnknownDonation)
+}
+
+fn within_bounds(
+    donation: &Donation,
+    store: &Store,
+    given: &AmountText,
+) -> Result<Amount, PriceError> {
     let Donation { min, max, .. } = donation;
-    let (amount, currency) = (Amount::from(given), store.currency);
-    let decimals = currency.decimals();
+    let (amount, decimals) = (Amount::from(given), store.currency.decimals());
     let fits = u32::try_from(given.decimals()).is_ok_and(|written| written <= decimals);
     if fits && (*min..=*max).contains(&amount) {
         return Ok(amount.padded(decimals));
     }
-    let places = match decimals {
-        0 => "without decimals".to_owned(),
-        some => format!("with at most {some} decimals"),
-    };
-    let message = format!("Give {min} to {max} {currency}, {places}.");
-    Err(ApiError::new(ErrorCode::DonationOutOfRange, &message).at("amount"))
+    Err(PriceError::DonationOutOfRange {
+        min: *min,
+        max: *max,
+        currency: store.currency,
+    })
 }
 
-/// Whether a store's server signed it, and it still holds.
-pub(crate) fn is_valid(app: &AppState, token: &str) -> bool {
-    let config = &app.config;
-    verify(token, &config.stores, config.public_url.base(), app.now()).is_ok()
-}
-
-/// A token that the store's server signed. The browser carries it and can change nothing of it.
-///
-/// Outwards every refusal is the same; why, the log says, without the token.
-pub(crate) fn order_token(
-    app: &AppState,
-    token: &str,
-    headers: &HeaderMap,
-) -> Result<NewOrder, ApiError> {
-    let (config, now) = (&app.config, app.now());
-    let verified = verify(token, &config.stores, config.public_url.base(), now);
-    let (store, claims) = verified.map_err(|reason| {
-        tracing::warn!(%reason, "an order token was refused");
-        let message = "This checkout link is not valid, or no longer. Go back to the shop and \
-                       start again.";
-        ApiError::new(ErrorCode::InvalidOrderToken, message)
-    })?;
-    require_listed_origin(app, store, headers)?;
-    let (amount, currency) = (claims.amount, claims.currency);
-    Ok(NewOrder {
+/// An order in the store's currency with nothing said beyond its price.
+fn unnamed(store: &Store, reference: Reference, amount: Amount, now: Timestamp) -> NewOrder {
+    NewOrder {
         store_id: store.id.clone(),
-        reference: claims.reference,
+        reference,
         amount,
-        currency,
-        price_source: PriceSource::OrderToken,
-        title: claims.title.unwrap_or_else(|| store.name.clone()),
-        lines: claims.lines,
+        currency: store.currency,
+        price_source: PriceSource::Catalogue,
+        title: store.name.clone(),
+        lines: Vec::new(),
         customer_email: None,
-        return_url: claims.return_url,
+        return_url: None,
         metadata: serde_json::Map::new(),
         assets: Vec::new(),
         flow: Flow::Custom,
-        tolerance: if currency == store.currency {
-            store.tolerance_of(amount)
-        } else {
-            Amount::ZERO
-        },
-        expires_at: now + ORDER_LIFETIME,
-    })
+        tolerance: store.tolerance_of(amount),
+        expires_at: now + LIFETIME,
+    }
+}
+
+/// A reference of our own for an order that has none.
+fn reference(kind: &str, name: [u8; 16]) -> Reference {
+    let text = format!("{kind}-{}", hex::encode(name));
+    Reference::parse(&text).expect("a word and hexadecimal digits fit a reference")
 }

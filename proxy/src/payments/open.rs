@@ -1,52 +1,86 @@
-//! Opening an attempt: the row first, then one POST /invoice, then the checks, then the customer sees it.
+//! Opening an attempt: the row first, then one call of the gateway, then the checks, then the customer sees it.
+//!
+//! An invoice with an address (POST /invoice) and a session on the gateway's own page (POST /checkout) take the same path;
+//! from there on a session is an invoice like any other: polled, assessed and credited alike.
 
 use std::sync::Arc;
 
-use checkout_api::ErrorCode;
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use ledger::{
-    Abandoned, Ask, Attempt, BeginError, CustomAsk, Flow, NewAttempt, Order, OrderId, OrderStatus,
+    Abandoned, Ask, Attempt, CustomAsk, Flow, Invoice, NewAttempt, Order, OrderId, OrderStatus,
     Snapshot,
 };
 use money::{Asset, CryptoCode};
-use service_api::{CallError, ConversionId, InvoiceRequest};
+use secrecy::ExposeSecret as _;
+use service_api::{CallError, CheckoutRequest, InvoiceRequest};
+use url::Url;
 
-use crate::http::error::ApiError;
-use crate::payments::checks;
+use crate::config::Store;
+use crate::payments::checks::{InvoiceMismatch, SessionMismatch, check_invoice, check_session};
+use crate::payments::error::{MissingForHosted, PaymentError, is_about_price, log_rejection};
 use crate::payments::quotes::{self, QuoteError};
+use crate::payments::view;
 use crate::state::AppState;
-
-/// Opens an attempt at an order in an asset, at the price that a quote pinned.
-///
-/// Runs to its end even when the customer goes away meanwhile: an invoice that was asked for is never forgotten.
-///
-/// # Errors
-/// [`ApiError`] as the customer is told it.
-pub(crate) async fn open(
-    app: &Arc<AppState>,
-    snapshot: Snapshot,
-    crypto_code: &str,
-    quote_id: &str,
-) -> Result<(), ApiError> {
-    if snapshot.order.terms.flow == Flow::Hosted {
-        let message = "This order is paid on the payment service's page: no asset is chosen here.";
-        return Err(ApiError::new(ErrorCode::OtherFlow, message));
-    }
-    if is_open_already(app, &snapshot, crypto_code) {
-        return Ok(());
-    }
-    let ask = ask(app, &snapshot.order, crypto_code, quote_id)?;
-    let (app, order) = (app.clone(), snapshot.order.id);
-    let done = tokio::spawn(async move { ask_and_open(&app, &order, ask).await });
-    done.await.map_err(|error| ApiError::internal(&error))?
-}
 
 /// A payment that is prepared with less time than this could come too late: a new quote is worth a new invoice.
 const LAST_MINUTE: SignedDuration = SignedDuration::from_secs(60);
 
-/// The same asset again, while its invoice can still be paid: there is nothing to open, until the last minute of an
-/// invoice of which nobody says that it is paid.
-fn is_open_already(app: &AppState, snapshot: &Snapshot, crypto_code: &str) -> bool {
+/// How the customer wants to pay.
+pub(crate) enum Method<'a> {
+    /// To an address, at the price of a quote.
+    Address {
+        /// The asset.
+        crypto_code: &'a str,
+        /// The quote's id.
+        quote_id: &'a str,
+    },
+    /// On the gateway's page.
+    HostedPage,
+}
+
+/// Opens an attempt, unless one is open that fits.
+///
+/// Runs to its end even if the customer disconnects: an invoice that was requested is never forgotten. An ambiguous
+/// outcome is never sent again: a new attempt is opened, and the first one was shown to no customer.
+///
+/// # Errors
+/// [`PaymentError`]; nothing was charged.
+pub(crate) async fn open(
+    app: &Arc<AppState>,
+    snapshot: &Snapshot,
+    method: Method<'_>,
+) -> Result<(), PaymentError> {
+    let order = &snapshot.order;
+    let call = match method {
+        Method::Address {
+            crypto_code,
+            quote_id,
+        } => {
+            if order.terms.flow == Flow::Hosted {
+                return Err(PaymentError::HostedOrder);
+            }
+            if is_open(app, snapshot, crypto_code) {
+                return Ok(());
+            }
+            invoice_call(app, order, crypto_code, quote_id)?
+        }
+        Method::HostedPage => {
+            if order.terms.flow == Flow::Custom {
+                return Err(PaymentError::CustomOrder);
+            }
+            if view::hosted_page(snapshot, app.now()).is_some() {
+                return Ok(());
+            }
+            session_call(app, order)?
+        }
+    };
+    let (app, order) = (app.clone(), order.id.clone());
+    tokio::spawn(async move { send(&app, &order, call).await }).await?
+}
+
+/// Returns `true` if the asset's invoice can still be paid. In its last minute a new one is better, unless the customer
+/// says that it is paid.
+fn is_open(app: &AppState, snapshot: &Snapshot, crypto_code: &str) -> bool {
     let needed = match snapshot.order.status {
         OrderStatus::AwaitingPayment => LAST_MINUTE,
         OrderStatus::Checking => SignedDuration::ZERO,
@@ -62,187 +96,243 @@ fn is_open_already(app: &AppState, snapshot: &Snapshot, crypto_code: &str) -> bo
     })
 }
 
-fn ask(
+/// The one call of the gateway that makes an invoice.
+enum Call {
+    Invoice {
+        ask: CustomAsk,
+        request: InvoiceRequest,
+    },
+    Session {
+        request: CheckoutRequest,
+        /// Where the gateway's page must be.
+        checkout_url: Url,
+    },
+}
+
+/// What the gateway made.
+struct Made {
+    /// The gateway's id of the invoice or session.
+    id: String,
+    /// The invoice, if it passed the checks.
+    checked: Result<Invoice, Mismatch>,
+}
+
+/// Why what the gateway made is not shown.
+#[derive(Debug, thiserror::Error)]
+enum Mismatch {
+    #[error(transparent)]
+    Invoice(#[from] InvoiceMismatch),
+    #[error(transparent)]
+    Session(#[from] SessionMismatch),
+}
+
+fn invoice_call(
     app: &AppState,
     order: &Order,
     crypto_code: &str,
     quote_id: &str,
-) -> Result<CustomAsk, ApiError> {
-    let unavailable = |why: &str| ApiError::new(ErrorCode::AssetUnavailable, why);
+) -> Result<Call, PaymentError> {
     let code = CryptoCode::parse(crypto_code)
-        .map_err(|error| ApiError::field("crypto_code", &error.to_string()))?;
-    let asset = Asset::of(&code)
-        .ok_or_else(|| unavailable("This asset cannot be paid with here. Choose another one."))?;
+        .map_err(|error| PaymentError::InvalidCryptoCode(error.to_string()))?;
+    let asset = Asset::of(&code).ok_or(PaymentError::UnknownAsset)?;
     if !order.terms.assets.is_empty() && !order.terms.assets.contains(&code) {
-        return Err(unavailable(
-            "This order cannot be paid in this asset. Choose another one.",
-        ));
+        return Err(PaymentError::AssetNotAccepted);
     }
-    let prices = app.prices.find(&code, quote_id, app.now());
-    let entry = prices.ok_or_else(price_gone)?;
-    let asked = quotes::quote(order, asset, &entry).map_err(|no_quote| match no_quote {
-        QuoteError::NotPriced => {
-            unavailable("There is no price for this asset now. Choose another.")
-        }
-        QuoteError::BelowMinimum | QuoteError::AboveMaximum => out_of_range(),
+    let price = app.prices.find(&code, quote_id, app.now());
+    let price = price.ok_or(PaymentError::QuoteExpired)?;
+    let asked = quotes::quote(order, asset, &price).map_err(|error| match error {
+        QuoteError::NotPriced => PaymentError::NotPriced,
+        QuoteError::BelowMinimum | QuoteError::AboveMaximum => PaymentError::AmountOutOfRange,
     })?;
-    Ok(CustomAsk {
+    let request = InvoiceRequest {
+        conversion_id: price.conversion_id.clone(),
+        amount_in_usd: asked.figures.usd.to_text(),
+        amount_in_local_currency: asked.figures.local.to_text(),
+        amount_in_crypto: asked.figures.crypto.to_text(),
+        crypto_code: code.clone(),
+    };
+    let ask = CustomAsk {
         crypto_code: code,
-        conversion_id: entry.conversion_id.as_str().to_owned(),
+        conversion_id: price.conversion_id.as_str().to_owned(),
         asked,
+    };
+    Ok(Call::Invoice { ask, request })
+}
+
+fn session_call(app: &AppState, order: &Order) -> Result<Call, PaymentError> {
+    let terms = &order.terms;
+    let store = app.config.store(&terms.store_id);
+    let store = store.ok_or(PaymentError::NoOrder)?;
+    let email = terms.customer_email.as_deref();
+    let needs = HostedNeeds::of(app, store, email, terms.return_url.as_deref())
+        .map_err(PaymentError::MissingForHosted)?;
+    let base = app.config.public_url.base();
+    let token = app.config.service.callback_token.expose_secret();
+    let request = CheckoutRequest {
+        client_email_id: needs.email.to_owned(),
+        client_preferred_fiat_currency: terms.currency,
+        amount: Some(terms.amount.to_text()),
+        merchant_id: store.merchant_id.clone(),
+        merchant_website: needs.return_url.to_owned(),
+        invoice_callback_url: format!("{base}/callbacks/{token}"),
+    };
+    Ok(Call::Session {
+        request,
+        checkout_url: needs.checkout_url.clone(),
     })
 }
 
-async fn ask_and_open(app: &AppState, order: &OrderId, ask: CustomAsk) -> Result<(), ApiError> {
+/// What a hosted order needs and an order of the custom flow can do without.
+pub(crate) struct HostedNeeds<'a> {
+    email: &'a str,
+    return_url: &'a str,
+    checkout_url: &'a Url,
+}
+
+impl<'a> HostedNeeds<'a> {
+    /// Finds all of it.
+    ///
+    /// # Errors
+    /// The first that is missing.
+    pub(crate) fn of(
+        app: &'a AppState,
+        store: &'a Store,
+        email: Option<&'a str>,
+        return_url: Option<&'a str>,
+    ) -> Result<Self, MissingForHosted> {
+        Ok(Self {
+            email: email.ok_or(MissingForHosted::Email)?,
+            return_url: return_url
+                .or(store.return_url.as_deref())
+                .ok_or(MissingForHosted::ReturnUrl)?,
+            checkout_url: app
+                .config
+                .service
+                .checkout_url
+                .as_ref()
+                .ok_or(MissingForHosted::CheckoutUrl)?,
+        })
+    }
+}
+
+async fn send(app: &AppState, order: &OrderId, call: Call) -> Result<(), PaymentError> {
     let ledger = &app.deps.ledger;
-    let terms = NewAttempt {
+    let attempt = NewAttempt {
         id: app.random_attempt_id(),
-        ask: Ask::Custom(ask.clone()),
+        ask: call.ask(),
     };
-    ledger
-        .begin_attempt(order, &terms, app.now())
-        .await
-        .map_err(not_begun)?;
-    let request = InvoiceRequest {
-        conversion_id: ConversionId::parse(&ask.conversion_id)
-            .map_err(|error| ApiError::internal(&error))?,
-        amount_in_usd: ask.asked.figures.usd.to_text(),
-        amount_in_local_currency: ask.asked.figures.local.to_text(),
-        amount_in_crypto: ask.asked.figures.crypto.to_text(),
-        crypto_code: ask.crypto_code.clone(),
-    };
-    // Its time runs from before the question, so that it ends with us no later than with the service.
-    let asked_at = app.now();
-    let answer = match app.deps.service.create_invoice(&request).await {
-        Ok(answer) => answer,
+    ledger.begin_attempt(order, &attempt, app.now()).await?;
+    // The invoice's time runs from before the call, so that it ends here no later than at the gateway.
+    let sent_at = app.now();
+    let made = match call.make(app, sent_at).await {
+        Ok(made) => made,
         Err(error) => {
-            let is_known = error.surely_not_done();
-            let reason = if is_known {
+            let reason = if error.surely_not_done() {
                 Abandoned::Refused
             } else {
                 Abandoned::Unclear
             };
-            log_refusal(&error, "no invoice was made");
-            if is_about_the_price(&error) {
-                app.prices.forget();
-            }
-            ledger.abandon_attempt(&terms.id, reason, app.now()).await?;
-            return Err(not_made(&error));
+            ledger
+                .abandon_attempt(&attempt.id, reason, app.now())
+                .await?;
+            return Err(call.failed(app, error));
         }
     };
-    let environment = app.config.environment;
-    match checks::check_invoice(&ask, &answer, environment, asked_at) {
-        Ok(invoice) => ledger.open_attempt(&terms.id, &invoice, app.now()).await?,
-        Err(suspicious) => {
-            let invoice = answer.invoice_id.as_str();
-            let attempt = &terms.id;
-            tracing::error!(
-                %order, %attempt, %invoice, %suspicious,
-                "the service's invoice is not shown: ask the service about it"
-            );
+    let opened = match made.checked {
+        Ok(invoice) => {
             ledger
-                .abandon_attempt(&terms.id, Abandoned::Blocked, app.now())
+                .open_attempt(&attempt.id, &invoice, app.now())
                 .await?;
+            Ok(())
         }
-    }
+        Err(mismatch) => {
+            ledger
+                .abandon_attempt(&attempt.id, Abandoned::Blocked, app.now())
+                .await?;
+            call.blocked(order, &attempt, &made.id, &mismatch)
+        }
+    };
     app.order_changed(order);
     app.poller_wakeup.notify_one();
-    Ok(())
+    opened
 }
 
-pub(crate) fn not_begun(error: BeginError) -> ApiError {
-    match error {
-        BeginError::NoOrder(_) => ApiError::not_found(),
-        BeginError::Closed {
-            from: OrderStatus::Checking | OrderStatus::Processing | OrderStatus::Underpaid,
-            ..
-        } => ApiError::new(
-            ErrorCode::OrderClosed,
-            "Money for this order is on its way: nothing more is asked for. Wait for it to be \
-             confirmed, and send what may be missing to the same address.",
-        ),
-        BeginError::Closed { .. } => ApiError::new(
-            ErrorCode::OrderClosed,
-            "This order takes no further payment. Go back to the shop for a new one.",
-        ),
-        BeginError::InProgress => ApiError::new(
-            ErrorCode::AttemptInProgress,
-            "Your invoice is being made. Try again in a few seconds.",
-        )
-        .retry_after(2),
-        BeginError::TooMany => ApiError::new(
-            ErrorCode::RateLimited,
-            "That was often in a short time. Wait a minute, then choose again.",
-        )
-        .retry_after(60),
-        BeginError::Ledger(error) => ApiError::from(error),
-    }
-}
-
-/// A refused request that names no cause of the specification's list: what we sent was right when its price was fetched,
-/// so the price is what no longer holds. `Assumed:` a conversion id that has lapsed is answered with 400.
-fn is_about_the_price(error: &CallError) -> bool {
-    let CallError::Refused { status: 400, error } = error else {
-        return false;
-    };
-    !matches!(
-        error.code,
-        Some(
-            service_api::ErrorCode::AmountOutOfRange
-                | service_api::ErrorCode::UnsupportedCryptoCode
-        )
-    )
-}
-
-/// Logs why the service did not do what it was asked. A wrong key or secret is for a person to mend.
-pub(crate) fn log_refusal(error: &CallError, what: &'static str) {
-    match error {
-        CallError::Refused { status: 401, error } => tracing::error!(
-            code = ?error.code, said = ?error.message,
-            "the payment service refuses us: check the key and the secret"
-        ),
-        CallError::Refused { status, error } => {
-            tracing::warn!(status, code = ?error.code, said = ?error.message, "{what}");
-        }
-        other => tracing::warn!(error = %other, "{what}"),
-    }
-}
-
-/// What a customer is told when there is no invoice. No money was asked for, so none is lost.
-pub(crate) fn not_made(error_of_call: &CallError) -> ApiError {
-    let message = "The payment service cannot be reached. Nothing was charged; try again shortly.";
-    match error_of_call {
-        CallError::RateLimited { retry_after }
-        | CallError::CircuitOpen { retry_after }
-        | CallError::OutOfBudget { retry_after } => {
-            let seconds = u32::try_from(retry_after.as_secs())
-                .unwrap_or(u32::MAX)
-                .max(1);
-            ApiError::new(ErrorCode::ServiceUnavailable, message).retry_after(seconds)
-        }
-        CallError::Refused { error, .. } => match error.code.as_ref() {
-            Some(service_api::ErrorCode::AmountOutOfRange) => out_of_range(),
-            Some(service_api::ErrorCode::UnsupportedCryptoCode) => ApiError::new(
-                ErrorCode::AssetUnavailable,
-                "This asset cannot be paid with at present. Choose another one.",
-            ),
-            _ if is_about_the_price(error_of_call) => price_gone(),
-            _ => ApiError::new(ErrorCode::ServiceUnavailable, message).retry_after(30),
-        },
-        CallError::NotSent(_) | CallError::Unclear(_) | CallError::Broken { .. } => {
-            ApiError::new(ErrorCode::ServiceUnavailable, message).retry_after(5)
+impl Call {
+    /// What the attempt's row says about the call.
+    fn ask(&self) -> Ask {
+        match self {
+            Self::Invoice { ask, .. } => Ask::Custom(ask.clone()),
+            Self::Session { .. } => Ask::Hosted,
         }
     }
-}
 
-fn price_gone() -> ApiError {
-    let message = "This price no longer holds. Get new prices and choose again.";
-    ApiError::new(ErrorCode::QuoteExpired, message)
-}
+    /// Calls the gateway once and checks what it made.
+    async fn make(&self, app: &AppState, sent_at: Timestamp) -> Result<Made, CallError> {
+        let gateway = &app.deps.service;
+        match self {
+            Self::Invoice { ask, request } => {
+                let invoice = gateway.create_invoice(request).await?;
+                let checked = check_invoice(ask, &invoice, app.config.environment, sent_at);
+                Ok(Made {
+                    id: invoice.invoice_id.as_str().to_owned(),
+                    checked: checked.map_err(Mismatch::from),
+                })
+            }
+            Self::Session {
+                request,
+                checkout_url,
+            } => {
+                let session = gateway.checkout(request).await?;
+                let checked = check_session(&session, checkout_url, sent_at);
+                Ok(Made {
+                    id: session.session_id.as_str().to_owned(),
+                    checked: checked.map_err(Mismatch::from),
+                })
+            }
+        }
+    }
 
-fn out_of_range() -> ApiError {
-    ApiError::new(
-        ErrorCode::AmountOutOfRange,
-        "This price is outside what the asset takes. Choose another asset.",
-    )
+    /// Logs a failed call and says what it means for the customer.
+    fn failed(&self, app: &AppState, error: CallError) -> PaymentError {
+        match self {
+            Self::Invoice { .. } => {
+                log_rejection(&error, "no invoice was made");
+                if is_about_price(&error) {
+                    app.prices.forget();
+                }
+                PaymentError::of_invoice_call(error)
+            }
+            Self::Session { .. } => {
+                log_rejection(&error, "no session was made");
+                PaymentError::of_checkout_call(error)
+            }
+        }
+    }
+
+    /// Calls a person. The page of an order shows a blocked invoice; a hosted order has nothing to show.
+    fn blocked(
+        &self,
+        order: &OrderId,
+        attempt: &NewAttempt,
+        id: &str,
+        mismatch: &Mismatch,
+    ) -> Result<(), PaymentError> {
+        let attempt = &attempt.id;
+        match self {
+            Self::Invoice { .. } => {
+                tracing::error!(
+                    %order, %attempt, invoice = id, %mismatch,
+                    "the service's invoice is not shown: ask the service about it"
+                );
+                Ok(())
+            }
+            Self::Session { .. } => {
+                tracing::error!(
+                    %order, %attempt, session = id, %mismatch,
+                    "nobody is sent to the service's page: check service.checkout_url, and ask the service about it"
+                );
+                Err(PaymentError::HostedPageBlocked)
+            }
+        }
+    }
 }

@@ -62,7 +62,7 @@ pub(crate) fn view(snapshot: &Snapshot, context: ViewContext<'_>) -> OrderView {
             ledger::Flow::Custom => Flow::Custom,
             ledger::Flow::Hosted => Flow::Hosted,
         },
-        payment_process_url: page(snapshot, context.now),
+        payment_process_url: hosted_page(snapshot, context.now),
         paid_at: order
             .settled_at
             .filter(|_| status.is_settled())
@@ -111,7 +111,7 @@ pub(crate) fn store_view(store: &Store) -> StoreView {
 
 /// The service's page, while it makes sense to go there: until the session runs out, and for as long as money is on its
 /// way.
-pub(crate) fn page(snapshot: &Snapshot, now: Timestamp) -> Option<String> {
+pub(crate) fn hosted_page(snapshot: &Snapshot, now: Timestamp) -> Option<String> {
     let invoice = snapshot.attempt.as_ref()?.invoice()?;
     let is_live = match snapshot.order.status {
         OrderStatus::AwaitingPayment => now < invoice.expires_at,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use service_api::{Endpoint, Passage};
 
 use crate::payments::currencies::Currencies;
-use crate::payments::open::log_refusal;
+use crate::payments::error::log_rejection;
 use crate::state::AppState;
 
 const DAY: Duration = Duration::from_hours(24);
@@ -42,7 +42,7 @@ async fn compare(app: &AppState) -> Currencies {
     match (&found, asked) {
         // A wrong key is told at the start, not when the first customer comes.
         (_, Err(error)) => {
-            log_refusal(&error, "the service's list of currencies could not be had");
+            log_rejection(&error, "the service's list of currencies could not be had");
         }
         (
             Currencies::Compared {

@@ -54,8 +54,7 @@ pub(crate) async fn events(
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, ApiError> {
     let order = snapshot.order.id;
     if app.subscriptions.count(&order) >= MOST_STREAMS {
-        let message = "This order is watched on many pages. Close some, or ask without a stream.";
-        return Err(ApiError::new(ErrorCode::RateLimited, message).retry_after(30));
+        return Err(ApiError::TooManyStreams);
     }
     let watcher = app.subscriptions.subscribe(&order);
     let quiet_since = app.now();

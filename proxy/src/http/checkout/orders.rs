@@ -18,7 +18,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::config::{Donation, Store};
+use crate::auth::order_token::{Claims, verify};
+use crate::config::Store;
 use crate::http::body::Body;
 use crate::http::checkout::{CheckoutSession, request_poll, view_of};
 use crate::http::error::ApiError;
@@ -50,6 +51,7 @@ pub(crate) async fn open(
     }
     // It names its order: carried out again after a crash, it finds it.
     let name = name.map_or_else(|| app.random_bits(), |Extension(Name(bits))| bits);
+    let now = app.now();
     let terms = match door {
         Door::Product {
             store,
@@ -57,7 +59,7 @@ pub(crate) async fn open(
             quantity,
         } => {
             let store = store_of_page(&app, &store, &headers)?;
-            price::product(&app, store, name, &product, quantity.unwrap_or(1))?
+            price::product(store, name, &product, quantity.unwrap_or(1), now)?
         }
         Door::Donation {
             store,
@@ -65,9 +67,13 @@ pub(crate) async fn open(
             amount,
         } => {
             let store = store_of_page(&app, &store, &headers)?;
-            price::donation(&app, store, name, &donation, &amount)?
+            price::donation(store, name, &donation, &amount, now)?
         }
-        Door::OrderToken { order_token } => price::order_token(&app, &order_token, &headers)?,
+        Door::OrderToken { order_token } => {
+            let (store, claims) = verify_token(&app, &order_token)?;
+            require_listed_origin(&app, store, &headers)?;
+            price::order_token(store, claims, now)
+        }
     };
     let opened = orders::open::open(&app, &terms).await?;
     let status = if opened.is_new {
@@ -123,7 +129,13 @@ pub(crate) fn describe_open(types: &mut Types) -> Operation {
 /// for nothing that there is.
 pub(crate) fn count_with_key(app: &AppState, parts: &Parts, body: &[u8]) -> Result<(), ApiError> {
     if let Ok(Door::OrderToken { order_token }) = serde_json::from_slice(body)
-        && price::is_valid(app, &order_token)
+        && verify(
+            &order_token,
+            &app.config.stores,
+            app.config.public_url.base(),
+            app.now(),
+        )
+        .is_ok()
     {
         return Ok(());
     }
@@ -140,13 +152,19 @@ fn count(app: &AppState, peer: SocketAddr, headers: &HeaderMap) -> Result<(), Ap
     };
     app.order_rate_limit
         .check(client, app.now())
-        .map_err(|wait| {
-            let message =
-                "Too many orders were opened from your address. Wait a moment, then try again.";
-            let seconds = wait.as_millis().unsigned_abs().div_ceil(1000);
-            let seconds = u32::try_from(seconds).unwrap_or(u32::MAX);
-            ApiError::new(ErrorCode::RateLimited, message).retry_after(seconds)
+        .map_err(|wait| ApiError::TooManyOrders {
+            retry_after: wait.unsigned_abs(),
         })
+}
+
+/// Verifies an order token. Every refusal is the same to the outside; the log says why, without the token.
+fn verify_token<'a>(app: &'a AppState, token: &str) -> Result<(&'a Store, Claims), ApiError> {
+    let config = &app.config;
+    let verified = verify(token, &config.stores, config.public_url.base(), app.now());
+    verified.map_err(|reason| {
+        tracing::warn!(%reason, "an order token was rejected");
+        ApiError::InvalidOrderToken
+    })
 }
 
 /// The store that a page names, and that lists the page.
@@ -156,10 +174,7 @@ pub(crate) fn store_of_page<'a>(
     headers: &HeaderMap,
 ) -> Result<&'a Store, ApiError> {
     let store = StoreId::parse(id).ok().and_then(|id| app.config.store(&id));
-    let store = store.ok_or_else(|| {
-        let message = "There is no shop of this name here.";
-        ApiError::new(ErrorCode::UnknownStore, message)
-    })?;
+    let store = store.ok_or(ApiError::UnknownStore)?;
     require_listed_origin(app, store, headers)?;
     Ok(store)
 }
@@ -213,9 +228,9 @@ pub(crate) async fn donation(
     headers: HeaderMap,
     wanted: Result<Query<DonationQuery>, QueryRejection>,
 ) -> Result<Json<DonationView>, ApiError> {
-    let Query(wanted) = wanted.map_err(|error| ApiError::field("query", &error.body_text()))?;
+    let Query(wanted) = wanted.map_err(|error| ApiError::invalid("query", error.body_text()))?;
     let store = store_of_page(&app, &wanted.store, &headers)?;
-    let donation = declared(store, &wanted.donation)?;
+    let donation = price::declared_donation(store, &wanted.donation)?;
     let padded = |amount: Amount| amount.padded(store.currency.decimals()).to_text();
     Ok(Json(DonationView {
         environment: app.config.environment,
@@ -243,15 +258,4 @@ pub(crate) fn describe_donation(types: &mut Types) -> Operation {
             ErrorCode::UnknownDonation,
         ])
         .answers::<DonationView>(200, "The donation.", types)
-}
-
-/// The donation that a store declared under this id.
-///
-/// # Errors
-/// [`ErrorCode::UnknownDonation`].
-pub(crate) fn declared<'a>(store: &'a Store, id: &str) -> Result<&'a Donation, ApiError> {
-    store.donation(id).ok_or_else(|| {
-        let message = "The shop does not take this donation. Go back to the shop and choose again.";
-        ApiError::new(ErrorCode::UnknownDonation, message)
-    })
 }

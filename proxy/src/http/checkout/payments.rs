@@ -21,7 +21,8 @@ use crate::http::openapi::types::Types;
 use crate::payments;
 use crate::payments::confirm::{confirm, is_marked_as_paid};
 use crate::payments::currencies::Names;
-use crate::payments::open::{log_refusal, not_made};
+use crate::payments::error::{PaymentError, log_rejection};
+use crate::payments::open::Method;
 use crate::payments::quotes::{QuoteError, Range, limit_in_order_currency, price, quote};
 use crate::state::AppState;
 
@@ -31,13 +32,12 @@ pub(crate) async fn quotes(
     CheckoutSession(snapshot): CheckoutSession,
 ) -> Result<Json<Vec<Quote>>, ApiError> {
     if !snapshot.order.takes_attempts(app.now()) {
-        let message = "This order takes no further payment. Go back to the shop for a new one.";
-        return Err(ApiError::new(ErrorCode::OrderClosed, message));
+        return Err(PaymentError::OrderClosed.into());
     }
     let priced = app.prices.fresh(&*app.deps.service, &*app.deps.clock).await;
     let priced = priced.map_err(|error| {
-        log_refusal(&error, "no prices");
-        not_made(&error)
+        log_rejection(&error, "no prices");
+        PaymentError::of_invoice_call(error)
     })?;
     let valid_for_seconds = app.prices.seconds_left(&priced, app.now());
     let entries = &priced.prices.entries;
@@ -147,13 +147,11 @@ pub(crate) async fn attempt(
     CheckoutSession(snapshot): CheckoutSession,
     Body(chosen): Body<OpenAttempt>,
 ) -> Result<Json<OrderView>, ApiError> {
-    payments::open::open(
-        &app,
-        snapshot.clone(),
-        &chosen.crypto_code,
-        &chosen.quote_id,
-    )
-    .await?;
+    let method = Method::Address {
+        crypto_code: &chosen.crypto_code,
+        quote_id: &chosen.quote_id,
+    };
+    payments::open::open(&app, &snapshot, method).await?;
     Ok(Json(view_of(&app, &reload(&app, &snapshot).await?)?))
 }
 
@@ -189,11 +187,7 @@ pub(crate) async fn session(
     State(app): State<Arc<AppState>>,
     CheckoutSession(snapshot): CheckoutSession,
 ) -> Result<Json<OrderView>, ApiError> {
-    if snapshot.order.terms.flow == Flow::Custom {
-        let message = "This order is paid here: choose an asset.";
-        return Err(ApiError::new(ErrorCode::OtherFlow, message));
-    }
-    payments::hosted::open(&app, &snapshot).await?;
+    payments::open::open(&app, &snapshot, Method::HostedPage).await?;
     Ok(Json(view_of(&app, &reload(&app, &snapshot).await?)?))
 }
 
@@ -228,8 +222,7 @@ pub(crate) async fn paid(
 ) -> Result<Json<OrderView>, ApiError> {
     let email = checked(said.email)?;
     if snapshot.order.terms.flow == Flow::Hosted {
-        let message = "This order is paid on the payment service's page, which sees what is paid.";
-        return Err(ApiError::new(ErrorCode::OtherFlow, message));
+        return Err(ApiError::PaidOnHostedPage);
     }
     let marked = app
         .deps
@@ -238,10 +231,9 @@ pub(crate) async fn paid(
         .await;
     let marked = marked.map_err(|error| match error {
         BeginError::Ledger(error) => ApiError::from(error),
-        BeginError::NoOrder(_) => ApiError::not_found(),
+        BeginError::NoOrder(_) => ApiError::NoSuchOrder,
         BeginError::Closed { .. } | BeginError::InProgress | BeginError::TooMany => {
-            let message = "There is nothing to pay yet: choose how you want to pay first.";
-            ApiError::new(ErrorCode::NothingToPay, message)
+            ApiError::from(PaymentError::NothingToPay)
         }
     })?;
     if !is_marked_as_paid(&snapshot) && !marked.order.status.is_settled() {
@@ -290,15 +282,12 @@ pub(crate) async fn email(
 ) -> Result<Json<OrderView>, ApiError> {
     let email = checked(Some(wanted.email))?;
     if snapshot.order.terms.flow == Flow::Hosted {
-        let message =
-            "This order is paid on the payment service's page, which asks for the address itself.";
-        return Err(ApiError::new(ErrorCode::OtherFlow, message));
+        return Err(ApiError::EmailOnHostedPage);
     }
     let is_settled = snapshot.order.status.is_settled();
     let is_first = snapshot.order.receipt_email.is_none();
     if is_settled && !is_first && email != snapshot.order.receipt_email {
-        let message = "This order is paid, and the address for its receipt is known.";
-        return Err(ApiError::new(ErrorCode::OrderClosed, message));
+        return Err(ApiError::ReceiptEmailKnown);
     }
     let kept = keep(&app, &snapshot, email.as_deref()).await?;
     if is_settled && is_first && email.is_some() {
@@ -325,14 +314,14 @@ pub(crate) fn describe_email(types: &mut Types) -> Operation {
 /// An address, or none for an empty text.
 ///
 /// # Errors
-/// [`ErrorCode::InvalidRequest`] for a text that is none; it names the field.
+/// [`ApiError::Invalid`] for any other text.
 pub(crate) fn checked(email: Option<String>) -> Result<Option<String>, ApiError> {
     let email = email.filter(|email| !email.is_empty());
     if email.as_deref().is_none_or(looks_like_email) {
         return Ok(email);
     }
     let message = "Write an address like name@example.com, or none.";
-    Err(ApiError::field("email", message))
+    Err(ApiError::invalid("email", message))
 }
 
 /// Keeps an address with an order, or none. Pages of the order are told only whether there is one.
@@ -347,5 +336,5 @@ pub(crate) async fn keep(
     let id = &snapshot.order.id;
     let kept = app.deps.ledger.keep_receipt_email(id, email).await?;
     app.order_changed(id);
-    kept.ok_or_else(ApiError::not_found)
+    kept.ok_or(ApiError::NoSuchOrder)
 }

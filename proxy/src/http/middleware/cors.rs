@@ -10,7 +10,6 @@ use axum::http::header::{
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
-use checkout_api::ErrorCode;
 
 use crate::config::Store;
 use crate::http::error::ApiError;
@@ -58,7 +57,7 @@ pub(crate) async fn cors(
 /// Refuses a page that the order's store does not list. A request without an origin comes from no page.
 ///
 /// # Errors
-/// [`ErrorCode::OriginNotAllowed`], with what the operator should add.
+/// [`ApiError::OriginNotAllowed`].
 pub(crate) fn require_listed_origin(
     app: &AppState,
     store: &Store,
@@ -71,7 +70,5 @@ pub(crate) fn require_listed_origin(
     if store.lists_origin(origin) || origin == app.config.public_url.origin().as_str() {
         return Ok(());
     }
-    let message = "This page may not use this shop's checkout. If it is yours, add its origin to \
-                   the store's `origins`.";
-    Err(ApiError::new(ErrorCode::OriginNotAllowed, message))
+    Err(ApiError::OriginNotAllowed)
 }

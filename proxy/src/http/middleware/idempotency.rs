@@ -13,7 +13,6 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
-use checkout_api::ErrorCode;
 use jiff::{SignedDuration, Timestamp};
 use ledger::{Claim, Fingerprint, OrderId, RequestId, StoreId, StoredAnswer};
 use serde::Deserialize;
@@ -92,16 +91,8 @@ async fn carry_out(
     match claim.await? {
         Claim::Mine => {}
         Claim::Answered(answer) => return replay(app, answer).await,
-        Claim::Running => {
-            let message = "A request with this Idempotency-Key is being carried out. Send the same again \
-                           in a moment.";
-            return Err(ApiError::new(ErrorCode::RequestInProgress, message).retry_after(1));
-        }
-        Claim::Reused => {
-            let message = "This Idempotency-Key came with another request before. Use a key of its own \
-                           for every request, and the same only to send the same again.";
-            return Err(ApiError::new(ErrorCode::IdempotencyKeyReused, message));
-        }
+        Claim::Running => return Err(ApiError::RequestInProgress),
+        Claim::Reused => return Err(ApiError::IdempotencyKeyReused),
     }
     parts.extensions.insert(Name::of(id, fingerprint));
     let request = Request::from_parts(parts, Body::from(body));
@@ -112,7 +103,7 @@ async fn carry_out(
         keep(&app, id, lease_until, answer).await
     };
     let done = tokio::spawn(done.in_current_span()).await;
-    done.map_err(|error| ApiError::internal(&error))?
+    done?
 }
 
 /// Who sent a request. Keys of two callers never meet.
@@ -194,7 +185,7 @@ async fn keep(
     }
     let (parts, body) = answer.into_parts();
     let body = to_bytes(body, usize::MAX).await;
-    let body = body.map_err(|error| ApiError::internal(&error))?;
+    let body = body.map_err(|_| ApiError::PayloadTooLarge)?;
     let stored = stored(app, parts.status, &body).await?;
     let kept_until = app.now() + KEPT;
     let kept = ledger
@@ -249,9 +240,10 @@ async fn replay(app: &AppState, answer: StoredAnswer) -> Result<Response, ApiErr
     } = answer;
     if let Some((order, hash)) = hands_out {
         let token = orders::open::issue_client_token(app, &order).await?;
+        let token = token.ok_or(ApiError::NoSuchOrder)?;
         body = body.replace(&hex::encode(hash.0), token.expose());
     }
-    let status = StatusCode::from_u16(status).map_err(|error| ApiError::internal(&error))?;
+    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::OK);
     let mut answer = (status, Body::from(body.clone())).into_response();
     let headers = answer.headers_mut();
     headers.insert(REPLAYED.clone(), HeaderValue::from_static("true"));
@@ -274,7 +266,7 @@ impl Key {
     /// # Errors
     /// [`checkout_api::ErrorCode::InvalidRequest`], naming the header.
     pub(crate) fn read(headers: &HeaderMap, is_anonymous: bool) -> Result<Self, ApiError> {
-        let refused = |message| Err(ApiError::field("Idempotency-Key", message));
+        let refused = |message| Err(ApiError::invalid("Idempotency-Key", message));
         let mut sent = headers.get_all(&KEY).iter();
         let (Some(key), None) = (sent.next(), sent.next()) else {
             return refused("Send one Idempotency-Key.");

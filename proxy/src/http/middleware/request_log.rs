@@ -7,7 +7,6 @@ use axum::http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HOST, ORIGI
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
-use checkout_api::ErrorCode;
 use tracing::Instrument as _;
 
 use crate::http::error::ApiError;
@@ -34,8 +33,8 @@ pub(crate) async fn log_request(
         Ok(()) => next.run(request).instrument(span).await,
         Err(refusal) => refusal.into_response(),
     };
-    let refusal = answer.extensions_mut().remove::<ApiError>();
-    if let Some(refusal) = refusal.or_else(|| unrouted(&answer)) {
+    let refusal = answer.extensions_mut().remove::<Arc<ApiError>>();
+    if let Some(refusal) = refusal.or_else(|| unrouted(&answer).map(Arc::new)) {
         let kept = std::mem::take(answer.headers_mut());
         answer = refusal.answer(&id);
         for (name, value) in &kept {
@@ -57,19 +56,13 @@ pub(crate) async fn log_request(
 fn unrouted(answer: &Response) -> Option<ApiError> {
     let content_type = answer.headers().get(CONTENT_TYPE);
     let is_plain = content_type.is_none_or(|value| value.as_bytes().starts_with(b"text/plain"));
-    let (code, message) = match answer.status() {
-        StatusCode::NOT_FOUND => (ErrorCode::NotFound, "There is nothing at this address."),
-        StatusCode::METHOD_NOT_ALLOWED => {
-            let message = "This address takes another method: the header Allow says which.";
-            (ErrorCode::MethodNotAllowed, message)
-        }
-        StatusCode::BAD_REQUEST => (
-            ErrorCode::InvalidRequest,
-            "The address or its query cannot be read.",
-        ),
+    let failure = match answer.status() {
+        StatusCode::NOT_FOUND => ApiError::NoSuchAddress,
+        StatusCode::METHOD_NOT_ALLOWED => ApiError::MethodNotAllowed,
+        StatusCode::BAD_REQUEST => ApiError::UnreadableAddress,
         _ => return None,
     };
-    is_plain.then(|| ApiError::new(code, message))
+    is_plain.then_some(failure)
 }
 
 /// Source for `Host`: RFC 9112, section 3.2.
@@ -90,8 +83,7 @@ pub(crate) fn reject_duplicate_headers(headers: &HeaderMap) -> Result<(), ApiErr
     let Some(name) = SINGLE.iter().find(came_twice) else {
         return Ok(());
     };
-    let message = format!("The header {name} came more than once: send it once.");
-    Err(ApiError::new(ErrorCode::InvalidRequest, &message))
+    Err(ApiError::DuplicateHeader(name.clone()))
 }
 
 #[cfg(test)]
@@ -105,11 +97,10 @@ mod tests {
         for name in &SINGLE {
             let mut headers = HeaderMap::new();
             headers.append(name, HeaderValue::from_static("a"));
-            assert_eq!(reject_duplicate_headers(&headers), Ok(()));
+            assert!(reject_duplicate_headers(&headers).is_ok());
             headers.append(name, HeaderValue::from_static("a"));
-            let message = format!("The header {name} came more than once: send it once.");
-            let refusal = ApiError::new(ErrorCode::InvalidRequest, &message);
-            assert_eq!(reject_duplicate_headers(&headers), Err(refusal));
+            let refused = reject_duplicate_headers(&headers);
+            assert!(matches!(refused, Err(ApiError::DuplicateHeader(found)) if found == *name));
         }
     }
 
@@ -118,6 +109,6 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.append("accept", HeaderValue::from_static("a"));
         headers.append("accept", HeaderValue::from_static("b"));
-        assert_eq!(reject_duplicate_headers(&headers), Ok(()));
+        assert!(reject_duplicate_headers(&headers).is_ok());
     }
 }

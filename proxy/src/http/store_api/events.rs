@@ -55,16 +55,16 @@ pub(crate) async fn events(
     merchant: AuthenticatedStore,
     wanted: Result<Query<EventsQuery>, QueryRejection>,
 ) -> Result<Json<EventPage>, ApiError> {
-    let Query(wanted) = wanted.map_err(|error| ApiError::field("query", &error.body_text()))?;
+    let Query(wanted) = wanted.map_err(|error| ApiError::invalid("query", error.body_text()))?;
     let after = wanted.after.as_deref().map(EventId::parse).transpose();
-    let after = after.map_err(|error| ApiError::field("after", &error.to_string()))?;
+    let after = after.map_err(|error| ApiError::invalid("after", error.to_string()))?;
     let limit = page_size(wanted.limit)?;
     let found = app
         .deps
         .ledger
         .events(&merchant.0, after.as_ref(), limit)
         .await?;
-    let unknown = || ApiError::field("after", "The store has no such event.");
+    let unknown = || ApiError::invalid("after", "The store has no such event.");
     let found = found.ok_or_else(unknown)?;
     let next = found.last().map(|event| event.id.to_string());
     let events = found.iter().map(event_body).collect::<Result<_, _>>()?;
@@ -86,7 +86,7 @@ pub(crate) fn describe_events(types: &mut Types) -> Operation {
 }
 
 fn event_body(event: &Event) -> Result<EventBody, ApiError> {
-    let body = serde_json::from_str(&event.payload).map_err(|error| ApiError::internal(&error))?;
+    let body = serde_json::from_str(&event.payload)?;
     Ok(EventBody {
         id: event.id.to_string(),
         body,
@@ -146,16 +146,16 @@ pub(crate) async fn deliveries(
     merchant: AuthenticatedStore,
     wanted: Result<Query<DeliveriesQuery>, QueryRejection>,
 ) -> Result<Json<DeliveryPage>, ApiError> {
-    let Query(wanted) = wanted.map_err(|error| ApiError::field("query", &error.body_text()))?;
+    let Query(wanted) = wanted.map_err(|error| ApiError::invalid("query", error.body_text()))?;
     let event = wanted.event.as_deref().map(EventId::parse).transpose();
     let after = wanted.after.as_deref().map(DeliveryId::parse).transpose();
     let filter = DeliveryFilter {
-        event: event.map_err(|error| ApiError::field("event", &error.to_string()))?,
-        after: after.map_err(|error| ApiError::field("after", &error.to_string()))?,
+        event: event.map_err(|error| ApiError::invalid("event", error.to_string()))?,
+        after: after.map_err(|error| ApiError::invalid("after", error.to_string()))?,
         limit: page_size(wanted.limit)?,
     };
     let found = app.deps.ledger.deliveries(&merchant.0, &filter).await?;
-    let found = found.ok_or_else(ApiError::not_found)?;
+    let found = found.ok_or(ApiError::NoSuchOrder)?;
     let is_full = found.len() == filter.limit as usize;
     let next = found.last().filter(|_| is_full);
     let next = next.map(|last| last.id.to_string());
@@ -199,14 +199,14 @@ pub(crate) async fn redeliver(
     merchant: AuthenticatedStore,
     Path(id): Path<String>,
 ) -> Result<StatusCode, ApiError> {
-    let event = EventId::parse(&id).map_err(|_| ApiError::not_found())?;
+    let event = EventId::parse(&id).map_err(|_| ApiError::NoSuchOrder)?;
     if !app
         .deps
         .ledger
         .redeliver(&merchant.0, &event, app.now())
         .await?
     {
-        return Err(ApiError::not_found());
+        return Err(ApiError::NoSuchOrder);
     }
     app.dispatcher_wakeup.send_replace(());
     Ok(StatusCode::ACCEPTED)

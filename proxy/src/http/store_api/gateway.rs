@@ -16,16 +16,16 @@ use checkout_api::ErrorCode;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use service_api::{CallError, Endpoint, InvoiceId, Passage, PassageError};
+use service_api::{CallError, Endpoint, InvoiceId, Passage};
 
 use crate::config::Store;
 use crate::http::body::JsonText;
-use crate::http::error::{ApiError, truncate};
+use crate::http::error::ApiError;
 use crate::http::openapi::information::SERVICE;
 use crate::http::openapi::operation::{Caller, Operation};
 use crate::http::openapi::types::Types;
 use crate::http::store_api::AuthenticatedStore;
-use crate::payments::open::log_refusal;
+use crate::payments::error::log_rejection;
 use crate::state::AppState;
 
 /// GET /v1/service/currencies: every store may know what the service supports.
@@ -35,8 +35,7 @@ pub(crate) async fn currencies(
     RawQuery(query): RawQuery,
 ) -> Result<Response, ApiError> {
     let query = query.unwrap_or_default();
-    let passage =
-        Passage::new(Endpoint::Currencies, &query, None).map_err(|error| not_passed_on(&error))?;
+    let passage = Passage::new(Endpoint::Currencies, &query, None)?;
     pass(&app, passage, false).await
 }
 
@@ -113,11 +112,7 @@ pub(crate) async fn merchant_account(
     let endpoint = Endpoint::MerchantAccount;
     let store = permitted(&app, &merchant, endpoint)?;
     let passage = Passage::new(endpoint, &query.unwrap_or_default(), None);
-    let passage = for_its_merchant(
-        store,
-        endpoint,
-        passage.map_err(|error| not_passed_on(&error))?,
-    )?;
+    let passage = for_its_merchant(store, endpoint, passage?)?;
     pass(&app, passage, false).await
 }
 
@@ -158,7 +153,7 @@ async fn tell(
     body: &str,
 ) -> Result<Response, ApiError> {
     let store = permitted(app, merchant, endpoint)?;
-    let passage = Passage::new(endpoint, "", Some(body)).map_err(|error| not_passed_on(&error))?;
+    let passage = Passage::new(endpoint, "", Some(body))?;
     let passage = for_its_merchant(store, endpoint, passage)?;
     tracing::info!(store = %store.id, ?endpoint, "a store changes the account at the payment service");
     pass(app, passage, true).await
@@ -170,18 +165,11 @@ fn permitted<'a>(
     endpoint: Endpoint,
 ) -> Result<&'a Store, ApiError> {
     let store = merchant.store(app);
-    let denied = |message| Err(ApiError::new(ErrorCode::ServiceAccessDenied, message));
     if !store.service_access {
-        return denied(
-            "The account at the payment service belongs to all stores of this proxy together. If this \
-             store may act for all of them, the operator sets its `service_access = true`.",
-        );
+        return Err(ApiError::AccountShared);
     }
     if endpoint == Endpoint::OnboardMerchant && store.merchant_id.is_some() {
-        return denied(
-            "This store is one merchant of a platform and onboards no other. The operator does it: \
-             florin-proxy service onboard-merchant.",
-        );
+        return Err(ApiError::OnboardingDenied);
     }
     Ok(store)
 }
@@ -192,9 +180,7 @@ fn for_its_merchant(
     passage: Passage,
 ) -> Result<Passage, ApiError> {
     match &store.merchant_id {
-        Some(id) if endpoint.is_about_a_merchant() => passage
-            .for_merchant(id)
-            .map_err(|error| not_passed_on(&error)),
+        Some(id) if endpoint.is_about_a_merchant() => Ok(passage.for_merchant(id)?),
         _ => Ok(passage),
     }
 }
@@ -207,8 +193,8 @@ async fn pass(
 ) -> Result<Response, ApiError> {
     let app = app.clone();
     let passed = tokio::spawn(async move { app.deps.service.pass(&passage).await });
-    let passed = passed.await.map_err(|error| ApiError::internal(&error))?;
-    let json = passed.map_err(|error| refused(&error, changes_something))?;
+    let passed = passed.await?;
+    let json = passed.map_err(|error| failed(error, changes_something))?;
     let content_type = HeaderValue::from_static("application/json");
     Ok(([(CONTENT_TYPE, content_type)], json).into_response())
 }
@@ -231,16 +217,12 @@ pub(crate) async fn invoice(
     merchant: AuthenticatedStore,
     wanted: Result<Query<InvoiceQuery>, QueryRejection>,
 ) -> Result<Response, ApiError> {
-    let Query(wanted) = wanted.map_err(|error| ApiError::field("query", &error.body_text()))?;
-    let unknown = || {
-        let message = "None of this store's orders has such an invoice.";
-        ApiError::new(ErrorCode::NotFound, message)
-    };
-    let id = InvoiceId::parse(&wanted.id).map_err(|_| unknown())?;
-    let known = ledger::InvoiceId::parse(&wanted.id).map_err(|_| unknown())?;
+    let Query(wanted) = wanted.map_err(|error| ApiError::invalid("query", error.body_text()))?;
+    let id = InvoiceId::parse(&wanted.id).map_err(|_| ApiError::NoSuchInvoice)?;
+    let known = ledger::InvoiceId::parse(&wanted.id).map_err(|_| ApiError::NoSuchInvoice)?;
     let owner = app.deps.ledger.store_of_invoice(&known).await?;
     if owner != Some(merchant.0) {
-        return Err(unknown());
+        return Err(ApiError::NoSuchInvoice);
     }
     pass(&app, Passage::invoice(&id, wanted.hist), false).await
 }
@@ -254,61 +236,23 @@ pub(crate) fn describe_invoice(types: &mut Types) -> Operation {
     describe_forwarded(operation.query::<InvoiceQuery>(types)).refuses(&[ErrorCode::NotFound])
 }
 
-/// A call that did not leave the house.
-pub(crate) fn not_passed_on(error: &PassageError) -> ApiError {
-    let code = match error {
-        PassageError::Query => {
-            return ApiError::field("query", &format!("It is refused: {error}."));
-        }
-        PassageError::TooLarge => ErrorCode::PayloadTooLarge,
-        PassageError::OtherMerchant(_) => ErrorCode::ServiceAccessDenied,
-        PassageError::NotJson(_) | PassageError::Body(_) | PassageError::NotAnObject => {
-            ErrorCode::InvalidRequest
-        }
-    };
-    ApiError::new(code, &format!("The call is refused: {error}."))
-}
-
-/// A call without a success. The service's own words go along, but for what is between the operator and the service.
-pub(crate) fn refused(error: &CallError, changes_something: bool) -> ApiError {
-    log_refusal(error, "a store's call of the payment service failed");
+/// A call without a success. The gateway's own words go along, except about what is between the operator and the gateway.
+fn failed(error: CallError, changes_something: bool) -> ApiError {
+    log_rejection(&error, "a store's call of the payment service failed");
     match error {
-        CallError::Refused { status: 401, .. } => {
-            let message = "The payment service does not accept this proxy's key or signature; the operator \
-                           finds the reason in the log. Nothing was done.";
-            ApiError::new(ErrorCode::ServiceFailed, message)
-        }
-        CallError::Refused { status, error } => {
-            let message = match error.message.as_deref().or(error.summary.as_deref()) {
-                Some(said) => format!("The payment service refused: {}", truncate(said)),
-                None => {
-                    format!("The payment service refused with status {status}, without a reason.")
-                }
-            };
-            ApiError::new(ErrorCode::ServiceRefused, &message).with_gateway_error(*status, error)
-        }
+        CallError::Refused { status: 401, .. } => ApiError::ForwardUnauthorized,
+        CallError::Refused { status, error } => ApiError::ForwardRefused { status, error },
         CallError::RateLimited { retry_after }
         | CallError::CircuitOpen { retry_after }
-        | CallError::OutOfBudget { retry_after } => unavailable(*retry_after),
-        CallError::NotSent(_) => unavailable(Duration::from_secs(5)),
+        | CallError::OutOfBudget { retry_after } => ApiError::ForwardUnavailable { retry_after },
+        CallError::NotSent(_) => ApiError::ForwardUnavailable {
+            retry_after: Duration::from_secs(5),
+        },
         CallError::Unclear(_) | CallError::Broken { .. } if changes_something => {
-            let message = "The payment service gave no clear answer: what you sent may have been done. Look at your \
-                           account there before you send it again.";
-            ApiError::new(ErrorCode::ServiceFailed, message)
+            ApiError::ForwardAmbiguous
         }
-        CallError::Unclear(_) | CallError::Broken { .. } => {
-            let message = "The payment service gave no usable answer. Try again shortly.";
-            ApiError::new(ErrorCode::ServiceFailed, message)
-        }
+        CallError::Unclear(_) | CallError::Broken { .. } => ApiError::ForwardFailed,
     }
-}
-
-fn unavailable(retry_after: Duration) -> ApiError {
-    let message =
-        "The payment service cannot be asked at this moment. Nothing was done; try again later.";
-    // A part of a second is a second: nobody comes back too early.
-    let seconds = u32::try_from(retry_after.as_millis().div_ceil(1000)).unwrap_or(u32::MAX);
-    ApiError::new(ErrorCode::ServiceUnavailable, message).retry_after(seconds.max(1))
 }
 
 /// What changes the account is for stores with `service_access` alone.

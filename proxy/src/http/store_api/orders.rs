@@ -26,6 +26,8 @@ use crate::http::openapi::types::Types;
 use crate::http::store_api::{AuthenticatedStore, MAX_PAGE, order_id, page_size};
 use crate::orders::lines::{self, Line, MAX_LINES, MAX_TITLE_CHARS};
 use crate::orders::open::Opening;
+use crate::payments::error::PaymentError;
+use crate::payments::open::{HostedNeeds, Method};
 use crate::payments::view;
 use crate::state::AppState;
 use crate::{orders, payments};
@@ -130,17 +132,12 @@ pub(crate) async fn open_order(
         is_new,
         token,
     } = orders::open::open(&app, &terms).await?;
-    if snapshot.order.terms.flow != terms.flow {
-        let message =
-            "This reference already names an order of the other flow. Use a reference of its own.";
-        return Err(ApiError::new(ErrorCode::OtherFlow, message));
-    }
     if terms.flow == Flow::Hosted && snapshot.order.takes_attempts(app.now()) {
-        payments::hosted::open(&app, &snapshot).await?;
+        payments::open::open(&app, &snapshot, Method::HostedPage).await?;
         let opened = app.deps.ledger.snapshot(&snapshot.order.id).await?;
-        snapshot = opened.ok_or_else(ApiError::not_found)?;
+        snapshot = opened.ok_or(ApiError::NoSuchOrder)?;
     }
-    let payment_process_url = view::page(&snapshot, app.now());
+    let payment_process_url = view::hosted_page(&snapshot, app.now());
     let base = app.config.public_url.base();
     let token = token.expose();
     let checkout_url = format!("{base}/pay?store={}#client_token={token}", store.id);
@@ -198,42 +195,43 @@ pub(crate) fn describe_open_order(types: &mut Types) -> Operation {
 
 fn terms(app: &AppState, store: &Store, wanted: OpenOrder) -> Result<NewOrder, ApiError> {
     let reference = Reference::parse(&wanted.reference)
-        .map_err(|error| ApiError::field("reference", &error.to_string()))?;
+        .map_err(|error| ApiError::invalid("reference", error.to_string()))?;
     let amount = amount(wanted.amount, wanted.currency)?;
     let title = wanted.title.unwrap_or_else(|| store.name.clone());
     if title.chars().count() > MAX_TITLE_CHARS {
-        return Err(ApiError::field(
+        return Err(ApiError::invalid(
             "title",
             "A title has 120 characters at most.",
         ));
     }
     let lines = lines::check(store, wanted.lines, amount, wanted.currency)
-        .map_err(|wrong| ApiError::field(&wrong.field, &wrong.message))?;
+        .map_err(|wrong| ApiError::invalid(wrong.field, wrong.message))?;
     if let Some(link) = &wanted.return_url
         && !store.is_allowed_return_url(link)
     {
         let message = "Write an http or https address on one of the store's origins.";
-        return Err(ApiError::field("return_url", message));
+        return Err(ApiError::invalid("return_url", message));
     }
     if let Some(email) = &wanted.customer_email
         && !looks_like_email(email)
     {
-        return Err(ApiError::field(
+        return Err(ApiError::invalid(
             "customer_email",
             "Write an address like name@example.com.",
         ));
     }
     if matches!(wanted.flow, FlowRequest::Hosted) {
         let (email, return_url) = (&wanted.customer_email, &wanted.return_url);
-        payments::hosted::Needs::of(app, store, email.as_deref(), return_url.as_deref())?;
+        HostedNeeds::of(app, store, email.as_deref(), return_url.as_deref())
+            .map_err(PaymentError::MissingForHosted)?;
         if !wanted.assets.is_empty() {
             let message = "The payment service's page offers its own assets. Leave this out, or use the custom flow.";
-            return Err(ApiError::field("assets", message));
+            return Err(ApiError::invalid("assets", message));
         }
     }
     let metadata_bytes = serde_json::to_string(&wanted.metadata).map_or(usize::MAX, |s| s.len());
     if metadata_bytes > MAX_METADATA_BYTES {
-        return Err(ApiError::field(
+        return Err(ApiError::invalid(
             "metadata",
             "Metadata has 4096 bytes at most, as JSON.",
         ));
@@ -243,9 +241,8 @@ fn terms(app: &AppState, store: &Store, wanted: OpenOrder) -> Result<NewOrder, A
         .unwrap_or(DEFAULT_LIFETIME_SECONDS);
     if !LIFETIME_SECONDS.contains(&lifetime) {
         let message = "An order lives 60 seconds to 30 days.";
-        return Err(ApiError::field("expires_in_seconds", message));
+        return Err(ApiError::invalid("expires_in_seconds", message));
     }
-    let same_currency = wanted.currency == store.currency;
     Ok(NewOrder {
         store_id: store.id.clone(),
         reference,
@@ -259,23 +256,22 @@ fn terms(app: &AppState, store: &Store, wanted: OpenOrder) -> Result<NewOrder, A
         metadata: wanted.metadata,
         assets: wanted.assets,
         flow: wanted.flow.into(),
-        tolerance: if same_currency {
-            store.tolerance_of(amount)
-        } else {
-            Amount::ZERO
-        },
+        tolerance: store.tolerance_in(wanted.currency, amount),
         expires_at: app.now() + SignedDuration::from_secs(i64::from(lifetime)),
     })
 }
 
 fn amount(amount: Amount, currency: Currency) -> Result<Amount, ApiError> {
     if amount.is_zero() {
-        return Err(ApiError::field("amount", "The amount must be above zero."));
+        return Err(ApiError::invalid(
+            "amount",
+            "The amount must be above zero.",
+        ));
     }
     let decimals = currency.decimals();
     if amount.decimals() > decimals {
         let message = format!("{amount} has more than the {decimals} decimals of {currency}.");
-        return Err(ApiError::field("amount", &message));
+        return Err(ApiError::invalid("amount", message));
     }
     Ok(amount.padded(decimals))
 }
@@ -332,10 +328,10 @@ pub(crate) async fn orders(
     merchant: AuthenticatedStore,
     wanted: Result<Query<OrdersQuery>, QueryRejection>,
 ) -> Result<Json<OrderPage>, ApiError> {
-    let Query(wanted) = wanted.map_err(|error| ApiError::field("query", &error.body_text()))?;
+    let Query(wanted) = wanted.map_err(|error| ApiError::invalid("query", error.body_text()))?;
     let filter = filter(&wanted)?;
     if let Some(after) = &filter.after {
-        let unknown = |_| ApiError::field("after", "The store has no such order.");
+        let unknown = |_| ApiError::invalid("after", "The store has no such order.");
         merchant
             .order(&app, after.as_str())
             .await
@@ -364,10 +360,10 @@ pub(crate) fn describe_orders(types: &mut Types) -> Operation {
 
 fn filter(wanted: &OrdersQuery) -> Result<OrderFilter, ApiError> {
     let refuse = |field: &'static str| {
-        move |error: ledger::InvalidId| ApiError::field(field, &error.to_string())
+        move |error: ledger::InvalidId| ApiError::invalid(field, error.to_string())
     };
     let status = wanted.status.as_deref().map(|word| {
-        let unknown = || ApiError::field("status", "There is no such status.");
+        let unknown = || ApiError::invalid("status", "There is no such status.");
         OrderStatus::parse(word).ok_or_else(unknown)
     });
     let reference = wanted
@@ -394,10 +390,9 @@ pub(crate) async fn cancel(
     let cancelled = app.deps.ledger.cancel_order(&order, app.now()).await;
     let cancelled = cancelled.map_err(|error| match error {
         BeginError::Ledger(error) => ApiError::from(error),
-        BeginError::NoOrder(_) => ApiError::not_found(),
+        BeginError::NoOrder(_) => ApiError::NoSuchOrder,
         BeginError::Closed { .. } | BeginError::InProgress | BeginError::TooMany => {
-            let message = "Money has been seen for this order: it cannot be cancelled any more.";
-            ApiError::new(ErrorCode::OrderClosed, message)
+            ApiError::NotCancellable
         }
     })?;
     app.order_changed(&order);

@@ -1,0 +1,184 @@
+//! Why a payment cannot be opened, and what a failed call of the gateway means for it.
+
+use std::time::Duration;
+
+use ledger::{BeginError, LedgerError, OrderStatus};
+use service_api::{CallError, ErrorCode, ServiceError};
+
+/// Why there are no quotes, or no invoice. Nothing was charged.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PaymentError {
+    /// The order does not exist, or its store is no longer configured.
+    #[error("there is no such order")]
+    NoOrder,
+    /// An asset was chosen for an order that is paid on the gateway's page.
+    #[error("the order is paid on the gateway's page")]
+    HostedOrder,
+    /// A hosted page was requested for an order that is paid on the proxy's checkout.
+    #[error("the order is paid on the proxy's checkout")]
+    CustomOrder,
+    /// The order is over.
+    #[error("the order takes no further payment")]
+    OrderClosed,
+    /// A payment was seen, so nothing more is asked for.
+    #[error("a payment of the order is on its way")]
+    PaymentSeen,
+    /// "I have paid" before there was anything to pay.
+    #[error("the order has no invoice that can be paid")]
+    NothingToPay,
+    /// Another attempt is being opened at this moment.
+    #[error("another attempt is being opened")]
+    InProgress,
+    /// Too many attempts in the last minute.
+    #[error("too many attempts in the last minute")]
+    TooManyAttempts,
+    /// The asset's code has no valid shape.
+    #[error("crypto_code: {0}")]
+    InvalidCryptoCode(String),
+    /// The asset is not known here.
+    #[error("the asset is unknown")]
+    UnknownAsset,
+    /// The order's store does not accept the asset.
+    #[error("the order cannot be paid in this asset")]
+    AssetNotAccepted,
+    /// The gateway states no usable price.
+    #[error("the asset has no price")]
+    NotPriced,
+    /// The gateway does not take the asset at present.
+    #[error("the gateway does not support the asset")]
+    UnsupportedAsset,
+    /// The quote is unknown or over.
+    #[error("the quote has expired")]
+    QuoteExpired,
+    /// The price is outside the limits of the asset.
+    #[error("the price is outside the asset's limits")]
+    AmountOutOfRange,
+    /// The price is outside the limits of the gateway's page.
+    #[error("the price is outside the gateway's limits")]
+    HostedAmountOutOfRange,
+    /// A hosted order lacks something that the gateway's page needs.
+    #[error("a hosted payment needs {0:?}")]
+    MissingForHosted(MissingForHosted),
+    /// The gateway's page did not pass the checks.
+    #[error("the gateway's page did not pass the checks")]
+    HostedPageBlocked,
+    /// The gateway refused the order's data, in its own words.
+    #[error("the gateway refused with status {status}")]
+    Refused {
+        /// The gateway's status.
+        status: u16,
+        /// The gateway's explanation.
+        error: ServiceError,
+    },
+    /// The gateway cannot be reached or does not answer usably.
+    #[error("the gateway is unavailable")]
+    GatewayUnavailable {
+        /// When it makes sense to try again.
+        retry_after: Duration,
+    },
+    /// The database failed.
+    #[error(transparent)]
+    Storage(#[from] LedgerError),
+    /// The task was cut off.
+    #[error(transparent)]
+    Interrupted(#[from] tokio::task::JoinError),
+}
+
+/// What a hosted payment needs and an order of the custom flow can do without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MissingForHosted {
+    /// The customer's e-mail address.
+    Email,
+    /// Where the customer returns to.
+    ReturnUrl,
+    /// The operator's setting `service.checkout_url`.
+    CheckoutUrl,
+}
+
+impl From<BeginError> for PaymentError {
+    fn from(error: BeginError) -> Self {
+        match error {
+            BeginError::NoOrder(_) => Self::NoOrder,
+            BeginError::Closed {
+                from: OrderStatus::Checking | OrderStatus::Processing | OrderStatus::Underpaid,
+                ..
+            } => Self::PaymentSeen,
+            BeginError::Closed { .. } => Self::OrderClosed,
+            BeginError::InProgress => Self::InProgress,
+            BeginError::TooMany => Self::TooManyAttempts,
+            BeginError::Ledger(error) => Self::Storage(error),
+        }
+    }
+}
+
+impl PaymentError {
+    /// A call of GET /prices or POST /invoice that failed.
+    pub(crate) fn of_invoice_call(error: CallError) -> Self {
+        if is_about_price(&error) {
+            return Self::QuoteExpired;
+        }
+        match error {
+            CallError::Refused { error, .. } if error.code == Some(ErrorCode::AmountOutOfRange) => {
+                Self::AmountOutOfRange
+            }
+            CallError::Refused { error, .. }
+                if error.code == Some(ErrorCode::UnsupportedCryptoCode) =>
+            {
+                Self::UnsupportedAsset
+            }
+            error => Self::unavailable(&error),
+        }
+    }
+
+    /// A call of POST /checkout that failed.
+    pub(crate) fn of_checkout_call(error: CallError) -> Self {
+        match error {
+            CallError::Refused { error, .. } if error.code == Some(ErrorCode::AmountOutOfRange) => {
+                Self::HostedAmountOutOfRange
+            }
+            // POST /checkout says what is wrong in words alone: {"error": true, "message": …}.
+            CallError::Refused { status: 400, error } => Self::Refused { status: 400, error },
+            error => Self::unavailable(&error),
+        }
+    }
+
+    fn unavailable(error: &CallError) -> Self {
+        let retry_after = match error {
+            CallError::RateLimited { retry_after }
+            | CallError::CircuitOpen { retry_after }
+            | CallError::OutOfBudget { retry_after } => *retry_after,
+            CallError::Refused { .. } => Duration::from_secs(30),
+            CallError::NotSent(_) | CallError::Unclear(_) | CallError::Broken { .. } => {
+                Duration::from_secs(5)
+            }
+        };
+        Self::GatewayUnavailable { retry_after }
+    }
+}
+
+/// Returns `true` for a rejected request that names no cause of the specification's list: the request was right when its
+/// price was fetched, so the price is what no longer holds. `Assumed:` a conversion id that has lapsed is answered with
+/// 400.
+pub(crate) fn is_about_price(error: &CallError) -> bool {
+    let CallError::Refused { status: 400, error } = error else {
+        return false;
+    };
+    !matches!(
+        error.code,
+        Some(ErrorCode::AmountOutOfRange | ErrorCode::UnsupportedCryptoCode)
+    )
+}
+
+/// Logs a failed call of the gateway. A wrong key or secret needs a person.
+pub(crate) fn log_rejection(error: &CallError, what: &'static str) {
+    match error {
+        CallError::Refused { status: 401, error } => tracing::error!(
+            code = ?error.code, message = ?error.message,
+            "the payment service refuses us: check the key and the secret"
+        ),
+        CallError::Refused { status, error } => {
+            tracing::warn!(status, code = ?error.code, message = ?error.message, "{what}");
+        }
+        other => tracing::warn!(error = %other, "{what}"),
+    }
+}
