@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use axum::body::{Bytes, HttpBody as _, to_bytes};
 use axum::extract::{FromRequest, Request};
+use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
 use serde::de::DeserializeOwned;
 
@@ -21,44 +22,77 @@ pub(crate) struct Body<T>(pub T);
 /// A JSON body as it was written: nothing is read into it here.
 pub(crate) struct JsonText(pub String);
 
-impl<S: Send + Sync> FromRequest<S> for JsonText {
-    type Rejection = ApiError;
+/// No body is expected; what comes is ignored.
+pub(crate) struct NoBody;
 
-    async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
-        let bytes = json_bytes(request).await?;
-        let not_text = |_| ApiError::InvalidBody("The body is not UTF-8.".to_owned());
-        String::from_utf8(bytes.into()).map(Self).map_err(not_text)
+/// A body that is read from its bytes, of at most [`MAX_BODY_BYTES`].
+pub(crate) trait FromBody: Sized {
+    /// Checks the headers before the body is read.
+    fn check_headers(_: &HeaderMap) -> Result<(), ApiError> {
+        Ok(())
     }
+
+    /// Parses the body.
+    fn from_body(bytes: &Bytes) -> Result<Self, ApiError>;
 }
 
-impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
-    type Rejection = ApiError;
+impl<T: DeserializeOwned> FromBody for Body<T> {
+    fn check_headers(headers: &HeaderMap) -> Result<(), ApiError> {
+        require_json(headers)
+    }
 
-    async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
-        let bytes = json_bytes(request).await?;
+    fn from_body(bytes: &Bytes) -> Result<Self, ApiError> {
         // A list of the right values in the right order would be read as the members of an object.
         if bytes.trim_ascii_start().first() == Some(&b'[') {
             let message = "The body is not what this address takes: send an object, not a list.";
             return Err(ApiError::InvalidBody(message.to_owned()));
         }
-        serde_json::from_slice(&bytes)
+        serde_json::from_slice(bytes)
             .map(Self)
             .map_err(|error| unreadable(&error))
     }
 }
 
-async fn json_bytes(request: Request) -> Result<Bytes, ApiError> {
-    let content_type = request
-        .headers()
+impl FromBody for JsonText {
+    fn check_headers(headers: &HeaderMap) -> Result<(), ApiError> {
+        require_json(headers)
+    }
+
+    fn from_body(bytes: &Bytes) -> Result<Self, ApiError> {
+        let not_text = |_| ApiError::InvalidBody("The body is not UTF-8.".to_owned());
+        String::from_utf8(bytes.to_vec())
+            .map(Self)
+            .map_err(not_text)
+    }
+}
+
+impl FromBody for NoBody {
+    fn from_body(_: &Bytes) -> Result<Self, ApiError> {
+        Ok(Self)
+    }
+}
+
+impl<S: Send + Sync> FromRequest<S> for JsonText {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
+        let (parts, body) = request.into_parts();
+        Self::check_headers(&parts.headers)?;
+        Self::from_body(&read(body, MAX_BODY_BYTES).await?)
+    }
+}
+
+fn require_json(headers: &HeaderMap) -> Result<(), ApiError> {
+    let content_type = headers
         .get(CONTENT_TYPE)
         .and_then(|value| value.to_str().ok());
     let essence = content_type
         .and_then(|value| value.split(';').next())
         .unwrap_or("");
-    if !essence.trim().eq_ignore_ascii_case("application/json") {
-        return Err(ApiError::UnsupportedMediaType);
+    if essence.trim().eq_ignore_ascii_case("application/json") {
+        return Ok(());
     }
-    read(request.into_body(), MAX_BODY_BYTES).await
+    Err(ApiError::UnsupportedMediaType)
 }
 
 /// Reads a body of at most so many bytes, in bounded time.

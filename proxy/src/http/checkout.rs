@@ -9,17 +9,18 @@ use std::sync::Arc;
 use axum::extract::{FromRequestParts, Request};
 use axum::http::header::{AUTHORIZATION, CACHE_CONTROL};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
 use checkout_api::OrderView;
 use jiff::SignedDuration;
-use ledger::{Snapshot, watched_poll};
+use ledger::{OrderId, Snapshot, watched_poll};
 
 use crate::auth::client_token::ClientToken;
 use crate::config::Store;
 use crate::http::error::ApiError;
 use crate::http::middleware::cors::require_listed_origin;
+use crate::orders::open::issue_client_token;
 use crate::payments::view::{ViewContext, view};
 use crate::state::AppState;
 
@@ -105,4 +106,20 @@ pub(crate) async fn no_store(request: Request, next: Next) -> Response {
         .headers_mut()
         .insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     answer
+}
+
+/// Another client token for an order whose opening is answered again.
+pub(crate) async fn fresh_token(app: &AppState, order: &str) -> Result<ClientToken, ApiError> {
+    let order = OrderId::parse(order).map_err(|_| ApiError::NoSuchOrder)?;
+    let token = issue_client_token(app, &order).await?;
+    token.ok_or(ApiError::NoSuchOrder)
+}
+
+/// 201 for a new order, 200 for a known one.
+pub(crate) fn created_or_ok(is_new: bool) -> StatusCode {
+    if is_new {
+        StatusCode::CREATED
+    } else {
+        StatusCode::OK
+    }
 }

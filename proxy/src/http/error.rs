@@ -195,7 +195,7 @@ impl Failure {
         }
     }
 
-    fn gateway_said(self, status: u16, error: &ServiceError) -> Self {
+    fn with_gateway_error(self, status: u16, error: &ServiceError) -> Self {
         Self {
             gateway: Some(gateway_error_json(status, error)),
             ..self
@@ -373,7 +373,7 @@ impl ApiError {
                         format!("The payment service refused with status {status}, without a reason.")
                     }
                 };
-                Failure::new(ErrorCode::ServiceRefused, message).gateway_said(*status, error)
+                Failure::new(ErrorCode::ServiceRefused, message).with_gateway_error(*status, error)
             }
             Self::ForwardUnauthorized => Failure::new(
                 ErrorCode::ServiceFailed,
@@ -544,7 +544,7 @@ fn payment_failure(error: &PaymentError) -> Failure {
             ErrorCode::ServiceRefused,
             "The payment service refuses this order: check its e-mail address, amount and currency.",
         )
-        .gateway_said(*status, error),
+        .with_gateway_error(*status, error),
         PaymentError::GatewayUnavailable { retry_after } => Failure::new(
             ErrorCode::ServiceUnavailable,
             "The payment service cannot be reached. Nothing was charged; try again shortly.",

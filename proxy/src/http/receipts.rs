@@ -14,10 +14,11 @@ use crate::config::Store;
 use crate::http::body::Body;
 use crate::http::checkout::{CheckoutSession, store_of};
 use crate::http::error::ApiError;
+use crate::http::idempotency::{Caller, Done, Post, idempotent};
 use crate::http::openapi::information::{CHECKOUT, ORDERS};
-use crate::http::openapi::operation::{Caller, Operation};
+use crate::http::openapi::operation::{self, Operation};
 use crate::http::openapi::types::Types;
-use crate::http::store_api::{AuthenticatedStore, order_id};
+use crate::http::store_api::{AuthenticatedStore, OrderJson, order_id};
 use crate::receipts::{PresentedReceipt, issue};
 use crate::state::AppState;
 
@@ -37,7 +38,7 @@ pub(crate) fn describe_customer_receipt(types: &mut Types) -> Operation {
             "The receipt",
             "What was paid, in two forms that the store can tell from forged ones: a JSON Web Token, and a code for print.",
         )
-        .by(Caller::Customer)
+        .by(operation::Caller::Customer)
         .refuses(&[ErrorCode::NotPaid])
         .answers::<SignedReceipt>(200, "The receipt.", types)
 }
@@ -67,14 +68,15 @@ pub(crate) struct VerifyReceipt {
 }
 
 /// Whether it is one.
-#[derive(JsonSchema, Serialize)]
+#[derive(Deserialize, JsonSchema, Serialize)]
 #[schemars(rename = "Verified")]
 pub(crate) struct VerifiedReceipt {
     /// Whether it is genuine.
     valid: bool,
     /// The order as it stands; absent when the receipt is not genuine.
     #[serde(skip_serializing_if = "Option::is_none")]
-    order: Option<OrderRecord>,
+    #[schemars(with = "Option<OrderRecord>")]
+    order: Option<OrderJson>,
 }
 
 /// The receipt of one of the store's orders.
@@ -91,7 +93,7 @@ pub(crate) fn describe_store_receipt(types: &mut Types) -> Operation {
     Operation::get("/v1/orders/{id}/receipt", "get_receipt")
         .of(ORDERS)
         .does("An order's receipt", "The same that its customer gets.")
-        .by(Caller::Store)
+        .by(operation::Caller::Store)
         .path("id", "The order.", &order_id())
         .refuses(&[ErrorCode::NotFound, ErrorCode::NotPaid])
         .answers::<SignedReceipt>(200, "The receipt.", types)
@@ -100,24 +102,39 @@ pub(crate) fn describe_store_receipt(types: &mut Types) -> Operation {
 /// Says whether a receipt is genuine. One that was forged, is another store's, or was never one, is all the same.
 pub(crate) async fn verify(
     State(app): State<Arc<AppState>>,
-    merchant: AuthenticatedStore,
-    Body(presented): Body<VerifyReceipt>,
-) -> Result<Json<VerifiedReceipt>, ApiError> {
-    let order = match PresentedReceipt::parse(&presented.receipt) {
+    store: AuthenticatedStore,
+    Post {
+        body: Body(presented),
+        request,
+    }: Post<Body<VerifyReceipt>>,
+) -> Result<Done<VerifiedReceipt>, ApiError> {
+    let id = store.0.clone();
+    let work = {
+        let app = app.clone();
+        async move { verify_receipt(&app, &store, &presented.receipt).await }
+    };
+    idempotent(&app, request, Caller::Store(&id), work).await
+}
+
+async fn verify_receipt(
+    app: &AppState,
+    store: &AuthenticatedStore,
+    receipt: &str,
+) -> Result<VerifiedReceipt, ApiError> {
+    let order = match PresentedReceipt::parse(receipt) {
         None => None,
-        Some(shown) => {
-            let found = app.deps.ledger.snapshot(shown.order()).await?;
-            let store = merchant.store(&app);
+        Some(presented) => {
+            let found = app.deps.ledger.snapshot(presented.order()).await?;
             found.filter(|order| {
-                order.order.terms.store_id == merchant.0
-                    && shown.is_genuine(&app.config, store, order)
+                order.order.terms.store_id == store.0
+                    && presented.is_genuine(&app.config, store.store(app), order)
             })
         }
     };
-    Ok(Json(VerifiedReceipt {
+    Ok(VerifiedReceipt {
         valid: order.is_some(),
-        order: order.as_ref().map(OrderRecord::of),
-    }))
+        order: order.as_ref().map(OrderJson::of).transpose()?,
+    })
 }
 
 pub(crate) fn describe_verify(types: &mut Types) -> Operation {
@@ -128,7 +145,7 @@ pub(crate) fn describe_verify(types: &mut Types) -> Operation {
             "Is this receipt genuine?",
             "Takes a token or a printed code. One that was forged, is another store's, or was never one, is all the same.",
         )
-        .by(Caller::Store)
+        .by(operation::Caller::Store)
         .takes_key(1)
         .takes::<VerifyReceipt>(types, &example)
         .answers::<VerifiedReceipt>(200, "Whether it is, and the order as it stands.", types)

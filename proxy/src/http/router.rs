@@ -7,7 +7,6 @@ use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{MethodRouter, get, post, put};
 
 use crate::http::middleware::cors::cors;
-use crate::http::middleware::idempotency::once;
 use crate::http::middleware::request_log::log_request;
 use crate::http::store_api::gateway;
 use crate::http::{callbacks, checkout, checkout_page, openapi, receipts, static_files, store_api};
@@ -32,13 +31,9 @@ impl Routes {
 pub(crate) fn routes(app: Arc<AppState>) -> Router {
     let browser = browser()
         .router
-        .layer(from_fn_with_state(app.clone(), once))
         .layer(from_fn(checkout::no_store))
         .layer(from_fn_with_state(app.clone(), cors));
-    let store = store()
-        .router
-        .layer(from_fn_with_state(app.clone(), once))
-        .layer(from_fn(checkout::no_store));
+    let store = store().router.layer(from_fn(checkout::no_store));
     Router::new()
         .merge(browser)
         .merge(store)

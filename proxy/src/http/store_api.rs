@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use ledger::{OrderId, Snapshot, StoreId};
+use ledger::{OrderId, OrderRecord, Snapshot, StoreId};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::auth::store_key::is_secret;
@@ -76,4 +77,19 @@ pub(crate) fn order_id() -> Value {
 
 pub(crate) fn event_id() -> Value {
     json!({ "type": "string", "pattern": "^evt_[0-9a-f]{32}_[0-9]{1,10}$" })
+}
+
+/// An order for its store, as it is answered and stored.
+#[derive(Deserialize, Serialize)]
+#[serde(transparent)]
+pub(crate) struct OrderJson(Value);
+
+impl OrderJson {
+    /// The record of an order and its current attempt.
+    ///
+    /// # Errors
+    /// [`ApiError::Json`], which no order causes.
+    pub(crate) fn of(snapshot: &Snapshot) -> Result<Self, ApiError> {
+        Ok(Self(serde_json::to_value(OrderRecord::of(snapshot))?))
+    }
 }

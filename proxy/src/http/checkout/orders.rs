@@ -1,95 +1,167 @@
-//! POST /v1/checkout: the three doors of the browser. A product's price is the catalogue's, a token's the store server's;
-//! only a donation's is the customer's, within its bounds.
+//! Opening an order in the browser and seeing it.
 
-use std::net::SocketAddr;
+use std::net::IpAddr;
 use std::sync::Arc;
 
+use axum::Json;
 use axum::extract::rejection::QueryRejection;
-use axum::extract::{ConnectInfo, Query, State};
+use axum::extract::{Query, State};
 use axum::http::header::{ETAG, IF_NONE_MATCH};
-use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use axum::{Extension, Json};
 use checkout_api::{DonationView, Door, ErrorCode, Opened, OrderView};
-use ledger::StoreId;
-use money::Amount;
+use jiff::Timestamp;
+use ledger::{NewOrder, StoreId};
+use money::{Amount, AmountText};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::auth::order_token::{Claims, verify};
 use crate::config::Store;
 use crate::http::body::Body;
-use crate::http::checkout::{CheckoutSession, request_poll, view_of};
+use crate::http::checkout::{CheckoutSession, created_or_ok, fresh_token, request_poll, view_of};
 use crate::http::error::ApiError;
-use crate::http::middleware::client_address::client_address;
+use crate::http::idempotency::{Caller, Done, Post, Replayed, idempotent_with};
+use crate::http::middleware::client_address::ClientAddress;
 use crate::http::middleware::cors::require_listed_origin;
-use crate::http::middleware::idempotency::Name;
 use crate::http::openapi::information::CHECKOUT;
-use crate::http::openapi::operation::{Caller, Operation};
+use crate::http::openapi::operation::{self, Operation};
 use crate::http::openapi::types::Types;
 use crate::orders;
-use crate::orders::price;
+use crate::orders::price::{self, PriceError};
 use crate::payments::view::{etag, store_view};
 use crate::state::AppState;
 
-/// Opens an order: 201 for a new one, 200 for the one that a token's reference already names.
+/// POST /v1/checkout: opens an order from a product, a donation or a signed order token. 201 for a new one, 200 for the one
+/// that a token's reference already names.
 pub(crate) async fn open(
     State(app): State<Arc<AppState>>,
-    peer: Option<Extension<ConnectInfo<SocketAddr>>>,
+    ClientAddress(client): ClientAddress,
     headers: HeaderMap,
-    name: Option<Extension<Name>>,
-    Body(door): Body<Door>,
-) -> Result<(StatusCode, Json<Opened>), ApiError> {
-    // A request with a key was counted when it came, see `count_with_key`.
-    if name.is_none()
-        && !matches!(door, Door::OrderToken { .. })
-        && let Some(Extension(ConnectInfo(peer))) = peer
-    {
-        count(&app, peer, &headers)?;
+    Post {
+        body: Body(door),
+        request,
+    }: Post<Body<Door>>,
+) -> Result<(StatusCode, Replayed, Json<Opened>), ApiError> {
+    let wanted = OpenOrderRequest::verify(&app, door);
+    // Claims, orders and tokens are rows, so a request is counted before any is written. What a store's server signed is
+    // the store's to count.
+    if !matches!(wanted, Ok(OpenOrderRequest::Signed { .. })) {
+        count(&app, client)?;
     }
-    // It names its order: carried out again after a crash, it finds it.
-    let name = name.map_or_else(|| app.random_bits(), |Extension(Name(bits))| bits);
-    let now = app.now();
-    let terms = match door {
-        Door::Product {
-            store,
-            product,
-            quantity,
-        } => {
-            let store = store_of_page(&app, &store, &headers)?;
-            price::product(store, name, &product, quantity.unwrap_or(1), now)?
-        }
-        Door::Donation {
-            store,
-            donation,
-            amount,
-        } => {
-            let store = store_of_page(&app, &store, &headers)?;
-            price::donation(store, name, &donation, &amount, now)?
-        }
-        Door::OrderToken { order_token } => {
-            let (store, claims) = verify_token(&app, &order_token)?;
-            require_listed_origin(&app, store, &headers)?;
-            price::order_token(store, claims, now)
+    let wanted = wanted?;
+    let store = wanted.store(&app, &headers)?;
+    let caller = Caller::Anyone(&store.id);
+    // The reference of the order, so that a retry after a crash finds it.
+    let name = request.order_name(caller);
+    let terms = wanted.price(store, name.unwrap_or_else(|| app.random_bits()), app.now())?;
+    let work = {
+        let app = app.clone();
+        async move {
+            let opening = orders::open::open(&app, &terms).await?;
+            let order = view_of(&app, &opening.snapshot)?;
+            let is_new = opening.is_new;
+            Ok((OpenedOrder { is_new, order }, opening.token))
         }
     };
-    let opened = orders::open::open(&app, &terms).await?;
-    let status = if opened.is_new {
-        StatusCode::CREATED
-    } else {
-        StatusCode::OK
+    let done = idempotent_with(&app, request, caller, work).await?;
+    let replayed = done.replayed();
+    let (OpenedOrder { is_new, order }, token) = match done {
+        Done::Now(opened, token) => (opened, token),
+        Done::Before(opened) => {
+            let token = fresh_token(&app, &opened.order.id).await?;
+            (opened, token)
+        }
     };
-    let order = view_of(&app, &opened.snapshot)?;
-    let client_token = opened.token.expose().to_owned();
-    Ok((
-        status,
-        Json(Opened {
-            client_token,
-            order,
-        }),
-    ))
+    let client_token = token.expose().to_owned();
+    let answer = Opened {
+        client_token,
+        order,
+    };
+    Ok((created_or_ok(is_new), replayed, Json(answer)))
+}
+
+/// What is stored of an order that was opened.
+#[derive(Serialize, Deserialize)]
+struct OpenedOrder {
+    is_new: bool,
+    order: OrderView,
+}
+
+/// A request to open an order, its token verified.
+enum OpenOrderRequest<'a> {
+    Product {
+        store: String,
+        sku: String,
+        quantity: u32,
+    },
+    Donation {
+        store: String,
+        id: String,
+        amount: AmountText,
+    },
+    Signed {
+        store: &'a Store,
+        claims: Claims,
+    },
+}
+
+impl<'a> OpenOrderRequest<'a> {
+    /// Verifies an order token. Every refusal is the same to the outside; the log says why, without the token.
+    fn verify(app: &'a AppState, door: Door) -> Result<Self, ApiError> {
+        match door {
+            Door::Product {
+                store,
+                product,
+                quantity,
+            } => Ok(Self::Product {
+                store,
+                sku: product,
+                quantity: quantity.unwrap_or(1),
+            }),
+            Door::Donation {
+                store,
+                donation,
+                amount,
+            } => Ok(Self::Donation {
+                store,
+                id: donation,
+                amount,
+            }),
+            Door::OrderToken { order_token } => {
+                let (stores, audience) = (&app.config.stores, app.config.public_url.base());
+                let verified = verify(&order_token, stores, audience, app.now());
+                let (store, claims) = verified.map_err(|reason| {
+                    tracing::warn!(%reason, "an order token was rejected");
+                    ApiError::InvalidOrderToken
+                })?;
+                Ok(Self::Signed { store, claims })
+            }
+        }
+    }
+
+    /// The store, if it lists the origin of the page.
+    fn store(&self, app: &'a AppState, headers: &HeaderMap) -> Result<&'a Store, ApiError> {
+        match self {
+            Self::Product { store, .. } | Self::Donation { store, .. } => {
+                store_of_page(app, store, headers)
+            }
+            Self::Signed { store, .. } => {
+                require_listed_origin(app, store, headers)?;
+                Ok(store)
+            }
+        }
+    }
+
+    /// The order with its price. `name` is the reference of an order that the store did not name.
+    fn price(self, store: &Store, name: [u8; 16], now: Timestamp) -> Result<NewOrder, PriceError> {
+        match self {
+            Self::Product { sku, quantity, .. } => price::product(store, name, &sku, quantity, now),
+            Self::Donation { id, amount, .. } => price::donation(store, name, &id, &amount, now),
+            Self::Signed { claims, .. } => Ok(price::order_token(store, claims, now)),
+        }
+    }
 }
 
 pub(crate) fn describe_open(types: &mut Types) -> Operation {
@@ -101,7 +173,7 @@ pub(crate) fn describe_open(types: &mut Types) -> Operation {
              signed. Only a donation's amount is the customer's, within its bounds. A product or a donation is an order \
              of its own at every call; a token is the order of its reference, however often it is used.",
         )
-        .by(Caller::Anyone)
+        .by(operation::Caller::Anyone)
         .refuses(&[ErrorCode::OriginNotAllowed, ErrorCode::Internal])
         .takes_key(16)
         .takes::<Door>(types, &json!({ "store": "demo", "product": "ebook", "quantity": 1 }))
@@ -124,46 +196,14 @@ pub(crate) fn describe_open(types: &mut Types) -> Operation {
         )
 }
 
-/// Counts a request with a key before anything is written down for it: its claim is a row, as an order is, and so is the
-/// client token of an answer that is given again. All are counted that come with no valid order token, also such as ask
-/// for nothing that there is.
-pub(crate) fn count_with_key(app: &AppState, parts: &Parts, body: &[u8]) -> Result<(), ApiError> {
-    if let Ok(Door::OrderToken { order_token }) = serde_json::from_slice(body)
-        && verify(
-            &order_token,
-            &app.config.stores,
-            app.config.public_url.base(),
-            app.now(),
-        )
-        .is_ok()
-    {
-        return Ok(());
-    }
-    match parts.extensions.get() {
-        Some(ConnectInfo(peer)) => count(app, *peer, &parts.headers),
-        None => Ok(()),
-    }
-}
-
-/// Counts an order that anybody may open; one that a store's server signed is the store's to count.
-fn count(app: &AppState, peer: SocketAddr, headers: &HeaderMap) -> Result<(), ApiError> {
-    let Some(client) = client_address(peer, headers, &app.config.trusted_proxies) else {
+/// Counts an order that an address opens; an address that is not known is not limited.
+fn count(app: &AppState, client: Option<IpAddr>) -> Result<(), ApiError> {
+    let Some(client) = client else {
         return Ok(());
     };
-    app.order_rate_limit
-        .check(client, app.now())
-        .map_err(|wait| ApiError::TooManyOrders {
-            retry_after: wait.unsigned_abs(),
-        })
-}
-
-/// Verifies an order token. Every refusal is the same to the outside; the log says why, without the token.
-fn verify_token<'a>(app: &'a AppState, token: &str) -> Result<(&'a Store, Claims), ApiError> {
-    let config = &app.config;
-    let verified = verify(token, &config.stores, config.public_url.base(), app.now());
-    verified.map_err(|reason| {
-        tracing::warn!(%reason, "an order token was rejected");
-        ApiError::InvalidOrderToken
+    let counted = app.order_rate_limit.check(client, app.now());
+    counted.map_err(|wait| ApiError::TooManyOrders {
+        retry_after: wait.unsigned_abs(),
     })
 }
 
@@ -200,7 +240,7 @@ pub(crate) fn describe_show(types: &mut Types) -> Operation {
     Operation::get("/v1/checkout", "show_checkout")
         .of(CHECKOUT)
         .does("See the order", "All that a checkout shows of it.")
-        .by(Caller::Customer)
+        .by(operation::Caller::Customer)
         .header(
             "If-None-Match",
             "The `ETag` of the answer that the page holds.",
@@ -250,7 +290,7 @@ pub(crate) fn describe_donation(types: &mut Types) -> Operation {
             "Describe a donation",
             "What a page needs to ask its customer for an amount: what it is for, its bounds, and amounts to offer.",
         )
-        .by(Caller::Anyone)
+        .by(operation::Caller::Anyone)
         .query::<DonationQuery>(types)
         .refuses(&[
             ErrorCode::OriginNotAllowed,

@@ -12,11 +12,12 @@ use money::{Amount, Asset, CryptoCode};
 use serde_json::json;
 use service_api::PriceEntry;
 
-use crate::http::body::Body;
+use crate::http::body::{Body, NoBody};
 use crate::http::checkout::{CheckoutSession, reload, view_of};
 use crate::http::error::ApiError;
+use crate::http::idempotency::{Caller, Done, Post, idempotent};
 use crate::http::openapi::information::CHECKOUT;
-use crate::http::openapi::operation::{Caller, Operation};
+use crate::http::openapi::operation::{self, Operation};
 use crate::http::openapi::types::Types;
 use crate::payments;
 use crate::payments::confirm::{confirm, is_marked_as_paid};
@@ -73,7 +74,7 @@ pub(crate) fn describe_quotes(types: &mut Types) -> Operation {
             "What the order costs in each asset",
             "One quote for each asset that the service offers and the order accepts; those that cannot be chosen say why.",
         )
-        .by(Caller::Customer)
+        .by(operation::Caller::Customer)
         .refuses(&[ErrorCode::OrderClosed, ErrorCode::ServiceUnavailable])
         .answers::<Vec<Quote>>(200, "The quotes.", types)
         .leads_to_sending(
@@ -145,14 +146,24 @@ fn unknown_asset(
 pub(crate) async fn attempt(
     State(app): State<Arc<AppState>>,
     CheckoutSession(snapshot): CheckoutSession,
-    Body(chosen): Body<OpenAttempt>,
-) -> Result<Json<OrderView>, ApiError> {
-    let method = Method::Address {
-        crypto_code: &chosen.crypto_code,
-        quote_id: &chosen.quote_id,
+    Post {
+        body: Body(chosen),
+        request,
+    }: Post<Body<OpenAttempt>>,
+) -> Result<Done<OrderView>, ApiError> {
+    let order = snapshot.order.id.clone();
+    let work = {
+        let app = app.clone();
+        async move {
+            let method = Method::Address {
+                crypto_code: &chosen.crypto_code,
+                quote_id: &chosen.quote_id,
+            };
+            payments::open::open(&app, &snapshot, method).await?;
+            view_of(&app, &reload(&app, &snapshot).await?)
+        }
     };
-    payments::open::open(&app, &snapshot, method).await?;
-    Ok(Json(view_of(&app, &reload(&app, &snapshot).await?)?))
+    idempotent(&app, request, Caller::Customer(&order), work).await
 }
 
 pub(crate) fn describe_attempt(types: &mut Types) -> Operation {
@@ -163,7 +174,7 @@ pub(crate) fn describe_attempt(types: &mut Types) -> Operation {
             "Opens an attempt at the price that was shown. The answer holds the invoice, or is `blocked` when the invoice \
              did not pass our checks.",
         )
-        .by(Caller::Customer)
+        .by(operation::Caller::Customer)
         .takes_key(1)
         .takes::<OpenAttempt>(
             types,
@@ -186,9 +197,20 @@ pub(crate) fn describe_attempt(types: &mut Types) -> Operation {
 pub(crate) async fn session(
     State(app): State<Arc<AppState>>,
     CheckoutSession(snapshot): CheckoutSession,
-) -> Result<Json<OrderView>, ApiError> {
-    payments::open::open(&app, &snapshot, Method::HostedPage).await?;
-    Ok(Json(view_of(&app, &reload(&app, &snapshot).await?)?))
+    Post {
+        body: NoBody,
+        request,
+    }: Post<NoBody>,
+) -> Result<Done<OrderView>, ApiError> {
+    let order = snapshot.order.id.clone();
+    let work = {
+        let app = app.clone();
+        async move {
+            payments::open::open(&app, &snapshot, Method::HostedPage).await?;
+            view_of(&app, &reload(&app, &snapshot).await?)
+        }
+    };
+    idempotent(&app, request, Caller::Customer(&order), work).await
 }
 
 pub(crate) fn describe_session(types: &mut Types) -> Operation {
@@ -198,7 +220,7 @@ pub(crate) fn describe_session(types: &mut Types) -> Operation {
             "Go to the service's page",
             "For a hosted order: the page of the live session, or of a new one after the last ended.",
         )
-        .by(Caller::Customer)
+        .by(operation::Caller::Customer)
         .takes_key(1)
         .refuses(&[
             ErrorCode::InvalidRequest,
@@ -218,9 +240,25 @@ pub(crate) fn describe_session(types: &mut Types) -> Operation {
 pub(crate) async fn paid(
     State(app): State<Arc<AppState>>,
     CheckoutSession(snapshot): CheckoutSession,
-    Body(said): Body<MarkPaid>,
-) -> Result<Json<OrderView>, ApiError> {
-    let email = checked(said.email)?;
+    Post {
+        body: Body(paid),
+        request,
+    }: Post<Body<MarkPaid>>,
+) -> Result<Done<OrderView>, ApiError> {
+    let order = snapshot.order.id.clone();
+    let work = {
+        let app = app.clone();
+        async move { mark_as_paid(&app, snapshot, paid).await }
+    };
+    idempotent(&app, request, Caller::Customer(&order), work).await
+}
+
+async fn mark_as_paid(
+    app: &Arc<AppState>,
+    snapshot: Snapshot,
+    paid: MarkPaid,
+) -> Result<OrderView, ApiError> {
+    let email = checked(paid.email)?;
     if snapshot.order.terms.flow == Flow::Hosted {
         return Err(ApiError::PaidOnHostedPage);
     }
@@ -238,7 +276,7 @@ pub(crate) async fn paid(
     })?;
     if !is_marked_as_paid(&snapshot) && !marked.order.status.is_settled() {
         let kept = marked.order.receipt_email.clone();
-        confirm(&app, &marked, email.clone().or(kept));
+        confirm(app, &marked, email.clone().or(kept));
         app.deps
             .ledger
             .hurry_order(&marked.order.id, app.now())
@@ -247,12 +285,10 @@ pub(crate) async fn paid(
         app.order_changed(&marked.order.id);
     }
     let shown = match &email {
-        Some(email) if !marked.order.status.is_settled() => {
-            keep(&app, &marked, Some(email)).await?
-        }
+        Some(email) if !marked.order.status.is_settled() => keep(app, &marked, Some(email)).await?,
         _ => marked,
     };
-    Ok(Json(view_of(&app, &shown)?))
+    view_of(app, &shown)
 }
 
 pub(crate) fn describe_paid(types: &mut Types) -> Operation {
@@ -263,7 +299,7 @@ pub(crate) fn describe_paid(types: &mut Types) -> Operation {
             "It proves nothing, and makes the proxy look at once. The service is told too, with the address for a receipt: \
              the one that is given, else the one that is kept.",
         )
-        .by(Caller::Customer)
+        .by(operation::Caller::Customer)
         .takes_key(1)
         .takes::<MarkPaid>(types, &json!({ "email": "buyer@shop.example" }))
         .refuses(&[ErrorCode::NothingToPay, ErrorCode::OtherFlow])
@@ -278,8 +314,24 @@ pub(crate) fn describe_paid(types: &mut Types) -> Operation {
 pub(crate) async fn email(
     State(app): State<Arc<AppState>>,
     CheckoutSession(snapshot): CheckoutSession,
-    Body(wanted): Body<KeepEmail>,
-) -> Result<Json<OrderView>, ApiError> {
+    Post {
+        body: Body(wanted),
+        request,
+    }: Post<Body<KeepEmail>>,
+) -> Result<Done<OrderView>, ApiError> {
+    let order = snapshot.order.id.clone();
+    let work = {
+        let app = app.clone();
+        async move { keep_email(&app, snapshot, wanted).await }
+    };
+    idempotent(&app, request, Caller::Customer(&order), work).await
+}
+
+async fn keep_email(
+    app: &Arc<AppState>,
+    snapshot: Snapshot,
+    wanted: KeepEmail,
+) -> Result<OrderView, ApiError> {
     let email = checked(Some(wanted.email))?;
     if snapshot.order.terms.flow == Flow::Hosted {
         return Err(ApiError::EmailOnHostedPage);
@@ -289,11 +341,11 @@ pub(crate) async fn email(
     if is_settled && !is_first && email != snapshot.order.receipt_email {
         return Err(ApiError::ReceiptEmailKnown);
     }
-    let kept = keep(&app, &snapshot, email.as_deref()).await?;
+    let kept = keep(app, &snapshot, email.as_deref()).await?;
     if is_settled && is_first && email.is_some() {
-        confirm(&app, &kept, email);
+        confirm(app, &kept, email);
     }
-    Ok(Json(view_of(&app, &kept)?))
+    view_of(app, &kept)
 }
 
 pub(crate) fn describe_email(types: &mut Types) -> Operation {
@@ -304,7 +356,7 @@ pub(crate) fn describe_email(types: &mut Types) -> Operation {
             "It replaces one that was kept before, and an empty one removes it. It goes to the service with \"I have paid\", or when \
              the payment is found. A paid order takes one address. The order shows only that there is one.",
         )
-        .by(Caller::Customer)
+        .by(operation::Caller::Customer)
         .takes_key(1)
         .takes::<KeepEmail>(types, &json!({ "email": "buyer@shop.example" }))
         .refuses(&[ErrorCode::OtherFlow, ErrorCode::OrderClosed])

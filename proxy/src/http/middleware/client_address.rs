@@ -1,23 +1,42 @@
 //! Where a request comes from, as far as that is known.
 
+use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 
+use axum::extract::{ConnectInfo, FromRequestParts};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName};
 
 use crate::config::Network;
+use crate::state::AppState;
 
 static FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+
+/// The address of a request's client, as far as it is known.
+pub(crate) struct ClientAddress(pub Option<IpAddr>);
+
+impl FromRequestParts<Arc<AppState>> for ClientAddress {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(
+        parts: &mut Parts,
+        app: &Arc<AppState>,
+    ) -> Result<Self, Infallible> {
+        let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
+        let trusted = &app.config.trusted_proxies;
+        Ok(Self(peer.and_then(|ConnectInfo(peer)| {
+            client_address(*peer, &parts.headers, trusted)
+        })))
+    }
+}
 
 /// The address of the client: of the connection, or, behind a trusted proxy, the last one of `X-Forwarded-For` that is
 /// no trusted proxy's, since whatever stands before that one the client may have written itself.
 ///
 /// None when it is not known: a trusted proxy names nobody, or the connection comes from a private address that the
 /// configuration does not name. Everybody behind such a one would look alike.
-pub(crate) fn client_address(
-    peer: SocketAddr,
-    headers: &HeaderMap,
-    trusted: &[Network],
-) -> Option<IpAddr> {
+fn client_address(peer: SocketAddr, headers: &HeaderMap, trusted: &[Network]) -> Option<IpAddr> {
     let peer = peer.ip().to_canonical();
     let is_trusted = |address: IpAddr| trusted.iter().any(|network| network.contains(address));
     if !is_trusted(peer) {

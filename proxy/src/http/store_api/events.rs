@@ -12,9 +12,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::http::body::NoBody;
 use crate::http::error::ApiError;
+use crate::http::idempotency::{Caller, Done, Post, Replayed, idempotent};
 use crate::http::openapi::information::EVENTS;
-use crate::http::openapi::operation::{Caller, Operation};
+use crate::http::openapi::operation::{self, Operation};
 use crate::http::openapi::types::Types;
 use crate::http::store_api::{AuthenticatedStore, MAX_PAGE, event_id, page_size};
 use crate::state::AppState;
@@ -78,7 +80,7 @@ pub(crate) fn describe_events(types: &mut Types) -> Operation {
             "List events",
             "In the order in which they happened. Nothing is left out, whatever became of the webhooks.",
         )
-        .by(Caller::Store)
+        .by(operation::Caller::Store)
         .query::<EventsQuery>(types)
         .answers::<EventPage>(200, "A page of events.", types)
         .leads_to(200, "list_deliveries", "event", "/events/0/id")
@@ -170,7 +172,7 @@ pub(crate) fn describe_deliveries(types: &mut Types) -> Operation {
             "List deliveries",
             "The tries at telling events, latest first.",
         )
-        .by(Caller::Store)
+        .by(operation::Caller::Store)
         .query::<DeliveriesQuery>(types)
         .refuses(&[ErrorCode::NotFound])
         .answers::<DeliveryPage>(200, "A page of tries.", types)
@@ -196,27 +198,35 @@ fn shown(recorded: RecordedDelivery) -> DeliveryAttempt {
 /// Plans to tell an event again.
 pub(crate) async fn redeliver(
     State(app): State<Arc<AppState>>,
-    merchant: AuthenticatedStore,
+    store: AuthenticatedStore,
     Path(id): Path<String>,
-) -> Result<StatusCode, ApiError> {
-    let event = EventId::parse(&id).map_err(|_| ApiError::NoSuchOrder)?;
-    if !app
-        .deps
-        .ledger
-        .redeliver(&merchant.0, &event, app.now())
-        .await?
-    {
-        return Err(ApiError::NoSuchOrder);
-    }
-    app.dispatcher_wakeup.send_replace(());
-    Ok(StatusCode::ACCEPTED)
+    Post {
+        body: NoBody,
+        request,
+    }: Post<NoBody>,
+) -> Result<(StatusCode, Replayed, ()), ApiError> {
+    let caller = store.0.clone();
+    let work = {
+        let app = app.clone();
+        async move {
+            let event = EventId::parse(&id).map_err(|_| ApiError::NoSuchOrder)?;
+            let ledger = &app.deps.ledger;
+            if !ledger.redeliver(&store.0, &event, app.now()).await? {
+                return Err(ApiError::NoSuchOrder);
+            }
+            app.dispatcher_wakeup.send_replace(());
+            Ok(())
+        }
+    };
+    let done = idempotent(&app, request, Caller::Store(&caller), work).await?;
+    Ok((StatusCode::ACCEPTED, done.replayed(), ()))
 }
 
 pub(crate) fn describe_redeliver() -> Operation {
     Operation::post("/v1/events/{id}/redeliver", "redeliver_event")
         .of(EVENTS)
         .does("Tell an event again", "With all its tries, from the first.")
-        .by(Caller::Store)
+        .by(operation::Caller::Store)
         .takes_key(1)
         .path("id", "The event.", &event_id())
         .refuses(&[ErrorCode::NotFound])
@@ -224,12 +234,12 @@ pub(crate) fn describe_redeliver() -> Operation {
 }
 
 /// How telling a store goes.
-#[derive(JsonSchema, Serialize)]
+#[derive(Deserialize, JsonSchema, Serialize)]
 #[schemars(rename = "Telling")]
 pub(crate) struct WebhookStatus {
     /// `enabled`; `disabled` after the endpoint has answered 410; `none` for a store without one.
     #[schemars(extend("enum" = ["enabled", "disabled", "none"]))]
-    state: &'static str,
+    state: String,
     /// Since when it is disabled.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("format" = "date-time"))]
@@ -243,7 +253,7 @@ pub(crate) async fn show_webhook(
     State(app): State<Arc<AppState>>,
     merchant: AuthenticatedStore,
 ) -> Result<Json<WebhookStatus>, ApiError> {
-    telling(&app, &merchant).await
+    Ok(Json(webhook_status(&app, &merchant).await?))
 }
 
 pub(crate) fn describe_show_webhook(types: &mut Types) -> Operation {
@@ -253,21 +263,32 @@ pub(crate) fn describe_show_webhook(types: &mut Types) -> Operation {
             "How telling goes",
             "Whether the store's endpoint is told, and how much waits.",
         )
-        .by(Caller::Store)
+        .by(operation::Caller::Store)
         .answers::<WebhookStatus>(200, "How it goes.", types)
 }
 
 /// Sends again to an endpoint that had said it is gone. Asking it of one that has not changes nothing.
 pub(crate) async fn enable_webhook(
     State(app): State<Arc<AppState>>,
-    merchant: AuthenticatedStore,
-) -> Result<Json<WebhookStatus>, ApiError> {
-    let ledger = &app.deps.ledger;
-    if ledger.restore_endpoint(&merchant.0, app.now()).await? {
-        tracing::info!(store = %merchant.0, "the store enabled its endpoint: events are sent again");
-        app.dispatcher_wakeup.send_replace(());
-    }
-    telling(&app, &merchant).await
+    store: AuthenticatedStore,
+    Post {
+        body: NoBody,
+        request,
+    }: Post<NoBody>,
+) -> Result<Done<WebhookStatus>, ApiError> {
+    let caller = store.0.clone();
+    let work = {
+        let app = app.clone();
+        async move {
+            let ledger = &app.deps.ledger;
+            if ledger.restore_endpoint(&store.0, app.now()).await? {
+                tracing::info!(store = %store.0, "the store enabled its webhook: events are sent again");
+                app.dispatcher_wakeup.send_replace(());
+            }
+            webhook_status(&app, &store).await
+        }
+    };
+    idempotent(&app, request, Caller::Store(&caller), work).await
 }
 
 pub(crate) fn describe_enable_webhook(types: &mut Types) -> Operation {
@@ -277,24 +298,24 @@ pub(crate) fn describe_enable_webhook(types: &mut Types) -> Operation {
             "Tell the endpoint again",
             "After it has answered 410. Everything that waited is told first; an endpoint that has not is left as it is.",
         )
-        .by(Caller::Store)
+        .by(operation::Caller::Store)
         .takes_key(1)
         .answers::<WebhookStatus>(200, "How it goes now.", types)
 }
 
-async fn telling(
+async fn webhook_status(
     app: &AppState,
-    merchant: &AuthenticatedStore,
-) -> Result<Json<WebhookStatus>, ApiError> {
-    let telling = app.deps.ledger.telling(&merchant.0).await?;
-    let state = match (&merchant.store(app).webhook, telling.gone) {
+    store: &AuthenticatedStore,
+) -> Result<WebhookStatus, ApiError> {
+    let status = app.deps.ledger.telling(&store.0).await?;
+    let state = match (&store.store(app).webhook, &status.gone) {
         (None, _) => "none",
         (Some(_), None) => "enabled",
         (Some(_), Some(_)) => "disabled",
     };
-    Ok(Json(WebhookStatus {
-        state,
-        disabled_at: telling.gone.map(|gone| gone.since.to_string()),
-        events_waiting: telling.waiting,
-    }))
+    Ok(WebhookStatus {
+        state: state.to_owned(),
+        disabled_at: status.gone.map(|gone| gone.since.to_string()),
+        events_waiting: status.waiting,
+    })
 }

@@ -21,8 +21,9 @@ use service_api::{CallError, Endpoint, InvoiceId, Passage};
 use crate::config::Store;
 use crate::http::body::JsonText;
 use crate::http::error::ApiError;
+use crate::http::idempotency::{Caller, Post, RequestIdentity, idempotent};
 use crate::http::openapi::information::SERVICE;
-use crate::http::openapi::operation::{Caller, Operation};
+use crate::http::openapi::operation::{self, Operation};
 use crate::http::openapi::types::Types;
 use crate::http::store_api::AuthenticatedStore;
 use crate::payments::error::log_rejection;
@@ -36,7 +37,7 @@ pub(crate) async fn currencies(
 ) -> Result<Response, ApiError> {
     let query = query.unwrap_or_default();
     let passage = Passage::new(Endpoint::Currencies, &query, None)?;
-    pass(&app, passage, false).await
+    Ok(as_json(pass(&app, passage, false).await?))
 }
 
 pub(crate) fn describe_currencies() -> Operation {
@@ -51,10 +52,13 @@ pub(crate) fn describe_currencies() -> Operation {
 /// POST /v1/service/preferences: adds a settlement wallet.
 pub(crate) async fn add_preferences(
     State(app): State<Arc<AppState>>,
-    merchant: AuthenticatedStore,
-    JsonText(body): JsonText,
+    store: AuthenticatedStore,
+    Post {
+        body: JsonText(body),
+        request,
+    }: Post<JsonText>,
 ) -> Result<Response, ApiError> {
-    tell(&app, &merchant, Endpoint::AddPreferences, &body).await
+    change_once(&app, store, Endpoint::AddPreferences, body, request).await
 }
 
 pub(crate) fn describe_add_preferences() -> Operation {
@@ -72,7 +76,8 @@ pub(crate) async fn update_preferences(
     merchant: AuthenticatedStore,
     JsonText(body): JsonText,
 ) -> Result<Response, ApiError> {
-    tell(&app, &merchant, Endpoint::UpdatePreferences, &body).await
+    let json = change(&app, &merchant, Endpoint::UpdatePreferences, &body).await?;
+    Ok(as_json(json))
 }
 
 pub(crate) fn describe_update_preferences() -> Operation {
@@ -87,10 +92,13 @@ pub(crate) fn describe_update_preferences() -> Operation {
 /// POST /v1/service/aggregator/merchants: onboards a merchant of the platform.
 pub(crate) async fn onboard_merchant(
     State(app): State<Arc<AppState>>,
-    merchant: AuthenticatedStore,
-    JsonText(body): JsonText,
+    store: AuthenticatedStore,
+    Post {
+        body: JsonText(body),
+        request,
+    }: Post<JsonText>,
 ) -> Result<Response, ApiError> {
-    tell(&app, &merchant, Endpoint::OnboardMerchant, &body).await
+    change_once(&app, store, Endpoint::OnboardMerchant, body, request).await
 }
 
 pub(crate) fn describe_onboard_merchant() -> Operation {
@@ -113,7 +121,7 @@ pub(crate) async fn merchant_account(
     let store = permitted(&app, &merchant, endpoint)?;
     let passage = Passage::new(endpoint, &query.unwrap_or_default(), None);
     let passage = for_its_merchant(store, endpoint, passage?)?;
-    pass(&app, passage, false).await
+    Ok(as_json(pass(&app, passage, false).await?))
 }
 
 pub(crate) fn describe_merchant_account() -> Operation {
@@ -133,7 +141,8 @@ pub(crate) async fn update_settings(
     merchant: AuthenticatedStore,
     JsonText(body): JsonText,
 ) -> Result<Response, ApiError> {
-    tell(&app, &merchant, Endpoint::UpdateSettings, &body).await
+    let json = change(&app, &merchant, Endpoint::UpdateSettings, &body).await?;
+    Ok(as_json(json))
 }
 
 pub(crate) fn describe_update_settings() -> Operation {
@@ -145,13 +154,30 @@ pub(crate) fn describe_update_settings() -> Operation {
     describe_change(operation)
 }
 
+/// Forwards a POST that changes the account, once for each key.
+async fn change_once(
+    app: &Arc<AppState>,
+    store: AuthenticatedStore,
+    endpoint: Endpoint,
+    body: String,
+    request: RequestIdentity,
+) -> Result<Response, ApiError> {
+    let caller = store.0.clone();
+    let work = {
+        let app = app.clone();
+        async move { change(&app, &store, endpoint, &body).await }
+    };
+    let done = idempotent(app, request, Caller::Store(&caller), work).await?;
+    Ok((done.replayed(), as_json(done.into_result())).into_response())
+}
+
 /// Passes on what changes something. Who changes the account is written down: wallets are where the money goes.
-async fn tell(
+async fn change(
     app: &Arc<AppState>,
     merchant: &AuthenticatedStore,
     endpoint: Endpoint,
     body: &str,
-) -> Result<Response, ApiError> {
+) -> Result<String, ApiError> {
     let store = permitted(app, merchant, endpoint)?;
     let passage = Passage::new(endpoint, "", Some(body))?;
     let passage = for_its_merchant(store, endpoint, passage)?;
@@ -190,13 +216,17 @@ async fn pass(
     app: &Arc<AppState>,
     passage: Passage,
     changes_something: bool,
-) -> Result<Response, ApiError> {
+) -> Result<String, ApiError> {
     let app = app.clone();
     let passed = tokio::spawn(async move { app.deps.service.pass(&passage).await });
     let passed = passed.await?;
-    let json = passed.map_err(|error| failed(error, changes_something))?;
+    passed.map_err(|error| failed(error, changes_something))
+}
+
+/// The gateway's JSON, as it came.
+fn as_json(json: String) -> Response {
     let content_type = HeaderValue::from_static("application/json");
-    Ok(([(CONTENT_TYPE, content_type)], json).into_response())
+    ([(CONTENT_TYPE, content_type)], json).into_response()
 }
 
 /// Which invoice.
@@ -224,7 +254,9 @@ pub(crate) async fn invoice(
     if owner != Some(merchant.0) {
         return Err(ApiError::NoSuchInvoice);
     }
-    pass(&app, Passage::invoice(&id, wanted.hist), false).await
+    Ok(as_json(
+        pass(&app, Passage::invoice(&id, wanted.hist), false).await?,
+    ))
 }
 
 pub(crate) fn describe_invoice(types: &mut Types) -> Operation {
@@ -267,7 +299,7 @@ fn describe_change(operation: Operation) -> Operation {
 fn describe_forwarded(operation: Operation) -> Operation {
     let anything: Value = json!({ "description": "As the service wrote it." });
     operation
-        .by(Caller::Store)
+        .by(operation::Caller::Store)
         .refuses(&[
             ErrorCode::ServiceRefused,
             ErrorCode::ServiceFailed,

@@ -17,13 +17,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use crate::auth::client_token::ClientToken;
 use crate::config::Store;
-use crate::http::body::Body;
+use crate::http::body::{Body, NoBody};
+use crate::http::checkout::{created_or_ok, fresh_token, reload};
 use crate::http::error::ApiError;
+use crate::http::idempotency::{Caller, Done, Post, Replayed, idempotent, idempotent_with};
 use crate::http::openapi::information::ORDERS;
-use crate::http::openapi::operation::{Caller, Operation};
+use crate::http::openapi::operation::{self, Operation};
 use crate::http::openapi::types::Types;
-use crate::http::store_api::{AuthenticatedStore, MAX_PAGE, order_id, page_size};
+use crate::http::store_api::{AuthenticatedStore, MAX_PAGE, OrderJson, order_id, page_size};
 use crate::orders::lines::{self, Line, MAX_LINES, MAX_TITLE_CHARS};
 use crate::orders::open::Opening;
 use crate::payments::error::PaymentError;
@@ -109,7 +112,8 @@ impl From<FlowRequest> for Flow {
 #[derive(JsonSchema, Serialize)]
 pub(crate) struct OpenedOrder {
     /// The order.
-    order: OrderRecord,
+    #[schemars(with = "OrderRecord")]
+    order: OrderJson,
     /// A fresh token at every call: whoever holds it may see and pay this order.
     client_token: String,
     /// The checkout page, token included.
@@ -119,43 +123,69 @@ pub(crate) struct OpenedOrder {
     payment_process_url: Option<String>,
 }
 
+/// What is stored of an order that was opened.
+#[derive(Serialize, Deserialize)]
+struct StoredOrder {
+    is_new: bool,
+    id: String,
+    order: OrderJson,
+    payment_process_url: Option<String>,
+}
+
 /// Opens an order. The same reference at the same price is the same order; at another price it is refused.
 pub(crate) async fn open_order(
     State(app): State<Arc<AppState>>,
-    merchant: AuthenticatedStore,
-    Body(wanted): Body<OpenOrder>,
-) -> Result<(StatusCode, Json<OpenedOrder>), ApiError> {
-    let store = merchant.store(&app);
-    let terms = terms(&app, store, wanted)?;
+    store: AuthenticatedStore,
+    Post {
+        body: Body(wanted),
+        request,
+    }: Post<Body<OpenOrder>>,
+) -> Result<(StatusCode, Replayed, Json<OpenedOrder>), ApiError> {
+    let terms = terms(&app, store.store(&app), wanted)?;
+    let work = {
+        let app = app.clone();
+        async move { open_and_prepare(&app, &terms).await }
+    };
+    let done = idempotent_with(&app, request, Caller::Store(&store.0), work).await?;
+    let replayed = done.replayed();
+    let (stored, token) = match done {
+        Done::Now(stored, token) => (stored, token),
+        Done::Before(stored) => {
+            let token = fresh_token(&app, &stored.id).await?;
+            (stored, token)
+        }
+    };
+    let (base, token) = (app.config.public_url.base(), token.expose());
+    let opened = OpenedOrder {
+        order: stored.order,
+        client_token: token.to_owned(),
+        checkout_url: format!("{base}/pay?store={}#client_token={token}", store.0),
+        payment_process_url: stored.payment_process_url,
+    };
+    Ok((created_or_ok(stored.is_new), replayed, Json(opened)))
+}
+
+/// Opens an order; for a hosted one also its session on the gateway's page.
+async fn open_and_prepare(
+    app: &Arc<AppState>,
+    terms: &NewOrder,
+) -> Result<(StoredOrder, ClientToken), ApiError> {
     let Opening {
         mut snapshot,
         is_new,
         token,
-    } = orders::open::open(&app, &terms).await?;
+    } = orders::open::open(app, terms).await?;
     if terms.flow == Flow::Hosted && snapshot.order.takes_attempts(app.now()) {
-        payments::open::open(&app, &snapshot, Method::HostedPage).await?;
-        let opened = app.deps.ledger.snapshot(&snapshot.order.id).await?;
-        snapshot = opened.ok_or(ApiError::NoSuchOrder)?;
+        payments::open::open(app, &snapshot, Method::HostedPage).await?;
+        snapshot = reload(app, &snapshot).await?;
     }
-    let payment_process_url = view::hosted_page(&snapshot, app.now());
-    let base = app.config.public_url.base();
-    let token = token.expose();
-    let checkout_url = format!("{base}/pay?store={}#client_token={token}", store.id);
-    let order = OrderRecord::of(&snapshot);
-    let status = if is_new {
-        StatusCode::CREATED
-    } else {
-        StatusCode::OK
+    let stored = StoredOrder {
+        is_new,
+        id: snapshot.order.id.to_string(),
+        order: OrderJson::of(&snapshot)?,
+        payment_process_url: view::hosted_page(&snapshot, app.now()),
     };
-    Ok((
-        status,
-        Json(OpenedOrder {
-            order,
-            client_token: token.to_owned(),
-            checkout_url,
-            payment_process_url,
-        }),
-    ))
+    Ok((stored, token))
 }
 
 pub(crate) fn describe_open_order(types: &mut Types) -> Operation {
@@ -173,7 +203,7 @@ pub(crate) fn describe_open_order(types: &mut Types) -> Operation {
             "Open an order",
             "The same `reference` at the same price is the same order; at another price it is refused.",
         )
-        .by(Caller::Store)
+        .by(operation::Caller::Store)
         .takes_key(1)
         .takes::<OpenOrder>(types, &example)
         .refuses(&[
@@ -316,7 +346,7 @@ pub(crate) fn describe_order(types: &mut Types) -> Operation {
     Operation::get("/v1/orders/{id}", "get_order")
         .of(ORDERS)
         .does("See an order", "")
-        .by(Caller::Store)
+        .by(operation::Caller::Store)
         .path("id", "The order.", &order_id())
         .refuses(&[ErrorCode::NotFound])
         .answers::<OrderRecord>(200, "The order.", types)
@@ -353,7 +383,7 @@ pub(crate) fn describe_orders(types: &mut Types) -> Operation {
     Operation::get("/v1/orders", "list_orders")
         .of(ORDERS)
         .does("List orders", "Newest first.")
-        .by(Caller::Store)
+        .by(operation::Caller::Store)
         .query::<OrdersQuery>(types)
         .answers::<OrderPage>(200, "A page of orders.", types)
 }
@@ -383,20 +413,31 @@ fn filter(wanted: &OrdersQuery) -> Result<OrderFilter, ApiError> {
 /// Cancels an order. A payment that is on its way all the same is still found and told.
 pub(crate) async fn cancel(
     State(app): State<Arc<AppState>>,
-    merchant: AuthenticatedStore,
+    store: AuthenticatedStore,
     Path(id): Path<String>,
-) -> Result<Json<OrderRecord>, ApiError> {
-    let order = merchant.order(&app, &id).await?.order.id;
-    let cancelled = app.deps.ledger.cancel_order(&order, app.now()).await;
-    let cancelled = cancelled.map_err(|error| match error {
-        BeginError::Ledger(error) => ApiError::from(error),
-        BeginError::NoOrder(_) => ApiError::NoSuchOrder,
-        BeginError::Closed { .. } | BeginError::InProgress | BeginError::TooMany => {
-            ApiError::NotCancellable
+    Post {
+        body: NoBody,
+        request,
+    }: Post<NoBody>,
+) -> Result<Done<OrderJson>, ApiError> {
+    let caller = store.0.clone();
+    let work = {
+        let app = app.clone();
+        async move {
+            let order = store.order(&app, &id).await?.order.id;
+            let cancelled = app.deps.ledger.cancel_order(&order, app.now()).await;
+            let cancelled = cancelled.map_err(|error| match error {
+                BeginError::Ledger(error) => ApiError::from(error),
+                BeginError::NoOrder(_) => ApiError::NoSuchOrder,
+                BeginError::Closed { .. } | BeginError::InProgress | BeginError::TooMany => {
+                    ApiError::NotCancellable
+                }
+            })?;
+            app.order_changed(&order);
+            OrderJson::of(&cancelled)
         }
-    })?;
-    app.order_changed(&order);
-    Ok(Json(OrderRecord::of(&cancelled)))
+    };
+    idempotent(&app, request, Caller::Store(&caller), work).await
 }
 
 pub(crate) fn describe_cancel(types: &mut Types) -> Operation {
@@ -406,7 +447,7 @@ pub(crate) fn describe_cancel(types: &mut Types) -> Operation {
             "Cancel an order",
             "Only while no money was seen. It is final, though money that arrives later is still credited and told.",
         )
-        .by(Caller::Store)
+        .by(operation::Caller::Store)
         .takes_key(1)
         .path("id", "The order.", &order_id())
         .refuses(&[ErrorCode::NotFound, ErrorCode::OrderClosed])

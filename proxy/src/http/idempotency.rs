@@ -1,0 +1,281 @@
+//! `Idempotency-Key`: a POST that is sent again with its key is carried out once.
+//!
+//! The typed result of a request is stored with the request's fingerprint, and answered again. It holds no client token:
+//! that is issued afterwards, a fresh one on every replay. A failure changed nothing and is not stored: the same request
+//! may try again with the same key. A crash locks no key, since a claim is a lease; a retry after a crash finds the order
+//! that was opened before, since [`RequestIdentity::order_name`] is the reference of its order.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{FromRequest, MatchedPath, Request};
+use axum::http::header::ORIGIN;
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::response::{IntoResponse, IntoResponseParts, Response, ResponseParts};
+use jiff::{SignedDuration, Timestamp};
+use ledger::{Claim, Fingerprint, OrderId, RequestId, StoreId, StoredAnswer};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use sha2::{Digest as _, Sha256};
+use tracing::Instrument as _;
+
+use crate::http::body::{FromBody, MAX_BODY_BYTES, read};
+use crate::http::error::ApiError;
+use crate::state::AppState;
+
+/// The header of a request.
+static KEY: HeaderName = HeaderName::from_static("idempotency-key");
+/// The header of an answer that was given before.
+static REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
+
+/// Longer than any request takes: the gateway has 10 s. A claim that is older belongs to a process that died.
+const LEASE: SignedDuration = SignedDuration::from_secs(30);
+/// A day longer than any order takes attempts.
+const KEPT: SignedDuration = SignedDuration::from_hours(31 * 24);
+const MAX_KEY_BYTES: usize = 255;
+/// For callers without a secret: the key and the request alone lead to the order, so the key must not be guessable.
+const MIN_ANONYMOUS_KEY_BYTES: usize = 16;
+
+/// A POST: its body, parsed once, and what identifies the request.
+pub(crate) struct Post<B> {
+    /// The body.
+    pub body: B,
+    /// What identifies the request.
+    pub request: RequestIdentity,
+}
+
+/// What makes two requests the same.
+pub(crate) struct RequestIdentity {
+    /// The value of `Idempotency-Key`: 1 to 255 visible ASCII characters; `None` if there is none.
+    key: Option<Vec<u8>>,
+    route: String,
+    /// Of everything that decides what the request does, except its caller.
+    fingerprint: Fingerprint,
+}
+
+/// The caller of a request. Keys of two callers never meet.
+#[derive(Clone, Copy)]
+pub(crate) enum Caller<'a> {
+    /// A page without a token, in the shop of this store.
+    Anyone(&'a StoreId),
+    /// A customer of this order, with any of its client tokens.
+    Customer(&'a OrderId),
+    /// A store's server.
+    Store(&'a StoreId),
+}
+
+/// A result, and how it came about.
+pub(crate) enum Done<T, E = ()> {
+    /// Carried out now, with what is not stored.
+    Now(T, E),
+    /// Carried out before.
+    Before(T),
+}
+
+/// Whether an answer was given before, as a header.
+pub(crate) struct Replayed(bool);
+
+impl<B: FromBody, S: Send + Sync> FromRequest<S> for Post<B> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
+        let (parts, body) = request.into_parts();
+        let key = read_key(&parts.headers)?;
+        B::check_headers(&parts.headers)?;
+        let bytes = read(body, MAX_BODY_BYTES).await?;
+        let route = parts.extensions.get::<MatchedPath>();
+        let address = parts.uri.path_and_query().map_or("", |path| path.as_str());
+        let origin = parts.headers.get(ORIGIN);
+        let origin = origin.map_or(&b""[..], HeaderValue::as_bytes);
+        Ok(Self {
+            request: RequestIdentity {
+                key,
+                route: route.map_or_else(String::new, |path| path.as_str().to_owned()),
+                fingerprint: Fingerprint(digest(&[address.as_bytes(), origin, &bytes])),
+            },
+            body: B::from_body(&bytes)?,
+        })
+    }
+}
+
+fn read_key(headers: &HeaderMap) -> Result<Option<Vec<u8>>, ApiError> {
+    let mut sent = headers.get_all(&KEY).iter();
+    let key = match (sent.next(), sent.next()) {
+        (None, _) => return Ok(None),
+        (Some(key), None) => key.as_bytes(),
+        (Some(_), Some(_)) => return Err(invalid_key("Send one Idempotency-Key.")),
+    };
+    if !(1..=MAX_KEY_BYTES).contains(&key.len()) || !key.iter().all(u8::is_ascii_graphic) {
+        return Err(invalid_key(
+            "An Idempotency-Key has 1 to 255 visible ASCII characters.",
+        ));
+    }
+    Ok(Some(key.to_vec()))
+}
+
+fn invalid_key(message: &'static str) -> ApiError {
+    ApiError::invalid("Idempotency-Key", message)
+}
+
+impl RequestIdentity {
+    /// Names the order that this request opens: the same for the same request. `None` without a key.
+    pub(crate) fn order_name(&self, caller: Caller<'_>) -> Option<[u8; 16]> {
+        let id = self.id(caller)?;
+        let whole = digest(&[&id.0, &self.fingerprint.0]);
+        let mut half = [0; 16];
+        half.copy_from_slice(&whole[..16]);
+        Some(half)
+    }
+
+    /// This caller's key on this route.
+    fn id(&self, caller: Caller<'_>) -> Option<RequestId> {
+        let key = self.key.as_ref()?;
+        let (kind, name) = match caller {
+            Caller::Anyone(store) => ("anyone", store.as_str()),
+            Caller::Customer(order) => ("customer", order.as_str()),
+            Caller::Store(store) => ("store", store.as_str()),
+        };
+        let id = digest(&[kind.as_bytes(), name.as_bytes(), self.route.as_bytes(), key]);
+        Some(RequestId(id))
+    }
+
+    fn check_key(&self, caller: Caller<'_>) -> Result<(), ApiError> {
+        let is_short = |key: &Vec<u8>| key.len() < MIN_ANONYMOUS_KEY_BYTES;
+        if matches!(caller, Caller::Anyone(_)) && self.key.as_ref().is_some_and(is_short) {
+            return Err(invalid_key(
+                "Here an Idempotency-Key has 16 characters at least: draw one that nobody guesses.",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Carries out a request once: see [`idempotent_with`].
+///
+/// # Errors
+/// Those of [`idempotent_with`].
+pub(crate) async fn idempotent<T>(
+    app: &Arc<AppState>,
+    request: RequestIdentity,
+    caller: Caller<'_>,
+    work: impl Future<Output = Result<T, ApiError>> + Send + 'static,
+) -> Result<Done<T>, ApiError>
+where
+    T: Serialize + DeserializeOwned + Send + 'static,
+{
+    let work = async { work.await.map(|result| (result, ())) };
+    idempotent_with(app, request, caller, work).await
+}
+
+/// Carries out a request once and stores its result; a request without a key is carried out every time.
+///
+/// With a key, `work` runs to its end even if the caller disconnects: that is when the answer is asked for again. What
+/// `work` returns beside the result is not stored.
+///
+/// # Errors
+/// Those of `work`; [`ApiError::RequestInProgress`] and [`ApiError::IdempotencyKeyReused`].
+pub(crate) async fn idempotent_with<T, E>(
+    app: &Arc<AppState>,
+    request: RequestIdentity,
+    caller: Caller<'_>,
+    work: impl Future<Output = Result<(T, E), ApiError>> + Send + 'static,
+) -> Result<Done<T, E>, ApiError>
+where
+    T: Serialize + DeserializeOwned + Send + 'static,
+    E: Send + 'static,
+{
+    request.check_key(caller)?;
+    let Some(id) = request.id(caller) else {
+        let (result, extra) = work.await?;
+        return Ok(Done::Now(result, extra));
+    };
+    let now = app.now();
+    let lease_until = now + LEASE;
+    let ledger = &app.deps.ledger;
+    let claim = ledger.claim_request(id, request.fingerprint, now, lease_until);
+    match claim.await? {
+        Claim::Mine => {}
+        Claim::Answered(stored) => return Ok(Done::Before(serde_json::from_str(&stored.body)?)),
+        Claim::Running => return Err(ApiError::RequestInProgress),
+        Claim::Reused => return Err(ApiError::IdempotencyKeyReused),
+    }
+    let app = app.clone();
+    let done = async move {
+        match work.await {
+            Ok((result, extra)) => {
+                let json = serde_json::to_string(&result)?;
+                store_result(&app, id, lease_until, json).await;
+                Ok(Done::Now(result, extra))
+            }
+            Err(error) => {
+                app.deps.ledger.release_request(id, lease_until).await?;
+                Err(error)
+            }
+        }
+    };
+    tokio::spawn(done.in_current_span()).await?
+}
+
+async fn store_result(app: &AppState, id: RequestId, lease_until: Timestamp, json: String) {
+    let stored = StoredAnswer {
+        status: 200,
+        body: json,
+        hands_out: None,
+    };
+    let kept_until = app.now() + KEPT;
+    let ledger = &app.deps.ledger;
+    let kept = ledger
+        .answer_request(id, lease_until, &stored, kept_until)
+        .await;
+    match kept {
+        Ok(true) => {}
+        Ok(false) => tracing::warn!("a request with a key took longer than its lease"),
+        // It was done, and its sender should know. Sent again, it finds what it did.
+        Err(error) => tracing::error!(%error, "the result of a request with a key was not stored"),
+    }
+}
+
+/// SHA-256 over parts, each with its length: no two lists of parts are written the same.
+fn digest(parts: &[&[u8]]) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update(part.len().to_be_bytes());
+        hash.update(part);
+    }
+    hash.finalize().into()
+}
+
+impl<T, E> Done<T, E> {
+    /// Says in a header whether the answer was given before.
+    pub(crate) fn replayed(&self) -> Replayed {
+        Replayed(matches!(self, Self::Before(_)))
+    }
+}
+
+impl<T> Done<T> {
+    /// The result.
+    pub(crate) fn into_result(self) -> T {
+        match self {
+            Self::Now(result, ()) | Self::Before(result) => result,
+        }
+    }
+}
+
+/// The result as JSON.
+impl<T: Serialize> IntoResponse for Done<T> {
+    fn into_response(self) -> Response {
+        (self.replayed(), Json(self.into_result())).into_response()
+    }
+}
+
+impl IntoResponseParts for Replayed {
+    type Error = std::convert::Infallible;
+
+    fn into_response_parts(self, mut parts: ResponseParts) -> Result<ResponseParts, Self::Error> {
+        if self.0 {
+            let value = HeaderValue::from_static("true");
+            parts.headers_mut().insert(REPLAYED.clone(), value);
+        }
+        Ok(parts)
+    }
+}
