@@ -19,7 +19,7 @@ use money::{Asset, CryptoCode};
 use sha2::Sha256;
 use subtle::ConstantTimeEq as _;
 
-use crate::config::{Config, Store};
+use crate::config::{Config, Store, Webhook};
 
 /// What receipts of one store are signed with.
 pub(crate) struct ReceiptKey([u8; 32]);
@@ -29,6 +29,11 @@ impl ReceiptKey {
     pub(crate) fn derive(webhook_secret: &[u8]) -> Self {
         Self(mac(webhook_secret, b"florin-receipt-v1"))
     }
+}
+
+/// The keys that genuine receipts may be signed with, the one in use first.
+fn receipt_keys(webhook: &Webhook) -> impl Iterator<Item = ReceiptKey> {
+    webhook.secrets.expose().map(ReceiptKey::derive)
 }
 
 fn mac(key: &[u8], message: &[u8]) -> [u8; 32] {
@@ -44,7 +49,7 @@ pub(crate) fn issue(config: &Config, store: &Store, paid: &Snapshot) -> Option<S
     let key = store
         .webhook
         .as_ref()
-        .map(|webhook| webhook.secrets.receipt_key());
+        .and_then(|webhook| receipt_keys(webhook).next());
     let code = |key: &ReceiptKey| write_code(key, &paid.order.id, &receipt);
     Some(SignedReceipt {
         token: key.as_ref().map(|key| write_token(key, &receipt)),
@@ -127,7 +132,7 @@ impl PresentedReceipt {
         let (Some(webhook), Some(receipt)) = (&store.webhook, receipt(config, store, paid)) else {
             return false;
         };
-        let mut keys = webhook.secrets.receipt_keys();
+        let mut keys = receipt_keys(webhook);
         keys.any(|key| match self {
             Self::Token { text, .. } => is_signed_token(&key, text),
             Self::Code { proof, order } => is_proof(&key, order, &receipt, proof),

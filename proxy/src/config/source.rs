@@ -3,150 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use serde::Deserialize;
-
-use super::{Config, Problem, Problems, check};
-
-/// The file as it is written. Unknown keys are refused by name.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct File {
-    pub(super) listen: Option<String>,
-    pub(super) admin_listen: Option<String>,
-    pub(super) public_url: Option<String>,
-    pub(super) database_url: Option<String>,
-    pub(super) environment: Option<String>,
-    pub(super) log: Option<String>,
-    #[serde(default)]
-    pub(super) trusted_proxies: Vec<String>,
-    pub(super) opens_per_minute: Option<u32>,
-    #[serde(default)]
-    pub(super) service: ServiceTable,
-    #[serde(default)]
-    pub(super) store: Vec<StoreTable>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ServiceTable {
-    pub(super) url: Option<String>,
-    pub(super) api_key: Option<String>,
-    pub(super) api_key_file: Option<String>,
-    pub(super) api_secret: Option<String>,
-    pub(super) api_secret_file: Option<String>,
-    pub(super) callback_token: Option<String>,
-    pub(super) callback_token_file: Option<String>,
-    pub(super) checkout_url: Option<String>,
-    pub(super) quote_seconds: Option<u64>,
-    pub(super) watch_seconds: Option<u64>,
-    pub(super) requests_per_second: Option<u64>,
-    pub(super) nonces: Option<String>,
-    pub(super) sign_put_body: Option<bool>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct StoreTable {
-    pub(super) id: String,
-    pub(super) name: Option<String>,
-    #[serde(default)]
-    pub(super) origins: Vec<String>,
-    pub(super) currency: Option<String>,
-    pub(super) secret_key: Option<String>,
-    pub(super) secret_key_file: Option<String>,
-    #[serde(default)]
-    pub(super) token_keys: Vec<TokenKeyTable>,
-    pub(super) return_url: Option<String>,
-    pub(super) support_url: Option<String>,
-    pub(super) logo_url: Option<String>,
-    #[serde(default)]
-    pub(super) image_origins: Vec<String>,
-    pub(super) merchant_id: Option<String>,
-    pub(super) service_access: Option<bool>,
-    pub(super) underpayment_tolerance: Option<String>,
-    pub(super) confirmations_required: Option<u32>,
-    pub(super) webhook: Option<WebhookTable>,
-    #[serde(default)]
-    pub(super) theme: ThemeTable,
-    #[serde(default)]
-    pub(super) product: Vec<ProductTable>,
-    #[serde(default)]
-    pub(super) donation: Vec<DonationTable>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct TokenKeyTable {
-    pub(super) kid: String,
-    pub(super) secret: Option<String>,
-    pub(super) secret_file: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct WebhookTable {
-    pub(super) url: String,
-    pub(super) secret: Option<OneOrMore>,
-    pub(super) secret_file: Option<OneOrMore>,
-    #[serde(default)]
-    pub(super) dangerous_allow_private_targets: bool,
-}
-
-/// A text, or a list of texts.
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-pub(super) enum OneOrMore {
-    One(String),
-    More(Vec<String>),
-}
-
-impl OneOrMore {
-    pub(super) fn into_list(self) -> Vec<String> {
-        match self {
-            Self::One(text) => vec![text],
-            Self::More(texts) => texts,
-        }
-    }
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ThemeTable {
-    pub(super) preset: Option<String>,
-    pub(super) accent: Option<String>,
-    pub(super) on_accent: Option<String>,
-    pub(super) ground: Option<String>,
-    pub(super) side: Option<String>,
-    pub(super) ink: Option<String>,
-    pub(super) soft: Option<String>,
-    pub(super) line: Option<String>,
-    pub(super) warn: Option<String>,
-    pub(super) bad: Option<String>,
-    pub(super) radius: Option<String>,
-    pub(super) font: Option<String>,
-    pub(super) density: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ProductTable {
-    pub(super) sku: String,
-    pub(super) title: Option<String>,
-    pub(super) image_url: Option<String>,
-    pub(super) price: Option<String>,
-    pub(super) max_quantity: Option<u32>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct DonationTable {
-    pub(super) id: String,
-    pub(super) title: Option<String>,
-    pub(super) min: Option<String>,
-    pub(super) max: Option<String>,
-    #[serde(default)]
-    pub(super) suggested: Vec<String>,
-}
+use crate::config::problems::{Problem, Problems};
+use crate::config::server::{Config, File, check};
 
 /// Reads and checks the configuration.
 ///
@@ -158,7 +16,7 @@ pub fn load(file: Option<&Path>, variables: &BTreeMap<String, String>) -> Result
         None => File::default(),
     };
     let unknown = overlay(&mut settings, variables);
-    check::check(settings, unknown)
+    check(settings, unknown)
 }
 
 fn read(path: &Path) -> Result<File, Problems> {

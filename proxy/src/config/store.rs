@@ -1,15 +1,96 @@
-//! A merchant's shop.
+//! `[[store]]`: a merchant's shop.
 
-use std::fmt;
-
-use ledger::{EndpointHash, StoreId};
+use ledger::StoreId;
 use money::{Amount, Currency};
 use secrecy::SecretString;
-use sha2::{Digest as _, Sha256};
+use serde::Deserialize;
 use url::Url;
 
-use super::images;
-use crate::webhooks::WebhookSecrets;
+use crate::config::catalog::{self, Donation, DonationTable, Product, ProductTable, donations};
+use crate::config::keys::Key;
+use crate::config::problems::Findings;
+use crate::config::secrets::{MIN_GUESSABLE_CHARS, secret};
+use crate::config::theme::{ThemeTable, theme};
+use crate::config::token_keys::{TokenKey, TokenKeyTable, token_keys};
+use crate::config::web_address::{Origin, admitted, origin, picture, web_address};
+use crate::config::webhook::{Webhook, WebhookTable, webhook};
+
+/// The keys of the section itself.
+pub(crate) const KEYS: &[Key] = &[
+    (
+        "id",
+        "",
+        "required",
+        "1 to 32 small letters, digits and hyphens",
+    ),
+    ("name", "", "the id", "what customers read"),
+    (
+        "origins",
+        "",
+        "none",
+        "pages that may embed the checkout and call, like https://shop.example",
+    ),
+    (
+        "currency",
+        "",
+        "USD",
+        "ISO 4217 code of the catalogue's prices",
+    ),
+    (
+        "secret_key",
+        "",
+        "none",
+        "32 or more characters for the store's server; or secret_key_file",
+    ),
+    (
+        "return_url",
+        "",
+        "none",
+        "where customers go afterwards; gets ?order_id=…, never a status",
+    ),
+    (
+        "support_url",
+        "",
+        "none",
+        "https: or mailto: where customers get help",
+    ),
+    (
+        "logo_url",
+        "",
+        "none",
+        "a picture beside the store's name; https, in the environment test also http on loopback",
+    ),
+    (
+        "image_origins",
+        "",
+        "none",
+        "where pictures of order lines and products may be: [\"https://cdn.shop.example\"]; a checkout loads from no other",
+    ),
+    (
+        "merchant_id",
+        "",
+        "none",
+        "the store's name at the service, on a platform with several merchants; it can act for no other",
+    ),
+    (
+        "service_access",
+        "",
+        "true for an only store, else false",
+        "whether its server may change wallets and settings at the service: they are all stores' together",
+    ),
+    (
+        "underpayment_tolerance",
+        "",
+        "0",
+        "how much may be missing, in the store's currency",
+    ),
+    (
+        "confirmations_required",
+        "",
+        "3",
+        "blocks shown as required until the service states its own",
+    ),
+];
 
 /// A store of the configuration.
 #[derive(Debug)]
@@ -54,104 +135,6 @@ pub struct Store {
     pub donations: Vec<Donation>,
 }
 
-/// A key of signed order tokens.
-#[derive(Debug)]
-pub struct TokenKey {
-    /// Its name in a token's header.
-    pub kid: KeyId,
-    /// Its bytes: the text as it is written, 32 or more of them.
-    pub secret: SecretString,
-}
-
-/// The name of a token key: 1 to 32 of `A–Z a–z 0–9 _ -`, unique within its store.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeyId(String);
-
-impl KeyId {
-    /// Checks the shape.
-    pub(crate) fn parse(text: &str) -> Option<Self> {
-        let plain = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
-        let fits = (1..=32).contains(&text.len()) && text.bytes().all(plain);
-        fits.then(|| Self(text.to_owned()))
-    }
-}
-
-impl fmt::Display for KeyId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-/// Where a store is told of events.
-#[derive(Debug)]
-pub struct Webhook {
-    /// The endpoint.
-    pub url: Url,
-    /// What deliveries are signed with.
-    pub secrets: WebhookSecrets,
-    /// Whether the endpoint may be on a private or loopback address.
-    pub dangerous_allow_private_targets: bool,
-}
-
-impl Webhook {
-    /// Names the endpoint without its address.
-    pub(crate) fn endpoint(&self) -> EndpointHash {
-        EndpointHash(Sha256::digest(self.url.as_str().as_bytes()).into())
-    }
-}
-
-/// Something a store sells at a fixed price.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Product {
-    /// The store's name for it.
-    pub sku: String,
-    /// What customers read.
-    pub title: String,
-    /// Its picture, on one of the store's `image_origins`.
-    pub image_url: Option<String>,
-    /// The price of one, in the store's currency.
-    pub price: Amount,
-    /// The most that is sold at once.
-    pub max_quantity: u32,
-}
-
-/// Something that customers give money for, without getting anything for it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Donation {
-    /// The store's name for it.
-    pub id: String,
-    /// What customers read.
-    pub title: String,
-    /// The least that is taken, in the store's currency; above zero.
-    pub min: Amount,
-    /// The most that is taken.
-    pub max: Amount,
-    /// Amounts that the checkout offers, within the bounds.
-    pub suggested: Vec<Amount>,
-}
-
-/// Scheme, host and port of a page, as browsers write it in `Origin`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Origin(String);
-
-impl Origin {
-    /// The origin of an address.
-    pub fn of(url: &Url) -> Self {
-        Self(url.origin().ascii_serialization())
-    }
-
-    /// As in the header `Origin`.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
 impl Store {
     /// Whether pages of this origin may embed and call.
     pub fn lists_origin(&self, origin: &str) -> bool {
@@ -164,7 +147,7 @@ impl Store {
     /// # Errors
     /// What is wrong with the address, in words that name the key.
     pub(crate) fn check_image_url(&self, address: &str) -> Result<(), String> {
-        images::admitted(&self.image_origins, address)
+        admitted(&self.image_origins, address)
     }
 
     /// Where pictures are loaded from: the `image_origins` and the logo's.
@@ -214,4 +197,154 @@ impl Store {
     pub fn product(&self, sku: &str) -> Option<&Product> {
         self.products.iter().find(|product| product.sku == sku)
     }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StoreTable {
+    pub(crate) id: String,
+    pub(crate) name: Option<String>,
+    #[serde(default)]
+    pub(crate) origins: Vec<String>,
+    pub(crate) currency: Option<String>,
+    pub(crate) secret_key: Option<String>,
+    pub(crate) secret_key_file: Option<String>,
+    #[serde(default)]
+    pub(crate) token_keys: Vec<TokenKeyTable>,
+    pub(crate) return_url: Option<String>,
+    pub(crate) support_url: Option<String>,
+    pub(crate) logo_url: Option<String>,
+    #[serde(default)]
+    pub(crate) image_origins: Vec<String>,
+    pub(crate) merchant_id: Option<String>,
+    pub(crate) service_access: Option<bool>,
+    pub(crate) underpayment_tolerance: Option<String>,
+    pub(crate) confirmations_required: Option<u32>,
+    pub(crate) webhook: Option<WebhookTable>,
+    #[serde(default)]
+    pub(crate) theme: ThemeTable,
+    #[serde(default)]
+    pub(crate) product: Vec<ProductTable>,
+    #[serde(default)]
+    pub(crate) donation: Vec<DonationTable>,
+}
+
+/// Checks a store, all of it.
+pub(crate) fn store(findings: &mut Findings, table: StoreTable, is_test: bool) -> Option<Store> {
+    let key = |name: &str| format!("store.{}.{name}", table.id);
+    let id = StoreId::parse(&table.id).map_err(|error| error.to_string());
+    let id = findings.take(&key("id"), id);
+    let currency = Currency::parse(table.currency.as_deref().unwrap_or("USD"));
+    let currency = findings.take(
+        &key("currency"),
+        currency.map_err(|error| error.to_string()),
+    );
+    let mut origins = Vec::new();
+    for text in &table.origins {
+        origins.extend(findings.take(&key("origins"), origin(text)));
+    }
+    let logo_url = table.logo_url.as_deref();
+    let logo_url = logo_url.map(|text| picture(text, is_test));
+    let logo_url = findings.take(&key("logo_url"), logo_url.transpose());
+    let mut image_origins = Vec::new();
+    for text in &table.image_origins {
+        let found = picture(text, is_test).and_then(|_| origin(text));
+        image_origins.extend(findings.take(&key("image_origins"), found));
+    }
+    let secret_key = if table.secret_key.is_some() || table.secret_key_file.is_some() {
+        let found = secret(table.secret_key, table.secret_key_file, MIN_GUESSABLE_CHARS);
+        findings.take(&key("secret_key"), found)
+    } else {
+        None
+    };
+    let token_keys = token_keys(findings, &table.id, table.token_keys);
+    for (name, link) in [
+        ("return_url", &table.return_url),
+        ("support_url", &table.support_url),
+    ] {
+        if let Some(text) = link {
+            findings.take(&key(name), link_address(text, name == "support_url"));
+        }
+    }
+    let tolerance = Amount::parse(table.underpayment_tolerance.as_deref().unwrap_or("0"));
+    let tolerance = findings.take(
+        &key("underpayment_tolerance"),
+        tolerance.map_err(|error| error.to_string()),
+    );
+    let confirmations_required = table.confirmations_required.unwrap_or(3);
+    if !(1..=100).contains(&confirmations_required) {
+        findings.add(&key("confirmations_required"), "write 1 to 100 blocks");
+    }
+    let merchant_id = table.merchant_id.map(merchant_id).transpose();
+    let merchant_id = findings.take(&key("merchant_id"), merchant_id);
+    let (theme, theme_tokens) = theme(findings, &table.id, table.theme);
+    let webhook = table.webhook.and_then(|hook| {
+        let found = webhook(hook, is_test);
+        findings.take(&key("webhook"), found)
+    });
+    let mut products = Vec::new();
+    for product in table.product {
+        let sku_key = key(&format!("product.{}", product.sku));
+        let found = currency.ok_or_else(String::new).and_then(|currency| {
+            if let Some(image) = &product.image_url {
+                admitted(&image_origins, image)
+                    .map_err(|message| format!("image_url: {message}"))?;
+            }
+            catalog::product(product, currency, tolerance.unwrap_or(Amount::ZERO))
+        });
+        let found = findings.take(&sku_key, found);
+        products.extend(found);
+    }
+    for (n, product) in products.iter().enumerate() {
+        if products[..n]
+            .iter()
+            .any(|earlier: &Product| earlier.sku == product.sku)
+        {
+            findings.add(
+                &key(&format!("product.{}", product.sku)),
+                "there are two of this sku",
+            );
+        }
+    }
+    let donations = donations(findings, &table.id, table.donation, currency);
+    Some(Store {
+        name: table.name.unwrap_or_else(|| table.id.clone()),
+        id: id?,
+        origins,
+        currency: currency?,
+        secret_key,
+        token_keys,
+        return_url: table.return_url,
+        support_url: table.support_url,
+        logo_url: logo_url?,
+        image_origins,
+        merchant_id: merchant_id?,
+        service_access: table.service_access.unwrap_or(false),
+        tolerance: tolerance?,
+        confirmations_required,
+        webhook,
+        theme,
+        theme_tokens,
+        products,
+        donations,
+    })
+}
+
+/// `Assumed:` a merchant's name at the service is visible ASCII, as its other identifiers are.
+fn merchant_id(text: String) -> Result<String, String> {
+    if (1..=128).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_graphic()) {
+        return Ok(text);
+    }
+    Err("write 1 to 128 visible characters, as the service gave them".into())
+}
+
+fn link_address(text: &str, may_be_mail: bool) -> Result<(), String> {
+    if may_be_mail
+        && text
+            .strip_prefix("mailto:")
+            .is_some_and(|to| to.contains('@'))
+    {
+        return Ok(());
+    }
+    web_address(text).map(|_| ())
 }

@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 
+use checkout_api::Environment;
 use secrecy::ExposeSecret as _;
 
 use super::*;

@@ -13,8 +13,6 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use jiff::Timestamp;
 use sha2::Sha256;
 
-use crate::receipts::ReceiptKey;
-
 /// What deliveries to one store are signed with, each 24 to 64 bytes: the secret in use, and while it is exchanged the one
 /// before it, so that the store may change over at any moment.
 #[derive(Clone, Debug)]
@@ -33,15 +31,9 @@ impl WebhookSecrets {
         signatures.collect::<Vec<_>>().join(" ")
     }
 
-    /// What receipts are signed with: the key of the secret in use.
-    pub(crate) fn receipt_key(&self) -> ReceiptKey {
-        let mut keys = self.receipt_keys();
-        keys.next().expect("a webhook has a secret")
-    }
-
-    /// The keys that genuine receipts may be signed with, the one in use first.
-    pub(crate) fn receipt_keys(&self) -> impl Iterator<Item = ReceiptKey> {
-        self.0.iter().map(|secret| ReceiptKey::derive(&secret.0))
+    /// The bytes of each secret, the one in use first.
+    pub(crate) fn expose(&self) -> impl Iterator<Item = &[u8]> {
+        self.0.iter().map(|secret| &*secret.0)
     }
 }
 

@@ -1,9 +1,12 @@
-//! A secret given as value or as file, never both.
+//! Secrets of the configuration: given as value or as file, never both.
 
 use secrecy::SecretString;
 
+/// Characters of a secret that somebody could guess at over the network.
+pub(crate) const MIN_GUESSABLE_CHARS: usize = 32;
+
 /// Reads a secret. The message says what is wrong without the secret.
-pub(super) fn secret(
+pub(crate) fn secret(
     value: Option<String>,
     file: Option<String>,
     min_chars: usize,

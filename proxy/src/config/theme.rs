@@ -1,18 +1,85 @@
-//! The checks of a store's theme.
+//! `[store.theme]`: a preset, and what differs from it.
 
 use checkout_api::THEMES;
 use money::Amount;
+use serde::Deserialize;
 
-use super::check::Findings;
-use super::source::ThemeTable;
+use crate::config::keys::Key;
+use crate::config::problems::Findings;
 
 const MAX_RADIUS_PX: u32 = 40;
+
 const MAX_FONT_CHARS: usize = 200;
+
+/// The keys of the section.
+pub(crate) const KEYS: &[Key] = &[
+    (
+        "theme.preset",
+        "",
+        "auto",
+        "auto, light, dark, contrast, paper, midnight or sorbet; auto is light or dark as the customer's system has it",
+    ),
+    (
+        "theme.accent",
+        "",
+        "the theme's",
+        "buttons and links: \"#0b6e52\", or for both schemes \"light-dark(#0b6e52, #4fd1a1)\"",
+    ),
+    (
+        "theme.on_accent",
+        "",
+        "black or white",
+        "text on the accent; by itself whichever reads better",
+    ),
+    ("theme.ground", "", "the theme's", "the background"),
+    (
+        "theme.side",
+        "",
+        "from ink and ground",
+        "the background of the summary",
+    ),
+    ("theme.ink", "", "the theme's", "text"),
+    ("theme.soft", "", "from ink and ground", "quiet text"),
+    ("theme.line", "", "from ink and ground", "thin lines"),
+    ("theme.warn", "", "the theme's", "text of warnings"),
+    ("theme.bad", "", "the theme's", "text of what went wrong"),
+    ("theme.radius", "", "the theme's", "corners, 0px to 40px"),
+    (
+        "theme.font",
+        "",
+        "the theme's",
+        "a font-family; a frame knows only the fonts of the customer's device",
+    ),
+    (
+        "theme.density",
+        "",
+        "1",
+        "how much room there is, 0.75 to 1.5, as text",
+    ),
+];
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ThemeTable {
+    pub(crate) preset: Option<String>,
+    pub(crate) accent: Option<String>,
+    pub(crate) on_accent: Option<String>,
+    pub(crate) ground: Option<String>,
+    pub(crate) side: Option<String>,
+    pub(crate) ink: Option<String>,
+    pub(crate) soft: Option<String>,
+    pub(crate) line: Option<String>,
+    pub(crate) warn: Option<String>,
+    pub(crate) bad: Option<String>,
+    pub(crate) radius: Option<String>,
+    pub(crate) font: Option<String>,
+    pub(crate) density: Option<String>,
+}
 
 type Check = fn(&str) -> Result<(), String>;
 
 /// Checks the theme of one store: its name, and what is otherwise than the theme has it.
-pub(super) fn theme(
+pub(crate) fn theme(
     findings: &mut Findings,
     store: &str,
     table: ThemeTable,

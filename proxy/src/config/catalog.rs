@@ -1,0 +1,227 @@
+//! `[[store.product]]` and `[[store.donation]]`: what a store sells, and what it takes donations for.
+
+use money::{Amount, Currency};
+use serde::Deserialize;
+
+use crate::config::keys::Key;
+use crate::config::problems::Findings;
+
+const MAX_TITLE_CHARS: usize = 100;
+
+/// The keys of both sections.
+pub(crate) const KEYS: &[Key] = &[
+    (
+        "product.sku",
+        "",
+        "required",
+        "the element's attribute `product`; as [[store.product]]",
+    ),
+    (
+        "product.title",
+        "",
+        "the sku",
+        "what customers read, at most 100 characters",
+    ),
+    (
+        "product.image_url",
+        "",
+        "none",
+        "its picture, on one of the store's image_origins",
+    ),
+    (
+        "product.price",
+        "",
+        "required",
+        "price of one, in the store's currency, as a string",
+    ),
+    (
+        "product.max_quantity",
+        "",
+        "1",
+        "the most that is sold at once",
+    ),
+    (
+        "donation.id",
+        "",
+        "required",
+        "the element's attribute `donation`; as [[store.donation]]",
+    ),
+    (
+        "donation.title",
+        "",
+        "the id",
+        "what customers read, at most 100 characters",
+    ),
+    (
+        "donation.min",
+        "",
+        "required",
+        "the least that is taken, in the store's currency, as a string",
+    ),
+    ("donation.max", "", "required", "the most that is taken"),
+    (
+        "donation.suggested",
+        "",
+        "none",
+        "amounts that the checkout offers, within the bounds",
+    ),
+];
+
+/// Something a store sells at a fixed price.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Product {
+    /// The store's name for it.
+    pub sku: String,
+    /// What customers read.
+    pub title: String,
+    /// Its picture, on one of the store's `image_origins`.
+    pub image_url: Option<String>,
+    /// The price of one, in the store's currency.
+    pub price: Amount,
+    /// The most that is sold at once.
+    pub max_quantity: u32,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ProductTable {
+    pub(crate) sku: String,
+    pub(crate) title: Option<String>,
+    pub(crate) image_url: Option<String>,
+    pub(crate) price: Option<String>,
+    pub(crate) max_quantity: Option<u32>,
+}
+
+pub(crate) fn product(
+    table: ProductTable,
+    currency: Currency,
+    tolerance: Amount,
+) -> Result<Product, String> {
+    if table.sku.is_empty() || table.title.as_deref() == Some("") {
+        return Err("sku and title must not be empty".into());
+    }
+    let text = table.price.ok_or("needs a price")?;
+    let price = Amount::parse(&text).map_err(|error| error.to_string())?;
+    if price.is_zero() {
+        return Err("the price must be above zero".into());
+    }
+    if price <= tolerance {
+        return Err("the price must be above the store's underpayment_tolerance".into());
+    }
+    if price.decimals() > currency.decimals() {
+        let decimals = currency.decimals();
+        return Err(format!(
+            "{text} has more than the {decimals} decimals of {currency}"
+        ));
+    }
+    let max_quantity = table.max_quantity.unwrap_or(1);
+    if !(1..=10_000).contains(&max_quantity) {
+        return Err("max_quantity: write 1 to 10000".into());
+    }
+    price
+        .times(max_quantity)
+        .map_err(|error| format!("price × max_quantity: {error}"))?;
+    let title = table.title.unwrap_or_else(|| table.sku.clone());
+    if title.chars().count() > 100 {
+        return Err("the title has more than 100 characters".into());
+    }
+    Ok(Product {
+        sku: table.sku,
+        title,
+        image_url: table.image_url,
+        price: price.padded(currency.decimals()),
+        max_quantity,
+    })
+}
+
+/// Something that customers give money for, without getting anything for it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Donation {
+    /// The store's name for it.
+    pub id: String,
+    /// What customers read.
+    pub title: String,
+    /// The least that is taken, in the store's currency; above zero.
+    pub min: Amount,
+    /// The most that is taken.
+    pub max: Amount,
+    /// Amounts that the checkout offers, within the bounds.
+    pub suggested: Vec<Amount>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DonationTable {
+    pub(crate) id: String,
+    pub(crate) title: Option<String>,
+    pub(crate) min: Option<String>,
+    pub(crate) max: Option<String>,
+    #[serde(default)]
+    pub(crate) suggested: Vec<String>,
+}
+
+/// Checks the donations of one store.
+pub(crate) fn donations(
+    findings: &mut Findings,
+    store: &str,
+    tables: Vec<DonationTable>,
+    currency: Option<Currency>,
+) -> Vec<Donation> {
+    let mut found: Vec<Donation> = Vec::new();
+    for table in tables {
+        let key = format!("store.{store}.donation.{}", table.id);
+        if found.iter().any(|earlier| earlier.id == table.id) {
+            findings.add(&key, "there are two of this id");
+        }
+        // Without a currency, that is said already.
+        let Some(currency) = currency else { continue };
+        found.extend(findings.take(&key, donation(table, currency)));
+    }
+    found
+}
+
+fn donation(table: DonationTable, currency: Currency) -> Result<Donation, String> {
+    if table.id.is_empty() || table.title.as_deref() == Some("") {
+        return Err("id and title must not be empty".into());
+    }
+    let title = table.title.unwrap_or_else(|| table.id.clone());
+    if title.chars().count() > MAX_TITLE_CHARS {
+        return Err(format!(
+            "the title has more than {MAX_TITLE_CHARS} characters"
+        ));
+    }
+    let min = amount("min", table.min.as_deref(), currency)?;
+    let max = amount("max", table.max.as_deref(), currency)?;
+    if min > max {
+        return Err(format!("min is {min}, which is more than max, {max}"));
+    }
+    let suggested = table.suggested.iter().map(|text| {
+        let suggested = amount("suggested", Some(text), currency)?;
+        if (min..=max).contains(&suggested) {
+            return Ok(suggested);
+        }
+        Err(format!("suggested: {text} is not within {min} and {max}"))
+    });
+    Ok(Donation {
+        suggested: suggested.collect::<Result<_, _>>()?,
+        id: table.id,
+        title,
+        min,
+        max,
+    })
+}
+
+fn amount(name: &str, text: Option<&str>, currency: Currency) -> Result<Amount, String> {
+    let text = text.ok_or_else(|| format!("needs {name}: an amount as a string"))?;
+    let amount = Amount::parse(text).map_err(|error| format!("{name}: {error}"))?;
+    if amount.is_zero() {
+        return Err(format!("{name}: the amount must be above zero"));
+    }
+    let decimals = currency.decimals();
+    if amount.decimals() > decimals {
+        return Err(format!(
+            "{name}: {text} has more than the {decimals} decimals of {currency}"
+        ));
+    }
+    Ok(amount.padded(decimals))
+}

@@ -1,0 +1,309 @@
+//! The keys of the proxy itself, and all sections together.
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+
+use checkout_api::Environment;
+use ledger::StoreId;
+use secrecy::ExposeSecret;
+use serde::Deserialize;
+use url::Url;
+
+use crate::config::gateway::{Service, ServiceTable, service};
+use crate::config::keys::Key;
+use crate::config::network::Network;
+use crate::config::problems::{Findings, Problems};
+use crate::config::store::{Store, StoreTable, store};
+use crate::config::token_keys::TokenKey;
+use crate::config::web_address::{Origin, web_address};
+
+/// Who buys opens one or two orders; behind the one address of an office there are some more.
+const OPENS_PER_MINUTE: u32 = 30;
+
+/// The keys of the proxy itself.
+pub(crate) const KEYS: &[Key] = &[
+    (
+        "listen",
+        "FLORIN_LISTEN",
+        "127.0.0.1:8080",
+        "address and port that browsers and stores call",
+    ),
+    (
+        "admin_listen",
+        "FLORIN_ADMIN_LISTEN",
+        "127.0.0.1:9090",
+        "address and port of the health pages; keep it from the public",
+    ),
+    (
+        "public_url",
+        "FLORIN_PUBLIC_URL",
+        "http://127.0.0.1:8080",
+        "where browsers reach `listen`: scheme, host and port; https unless loopback",
+    ),
+    (
+        "database_url",
+        "FLORIN_DATABASE_URL",
+        "sqlite://florin.db",
+        "the ledger; made when it is not there; it remembers its environment and refuses the other",
+    ),
+    (
+        "environment",
+        "FLORIN_ENVIRONMENT",
+        "test",
+        "test or production; production is said explicitly",
+    ),
+    (
+        "log",
+        "FLORIN_LOG",
+        "info",
+        "tracing filter, like info or proxy=debug; JSON when not a terminal",
+    ),
+    (
+        "trusted_proxies",
+        "",
+        "none",
+        "reverse proxies in front, like [\"10.0.0.0/8\"]: their X-Forwarded-For says who the client is",
+    ),
+    (
+        "opens_per_minute",
+        "",
+        "30",
+        "orders that one address may open by product or donation, 1 to 10000; not counted for private addresses that are \
+         no trusted_proxies, since everybody may come from there",
+    ),
+];
+
+/// A configuration that passed every check.
+#[derive(Debug)]
+pub struct Config {
+    /// Where browsers and stores call.
+    pub listen: SocketAddr,
+    /// Where the operator asks for health. Loopback unless said otherwise.
+    pub admin_listen: SocketAddr,
+    /// Where browsers reach `listen` from outside; without a trailing slash.
+    pub public_url: PublicUrl,
+    /// `sqlite://…`.
+    pub database_url: String,
+    /// Which money moves.
+    pub environment: Environment,
+    /// The payment service.
+    pub service: Service,
+    /// The stores, one at least.
+    pub stores: Vec<Store>,
+    /// Reverse proxies in front, whose `X-Forwarded-For` is believed.
+    pub trusted_proxies: Vec<Network>,
+    /// Orders that one address may open in a minute by a product or a donation.
+    pub opens_per_minute: u32,
+    /// What is logged: `tracing` filter directives.
+    pub log: String,
+}
+
+impl Config {
+    /// The store of an id.
+    pub fn store(&self, id: &StoreId) -> Option<&Store> {
+        self.stores.iter().find(|store| store.id == *id)
+    }
+
+    /// Whether any store lists this origin.
+    pub fn knows_origin(&self, origin: &str) -> bool {
+        self.stores.iter().any(|store| store.lists_origin(origin))
+    }
+}
+
+/// Where browsers reach the proxy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PublicUrl {
+    base: String,
+    origin: Origin,
+}
+
+impl PublicUrl {
+    /// Takes a checked address.
+    pub(crate) fn of(url: &Url) -> Self {
+        let base = url.as_str().trim_end_matches('/').to_owned();
+        Self {
+            base,
+            origin: Origin::of(url),
+        }
+    }
+
+    /// The address without a trailing slash: `https://pay.shop.example`.
+    pub fn base(&self) -> &str {
+        &self.base
+    }
+
+    /// The proxy's own origin.
+    pub fn origin(&self) -> &Origin {
+        &self.origin
+    }
+}
+
+/// The file as it is written. Unknown keys are refused by name.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct File {
+    pub(crate) listen: Option<String>,
+    pub(crate) admin_listen: Option<String>,
+    pub(crate) public_url: Option<String>,
+    pub(crate) database_url: Option<String>,
+    pub(crate) environment: Option<String>,
+    pub(crate) log: Option<String>,
+    #[serde(default)]
+    pub(crate) trusted_proxies: Vec<String>,
+    pub(crate) opens_per_minute: Option<u32>,
+    #[serde(default)]
+    pub(crate) service: ServiceTable,
+    #[serde(default)]
+    pub(crate) store: Vec<StoreTable>,
+}
+
+/// Checks the settings, all of them.
+pub(crate) fn check(file: File, unknown_variables: Vec<String>) -> Result<Config, Problems> {
+    let mut findings = Findings::default();
+    for variable in unknown_variables {
+        let message = "is no variable of Florin's: see florin-proxy config-reference";
+        findings.add(&variable, message);
+    }
+    let environment = findings.take("environment", environment(file.environment.as_deref()));
+    let is_test = environment != Some(Environment::Production);
+    let listen = address(&mut findings, "listen", file.listen, "127.0.0.1:8080");
+    let admin_listen = address(
+        &mut findings,
+        "admin_listen",
+        file.admin_listen,
+        "127.0.0.1:9090",
+    );
+    let public_url = file
+        .public_url
+        .as_deref()
+        .unwrap_or("http://127.0.0.1:8080");
+    let public_url = findings.take("public_url", public_address(public_url));
+    let database_url = file
+        .database_url
+        .unwrap_or_else(|| "sqlite://florin.db".into());
+    let in_memory = database_url.contains(":memory:") || database_url.contains("mode=memory");
+    if !database_url.starts_with("sqlite://") || in_memory {
+        let message =
+            "write sqlite://path/to/florin.db: a ledger is a file, and no other is served";
+        findings.add("database_url", message);
+    }
+    // Port 0 is whichever port is free: two of them differ.
+    if listen.is_some_and(|address| address.port() != 0) && listen == admin_listen {
+        findings.add(
+            "admin_listen",
+            "is the same as listen: the operator's pages need their own",
+        );
+    }
+    let log = file.log.unwrap_or_else(|| "info".into());
+    if let Err(error) = crate::log::check(&log) {
+        findings.add("log", error);
+    }
+    let trusted_proxies = trusted_proxies(&mut findings, &file.trusted_proxies);
+    let opens_per_minute = file.opens_per_minute.unwrap_or(OPENS_PER_MINUTE);
+    if !(1..=10_000).contains(&opens_per_minute) {
+        findings.add("opens_per_minute", "write 1 to 10000 orders a minute");
+    }
+    let service = service(&mut findings, file.service);
+    let mut stores = Vec::new();
+    let mut ids = BTreeSet::new();
+    if file.store.is_empty() {
+        findings.add("store", "describe one store at least, as [[store]]");
+    }
+    let is_only = file.store.len() == 1;
+    for mut table in file.store {
+        // The account at the service is everybody's: with several stores each is allowed to touch it by name only.
+        table.service_access.get_or_insert(is_only);
+        if !ids.insert(table.id.clone()) {
+            findings.add(
+                &format!("store.{}", table.id),
+                "there are two stores of this id",
+            );
+        }
+        stores.extend(store(&mut findings, table, is_test));
+    }
+    same_key_twice(&mut findings, &stores);
+    require_distinct_keys(&mut findings, &stores);
+    let config = (|| {
+        Some(Config {
+            listen: listen?,
+            admin_listen: admin_listen?,
+            public_url: public_url?,
+            database_url,
+            environment: environment?,
+            service: service?,
+            stores,
+            trusted_proxies,
+            opens_per_minute,
+            log,
+        })
+    })();
+    findings.finish(config)
+}
+
+fn trusted_proxies(findings: &mut Findings, list: &[String]) -> Vec<Network> {
+    let read = |text: &String| findings.take("trusted_proxies", Network::parse(text));
+    list.iter().filter_map(read).collect()
+}
+
+fn environment(word: Option<&str>) -> Result<Environment, String> {
+    match word {
+        None | Some("test") => Ok(Environment::Test),
+        Some("production") => Ok(Environment::Production),
+        Some(other) => Err(format!(
+            "{other:?} is no environment: write test or production"
+        )),
+    }
+}
+
+fn address(
+    findings: &mut Findings,
+    key: &str,
+    text: Option<String>,
+    default: &str,
+) -> Option<SocketAddr> {
+    let text = text.unwrap_or_else(|| default.to_owned());
+    let parsed = text.parse::<SocketAddr>();
+    findings.take(
+        key,
+        parsed.map_err(|_| format!("{text:?} is no address: write like {default}")),
+    )
+}
+
+fn public_address(text: &str) -> Result<PublicUrl, String> {
+    let url = web_address(text)?;
+    if url.query().is_some() || url.fragment().is_some() || url.path() != "/" {
+        return Err(format!(
+            "{text:?} has a path or query: write scheme, host and port alone"
+        ));
+    }
+    Ok(PublicUrl::of(&url))
+}
+
+/// Two stores of one key could not be told apart.
+fn same_key_twice(findings: &mut Findings, stores: &[Store]) {
+    let mut context = BTreeSet::new();
+    for store in stores {
+        if let Some(key) = &store.secret_key
+            && !context.insert(key.expose_secret().to_owned())
+        {
+            findings.add(
+                &format!("store.{}.secret_key", store.id),
+                "is another store's key too",
+            );
+        }
+    }
+}
+
+/// A key that signs for two stores, or that is a store's secret key as well, would open one door with the key of another.
+pub(crate) fn require_distinct_keys(findings: &mut Findings, stores: &[Store]) {
+    let secret_keys = stores.iter().filter_map(|store| store.secret_key.as_ref());
+    let mut context: BTreeSet<&str> = secret_keys.map(ExposeSecret::expose_secret).collect();
+    for store in stores {
+        for TokenKey { kid, secret } in &store.token_keys {
+            if !context.insert(secret.expose_secret()) {
+                let key = format!("store.{}.token_keys.{kid}", store.id);
+                findings.add(&key, "is a key of something else too: draw one of its own");
+            }
+        }
+    }
+}

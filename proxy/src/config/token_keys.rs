@@ -1,0 +1,101 @@
+//! `[[store.token_keys]]`: what a store's server signs order tokens with.
+
+use std::fmt;
+
+use secrecy::SecretString;
+use serde::Deserialize;
+
+use crate::config::keys::Key;
+use crate::config::problems::Findings;
+use crate::config::secrets::{MIN_GUESSABLE_CHARS, secret};
+
+/// Two live at a time: one that signs, and one that is on its way in or out.
+const MAX_KEYS: usize = 2;
+
+/// The keys of the section.
+pub(crate) const KEYS: &[Key] = &[
+    (
+        "token_keys.kid",
+        "",
+        "required",
+        "1 to 32 letters, digits, - and _; the keys as token_keys = [{ kid, secret }], two while one is replaced",
+    ),
+    (
+        "token_keys.secret",
+        "",
+        "required",
+        "32 or more random characters, which sign order tokens (HS256) as they are written; or secret_file",
+    ),
+];
+
+/// A key of signed order tokens.
+#[derive(Debug)]
+pub struct TokenKey {
+    /// Its name in a token's header.
+    pub kid: KeyId,
+    /// Its bytes: the text as it is written, 32 or more of them.
+    pub secret: SecretString,
+}
+
+/// The name of a token key: 1 to 32 of `A–Z a–z 0–9 _ -`, unique within its store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyId(String);
+
+impl KeyId {
+    /// Checks the shape.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let plain = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
+        let fits = (1..=32).contains(&text.len()) && text.bytes().all(plain);
+        fits.then(|| Self(text.to_owned()))
+    }
+}
+
+impl fmt::Display for KeyId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TokenKeyTable {
+    pub(crate) kid: String,
+    pub(crate) secret: Option<String>,
+    pub(crate) secret_file: Option<String>,
+}
+
+/// Checks the keys of one store.
+pub(crate) fn token_keys(
+    findings: &mut Findings,
+    store: &str,
+    tables: Vec<TokenKeyTable>,
+) -> Vec<TokenKey> {
+    let key = format!("store.{store}.token_keys");
+    if tables.len() > MAX_KEYS {
+        let message = "holds more than two keys: one signs, one more lives while it is replaced";
+        findings.add(&key, message);
+    }
+    let mut keys: Vec<TokenKey> = Vec::new();
+    for table in tables {
+        let kid = KeyId::parse(&table.kid);
+        let kid = findings.take(
+            &key,
+            kid.ok_or_else(|| {
+                let kid: String = table.kid.chars().take(40).collect();
+                format!("{kid:?} is no kid: write 1 to 32 letters, digits, - and _")
+            }),
+        );
+        let key = format!("{key}.{}", table.kid);
+        let found = secret(table.secret, table.secret_file, MIN_GUESSABLE_CHARS);
+        let found = findings.take(&key, found);
+        let Some((kid, secret)) = kid.zip(found) else {
+            continue;
+        };
+        if keys.iter().any(|earlier| earlier.kid == kid) {
+            findings.add(&key, "there are two keys of this kid");
+            continue;
+        }
+        keys.push(TokenKey { kid, secret });
+    }
+    keys
+}

@@ -1,0 +1,156 @@
+//! `[store.webhook]`: where a store's events are delivered.
+
+use std::net::IpAddr;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use ledger::EndpointHash;
+use secrecy::ExposeSecret as _;
+use serde::Deserialize;
+use sha2::{Digest as _, Sha256};
+use url::{Host, Url};
+
+use crate::config::keys::Key;
+use crate::config::secrets::secret;
+use crate::config::web_address::{is_loopback, web_address};
+use crate::webhooks::address_filter::is_public;
+use crate::webhooks::sign::{WebhookSecret, WebhookSecrets};
+
+/// Bytes of a webhook secret. Source: Standard Webhooks 1.0.0, "Signature scheme": between 24 and 64.
+const WEBHOOK_SECRET_BYTES: std::ops::RangeInclusive<usize> = 24..=64;
+
+/// One in use, and the one before it.
+const MAX_WEBHOOK_SECRETS: usize = 2;
+
+/// The keys of the section.
+pub(crate) const KEYS: &[Key] = &[
+    (
+        "webhook.url",
+        "",
+        "none",
+        "where events are delivered; https, or http on loopback",
+    ),
+    (
+        "webhook.secret",
+        "",
+        "required",
+        "whsec_ and 24 to 64 bytes in base64, or a list of two while one is exchanged, the new one first; or webhook.secret_file",
+    ),
+    (
+        "webhook.dangerous_allow_private_targets",
+        "",
+        "false",
+        "deliver to loopback and private addresses; environment test alone",
+    ),
+];
+
+/// Where a store is told of events.
+#[derive(Debug)]
+pub struct Webhook {
+    /// The endpoint.
+    pub url: Url,
+    /// What deliveries are signed with.
+    pub secrets: WebhookSecrets,
+    /// Whether the endpoint may be on a private or loopback address.
+    pub dangerous_allow_private_targets: bool,
+}
+
+impl Webhook {
+    /// Names the endpoint without its address.
+    pub(crate) fn endpoint(&self) -> EndpointHash {
+        EndpointHash(Sha256::digest(self.url.as_str().as_bytes()).into())
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WebhookTable {
+    pub(crate) url: String,
+    pub(crate) secret: Option<OneOrMore>,
+    pub(crate) secret_file: Option<OneOrMore>,
+    #[serde(default)]
+    pub(crate) dangerous_allow_private_targets: bool,
+}
+
+/// A text, or a list of texts.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum OneOrMore {
+    One(String),
+    More(Vec<String>),
+}
+
+impl OneOrMore {
+    pub(crate) fn into_list(self) -> Vec<String> {
+        match self {
+            Self::One(text) => vec![text],
+            Self::More(texts) => texts,
+        }
+    }
+}
+
+pub(crate) fn webhook(table: WebhookTable, is_test: bool) -> Result<Webhook, String> {
+    let private = table.dangerous_allow_private_targets;
+    if private && !is_test {
+        return Err("dangerous_allow_private_targets is for the environment test alone".into());
+    }
+    let url = web_address(&table.url).map_err(|message| format!("url: {message}"))?;
+    let literal = match url.host() {
+        Some(Host::Ipv4(address)) => Some(IpAddr::V4(address)),
+        Some(Host::Ipv6(address)) => Some(IpAddr::V6(address)),
+        _ => None,
+    };
+    if !private && (is_loopback(&url) || literal.is_some_and(|a| !is_public(a))) {
+        return Err(format!(
+            "url: {} is a private address; for a test on one machine set \
+             dangerous_allow_private_targets = true",
+            table.url
+        ));
+    }
+    Ok(Webhook {
+        url,
+        secrets: webhook_secrets(table.secret, table.secret_file)?,
+        dangerous_allow_private_targets: private,
+    })
+}
+
+/// One secret, or two while one is exchanged for the other.
+fn webhook_secrets(
+    values: Option<OneOrMore>,
+    files: Option<OneOrMore>,
+) -> Result<WebhookSecrets, String> {
+    let given = match (values, files) {
+        (Some(_), Some(_)) => {
+            return Err("secret: is given as value and as file: leave one of them out".into());
+        }
+        (Some(values), None) => values
+            .into_list()
+            .into_iter()
+            .map(|v| (Some(v), None))
+            .collect(),
+        (None, Some(files)) => files
+            .into_list()
+            .into_iter()
+            .map(|f| (None, Some(f)))
+            .collect(),
+        (None, None) => vec![(None, None)],
+    };
+    if !(1..=MAX_WEBHOOK_SECRETS).contains(&given.len()) {
+        return Err("secret: write one, or two while you exchange it, the new one first".into());
+    }
+    let secrets = given
+        .into_iter()
+        .map(|(value, file)| webhook_secret(value, file));
+    Ok(WebhookSecrets::new(secrets.collect::<Result<_, _>>()?))
+}
+
+fn webhook_secret(value: Option<String>, file: Option<String>) -> Result<WebhookSecret, String> {
+    let text = secret(value, file, 1).map_err(|message| format!("secret: {message}"))?;
+    let shape = "secret: write whsec_ and 24 to 64 random bytes in base64";
+    let encoded = text.expose_secret().strip_prefix("whsec_").ok_or(shape)?;
+    let bytes = STANDARD.decode(encoded).map_err(|_| shape)?;
+    if !WEBHOOK_SECRET_BYTES.contains(&bytes.len()) {
+        return Err(shape.into());
+    }
+    Ok(WebhookSecret::new(bytes))
+}
