@@ -1,4 +1,4 @@
-//! The operator's listener: is the process alive, can it work, and how it is talked to. Never on the public one.
+//! The operator's listener: health, readiness and the API reference. Never on the public listener.
 
 mod docs;
 
@@ -22,7 +22,7 @@ pub(crate) fn admin_routes(app: Arc<AppState>) -> Router {
         .with_state(app)
 }
 
-/// What the service offers and is not known here, and the other way round; null until it has said so.
+/// The gateway's currencies compared with ours; null until they were compared.
 fn currencies(app: &AppState) -> Value {
     match app.currencies() {
         Currencies::NotAsked | Currencies::NotKnown => Value::Null,
@@ -39,7 +39,7 @@ fn currencies(app: &AppState) -> Value {
     }
 }
 
-/// How the service lets itself be asked.
+/// The state of the gateway's limits.
 fn service(app: &AppState) -> Value {
     let condition = app.deps.service.condition();
     json!({

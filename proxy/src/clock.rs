@@ -1,4 +1,4 @@
-//! The real clock and the real dice. Everything else takes them as parameters.
+//! System clock and randomness. Everything else takes them as parameters.
 
 use std::time::Duration;
 

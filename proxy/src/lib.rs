@@ -1,12 +1,12 @@
-//! The proxy: it holds a shop's secret for the payment service, signs every call, keeps the ledger, shows customers
-//! their order, and tells the shop with proof what was paid.
+//! The proxy: it holds a shop's secret for the payment gateway, signs every call, stores orders and payments, serves the
+//! checkout, and sends the shop signed webhooks.
 //!
-//! Money's way through it: a door opens an order ([`http`]); a quote pins a price; an attempt is written, then the
-//! service is asked for an invoice, which is checked before anything is shown; one watcher asks the service about open
-//! attempts and hands what it hears to the ledger; the teller delivers the ledger's events to the store.
+//! Data flow: an endpoint of [`http`] opens an order at a price of [`orders`]; a quote pins the price in an asset; the
+//! attempt's row is written, then the gateway makes an invoice, which is checked before it is shown ([`payments`]). The
+//! payment poller polls the gateway and records each observation; the webhook dispatcher delivers the events ([`workers`]).
 //!
-//! What it refuses to do: to take a price from a browser, to show an address it has not checked, to believe a callback,
-//! and to call anything paid that the ledger has not credited.
+//! The proxy never takes a price from a browser, never shows an address that it has not checked, never trusts a callback,
+//! and never calls an order paid that was not credited.
 
 mod admin;
 mod auth;

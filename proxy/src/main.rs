@@ -19,7 +19,7 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-/// Crypto checkout: holds a shop's secret for the payment service, signs, keeps the ledger, tells the shop.
+/// Crypto checkout: holds a shop's secret for the payment service, signs its calls, stores orders, sends webhooks.
 #[derive(Parser)]
 #[command(name = "florin-proxy", version)]
 struct Arguments {
@@ -32,7 +32,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Says everything that is wrong with the configuration, by key, and exits with 2.
+    /// Reports everything that is wrong with the configuration, by key, and exits with 2.
     CheckConfig,
     /// Prints every key with unit, default and reason.
     ConfigReference,
@@ -51,7 +51,7 @@ fn main() -> ExitCode {
         print!("{}", reference());
         return ExitCode::SUCCESS;
     }
-    // Variables that are no text are none of ours.
+    // A variable that is not UTF-8 is not one of Florin's.
     let variables: BTreeMap<String, String> = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .filter(|(name, _)| name.starts_with("FLORIN_"))
@@ -96,21 +96,21 @@ fn serve(config: Config) -> anyhow::Result<()> {
             admin: bind(config.admin_listen, "admin_listen").await?,
         };
         let ledger = SqliteLedger::open(&config.database_url, config.environment.as_str()).await?;
-        let parts = parts(&config, ledger.clone())?;
+        let dependencies = dependencies(&config, ledger.clone())?;
         let (public, admin) = (
             listeners.public.local_addr()?,
             listeners.admin.local_addr()?,
         );
         let environment = config.environment.as_str();
         tracing::info!(%public, %admin, environment, "listening");
-        let ended = proxy::run(listeners, config, parts, shutdown).await;
+        let ended = proxy::run(listeners, config, dependencies, shutdown).await;
         ledger.close().await;
-        tracing::info!("ended");
+        tracing::info!("shut down");
         ended
     })
 }
 
-fn parts(config: &Config, ledger: SqliteLedger) -> anyhow::Result<Dependencies> {
+fn dependencies(config: &Config, ledger: SqliteLedger) -> anyhow::Result<Dependencies> {
     let settings = config.service.client_settings();
     let client =
         Client::new(settings, Arc::new(SystemClock), Arc::new(SystemRandom)).context("service")?;
@@ -142,7 +142,7 @@ fn end_on_signals(shutdown: CancellationToken) -> anyhow::Result<()> {
             if shutdown.is_cancelled() {
                 std::process::exit(130);
             }
-            tracing::info!("ending: what is under way finishes");
+            tracing::info!("shutting down");
             shutdown.cancel();
         }
     });

@@ -2,9 +2,9 @@
 //!
 //! It comes in two forms. The *token* carries all facts, and a store's server checks it alone, with a few lines or with
 //! any library for JSON Web Tokens. The *code* is short enough to be printed and read aloud; it names the order, and
-//! whoever can ask the proxy can check it.
+//! it is checked with the proxy.
 //!
-//! Both are made with a key of their own, derived from the store's webhook secret: no receipt can be sent on as a webhook,
+//! Both are signed with a separate key, derived from the store's webhook secret: no receipt can be sent on as a webhook,
 //! and no webhook be shown as a receipt.
 
 #[cfg(test)]
@@ -87,7 +87,7 @@ fn receipt(config: &Config, store: &Store, paid: &Snapshot) -> Option<Receipt> {
     })
 }
 
-/// What somebody shows as a receipt.
+/// A receipt to verify.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum PresentedReceipt {
     /// A token, and the order that it names.
@@ -190,7 +190,7 @@ pub(crate) fn is_signed_token(key: &ReceiptKey, token: &str) -> bool {
 
 const LETTERS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const ORDER_BYTES: usize = 16;
-/// So many of the proof's bytes are written: whoever guesses is right once in 2⁷², and has to ask the proxy each time.
+/// Bytes of the proof in a code: a guess is right once in 2⁷², and each takes a request.
 pub(crate) const PROOF_BYTES: usize = 9;
 const BYTES: usize = ORDER_BYTES + PROOF_BYTES;
 /// 200 bits in letters of five.

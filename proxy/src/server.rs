@@ -1,4 +1,4 @@
-//! Running: two listeners, four jobs, and an orderly end.
+//! Running the proxy: two listeners, four workers, and an orderly shutdown.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -24,40 +24,40 @@ pub struct Listeners {
     pub admin: TcpListener,
 }
 
-/// Serves until `shutdown` is cancelled: then nothing new is accepted, streams end, and what is under way finishes.
+/// Serves until `shutdown` is cancelled; then accepts nothing new, ends streams and finishes requests in flight.
 ///
 /// # Errors
-/// When a part ends by itself: the process should end with a failing code and be started again.
+/// If a component ends by itself: the process should exit with a failing code and be restarted.
 pub async fn run(
     listeners: Listeners,
     config: Config,
-    parts: Dependencies,
+    dependencies: Dependencies,
     shutdown: CancellationToken,
 ) -> anyhow::Result<()> {
-    let core = Core::new(config, parts, shutdown.clone());
-    let mut parts = JoinSet::new();
+    let core = Core::new(config, dependencies, shutdown.clone());
+    let mut components = JoinSet::new();
     let serve = |listener, routes| endless(serve(listener, routes, LONGEST_HEAD, shutdown.clone()));
     let public = serve(listeners.public, core.router());
-    parts.spawn(named("the public listener", public));
+    components.spawn(named("the public listener", public));
     let admin = serve(listeners.admin, core.admin_router());
-    parts.spawn(named("the admin listener", admin));
+    components.spawn(named("the admin listener", admin));
     let app = core.app;
-    parts.spawn(named(
-        "the watcher",
+    components.spawn(named(
+        "the payment poller",
         endless(payment_poller::run(app.clone())),
     ));
-    parts.spawn(named(
-        "the teller",
+    components.spawn(named(
+        "the webhook dispatcher",
         endless(webhook_dispatcher::run(app.clone())),
     ));
-    parts.spawn(named("the keeper", endless(cleanup::run(app.clone()))));
+    components.spawn(named("the cleanup", endless(cleanup::run(app.clone()))));
     let currencies = endless(currency_check::run(app));
-    parts.spawn(named("the look at the currencies", currencies));
+    components.spawn(named("the currency check", currencies));
     let mut failure = None;
-    while let Some(ended) = parts.join_next().await {
-        let (name, result) = ended.unwrap_or_else(|error| ("a part", Err(error.into())));
+    while let Some(ended) = components.join_next().await {
+        let (name, result) = ended.unwrap_or_else(|error| ("a component", Err(error.into())));
         if let Err(error) = result {
-            tracing::error!(part = name, %error, "a part failed");
+            tracing::error!(component = name, %error, "component failed");
             failure.get_or_insert(error.context(name));
         } else if !shutdown.is_cancelled() {
             failure.get_or_insert(anyhow::anyhow!("{name} ended by itself"));
@@ -67,55 +67,55 @@ pub async fn run(
     failure.map_or(Ok(()), Err)
 }
 
-async fn endless(job: impl Future<Output = ()>) -> anyhow::Result<()> {
-    job.await;
+async fn endless(worker: impl Future<Output = ()>) -> anyhow::Result<()> {
+    worker.await;
     Ok(())
 }
 
 async fn named(
     name: &'static str,
-    part: impl Future<Output = anyhow::Result<()>>,
+    component: impl Future<Output = anyhow::Result<()>>,
 ) -> (&'static str, anyhow::Result<()>) {
-    (name, part.await)
+    (name, component.await)
 }
 
-/// Everything that a running proxy does, to be called.
+/// The proxy without sockets and without loops of its own: tests call the router and the steps on a clock that they move.
 #[derive(Clone, Debug)]
 pub struct Core {
     pub(crate) app: Arc<AppState>,
 }
 
 impl Core {
-    /// Puts the parts together; nothing happens yet. What is under way when `shutdown` is cancelled still finishes.
-    pub fn new(config: Config, parts: Dependencies, shutdown: CancellationToken) -> Self {
+    /// Builds the state; nothing runs yet.
+    pub fn new(config: Config, dependencies: Dependencies, shutdown: CancellationToken) -> Self {
         Self {
-            app: Arc::new(AppState::new(config, parts, shutdown)),
+            app: Arc::new(AppState::new(config, dependencies, shutdown)),
         }
     }
 
-    /// What browsers, stores and the service call.
+    /// The endpoints for browsers, stores and the gateway.
     pub fn router(&self) -> Router {
         routes(self.app.clone())
     }
 
-    /// What the operator calls.
+    /// The operator's endpoints.
     pub(crate) fn admin_router(&self) -> Router {
         admin_routes(self.app.clone())
     }
 
-    /// One step of the watcher: asks the service about attempts that are due, as many as are looked at at once, and
-    /// records what it says.
+    /// One step of the payment poller: polls the attempts that are due, as many as run at once, and records the
+    /// observations.
     pub async fn poll(&self) {
         payment_poller::poll_once(&self.app).await;
     }
 
-    /// One step of the teller: delivers events that are due, to every store as many as are delivered at once, and
-    /// records how that went.
+    /// One step of the webhook dispatcher: delivers the events that are due, to every store as many as run at once, and
+    /// records the outcome.
     pub async fn dispatch(&self) {
         webhook_dispatcher::dispatch_once(&self.app).await;
     }
 
-    /// One step of the keeper: gives up what never came, and ends what is over.
+    /// One step of the cleanup: abandons stale attempts and expires orders.
     pub async fn clean_up(&self) {
         cleanup::run_once(&self.app).await;
     }

@@ -1,4 +1,4 @@
-//! What every request and every job works with.
+//! The state that requests and workers share.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,18 +17,18 @@ use crate::payments::currencies::Currencies;
 use crate::payments::price_cache::PriceCache;
 use crate::webhooks::send::Webhooks;
 
-/// The parts that the caller of [`crate::run`] chooses: a real database and service, or ones made for a test.
+/// What the caller of [`crate::run`] chooses: a real database and gateway, or those of a test.
 #[derive(Clone)]
 pub struct Dependencies {
-    /// Where orders are kept.
+    /// The database.
     pub ledger: Arc<dyn Ledger>,
-    /// Who makes invoices.
+    /// The gateway's client.
     pub service: Arc<dyn PaymentService>,
-    /// Who carries events to the stores.
+    /// Sends events to the stores.
     pub webhooks: Arc<dyn Webhooks>,
-    /// What time it is.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// Where ids and tokens come from.
+    /// Source of ids and tokens.
     pub random: Arc<dyn RandomBytes>,
 }
 
@@ -36,17 +36,17 @@ pub struct Dependencies {
 pub(crate) struct AppState {
     /// The configuration.
     pub config: Config,
-    /// The chosen parts.
+    /// Database, gateway, clock and randomness.
     pub deps: Dependencies,
-    /// One fresh copy of the prices.
+    /// The gateway's prices, cached for everybody.
     pub prices: PriceCache,
-    /// Who watches which order.
+    /// The open event streams.
     pub subscriptions: OrderSubscriptions,
-    /// How many orders each address has opened.
+    /// Limits the orders that an address opens.
     pub order_rate_limit: OrderRateLimit,
-    /// Rung when an attempt may be due earlier than was thought.
+    /// Wakes the payment poller: a poll may be due sooner.
     pub poller_wakeup: Notify,
-    /// Rung when an event may wait to be told.
+    /// Wakes the webhook dispatcher: an event may be due.
     pub dispatcher_wakeup: watch::Sender<()>,
     /// Cancelled when the process should end.
     pub shutdown: CancellationToken,
@@ -63,7 +63,7 @@ impl std::fmt::Debug for AppState {
 }
 
 impl AppState {
-    /// Puts the parts together.
+    /// Builds the state.
     pub(crate) fn new(config: Config, deps: Dependencies, shutdown: CancellationToken) -> Self {
         let prices = PriceCache::new(config.service.quote_lifetime);
         let order_rate_limit = OrderRateLimit::new(config.opens_per_minute);
@@ -81,7 +81,7 @@ impl AppState {
         }
     }
 
-    /// What time it is.
+    /// The current time.
     pub(crate) fn now(&self) -> Timestamp {
         self.deps.clock.now()
     }
@@ -103,13 +103,13 @@ impl AppState {
         bits
     }
 
-    /// An order changed: everybody who watches it looks again, and its events are told.
+    /// Notifies the order's streams and wakes the webhook dispatcher, after a change was committed.
     pub(crate) fn order_changed(&self, order: &OrderId) {
         self.subscriptions.notify(order);
         self.dispatcher_wakeup.send_replace(());
     }
 
-    /// Notes whether the service answered. When that is news, every view changes.
+    /// Records whether the gateway answered. Returns `true` if that changed, which changes every view.
     pub(crate) fn set_gateway_reachable(&self, answered: bool) -> bool {
         let news = self
             .is_gateway_unreachable
@@ -121,7 +121,7 @@ impl AppState {
         news
     }
 
-    /// Notes how the service's list of currencies compares.
+    /// Stores the comparison of the gateway's currencies with ours.
     pub(crate) fn set_currencies(&self, found: Currencies) {
         *self
             .currencies
@@ -129,7 +129,7 @@ impl AppState {
             .unwrap_or_else(PoisonError::into_inner) = found;
     }
 
-    /// How the service's list of currencies compared when it was last had.
+    /// The last comparison of the gateway's currencies with ours.
     pub(crate) fn currencies(&self) -> Currencies {
         let noted = self
             .currencies
@@ -138,7 +138,7 @@ impl AppState {
         noted.clone()
     }
 
-    /// Whether the service could not be reached when it was last asked about an attempt, or is known to be down.
+    /// Returns `true` if the last poll did not reach the gateway, or the circuit is open.
     pub(crate) fn gateway_unavailable(&self) -> bool {
         self.is_gateway_unreachable.load(Ordering::Relaxed)
             || self.deps.service.condition().is_circuit_open

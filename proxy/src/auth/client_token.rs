@@ -1,4 +1,4 @@
-//! Client tokens: what they look like and how they are stored.
+//! Client tokens: their shape and how they are stored.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::clock::RandomBytes;
 
-/// 256 random bits: whoever holds it may see and pay one order. Only its hash is stored.
+/// 256 random bits that can see and pay one order. Only the hash is stored.
 #[derive(Clone)]
 pub(crate) struct ClientToken(String);
 

@@ -108,7 +108,7 @@ pub(crate) fn key_id(json: &[u8]) -> Result<KeyId, OrderTokenError> {
 
 /// How far the clocks of store and proxy may differ.
 const SLACK: SignedDuration = SignedDuration::from_secs(60);
-/// A token is for a page that is open now, not for a drawer.
+/// Longest accepted token lifetime.
 const LONGEST_LIFE: SignedDuration = SignedDuration::from_hours(24);
 
 /// What the store's server wants paid.
@@ -128,7 +128,7 @@ pub(crate) struct Claims {
     pub return_url: Option<String>,
 }
 
-/// The payload as it is written. `amt` is a string: a number would have passed through somebody's floats.
+/// The payload as it is written. `amt` is a string: a number may have passed through a float.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Payload {

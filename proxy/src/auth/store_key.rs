@@ -4,7 +4,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
-/// Compares by digest and in constant time: how long it takes tells nothing, not even the length.
+/// Compares by digest and in constant time: the time reveals nothing, not even the length.
 pub(crate) fn is_secret(expected: &SecretString, given: &str) -> bool {
     let expected = Sha256::digest(expected.expose_secret().as_bytes());
     let given = Sha256::digest(given.as_bytes());

@@ -12,7 +12,7 @@ use crate::config::problems::Findings;
 use crate::config::secrets::{MIN_GUESSABLE_CHARS, secret};
 use crate::config::web_address::web_address;
 
-/// Requests a second towards the service when nothing is said.
+/// Default requests a second towards the gateway.
 pub(crate) const REQUESTS_PER_SECOND: u64 = 10;
 
 /// The keys of the section.
@@ -94,7 +94,7 @@ pub struct Service {
     pub checkout_url: Option<Url>,
     /// How long a price is offered after it was fetched.
     pub quote_lifetime: Duration,
-    /// How often an attempt is asked about while somebody watches it.
+    /// How often an attempt is polled while its page is open.
     pub watch_interval: Duration,
     /// The most requests that are sent to it in a second, until it says 429.
     pub requests_per_second: u32,
@@ -123,7 +123,7 @@ pub(crate) struct ServiceTable {
 }
 
 impl Service {
-    /// What a client of this service must be told.
+    /// The settings of the gateway's client.
     pub fn client_settings(&self) -> Settings {
         let credentials = Credentials {
             api_key: self.api_key.clone(),

@@ -24,7 +24,7 @@ impl std::fmt::Display for Problems {
 
 impl std::error::Error for Problems {}
 
-/// What was found wrong so far.
+/// Collects problems: all checks run, so that every problem is reported at once.
 #[derive(Default)]
 pub(crate) struct Findings(Vec<Problem>);
 

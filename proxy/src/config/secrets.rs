@@ -2,7 +2,7 @@
 
 use secrecy::SecretString;
 
-/// Characters of a secret that somebody could guess at over the network.
+/// Minimum length of a secret that can be guessed over the network.
 pub(crate) const MIN_GUESSABLE_CHARS: usize = 32;
 
 /// Reads a secret. The message says what is wrong without the secret.

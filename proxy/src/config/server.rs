@@ -78,7 +78,7 @@ pub(crate) const KEYS: &[Key] = &[
 pub struct Config {
     /// Where browsers and stores call.
     pub listen: SocketAddr,
-    /// Where the operator asks for health. Loopback unless said otherwise.
+    /// Health and readiness. Loopback by default.
     pub admin_listen: SocketAddr,
     /// Where browsers reach `listen` from outside; without a trailing slash.
     pub public_url: PublicUrl,
@@ -211,7 +211,7 @@ pub(crate) fn check(file: File, unknown_variables: Vec<String>) -> Result<Config
     }
     let is_only = file.store.len() == 1;
     for mut table in file.store {
-        // The account at the service is everybody's: with several stores each is allowed to touch it by name only.
+        // All stores share the account at the gateway: with several stores each needs its own permission.
         table.service_access.get_or_insert(is_only);
         if !ids.insert(table.id.clone()) {
             findings.add(
@@ -279,7 +279,7 @@ fn public_address(text: &str) -> Result<PublicUrl, String> {
     Ok(PublicUrl::of(&url))
 }
 
-/// Two stores of one key could not be told apart.
+/// A secret key identifies one store.
 fn same_key_twice(findings: &mut Findings, stores: &[Store]) {
     let mut context = BTreeSet::new();
     for store in stores {
@@ -294,7 +294,7 @@ fn same_key_twice(findings: &mut Findings, stores: &[Store]) {
     }
 }
 
-/// A key that signs for two stores, or that is a store's secret key as well, would open one door with the key of another.
+/// Requires that no token key is used for two stores, or as a secret key as well.
 pub(crate) fn require_distinct_keys(findings: &mut Findings, stores: &[Store]) {
     let secret_keys = stores.iter().filter_map(|store| store.secret_key.as_ref());
     let mut context: BTreeSet<&str> = secret_keys.map(ExposeSecret::expose_secret).collect();

@@ -123,7 +123,7 @@ pub struct Store {
     pub tolerance: Amount,
     /// Confirmations that are shown as required until the service states its own.
     pub confirmations_required: u32,
-    /// Where it is told of events.
+    /// Where its events are delivered.
     pub webhook: Option<Webhook>,
     /// Its theme, by name.
     pub theme: String,

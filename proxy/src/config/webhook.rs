@@ -44,7 +44,7 @@ pub(crate) const KEYS: &[Key] = &[
     ),
 ];
 
-/// Where a store is told of events.
+/// Where a store's events are delivered.
 #[derive(Debug)]
 pub struct Webhook {
     /// The endpoint.

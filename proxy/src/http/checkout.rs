@@ -1,4 +1,4 @@
-//! What browsers call. Whoever holds a client token may see and pay its one order.
+//! Endpoints for browsers. A client token can see and pay one order.
 
 pub(crate) mod events;
 pub(crate) mod orders;
@@ -72,13 +72,13 @@ pub(crate) fn view_of(app: &AppState, snapshot: &Snapshot) -> Result<OrderView, 
     Ok(view(snapshot, context))
 }
 
-/// The order again, after something was done to it.
+/// Reads the order again after a change.
 pub(crate) async fn reload(app: &AppState, snapshot: &Snapshot) -> Result<Snapshot, ApiError> {
     let found = app.deps.ledger.snapshot(&snapshot.order.id).await?;
     found.ok_or(ApiError::NoSuchOrder)
 }
 
-/// Somebody looks at this order: its attempt is asked about at the watched pace, however many look.
+/// Brings the next poll forward to the watched interval, once for all subscriptions.
 pub(crate) async fn request_poll(app: &AppState, snapshot: &Snapshot) -> Result<(), ApiError> {
     let Some(invoice) = snapshot
         .attempt
@@ -99,7 +99,7 @@ pub(crate) async fn request_poll(app: &AppState, snapshot: &Snapshot) -> Result<
     Ok(())
 }
 
-/// No answer about an order is ever kept by a cache.
+/// Keeps answers about orders out of caches.
 pub(crate) async fn no_store(request: Request, next: Next) -> Response {
     let mut answer = next.run(request).await;
     answer

@@ -55,7 +55,7 @@ pub(crate) async fn page(
     let headers = answer.headers_mut();
     headers.insert(CONTENT_SECURITY_POLICY, policy);
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-    // Whoever opened the window keeps no hold of it, by which it could be led elsewhere under the customer's eyes.
+    // Cuts the opener's reference to this window, by which it could navigate the checkout elsewhere.
     let opener = HeaderName::from_static("cross-origin-opener-policy");
     headers.insert(opener, HeaderValue::from_static("same-origin"));
     let features = features(hosted_page.as_ref());

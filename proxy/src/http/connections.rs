@@ -1,6 +1,6 @@
 //! Serving what connects to a listener: bounded in the size and the time of what comes before a request's body.
 //!
-//! HTTP/1.1 alone. HTTP/2 without TLS is what no browser speaks, and a reverse proxy not unless it is told to.
+//! HTTP/1.1 alone: browsers speak HTTP/2 with TLS only, and reverse proxies default to HTTP/1.1.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -20,8 +20,8 @@ use tower::ServiceExt as _;
 
 /// How long a connection may take until its next request's head is there.
 ///
-/// An idle connection counts too, so it is above what reverse proxies keep one for: whoever closes first must not be us,
-/// or a request is lost on the way. Source: nginx, `ngx_http_upstream_module`, `keepalive_timeout` (60 s).
+/// Must exceed the reverse proxy's keep-alive, or the proxy reuses a connection that is being closed and loses a request.
+/// Source: nginx, `ngx_http_upstream_module`, `keepalive_timeout` (60 s).
 pub(crate) const LONGEST_HEAD: Duration = Duration::from_secs(75);
 
 /// The first line and the headers of a request. Ours have 2 KiB, and proxies on the way add some; more is answered 431.

@@ -186,7 +186,7 @@ impl Failure {
         }
     }
 
-    /// Whole seconds, at least one, rounded up: nobody comes back too early.
+    /// Whole seconds, at least one, rounded up, so that no client comes back too early.
     fn retry_after(self, wait: Duration) -> Self {
         let seconds = u32::try_from(wait.as_millis().div_ceil(1000)).unwrap_or(u32::MAX);
         Self {

@@ -22,7 +22,7 @@ use crate::http::store_api::{AuthenticatedStore, OrderJson, order_id};
 use crate::receipts::{PresentedReceipt, issue};
 use crate::state::AppState;
 
-/// The receipt of the order that the token opens.
+/// GET /v1/checkout/receipt: the receipt of the order that the token opens.
 pub(crate) async fn customer_receipt(
     State(app): State<Arc<AppState>>,
     CheckoutSession(snapshot): CheckoutSession,
@@ -58,7 +58,7 @@ pub(crate) fn receipt_of(
     })
 }
 
-/// What somebody shows as a receipt.
+/// A receipt to verify.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Presented")]
@@ -79,7 +79,7 @@ pub(crate) struct VerifiedReceipt {
     order: Option<OrderJson>,
 }
 
-/// The receipt of one of the store's orders.
+/// GET /v1/orders/{id}/receipt: the receipt of one of the store's orders.
 pub(crate) async fn store_receipt(
     State(app): State<Arc<AppState>>,
     merchant: AuthenticatedStore,
@@ -99,7 +99,8 @@ pub(crate) fn describe_store_receipt(types: &mut Types) -> Operation {
         .answers::<SignedReceipt>(200, "The receipt.", types)
 }
 
-/// Says whether a receipt is genuine. One that was forged, is another store's, or was never one, is all the same.
+/// POST /v1/receipts/verify: whether a receipt is genuine. A forged one, another store's and any other text get the same
+/// answer.
 pub(crate) async fn verify(
     State(app): State<Arc<AppState>>,
     store: AuthenticatedStore,

@@ -1,4 +1,4 @@
-//! Which address leads where.
+//! The routes.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::http::store_api::gateway;
 use crate::http::{callbacks, checkout, checkout_page, openapi, receipts, static_files, store_api};
 use crate::state::AppState;
 
-/// A router that knows its own addresses, so that a test finds the one that the description of the HTTP leaves out.
+/// A router that knows its paths, so that a test finds one that the API document leaves out.
 #[derive(Default)]
 struct Routes {
     router: Router<Arc<AppState>>,
@@ -27,7 +27,7 @@ impl Routes {
     }
 }
 
-/// Everything that browsers, stores and the service call.
+/// All routes of the public listener.
 pub(crate) fn routes(app: Arc<AppState>) -> Router {
     let browser = browser()
         .router
@@ -106,7 +106,7 @@ fn store() -> Routes {
         )
 }
 
-/// For the payment service, and for everybody.
+/// Callbacks of the gateway, and static files.
 fn others() -> Routes {
     Routes::default()
         .route("/callbacks/{token}", post(callbacks::callback))

@@ -24,12 +24,12 @@ pub(crate) struct File {
     whole: &'static [u8],
     brotli: Option<&'static [u8]>,
     gzip: Option<&'static [u8]>,
-    /// Made when it is first asked for: hashing the widget at every request would cost more than sending it.
+    /// Computed at the first request: hashing at every request would cost more than sending.
     tag: OnceLock<HeaderValue>,
 }
 
 impl File {
-    /// What stands in it, uncompressed.
+    /// The content, uncompressed.
     pub(crate) fn whole(&self) -> &'static [u8] {
         self.whole
     }
@@ -52,9 +52,9 @@ mod dist {
     include!(concat!(env!("OUT_DIR"), "/dist.rs"));
 }
 
-/// Named by their content: never asked for again.
+/// Named by their content: cached for good.
 const IMMUTABLE: &str = "public, max-age=31536000, immutable";
-/// Named for good: asked for again after five minutes, and then mostly answered with 304.
+/// Named for good: revalidated after five minutes, mostly with 304.
 const FRESH: &str = "public, max-age=300";
 
 /// `/assets/{name}`.

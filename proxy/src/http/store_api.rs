@@ -1,4 +1,4 @@
-//! What a store's server calls, with its secret key. Every store sees its own orders alone.
+//! Endpoints for a store's server, with its secret key. A store sees its own orders alone.
 
 pub(crate) mod events;
 pub(crate) mod gateway;
@@ -18,7 +18,7 @@ use crate::http::checkout::bearer;
 use crate::http::error::ApiError;
 use crate::state::AppState;
 
-/// At most so many of a page, and so many when nothing is said.
+/// Page sizes: the largest, and the default.
 const MAX_PAGE: u32 = 100;
 const DEFAULT_PAGE: u32 = 20;
 
@@ -63,7 +63,7 @@ impl AuthenticatedStore {
     }
 }
 
-/// How many of a page were asked for.
+/// The requested page size.
 fn page_size(limit: Option<u32>) -> Result<u32, ApiError> {
     match limit.unwrap_or(DEFAULT_PAGE) {
         size @ 1..=MAX_PAGE => Ok(size),

@@ -1,7 +1,7 @@
-//! What an order is made of, as a store's server says it: with POST /v1/orders or in a signed token.
+//! The lines of an order, as a store's server sends them with POST /v1/orders or in a signed token.
 //!
-//! Lines are for show. The price is the order's `amount`; where every line has one, they must add up to it, so that a
-//! customer never reads a sum that is not the price.
+//! Lines are for display. The price is the order's `amount`; if every line has an amount, they must add up to it, so that
+//! a customer never reads a sum that is not the price.
 
 use ledger::OrderLine;
 use money::{Amount, Currency};

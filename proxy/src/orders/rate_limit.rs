@@ -1,6 +1,6 @@
-//! How many orders one address may open at the doors that ask for nothing: a product and a donation.
+//! Limits the orders that one address opens without a store's signature: by a product or a donation.
 //!
-//! Each order is a row that is kept for good. Who buys opens one or two of them.
+//! Each order is a row that is kept for good. A customer opens one or two.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -12,7 +12,7 @@ use jiff::{SignedDuration, Timestamp};
 const MINUTE: SignedDuration = SignedDuration::from_mins(1);
 const SWEEP: SignedDuration = SignedDuration::from_secs(1);
 
-/// Addresses that are remembered at once, some 4 MiB; past that a new one is let through, as if nobody counted.
+/// Fails open above this many tracked addresses, which take some 4 MiB.
 const MOST_ADDRESSES: usize = 50_000;
 
 /// One count for each address: so many at once, and as many in each minute.
@@ -25,14 +25,14 @@ pub(crate) struct OrderRateLimit {
 
 #[derive(Debug, Default)]
 struct Counts {
-    /// Until when an address has used up its minute.
+    /// Until when an address has used its minute.
     used_until: HashMap<IpAddr, Timestamp>,
-    /// When those of the past were last forgotten; never more than once a second, since that looks at all of them.
+    /// When expired entries were last removed; at most once a second, since that visits all of them.
     swept_at: Timestamp,
 }
 
 impl Counts {
-    /// Whether one more address can be remembered.
+    /// Returns `true` if one more address can be tracked.
     fn have_room(&mut self, now: Timestamp) -> bool {
         let is_full = self.used_until.len() >= MOST_ADDRESSES;
         if is_full && now.duration_since(self.swept_at) >= SWEEP {

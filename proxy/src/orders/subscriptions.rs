@@ -1,7 +1,7 @@
-//! Who watches an order right now, and waking them.
+//! Subscriptions: the open event streams of each order.
 //!
-//! A wake-up carries nothing: whoever is woken reads the ledger again. A lost one loses nothing, since streams also
-//! look by themselves.
+//! A notification carries no data: its stream reads the order again. A lost one costs time only, since streams also poll
+//! the database.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,11 +9,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use ledger::OrderId;
 use tokio::sync::watch;
 
-/// The watchers of all orders.
+/// The subscriptions of all orders.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OrderSubscriptions(Arc<Mutex<HashMap<OrderId, watch::Sender<()>>>>);
 
-/// One watcher; it ends with the value.
+/// One subscription; it ends when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Subscription {
     order: OrderId,
@@ -22,7 +22,7 @@ pub(crate) struct Subscription {
 }
 
 impl OrderSubscriptions {
-    /// Starts watching an order.
+    /// Subscribes to an order.
     pub(crate) fn subscribe(&self, order: &OrderId) -> Subscription {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let sender = all
@@ -35,7 +35,7 @@ impl OrderSubscriptions {
         }
     }
 
-    /// Wakes everybody who watches an order.
+    /// Notifies the subscriptions of an order.
     pub(crate) fn notify(&self, order: &OrderId) {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(sender) = all.get(order) {
@@ -45,7 +45,7 @@ impl OrderSubscriptions {
 }
 
 impl OrderSubscriptions {
-    /// Wakes everybody.
+    /// Notifies all subscriptions.
     pub(crate) fn notify_all(&self) {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         for sender in all.values() {
@@ -53,7 +53,7 @@ impl OrderSubscriptions {
         }
     }
 
-    /// How many watch an order.
+    /// The number of an order's subscriptions.
     pub(crate) fn count(&self, order: &OrderId) -> usize {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.get(order).map_or(0, watch::Sender::receiver_count)
@@ -61,7 +61,7 @@ impl OrderSubscriptions {
 }
 
 impl Subscription {
-    /// Waits for the next wake-up.
+    /// Waits for the next notification.
     pub(crate) async fn changed(&mut self) {
         if let Some(woken) = &mut self.woken
             && woken.changed().await.is_ok()
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_watcher_is_woken_for_its_order_alone_and_forgotten_when_it_leaves() {
+    async fn a_subscription_is_notified_of_its_order_alone_and_removed_when_it_is_dropped() {
         let subscriptions = OrderSubscriptions::default();
         let (mine, other) = (OrderId::from_random([1; 16]), OrderId::from_random([2; 16]));
         let mut watcher = subscriptions.subscribe(&mine);

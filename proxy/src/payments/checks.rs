@@ -19,12 +19,12 @@ pub(crate) enum InvoiceMismatch {
     /// Our own table has no such asset.
     #[error("the asset is unknown")]
     UnknownAsset,
-    /// The invoice is for something else than was asked for.
+    /// The invoice differs from what was requested.
     #[error("{field} is {found:?}, and {expected:?} was asked for")]
     Other {
         /// Which member.
         field: &'static str,
-        /// What was asked for.
+        /// What was requested.
         expected: String,
         /// What the invoice says.
         found: String,
@@ -152,7 +152,7 @@ fn expect_amount(
 /// is found and credited as a late payment.
 const SESSION_LIFETIME: SignedDuration = SignedDuration::from_hours(1);
 
-/// Why a customer is not sent to a session's page. Whoever answers there takes the customer's money.
+/// Why a customer is not sent to a session's page: that page takes the customer's money.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SessionMismatch {
     /// No web address, or one that is not encrypted.

@@ -7,12 +7,12 @@ use service_api::{ConfirmRequest, InvoiceId};
 
 use crate::state::AppState;
 
-/// Returns `true` if the customer has said "I have paid", which sent POST /confirm.
+/// Returns `true` if the customer pressed "I have paid", which sent POST /confirm.
 pub(crate) fn is_marked_as_paid(snapshot: &Snapshot) -> bool {
     invoice(snapshot).is_some_and(|invoice| invoice.marked_as_paid_at.is_some())
 }
 
-/// Sends POST /confirm with the address for the receipt. The gateway's answer changes nothing, so nobody waits for it; a
+/// Sends POST /confirm with the address for the receipt. The gateway's answer changes nothing, so no request waits for it; a
 /// failure costs the customer a receipt by mail.
 pub(crate) fn confirm(app: &Arc<AppState>, snapshot: &Snapshot, email: Option<String>) {
     let Some(invoice) = invoice(snapshot) else {
@@ -29,7 +29,7 @@ pub(crate) fn confirm(app: &Arc<AppState>, snapshot: &Snapshot, email: Option<St
             .confirm(&ConfirmRequest::new(id, email))
             .await
         {
-            tracing::warn!(%order, %error, "the service was not told that the customer has paid");
+            tracing::warn!(%order, %error, "POST /confirm failed");
         }
     });
 }

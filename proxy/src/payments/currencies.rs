@@ -1,4 +1,4 @@
-//! What the service says it supports, held against the assets that are known here.
+//! The gateway's list of currencies, compared with the assets that are known here.
 //!
 //! The shape of GET /currencies is not shown (payment-service.md, "Endpoints listed by name only"). `Assumed:` it holds
 //! the codes as texts, as members of objects, or as names of members, perhaps inside an envelope. An answer in which no
@@ -38,13 +38,13 @@ const MAX_NAME_CHARS: usize = 60;
 /// An envelope is in another one at most so often.
 const MAX_DEPTH: u32 = 3;
 
-/// What the last look at GET /currencies came to.
+/// The result of the last GET /currencies.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Currencies {
-    /// Nobody has looked yet.
+    /// Not requested yet.
     #[default]
     NotAsked,
-    /// There was no answer that could be read.
+    /// The answer could not be read.
     NotKnown,
     /// There was one.
     Compared {

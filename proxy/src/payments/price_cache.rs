@@ -1,4 +1,4 @@
-//! One fresh copy of the service's prices for everybody.
+//! The price cache: one copy of GET /prices serves everybody.
 
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
@@ -11,24 +11,24 @@ use tokio::sync::Mutex;
 /// The prices as they were at one moment.
 #[derive(Debug)]
 pub(crate) struct PriceSnapshot {
-    /// What the service said.
+    /// The gateway's prices.
     pub prices: Prices,
-    /// When.
+    /// When they were fetched.
     pub fetched_at: Timestamp,
 }
 
-/// Keeps the prices that are still offered. However many ask at once, the service is asked once.
+/// Keeps the prices that are still offered. Concurrent callers share one request.
 #[derive(Debug)]
 pub(crate) struct PriceCache {
     lifetime: SignedDuration,
-    /// Newest last; all still within their lifetime when they were last looked at.
+    /// Newest last; expired ones are removed when new ones arrive.
     offered: RwLock<Vec<Arc<PriceSnapshot>>>,
-    /// Held while the service is asked; what it answered when that failed, and when.
+    /// Held during a request; holds the last failure and its time.
     failed: Mutex<Option<(Timestamp, CallError)>>,
 }
 
 impl PriceCache {
-    /// A board whose prices are offered for `lifetime` after they were fetched.
+    /// A cache whose prices are offered for `lifetime` after they were fetched.
     pub(crate) fn new(lifetime: Duration) -> Self {
         let lifetime = SignedDuration::try_from(lifetime).expect("a lifetime is minutes at most");
         Self {
@@ -41,7 +41,7 @@ impl PriceCache {
     /// Prices with at least half of their lifetime left.
     ///
     /// # Errors
-    /// What the service answered, when no fresh copy could be had.
+    /// The gateway's error, if there is no fresh copy.
     pub(crate) async fn fresh(
         &self,
         service: &dyn PaymentService,
@@ -55,7 +55,7 @@ impl PriceCache {
         if let Some(priced) = self.newest(clock.now()) {
             return Ok(priced);
         }
-        // Whoever waited while the service failed shares that failure, instead of waiting for one of his own.
+        // Waiters share the result of the request in flight, including its error.
         if let Some((at, error)) = &*failed
             && *at >= asked_at
         {
@@ -69,7 +69,7 @@ impl PriceCache {
             }
         };
         for skipped in &prices.skipped {
-            tracing::warn!(asset = %skipped.key, reason = %skipped.reason, "price not readable");
+            tracing::warn!(asset = %skipped.key, reason = %skipped.reason, "price skipped");
         }
         let fetched = Arc::new(PriceSnapshot {
             prices,
@@ -81,7 +81,7 @@ impl PriceCache {
         Ok(fetched)
     }
 
-    /// Offers none of the prices any longer: the service does not honour one of them.
+    /// Drops all prices: the gateway does not honour one of them.
     pub(crate) fn forget(&self) {
         self.offered
             .write()

@@ -23,7 +23,7 @@ const POLL_PAID_SECONDS: u32 = 60;
 /// later.
 const PAID_IS_FOLLOWED_FOR: SignedDuration = SignedDuration::from_hours(1);
 
-/// What a view is made of besides the order.
+/// What a view needs besides the order.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ViewContext<'a> {
     /// The order's store.
@@ -127,7 +127,7 @@ pub(crate) fn followed_until(order: &Order) -> Option<Timestamp> {
     Some(settled_at + PAID_IS_FOLLOWED_FOR)
 }
 
-/// Whether pages are still told what becomes of an order.
+/// Returns `true` while pages still follow an order.
 pub(crate) fn is_followed(order: &Order, now: Timestamp) -> bool {
     followed_until(order).is_none_or(|until| now < until)
 }

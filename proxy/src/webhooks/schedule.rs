@@ -19,8 +19,8 @@ const PAUSES: [SignedDuration; 9] = [
     SignedDuration::from_hours(24),
 ];
 
-/// Each pause is up to a fifth shorter or longer: stores that were away together are not all told at once when they come
-/// back.
+/// Each pause is up to a fifth shorter or longer: stores that were down together do not get all
+/// deliveries at once.
 pub(crate) const JITTER_PERCENT: u64 = 20;
 
 /// How long a delivery may take. Source: Standard Webhooks 1.0.0, "Deliverability and reliability": 15 to 30 s.
@@ -70,7 +70,7 @@ mod tests {
             let got = SignedDuration::from_secs(got);
             assert_eq!(pause(1, AVERAGE, Some(asked)), Some(got), "{asked}");
         }
-        // The last try stays the last, whatever is asked for.
+        // The last attempt stays the last, with any Retry-After.
         assert_eq!(pause(9, AVERAGE, Some(SignedDuration::from_secs(1))), None);
     }
 }

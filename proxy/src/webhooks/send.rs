@@ -23,10 +23,10 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// next delivery. A huge, slow or endless answer costs no more.
 const MAX_ANSWER_BYTES: usize = 64 * 1024;
 const LONGEST_ANSWER: Duration = Duration::from_secs(1);
-/// How much of a refusal is kept, for who looks for its cause.
+/// How much of a rejected delivery's response is stored, to find its cause.
 const EXCERPT_CHARS: usize = 200;
 
-/// Carries events to stores: over HTTPS, or to a store that a test plays.
+/// Sends events to stores: over HTTPS, or to a store in a test.
 #[async_trait]
 pub trait Webhooks: Send + Sync {
     /// Delivers an event once, in bounded time.
@@ -43,14 +43,14 @@ pub struct WebhookSender {
 /// How a delivery ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SendOutcome {
-    /// The store answered.
+    /// The store responded.
     Response(StoreResponse),
-    /// No answer came, and why.
+    /// There was no response, and why.
     Failed(String),
 }
 
 impl SendOutcome {
-    /// An answer of a status and nothing else.
+    /// A response with a status and nothing else.
     pub fn status(status: u16) -> Self {
         Self::Response(StoreResponse {
             status,
@@ -60,7 +60,7 @@ impl SendOutcome {
     }
 }
 
-/// What the store answered.
+/// The store's response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreResponse {
     /// The HTTP status.
@@ -125,7 +125,7 @@ impl Webhooks for WebhookSender {
     }
 }
 
-/// An address that stands in the URL itself is never resolved, so it is looked at here.
+/// An address literal in the URL is never resolved, so it is checked here.
 fn names_a_private_address(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv4(address)) => !is_public(IpAddr::V4(address)),
@@ -140,7 +140,7 @@ async fn read(mut answer: Response, now: Timestamp) -> StoreResponse {
     let retry_after = retry_after(answer.headers(), now);
     let mut body = Vec::new();
     let reading = async {
-        // An answer that ends early has said its status all the same.
+        // A response that is cut off has a status all the same.
         while let Ok(Some(chunk)) = answer.chunk().await {
             body.extend_from_slice(&chunk[..chunk.len().min(MAX_ANSWER_BYTES - body.len())]);
             if body.len() == MAX_ANSWER_BYTES {

@@ -1,4 +1,4 @@
-//! Telling a store: one signed POST.
+//! Signing a delivery.
 //!
 //! Headers and signature are those of Standard Webhooks 1.0.0 ("Webhook headers", "Signature scheme"): HMAC-SHA256 over
 //! `id.timestamp.body`, in base64, as `v1,…`; while a secret is exchanged, one such signature by each, new and old.

@@ -1,5 +1,5 @@
-//! The keeper: attempts whose invoice never came are given up, so that their order can be paid after all, and orders
-//! that nobody tried to pay, tokens and answers to requests with a key that are over come to their end.
+//! Cleanup: abandons attempts whose invoice was never made, so that their order can still be paid; expires orders; deletes
+//! expired tokens and idempotency records.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,11 +9,11 @@ use ledger::LedgerError;
 
 use crate::state::AppState;
 
-/// Longer than POST /invoice can take: whoever began such an attempt is gone.
+/// Longer than POST /invoice can take: the process that began such an attempt is gone.
 const ATTEMPT_TIMEOUT: SignedDuration = SignedDuration::from_secs(20);
 const PAUSE: Duration = Duration::from_secs(5);
 
-/// Tidies up until the process ends.
+/// Runs until the process ends.
 pub(crate) async fn run(app: Arc<AppState>) {
     while !app.shutdown.is_cancelled() {
         run_once(&app).await;
@@ -24,10 +24,10 @@ pub(crate) async fn run(app: Arc<AppState>) {
     }
 }
 
-/// Tidies up once.
+/// Runs once.
 pub(crate) async fn run_once(app: &AppState) {
     if let Err(error) = clean_up(app).await {
-        tracing::error!(%error, "the ledger could not be tidied up");
+        tracing::error!(%error, "cleanup failed");
     }
 }
 
@@ -37,10 +37,7 @@ async fn clean_up(app: &AppState) -> Result<(), LedgerError> {
         .abandon_stale_attempts(now - ATTEMPT_TIMEOUT, now)
         .await?;
     if stale > 0 {
-        tracing::warn!(
-            attempts = stale,
-            "attempts without an invoice were given up"
-        );
+        tracing::warn!(attempts = stale, "abandoned attempts without an invoice");
     }
     ledger.forget_tokens(now).await?;
     ledger.forget_requests(now).await?;

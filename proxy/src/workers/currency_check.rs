@@ -1,5 +1,4 @@
-//! The look at GET /currencies, at the start and daily: what the service offers and we do not know, and the other way
-//! round. It changes nothing: quotes come from the prices.
+//! Compares GET /currencies with the known assets, at the start and daily. It changes nothing: quotes come from the prices.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,10 +10,10 @@ use crate::payments::error::log_rejection;
 use crate::state::AppState;
 
 const DAY: Duration = Duration::from_hours(24);
-/// After a look that came to nothing.
+/// After a check that failed.
 const AGAIN: Duration = Duration::from_hours(1);
 
-/// Looks until the process ends.
+/// Runs until the process ends.
 pub(crate) async fn run(app: Arc<AppState>) {
     while !app.shutdown.is_cancelled() {
         let pause = match compare(&app).await {
@@ -40,7 +39,7 @@ async fn compare(app: &AppState) -> Currencies {
     };
     let found = found.unwrap_or(Currencies::NotKnown);
     match (&found, asked) {
-        // A wrong key is told at the start, not when the first customer comes.
+        // A wrong key is reported at the start, not at the first customer.
         (_, Err(error)) => {
             log_rejection(&error, "the service's list of currencies could not be had");
         }

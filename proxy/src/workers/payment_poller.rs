@@ -1,7 +1,7 @@
-//! The one watcher: asks the service about every attempt that is due, and hands what it hears to the ledger.
+//! The payment poller: polls the gateway for every attempt that is due, and records each observation.
 //!
-//! Polls, callbacks and restarts all lead here: there is one way into the ledger. It takes no more out of the ledger than
-//! the service may be asked at this moment; the rest waits there, and is not lost.
+//! Polls, callbacks and restarts all lead here: there is one way into the books. The poller leases no more attempts than
+//! the gateway's limits allow at this moment; the rest stays queued in the database.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,18 +14,18 @@ use tokio::task::JoinSet;
 use crate::payments::confirm::{confirm, is_marked_as_paid};
 use crate::state::AppState;
 
-/// Looks under way at once.
+/// Polls in flight at once.
 const CONCURRENT_POLLS: usize = 8;
-/// A look that has not come back by then is made again. Longer than every try of a call together.
+/// A poll without an outcome by then is repeated. Longer than all tries of a call together.
 const LEASE: SignedDuration = SignedDuration::from_secs(60);
-/// When to look again at what could not be asked about.
+/// When to poll again after a failure.
 const RETRY: SignedDuration = SignedDuration::from_secs(5);
-/// The same when there was merely no room for it: others went first.
+/// The same if the limits left no room for the call.
 const RETRY_WITHOUT_BUDGET: SignedDuration = SignedDuration::from_secs(1);
-/// The longest sleep: a look that another process planned is noticed by then.
+/// The longest sleep: a poll that another process scheduled is noticed by then.
 const MAX_SLEEP: Duration = Duration::from_secs(1);
 
-/// Looks until the process ends; then lets the looks under way finish.
+/// Runs until the process ends; then finishes the polls in flight.
 pub(crate) async fn run(app: Arc<AppState>) {
     let mut polls = JoinSet::new();
     while !app.shutdown.is_cancelled() {
@@ -34,25 +34,25 @@ pub(crate) async fn run(app: Arc<AppState>) {
             () = app.shutdown.cancelled() => {}
             () = app.poller_wakeup.notified(), if polls.len() < CONCURRENT_POLLS => {}
             () = app.deps.clock.sleep(MAX_SLEEP), if polls.len() < CONCURRENT_POLLS => {}
-            Some(ended) = polls.join_next() => ended.expect("a look does not panic"),
+            Some(ended) = polls.join_next() => ended.expect("a poll does not panic"),
         }
     }
     while polls.join_next().await.is_some() {}
 }
 
-/// Looks once at what is due, as far as there is room for it.
+/// Polls once what is due, within the limits.
 pub(crate) async fn poll_once(app: &Arc<AppState>) {
     let mut polls = JoinSet::new();
     start_polls(app, &mut polls).await;
     while let Some(ended) = polls.join_next().await {
-        ended.expect("a look does not panic");
+        ended.expect("a poll does not panic");
     }
 }
 
 async fn start_polls(app: &Arc<AppState>, polls: &mut JoinSet<()>) {
     let mut begun = 0;
     for urgency in [Urgency::Hinted, Urgency::Watched, Urgency::Planned] {
-        // One place is kept for what nobody waits for, so that it has its turn however many wait.
+        // One slot is reserved for unwatched attempts, so that watched ones cannot starve them.
         let kept = usize::from(urgency != Urgency::Planned);
         let free = CONCURRENT_POLLS.saturating_sub(polls.len() + kept);
         let room = app.deps.service.room(priority(urgency));
@@ -81,7 +81,7 @@ async fn lease_due(app: &AppState, urgency: Urgency, limit: u32) -> Vec<DueAttem
     let (ledger, now) = (&app.deps.ledger, app.now());
     let due = ledger.due_attempts(urgency, now, now + LEASE, limit).await;
     due.unwrap_or_else(|error| {
-        tracing::error!(%error, "the ledger does not say which attempts are due");
+        tracing::error!(%error, "failed to read due attempts");
         Vec::new()
     })
 }
@@ -89,7 +89,7 @@ async fn lease_due(app: &AppState, urgency: Urgency, limit: u32) -> Vec<DueAttem
 async fn poll_invoice(app: Arc<AppState>, due: DueAttempt) {
     let id = match InvoiceId::parse(due.invoice_id.as_str()) {
         Ok(id) => id,
-        Err(error) => return tracing::error!(%error, "an invoice of the ledger has no usable id"),
+        Err(error) => return tracing::error!(%error, "a stored invoice has an invalid id"),
     };
     let priority = priority(due.urgency);
     match app.deps.service.invoice(&id, priority).await {
@@ -105,7 +105,7 @@ async fn on_response(app: &Arc<AppState>, due: &DueAttempt, answer: InvoiceAnswe
 
 fn answered(app: &AppState) {
     if app.set_gateway_reachable(true) {
-        tracing::info!("the payment service answers again");
+        tracing::info!("the payment service responds again");
     }
 }
 
@@ -117,17 +117,17 @@ async fn record(app: &Arc<AppState>, due: &DueAttempt, observation: &Observation
                 send_kept_email(app, &due.order_id).await;
             }
         }
-        Ok(None) => tracing::debug!(order = %due.order_id, "a later look was recorded already"),
+        Ok(None) => tracing::debug!(order = %due.order_id, "a newer poll was recorded already"),
         Err(error) => {
-            tracing::error!(order = %due.order_id, %error, "an observation could not be recorded");
+            tracing::error!(order = %due.order_id, %error, "failed to record an observation");
         }
     }
-    // The look may be planned for sooner than the watcher would sleep.
+    // The next poll may be due before the poller wakes.
     app.poller_wakeup.notify_one();
 }
 
-/// Sends the gateway the address that was typed for the receipt, where nobody has pressed "I have paid" before the payment
-/// was found.
+/// Sends the gateway the stored address for the receipt, if the payment was found before the customer pressed "I have
+/// paid".
 async fn send_kept_email(app: &Arc<AppState>, order: &OrderId) {
     match app.deps.ledger.snapshot(order).await {
         Ok(Some(snapshot))
@@ -136,7 +136,7 @@ async fn send_kept_email(app: &Arc<AppState>, order: &OrderId) {
             confirm(app, &snapshot, snapshot.order.receipt_email.clone());
         }
         Ok(_) => {}
-        Err(error) => tracing::warn!(%order, %error, "the address for a receipt could not be read"),
+        Err(error) => tracing::warn!(%order, %error, "failed to read the address for a receipt"),
     }
 }
 
@@ -157,7 +157,7 @@ fn report(app: &AppState, due: &DueAttempt, observed: &Observed) {
             "the service changed an invoice's address: the order is blocked"
         ),
         _ if observed.changed => {
-            tracing::info!(%order, status = observed.status.as_str(), "an order moved");
+            tracing::info!(%order, status = observed.status.as_str(), "order changed");
         }
         _ => {}
     }
@@ -174,14 +174,14 @@ async fn on_error(app: &Arc<AppState>, due: &DueAttempt, error: &CallError) {
             answered(app);
             tracing::error!(
                 order = %due.order_id, invoice = %due.invoice_id,
-                status, code = ?error.code, said = ?error.message,
-                "the service refuses to speak of an invoice"
+                status, code = ?error.code, message = ?error.message,
+                "invoice lookup rejected"
             );
         }
-        // Nothing was asked, so nothing is known.
+        // Nothing was sent, so nothing is known.
         CallError::OutOfBudget { .. } => {}
         error if app.set_gateway_reachable(false) => {
-            tracing::warn!(%error, "the payment service does not answer: payments are found later");
+            tracing::warn!(%error, "the payment service does not respond: payments are found later");
         }
         _ => {}
     }
@@ -199,7 +199,7 @@ async fn on_error(app: &Arc<AppState>, due: &DueAttempt, error: &CallError) {
     };
     let deferred = app.deps.ledger.defer_attempt(due, app.now() + pause).await;
     if let Err(error) = deferred {
-        tracing::error!(order = %due.order_id, %error, "a look could not be planned anew");
+        tracing::error!(order = %due.order_id, %error, "failed to reschedule poll");
     }
 }
 
@@ -209,7 +209,7 @@ fn is_unknown_invoice(status: u16, error: &ServiceError) -> bool {
     status == 404 || error.code == Some(ErrorCode::InvalidInvoiceId)
 }
 
-/// That the service knows no such invoice is an observation too.
+/// An invoice that the gateway does not know is an observation too.
 fn unknown_invoice(app: &AppState, error: &ServiceError) -> Observation {
     Observation {
         observed_at: app.now(),
@@ -227,31 +227,34 @@ fn unknown_invoice(app: &AppState, error: &ServiceError) -> Observation {
     }
 }
 
-/// The answer member by member, as the service wrote it.
+/// The answer member by member, as the gateway wrote it.
 fn observation(app: &AppState, answer: InvoiceAnswer) -> Observation {
-    let InvoiceAnswer { status: said, raw } = answer;
+    let InvoiceAnswer {
+        status: invoice,
+        raw,
+    } = answer;
     Observation {
         observed_at: app.now(),
         raw,
         is_known: true,
-        invoice_id: said.invoice_id,
-        status: said
+        invoice_id: invoice.invoice_id,
+        status: invoice
             .transaction_status
             .map(|status| status.as_str().to_owned()),
         asked: Figures {
-            crypto: said.invoice_crypto_amount,
-            usd: said.invoice_amount_in_usd,
-            local: said.invoice_amount_in_local_currency,
+            crypto: invoice.invoice_crypto_amount,
+            usd: invoice.invoice_amount_in_usd,
+            local: invoice.invoice_amount_in_local_currency,
         },
         received: Figures {
-            crypto: said.received_crypto_amount,
-            usd: said.received_amount_in_usd,
-            local: said.received_amount_in_local_currency,
+            crypto: invoice.received_crypto_amount,
+            usd: invoice.received_amount_in_usd,
+            local: invoice.received_amount_in_local_currency,
         },
-        local_currency: said.local_currency_code,
-        crypto_code: said.transaction_crypto,
-        address: said.wallet_address,
-        confirmations: said.blockchain_confirmations,
-        transaction_hash: said.transaction_hash,
+        local_currency: invoice.local_currency_code,
+        crypto_code: invoice.transaction_crypto,
+        address: invoice.wallet_address,
+        confirmations: invoice.blockchain_confirmations,
+        transaction_hash: invoice.transaction_hash,
     }
 }

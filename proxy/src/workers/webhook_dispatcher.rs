@@ -1,4 +1,4 @@
-//! The teller: delivers events to the stores, in order per order, again and again for three days.
+//! The webhook dispatcher: delivers events to the stores, in order per order, and retries for three days.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,24 +14,23 @@ use crate::webhooks::send::{SendOutcome, StoreResponse};
 
 /// Deliveries to one store at once.
 const CONCURRENT_DELIVERIES: usize = 4;
-/// Longer than a delivery takes. One that was under way when the process died is made again: the store knows it by id.
+/// Longer than a delivery takes. A delivery in flight when the process died is repeated with the same id.
 const LEASE: SignedDuration = SignedDuration::from_secs(30);
-/// The longest sleep between looks into the outbox.
+/// The longest sleep between reads of the outbox.
 const MAX_SLEEP: Duration = Duration::from_secs(1);
 
-/// Tells every store until the process ends. Each has a teller of its own: a store that does not answer keeps no other
-/// one waiting.
+/// Runs until the process ends. Each store has its own dispatcher, so that a slow store delays no other.
 pub(crate) async fn run(app: Arc<AppState>) {
     let stores = app.config.stores.iter().map(|store| store.id.clone());
     let mut dispatchers: JoinSet<()> = stores
         .map(|store| dispatch_store(app.clone(), store))
         .collect();
     while let Some(ended) = dispatchers.join_next().await {
-        ended.expect("a teller does not panic");
+        ended.expect("a dispatcher does not panic");
     }
 }
 
-/// Tells one store until the process ends; then lets the deliveries under way finish.
+/// Delivers to one store until the process ends; then finishes the deliveries in flight.
 async fn dispatch_store(app: Arc<AppState>, store: StoreId) {
     enable_if_url_changed(&app, &store).await;
     let mut wakeup = app.dispatcher_wakeup.subscribe();
@@ -49,7 +48,7 @@ async fn dispatch_store(app: Arc<AppState>, store: StoreId) {
     while deliveries.join_next().await.is_some() {}
 }
 
-/// Tells every store once what is due, as far as there is room for it.
+/// Delivers once what is due, to every store, within the limits.
 pub(crate) async fn dispatch_once(app: &Arc<AppState>) {
     let mut deliveries = JoinSet::new();
     for store in &app.config.stores {
@@ -67,7 +66,7 @@ async fn start_deliveries(app: &Arc<AppState>, store: &StoreId, deliveries: &mut
     }
 }
 
-/// An endpoint at another address than the one that said it is gone is not gone.
+/// Re-enables a store's webhook if its URL has changed since it answered 410.
 async fn enable_if_url_changed(app: &AppState, store: &StoreId) {
     let configured = app
         .config
@@ -84,9 +83,11 @@ async fn enable_if_url_changed(app: &AppState, store: &StoreId) {
         }
     };
     match restored.await {
-        Ok(true) => tracing::info!(%store, "the store has a new endpoint: events are sent again"),
+        Ok(true) => {
+            tracing::info!(%store, "the store's webhook has a new URL: events are sent again");
+        }
         Ok(false) => {}
-        Err(error) => tracing::error!(%store, %error, "the ledger does not say how telling goes"),
+        Err(error) => tracing::error!(%store, %error, "failed to read the state of a webhook"),
     }
 }
 
@@ -99,7 +100,7 @@ async fn fetch_due(app: &AppState, store: &StoreId, free: usize) -> Vec<DueDeliv
     let ledger = &app.deps.ledger;
     let due = ledger.due_deliveries(store, now, now + LEASE, limit).await;
     due.unwrap_or_else(|error| {
-        tracing::error!(%error, "the ledger does not say which events wait");
+        tracing::error!(%error, "failed to read due events");
         Vec::new()
     })
 }
@@ -133,11 +134,11 @@ async fn deliver(app: Arc<AppState>, due: DueDelivery) {
         note: note(sent.as_ref()),
     };
     if let Err(error) = app.deps.ledger.record_delivery(&delivery, outcome).await {
-        tracing::error!(event = %event.id, %error, "a delivery could not be recorded");
+        tracing::error!(event = %event.id, %error, "failed to record a delivery");
     }
 }
 
-/// Logs a try. What the store wrote into its answer is the store's own, and stays out of the log.
+/// Logs a delivery. The store's response body stays out of the log.
 fn report(event: &Event, sent: Option<&SendOutcome>, outcome: DeliveryOutcome) {
     let status = sent.and_then(status);
     let failure = match sent {
@@ -155,7 +156,7 @@ fn report(event: &Event, sent: Option<&SendOutcome>, outcome: DeliveryOutcome) {
             "a store's endpoint says that it is gone: nothing more is sent to it. Events wait until the store calls \
              POST /v1/webhook/enable or its webhook.url is another one"
         ),
-        _ => tracing::info!(%event, %store, kind, status, failure, "a delivery"),
+        _ => tracing::info!(%event, %store, kind, status, failure, "delivery"),
     }
 }
 

@@ -2,8 +2,8 @@
 //!
 //! Source: WHATWG HTML, "Server-sent events". Polling GET /v1/checkout always works as well; the stream is faster.
 //!
-//! The stream of a paid order goes on for an hour after the credit, so that an open page is told of a second payment. It
-//! reads the order only when it is woken: ten thousand paid pages cost a heartbeat each in 15 seconds, and an hour at most.
+//! The stream of a paid order goes on for an hour after the credit, so that an open page shows a second payment. It
+//! reads the order only when it is notified: ten thousand paid pages cost a heartbeat each in 15 seconds, and an hour at most.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -27,10 +27,10 @@ use crate::orders::subscriptions::Subscription;
 use crate::payments::view::{etag, followed_until, is_followed};
 use crate::state::AppState;
 
-/// A stream without news says that it is alive, before any proxy between takes it for dead.
+/// A quiet stream sends a comment, before a proxy in between times it out.
 const HEARTBEAT: SignedDuration = SignedDuration::from_secs(15);
 /// Streams of one order: a customer has a handful of pages.
-const MOST_STREAMS: usize = 16;
+const MAX_STREAMS: usize = 16;
 /// What a browser waits before it comes back to a stream that ended.
 const RETRY: Duration = Duration::from_secs(2);
 
@@ -38,8 +38,8 @@ const RETRY: Duration = Duration::from_secs(2);
 struct OrderStream {
     app: Arc<AppState>,
     order: OrderId,
-    watcher: Subscription,
-    /// What was sent last: a wake-up without a difference sends nothing.
+    subscription: Subscription,
+    /// The tag that was sent last: a notification without a change sends nothing.
     sent: Option<String>,
     /// When something was sent last.
     quiet_since: Timestamp,
@@ -47,29 +47,29 @@ struct OrderStream {
     until: Option<Timestamp>,
 }
 
-/// Streams the order until nothing more is told of it, the browser leaves or the proxy ends.
+/// Streams the order until it is no longer followed, the browser disconnects or the proxy ends.
 pub(crate) async fn events(
     State(app): State<Arc<AppState>>,
     CheckoutSession(snapshot): CheckoutSession,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, ApiError> {
     let order = snapshot.order.id;
-    if app.subscriptions.count(&order) >= MOST_STREAMS {
+    if app.subscriptions.count(&order) >= MAX_STREAMS {
         return Err(ApiError::TooManyStreams);
     }
-    let watcher = app.subscriptions.subscribe(&order);
+    let subscription = app.subscriptions.subscribe(&order);
     let quiet_since = app.now();
-    let watching = OrderStream {
+    let stream = OrderStream {
         app,
         order,
-        watcher,
+        subscription,
         sent: None,
         quiet_since,
         until: None,
     };
-    Ok(Sse::new(unfold(Some(watching), |watching| async {
-        let mut watching = watching?;
-        let event = watching.next().await?;
-        Some((Ok(event), Some(watching)))
+    Ok(Sse::new(unfold(Some(stream), |stream| async {
+        let mut stream = stream?;
+        let event = stream.next().await?;
+        Some((Ok(event), Some(stream)))
     })))
 }
 
@@ -111,7 +111,7 @@ pub(crate) fn describe_events(types: &mut Types) -> Operation {
 impl OrderStream {
     /// Waits for something to send; `None` ends the stream.
     async fn next(&mut self) -> Option<Event> {
-        if let Some(event) = self.news().await? {
+        if let Some(event) = self.changed_view().await? {
             return Some(event);
         }
         let app = self.app.clone();
@@ -119,11 +119,11 @@ impl OrderStream {
             let pause = app.deps.clock.sleep(self.pause());
             let is_woken = tokio::select! {
                 () = app.shutdown.cancelled() => return None,
-                () = self.watcher.changed() => true,
+                () = self.subscription.changed() => true,
                 () = pause => false,
             };
             let rests = !is_woken && self.until.is_some_and(|until| app.now() < until);
-            if !rests && let Some(event) = self.news().await? {
+            if !rests && let Some(event) = self.changed_view().await? {
                 return Some(event);
             }
             if app.now().duration_since(self.quiet_since) >= HEARTBEAT {
@@ -133,7 +133,7 @@ impl OrderStream {
         }
     }
 
-    /// How long to wait for a wake-up: a lost one costs the interval of a moving payment; of a paid order the page's own
+    /// How long to wait for a notification: a lost one costs the interval of a moving payment; of a paid order the page's own
     /// asking makes up for it.
     fn pause(&self) -> Duration {
         let left = self.until.map(|until| {
@@ -143,8 +143,8 @@ impl OrderStream {
         left.unwrap_or(self.app.config.service.watch_interval)
     }
 
-    /// The order, if it changed since it was sent; the outer `None` once there is nothing more to tell.
-    async fn news(&mut self) -> Option<Option<Event>> {
+    /// The order, if it changed since it was sent; the outer `None` once the order is no longer followed.
+    async fn changed_view(&mut self) -> Option<Option<Event>> {
         let snapshot = self.app.deps.ledger.snapshot(&self.order).await.ok()??;
         request_poll(&self.app, &snapshot).await.ok()?;
         let now = self.app.now();

@@ -207,7 +207,7 @@ fn count(app: &AppState, client: Option<IpAddr>) -> Result<(), ApiError> {
     })
 }
 
-/// The store that a page names, and that lists the page.
+/// The store that a page names, if it lists the page's origin.
 pub(crate) fn store_of_page<'a>(
     app: &'a AppState,
     id: &str,
@@ -219,7 +219,7 @@ pub(crate) fn store_of_page<'a>(
     Ok(store)
 }
 
-/// Shows the order, or says that nothing changed since the tag that the browser holds.
+/// GET /v1/checkout: shows the order, or 304 if it has not changed since the browser's tag.
 pub(crate) async fn show(
     State(app): State<Arc<AppState>>,
     CheckoutSession(snapshot): CheckoutSession,
@@ -262,7 +262,7 @@ pub(crate) struct DonationQuery {
     donation: String,
 }
 
-/// Describes a declared donation.
+/// GET /v1/checkout/donation: describes a declared donation.
 pub(crate) async fn donation(
     State(app): State<Arc<AppState>>,
     headers: HeaderMap,

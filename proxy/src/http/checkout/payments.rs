@@ -27,7 +27,7 @@ use crate::payments::open::Method;
 use crate::payments::quotes::{QuoteError, Range, limit_in_order_currency, price, quote};
 use crate::state::AppState;
 
-/// Lists the assets: known ones first, in our order, then whatever else the service offers.
+/// GET /v1/checkout/quotes: lists the assets, known ones first, in our order, then what else the gateway offers.
 pub(crate) async fn quotes(
     State(app): State<Arc<AppState>>,
     CheckoutSession(snapshot): CheckoutSession,
@@ -116,8 +116,7 @@ fn known_asset(order: &Order, asset: Asset, entry: &PriceEntry, valid_for_second
     }
 }
 
-/// An asset that the service offers and we do not know: shown as the service's list of currencies calls it, and not guessed
-/// at.
+/// An asset that the gateway offers and that is not known here: shown as the gateway's list of currencies names it.
 fn unknown_asset(
     code: &CryptoCode,
     names: Names,
@@ -142,7 +141,7 @@ fn unknown_asset(
     }
 }
 
-/// Opens an attempt and answers with the order: with its invoice, or blocked when the invoice did not pass our checks.
+/// POST /v1/checkout/attempt: opens an attempt and answers with the order: with its invoice, or blocked when the invoice did not pass our checks.
 pub(crate) async fn attempt(
     State(app): State<Arc<AppState>>,
     CheckoutSession(snapshot): CheckoutSession,
@@ -193,7 +192,7 @@ pub(crate) fn describe_attempt(types: &mut Types) -> Operation {
         .answers::<OrderView>(200, "The order with its invoice.", types)
 }
 
-/// Answers with the order and the address of its page: the live session's, or that of a new one.
+/// POST /v1/checkout/session: answers with the order and the address of its page, of the live session or a new one.
 pub(crate) async fn session(
     State(app): State<Arc<AppState>>,
     CheckoutSession(snapshot): CheckoutSession,
@@ -235,8 +234,8 @@ pub(crate) fn describe_session(types: &mut Types) -> Operation {
         .answers::<OrderView>(200, "The order with the address of its page.", types)
 }
 
-/// Notes it, tells the service (POST /confirm) without waiting, and looks at once. An address for the receipt is kept with
-/// the order; one that is kept already is told when none is given.
+/// POST /v1/checkout/paid: the customer presses "I have paid". It proves nothing; it sends POST /confirm without waiting and
+/// brings the next poll forward. An address for the receipt is stored with the order; without one, the stored one is sent.
 pub(crate) async fn paid(
     State(app): State<Arc<AppState>>,
     CheckoutSession(snapshot): CheckoutSession,
@@ -306,7 +305,7 @@ pub(crate) fn describe_paid(types: &mut Types) -> Operation {
         .answers::<OrderView>(200, "The order as it stands.", types)
 }
 
-/// Keeps the address with the order in place of an earlier one; an empty one removes it. A paid order takes one address,
+/// POST /v1/checkout/email: stores the address with the order in place of an earlier one; an empty one removes it. A paid order takes one address,
 /// which the gateway is sent for its receipt: a second one would ask it for a second receipt.
 ///
 /// Assumed: the gateway takes POST /confirm for a completed invoice (payment-service.md, "POST /confirm", which names no
@@ -376,7 +375,7 @@ pub(crate) fn checked(email: Option<String>) -> Result<Option<String>, ApiError>
     Err(ApiError::invalid("email", message))
 }
 
-/// Keeps an address with an order, or none. Pages of the order are told only whether there is one.
+/// Stores an address with an order, or removes it. Views show only whether there is one.
 pub(crate) async fn keep(
     app: &AppState,
     snapshot: &Snapshot,

@@ -1,4 +1,4 @@
-//! Where a request comes from, as far as that is known.
+//! The address of a request's client, behind reverse proxies too.
 
 use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
@@ -32,10 +32,10 @@ impl FromRequestParts<Arc<AppState>> for ClientAddress {
 }
 
 /// The address of the client: of the connection, or, behind a trusted proxy, the last one of `X-Forwarded-For` that is
-/// no trusted proxy's, since whatever stands before that one the client may have written itself.
+/// no trusted proxy's, since the client may have written everything before it.
 ///
-/// None when it is not known: a trusted proxy names nobody, or the connection comes from a private address that the
-/// configuration does not name. Everybody behind such a one would look alike.
+/// None when it is not known: a trusted proxy names no client, or the connection comes from a private address that the
+/// configuration does not name. All clients behind such a proxy would share one address.
 fn client_address(peer: SocketAddr, headers: &HeaderMap, trusted: &[Network]) -> Option<IpAddr> {
     let peer = peer.ip().to_canonical();
     let is_trusted = |address: IpAddr| trusted.iter().any(|network| network.contains(address));

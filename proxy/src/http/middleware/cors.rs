@@ -1,4 +1,4 @@
-//! Which pages may call from a browser: those of the stores' origins, compared as they are written, and our own.
+//! CORS: pages on the stores' origins, compared as they are written, and the proxy's own.
 
 use std::sync::Arc;
 
@@ -54,7 +54,7 @@ pub(crate) async fn cors(
     answer
 }
 
-/// Refuses a page that the order's store does not list. A request without an origin comes from no page.
+/// Rejects a page that the order's store does not list. A request without an origin comes from no page.
 ///
 /// # Errors
 /// [`ApiError::OriginNotAllowed`].

@@ -1,4 +1,4 @@
-//! The outermost layer: names each request, writes refusals, logs one line.
+//! The outermost layer: gives each request an id, writes failures, logs one line.
 
 use std::sync::Arc;
 

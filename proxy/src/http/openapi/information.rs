@@ -1,4 +1,4 @@
-//! What stands before and beside the operations: the introduction, the chapters, keys and headers.
+//! The parts of the API document beside its operations: introduction, chapters, keys and headers.
 
 use checkout_api::ErrorCode;
 use serde_json::{Value, json};

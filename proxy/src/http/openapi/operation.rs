@@ -13,9 +13,9 @@ use super::types::Types;
 pub(crate) enum Caller {
     /// A store's server, with its secret key.
     Store,
-    /// Whoever holds an order's client token.
+    /// A page with an order's client token.
     Customer,
-    /// Everybody.
+    /// Any page.
     Anyone,
 }
 

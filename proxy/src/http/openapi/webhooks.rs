@@ -1,4 +1,4 @@
-//! What the store is told.
+//! The webhooks in the API document.
 
 use ledger::{EventType, OrderRecord, PriceSource};
 use schemars::{Schema, SchemaGenerator, json_schema};
@@ -19,7 +19,7 @@ pub(super) fn webhooks(types: &mut Types) -> Value {
     all.collect::<Map<_, _>>().into()
 }
 
-/// Every word that an event is told by: of an order, and of a donation.
+/// Every type of event: of an order, and of a donation.
 fn kinds() -> impl Iterator<Item = (EventType, String)> {
     let sources = [PriceSource::StoreServer, PriceSource::Customer];
     let events = |source| EventType::ALL.map(|(event, _)| (event, event.told_of(source)));

@@ -43,7 +43,7 @@ pub(crate) struct EventPage {
     next: Option<String>,
 }
 
-/// An event as its webhook tells it, with the webhook's id.
+/// An event as in its webhook, with the webhook's id.
 #[derive(Serialize)]
 pub(crate) struct EventBody {
     id: String,
@@ -51,7 +51,7 @@ pub(crate) struct EventBody {
     body: Value,
 }
 
-/// A page of events.
+/// GET /v1/events: a page of events, in the order in which they happened.
 pub(crate) async fn events(
     State(app): State<Arc<AppState>>,
     merchant: AuthenticatedStore,
@@ -142,7 +142,7 @@ pub(crate) struct DeliveryAttempt {
     note: String,
 }
 
-/// Lists the tries.
+/// GET /v1/deliveries: what was tried, latest first.
 pub(crate) async fn deliveries(
     State(app): State<Arc<AppState>>,
     merchant: AuthenticatedStore,
@@ -195,7 +195,7 @@ fn shown(recorded: RecordedDelivery) -> DeliveryAttempt {
     }
 }
 
-/// Plans to tell an event again.
+/// POST /v1/events/{id}/redeliver: schedules an event's delivery again.
 pub(crate) async fn redeliver(
     State(app): State<Arc<AppState>>,
     store: AuthenticatedStore,
@@ -233,7 +233,7 @@ pub(crate) fn describe_redeliver() -> Operation {
         .answers_empty(202, "It will be told.")
 }
 
-/// How telling a store goes.
+/// The state of a store's webhook.
 #[derive(Deserialize, JsonSchema, Serialize)]
 #[schemars(rename = "Telling")]
 pub(crate) struct WebhookStatus {
@@ -248,7 +248,7 @@ pub(crate) struct WebhookStatus {
     events_waiting: u64,
 }
 
-/// How it goes.
+/// GET /v1/webhook: the state of the store's webhook.
 pub(crate) async fn show_webhook(
     State(app): State<Arc<AppState>>,
     merchant: AuthenticatedStore,
@@ -267,7 +267,7 @@ pub(crate) fn describe_show_webhook(types: &mut Types) -> Operation {
         .answers::<WebhookStatus>(200, "How it goes.", types)
 }
 
-/// Sends again to an endpoint that had said it is gone. Asking it of one that has not changes nothing.
+/// POST /v1/webhook/enable: re-enables a webhook that answered 410; any other stays as it is.
 pub(crate) async fn enable_webhook(
     State(app): State<Arc<AppState>>,
     store: AuthenticatedStore,

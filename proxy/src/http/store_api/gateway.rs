@@ -1,7 +1,7 @@
 //! `/v1/service/…`: the service's own endpoints for the store's server, signed here and passed through as JSON.
 //!
-//! The account at the service is one for all stores of a proxy. So what changes it, and what tells of it, is for stores
-//! with `service_access` alone; a store that is a merchant of a platform acts for that merchant and no other. See
+//! All stores of a proxy share one account at the gateway. So endpoints that change or show it are for stores with
+//! `service_access` alone; a store that is a merchant of a platform acts for that merchant and no other. See
 //! docs/adr/0009-the-account-is-shared.md.
 
 use std::sync::Arc;
@@ -171,7 +171,7 @@ async fn change_once(
     Ok((done.replayed(), as_json(done.into_result())).into_response())
 }
 
-/// Passes on what changes something. Who changes the account is written down: wallets are where the money goes.
+/// Forwards a call that changes the account. The log names the store: wallets decide where the money goes.
 async fn change(
     app: &Arc<AppState>,
     merchant: &AuthenticatedStore,
@@ -181,7 +181,7 @@ async fn change(
     let store = permitted(app, merchant, endpoint)?;
     let passage = Passage::new(endpoint, "", Some(body))?;
     let passage = for_its_merchant(store, endpoint, passage)?;
-    tracing::info!(store = %store.id, ?endpoint, "a store changes the account at the payment service");
+    tracing::info!(store = %store.id, ?endpoint, "store changes the account at the payment service");
     pass(app, passage, true).await
 }
 

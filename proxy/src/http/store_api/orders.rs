@@ -132,7 +132,7 @@ struct StoredOrder {
     payment_process_url: Option<String>,
 }
 
-/// Opens an order. The same reference at the same price is the same order; at another price it is refused.
+/// POST /v1/orders: opens an order. The same reference at the same price is the same order; at another price a conflict.
 pub(crate) async fn open_order(
     State(app): State<Arc<AppState>>,
     store: AuthenticatedStore,
@@ -333,7 +333,7 @@ pub(crate) struct OrderPage {
     next: Option<String>,
 }
 
-/// One order.
+/// GET /v1/orders/{id}: one order.
 pub(crate) async fn order(
     State(app): State<Arc<AppState>>,
     merchant: AuthenticatedStore,
@@ -352,7 +352,7 @@ pub(crate) fn describe_order(types: &mut Types) -> Operation {
         .answers::<OrderRecord>(200, "The order.", types)
 }
 
-/// A page of orders.
+/// GET /v1/orders: a page of orders, newest first.
 pub(crate) async fn orders(
     State(app): State<Arc<AppState>>,
     merchant: AuthenticatedStore,
@@ -410,7 +410,7 @@ fn filter(wanted: &OrdersQuery) -> Result<OrderFilter, ApiError> {
     })
 }
 
-/// Cancels an order. A payment that is on its way all the same is still found and told.
+/// POST /v1/orders/{id}/cancel: cancels an order, only while no payment was seen. A late payment is still found.
 pub(crate) async fn cancel(
     State(app): State<Arc<AppState>>,
     store: AuthenticatedStore,
