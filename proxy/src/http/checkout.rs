@@ -21,7 +21,8 @@ use crate::config::Store;
 use crate::http::error::ApiError;
 use crate::http::middleware::cors::require_listed_origin;
 use crate::orders::open::issue_client_token;
-use crate::payments::view::{ViewContext, view};
+use crate::orders::subscriptions::RenderedView;
+use crate::payments::view::{ViewContext, etag, followed_until, view};
 use crate::state::AppState;
 
 /// The order that the request's client token opens.
@@ -70,6 +71,17 @@ pub(crate) fn view_of(app: &AppState, snapshot: &Snapshot) -> Result<OrderView, 
         now: app.now(),
     };
     Ok(view(snapshot, context))
+}
+
+/// The order's view, ready to be sent.
+pub(crate) fn render(app: &AppState, snapshot: &Snapshot) -> Result<RenderedView, ApiError> {
+    let now = app.now();
+    Ok(RenderedView {
+        etag: etag(snapshot, app.gateway_unavailable(), now),
+        json: serde_json::to_string(&view_of(app, snapshot)?)?,
+        rendered_at: now,
+        followed_until: followed_until(&snapshot.order),
+    })
 }
 
 /// Reads the order again after a change.

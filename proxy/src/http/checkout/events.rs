@@ -18,13 +18,12 @@ use jiff::{SignedDuration, Timestamp};
 use ledger::OrderId;
 use serde_json::json;
 
-use crate::http::checkout::{CheckoutSession, request_poll, view_of};
+use crate::http::checkout::{CheckoutSession, render, request_poll};
 use crate::http::error::ApiError;
 use crate::http::openapi::information::CHECKOUT;
 use crate::http::openapi::operation::{Caller, Operation};
 use crate::http::openapi::types::Types;
 use crate::orders::subscriptions::Subscription;
-use crate::payments::view::{etag, followed_until, is_followed};
 use crate::state::AppState;
 
 /// A quiet stream sends a comment, before a proxy in between times it out.
@@ -145,22 +144,22 @@ impl OrderStream {
 
     /// The order, if it changed since it was sent; the outer `None` once the order is no longer followed.
     async fn changed_view(&mut self) -> Option<Option<Event>> {
-        let snapshot = self.app.deps.ledger.snapshot(&self.order).await.ok()??;
-        request_poll(&self.app, &snapshot).await.ok()?;
-        let now = self.app.now();
-        self.until = followed_until(&snapshot.order);
-        let tag = etag(&snapshot, self.app.gateway_unavailable(), now);
-        if self.sent.as_ref() == Some(&tag) {
-            return is_followed(&snapshot.order, now).then_some(None);
+        let app = &self.app;
+        let load = async {
+            let snapshot = app.deps.ledger.snapshot(&self.order).await.ok()??;
+            request_poll(app, &snapshot).await.ok()?;
+            render(app, &snapshot).ok()
+        };
+        let view = self.subscription.view(|| app.now(), load).await?;
+        let now = app.now();
+        self.until = view.followed_until;
+        if self.sent.as_ref() == Some(&view.etag) {
+            let is_followed = view.followed_until.is_none_or(|until| now < until);
+            return is_followed.then_some(None);
         }
-        self.sent = Some(tag);
-        self.quiet_since = self.app.now();
-        let view = view_of(&self.app, &snapshot).ok()?;
-        let event = Event::default()
-            .event("order")
-            .retry(RETRY)
-            .json_data(&view)
-            .ok()?;
-        Some(Some(event))
+        self.sent = Some(view.etag.clone());
+        self.quiet_since = now;
+        let event = Event::default().event("order").retry(RETRY);
+        Some(Some(event.data(&view.json)))
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
-use axum::http::header::{ETAG, IF_NONE_MATCH};
+use axum::http::header::{CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use checkout_api::{DonationView, Door, ErrorCode, Opened, OrderView};
@@ -20,7 +20,9 @@ use serde_json::json;
 use crate::auth::order_token::{Claims, verify};
 use crate::config::Store;
 use crate::http::body::Body;
-use crate::http::checkout::{CheckoutSession, created_or_ok, fresh_token, request_poll, view_of};
+use crate::http::checkout::{
+    CheckoutSession, created_or_ok, fresh_token, render, request_poll, view_of,
+};
 use crate::http::error::ApiError;
 use crate::http::idempotency::{Caller, Done, Post, Replayed, idempotent_with};
 use crate::http::middleware::client_address::ClientAddress;
@@ -233,7 +235,16 @@ pub(crate) async fn show(
     if known {
         return Ok((StatusCode::NOT_MODIFIED, [(ETAG, tag)]).into_response());
     }
-    Ok(([(ETAG, tag)], Json(view_of(&app, &snapshot)?)).into_response())
+    let order = &snapshot.order.id;
+    let view = match app.subscriptions.shared_view(order, &tag, app.now()) {
+        Some(view) => view,
+        None => Arc::new(render(&app, &snapshot)?),
+    };
+    let headers = [
+        (ETAG, view.etag.clone()),
+        (CONTENT_TYPE, "application/json".to_owned()),
+    ];
+    Ok((headers, view.json.clone()).into_response())
 }
 
 pub(crate) fn describe_show(types: &mut Types) -> Operation {
