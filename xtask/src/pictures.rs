@@ -25,9 +25,9 @@ pub(crate) fn run(workspace: &Workspace, wishes: &PictureWishes) -> anyhow::Resu
     }
     Program::cargo(workspace)
         .args(["test", "--locked", "--quiet"])
-        .args(["--package", "tests", "--test", "it", "--"])
+        .args(["--package", "tests", "--test", "browser", "--"])
         .args(["--ignored", "--exact"])
-        .args(["browser_gallery::pictures_of_every_state"])
+        .args(["gallery::pictures_of_every_state"])
         .env("FLORIN_PICTURES", &folder)
         .env(
             "FLORIN_PICTURES_ONLY",

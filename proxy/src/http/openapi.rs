@@ -2,7 +2,7 @@
 //!
 //! Nothing is written twice: shapes come from the types (through [`Types`]), refusals from [`checkout_api::ErrorCode`],
 //! events from [`ledger::EventType`]. By hand are only the operations themselves, each beside its handler; a test in
-//! `tests/it/openapi.rs` compares them with the router, and every answer of every journey with its shape.
+//! `tests/api/openapi.rs` compares them with the router, and every answer of every journey with its shape.
 
 pub(crate) mod information;
 pub(crate) mod operation;

@@ -5,9 +5,9 @@ use std::time::Duration;
 use reqwest::Method;
 use reqwest::header::{ETAG, IF_NONE_MATCH};
 use serde_json::{Value, json};
-use tests::{Answer, CONTRACT, Checkout, Wishes, World, eventually, within};
+use tests::{Answer, CONTRACT, Checkout, Wishes, World, eventually, pays_in_full, within};
 
-use crate::journeys::{next_order, pays_in_full, sequences, types};
+use crate::journeys::{next_order, sequences, types};
 
 #[tokio::test]
 async fn a_product_is_paid_and_the_shop_believes_the_signed_webhook() {

@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use crate::browser_gallery::{Gallery, wide};
+use crate::gallery::{Gallery, wide};
 
 /// One line for a state: `name | heading | mark | steps, the current one in brackets | first action`. A dash where there
 /// is none.
-const EXPECTED: &str = include_str!("browser_states.txt");
+const EXPECTED: &str = include_str!("states.txt");
 
 /// Heading, mark, steps and first action of what is on the screen.
 const SHOWN: &str = "

@@ -3,9 +3,7 @@
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use tests::{Answer, Checkout, Wishes, World, secrets};
-
-use crate::journeys::pays_in_full;
+use tests::{Answer, Checkout, Wishes, World, pays_in_full, secrets};
 
 /// The page of the other store.
 const OTHER_PAGE: &str = "https://other.example";

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tests::{Checkout, Mood, World, eventually, pause};
+use tests::{Checkout, Mood, World, eventually, pause, pays_in_full};
 
-use crate::journeys::{pays_in_full, sequences, types};
+use crate::journeys::{sequences, types};
 
 fn lamp() -> Value {
     json!({ "amount": "42.00", "currency": "USD", "reference": "lamp-1", "title": "A lamp" })

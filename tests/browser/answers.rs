@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use tests::{Browser, World, eventually, within};
+use tests::{Browser, World, eventually, pays_in_full, within};
 
 use crate::changed_answers::answers_changed;
-use crate::journeys::{chooses, pays_in_full, the_order};
+use crate::journeys::{chooses, the_order};
 
 /// Answers about the order wait while `window.held`, each until `release()`.
 const HELD: &str = "(() => {

@@ -2,9 +2,9 @@
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use tests::{Shopper, World};
+use tests::{Shopper, World, pays_in_full};
 
-use crate::journeys::{pays_in_full, types};
+use crate::journeys::types;
 
 fn coffee(amount: &Value) -> Value {
     json!({ "store": "demo", "donation": "coffee", "amount": amount })

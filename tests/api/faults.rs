@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tests::{Checkout, Wishes, World, eventually, pause};
+use tests::{Checkout, Wishes, World, eventually, pause, pays_in_full};
 
-use crate::journeys::{pays_in_full, times_paid};
+use crate::journeys::times_paid;
 
 /// Who asks again within two seconds may be told of the same failure.
 const A_MOMENT: Duration = Duration::from_secs(3);

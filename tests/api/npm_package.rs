@@ -1,5 +1,5 @@
 //! `packages/florin` as somebody has it who installed it: what is in it, what compiles with it, and what it does on a
-//! server. What it does in a browser is in `browser_package`.
+//! server. What it does in a browser is in `tests/browser/package.rs`.
 
 use std::fs;
 use std::path::Path;

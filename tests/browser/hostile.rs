@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 use tests::{Browser, World};
 
-use crate::browser_gallery::{Gallery, OUTSIDE, wide};
+use crate::gallery::{Gallery, OUTSIDE, wide};
 
 /// What it is, and the text.
 fn corpus() -> Vec<(&'static str, String)> {

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use tests::{World, secrets};
+use tests::{World, pays_in_full, secrets};
 
-use crate::journeys::{pays_in_full, types};
+use crate::journeys::types;
 
 #[tokio::test]
 async fn an_order_of_a_signed_token_is_paid_and_told() {

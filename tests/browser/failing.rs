@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tests::{Browser, World};
 
-use crate::browser_dialog::MODAL;
+use crate::dialog::MODAL;
 use crate::shop_page::{opens_the_dialog, orders, page_with, says};
 
 #[tokio::test]

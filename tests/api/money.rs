@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use money::Amount;
 use serde_json::Value;
-use tests::{Wishes, World, eventually};
+use tests::{Wishes, World, eventually, pays_in_full};
 
-use crate::journeys::{pays_in_full, times_paid, told};
+use crate::journeys::{times_paid, told};
 
 const PAST_THE_END: Duration = Duration::from_mins(16);
 

@@ -3,7 +3,7 @@
 use serde_json::json;
 use tests::{Browser, Site, World, eventually};
 
-use crate::browser_themes::{own_complaints, style, world_of};
+use crate::themes::{own_complaints, style, world_of};
 
 /// Sets a control of the theme builder as a hand would.
 const SET: &str = r#"

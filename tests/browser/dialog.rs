@@ -1,10 +1,10 @@
 //! `display="modal"` in a real browser: a button, and a dialog that keeps its invoice.
 
 use serde_json::{Value, json};
-use tests::{Browser, World};
+use tests::{Browser, World, pays_in_full};
 use thirtyfour::Key;
 
-use crate::journeys::{chooses, pays_in_full};
+use crate::journeys::chooses;
 use crate::shop_page::{IS_OPEN, opens_the_dialog, orders, page_with, says};
 
 /// An element on a page that is longer than its window.

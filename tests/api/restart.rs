@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use serde_json::json;
-use tests::{Wishes, World, eventually};
+use tests::{Wishes, World, eventually, pays_in_full};
 
-use crate::journeys::{pays_in_full, sequences, times_paid};
+use crate::journeys::{sequences, times_paid};
 
 async fn restarts(world: &mut World) {
     world.stop_proxy().await;

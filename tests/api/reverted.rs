@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tests::{Checkout, World, eventually};
+use tests::{Checkout, World, eventually, pays_in_full};
 
-use crate::journeys::{pays_in_full, times_paid, told};
+use crate::journeys::{times_paid, told};
 
 /// A settled attempt is looked at after ten minutes, then each time when twice as long has gone by.
 const FIRST_LOOK: Duration = Duration::from_mins(11);

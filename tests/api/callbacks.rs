@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 use serde_json::json;
-use tests::{Wishes, World, pause, secrets};
+use tests::{Wishes, World, pause, pays_in_full, secrets};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
 
-use crate::journeys::{pays_in_full, times_paid};
+use crate::journeys::times_paid;
 
 const A_MOMENT: Duration = Duration::from_millis(50);
 

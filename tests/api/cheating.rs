@@ -4,9 +4,7 @@ use std::time::Duration;
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use tests::{Answer, World, secrets};
-
-use crate::journeys::pays_in_full;
+use tests::{Answer, World, pays_in_full, secrets};
 
 #[tokio::test]
 async fn a_browser_names_no_price() {

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use tests::{Checkout, Mood, World, eventually, pause};
+use tests::{Checkout, Mood, World, eventually, pause, pays_in_full};
 
-use crate::journeys::{pays_in_full, types};
+use crate::journeys::types;
 
 async fn paid_order(world: &World) -> Checkout {
     let checkout = world.shopper().opens("ebook").await;

@@ -38,10 +38,7 @@ fn every_file_that_names_the_themes_names_all() {
     let first = |row: &str| row.split('"').nth(1).unwrap().to_owned();
     let builder: Vec<_> = rows.trim().lines().map(first).collect();
     assert_eq!(builder, themes, "theme builder");
-    let tests = words_in(
-        "tests/it/browser_themes.rs",
-        THEMES.trim_start_matches("pub "),
-    );
+    let tests = words_in("tests/browser/themes.rs", THEMES.trim_start_matches("pub "));
     assert_eq!(tests, themes, "what the tests look at");
 }
 

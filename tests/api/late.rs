@@ -5,9 +5,9 @@ use std::time::Duration;
 use money::Amount;
 use reqwest::header::ETAG;
 use serde_json::{Value, json};
-use tests::{Checkout, Wishes, World, eventually, pause};
+use tests::{Checkout, Wishes, World, eventually, pause, pays_in_full};
 
-use crate::journeys::{next_or_end, next_order, pays_in_full, times_paid, told};
+use crate::journeys::{next_or_end, next_order, times_paid, told};
 
 const MINUTE: Duration = Duration::from_mins(1);
 const DAY: Duration = Duration::from_hours(24);
