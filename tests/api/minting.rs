@@ -55,8 +55,8 @@ async fn what_the_page_shows_mints_tokens_that_open_orders() {
         let body = code.lines().filter(|line| line.starts_with("  "));
         assert!(body.count() <= 5, "five lines are enough: {code}");
         let claims = json!({
-            "aud": world.proxy_url(), "store": "demo", "ord": format!("cart-{language}"), "amt": "19.90",
-            "cur": "EUR", "ttl": "Ein Büchlein / 書", "ret": format!("{}/thanks", world.shop_url()),
+            "aud": world.proxy_url(), "store": "demo", "reference": format!("cart-{language}"), "amount": "19.90",
+            "currency": "EUR", "title": "Ein Büchlein / 書", "return_url": format!("{}/thanks", world.shop_url()),
         });
         let text = format!("{code}\n{prints_it}");
         let Some(token) = prints(

@@ -12,8 +12,8 @@ use crate::journeys::types;
 async fn an_order_of_a_signed_token_is_paid_and_told() {
     let world = World::start().await;
     let mut claims = world.mint().claims("lamp-1", "42.00");
-    claims["ttl"] = json!("A lamp");
-    claims["ret"] = json!(format!("{}/thanks?of=lamp-1", world.shop_url()));
+    claims["title"] = json!("A lamp");
+    claims["return_url"] = json!(format!("{}/thanks?of=lamp-1", world.shop_url()));
     let token = world.mint().signs(&claims);
     let opened = world
         .shopper()
@@ -32,7 +32,7 @@ async fn an_order_of_a_signed_token_is_paid_and_told() {
     let record = world.store().order(&checkout.order).await;
     assert_eq!(record["reference"], "lamp-1");
     assert_eq!(record["price_source"], "order_token");
-    assert_eq!(record["return_url"], claims["ret"]);
+    assert_eq!(record["return_url"], claims["return_url"]);
     let events = world.store().events_of(&checkout.order).await;
     assert_eq!(types(&events).last(), Some(&"order.paid"));
     world.end().await;
@@ -70,7 +70,7 @@ async fn a_reference_at_another_price_is_refused_and_a_person_is_called() {
         .opens_token(&world.mint().mints("lamp-1", "42.00"))
         .await;
     let mut euros = world.mint().claims("lamp-1", "42.00");
-    euros["cur"] = json!("EUR");
+    euros["currency"] = json!("EUR");
     for token in [
         world.mint().mints("lamp-1", "41.99"),
         world.mint().signs(&euros),
@@ -127,7 +127,7 @@ async fn every_refused_token_gets_one_answer_and_the_log_says_why() {
             "ahead of this machine's clock",
         ),
         (with("exp", json!(now + 90_000)), "at most 24 h"),
-        (with("amt", json!(42.0)), "a string"),
+        (with("amount", json!(42.0)), "a string"),
         (with("price", json!("1")), "unknown field `price`"),
     ] {
         let answer = world

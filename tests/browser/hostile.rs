@@ -194,7 +194,7 @@ async fn a_shops_title_is_text_by_way_of_the_proxy() {
     let titles = titles.filter(|text| text.chars().count() <= 120);
     for (number, title) in titles.enumerate() {
         let mut claims = world.mint().claims(&format!("hostile-{number}"), "19.90");
-        claims["ttl"] = json!(title);
+        claims["title"] = json!(title);
         let token = world.mint().signs(&claims);
         browser.goes_to("about:blank").await;
         let page = format!("{}/pay#order_token={token}", world.proxy_url());

@@ -99,8 +99,8 @@ impl Wanted {
     fn mint(&self, wall: Millis) -> String {
         let now = wall / 1000;
         let claims: Value = json!({
-            "aud": PUBLIC_URL, "store": self.store.id, "ord": self.reference, "amt": text(self.price),
-            "cur": self.store.currency, "iat": now, "exp": now + 3600,
+            "aud": PUBLIC_URL, "store": self.store.id, "reference": self.reference, "amount": text(self.price),
+            "currency": self.store.currency, "iat": now, "exp": now + 3600,
         });
         let header = Header {
             kid: Some(KEY_ID.to_owned()),

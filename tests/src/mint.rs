@@ -39,8 +39,8 @@ impl Mint {
     pub fn claims(&self, reference: &str, amount: &str) -> Value {
         let now = self.clock.now().as_second();
         json!({
-            "aud": self.audience, "store": self.store, "ord": reference, "amt": amount,
-            "cur": "USD", "iat": now, "exp": now + 3600,
+            "aud": self.audience, "store": self.store, "reference": reference, "amount": amount,
+            "currency": "USD", "iat": now, "exp": now + 3600,
         })
     }
 

@@ -34,10 +34,10 @@ pub(crate) fn sign(claims: &Claims<'_>, secret: &str) -> String {
     let payload = json!({
         "aud": claims.proxy_url,
         "store": claims.store_id,
-        "ord": claims.reference,
-        "ttl": claims.title,
-        "amt": claims.amount.to_string(),
-        "cur": claims.currency.as_str(),
+        "reference": claims.reference,
+        "title": claims.title,
+        "amount": claims.amount.to_string(),
+        "currency": claims.currency.as_str(),
         "iat": claims.now,
         "exp": claims.now + LIFETIME_SECONDS,
     });

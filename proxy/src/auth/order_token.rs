@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! header   {"alg": "HS256", "kid": "k1", "typ": "JWT"?}
-//! payload  {"aud": public_url, "store": id, "ord": reference, "amt": "19.90", "cur": "USD", "iat": …, "exp": …,
-//!           "ttl": title?, "ret": return URL?, "lines": [{"title", "quantity"?, "unit_amount"?, "amount"?, "image_url"?}]?}
+//! payload  {"aud": public_url, "store": id, "reference": reference, "amount": "19.90", "currency": "USD", "iat": …, "exp": …,
+//!           "title": title?, "return_url": return URL?, "lines": [{"title", "quantity"?, "unit_amount"?, "amount"?, "image_url"?}]?}
 //! ```
 //!
 //! The signature is compared, in constant time, before anything of the payload is read. The key is found by its `kid`
@@ -128,19 +128,19 @@ pub(crate) struct Claims {
     pub return_url: Option<String>,
 }
 
-/// The payload as it is written. `amt` is a string: a number may have passed through a float.
+/// The payload as it is written. `amount` is a string: a number may have passed through a float.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Payload {
     aud: String,
     store: String,
-    ord: String,
-    amt: AmountText,
-    cur: String,
+    reference: String,
+    amount: AmountText,
+    currency: String,
     iat: i64,
     exp: i64,
-    ttl: Option<String>,
-    ret: Option<String>,
+    title: Option<String>,
+    return_url: Option<String>,
     #[serde(default)]
     lines: Vec<Line>,
 }
@@ -154,7 +154,8 @@ pub(crate) fn read_claims(
     if !json.starts_with(b"{") {
         return Err(OrderTokenError::NoObject("payload"));
     }
-    let payload: Payload = serde_json::from_slice(json).map_err(OrderTokenError::Payload)?;
+    let payload: Payload = serde_json::from_slice(json)
+        .map_err(|error| renamed_claim(json).unwrap_or(OrderTokenError::Payload(error)))?;
     if payload.aud != audience {
         return Err(OrderTokenError::Audience {
             found: payload.aud,
@@ -169,23 +170,23 @@ pub(crate) fn read_claims(
     }
     check_times(payload.iat, payload.exp, now)?;
     let field = |name: &'static str| move |error: String| OrderTokenError::Field { name, error };
-    let reference =
-        Reference::parse(&payload.ord).map_err(|error| field("ord")(error.to_string()))?;
+    let reference = Reference::parse(&payload.reference)
+        .map_err(|error| field("reference")(error.to_string()))?;
     let currency =
-        Currency::parse(&payload.cur).map_err(|error| field("cur")(error.to_string()))?;
-    let amount = price(&payload.amt, currency).map_err(field("amt"))?;
-    if let Some(title) = &payload.ttl
+        Currency::parse(&payload.currency).map_err(|error| field("currency")(error.to_string()))?;
+    let amount = price(&payload.amount, currency).map_err(field("amount"))?;
+    if let Some(title) = &payload.title
         && !(1..=MAX_TITLE_CHARS).contains(&title.chars().count())
     {
-        return Err(field("ttl")("write 1 to 120 characters".to_owned()));
+        return Err(field("title")("write 1 to 120 characters".to_owned()));
     }
     if payload
-        .ret
+        .return_url
         .as_ref()
         .is_some_and(|link| !store.is_allowed_return_url(link))
     {
         let message = "write an http or https address on one of the store's origins";
-        return Err(field("ret")(message.to_owned()));
+        return Err(field("return_url")(message.to_owned()));
     }
     let lines = lines::check(store, payload.lines, amount, currency).map_err(|wrong| {
         let error = format!("{}: {}", wrong.field, wrong.message);
@@ -196,9 +197,27 @@ pub(crate) fn read_claims(
         reference,
         amount,
         currency,
-        title: payload.ttl,
-        return_url: payload.ret,
+        title: payload.title,
+        return_url: payload.return_url,
     })
+}
+
+/// Claims that had shorter names in early versions: the old one, then the new one.
+const RENAMED: [(&str, &str); 5] = [
+    ("ord", "reference"),
+    ("amt", "amount"),
+    ("cur", "currency"),
+    ("ttl", "title"),
+    ("ret", "return_url"),
+];
+
+/// The first claim of the payload that has an old name.
+fn renamed_claim(json: &[u8]) -> Option<OrderTokenError> {
+    let payload: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(json).ok()?;
+    RENAMED
+        .into_iter()
+        .find(|(old, _)| payload.contains_key(*old))
+        .map(|(old, new)| OrderTokenError::Renamed { old, new })
 }
 
 /// Times are whole Unix seconds. Source: RFC 7519, section 2, "`NumericDate`"; fractions are refused.
@@ -268,8 +287,18 @@ pub(crate) enum OrderTokenError {
     #[error("its signature is not that of any key {0}: altered, or signed with another secret")]
     Signature(KeyId),
     /// Rightly signed, but not of this shape.
-    #[error("its payload is not {{aud, store, ord, amt, cur, iat, exp, ttl?, ret?}}: {0}")]
+    #[error(
+        "its payload is not {{aud, store, reference, amount, currency, iat, exp, title?, return_url?, lines?}}: {0}"
+    )]
     Payload(#[source] serde_json::Error),
+    /// A claim by the name that it had before.
+    #[error("its claim {old} is named {new} now: write {new}")]
+    Renamed {
+        /// Its name in the token.
+        old: &'static str,
+        /// Its name today.
+        new: &'static str,
+    },
     /// Meant for another proxy.
     #[error("its aud is {found:?}, and this proxy's public_url is {wanted:?}")]
     Audience {

@@ -52,8 +52,8 @@ fn store(id: &str) -> Store {
 
 fn payload() -> Value {
     json!({
-        "aud": AUDIENCE, "store": "demo", "ord": "order-17", "amt": "19.90", "cur": "USD",
-        "iat": NOW, "exp": NOW + 3600, "ttl": "A lamp", "ret": "https://shop.example/thanks",
+        "aud": AUDIENCE, "store": "demo", "reference": "order-17", "amount": "19.90", "currency": "USD",
+        "iat": NOW, "exp": NOW + 3600, "title": "A lamp", "return_url": "https://shop.example/thanks",
     })
 }
 
@@ -113,10 +113,25 @@ fn a_token_needs_neither_typ_nor_title_nor_return_url() {
     payload
         .as_object_mut()
         .unwrap()
-        .retain(|name, _| name != "ttl" && name != "ret");
+        .retain(|name, _| name != "title" && name != "return_url");
     let token = signed(r#"{"alg":"HS256","kid":"k1"}"#, &payload.to_string());
     let (_, claims) = verified(&token).unwrap();
     assert_eq!((claims.title, claims.return_url), (None, None));
+}
+
+#[test]
+fn a_claim_by_an_earlier_name_is_refused_with_its_new_name() {
+    for (old, new) in RENAMED {
+        let mut payload = payload();
+        let members = payload.as_object_mut().unwrap();
+        let value = members.remove(new).unwrap();
+        members.insert(old.to_owned(), value);
+        let error = refused(&minted(&payload)).to_string();
+        assert_eq!(
+            error,
+            format!("its claim {old} is named {new} now: write {new}")
+        );
+    }
 }
 
 #[test]
@@ -281,20 +296,20 @@ fn a_token_holds_from_a_minute_before_to_a_minute_after_its_times() {
 #[test]
 fn a_claim_of_another_shape_is_refused() {
     for (name, value) in [
-        ("amt", json!(19.90)),
-        ("amt", json!(19)),
-        ("amt", json!("1e3")),
-        ("amt", json!("-1")),
-        ("amt", json!("+1")),
-        ("amt", json!("01.00")),
-        ("amt", json!(" 1")),
-        ("amt", json!("")),
-        ("amt", Value::Null),
+        ("amount", json!(19.90)),
+        ("amount", json!(19)),
+        ("amount", json!("1e3")),
+        ("amount", json!("-1")),
+        ("amount", json!("+1")),
+        ("amount", json!("01.00")),
+        ("amount", json!(" 1")),
+        ("amount", json!("")),
+        ("amount", Value::Null),
         ("iat", json!("1763700000")),
         ("exp", json!(1_763_703_600.5)),
         ("aud", json!([AUDIENCE])),
         ("store", json!(1)),
-        ("ord", json!(17)),
+        ("reference", json!(17)),
         ("sub", json!("somebody")),
         ("v", json!(1)),
     ] {
@@ -307,23 +322,23 @@ fn a_claim_of_another_shape_is_refused() {
         );
     }
     for (claim, value) in [
-        ("amt", json!("0")),
-        ("amt", json!("0.00")),
-        ("amt", json!("19.905")),
-        ("amt", json!("19.900")),
-        ("cur", json!("XXX")),
-        ("cur", json!("usd")),
-        ("ord", json!("")),
-        ("ord", json!("a b")),
-        ("ord", json!("x".repeat(65))),
-        ("ttl", json!("")),
-        ("ttl", json!("é".repeat(121))),
-        ("ret", json!("https://evil.example/")),
-        ("ret", json!("https://shop.example.evil.example/")),
-        ("ret", json!("https://me@shop.example/")),
-        ("ret", json!("http://shop.example/")),
-        ("ret", json!("javascript:alert(1)")),
-        ("ret", json!("/thanks")),
+        ("amount", json!("0")),
+        ("amount", json!("0.00")),
+        ("amount", json!("19.905")),
+        ("amount", json!("19.900")),
+        ("currency", json!("XXX")),
+        ("currency", json!("usd")),
+        ("reference", json!("")),
+        ("reference", json!("a b")),
+        ("reference", json!("x".repeat(65))),
+        ("title", json!("")),
+        ("title", json!("é".repeat(121))),
+        ("return_url", json!("https://evil.example/")),
+        ("return_url", json!("https://shop.example.evil.example/")),
+        ("return_url", json!("https://me@shop.example/")),
+        ("return_url", json!("http://shop.example/")),
+        ("return_url", json!("javascript:alert(1)")),
+        ("return_url", json!("/thanks")),
     ] {
         let mut payload = payload();
         payload[claim] = value.clone();
@@ -334,14 +349,16 @@ fn a_claim_of_another_shape_is_refused() {
         );
     }
     let mut longest = payload();
-    longest["ttl"] = "é".repeat(120).into();
-    longest["ord"] = "x".repeat(64).into();
+    longest["title"] = "é".repeat(120).into();
+    longest["reference"] = "x".repeat(64).into();
     assert!(verified(&minted(&longest)).is_ok());
 }
 
 #[test]
 fn a_claim_that_comes_twice_is_refused() {
-    let twice = payload().to_string().replacen('{', r#"{"amt":"0.01","#, 1);
+    let twice = payload()
+        .to_string()
+        .replacen('{', r#"{"amount":"0.01","#, 1);
     let token = signed(r#"{"alg":"HS256","kid":"k1"}"#, &twice);
     assert!(matches!(refused(&token), OrderTokenError::Payload(_)));
     let list = r#"["https://pay.example","demo","order-17","19.90","USD",1763700000,1763703600,null,null]"#;
