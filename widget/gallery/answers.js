@@ -72,6 +72,11 @@ export const answer = (table, state, params) => {
     if (wanted === 'never') return never(asked.signal);
     return wanted === 'refused' ? json({ error: { code: 'service_unavailable', message: 'The payment service cannot be reached.' } }, 503) : json(table.quotes[wanted]);
   };
+  const payment = (asked) => {
+    if (state.payment === 'never') return never(asked.signal);
+    if (state.payment === 'fails') throw new TypeError('the network of the gallery is gone');
+    return json({}, 404);
+  };
   const answered = (path, asked) => {
     if (state.lost && opened) throw new TypeError('the network of the gallery is gone');
     const isWish = asked.method === 'POST';
@@ -88,6 +93,8 @@ export const answer = (table, state, params) => {
     const { pathname } = new URL(asked.url);
     const at = pathname.indexOf(DOOR);
     if (at >= 0) return answered(pathname.slice(at + DOOR.length), asked);
+    // The texts of the screens after the asset choice, which come with the payment module.
+    if (state.payment && /\.payment-[0-9a-f]{8}\.json$/.test(pathname)) return payment(asked);
     const real = await realFetch(asked);
     if (!params.get('dir') || !/\/assets\/[a-zA-Z-]+-[0-9a-f]{8}\.json$/.test(pathname)) return real;
     return new Response(JSON.stringify({ ...(await real.json()), direction: params.get('dir') }));
