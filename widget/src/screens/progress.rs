@@ -13,7 +13,7 @@ use crate::i18n::{I18n, use_i18n};
 use crate::state::phase::is_partly_paid;
 use crate::state::{Checkout, use_checkout};
 
-/// Bars up to this many confirmations; beyond, each bar stands for several.
+/// A bar for each confirmation up to this many; beyond, one bar for all.
 const MOST_BARS: u32 = 12;
 
 /// The customer says that the payment was sent.
@@ -170,13 +170,20 @@ fn ConfirmationBars() -> impl IntoView {
     }
 }
 
-fn bars(Confirmations { count, required }: Confirmations) -> impl IntoView {
-    let shown = required.min(MOST_BARS);
-    let bars = (0..shown).map(|bar| {
-        let is_reached = u64::from(bar) * u64::from(required) < u64::from(count) * u64::from(shown);
-        view! { <span class=if is_reached { "on" } else { "" }></span> }
-    });
-    bars.collect_view()
+fn bars(Confirmations { count, required }: Confirmations) -> AnyView {
+    if required > MOST_BARS {
+        let percent = u64::from(count.min(required)) * 100 / u64::from(required);
+        let size = format!("{percent}%");
+        return view! {
+            <span>
+                <span class="on" style:max-width=size></span>
+            </span>
+        }
+        .into_any();
+    }
+    let class = |bar| if bar < count { "on" } else { "" };
+    let bars = (0..required).map(|bar| view! { <span class=class(bar)></span> });
+    bars.collect_view().into_any()
 }
 
 fn time_left(i18n: I18n, network: &str, seen: Confirmations) -> Option<String> {
