@@ -495,6 +495,32 @@ async fn a_wrong_address_for_the_receipt_is_told_beside_its_field() {
 }
 
 #[tokio::test]
+async fn an_address_that_is_kept_is_not_asked_for_again_and_can_be_changed() {
+    let world = World::start().await;
+    let (browser, checkout, _) = paying(&world, Look::default(), "BTC").await;
+    browser.writes("email", "me@nowhere.example").await;
+    browser.types(Key::Tab).await;
+    browser.sees("email-saved").await;
+    browser.reloads().await;
+    let kept = browser.reads("email-kept").await;
+    assert!(kept.contains("Email saved for your receipt"), "{kept}");
+    assert!(!browser.shows("email").await);
+    browser.presses("email-change").await;
+    eventually("the field has the focus", async || {
+        let focused =
+            "return document.querySelector('florin-checkout').shadowRoot.activeElement?.id";
+        (browser.runs(focused, &[]).await == "email").then_some(())
+    })
+    .await;
+    // An empty field takes nothing back.
+    browser.presses("i-have-paid").await;
+    browser.sees("status-checking").await;
+    assert_eq!(checkout.looks().await["email_kept"], true);
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
 async fn the_whole_screen_fits_into_the_frame_of_a_shop() {
     let (world, browser) = (World::start().await, Browser::open().await);
     browser.has_room_for(1270, 740).await;

@@ -4,7 +4,7 @@ use checkout_api::looks_like_email;
 use leptos::html::Input;
 use leptos::prelude::*;
 
-use crate::components::{Press, focus};
+use crate::components::{Button, Look, Press, focus};
 use crate::i18n::use_i18n;
 use crate::state::Checkout;
 
@@ -86,6 +86,23 @@ pub(super) fn EmailField(
             <div class="bad" id="email-wrong" data-testid="email-wrong">
                 {move || is_wrong.get().then(|| view! { <p>{i18n.text("email_wrong")}</p> })}
             </div>
+        </div>
+    }
+}
+
+/// In place of the field: that an address is kept, and a button to name another.
+#[component]
+pub(super) fn KeptEmail(on_change: Press) -> impl IntoView {
+    let i18n = use_i18n();
+    view! {
+        <div class="email" data-testid="email-kept">
+            <p class="quiet">{i18n.text("email_kept")}</p>
+            <Button
+                look=Look::Plain
+                text=i18n.text("email_change")
+                on_press=on_change
+                test_id=Some("email-change")
+            />
         </div>
     }
 }

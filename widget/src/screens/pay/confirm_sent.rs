@@ -2,9 +2,9 @@
 
 use leptos::prelude::*;
 
-use crate::components::{Button, Look};
+use crate::components::{Button, Look, focus};
 use crate::i18n::use_i18n;
-use crate::screens::receipt_email::{Email, EmailField, is_none_or_email};
+use crate::screens::receipt_email::{Email, EmailField, KeptEmail, is_none_or_email};
 use crate::state::use_checkout;
 
 /// The field and the button, until the customer has pressed it. A small window keeps the button at its lower edge.
@@ -15,6 +15,16 @@ pub(super) fn ConfirmSent() -> impl IntoView {
     let email = Email::new();
     // What was kept last; empty for none.
     let kept = RwSignal::new(String::new());
+    // The address itself is not in the order: it was typed on another page, or before a reload.
+    let is_kept = checkout.order.with_untracked(|order| {
+        let order = order.as_ref();
+        order.is_some_and(|order| order.email_kept)
+    });
+    let asks = RwSignal::new(!is_kept);
+    let change = move || {
+        asks.set(true);
+        focus(checkout, String::from("#email"));
+    };
     let keep = move || {
         let typed = email.typed();
         let is_new = kept.with_untracked(|kept| *kept != typed);
@@ -48,7 +58,14 @@ pub(super) fn ConfirmSent() -> impl IntoView {
         view! {
             <div class="sent">
                 <p class="quiet detected">{i18n.text("detected_automatically")}</p>
-                <EmailField email=email kept=kept on_change=keep.into() />
+                {move || {
+                    if asks.get() {
+                        view! { <EmailField email=email kept=kept on_change=keep.into() /> }
+                            .into_any()
+                    } else {
+                        view! { <KeptEmail on_change=change.into() /> }.into_any()
+                    }
+                }}
                 <div class="confirm">
                     <Button
                         look=Look::Secondary
