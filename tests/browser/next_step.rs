@@ -4,6 +4,8 @@
 use serde_json::{Value, json};
 use tests::{Browser, World, eventually};
 
+use crate::choose::focused;
+
 /// Records when the module is requested, or another file of its screens, and when the checkout is ready.
 const RECORD: &str = "
     const fetched = window.fetch;
@@ -101,6 +103,27 @@ async fn a_file_that_does_not_come_is_tried_again_by_itself_and_by_a_press() {
         browser.sees("address").await;
         browser.end().await;
     }
+    world.end().await;
+}
+
+#[tokio::test]
+async fn after_try_again_the_focus_is_on_the_heading_of_the_step_that_came() {
+    let world = World::start().await;
+    let browser = opens(&world, &[RECORD]).await;
+    browser.presses("asset-BTC").await;
+    browser.sees("status-awaiting_payment").await;
+    // From here on the page opens in the middle of the order.
+    browser.runs_before_every_page(LOSE).await;
+    browser.reloads().await;
+    browser.sees("retry").await;
+    browser.runs("window.heals = true", &[]).await;
+    browser.presses("retry").await;
+    browser.sees("status-awaiting_payment").await;
+    eventually("the heading has the focus", async || {
+        (focused(&browser).await == "Pay with Bitcoin").then_some(())
+    })
+    .await;
+    browser.end().await;
     world.end().await;
 }
 

@@ -22,7 +22,7 @@ pub(crate) use self::{
     copy_button::CopyButton,
     countdown::Countdown,
     drawing::{Drawing, TICK},
-    focus::{focus, focus_heading},
+    focus::{focus, focus_heading, is_screen_focused},
     freshness::CheckedAgo,
     order_links::{
         HelpLink, HostedPageLink, NewPurchaseButton, NewSessionButton, OrderReference, ReturnLink,

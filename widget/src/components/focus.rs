@@ -26,6 +26,14 @@ pub(crate) fn focus_heading(checkout: Checkout) -> bool {
     true
 }
 
+/// Returns `true` if the focus is on the screen, not in the language menu, and not outside the checkout.
+pub(crate) fn is_screen_focused(checkout: Checkout) -> bool {
+    checkout.shared().is_some_and(|shared| {
+        let focused = shared.root.query_selector(".screen :focus");
+        focused.is_ok_and(|focused| focused.is_some())
+    })
+}
+
 /// Moves the focus to the first element that a selector finds, once it is there.
 pub(crate) fn focus(checkout: Checkout, selector: String) {
     later(0, move || {

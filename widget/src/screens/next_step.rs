@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use super::load_payment_screens;
 use super::unavailable::Placeholder;
 use crate::browser::reload;
-use crate::components::{Button, Heading, Look};
+use crate::components::{Button, Heading, Look, focus_heading, is_screen_focused};
 use crate::i18n::use_i18n;
 use crate::state::{PaymentScreens, use_checkout};
 
@@ -20,6 +20,12 @@ pub(super) fn NextStep() -> impl IntoView {
         _ => None,
     });
     move || {
+        // What has the focus goes away with this view: the next heading takes it.
+        on_cleanup(move || {
+            if is_screen_focused(checkout) {
+                focus_heading(checkout);
+            }
+        });
         if let Some(is_out_of_date) = missing.get() {
             return view! { <Missing is_out_of_date=is_out_of_date /> }.into_any();
         }
