@@ -461,6 +461,23 @@ async fn from_twelve_assets_on_the_coin_comes_first_and_its_networks_second() {
 }
 
 #[tokio::test]
+async fn back_from_a_network_that_the_page_picked_the_focus_is_on_its_coin() {
+    let (world, browser) = (World::start().await, Browser::open().await);
+    let script = format!("{BETWEEN} window.change = {};", on_more_networks(12));
+    browser.runs_before_every_page(&script).await;
+    browser
+        .goes_to(&format!("{}&asset=USDTTRC20", world.checkout_page()))
+        .await;
+    browser.presses("network-back").await;
+    eventually("the focus is on the coin's row", async || {
+        (focused(&browser).await == "networks-USDT").then_some(())
+    })
+    .await;
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
 async fn a_coin_is_off_only_when_all_of_its_networks_are() {
     let off = |condition: &str| {
         let list = on_more_networks(12);

@@ -73,10 +73,13 @@ fn NetworkNames<'a>(network: &'a str) -> impl IntoView + use<> {
 #[component]
 fn Actions<'a>(quote: &'a Quote) -> impl IntoView + use<> {
     let (checkout, i18n) = (use_checkout(), use_i18n());
-    let code = quote.crypto_code.clone();
+    let (code, asset) = (quote.crypto_code.clone(), quote.asset.clone());
     let back = move || {
         checkout.confirming.set(String::new());
-        focus(checkout, format!("[data-testid=\"asset-{code}\"]"));
+        // A network of a coin has no row in the list of coins, where `asset` may have led past it.
+        let rows = [format!("asset-{code}"), format!("networks-{asset}")];
+        let rows = rows.map(|row| format!(":not([hidden]) > [data-testid=\"{row}\"]"));
+        focus(checkout, rows.join(", "));
     };
     let code = quote.crypto_code.clone();
     let unavailable = move || {
