@@ -25,7 +25,7 @@ pub(super) fn Underpaid() -> impl IntoView {
         let instructions = view! { <WhatToSend /> };
         (send_more(i18n, attempt), instructions.into_any())
     } else {
-        let link = view! { <HostedPageLink look=Look::Plain key="hosted_open" /> };
+        let link = view! { <HostedPageLink look=Look::Primary key="hosted_go" /> };
         (i18n.text("underpaid"), link.into_any())
     };
     view! { <End name="underpaid" title=title hints=&["underpaid_hint"] remedy=remedy /> }
