@@ -375,6 +375,20 @@ async fn in_production_there_is_no_gallery() {
     world.end().await;
 }
 
+/// How the pictures are looked at: the name of the look, media features that the system sets, and what the fragment adds.
+type PictureLook = (
+    &'static str,
+    &'static [(&'static str, &'static str)],
+    &'static str,
+);
+const PICTURE_LOOKS: [PictureLook; 5] = [
+    ("light", &[], ""),
+    ("dark", &[], ""),
+    ("forced", &[("forced-colors", "active")], ""),
+    ("de", &[], "&locale=de"),
+    ("ar", &[], "&locale=ar"),
+];
+
 /// `cargo xtask pictures` runs it.
 #[tokio::test]
 #[ignore = "it proves nothing: it writes pictures of every state, for people to look at"]
@@ -382,19 +396,25 @@ async fn pictures_of_every_state() {
     let folder = std::env::var_os("FLORIN_PICTURES").map(PathBuf::from);
     let folder = folder.expect("FLORIN_PICTURES names the folder");
     let only = std::env::var("FLORIN_PICTURES_ONLY").unwrap_or_default();
+    let one_look = std::env::var("FLORIN_PICTURES_LOOK").unwrap_or_default();
+    let is_wanted = |look: &&PictureLook| one_look.is_empty() || look.0 == one_look;
+    let looks: Vec<_> = PICTURE_LOOKS.iter().filter(is_wanted).collect();
+    assert!(!looks.is_empty(), "there is no look {one_look}");
     let states = Gallery::states().into_iter();
     let states: Vec<_> = states.filter(|state| state.contains(&only)).collect();
     assert!(!states.is_empty(), "no state has {only} in its name");
     let gallery = Gallery::open().await;
     for size in [(1270, 740), (768, 1024), (390, 844), (320, 640)] {
-        for dark in [false, true] {
-            let look = Look { size, dark };
-            gallery.browser.looks_at(look).await;
-            let scheme = if dark { "dark" } else { "light" };
-            let folder = folder.join(format!("{}-{scheme}", size.0));
+        for (name, features, more) in &looks {
+            let look = Look {
+                size,
+                dark: *name == "dark",
+            };
+            gallery.browser.looks_at_with(look, features).await;
+            let folder = folder.join(format!("{}-{name}", size.0));
             std::fs::create_dir_all(&folder).unwrap();
             for state in &states {
-                gallery.shows(state, "").await;
+                gallery.shows(state, more).await;
                 let file = folder.join(format!("{state}.png"));
                 gallery.browser.is_pictured(look, &file).await;
             }

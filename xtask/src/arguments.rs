@@ -13,8 +13,9 @@ cargo xtask <command>
              --database-url URL  where the proxy keeps its ledger (SQLite in a temporary folder)
   test     every check: format, dependencies, lints, docs, tests, browsers, budget, HTTP, simulated lives
              --only TEXT         the checks alone whose claim has this text, such as HTTP
-  pictures every state of the checkout as a picture in target/pictures, in four widths, light and dark
+  pictures every state of the checkout as a picture in target/pictures, in four widths and five looks
              --only TEXT         the states alone whose name has this text, such as paid
+             --look LOOK         this look alone: light, dark, forced (colours), de or ar
   tools    install what the tests use: three browsers, their drivers, packages of npm, Schemathesis
   build    the release: dist/ and one florin-proxy with the widget inside
              --stable            the widget by stable compiler flags alone, 18 kB larger
@@ -73,6 +74,8 @@ pub(crate) struct TestWishes {
 pub(crate) struct PictureWishes {
     /// Part of the names of the states that are pictured; `None`: all of them.
     pub(crate) only: Option<String>,
+    /// The one look that is pictured; `None`: all of them.
+    pub(crate) look: Option<String>,
 }
 
 /// What the demo may be told.
@@ -144,8 +147,9 @@ fn pictures(mut words: impl Iterator<Item = String>) -> anyhow::Result<Command> 
         let flag = Flag::read(word);
         match flag.name.as_str() {
             "--only" => wishes.only = Some(flag.value(&mut words)?),
+            "--look" => wishes.look = Some(flag.value(&mut words)?),
             "--help" | "-h" => return Ok(Command::Help),
-            other => bail!("pictures knows --only, not {other:?}"),
+            other => bail!("pictures knows --only and --look, not {other:?}"),
         }
     }
     Ok(Command::Pictures(wishes))
@@ -269,16 +273,18 @@ mod tests {
     }
 
     #[test]
-    fn pictures_may_be_told_which_states() {
+    fn pictures_may_be_told_which_states_in_which_look() {
         let all = Command::Pictures(PictureWishes::default());
         assert_eq!(typed("pictures").unwrap(), all);
-        let only = Some("paid".to_owned());
-        let wishes = PictureWishes { only };
+        let wishes = PictureWishes {
+            only: Some("paid".to_owned()),
+            look: Some("ar".to_owned()),
+        };
         assert_eq!(
-            typed("pictures --only paid").unwrap(),
+            typed("pictures --only paid --look ar").unwrap(),
             Command::Pictures(wishes)
         );
-        let sentence = "pictures knows --only, not \"--dark\"";
+        let sentence = "pictures knows --only and --look, not \"--dark\"";
         assert_eq!(refused("pictures --dark"), sentence);
     }
 

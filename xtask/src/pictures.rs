@@ -10,7 +10,8 @@ use crate::program::Program;
 use crate::workspace::Workspace;
 use crate::{bundle, screen, tools};
 
-/// Writes `target/pictures/<width>-<light or dark>/<state>.png`, in four widths, by day and by night.
+/// Writes `target/pictures/<width>-<look>/<state>.png`, in four widths: light, dark, in forced colours, in German and in
+/// Arabic.
 ///
 /// # Errors
 /// Something could not be built or started; what is printed above says which.
@@ -32,6 +33,10 @@ pub(crate) fn run(workspace: &Workspace, wishes: &PictureWishes) -> anyhow::Resu
         .env(
             "FLORIN_PICTURES_ONLY",
             wishes.only.as_deref().unwrap_or_default(),
+        )
+        .env(
+            "FLORIN_PICTURES_LOOK",
+            wishes.look.as_deref().unwrap_or_default(),
         )
         .run()?;
     screen::good(format!("The pictures are in {}", folder.display()));

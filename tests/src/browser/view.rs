@@ -10,13 +10,22 @@ impl Browser {
     /// Gives the page this size and these colours from here on, and keeps everything still: what moves is not what is
     /// looked at.
     pub async fn looks_at(&self, look: Look) {
+        self.looks_at_with(look, &[]).await;
+    }
+
+    /// The same for a customer whose system asks for more: media features and their values.
+    pub async fn looks_at_with(&self, look: Look, more: &[(&str, &str)]) {
         let (width, height) = look.size;
         self.has_a_screen_of(width, height).await;
         let scheme = if look.dark { "dark" } else { "light" };
-        let features = json!([
-            { "name": "prefers-color-scheme", "value": scheme },
-            { "name": "prefers-reduced-motion", "value": "reduce" },
-        ]);
+        let usual = [
+            ("prefers-color-scheme", scheme),
+            ("prefers-reduced-motion", "reduce"),
+        ];
+        let features = usual.iter().chain(more);
+        let features: Vec<_> = features
+            .map(|(name, value)| json!({ "name": name, "value": value }))
+            .collect();
         let media = json!({ "media": "", "features": features });
         self.tells("Emulation.setEmulatedMedia", media).await;
     }
