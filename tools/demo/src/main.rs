@@ -1,0 +1,314 @@
+//! `florin-demo`: the sandbox, the proxy and the demo shop in one process, on this machine's loopback address.
+//!
+//! `cargo xtask demo` builds and runs it. Everything that the three know of each other is drawn at the start and is gone
+//! with the folder of the run. It takes no setting from the environment.
+
+mod settings;
+mod welcome;
+
+use std::ffi::OsString;
+use std::fs::{File, Permissions};
+use std::net::Ipv4Addr;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context as _, bail, ensure};
+use clap::Parser;
+use ledger::SqliteLedger;
+use money::Currency;
+use proxy::clock::{SystemClock, SystemRandom};
+use proxy::webhooks::WebhookSender;
+use proxy::{Dependencies, Listeners};
+use service_api::Client;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use self::settings::{Ports, Secrets};
+
+/// How long the proxy may take until it is ready.
+const START_TIMEOUT: Duration = Duration::from_secs(20);
+/// How long everything may take to shut down; a browser may hold an event stream open.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Runs the sandbox, the proxy and a demo shop until Ctrl-C. No real money moves.
+#[derive(Parser)]
+#[command(name = "florin-demo")]
+struct Args {
+    /// The proxy's port. The shop takes the next one, the sandbox 10 above, the admin listener 1010 above
+    #[arg(long, default_value_t = 8080, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64525))]
+    port_base: u16,
+    /// Where the proxy keeps its orders [default: SQLite in the demo's folder]
+    #[arg(long, value_name = "URL")]
+    database_url: Option<String>,
+    /// An existing folder for configuration, database and log, which is kept [default: a temporary one]
+    #[arg(long, value_name = "DIR")]
+    folder: Option<PathBuf>,
+    /// A program to run beside the demo; the demo ends with it, with its exit code. It finds the secrets in its environment
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let ended = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("the runtime cannot start")
+        .and_then(|runtime| runtime.block_on(run(args)));
+    match ended {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("\nThe demo stopped: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run(args: Args) -> anyhow::Result<ExitCode> {
+    // Fails when it is installed already, which is the aim.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let ports = Ports::from_base(args.port_base);
+    let mut temporary = None;
+    let folder = if let Some(folder) = &args.folder {
+        folder.as_path()
+    } else {
+        // It holds secrets.
+        let private = Permissions::from_mode(0o700);
+        let made = tempfile::Builder::new()
+            .prefix("florin-")
+            .permissions(private)
+            .tempdir();
+        let made = made.context("the temporary folder cannot be created; set TMPDIR")?;
+        temporary.insert(made).path()
+    };
+    let log = folder.join("florin.log");
+    log_to(&log)?;
+    let secrets = Secrets::generate();
+    let shutdown = CancellationToken::new();
+    cancel_on_signal(shutdown.clone())?;
+
+    let mut running = Running(JoinSet::new());
+    let mut result = serve(&args, ports, folder, &secrets, &shutdown, &mut running).await;
+    shutdown.cancel();
+    if tokio::time::timeout(SHUTDOWN_TIMEOUT, running.join())
+        .await
+        .is_err()
+    {
+        tracing::warn!("open connections were cut");
+    }
+    if result.is_err() {
+        result = result.with_context(|| format!("its log is {}", log.display()));
+        // A log that is needed stays.
+        if let Some(folder) = temporary.take() {
+            let _ = folder.keep();
+        }
+    }
+    result
+}
+
+/// Starts the three and waits for a signal, for the command's end, or for a failure.
+async fn serve(
+    args: &Args,
+    ports: Ports,
+    folder: &Path,
+    secrets: &Secrets,
+    shutdown: &CancellationToken,
+    running: &mut Running,
+) -> anyhow::Result<ExitCode> {
+    let toml = settings::florin_toml(ports, secrets, folder, args.database_url.as_deref());
+    let config = folder.join("florin.toml");
+    std::fs::write(&config, toml)
+        .with_context(|| format!("{} cannot be written", config.display()))?;
+
+    let (sandbox, shop) = (bind(ports.sandbox).await?, bind(ports.shop).await?);
+    let listeners = Listeners {
+        public: bind(ports.proxy).await?,
+        admin: bind(ports.admin).await?,
+    };
+    running.start(
+        "sandbox",
+        sandbox::run(sandbox, secrets.sandbox(ports), shutdown.clone()),
+    );
+    running.start("proxy", run_proxy(config, listeners, shutdown.clone()));
+    let shop_settings = demo_shop::Settings {
+        proxy_url: format!("http://127.0.0.1:{}", ports.proxy),
+        store_id: "demo".to_owned(),
+        secret_key: secrets.secret_key.as_str().into(),
+        webhook_secret: secrets.webhook_secret.as_str().into(),
+        token_key: secrets.token_key.as_str().into(),
+        currency: Currency::USD,
+        new_reference: || format!("cart-{}", settings::random_hex::<16>()),
+        now: Box::new(unix_seconds),
+    };
+    running.start(
+        "shop",
+        demo_shop::run(shop, shop_settings, shutdown.clone()),
+    );
+
+    let beside = async {
+        ready(ports.admin).await?;
+        let Some((program, arguments)) = args.command.split_first() else {
+            welcome::print(ports, folder, args.database_url.is_some());
+            shutdown.cancelled().await;
+            println!("\nStopping…");
+            return Ok(ExitCode::SUCCESS);
+        };
+        let mut command = Command::new(program);
+        command.args(arguments);
+        command.env("FLORIN_DEMO_SECRET_KEY", &secrets.secret_key);
+        command.env("FLORIN_DEMO_CALLBACK_TOKEN", &secrets.callback_token);
+        let child = command.spawn();
+        let mut child = child.with_context(|| format!("{} cannot be run", program.display()))?;
+        let mut every = tokio::time::interval(Duration::from_millis(50));
+        loop {
+            every.tick().await;
+            if let Some(status) = child.try_wait()? {
+                return Ok(if status.success() {
+                    ExitCode::SUCCESS
+                } else {
+                    ExitCode::FAILURE
+                });
+            }
+            if shutdown.is_cancelled() {
+                child.kill()?;
+            }
+        }
+    };
+    tokio::select! {
+        result = beside => result,
+        error = running.failure() => Err(error),
+    }
+}
+
+/// The three, each a task with its name.
+struct Running(JoinSet<(&'static str, anyhow::Result<()>)>);
+
+impl Running {
+    fn start(
+        &mut self,
+        name: &'static str,
+        part: impl Future<Output = anyhow::Result<()>> + Send + 'static,
+    ) {
+        self.0.spawn(async move { (name, part.await) });
+    }
+
+    /// Waits until one of them ends, which none does before the shutdown.
+    async fn failure(&mut self) -> anyhow::Error {
+        match self.0.join_next().await {
+            Some(Ok((name, Err(error)))) => error.context(format!("the {name} failed")),
+            Some(Ok((name, Ok(())))) => anyhow::anyhow!("the {name} ended"),
+            Some(Err(panic)) => anyhow::Error::new(panic),
+            None => std::future::pending().await,
+        }
+    }
+
+    async fn join(&mut self) {
+        while self.0.join_next().await.is_some() {}
+    }
+}
+
+async fn run_proxy(
+    file: PathBuf,
+    listeners: Listeners,
+    shutdown: CancellationToken,
+) -> anyhow::Result<()> {
+    let config = proxy::config::load(Some(&file), &std::collections::BTreeMap::new());
+    let config = config.map_err(|problems| anyhow::anyhow!("its configuration: {problems}"))?;
+    let ledger = SqliteLedger::open(&config.database_url, config.environment.as_str()).await?;
+    let settings = config.service.client_settings();
+    let client = Client::new(settings, Arc::new(SystemClock), Arc::new(SystemRandom));
+    let dependencies = Dependencies {
+        ledger: Arc::new(ledger.clone()),
+        service: Arc::new(client?),
+        webhooks: Arc::new(WebhookSender::new()?),
+        clock: Arc::new(SystemClock),
+        random: Arc::new(SystemRandom),
+    };
+    let ended = proxy::run(listeners, config, dependencies, shutdown).await;
+    ledger.close().await;
+    ended
+}
+
+/// Waits until the proxy says that it is ready.
+async fn ready(admin: u16) -> anyhow::Result<()> {
+    let url = format!("http://127.0.0.1:{admin}/health/ready");
+    let client = reqwest::Client::builder().no_proxy().build()?;
+    let is_ready = async || {
+        let response = client.get(&url).send().await;
+        response.is_ok_and(|response| response.status().is_success())
+    };
+    let poll = async {
+        let mut every = tokio::time::interval(Duration::from_millis(20));
+        while !is_ready().await {
+            every.tick().await;
+        }
+    };
+    let waited = tokio::time::timeout(START_TIMEOUT, poll).await;
+    ensure!(
+        waited.is_ok(),
+        "the proxy is not ready after {} s",
+        START_TIMEOUT.as_secs()
+    );
+    Ok(())
+}
+
+async fn bind(port: u16) -> anyhow::Result<TcpListener> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await;
+    listener.with_context(|| {
+        format!("port {port} cannot be opened: stop the program that has it, or choose another --port-base")
+    })
+}
+
+/// Everything is logged to one file, panics too.
+fn log_to(path: &Path) -> anyhow::Result<()> {
+    let file =
+        File::create(path).with_context(|| format!("{} cannot be created", path.display()))?;
+    let log = tracing_subscriber::fmt()
+        .with_ansi(false)
+        .with_writer(Arc::new(file));
+    let Ok(()) = log.try_init() else {
+        bail!("another log is in use")
+    };
+    std::panic::set_hook(Box::new(|panic| tracing::error!("{panic}")));
+    Ok(())
+}
+
+/// Ctrl-C, SIGTERM and a closed terminal shut everything down; a second signal ends the process at once.
+fn cancel_on_signal(shutdown: CancellationToken) -> anyhow::Result<()> {
+    let mut signals = [
+        SignalKind::interrupt(),
+        SignalKind::terminate(),
+        SignalKind::hangup(),
+    ]
+    .map(signal)
+    .into_iter()
+    .collect::<Result<Vec<_>, _>>()
+    .context("signals cannot be handled")?;
+    tokio::spawn(async move {
+        loop {
+            let [interrupt, terminate, hangup] = &mut signals[..] else {
+                return;
+            };
+            tokio::select! { _ = interrupt.recv() => {} _ = terminate.recv() => {} _ = hangup.recv() => {} }
+            if shutdown.is_cancelled() {
+                std::process::exit(130);
+            }
+            shutdown.cancel();
+        }
+    });
+    Ok(())
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a program is where the clock comes in"
+)]
+fn unix_seconds() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| since.as_secs())
+}

@@ -1,0 +1,172 @@
+//! What the three parts of the demo know of each other: ports, secrets, and the proxy's configuration.
+
+use std::path::Path;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use demo_shop::{DONATIONS_TOML, PRODUCTS_TOML};
+use sandbox::ApiSecret;
+
+/// Where each part listens.
+#[derive(Clone, Copy)]
+pub(crate) struct Ports {
+    pub(crate) proxy: u16,
+    pub(crate) shop: u16,
+    pub(crate) sandbox: u16,
+    pub(crate) admin: u16,
+}
+
+impl Ports {
+    /// `base` is at most 64525, so that the admin port exists. `xtask/src/demo.rs` checks the same ports before it builds.
+    pub(crate) fn from_base(base: u16) -> Self {
+        Self {
+            proxy: base,
+            shop: base + 1,
+            sandbox: base + 10,
+            admin: base + 1010,
+        }
+    }
+}
+
+/// Secrets of one run. None of them is printed.
+pub(crate) struct Secrets {
+    /// The gateway's key for the proxy.
+    api_key: String,
+    /// Signs the proxy's calls to the gateway.
+    api_secret: String,
+    /// Part of the callbacks' URL.
+    pub(crate) callback_token: String,
+    /// The shop's key for the store API.
+    pub(crate) secret_key: String,
+    /// The shop's key for order tokens, `k1`.
+    pub(crate) token_key: String,
+    /// `whsec_` and base64 of 24 bytes.
+    pub(crate) webhook_secret: String,
+}
+
+impl Secrets {
+    pub(crate) fn generate() -> Self {
+        Self {
+            api_key: random_hex::<32>(),
+            api_secret: random_hex::<32>(),
+            callback_token: random_hex::<32>(),
+            secret_key: format!("sk_{}", random_hex::<32>()),
+            token_key: random_hex::<32>(),
+            webhook_secret: format!("whsec_{}", STANDARD.encode(random::<24>())),
+        }
+    }
+
+    /// The sandbox's settings: the proxy's credentials, and where to send callbacks.
+    pub(crate) fn sandbox(&self, ports: Ports) -> sandbox::Settings {
+        let callbacks = format!(
+            "http://127.0.0.1:{}/callbacks/{}",
+            ports.proxy, self.callback_token
+        );
+        sandbox::Settings {
+            callback_url: Some(callbacks),
+            api_key: self.api_key.clone(),
+            api_secret: ApiSecret::new(self.api_secret.clone()),
+            ..sandbox::Settings::default()
+        }
+    }
+}
+
+/// Twice as many hexadecimal digits as bytes.
+pub(crate) fn random_hex<const BYTES: usize>() -> String {
+    hex::encode(random::<BYTES>())
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a program is where randomness comes in"
+)]
+fn random<const BYTES: usize>() -> [u8; BYTES] {
+    let mut bytes = [0; BYTES];
+    getrandom::fill(&mut bytes).expect("the system has randomness");
+    bytes
+}
+
+/// The text of `florin.toml`: one store, the demo shop, with its products and donations.
+pub(crate) fn florin_toml(
+    ports: Ports,
+    secrets: &Secrets,
+    folder: &Path,
+    database_url: Option<&str>,
+) -> String {
+    let Ports {
+        proxy,
+        shop,
+        sandbox,
+        admin,
+    } = ports;
+    let Secrets {
+        api_key,
+        api_secret,
+        callback_token,
+        secret_key,
+        token_key,
+        webhook_secret,
+    } = secrets;
+    let here = format!("sqlite://{}", folder.join("florin.db").display());
+    let database_url = database_url.unwrap_or(&here);
+    format!(
+        r#"listen = "127.0.0.1:{proxy}"
+admin_listen = "127.0.0.1:{admin}"
+public_url = "http://127.0.0.1:{proxy}"
+database_url = "{database_url}"
+environment = "test"
+
+[service]
+url = "http://127.0.0.1:{sandbox}/api"
+api_key = "{api_key}"
+api_secret = "{api_secret}"
+callback_token = "{callback_token}"
+checkout_url = "http://127.0.0.1:{sandbox}/checkout"
+
+[[store]]
+id = "demo"
+name = "Quiet Goods"
+# The second is for a page of yours, like packages/florin/example; the third is that of `trunk serve`.
+origins = ["http://127.0.0.1:{shop}", "http://127.0.0.1:3000", "http://127.0.0.1:8085"]
+currency = "USD"
+secret_key = "{secret_key}"
+token_keys = [{{ kid = "k1", secret = "{token_key}" }}]
+return_url = "http://127.0.0.1:{shop}/thanks"
+support_url = "mailto:help@quiet-goods.example"
+
+[store.webhook]
+url = "http://127.0.0.1:{shop}/florin"
+secret = "{webhook_secret}"
+# The shop runs on this machine; allowed in the environment `test` alone.
+dangerous_allow_private_targets = true
+
+{PRODUCTS_TOML}
+{DONATIONS_TOML}"#
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_proxy_accepts_the_configuration() {
+        let folder = tempfile::tempdir().unwrap();
+        let secrets = Secrets::generate();
+        let toml = florin_toml(Ports::from_base(8080), &secrets, folder.path(), None);
+        let file = folder.path().join("florin.toml");
+        std::fs::write(&file, toml).unwrap();
+        let config = proxy::config::load(Some(&file), &std::collections::BTreeMap::new());
+        let config = config.unwrap_or_else(|problems| panic!("{problems}"));
+        assert!(config.database_url.ends_with("/florin.db"));
+    }
+
+    #[test]
+    fn no_two_secrets_are_alike() {
+        let (one, other) = (Secrets::generate(), Secrets::generate());
+        assert_ne!(one.api_key, one.api_secret);
+        assert_ne!(one.api_key, other.api_key);
+        assert_eq!(one.callback_token.len(), 64);
+        assert_eq!(one.webhook_secret.len(), "whsec_".len() + 32);
+    }
+}
