@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! cargo test -p tests --test simulation                                            a thousand lives
-//! cargo xtask bench --lives 100000                                                 as many as you like, optimised
+//! cargo xtask simulate --orders 100000                                             as many as you like, optimised
 //! FLORIN_SIM_SEED=… FLORIN_SIM_WORLD=… cargo test -p tests --test simulation       one world again, with its log
 //! ```
 //!

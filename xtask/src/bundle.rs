@@ -1,4 +1,4 @@
-//! The widget as it is served: `dist/`, or the folder of another [`Variant`], made from Trunk's output and the widget's own files.
+//! The widget as it is served: `dist/`, or the folder of another [`Variant`].
 //!
 //! ```text
 //! dist/florin.js            the loader, which names host.js below, and that the rest
@@ -9,99 +9,286 @@
 //! dist/gallery/             every state of the checkout on canned answers, for the test environment
 //! ```
 //!
-//! Beside each file of a small variant lie `.br` and `.gz` when they are smaller. Names hold the content's hash, so that a browser may
-//! keep a file for ever. The proxy takes the folder in when it is compiled.
+//! `tools/bundle-js` writes the files. Beside each file of an optimised variant are `.br` and `.gz` when they are smaller. Names contain the content's hash, so
+//! that a browser may keep a file for ever. The proxy embeds the folder when it is compiled.
 
-mod compile;
-mod compress;
-mod fingerprint;
-pub(crate) mod hook;
-mod package;
-mod scripts;
-mod shrink;
-mod strip_css;
-mod strip_html;
-mod variant;
-
+use std::env;
 use std::fs::{self, File, TryLockError};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::Context as _;
+use sha2::{Digest as _, Sha256};
+use xshell::{Cmd, Shell, cmd};
 
-pub(crate) use self::compress::brotli;
-pub(crate) use self::variant::Variant;
-use crate::program::Program;
-use crate::screen;
-use crate::stopwatch::Stopwatch;
-use crate::tools;
+use crate::output;
+use crate::progress::Progress;
+use crate::tools::{self, TRUNK, WASM_OPT};
 use crate::workspace::Workspace;
 
-/// `cargo`, which puts a variant of the widget into the proxy: its build script takes `dist/`, unless the variable names
-/// another folder.
-pub(crate) fn cargo_with(workspace: &Workspace, variant: Variant) -> Program {
-    let cargo = Program::cargo(workspace);
-    match variant {
-        Variant::Release => cargo.env_remove("FLORIN_DIST"),
-        Variant::Stable | Variant::Demo => cargo.env("FLORIN_DIST", variant.dist(workspace)),
+/// How the widget is built, and where it goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Variant {
+    /// What is shipped, as small as it gets: two modules, by compiler flags that are not stable. In `dist/`.
+    Release,
+    /// The same by stable flags alone. In `target/dist-stable`.
+    Stable,
+    /// What compiles fastest: one module, which prints its panics; nothing is optimised. In `target/dist-demo`.
+    Demo,
+}
+
+impl Variant {
+    pub(crate) fn dist(self, workspace: &Workspace) -> PathBuf {
+        match self {
+            Self::Release => workspace.root.join("dist"),
+            Self::Stable | Self::Demo => workspace.target.join(format!("dist-{}", self.name())),
+        }
+    }
+
+    /// A part of the names of its files below `target`.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Release => "release",
+            Self::Stable => "stable",
+            Self::Demo => "demo",
+        }
     }
 }
 
-/// Makes the bundle of a variant when it is missing or older than what it is made from; otherwise does nothing, quickly.
+/// `cargo` with these arguments, which puts a variant of the widget into the proxy: its build script takes `dist/`, unless
+/// the variable names another folder.
+pub(crate) fn cargo_with<'a>(workspace: &'a Workspace, variant: Variant, args: &str) -> Cmd<'a> {
+    match variant {
+        Variant::Release => workspace.cargo(args).env_remove("FLORIN_DIST"),
+        Variant::Stable | Variant::Demo => workspace
+            .cargo(args)
+            .env("FLORIN_DIST", variant.dist(workspace)),
+    }
+}
+
+/// Makes the bundle of an optimised variant when it is missing or older than what it is made from.
 ///
 /// # Errors
 /// A tool is missing and cannot be installed, the widget does not compile, or a file is not what it should be.
 pub(crate) fn make(workspace: &Workspace, variant: Variant) -> anyhow::Result<()> {
-    let _alone = alone(&workspace.target.join("widget.lock"))?;
-    let name = variant.name();
-    let stamp = workspace.target.join(format!("widget-{name}.stamp"));
-    let inputs = fingerprint::of_inputs(workspace)?;
+    make_if_old(workspace, variant, || {
+        let (trunk, wasm_opt) = (TRUNK.program(workspace)?, WASM_OPT.program(workspace)?);
+        output::step("Building wasm-bindgen and bundle-js (about 2 minutes the first time)…");
+        workspace
+            .cargo("build --locked --quiet --package wasm-bindgen-pinned --package bundle-js")
+            .run()?;
+        output::step("Building the widget (about 3 minutes the first time)…");
+        let built = workspace.target.join(format!("widget-{}", variant.name()));
+        compile(workspace, variant, &trunk, &built)?;
+        let (bundle_js, dist) = (
+            workspace.debug_program("bundle-js"),
+            variant.dist(workspace),
+        );
+        cmd!(workspace.sh, "{bundle_js} optimize {wasm_opt} {built}")
+            .quiet()
+            .run()?;
+        Ok(
+            cmd!(workspace.sh, "{bundle_js} package-small {built} {dist}")
+                .quiet()
+                .run()?,
+        )
+    })
+}
+
+/// The builds of [`make_for_demo`]. The widget has the development profile: with a release's, the libraries that run at
+/// compile time would be compiled once more.
+pub(crate) const DEMO_BUILDS: [&str; 2] = [
+    "--package wasm-bindgen-pinned --package bundle-js --no-default-features",
+    "--package widget --target wasm32-unknown-unknown",
+];
+
+/// The same for the demo, which needs neither Trunk nor an optimiser.
+///
+/// # Errors
+/// As for [`make`].
+pub(crate) fn make_for_demo(
+    workspace: &Workspace,
+    progress: &mut Progress<impl Fn() -> Duration>,
+) -> anyhow::Result<()> {
+    make_if_old(workspace, Variant::Demo, || {
+        for build in DEMO_BUILDS {
+            progress.build(workspace.cargo(&format!("build --locked {build}")))?;
+        }
+        let (sh, built) = (&workspace.sh, workspace.target.join("widget-demo"));
+        let program = workspace
+            .target
+            .join("wasm32-unknown-unknown/debug/widget.wasm");
+        let wasm_bindgen = workspace.debug_program("wasm-bindgen");
+        let options = ["--target", "web", "--no-typescript", "--out-name", "widget"];
+        cmd!(
+            sh,
+            "{wasm_bindgen} {options...} --out-dir {built} {program}"
+        )
+        .quiet()
+        .run()?;
+        // As Trunk does: the loader instead of the link to the program.
+        let page = sh.read_file("index.html")?;
+        let link = page.lines().find(|line| line.contains("data-trunk"));
+        let link = link.context("index.html has no link for Trunk")?;
+        let page = page.replace(link, "<script src=\"./florin.js\" async></script>");
+        sh.write_file(built.join("index.html"), page)?;
+        let (bundle_js, dist) = (
+            workspace.debug_program("bundle-js"),
+            Variant::Demo.dist(workspace),
+        );
+        Ok(cmd!(sh, "{bundle_js} package {built} {dist}")
+            .quiet()
+            .run()?)
+    })
+}
+
+fn make_if_old(
+    workspace: &Workspace,
+    variant: Variant,
+    make: impl FnOnce() -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let _lock = lock(&workspace.target.join("widget.lock"))?;
+    let stamp = workspace
+        .target
+        .join(format!("widget-{}.stamp", variant.name()));
+    let inputs = hash_of_inputs(workspace)?;
     let dist = variant.dist(workspace);
-    let current = || anyhow::Ok(format!("{inputs} {}", fingerprint::of_folder(&dist)?));
+    let current = || {
+        let mut hash = Sha256::new();
+        hash_files(&workspace.sh, &mut hash, &dist, "")?;
+        anyhow::Ok(format!("{inputs} {}", hex::encode(hash.finalize())))
+    };
     if dist.join("pay.html").exists() && fs::read_to_string(&stamp).ok() == Some(current()?) {
         return Ok(());
     }
-    let folders = tools::bundlers(workspace, variant)?;
-    screen::step("Building the widget (about 2 minutes the first time)…");
-    let watch = Stopwatch::start();
-    let built = workspace.target.join(format!("widget-{name}"));
-    compile::widget(workspace, variant, &folders, &built)?;
-    if variant.is_small() {
-        shrink::shrink(workspace, &folders, &built)?;
-    }
-    let mut files = make_files(workspace, &built)?;
-    if variant.is_small() {
-        files.append(&mut package::compressed(&files));
-    }
-    package::write(&dist, &files)?;
-    fs::write(&stamp, current()?).context("the widget's stamp cannot be written")?;
-    screen::good(format!(
-        "The widget is built ({})",
-        screen::time(watch.elapsed())
-    ));
+    let time = output::stopwatch();
+    make()?;
+    workspace.sh.write_file(&stamp, current()?)?;
+    output::passed(format!("The widget is built ({})", output::time(time())));
     Ok(())
 }
 
-/// The files of the bundle, made from what Trunk built.
-fn make_files(workspace: &Workspace, built: &Path) -> anyhow::Result<package::Files> {
-    let scripts = package::Scripts {
-        link: &|entry, kind| scripts::link(workspace, entry, kind),
-        minify: &|script, kind| scripts::minify(workspace, script, kind),
-    };
-    package::files(&workspace.root, built, scripts)
-}
-
-/// Waits until no other `cargo xtask` makes the bundle: two at once would clear each other's folders. The lock ends with
-/// the file's handle, and so with this program, however that ends.
-fn alone(path: &Path) -> anyhow::Result<File> {
+/// Waits until no other `cargo xtask` makes the bundle: two would clear each other's folders. The lock ends with the file's
+/// handle.
+fn lock(path: &Path) -> anyhow::Result<File> {
     let locking = || format!("{} cannot be locked", path.display());
     let file = File::create(path).with_context(locking)?;
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
-            screen::step("Waiting for another cargo xtask to build the widget…");
+            output::step("Waiting for another cargo xtask to build the widget…");
             file.lock().with_context(locking)?;
         }
         Err(TryLockError::Error(error)) => return Err(error).with_context(locking),
     }
     Ok(file)
+}
+
+/// Everything that the bundle is made from: sources, settings, pinned versions, and the code that packages it.
+const INPUTS: [&str; 13] = [
+    "index.html",
+    "Trunk.toml",
+    "Cargo.toml",
+    "Cargo.lock",
+    "rust-toolchain.toml",
+    ".cargo/config.toml",
+    "widget",
+    "packages/florin/element.d.ts",
+    "crates/money",
+    "crates/checkout-api",
+    "tools/bundle-js",
+    "tools/wasm-bindgen",
+    "xtask/src/bundle.rs",
+];
+
+fn hash_of_inputs(workspace: &Workspace) -> anyhow::Result<String> {
+    let mut hash = Sha256::new();
+    hash.update([TRUNK.version, WASM_OPT.version].join(" "));
+    for input in INPUTS {
+        hash_files(&workspace.sh, &mut hash, &workspace.root.join(input), input)?;
+    }
+    Ok(hex::encode(hash.finalize()))
+}
+
+/// Adds names and contents of a file or folder.
+fn hash_files(sh: &Shell, hash: &mut Sha256, path: &Path, name: &str) -> anyhow::Result<()> {
+    if path.is_dir() {
+        for entry in sh.read_dir(path)? {
+            let child = entry.file_name().unwrap_or_default().to_string_lossy();
+            hash_files(sh, hash, &entry, &format!("{name}/{child}"))?;
+        }
+        return Ok(());
+    }
+    let content = sh.read_binary_file(path)?;
+    // Lengths first: no name can run into a content.
+    hash.update(name.len().to_le_bytes());
+    hash.update(name);
+    hash.update(content.len().to_le_bytes());
+    hash.update(content);
+    Ok(())
+}
+
+/// Set where `cargo xtask` calls Trunk and packages what it built: `Trunk.toml` does not call the hook then.
+const PACKAGED_HERE: &str = "FLORIN_PACKAGED_BY_XTASK";
+
+/// Compiles an optimised variant of the widget into the folder `to`.
+///
+/// For the release, the standard library is built too, for size and without what a panic would print: nothing reads it in a
+/// customer's browser. That takes flags which Rust has not promised to keep; the toolchain is pinned.
+/// `docs/adr/0011-the-standard-library-is-built-along.md` has the figures.
+fn compile(workspace: &Workspace, variant: Variant, trunk: &Path, to: &Path) -> anyhow::Result<()> {
+    fn with_settings<'a>(workspace: &Workspace, variant: Variant, cmd: Cmd<'a>) -> Cmd<'a> {
+        // Replaces the flags of `.cargo/config.toml`. The relocations are for the splitter in `tools/wasm-bindgen`.
+        let flags = "CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS";
+        let split = "--cfg erase_components -Clink-args=--emit-relocs";
+        if variant == Variant::Stable {
+            return cmd.env(flags, split);
+        }
+        let small =
+            "-Zunstable-options -Cpanic=immediate-abort -Zlocation-detail=none -Zfmt-debug=none";
+        cmd.env(flags, format!("{split} {small}"))
+            // With these a stable compiler takes the flags, and the standard library is built too.
+            .env("RUSTC_BOOTSTRAP", "1")
+            .env("CARGO_UNSTABLE_BUILD_STD", "std,panic_abort")
+            .env("CARGO_UNSTABLE_BUILD_STD_FEATURES", "optimize_for_size")
+            // Otherwise cargo would compile again what both variants have in common.
+            .env("CARGO_TARGET_DIR", workspace.target.join("size"))
+    }
+    if variant == Variant::Release {
+        // The standard library has a lock file of its own, and Trunk builds offline.
+        let fetch = || {
+            with_settings(
+                workspace,
+                variant,
+                workspace.cargo("fetch --locked --quiet --target wasm32-unknown-unknown"),
+            )
+        };
+        tools::fetch(
+            fetch,
+            "Downloading what the standard library is built from…",
+        )?;
+    }
+    let path = env::var_os("PATH").unwrap_or_default();
+    let ours = [workspace.target.join("debug")];
+    let path = env::join_paths(ours.into_iter().chain(env::split_paths(&path)))?;
+    let build = [
+        "--skip-version-check",
+        "--log",
+        "warn",
+        "build",
+        "--release",
+        "--offline=true",
+    ];
+    let split = ["--no-default-features", "--features", "split"];
+    with_settings(
+        workspace,
+        variant,
+        cmd!(workspace.sh, "{trunk} {build...} {split...} --dist {to}").quiet(),
+    )
+    .env("PATH", path)
+    // Trunk takes the variable for a flag, and refuses its usual value "1".
+    .env_remove("NO_COLOR")
+    .env(PACKAGED_HERE, "1")
+    .run()
+    .context("the widget could not be built")
 }

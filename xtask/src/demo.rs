@@ -1,179 +1,93 @@
-//! `cargo xtask demo`: a sandbox, a proxy and a shop on this machine, until Ctrl-C.
+//! `cargo xtask demo`: builds the widget and the program `florin-demo`, then becomes that program.
 
-mod folder;
-mod ports;
-mod probe;
-mod programs;
-mod secrets;
-mod settings;
-
-use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
-use std::time::Duration;
+use std::net::{Ipv4Addr, TcpListener};
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
 
 use anyhow::{Context as _, bail};
-pub(crate) use folder::Folder;
-pub(crate) use ports::Ports;
-pub(crate) use probe::answers;
-use programs::Ended;
-pub(crate) use programs::Programs;
-pub(crate) use secrets::Secrets;
-pub(crate) use settings::florin_toml;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-use crate::arguments::DemoWishes;
-use crate::bundle::Variant;
-use crate::screen::{self, bold, dim};
-use crate::stopwatch::Stopwatch;
+use crate::bundle::{self, DEMO_BUILDS, Variant};
+use crate::progress;
 use crate::workspace::Workspace;
-use crate::{bundle, tools};
+use crate::{DemoArgs, output, tools};
 
-/// Between two looks at the programs.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// How long the three may take until they answer.
-const PATIENCE: Duration = Duration::from_secs(20);
+const DEMO: &str = "--package florin-demo";
 
-/// Sets up, builds, starts, and stays until it is told to stop.
+/// Sets up, builds, and runs the demo until Ctrl-C.
 ///
 /// # Errors
 /// A sentence that says what to do.
-pub(crate) fn run(workspace: &Workspace, wishes: &DemoWishes) -> anyhow::Result<ExitCode> {
-    let ports = Ports::from_base(wishes.port_base);
-    // First, so that nobody waits for a build to hear of it.
-    ports.check()?;
+pub(crate) fn run(workspace: &Workspace, args: &DemoArgs) -> anyhow::Result<()> {
+    // First, so that the answer does not come after a build.
+    check_ports(args.port_base)?;
     tools::set_up(workspace)?;
-    bundle::make(workspace, Variant::Demo)?;
-    build(workspace, Variant::Demo)?;
-
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        signal_hook::flag::register(signal, Arc::clone(&stop))
-            .context("this program cannot listen for Ctrl-C")?;
+    if !workspace.debug_program("florin-demo").exists() {
+        output::step(
+            "Building the widget, the proxy, the sandbox and a shop (about 5 minutes the first time)…",
+        );
     }
-    let folder = Folder::create()?;
-    let secrets = Secrets::draw()?;
-    let toml = florin_toml(ports, &secrets, &folder, wishes, &workspace.products()?);
-    folder.write("florin.toml", &toml)?;
-
-    let mut programs = Programs::start(workspace, &folder, ports, &secrets)?;
-    match serve(&mut programs, &folder, ports, wishes, &stop)? {
-        None => {
-            println!("\nStopping…");
-            programs.stop();
-            folder.remove();
-            screen::good("Everything is stopped, and the demo's folder is removed.");
-            Ok(ExitCode::SUCCESS)
-        }
-        Some(ended) => {
-            programs.stop();
-            for line in &ended.last_lines {
-                println!("  {}", dim(line));
-            }
-            bail!(
-                "the {} ended by itself ({}); its last lines are above, all of them in {}",
-                ended.name,
-                ended.status,
-                ended.log.display()
-            );
-        }
+    let mut progress = progress::of(workspace, &[&DEMO_BUILDS[..], &[DEMO]].concat())?;
+    bundle::make_for_demo(workspace, &mut progress)?;
+    let build = format!("build --locked {DEMO}");
+    progress.build(bundle::cargo_with(workspace, Variant::Demo, &build))?;
+    let mut demo = Command::new(workspace.debug_program("florin-demo"));
+    demo.arg("--port-base").arg(args.port_base.to_string());
+    if let Some(url) = &args.database_url {
+        demo.arg("--database-url").arg(url);
     }
+    // Ctrl-C is for the demo alone: it replaces this program.
+    Err(demo.exec()).context("the demo cannot be started")
 }
 
-/// Waits until the three answer, says so, and watches them: `None` when told to stop.
-fn serve(
-    programs: &mut Programs,
-    folder: &Folder,
-    ports: Ports,
-    wishes: &DemoWishes,
-    stop: &AtomicBool,
-) -> anyhow::Result<Option<Ended>> {
-    let watch = Stopwatch::start();
-    let mut waiting = ports.health();
-    let mut told = false;
-    while !stop.load(Ordering::Relaxed) {
-        if let Some(ended) = programs.ended()? {
-            return Ok(Some(ended));
-        }
-        waiting.retain(|(_, port, path)| !answers(*port, path));
-        if waiting.is_empty() && !told {
-            welcome(ports, folder, wishes);
-            told = true;
-        }
-        if let Some((name, port, path)) = waiting.first()
-            && watch.elapsed() > PATIENCE
-        {
-            programs.stop();
-            bail!(
-                "the {name} does not answer at http://127.0.0.1:{port}{path}; its log is in {}",
-                folder.path().display()
-            );
-        }
-        thread::sleep(LOOK_EVERY);
-    }
-    Ok(None)
+/// A `--port-base` whose ports are all free at this moment.
+pub(crate) fn free_port_base() -> Option<u16> {
+    let bases = (18..60).map(|thousand| thousand * 1000 + 80);
+    bases
+        .into_iter()
+        .find(|base| ports(*base).into_iter().all(|(_, port)| is_free(port)))
 }
 
-/// Builds the three programs, the proxy with a variant of the widget inside.
-pub(crate) fn build(workspace: &Workspace, variant: Variant) -> anyhow::Result<()> {
-    if !workspace.debug_program("florin-proxy").exists() {
-        screen::step("Building the proxy, the sandbox and the shop (about 3 minutes once)…");
-    }
-    bundle::cargo_with(workspace, variant)
-        .args(["build", "--locked", "--quiet"])
-        .args([
-            "--package",
-            "proxy",
-            "--package",
-            "sandbox",
-            "--package",
-            "demo-shop",
-        ])
-        .run()
-}
-
-/// A checkout as a page of its own, without a shop around it.
-const CHECKOUT: &str = "/pay?store=demo#store=demo&product=ebook";
-
-fn welcome(ports: Ports, folder: &Folder, wishes: &DemoWishes) {
-    let at = |port: u16, path: &str| bold(&format!("http://127.0.0.1:{port}{path}"));
-    let database = match &wishes.database_url {
-        Some(_) => "Logs in",
-        None => "Logs and database in",
+fn check_ports(base: u16) -> anyhow::Result<()> {
+    let Some((name, port)) = ports(base).into_iter().find(|(_, port)| !is_free(*port)) else {
+        return Ok(());
     };
-    println!("\n{}\n", bold("Florin is open."));
-    println!("  Shop     {}", at(ports.shop, "/"));
-    println!("  Sandbox  {}", at(ports.sandbox, "/sandbox"));
-    println!("  Checkout {}", at(ports.proxy, CHECKOUT));
-    println!(
-        "           {}\n",
-        dim("the proxy's own page, for one e-book")
-    );
-    println!("  Donation {}", at(ports.shop, "/donate"));
-    println!("  Members  {}", at(ports.shop, "/members"));
-    println!(
-        "           {}",
-        dim("a price that the shop's backend signs into an order token")
-    );
-    println!("  Themes   {}", at(ports.shop, "/theme-builder"));
-    println!(
-        "           {}",
-        dim("the checkout's looks, and what to copy for your own")
-    );
-    println!("  Hosted   {}", at(ports.shop, "/hosted"));
-    println!(
-        "           {}\n",
-        dim("paid on the payment service's own page")
-    );
-    println!("  1  In the shop, press “Pay with crypto” and choose an asset.");
-    println!("  2  In the sandbox, press Paid “Exactly”. That is the customer's wallet.");
-    println!(
-        "  3  The checkout says Paid, and so do the shop's own orders: a signed webhook came.\n"
-    );
-    println!(
-        "  {}",
-        dim(&format!("{database} {}", folder.path().display()))
-    );
-    println!("  {}\n", dim("Ctrl-C stops everything."));
+    let other = match free_port_base() {
+        Some(base) => format!("run `cargo xtask demo --port-base {base}`"),
+        None => "choose others with --port-base".to_owned(),
+    };
+    bail!("port {port}, for the {name}, is in use: stop the program that has it, or {other}");
+}
+
+/// The same as `Ports` in `tools/demo`.
+fn ports(base: u16) -> [(&'static str, u16); 4] {
+    [
+        ("proxy", base),
+        ("shop", base + 1),
+        ("sandbox", base + 10),
+        ("proxy's admin listener", base + 1010),
+    ]
+}
+
+fn is_free(port: u16) -> bool {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_in_use_is_named_with_a_base_that_is_free() {
+        let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let port = taken.local_addr().unwrap().port();
+        // As the shop's, since the proxy's neighbours may be in use too.
+        let error = check_ports(port - 1).unwrap_err().to_string();
+        assert!(
+            error.contains(
+                "is in use: stop the program that has it, or run `cargo xtask demo --port-base "
+            ),
+            "{error}"
+        );
+        assert_eq!(ports(8080).map(|(_, port)| port), [8080, 8081, 8090, 9090]);
+    }
 }

@@ -1,62 +1,233 @@
-//! `cargo xtask`: everything a newcomer types, from the repository's root.
+//! `cargo xtask`: every command of this repository, run from its root.
 //!
-//! Each command sets up what it needs on a fresh machine, does nothing twice, and says in one sentence what to do when
-//! it cannot go on. What it never does: change anything outside the repository but the folder of installed tools, or
-//! leave a process behind. Of npm and of Python's index it takes what tests look with, and nothing that is
-//! shipped.
+//! Each command installs what it needs and does nothing twice. Nothing outside the repository is changed, except the folder
+//! of installed tools; no process outlives the command.
 
-mod arguments;
 mod bench;
 mod budget;
-mod build;
 mod bundle;
 mod demo;
-mod pictures;
-mod program;
-mod schemathesis;
-mod screen;
-mod stopwatch;
+mod output;
+mod progress;
 mod test;
 mod tools;
 mod workspace;
 
 use std::process::ExitCode;
 
-use arguments::Command;
-use workspace::Workspace;
+use anyhow::Context as _;
+use clap::{ArgGroup, Args, Parser, Subcommand};
+
+use crate::bundle::Variant;
+use crate::workspace::Workspace;
+
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", arg_required_else_help = true)]
+#[command(after_help = "Each command installs what is missing.")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Start a sandbox, a proxy and a demo shop, and print what to try
+    Demo(DemoArgs),
+    /// Run every check: format, dependencies, lints, docs, tests, browsers, budget, HTTP, simulation
+    Test(TestArgs),
+    /// Save every state of the checkout to target/pictures, in four widths and five looks
+    #[command(visible_alias = "screenshots")]
+    Pictures(PictureArgs),
+    /// Install what the tests use: three browsers, their drivers, npm packages, Schemathesis
+    Tools,
+    /// Build the release: dist/ and one florin-proxy with the widget inside
+    Build(BundleArgs),
+    /// Print the widget's sizes beside the promised ones
+    Budget(BundleArgs),
+    /// Measure the other promised numbers, beside two other payment pages
+    Bench(BenchArgs),
+    /// Simulate the life of many orders, with everything failing
+    Simulate(SimulateArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DemoArgs {
+    /// The proxy's port; the others follow from it
+    #[arg(long, default_value_t = 8080, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64525))]
+    port_base: u16,
+    /// Where the proxy keeps its orders [default: SQLite in a temporary folder]
+    #[arg(long, value_name = "URL")]
+    database_url: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TestArgs {
+    /// Only the checks whose name contains this text, such as HTTP
+    #[arg(long, value_name = "TEXT", default_value_t)]
+    only: String,
+}
+
+#[derive(Debug, Args)]
+struct PictureArgs {
+    /// Only the states whose name contains this text, such as paid
+    #[arg(long, value_name = "TEXT", default_value_t)]
+    only: String,
+    /// Only this look: light, dark, forced (colours), de or ar
+    #[arg(long, value_name = "LOOK", default_value_t)]
+    look: String,
+}
+
+#[derive(Debug, Args)]
+struct BundleArgs {
+    /// The widget built by stable compiler flags alone, 18 kB larger
+    #[arg(long)]
+    stable: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("how_many").args(["kills", "lives"]))]
+pub(crate) struct BenchArgs {
+    /// Instead: kill the proxy N times while customers buy, and audit what it leaves
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    kills: Option<u64>,
+    /// Instead: the same as `simulate --orders N`
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), hide = true)]
+    lives: Option<u64>,
+    /// The seed of customers and kills
+    #[arg(long, value_name = "N", requires = "how_many")]
+    seed: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SimulateArgs {
+    /// How many orders
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..))]
+    orders: u64,
+    /// The seed of customers and faults [default: a new one each time]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+}
+
+impl BundleArgs {
+    fn variant(&self) -> Variant {
+        if self.stable {
+            Variant::Stable
+        } else {
+            Variant::Release
+        }
+    }
+}
 
 fn main() -> ExitCode {
-    match run() {
-        Ok(code) => code,
+    let command = Cli::parse().command;
+    match Workspace::find().and_then(|workspace| run(&workspace, command)) {
+        Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            screen::problem(&format!("{error:#}"));
+            eprintln!("\n✗ {error:#}");
             ExitCode::FAILURE
         }
     }
 }
 
-fn run() -> anyhow::Result<ExitCode> {
-    let command = arguments::read(std::env::args().skip(1))?;
-    let workspace = Workspace::find()?;
+fn run(workspace: &Workspace, command: Command) -> anyhow::Result<()> {
     match command {
-        Command::Demo(wishes) => demo::run(&workspace, &wishes),
-        Command::Test(wishes) => test::run(&workspace, &wishes),
-        Command::Pictures(wishes) => pictures::run(&workspace, &wishes),
-        Command::Build(variant) => build::run(&workspace, variant),
-        Command::Budget(variant) => budget::run(&workspace, variant),
-        Command::Package => bundle::hook::run(&workspace),
-        Command::Bench => bench::run(&workspace),
-        Command::Lives(wishes) => bench::lives::play(&workspace, &wishes),
-        Command::Kills(wishes) => bench::kills::run(&workspace, &wishes),
+        Command::Demo(args) => demo::run(workspace, &args),
+        Command::Test(args) => test::run(workspace, &args),
+        Command::Pictures(args) => pictures(workspace, &args),
         Command::Tools => {
-            tools::set_up(&workspace)?;
-            tools::install_for_tests(&workspace)?;
-            tools::schemathesis(&workspace)?;
-            Ok(ExitCode::SUCCESS)
+            tools::set_up(workspace)?;
+            tools::install_for_tests(workspace)?;
+            tools::schemathesis(workspace).map(drop)
         }
-        Command::Help => {
-            println!("{}", arguments::HELP);
-            Ok(ExitCode::SUCCESS)
+        Command::Build(args) => build(workspace, args.variant()),
+        Command::Budget(args) => {
+            tools::set_up(workspace)?;
+            bundle::make(workspace, args.variant())?;
+            budget::check(workspace, args.variant())
+        }
+        Command::Bench(args) => bench::run(workspace, &args),
+        Command::Simulate(args) => bench::simulate(workspace, &args),
+    }
+}
+
+/// Builds the widget and the proxy's release with it inside.
+fn build(workspace: &Workspace, variant: Variant) -> anyhow::Result<()> {
+    tools::set_up(workspace)?;
+    bundle::make(workspace, variant)?;
+    build_proxy(workspace, variant)?;
+    let program = workspace.target.join("release/florin-proxy");
+    let size = std::fs::metadata(&program)
+        .context("the proxy was not built")?
+        .len();
+    let (program, size) = (program.display(), output::grouped(size));
+    output::passed(format!("{program} ({size} bytes, with the widget inside)"));
+    Ok(())
+}
+
+fn build_proxy(workspace: &Workspace, variant: Variant) -> anyhow::Result<()> {
+    output::step("Building the proxy's release (about 3 minutes the first time)…");
+    bundle::cargo_with(
+        workspace,
+        variant,
+        "build --locked --release --package proxy",
+    )
+    .run()?;
+    Ok(())
+}
+
+/// Writes `target/pictures/<width>-<look>/<state>.png`: light, dark, in forced colours, in German and in Arabic.
+fn pictures(workspace: &Workspace, args: &PictureArgs) -> anyhow::Result<()> {
+    tools::set_up(workspace)?;
+    tools::install_for_tests(workspace)?;
+    bundle::make(workspace, Variant::Release)?;
+    let folder = workspace.target.join("pictures");
+    workspace.sh.remove_path(&folder)?;
+    workspace
+        .cargo("test --locked --quiet --package tests --test browser -- --ignored --exact gallery::pictures_of_every_state")
+        .env("FLORIN_PICTURES", &folder)
+        .env("FLORIN_PICTURES_ONLY", &args.only)
+        .env("FLORIN_PICTURES_LOOK", &args.look)
+        .run()?;
+    output::passed(format!("The pictures are in {}", folder.display()));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<Command, String> {
+        let words = std::iter::once("xtask").chain(line.split_whitespace());
+        let parsed = Cli::try_parse_from(words);
+        parsed
+            .map(|cli| cli.command)
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_commands_are_consistent() {
+        <Cli as clap::CommandFactory>::command().debug_assert();
+    }
+
+    #[test]
+    fn the_admin_port_exists_for_every_port_base() {
+        assert!(parse("demo --port-base 64525").is_ok());
+        let error = parse("demo --port-base 64526").unwrap_err();
+        assert!(error.contains("64526 is not in 1..=64525"), "{error}");
+    }
+
+    #[test]
+    fn one_bench_at_a_time_and_a_seed_needs_one() {
+        assert!(parse("bench --kills 9 --seed=0").is_ok());
+        assert!(parse("bench --lives 9 --seed 1").is_ok());
+        assert!(parse("simulate --orders 9 --seed 1").is_ok());
+        for wrong in [
+            "bench --kills 9 --lives 9",
+            "bench --seed 7",
+            "bench --kills 0",
+            "simulate --orders 0",
+        ] {
+            assert!(parse(wrong).is_err(), "{wrong}");
         }
     }
 }

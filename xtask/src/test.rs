@@ -1,203 +1,203 @@
-//! `cargo xtask test`: every check, to the end, whatever fails on the way.
+//! `cargo xtask test`: every check, to the end, also after one that fails.
 
-use std::process::ExitCode;
+use std::fs;
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
+use xshell::cmd;
 
-use crate::arguments::{LifeWishes, TestWishes};
-use crate::program::Program;
-use crate::screen::{self, bad, good, heading};
-use crate::stopwatch::Stopwatch;
+use crate::bundle::{self, Variant};
 use crate::workspace::Workspace;
-use crate::{bench, budget, bundle, schemathesis, tools};
+use crate::{SimulateArgs, TestArgs, bench, budget, demo, output, tools};
 
-/// One check: what it says of the repository, and how it finds out.
-struct Check {
-    claim: &'static str,
-    run: fn(&Workspace) -> anyhow::Result<()>,
-}
+/// A check: what is true when it passes, and how that is found out.
+type Check = (&'static str, fn(&Workspace) -> anyhow::Result<()>);
 
-/// Cheap ones first. All share one set of compiled libraries, but for the simulation, whose code is optimised.
+/// Cheap ones first. All share one set of compiled libraries, except the simulation, whose code is optimised.
 const CHECKS: [Check; 11] = [
-    Check {
-        claim: "The code is formatted",
-        run: format,
-    },
-    Check {
-        claim: "The dependencies keep the rules",
-        run: dependencies,
-    },
-    Check {
-        claim: "The widget builds",
-        run: |workspace| bundle::make(workspace, bundle::Variant::Release),
-    },
-    Check {
-        claim: "The widget keeps its budget",
-        run: |workspace| {
-            let kept = budget::print(workspace, bundle::Variant::Release)?;
-            anyhow::ensure!(kept, "the widget is larger than promised");
-            Ok(())
+    ("The code is formatted", format),
+    ("The dependencies keep the rules", dependencies),
+    ("The widget builds", |workspace| {
+        bundle::make(workspace, Variant::Release)
+    }),
+    ("The widget keeps its budget", |workspace| {
+        budget::check(workspace, Variant::Release)
+    }),
+    ("Clippy has nothing to say", |workspace| {
+        cargo(
+            workspace,
+            "clippy --locked --workspace --all-targets --quiet -- -D warnings",
+        )
+    }),
+    (
+        "Clippy has nothing to say about the widget in the browser",
+        |workspace| {
+            let clippy = "clippy --locked --package widget --quiet --target wasm32-unknown-unknown";
+            cargo(workspace, &format!("{clippy} -- -D warnings"))?;
+            cargo(
+                workspace,
+                &format!("{clippy} --no-default-features --features split -- -D warnings"),
+            )
         },
-    },
-    Check {
-        claim: "Clippy has nothing to say",
-        run: |workspace| {
-            let host = [
-                "clippy",
-                "--locked",
-                "--workspace",
-                "--all-targets",
-                "--quiet",
-            ];
-            cargo(workspace, &[&host[..], &["--", "-D", "warnings"]].concat())
+    ),
+    (
+        "The contract with the browser needs no operating system",
+        |workspace| {
+            let packages = "--package money --package checkout-api";
+            cargo(
+                workspace,
+                &format!("build --locked --quiet --target wasm32-unknown-unknown {packages}"),
+            )
         },
-    },
-    Check {
-        claim: "Clippy has nothing to say about the widget in the browser",
-        run: |workspace| {
-            let browser = ["clippy", "--locked", "--package", "widget", "--quiet"];
-            let wasm = ["--target", "wasm32-unknown-unknown"];
-            let deny = ["--", "-D", "warnings"];
-            cargo(workspace, &[&browser[..], &wasm, &deny].concat())?;
-            let split = ["--no-default-features", "--features", "split"];
-            cargo(workspace, &[&browser[..], &wasm, &split, &deny].concat())
-        },
-    },
-    Check {
-        claim: "The contract with the browser needs no operating system",
-        run: |workspace| {
-            let build = [
-                "build",
-                "--locked",
-                "--quiet",
-                "--target",
-                "wasm32-unknown-unknown",
-            ];
-            let packages = ["--package", "money", "--package", "checkout-api"];
-            cargo(workspace, &[&build[..], &packages].concat())
-        },
-    },
-    Check {
-        claim: "The documentation is whole",
-        run: |workspace| {
-            Program::cargo(workspace)
-                .args(["doc", "--locked", "--workspace", "--no-deps", "--quiet"])
-                // A link from a public page to a private part is a help to whoever reads the source.
-                .env(
-                    "RUSTDOCFLAGS",
-                    "-D warnings -A rustdoc::private_intra_doc_links",
-                )
-                .run()
-        },
-    },
-    Check {
-        claim: "The tests pass",
-        run: |workspace| {
-            // Alone, this check would look at whatever was built last.
-            bundle::make(workspace, bundle::Variant::Release)?;
-            // The journeys start these as programs as well; `cargo test` alone does not build them.
-            let programs = ["--package", "proxy", "--package", "auditor"];
-            let build = ["build", "--locked", "--quiet"];
-            cargo(workspace, &[&build[..], &programs].concat())?;
-            Program::cargo(workspace)
-                .args(["test", "--locked", "--workspace", "--no-fail-fast"])
-                // Just enough to see that it runs: another check plays the rest, optimised.
-                .env("FLORIN_SIM_LIVES", "100")
-                .run()
-        },
-    },
-    Check {
-        claim: "The HTTP is as it is described",
-        run: schemathesis::run,
-    },
-    Check {
-        claim: "Simulated orders live through whatever fails",
-        run: |workspace| {
-            let (lives, seed) = (20_000, None);
-            bench::lives::play(workspace, &LifeWishes { lives, seed }).map(drop)
-        },
-    },
+    ),
+    ("The documentation is whole", |workspace| {
+        let doc = workspace.cargo("doc --locked --workspace --no-deps --quiet");
+        // A link from a public page to a private part helps readers of the source.
+        let flags = "-D warnings -A rustdoc::private_intra_doc_links";
+        Ok(doc.env("RUSTDOCFLAGS", flags).run()?)
+    }),
+    ("The tests pass", |workspace| {
+        // With `--only`, this check would test the bundle that was built last.
+        bundle::make(workspace, Variant::Release)?;
+        // The journeys start these as programs as well; `cargo test` alone does not build them.
+        cargo(
+            workspace,
+            "build --locked --quiet --package proxy --package auditor",
+        )?;
+        let test = workspace.cargo("test --locked --workspace --no-fail-fast");
+        // Just enough to see that it runs: another check simulates the rest, optimised.
+        Ok(test.env("FLORIN_SIM_LIVES", "100").run()?)
+    }),
+    ("The HTTP is as it is described", http),
+    ("Simulated orders survive every fault", |workspace| {
+        let (orders, seed) = (20_000, None);
+        bench::simulate(workspace, &SimulateArgs { orders, seed })
+    }),
 ];
 
-/// Runs the wanted checks; fails when one fails.
+/// Runs the chosen checks.
 ///
 /// # Errors
-/// None of the checks is wanted, or the set-up cannot be completed; the sentence says what to do.
-pub(crate) fn run(workspace: &Workspace, wishes: &TestWishes) -> anyhow::Result<ExitCode> {
-    let checks = wanted(wishes)?;
+/// A check failed, none has the name, or the set-up cannot be completed; the sentence says what to do.
+pub(crate) fn run(workspace: &Workspace, args: &TestArgs) -> anyhow::Result<()> {
+    let checks = chosen(&args.only)?;
     tools::set_up(workspace)?;
     tools::install_for_tests(workspace)?;
     let mut failed = Vec::new();
-    for check in &checks {
-        heading(check.claim);
-        let watch = Stopwatch::start();
-        let outcome = (check.run)(workspace);
-        let time = screen::time(watch.elapsed());
-        match outcome {
-            Ok(()) => good(format!("{} ({time})", check.claim)),
+    for (name, run) in &checks {
+        output::heading(name);
+        let time = output::stopwatch();
+        let result = run(workspace);
+        let time = output::time(time());
+        match result {
+            Ok(()) => output::passed(format!("{name} ({time})")),
             Err(error) => {
-                bad(format!("{} ({time}): {error:#}", check.claim));
-                failed.push(check.claim);
+                output::failed(format!("{name} ({time}): {error:#}"));
+                failed.push(*name);
             }
         }
-    }
-    if !failed.is_empty() {
-        heading("What failed");
-        failed.iter().for_each(bad);
     }
     println!(
         "\n{} passed, {} failed",
         checks.len() - failed.len(),
         failed.len()
     );
-    Ok(if failed.is_empty() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    ensure!(failed.is_empty(), "failed: {}", failed.join(" · "));
+    Ok(())
 }
 
-fn wanted(wishes: &TestWishes) -> anyhow::Result<Vec<&'static Check>> {
-    let text = wishes.only.as_deref().unwrap_or_default().to_lowercase();
-    let checks = CHECKS
-        .iter()
-        .filter(|check| check.claim.to_lowercase().contains(&text));
-    let checks: Vec<_> = checks.collect();
-    if checks.is_empty() {
-        let claims: Vec<_> = CHECKS.iter().map(|check| check.claim).collect();
-        bail!(
-            "no check claims {text:?}; they claim: {}",
-            claims.join(" · ")
-        );
+fn chosen(only: &str) -> anyhow::Result<Vec<Check>> {
+    let only = only.to_lowercase();
+    let chosen = CHECKS
+        .into_iter()
+        .filter(|(name, _)| name.to_lowercase().contains(&only));
+    let chosen: Vec<Check> = chosen.collect();
+    if chosen.is_empty() {
+        let names = CHECKS.map(|(name, _)| name).join(" · ");
+        bail!("no check's name contains {only:?}; the names are: {names}");
     }
-    Ok(checks)
+    Ok(chosen)
 }
 
-fn cargo(workspace: &Workspace, words: &[&str]) -> anyhow::Result<()> {
-    Program::cargo(workspace).args(words).run()
+fn cargo(workspace: &Workspace, args: &str) -> anyhow::Result<()> {
+    Ok(workspace.cargo(args).run()?)
 }
 
 fn format(workspace: &Workspace) -> anyhow::Result<()> {
-    cargo(workspace, &["fmt", "--all", "--check"])?;
-    let folder = tools::LEPTOSFMT.folder(workspace)?;
-    Program::new(folder.join(tools::LEPTOSFMT.name), workspace)
-        .args(["--check", "--quiet", "widget/src"])
+    cargo(workspace, "fmt --all --check")?;
+    let leptosfmt = tools::LEPTOSFMT.program(workspace)?;
+    let check = cmd!(workspace.sh, "{leptosfmt} --check --quiet widget/src").quiet();
+    check
         .run()
         .context("format the views with: leptosfmt widget/src")
 }
 
 fn dependencies(workspace: &Workspace) -> anyhow::Result<()> {
-    let folder = tools::CARGO_DENY.folder(workspace)?;
-    Program::new(folder.join(tools::CARGO_DENY.name), workspace)
-        .args(["--offline", "--locked", "--log-level", "error"])
-        .args([
-            "check",
-            "--hide-inclusion-graph",
-            "bans",
-            "licenses",
-            "sources",
-        ])
-        .run()
+    let cargo_deny = tools::CARGO_DENY.program(workspace)?;
+    let options = ["--offline", "--locked", "--log-level", "error"];
+    let check = [
+        "check",
+        "--hide-inclusion-graph",
+        "bans",
+        "licenses",
+        "sources",
+    ];
+    Ok(cmd!(workspace.sh, "{cargo_deny} {options...} {check...}")
+        .quiet()
+        .run()?)
+}
+
+/// Schemathesis reads `/openapi.json` of a demo on free ports, and sends what a client may send and what none should.
+/// `tests/schemathesis` has its settings.
+fn http(workspace: &Workspace) -> anyhow::Result<()> {
+    let st = tools::schemathesis(workspace)?;
+    bundle::make(workspace, Variant::Release)?;
+    bundle::cargo_with(
+        workspace,
+        Variant::Release,
+        "build --locked --quiet --package florin-demo",
+    )
+    .run()?;
+    let sh = &workspace.sh;
+    let (folder, demo) = (
+        sh.create_temp_dir()?,
+        workspace.debug_program("florin-demo"),
+    );
+    let port = demo::free_port_base()
+        .context("no --port-base has free ports")?
+        .to_string();
+    let settings = workspace.root.join("tests/schemathesis");
+    let log = folder.path().join("florin.log");
+    // The same requests at every run, for 75 seconds.
+    let options = ["--seed", "20261121", "--max-time", "75"];
+    let path = folder.path();
+    let inside = sh.push_dir(path);
+    let passed = cmd!(sh, "{demo} --port-base {port} --folder {path} -- {st} --config-file {settings}/schemathesis.toml run {options...} http://127.0.0.1:{port}/openapi.json")
+        .env("PYTHONPATH", &settings)
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .quiet()
+        .run();
+    drop(inside);
+    let text = fs::read_to_string(&log).unwrap_or_default();
+    let errors = errors(&text);
+    if passed.is_err() || !errors.is_empty() {
+        errors.iter().for_each(output::failed);
+        let kept = workspace.target.join("schemathesis.log");
+        sh.copy_file(&log, &kept)?;
+        output::failed(format!("The demo's log is {}", kept.display()));
+    }
+    passed?;
+    ensure!(errors.is_empty(), "errors were logged, see above");
+    Ok(())
+}
+
+/// The one error that a holder of a store's key may cause: the store should know about requests for other prices.
+const ALARM: &str = "a reference came again at another price";
+
+/// The errors in a log, panics included: nothing else that a client sends may cause one.
+fn errors(log: &str) -> Vec<&str> {
+    log.lines()
+        .filter(|line| line.split_whitespace().nth(1) == Some("ERROR") && !line.contains(ALARM))
+        .collect()
 }
 
 #[cfg(test)]
@@ -205,16 +205,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_check_can_be_had_alone() {
-        let claims = |text: &str| {
-            let only = Some(text.to_owned());
-            wanted(&TestWishes { only }).map(|checks| checks.len())
-        };
-        assert_eq!(claims("http").unwrap(), 1);
-        assert_eq!(claims("clippy").unwrap(), 2);
-        let sentence = claims("tidiness").unwrap_err().to_string();
-        let begin = "no check claims \"tidiness\"; they claim: The code is formatted · ";
-        assert!(sentence.starts_with(begin), "{sentence}");
-        assert_eq!(wanted(&TestWishes::default()).unwrap().len(), CHECKS.len());
+    fn checks_are_chosen_by_a_part_of_their_name() {
+        let count = |only| chosen(only).map(|checks| checks.len());
+        assert_eq!(count("http").unwrap(), 1);
+        assert_eq!(count("clippy").unwrap(), 2);
+        assert_eq!(count("").unwrap(), CHECKS.len());
+        let error = count("tidiness").unwrap_err().to_string();
+        let begin =
+            "no check's name contains \"tidiness\"; the names are: The code is formatted · ";
+        assert!(error.starts_with(begin), "{error}");
+    }
+
+    #[test]
+    fn errors_are_found_in_a_log() {
+        let log = "2026-11-22T00:00:00Z  INFO proxy: an ERROR\n2026-11-22T00:00:00Z ERROR proxy: panicked at x\n\
+                   2026-11-22T00:00:00Z ERROR proxy: a reference came again at another price\n";
+        assert_eq!(errors(log).len(), 1);
     }
 }

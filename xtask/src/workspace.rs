@@ -1,38 +1,36 @@
-//! Where things are.
+//! The repository's folders, and the shell that runs other programs.
 
+use std::env;
 use std::path::{Path, PathBuf};
-use std::{env, fs};
 
 use anyhow::Context as _;
+use xshell::{Cmd, Shell};
 
 /// The repository and the folder that cargo builds into.
 pub(crate) struct Workspace {
-    /// The repository's root.
+    /// Runs programs in the repository's root.
+    pub(crate) sh: Shell,
     pub(crate) root: PathBuf,
-    /// Cargo's target folder: the one that this program lies in, wherever the settings put it.
+    /// Cargo's target folder: the one that this program lies in.
     pub(crate) target: PathBuf,
 }
 
 impl Workspace {
     /// # Errors
-    /// This program was moved away from where `cargo xtask` puts it.
+    /// This program was moved away from where `cargo xtask` builds it.
     pub(crate) fn find() -> anyhow::Result<Self> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
         let root = root
             .context("xtask is a folder of the repository")?
             .to_owned();
         let program = env::current_exe().context("this program does not know where it is")?;
-        let target = program.parent().and_then(Path::parent);
-        let target = target.context("this program is not in cargo's target folder")?;
-        Ok(Self {
-            root,
-            target: target.to_owned(),
-        })
-    }
-
-    /// The built widget, which the proxy takes in when it is compiled.
-    pub(crate) fn dist(&self) -> PathBuf {
-        self.root.join("dist")
+        let target = program.ancestors().nth(2);
+        let target = target
+            .context("this program is not in cargo's target folder")?
+            .to_owned();
+        let sh = Shell::new()?;
+        sh.change_dir(&root);
+        Ok(Self { sh, root, target })
     }
 
     /// A program that `cargo build` made.
@@ -40,17 +38,25 @@ impl Workspace {
         self.target.join("debug").join(name)
     }
 
-    /// A program that `cargo build --release` made.
-    pub(crate) fn release_program(&self, name: &str) -> PathBuf {
-        self.target.join("release").join(name)
+    /// Cargo as if it was typed: without the variables that `cargo run` gave to this program. Some build scripts read
+    /// them, so that this program's builds and the user's would undo each other.
+    pub(crate) fn cargo(&self, args: &str) -> Cmd<'_> {
+        let cargo = env::var_os("CARGO").unwrap_or("cargo".into());
+        let mut cmd = self.sh.cmd(cargo).args(args.split_whitespace()).quiet();
+        for (name, _) in env::vars_os() {
+            let text = name.to_string_lossy();
+            if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+                cmd = cmd.env_remove(&name);
+            }
+        }
+        cmd
     }
+}
 
-    /// What the demo shop sells and takes donations for, as the proxy's configuration has it.
-    pub(crate) fn products(&self) -> anyhow::Result<String> {
-        let read = |name| {
-            let path = self.root.join("crates/demo-shop").join(name);
-            fs::read_to_string(&path).with_context(|| format!("{} cannot be read", path.display()))
-        };
-        Ok([read("products.toml")?, read("donations.toml")?].join("\n"))
-    }
+/// The path of a program, if it is on `PATH`.
+pub(crate) fn on_path(name: &str) -> Option<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&path)
+        .map(|folder| folder.join(name))
+        .find(|candidate| candidate.is_file())
 }

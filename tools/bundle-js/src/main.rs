@@ -1,57 +1,162 @@
-//! Links and minifies the widget's scripts.
+//! Makes the widget's files as they are served, from what was compiled and from the folder `widget`.
 //!
 //! ```text
-//! bundle-js link script|module ENTRY     prints ENTRY with all modules that it imports, as one script
-//! bundle-js minify script|module         reads a script from the input, prints a smaller one that does the same
+//! bundle-js optimize WASM_OPT BUILT    makes the compiled modules in BUILT smaller
+//! bundle-js package BUILT DIST         writes the files of DIST
+//! bundle-js package-small BUILT DIST   the same, minified, and compressed beside each file
+//! bundle-js trunk                      Trunk's hook: packages what Trunk has built, in Trunk's own folder
 //! ```
 //!
-//! `script` is for `<script src>`, `module` for `import`. A program of its own, so that `cargo xtask` compiles in
-//! seconds: a parser of JavaScript takes fifty libraries.
+//! A program of its own, so that `cargo xtask` compiles in seconds: a parser of JavaScript takes fifty libraries. It is run
+//! in the repository's root. The last two need the feature `small`, except for Trunk's debug builds.
 
+#[cfg(feature = "small")]
+mod compress;
+mod files;
 mod link;
+#[cfg(feature = "small")]
 mod minify;
 mod module;
+mod optimize;
+#[cfg(feature = "small")]
+mod style;
 
+use std::env;
 use std::fs;
-use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use anyhow::{Context as _, bail};
 use oxc_span::SourceType;
 
+use self::files::Files;
+
+/// What a source is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Loaded by `<script src>`: its outermost names are the page's.
+    Script,
+    /// Loaded by `import`: only its exports are seen.
+    Module,
+    Style,
+}
+
 fn main() -> ExitCode {
-    match run() {
-        Ok(script) => {
-            print!("{script}");
-            ExitCode::SUCCESS
-        }
-        Err(problem) => {
-            eprintln!("bundle-js: {problem}");
+    let words: Vec<String> = env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match run(&words) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("bundle-js: {error:#}");
             ExitCode::FAILURE
         }
     }
 }
 
-fn run() -> Result<String, String> {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let kind = match words.get(1) {
-        Some(&"script") => SourceType::script(),
-        Some(&"module") => SourceType::mjs(),
-        _ => return Err("the second argument must be `script` or `module`".to_owned()),
-    };
-    match words[..] {
-        ["link", _, entry] => link::link(Path::new(entry), kind, &read_file),
-        ["minify", _] => {
-            let mut source = String::new();
-            let read = std::io::stdin().read_to_string(&mut source);
-            read.map_err(|error| error.to_string())?;
-            minify::minify(&source, kind)
+fn run(words: &[&str]) -> anyhow::Result<()> {
+    match *words {
+        ["optimize", wasm_opt, built] => optimize::optimize(Path::new(wasm_opt), Path::new(built)),
+        ["package", built, dist] => {
+            let files = make(Path::new(built), false)?;
+            files::write(Path::new(dist), &files)
         }
-        _ => Err("use `link script|module ENTRY` or `minify script|module`".to_owned()),
+        ["package-small", built, dist] => {
+            let mut files = make(Path::new(built), true)?;
+            files.append(&mut compressed(&files));
+            files::write(Path::new(dist), &files)
+        }
+        ["trunk"] => package_for_trunk(),
+        _ => bail!(
+            "use `optimize WASM_OPT BUILT`, `package BUILT DIST`, `package-small BUILT DIST` or `trunk`"
+        ),
+    }
+}
+
+fn make(built: &Path, is_small: bool) -> anyhow::Result<Files> {
+    let tools = files::Tools {
+        link: &|entry, kind| {
+            link::link(entry, source_type(kind), &read_file).map_err(anyhow::Error::msg)
+        },
+        minify: if is_small {
+            &minified
+        } else {
+            &|source: &str, _| Ok(source.to_owned())
+        },
+    };
+    files::files(Path::new("."), built, tools)
+}
+
+fn source_type(kind: Kind) -> SourceType {
+    match kind {
+        Kind::Script => SourceType::script(),
+        Kind::Module | Kind::Style => SourceType::mjs(),
     }
 }
 
 fn read_file(path: &Path) -> Result<String, String> {
     fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+#[cfg(feature = "small")]
+fn minified(source: &str, kind: Kind) -> anyhow::Result<String> {
+    let smaller = match kind {
+        Kind::Style => style::minify(source),
+        Kind::Script | Kind::Module => minify::minify(source, source_type(kind)),
+    };
+    smaller.map_err(anyhow::Error::msg)
+}
+
+#[cfg(not(feature = "small"))]
+fn minified(_: &str, _: Kind) -> anyhow::Result<String> {
+    bail!("build bundle-js with its feature `small`")
+}
+
+/// The compressed forms of the files that they make smaller.
+#[cfg(feature = "small")]
+fn compressed(files: &Files) -> Files {
+    let mut compressed = Files::new();
+    for (name, content) in files {
+        let forms = [
+            ("br", compress::brotli(content)),
+            ("gz", compress::gzip(content)),
+        ];
+        let smaller = forms
+            .into_iter()
+            .filter(|(_, form)| form.len() < content.len());
+        compressed.extend(smaller.map(|(end, form)| (format!("{name}.{end}"), form)));
+    }
+    compressed
+}
+
+/// [`minified`] has refused before.
+#[cfg(not(feature = "small"))]
+fn compressed(_: &Files) -> Files {
+    Files::new()
+}
+
+/// The hook that Trunk calls after each build of its own (`Trunk.toml`), so that `trunk serve` and `trunk build` make pages
+/// that work.
+fn package_for_trunk() -> anyhow::Result<()> {
+    let staging = env::var_os("TRUNK_STAGING_DIR").map(PathBuf::from);
+    let staging =
+        staging.context("Trunk calls this command: run `trunk serve` or `trunk build`")?;
+    let is_debug = env::var("TRUNK_PROFILE").is_ok_and(|profile| profile == "debug");
+    let mut files = make(&staging, !is_debug)?;
+    let mut page = files["pay.html"].clone();
+    if is_debug {
+        // Opens the demo's order on a page that names none.
+        let order = "<script>location.hash ||= \"#store=demo&product=ebook\";</script>\n    <main>";
+        page = String::from_utf8(page)?
+            .replacen("<main>", order, 1)
+            .into_bytes();
+        // The loader of the test environment, which names what is wrong with a page.
+        files.insert("florin.js".to_owned(), files["florin.test.js"].clone());
+    } else {
+        files.append(&mut compressed(&files));
+    }
+    files.insert("index.html".to_owned(), page);
+    for name in ["widget.js", "widget_bg.wasm"] {
+        fs::remove_file(staging.join(name)).with_context(|| format!("{name} cannot be removed"))?;
+    }
+    files::write(&staging, &files)
 }

@@ -1,4 +1,4 @@
-//! From Trunk's output and the widget's files to the files of `dist/`.
+//! The files of `dist/`, from what was compiled and the widget's own files.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,23 +6,23 @@ use std::path::Path;
 
 use anyhow::{Context as _, bail};
 
-use super::fingerprint::of_bytes;
-use super::scripts::Kind;
-use super::{compress, strip_css, strip_html};
+use sha2::{Digest as _, Sha256};
+
+use crate::Kind;
 
 /// Name in `dist/`, with `/` between folder and file, and content.
-pub(super) type Files = BTreeMap<String, Vec<u8>>;
+pub(crate) type Files = BTreeMap<String, Vec<u8>>;
 
 /// The files that are named by their content: by the name that `%FLORIN:…%` calls them, path in `dist/` and content.
 type Assets = BTreeMap<String, (String, Vec<u8>)>;
 
-/// Stands in `host.js` for the languages: `ar=0a1b2c3d&de=…`, each tag with the hash in its file's name.
+/// Replaced in `host.js` for the languages: `ar=0a1b2c3d&de=…`, each tag with the hash in its file's name.
 const LANGUAGES: &str = "%LANGUAGES%";
 
-/// Stands in `labels.js` for the loader's texts in all languages, as an object by tag.
+/// Replaced in `labels.js` for the loader's texts in all languages, as an object by tag.
 const LABELS: &str = "'%LABELS%'";
 
-/// Stands in `labels.js` for the modules with the merchant's texts, as [`LANGUAGES`] does.
+/// Replaced in `labels.js` for the modules with the merchant's texts, as [`LANGUAGES`] does.
 const DIAGNOSTICS: &str = "%DIAGNOSTICS%";
 
 /// The loader's text that stands in the page itself.
@@ -33,9 +33,9 @@ const NOSCRIPT: &str = "noscript";
 const SCREENS: [(&str, &str); 2] = [("first", ""), ("later", ".payment")];
 
 /// Where the tool wasm-bindgen puts the payment module; a program that is one module has none.
-pub(super) const PAYMENT: &str = "snippets/split/split_payment.wasm";
+pub(crate) const PAYMENT: &str = "snippets/split/split_payment.wasm";
 
-/// Stands in the page for `page.css`.
+/// Replaced in the page for `page.css`.
 const STYLE: &str = "%STYLE%";
 
 /// The sheets of `widget/styles`, in two files and in this order in each: what comes later wins. The second file is that
@@ -72,21 +72,21 @@ const MODULES: [&str; 5] = [
 /// The loader, once for each environment of the proxy: it knows its own even where nothing else can be loaded.
 const LOADERS: [(&str, &str); 2] = [("florin.js", "production"), ("florin.test.js", "test")];
 
-/// What is done to scripts.
+/// What is done with scripts and styles.
 #[derive(Clone, Copy)]
-pub(super) struct Scripts<'a> {
+pub(crate) struct Tools<'a> {
     /// A module with all that it imports, as one script.
-    pub(super) link: &'a dyn Fn(&Path, Kind) -> anyhow::Result<String>,
-    /// The same script with fewer bytes.
-    pub(super) minify: &'a dyn Fn(&str, Kind) -> anyhow::Result<String>,
+    pub(crate) link: &'a dyn Fn(&Path, Kind) -> anyhow::Result<String>,
+    /// The same source with fewer bytes.
+    pub(crate) minify: &'a dyn Fn(&str, Kind) -> anyhow::Result<String>,
 }
 
-/// All files, not compressed, made from the repository and from what Trunk built.
+/// All files, not compressed, made from the repository and from what was compiled.
 ///
 /// # Errors
 /// A file is missing or cannot be read, or a `%FLORIN:…%` names no file.
-pub(super) fn files(root: &Path, built: &Path, scripts: Scripts<'_>) -> anyhow::Result<Files> {
-    let Scripts { link, minify } = scripts;
+pub(crate) fn files(root: &Path, built: &Path, tools: Tools<'_>) -> anyhow::Result<Files> {
+    let Tools { link, minify } = tools;
     let widget = root.join("widget");
     let mut assets = Assets::new();
     let glue = minify(&text(&built.join("widget.js"))?, Kind::Module)?;
@@ -98,7 +98,7 @@ pub(super) fn files(root: &Path, built: &Path, scripts: Scripts<'_>) -> anyhow::
         add(&mut assets, "payment.wasm", bytes(&payment)?);
     }
     for (name, sheet) in sheets(&widget.join("styles"))? {
-        add(&mut assets, name, strip_css::strip(&sheet)?.into_bytes());
+        add(&mut assets, name, minify(&sheet, Kind::Style)?.into_bytes());
     }
     for icon in ["icon.svg", "paid-icon.svg", "problem-icon.svg"] {
         add(&mut assets, icon, bytes(&widget.join("icons").join(icon))?);
@@ -117,8 +117,11 @@ pub(super) fn files(root: &Path, built: &Path, scripts: Scripts<'_>) -> anyhow::
     }
 
     let loader = link(&widget.join("js/florin.js"), Kind::Script)?;
-    let page = strip_html::strip(&text(&built.join("index.html"))?);
-    let page = page.replace(STYLE, &strip_css::strip(&text(&widget.join("page.css"))?)?);
+    let page = stripped(&text(&built.join("index.html"))?);
+    let page = page.replace(
+        STYLE,
+        &minify(&text(&widget.join("page.css"))?, Kind::Style)?,
+    );
     let mut files = Files::from([
         (
             "florin.d.ts".to_owned(),
@@ -143,20 +146,17 @@ pub(super) fn files(root: &Path, built: &Path, scripts: Scripts<'_>) -> anyhow::
     Ok(files)
 }
 
-/// The compressed forms of the files that they make smaller.
-pub(super) fn compressed(files: &Files) -> Files {
-    let mut compressed = Files::new();
-    for (name, content) in files {
-        let ways = [
-            ("br", compress::brotli(content)),
-            ("gz", compress::gzip(content)),
-        ];
-        let smaller = ways
-            .into_iter()
-            .filter(|(_, packed)| packed.len() < content.len());
-        compressed.extend(smaller.map(|(way, packed)| (format!("{name}.{way}"), packed)));
+/// A page without comments, indentation and empty lines. Line breaks stay: they separate words.
+fn stripped(page: &str) -> String {
+    let mut text = String::with_capacity(page.len());
+    let mut rest = page;
+    while let Some((before, after)) = rest.split_once("<!--") {
+        text.push_str(before);
+        rest = after.split_once("-->").map_or("", |(_, tail)| tail);
     }
-    compressed
+    text.push_str(rest);
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Makes `dist` hold exactly these files. What is the same already is not touched, so that the proxy is only compiled
@@ -164,7 +164,7 @@ pub(super) fn compressed(files: &Files) -> Files {
 ///
 /// # Errors
 /// The folder cannot be written.
-pub(super) fn write(dist: &Path, files: &Files) -> anyhow::Result<()> {
+pub(crate) fn write(dist: &Path, files: &Files) -> anyhow::Result<()> {
     let writing = || format!("{} cannot be written", dist.display());
     for folder in ["assets/", "gallery/", ""] {
         fs::create_dir_all(dist.join(folder)).with_context(writing)?;
@@ -231,14 +231,14 @@ fn hash_of(path: &str) -> &str {
     stem.rsplit_once('-').expect("assets have a hash").1
 }
 
-/// The sheets of a folder, joined to the files of [`STYLES`]. A sheet that is in none is an error: it would be served to
-/// nobody.
+/// The sheets of a folder, joined to the files of [`STYLES`]. A sheet that is in none is an error: nothing
+/// would load it.
 fn sheets(folder: &Path) -> anyhow::Result<Vec<(&'static str, String)>> {
     for name in names(folder)? {
         let stem = name.trim_end_matches(".css");
         anyhow::ensure!(
             STYLES.iter().any(|(_, sheets)| sheets.contains(&stem)),
-            "{} is in no order: name it in xtask/src/bundle/package.rs",
+            "{} is in no order: name it in tools/bundle-js/src/files.rs",
             folder.join(&name).display()
         );
     }
@@ -253,7 +253,7 @@ fn sheets(folder: &Path) -> anyhow::Result<Vec<(&'static str, String)>> {
 
 fn add(assets: &mut Assets, name: &str, content: Vec<u8>) {
     let (stem, extension) = name.rsplit_once('.').expect("our files have an extension");
-    let hash = &of_bytes(&content)[..8];
+    let hash = hash(&content);
     let path = format!("assets/{stem}-{hash}.{extension}");
     assets.insert(name.to_owned(), (path, content));
 }
@@ -310,7 +310,7 @@ impl<'a> Language<'a> {
             files.push((format!("{tag}{end}"), texts));
         }
         let all: Vec<u8> = files.iter().flat_map(|(_, texts)| texts.clone()).collect();
-        let hash = of_bytes(&all)[..8].to_owned();
+        let hash = hash(&all);
         for (name, texts) in files {
             let path = format!("assets/{name}-{hash}.json");
             assets.insert(format!("{name}.json"), (path, texts));
@@ -319,23 +319,25 @@ impl<'a> Language<'a> {
     }
 }
 
-fn names(folder: &Path) -> anyhow::Result<Vec<String>> {
-    let reading = || format!("{} cannot be read", folder.display());
-    let mut names = Vec::new();
-    for entry in fs::read_dir(folder).with_context(reading)? {
-        names.push(
-            entry
-                .with_context(reading)?
-                .file_name()
-                .to_string_lossy()
-                .into_owned(),
-        );
-    }
+/// The first 8 hexadecimal digits of the content's SHA-256.
+fn hash(content: &[u8]) -> String {
+    hex::encode(&Sha256::digest(content)[..4])
+}
+
+/// What is in a folder, in the order of the names.
+pub(crate) fn names(folder: &Path) -> anyhow::Result<Vec<String>> {
+    let entries = fs::read_dir(folder).and_then(|entries| {
+        entries
+            .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
+            .collect()
+    });
+    let mut names: Vec<String> =
+        entries.with_context(|| format!("{} cannot be read", folder.display()))?;
     names.sort();
     Ok(names)
 }
 
-fn bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
+pub(crate) fn bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
     fs::read(path).with_context(|| format!("{} cannot be read", path.display()))
 }
 

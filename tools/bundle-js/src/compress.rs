@@ -20,7 +20,7 @@ pub(crate) fn brotli(content: &[u8]) -> Vec<u8> {
 }
 
 /// Gzip at its best, for what has no brotli: plain HTTP, mostly.
-pub(super) fn gzip(content: &[u8]) -> Vec<u8> {
+pub(crate) fn gzip(content: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     let written = encoder.write_all(content).and_then(|()| encoder.finish());
     written.expect("writing to memory cannot fail")

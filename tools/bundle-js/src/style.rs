@@ -1,20 +1,20 @@
-//! A style sheet without what a browser does not need.
-
-use anyhow::bail;
+//! Style sheets: no comments, no blanks that mean nothing.
+//!
+//! By hand: a library that reads CSS whole, such as lightningcss, also rewrites declarations, and is 30 more libraries.
 
 /// Removes comments and the blanks that mean nothing. Strings are left as they are; so is every blank around `+`, `-`,
 /// `*`, `/` and `(`, which mean something in `calc()` and `@media`.
 ///
 /// # Errors
 /// A comment or a string without its end.
-pub(super) fn strip(source: &str) -> anyhow::Result<String> {
+pub(crate) fn minify(source: &str) -> Result<String, String> {
     let mut out = String::with_capacity(source.len());
     let mut rest = source;
     let mut blank = false;
     while let Some(c) = rest.chars().next() {
         if let Some(comment) = rest.strip_prefix("/*") {
             let Some((_, tail)) = comment.split_once("*/") else {
-                bail!("a style sheet has a comment without its end");
+                return Err("a style sheet has a comment without its end".to_owned());
             };
             rest = tail;
             blank = true;
@@ -47,7 +47,7 @@ fn push(out: &mut String, blank: bool, piece: &str) {
 }
 
 /// The length in bytes of the string that `text` begins with, quotes included.
-fn string_length(text: &str, quote: char) -> anyhow::Result<usize> {
+fn string_length(text: &str, quote: char) -> Result<usize, String> {
     let mut escaped = false;
     for (at, c) in text.char_indices().skip(1) {
         match c {
@@ -57,7 +57,7 @@ fn string_length(text: &str, quote: char) -> anyhow::Result<usize> {
             _ => {}
         }
     }
-    bail!("a style sheet has a string without its end")
+    Err("a style sheet has a string without its end".to_owned())
 }
 
 #[cfg(test)]
@@ -66,7 +66,7 @@ mod tests {
 
     #[track_caller]
     fn becomes(source: &str, wanted: &str) {
-        assert_eq!(strip(source).unwrap(), wanted);
+        assert_eq!(minify(source).unwrap(), wanted);
     }
 
     #[test]
@@ -95,11 +95,11 @@ mod tests {
     #[test]
     fn what_does_not_end_is_an_error() {
         assert_eq!(
-            strip("a{}/* b").unwrap_err().to_string(),
+            minify("a{}/* b").unwrap_err(),
             "a style sheet has a comment without its end"
         );
         assert_eq!(
-            strip("a{b:'c}").unwrap_err().to_string(),
+            minify("a{b:'c}").unwrap_err(),
             "a style sheet has a string without its end"
         );
     }

@@ -6,13 +6,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::process::Command;
 
 use anyhow::{Context as _, bail, ensure};
 
-use super::package::PAYMENT;
-use crate::program::Program;
-use crate::workspace::Workspace;
+use crate::files::PAYMENT;
 
 /// Each round leaves something for the next; nested expressions taken apart in between leave a percent more. What a
 /// module says of its compiler, and of the features that Binaryen has to know, is for tools alone.
@@ -38,32 +37,39 @@ const LOADERS: &str = "\"./__wasm_split.js\": ";
 /// What a function's name begins with that the program imports.
 const IMPORTS: [&str; 2] = ["__wbg_", "__wasm_split_load_"];
 
-/// Makes the modules and `widget.js` in the folder `built` smaller, with the `tools` in front of all others.
+/// Makes the modules and `widget.js` in the folder `built` smaller, by the program `wasm_opt`.
 ///
 /// # Errors
 /// wasm-opt refuses a module, or the glue does not have the names of the module.
-pub(super) fn shrink(workspace: &Workspace, tools: &[PathBuf], built: &Path) -> anyhow::Result<()> {
-    let optimize = |module: &Path, more: &[&str]| {
-        Program::new("wasm-opt", workspace)
-            .path_first(tools)?
-            .args(PASSES)
-            .args(more)
-            .args([module])
-            .arg_path("--output", module)
-            .output()
-            .with_context(|| format!("{} cannot be made smaller", module.display()))
-    };
+pub(crate) fn optimize(wasm_opt: &Path, built: &Path) -> anyhow::Result<()> {
     let second = built.join(PAYMENT);
     if second.exists() {
-        optimize(&second, &[])?;
+        run(wasm_opt, &second, &[])?;
     }
-    let said = optimize(&built.join("widget_bg.wasm"), &[MINIFY_NAMES])?;
-    let names = said.lines().filter_map(|line| line.split_once(" => "));
+    let names = run(wasm_opt, &built.join("widget_bg.wasm"), &[MINIFY_NAMES])?;
+    let names = names.lines().filter_map(|line| line.split_once(" => "));
     let glue = built.join("widget.js");
-    let reading = || format!("{} cannot be read", glue.display());
-    let long = fs::read_to_string(&glue).with_context(reading)?;
-    fs::write(&glue, rename(&long, &names.collect())?)
-        .with_context(|| format!("{} cannot be written", glue.display()))
+    let long = fs::read_to_string(&glue).context("widget.js cannot be read")?;
+    let short = rename(&long, &names.collect())?;
+    fs::write(&glue, short).context("widget.js cannot be written")
+}
+
+fn run(wasm_opt: &Path, module: &Path, more: &[&str]) -> anyhow::Result<String> {
+    let mut command = Command::new(wasm_opt);
+    command
+        .args(PASSES)
+        .args(more)
+        .arg(module)
+        .arg("--output")
+        .arg(module);
+    let output = command.output().context("wasm-opt cannot be started")?;
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    ensure!(
+        output.status.success(),
+        "wasm-opt refuses {}: {complaint}",
+        module.display()
+    );
+    String::from_utf8(output.stdout).context("wasm-opt prints text")
 }
 
 /// The glue with the short `names` for the long ones. What the module imports is a member `long: function` of one

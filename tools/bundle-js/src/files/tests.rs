@@ -1,5 +1,6 @@
+use tempfile::TempDir;
+
 use super::*;
-use crate::demo::Folder;
 
 fn assets() -> BTreeMap<String, (String, Vec<u8>)> {
     let path = "assets/widget-0a1b2c3d.js".to_owned();
@@ -7,19 +8,8 @@ fn assets() -> BTreeMap<String, (String, Vec<u8>)> {
 }
 
 /// A repository with a widget of a few bytes, and Trunk's output for it.
-fn small_widget() -> Folder {
-    let folder = Folder::create().unwrap();
-    for path in [
-        "widget/locales",
-        "widget/js",
-        "widget/styles",
-        "widget/gallery",
-        "widget/icons",
-        "packages/florin",
-        "built",
-    ] {
-        fs::create_dir_all(folder.path().join(path)).unwrap();
-    }
+fn small_widget() -> TempDir {
+    let folder = empty_folder();
     for (name, text) in [
         (
             "widget/js/florin.js",
@@ -50,23 +40,38 @@ fn small_widget() -> Folder {
             "<style>%STYLE%</style><link href=\"%FLORIN:florin.css%\">",
         ),
     ] {
-        folder.write(name, text).unwrap();
+        write_file(&folder, name, text);
     }
     for name in STYLES.iter().flat_map(|(_, sheets)| *sheets) {
         let style = format!(".{name} {{ color: red; }}\n");
-        folder
-            .write(&format!("widget/styles/{name}.css"), &style)
-            .unwrap();
+        write_file(&folder, &format!("widget/styles/{name}.css"), &style);
     }
     folder
 }
 
-fn packaged(folder: &Folder) -> anyhow::Result<Files> {
-    let scripts = Scripts {
+fn empty_folder() -> TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+/// Writes a file, and creates its folder.
+fn write_file(folder: &TempDir, name: &str, text: &str) {
+    let path = folder.path().join(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+fn packaged(folder: &TempDir) -> anyhow::Result<Files> {
+    let tools = Tools {
         link: &|entry, kind| Ok(format!("{} // linked as {kind:?}", text(entry)?)),
-        minify: &|script, kind| Ok(format!("{script} // {kind:?}")),
+        minify: &|source, kind| Ok(format!("{source} // {kind:?}")),
     };
-    files(folder.path(), &folder.path().join("built"), scripts)
+    files(folder.path(), &folder.path().join("built"), tools)
+}
+
+#[test]
+fn comments_and_indentation_of_a_page_go_and_words_stay_apart() {
+    let page = "<p>\n  one <!-- a\n b -->\n\n  two\n</p>\n";
+    assert_eq!(stripped(page), "<p>\none\ntwo\n</p>");
 }
 
 #[test]
@@ -118,15 +123,16 @@ fn the_loader_names_files_by_their_content() {
         files["assets/en.payment-71f36451.json"],
         b"{\"paid\":\"Paid\"}"
     );
-    folder.remove();
 }
 
 #[test]
 fn the_second_module_is_named_where_there_is_one() {
     let folder = small_widget();
-    folder
-        .write("widget/js/host.js", "load('%FLORIN:payment.wasm%');")
-        .unwrap();
+    write_file(
+        &folder,
+        "widget/js/host.js",
+        "load('%FLORIN:payment.wasm%');",
+    );
     let host = |files: &Files| {
         let host = files
             .iter()
@@ -135,15 +141,13 @@ fn the_second_module_is_named_where_there_is_one() {
     };
     let files = packaged(&folder).unwrap();
     assert!(host(&files).starts_with("load('');"), "{}", host(&files));
-    fs::create_dir_all(folder.path().join("built").join(PAYMENT).parent().unwrap()).unwrap();
-    folder.write(&format!("built/{PAYMENT}"), "\0asm").unwrap();
+    write_file(&folder, &format!("built/{PAYMENT}"), "\0asm");
     let files = packaged(&folder).unwrap();
     assert!(
         host(&files).starts_with("load('assets/payment-"),
         "{}",
         host(&files)
     );
-    folder.remove();
 }
 
 #[test]
@@ -166,7 +170,6 @@ fn the_texts_of_loader_and_merchant_are_modules() {
     // What stands in the page itself is no label.
     let labels = format!("find({{\"en\":{{\"pay\":\"Pay\"}}}}, 'en={hash}');");
     assert_eq!(found("assets/labels-").1, labels);
-    folder.remove();
 }
 
 #[test]
@@ -175,14 +178,13 @@ fn the_gallery_is_beside_what_a_customer_loads_as_it_is() {
     let files = packaged(&folder).unwrap();
     let states = b"{ \"states\": [] }";
     assert_eq!(files["gallery/states.json"], states);
-    folder.remove();
 }
 
 #[test]
 fn a_compressed_file_lies_beside_what_it_makes_smaller() {
     let folder = small_widget();
     let files = packaged(&folder).unwrap();
-    let compressed = compressed(&files);
+    let compressed = crate::compressed(&files);
     let compressed: Vec<&str> = compressed
         .keys()
         .filter_map(|name| name.strip_suffix(".br").or(name.strip_suffix(".gz")))
@@ -196,7 +198,6 @@ fn a_compressed_file_lies_beside_what_it_makes_smaller() {
         !compressed.iter().any(|name| name.contains("widget_bg")),
         "{compressed:?}"
     );
-    folder.remove();
 }
 
 #[test]
@@ -209,23 +210,19 @@ fn a_missing_file_is_named() {
         folder.path().join("widget/page.css").display()
     );
     assert_eq!(error.to_string(), sentence);
-    folder.remove();
 }
 
 #[test]
 fn a_language_without_the_texts_of_a_section_is_an_error() {
     let folder = small_widget();
-    folder
-        .write("widget/locales/en.json", "{ \"first\": {} }")
-        .unwrap();
+    write_file(&folder, "widget/locales/en.json", "{ \"first\": {} }");
     let error = packaged(&folder).unwrap_err().to_string();
     assert!(error.ends_with("en.json has no section `later`"), "{error}");
-    folder.remove();
 }
 
 #[test]
 fn what_is_the_same_is_not_touched_and_what_is_old_goes() {
-    let folder = Folder::create().unwrap();
+    let folder = empty_folder();
     let dist = folder.path().join("dist");
     let name = |name: &str| (name.to_owned(), b"one".to_vec());
     write(
@@ -243,7 +240,6 @@ fn what_is_the_same_is_not_touched_and_what_is_old_goes() {
     assert_eq!(written("florin.js"), before);
     assert!(!dist.join("assets/a.js").exists());
     assert_eq!(fs::read(dist.join("assets/b.js")).unwrap(), b"one");
-    folder.remove();
 }
 
 #[test]
@@ -258,14 +254,12 @@ fn the_sheets_of_a_file_are_in_their_order() {
             .collect();
         assert_eq!(found, order);
     }
-    folder.remove();
 }
 
 #[test]
 fn a_sheet_that_nobody_would_be_served_is_an_error() {
     let folder = small_widget();
-    folder.write("widget/styles/stray.css", "a {}").unwrap();
+    write_file(&folder, "widget/styles/stray.css", "a {}");
     let error = packaged(&folder).unwrap_err().to_string();
     assert!(error.contains("stray.css"), "{error}");
-    folder.remove();
 }

@@ -1,0 +1,85 @@
+//! What the terminal shows: a line before each long step, and how it ended.
+
+use std::fmt::Display;
+use std::io::{IsTerminal as _, stdout};
+use std::time::{Duration, Instant};
+
+/// A step that may take a while.
+pub(crate) fn step(text: impl Display) {
+    println!("{} {text}", paint("36", "›"));
+}
+
+/// A heading above another program's output.
+pub(crate) fn heading(text: impl Display) {
+    println!("\n{}", bold(&text.to_string()));
+}
+
+pub(crate) fn passed(text: impl Display) {
+    println!("{} {text}", paint("32", "✓"));
+}
+
+pub(crate) fn failed(text: impl Display) {
+    println!("{} {text}", paint("31", "✗"));
+}
+
+/// Emphasised, on a terminal.
+pub(crate) fn bold(text: &str) -> String {
+    paint("1", text)
+}
+
+/// Starts measuring; the result returns the time since.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "measures how long real programs take"
+)]
+pub(crate) fn stopwatch() -> impl Fn() -> Duration + Clone {
+    let start = Instant::now();
+    move || start.elapsed()
+}
+
+/// `12,345`.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// `2 min 5 s`, `12 s` or `87 ms`.
+pub(crate) fn time(duration: Duration) -> String {
+    match duration.as_secs() {
+        0 => format!("{} ms", duration.as_millis()),
+        seconds @ 1..60 => format!("{seconds} s"),
+        seconds => format!("{} min {} s", seconds / 60, seconds % 60),
+    }
+}
+
+fn paint(code: &str, text: &str) -> String {
+    if stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none() {
+        format!("\x1b[{code}m{text}\x1b[0m")
+    } else {
+        text.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_numbers_are_grouped_by_thousands() {
+        let grouped = [0, 999, 1000, 1_234_567].map(grouped);
+        assert_eq!(grouped, ["0", "999", "1,000", "1,234,567"]);
+    }
+
+    #[test]
+    fn a_time_is_as_exact_as_it_is_long() {
+        let times = [87, 12_345, 125_000].map(Duration::from_millis).map(time);
+        assert_eq!(times, ["87 ms", "12 s", "2 min 5 s"]);
+    }
+}
