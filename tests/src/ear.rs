@@ -81,8 +81,7 @@ impl Ear {
             verifier: Webhook::new(secrets::WEBHOOK).expect("our own secret is base64"),
             clock,
             shop,
-            http: reqwest::Client::builder()
-                .no_proxy()
+            http: crate::http::client()
                 .build()
                 .expect("a client without TLS needs nothing"),
             state: Mutex::new(Ears {

@@ -28,6 +28,7 @@ mod ear;
 pub mod first_view;
 mod folder;
 mod hosted_page;
+mod http;
 mod journeys;
 mod log;
 mod mint;

@@ -315,7 +315,7 @@ fn spawn(part: impl Future<Output = anyhow::Result<()>> + Send + 'static) {
 }
 
 fn client() -> reqwest::Client {
-    let builder = reqwest::Client::builder().no_proxy();
+    let builder = crate::http::client();
     let builder = builder.redirect(reqwest::redirect::Policy::none());
     let builder = builder.timeout(Duration::from_secs(30));
     builder.build().expect("the crypto provider is installed")

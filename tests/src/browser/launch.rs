@@ -22,7 +22,7 @@ pub(super) async fn launch(
 ) -> WebDriver {
     // A test may have a browser and no world, which would have done so.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let http = reqwest::Client::builder().no_proxy().timeout(BOUND).build();
+    let http = crate::http::client().timeout(BOUND).build();
     let http = http.expect("the crypto provider is installed");
     let wanted = capabilities(engine, folder, look);
     let tab = WebDriver::builder(driver.url(), wanted).client(http);

@@ -228,8 +228,6 @@ fn free_ports(lane: u64) -> [SocketAddr; 4] {
 fn client() -> reqwest::Client {
     // Fails when another lane was first, which is as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let builder = reqwest::Client::builder()
-        .no_proxy()
-        .timeout(Duration::from_secs(5));
+    let builder = crate::http::client().timeout(Duration::from_secs(5));
     builder.build().expect("the crypto provider is installed")
 }
