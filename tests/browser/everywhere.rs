@@ -115,7 +115,7 @@ async fn a_customer_pays_in_webkit_in_the_shops_own_page() {
 #[tokio::test]
 async fn a_browser_that_is_dropped_leaves_nothing_running() {
     for engine in Engine::ALL {
-        let browser = Browser::open_engine(engine, Look::default()).await;
+        let browser = Browser::open_alone(engine, Look::default()).await;
         browser.goes_to("data:text/html,<h1>Hello</h1>").await;
         let running = browser.processes();
         // Its driver, itself, and at least one process that draws.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use tests::Browser;
+use tests::{Browser, Engine, Look};
 
 use crate::journeys::{another_site, chooses};
 
@@ -18,7 +18,7 @@ async fn asked_while_buying(display: &str, extra: &str) -> (BTreeSet<String>, [S
              <florin-checkout store=\"demo\" product=\"mug\" display=\"{display}\"></florin-checkout>"
         ),
     );
-    let browser = Browser::open().await;
+    let browser = Browser::open_alone(Engine::Chromium, Look::default()).await;
     browser.goes_to(&shop).await;
     if display == "frame" {
         browser.enters_the_checkout().await;

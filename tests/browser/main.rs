@@ -23,6 +23,7 @@ mod hearing;
 mod hosted;
 mod hostile;
 mod hosts;
+mod isolation;
 mod journeys;
 mod labels;
 mod languages;

@@ -11,6 +11,8 @@ mod engine;
 mod family;
 mod launch;
 mod network_log;
+mod pool;
+mod process;
 mod scan;
 mod view;
 
@@ -18,12 +20,13 @@ use serde_json::{Value, json};
 use thirtyfour::error::WebDriverResult;
 use thirtyfour::{Key, TypingData, WebDriver, WebElement};
 
-use self::driver::Driver;
+use self::capabilities::NetworkLog;
 pub use self::engine::Engine;
-use self::family::Family;
-use self::launch::launch;
+use self::launch::prepare;
+pub use self::pool::BrowserPool;
+use self::pool::{Context, Pooled};
+use self::process::Process;
 use self::scan::scan;
-use crate::folder::Folder;
 use crate::patience::{eventually, pause};
 
 /// Finds by `data-testid`: in the checkout's shadow root, else in the page.
@@ -63,16 +66,26 @@ impl Default for Look {
     }
 }
 
-/// A browser with one tab. Ends with [`Browser::end`].
+/// The browsers that all tests of one process share.
+static POOL: BrowserPool = BrowserPool::new();
+
+/// A browser with one tab, as if nobody had used it before. Ends with [`Browser::end`].
 #[derive(Debug)]
 pub struct Browser {
     tab: WebDriver,
     engine: Engine,
-    driver: Driver,
-    /// The driver, the browser and the browser's own processes, some of which outlive the others.
-    family: Family,
-    folder: Folder,
-    has_ended: bool,
+    place: Place,
+}
+
+/// Where a browser's tab is.
+#[derive(Debug)]
+enum Place {
+    /// In a context of its own, in a browser that other tests use before and after.
+    Context(Box<Pooled>, Context, &'static BrowserPool),
+    /// In a browser of its own.
+    Alone(Box<Process>),
+    /// It ended.
+    Ended,
 }
 
 impl Browser {
@@ -83,27 +96,50 @@ impl Browser {
 
     /// A browser that looks at things otherwise.
     pub async fn open_with(look: Look) -> Self {
-        Self::open_engine(Engine::Chromium, look).await
+        Self::open_from(&POOL, look).await
+    }
+
+    /// A browser of another pool than the one that all tests share.
+    pub async fn open_from(pool: &'static BrowserPool, look: Look) -> Self {
+        let (pooled, context) = pool.lend(look).await;
+        let tab = pooled.process.session.clone();
+        prepare(&tab, look, Some(&context.id)).await;
+        Self {
+            tab,
+            engine: Engine::Chromium,
+            place: Place::Context(Box::new(pooled), context, pool),
+        }
     }
 
     /// A browser of this engine.
     pub async fn open_engine(engine: Engine, look: Look) -> Self {
-        let folder = Folder::new();
-        let driver = Driver::start(engine, &folder, look).await;
-        let tab = launch(engine, &driver, &folder, look).await;
+        match engine {
+            Engine::Chromium => Self::open_with(look).await,
+            Engine::Firefox | Engine::WebKit => Self::open_alone(engine, look).await,
+        }
+    }
+
+    /// A browser of this engine that was started for this test alone, and notes what it asks of the network.
+    pub async fn open_alone(engine: Engine, look: Look) -> Self {
+        let process = Process::start(engine, look, NetworkLog::On).await;
         Self {
-            family: driver.family(),
-            tab,
+            tab: process.session.clone(),
             engine,
-            driver,
-            folder,
-            has_ended: false,
+            place: Place::Alone(Box::new(process)),
+        }
+    }
+
+    fn process(&self) -> &Process {
+        match &self.place {
+            Place::Context(pooled, ..) => &pooled.process,
+            Place::Alone(process) => process,
+            Place::Ended => unreachable!("a browser that ended was moved"),
         }
     }
 
     /// Looks, whenever it is called, which of the processes that are this browser's by now are still there.
     pub fn processes(&self) -> impl Fn() -> Vec<u32> + use<> {
-        let family = self.driver.household();
+        let family = self.process().household();
         move || family.alive()
     }
 
@@ -202,7 +238,7 @@ impl Browser {
                 Engine::WebKit => self.tab.screenshot_as_png().await,
                 Engine::Chromium | Engine::Firefox => found.screenshot_as_png().await,
             };
-            scan(&picture.ok()?, &self.folder.file("code.png"))
+            scan(&picture.ok()?, &self.process().folder.file("code.png"))
         })
         .await
     }
@@ -255,33 +291,17 @@ impl Browser {
         answer.map_or(Value::Null, |answer| answer.json().clone())
     }
 
-    /// Closes it.
+    /// Closes it. Dropped without this, as by a test that fails, it is killed, and no other test uses it.
     pub async fn end(mut self) {
-        self.quits().await;
-    }
-
-    async fn quits(&mut self) {
-        self.has_ended = true;
-        self.family = self.driver.family();
-        let quit = self.tab.clone().quit().await;
-        self.family.end();
-        quit.expect("a browser can be closed");
+        match std::mem::replace(&mut self.place, Place::Ended) {
+            Place::Context(pooled, context, pool) => pool.take_back(*pooled, context).await,
+            Place::Alone(mut process) => process.quit().await,
+            Place::Ended => {}
+        }
     }
 
     async fn find(&self, name: &str) -> Option<WebElement> {
         let found: WebDriverResult<_> = self.tab.execute(FIND, vec![json!(name)]).await;
         found.ok()?.element().ok()
-    }
-}
-
-/// A test that fails does not come to the end of its browser: nothing of it may be left.
-impl Drop for Browser {
-    fn drop(&mut self) {
-        if !self.has_ended {
-            self.family.end();
-            self.driver.family().end();
-            // There is no session left to say goodbye to.
-            let _ = self.tab.clone().leak();
-        }
     }
 }

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::browser::Browser;
+use crate::browser::{Browser, Engine, Look};
 use crate::patience::{eventually, pause};
 use crate::peer::Peer;
 use crate::site::Site;
@@ -173,7 +173,7 @@ pub async fn look_at_peer(peer: &Peer) -> u64 {
 
 /// A browser with an empty cache, as slow as promised, with a script that runs before every page.
 async fn slow_phone(note: &str) -> Browser {
-    let browser = Browser::open().await;
+    let browser = Browser::open_alone(Engine::Chromium, Look::default()).await;
     browser.runs_before_every_page(note).await;
     browser.has_a_screen_of(SCREEN.0, SCREEN.1).await;
     browser.is_slow().await;

@@ -44,7 +44,7 @@ mod wire;
 mod world;
 
 pub use answer::Answer;
-pub use browser::{Browser, Engine, Look};
+pub use browser::{Browser, BrowserPool, Engine, Look};
 pub use chain::Chain;
 pub use clock::MovableClock;
 pub use contract::{CONTRACT, Contract};

@@ -8,8 +8,23 @@ use super::engine::{Engine, program};
 use super::network_log;
 use crate::folder::Folder;
 
+/// Whether Chromium notes what it asks of the network, in a file that is whole once it has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NetworkLog {
+    On,
+    Off,
+}
+
+/// Chromium's profile, in the browser's folder.
+pub(super) const PROFILE: &str = "profile";
+
+/// What Chromium does without: a server of its maker's that says what to fill in for every page with a field, and
+/// parts of its own window that are pages themselves, each with a process, in every window that is opened.
+const WITHOUT: &str = "--disable-features=AutofillServerCommunication,OptimizationGuideModelDownloading,OptimizationHints,\
+                       WebUIOmniboxAimPopup,WebUIOmniboxPopup";
+
 /// Chromium: no window, no profile of anybody's, nothing from the network.
-const FLAGS: [&str; 12] = [
+const FLAGS: [&str; 13] = [
     "--headless=new",
     "--no-sandbox",
     "--disable-gpu",
@@ -19,16 +34,21 @@ const FLAGS: [&str; 12] = [
     "--no-proxy-server",
     "--disable-background-networking",
     "--disable-component-update",
-    // For every page with a field it would ask a server of its maker's what to fill in.
-    "--disable-features=AutofillServerCommunication",
+    WITHOUT,
+    "--disable-extensions",
     "--disable-sync",
     // A camera sees more than one point for each of a page's.
     "--force-device-scale-factor=2",
 ];
 
-pub(super) fn capabilities(engine: Engine, folder: &Folder, look: Look) -> Capabilities {
+pub(super) fn capabilities(
+    engine: Engine,
+    folder: &Folder,
+    look: Look,
+    log: NetworkLog,
+) -> Capabilities {
     let wanted = match engine {
-        Engine::Chromium => chromium(folder, look),
+        Engine::Chromium => chromium(folder, look, log),
         Engine::Firefox => firefox(look),
         Engine::WebKit => webkit(),
     };
@@ -38,15 +58,19 @@ pub(super) fn capabilities(engine: Engine, folder: &Folder, look: Look) -> Capab
     Capabilities::from(members)
 }
 
-fn chromium(folder: &Folder, look: Look) -> Value {
+fn chromium(folder: &Folder, look: Look, log: NetworkLog) -> Value {
     let (width, height) = look.size;
     let own = [
-        format!("--user-data-dir={}", folder.file("profile").display()),
+        format!("--user-data-dir={}", folder.file(PROFILE).display()),
         format!("--window-size={width},{height}"),
-        format!("--log-net-log={}", folder.file(network_log::FILE).display()),
         "--lang=en-US".to_owned(),
     ];
+    let log = (log == NetworkLog::On).then(|| {
+        let file = folder.file(network_log::FILE);
+        format!("--log-net-log={}", file.display())
+    });
     let flags = FLAGS.into_iter().map(str::to_owned).chain(own);
+    let flags = flags.chain(log);
     json!({
         "browserName": "chrome",
         "goog:chromeOptions": {

@@ -6,7 +6,7 @@ use serde_json::json;
 use thirtyfour::WebDriver;
 
 use super::Look;
-use super::capabilities::capabilities;
+use super::capabilities::{NetworkLog, capabilities};
 use super::driver::Driver;
 use super::engine::Engine;
 use crate::folder::Folder;
@@ -19,12 +19,15 @@ pub(super) async fn launch(
     driver: &Driver,
     folder: &Folder,
     look: Look,
+    log: NetworkLog,
 ) -> WebDriver {
     // A test may have a browser and no world, which would have done so.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let http = crate::http::client().timeout(BOUND).build();
+    let http = crate::http::client().timeout(BOUND);
+    // A connection belongs to the runtime of one test; the browser may serve the next one.
+    let http = http.pool_max_idle_per_host(0).build();
     let http = http.expect("the crypto provider is installed");
-    let wanted = capabilities(engine, folder, look);
+    let wanted = capabilities(engine, folder, look, log);
     let tab = WebDriver::builder(driver.url(), wanted).client(http);
     let tab = tab.connect().await;
     let tab = tab.unwrap_or_else(|error| panic!("{engine:?} does not start: {error}"));
@@ -33,7 +36,7 @@ pub(super) async fn launch(
     let set = tab.set_page_load_timeout(BOUND).await;
     set.expect("a time can be set");
     match engine {
-        Engine::Chromium => prepare(&tab, look).await,
+        Engine::Chromium => prepare(&tab, look, None).await,
         Engine::Firefox => {}
         // It opens a window of its own size, whatever it is told at its start.
         Engine::WebKit => {
@@ -45,12 +48,15 @@ pub(super) async fn launch(
     tab
 }
 
-/// What Chromium is told by its own protocol.
-async fn prepare(tab: &WebDriver, look: Look) {
+/// What Chromium is told by its own protocol, for the window that is driven and the context that it belongs to.
+pub(super) async fn prepare(tab: &WebDriver, look: Look, context: Option<&str>) {
     let cdp = tab.cdp();
     let scheme = if look.dark { "dark" } else { "light" };
     let media = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
-    let allowed = json!({ "permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"] });
+    let mut allowed = json!({ "permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"] });
+    if let Some(context) = context {
+        allowed["browserContextId"] = json!(context);
+    }
     for (method, parameters) in [
         ("Emulation.setEmulatedMedia", media),
         ("Browser.grantPermissions", allowed),

@@ -11,17 +11,23 @@ use std::fs;
 
 use serde_json::Value;
 
-use super::Browser;
+use super::{Browser, Place};
 
 /// The file in the browser's folder.
 pub(super) const FILE: &str = "network.json";
 
 impl Browser {
-    /// Closes it, and answers what was asked for by pages of this host and by all that they frame: `POST http://…`, and
+    /// Closes it, which was opened alone, and answers what was asked for by pages of this host and by all that they frame: `POST http://…`, and
     /// `name host` for a name that was looked up without a request.
+    ///
+    /// # Panics
+    /// It was not opened by [`Browser::open_alone`]: nothing was noted.
     pub async fn ends_and_lists_requests(mut self, host: &str) -> BTreeSet<String> {
-        let file = self.folder.file(FILE);
-        self.quits().await;
+        let Place::Alone(process) = &mut self.place else {
+            panic!("only a browser that was opened alone notes what it asks for");
+        };
+        let file = process.folder.file(FILE);
+        process.quit().await;
         let text = fs::read_to_string(file).expect("Chromium notes what it asks for");
         requests(&text, &format!("http://{host} "))
     }

@@ -1,0 +1,158 @@
+//! Tests share running browsers, and nothing that is in them.
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use serde_json::json;
+use tests::{Browser, BrowserPool, Folder, Look, Site, eventually};
+
+/// Whatever a page can leave behind, in the storage of its origin and in the browser.
+const LEAVE: &str = "
+    const done = arguments[0];
+    document.cookie = 'left=1';
+    localStorage.left = 1;
+    sessionStorage.left = 1;
+    window.name = 'left';
+    const stored = new Promise((done) => {
+        const opening = indexedDB.open('left');
+        opening.onsuccess = done;
+    });
+    Promise.all([
+        stored,
+        caches.open('left'),
+        navigator.storage.getDirectory().then((folder) => folder.getFileHandle('left', { create: true })),
+        navigator.clipboard.writeText('left'),
+    ]).then(() => done('left'), (error) => done(`${error}`));";
+
+/// The names of what a page finds that is not as in a new browser.
+const FIND: &str = "
+    const done = arguments[0];
+    const files = async () => (await Array.fromAsync((await navigator.storage.getDirectory()).keys())).length;
+    Promise.all([indexedDB.databases(), caches.keys(), files(), navigator.clipboard.readText()])
+        .then(([databases, caches, files, clipboard]) => done(Object.entries({
+            cookie: document.cookie,
+            localStorage: localStorage.length,
+            sessionStorage: sessionStorage.length,
+            name: window.name,
+            history: history.length > 2,
+            databases: databases.length,
+            caches: caches.length,
+            files,
+            clipboard: clipboard.includes('left'),
+            script: window.left,
+            offline: !navigator.onLine,
+            touch: navigator.maxTouchPoints,
+            paper: matchMedia('print').matches,
+            dark: matchMedia('(prefers-color-scheme: dark)').matches,
+            still: matchMedia('(prefers-reduced-motion: reduce)').matches,
+            screen: outerWidth !== 1280 || outerHeight !== 1000 || devicePixelRatio !== 2,
+        }).filter(([, found]) => found).map(([name]) => name)), (error) => done(`${error}`));";
+
+#[tokio::test]
+async fn a_test_finds_nothing_of_the_one_before_it_in_the_same_browser() {
+    static POOL: BrowserPool = BrowserPool::new();
+    let site = Site::open().await;
+    site.shows("", "<h1>A page</h1>");
+    let night = Look {
+        size: (700, 800),
+        dark: true,
+    };
+    let browser = Browser::open_from(&POOL, night).await;
+    let first = (browser.processes())()[0];
+    browser.goes_to(site.url()).await;
+    let left = browser.runs_to_its_end(LEAVE, &[]).await;
+    assert_eq!(left, "left");
+    let found = browser.runs_to_its_end(FIND, &[]).await;
+    let found = found.as_array().expect("a list").len();
+    assert!(found >= 10, "a page notices what is left: {found}");
+    browser.runs_before_every_page("window.left = 1").await;
+    browser.runs("console.error('left')", &[]).await;
+    browser.looks_at(night).await;
+    browser.is_touched().await;
+    browser.is_on_paper(true).await;
+    browser.is_offline(true).await;
+    // Last: the new window takes the focus.
+    browser
+        .runs("window.open('about:blank', 'another')", &[])
+        .await;
+    browser.end().await;
+
+    let browser = Browser::open_from(&POOL, Look::default()).await;
+    assert_eq!((browser.processes())()[0], first, "the same browser");
+    assert_eq!(browser.complaints().await, [""; 0]);
+    assert_eq!(
+        browser.runs("return location.href", &[]).await,
+        "about:blank"
+    );
+    browser.goes_to(site.url()).await;
+    assert_eq!(browser.runs_to_its_end(FIND, &[]).await, json!([]));
+    assert_eq!(browser.complaints().await, [""; 0]);
+    browser.end().await;
+}
+
+#[tokio::test]
+async fn a_browser_that_crashed_is_replaced() {
+    static POOL: BrowserPool = BrowserPool::new();
+    let browser = Browser::open_from(&POOL, Look::default()).await;
+    let running = browser.processes();
+    let first = running();
+    browser.end().await;
+    // The driver is the eldest; it stays, and does not know yet.
+    let chromium = first[1].to_string();
+    let killed = Command::new("kill").args(["-KILL", &chromium]).status();
+    assert!(killed.unwrap().success());
+
+    let browser = Browser::open_from(&POOL, Look::default()).await;
+    assert_ne!((browser.processes())()[0], first[0], "another browser");
+    browser.goes_to("data:text/html,<h1>Hello</h1>").await;
+    assert_eq!(
+        browser.runs("return document.body.textContent", &[]).await,
+        "Hello"
+    );
+    browser.end().await;
+    eventually("nothing is left of the first", async || {
+        running().is_empty().then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_browser_of_a_test_that_fails_serves_no_other() {
+    static POOL: BrowserPool = BrowserPool::new();
+    let browser = Browser::open_from(&POOL, Look::default()).await;
+    let running = browser.processes();
+    let first = running();
+    drop(browser);
+    let browser = Browser::open_from(&POOL, Look::default()).await;
+    assert_ne!((browser.processes())()[0], first[0], "another browser");
+    browser.end().await;
+    eventually("nothing is left of the first", async || {
+        running().is_empty().then_some(())
+    })
+    .await;
+}
+
+/// The browsers of a pool wait for the next test until the program ends, which tells nobody.
+#[tokio::test]
+async fn no_browser_outlives_the_program_of_the_tests() {
+    let folder = Folder::new();
+    let one = "isolation::a_browser_of_a_test_that_fails_serves_no_other";
+    let tests = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", one])
+        .env("TMPDIR", folder.path())
+        .stdout(Stdio::null())
+        .status();
+    assert!(tests.unwrap().success());
+    eventually("its browser has ended, its folder is gone", async || {
+        let left = fs::read_dir(folder.path()).unwrap().count();
+        (left == 0 && !is_named_in_a_process(folder.path().to_str().unwrap())).then_some(())
+    })
+    .await;
+}
+
+/// Whether the command of any process holds this text.
+fn is_named_in_a_process(text: &str) -> bool {
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let mut commands = processes.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
+    commands.any(|command| String::from_utf8_lossy(&command).contains(text))
+}

@@ -1,0 +1,231 @@
+//! Running Chromiums that one test after another uses, each test in a browser context of its own.
+//!
+//! Starting Chromium takes 2 s of a processor, a context a fifth of that. A context has its own cookies, storage,
+//! caches, connections and permissions, as another profile has; its window has its own emulation, scripts and history.
+//! What is left is shared by a whole process, and is reset here: the clipboard, and the console's log of the driver.
+//!
+//! A browser is used by one test at a time. It comes back only from a test that succeeded and only if it still does
+//! what it is told; otherwise it is killed, and the next test starts another one.
+//!
+//! Source: Chrome DevTools Protocol, domain Target (2026): createBrowserContext, createTarget, disposeBrowserContext.
+//! The first and the last are refused to a page's session, which is what the driver offers: they go to the browser's own.
+
+use std::fs;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use futures_util::{SinkExt as _, StreamExt as _};
+use serde_json::{Value, json};
+use thirtyfour::error::WebDriverResult;
+use thirtyfour::{WebDriver, WindowHandle};
+use tokio_tungstenite::connect_async;
+use tokio_tungstenite::tungstenite::Message;
+
+use super::Look;
+use super::capabilities::{NetworkLog, PROFILE};
+use super::engine::Engine;
+use super::process::Process;
+use crate::patience::within;
+
+/// How long Chromium may take for one command of its protocol, on a machine that is busy.
+const BOUND: Duration = Duration::from_secs(30);
+
+/// Copies one word over whatever the clipboard holds; an empty selection cannot be copied.
+const CLEAR_THE_CLIPBOARD: &str = "(() => {
+    const text = document.createElement('textarea');
+    text.value = 'nothing-was-copied';
+    document.documentElement.append(text);
+    text.select();
+    const copied = document.execCommand('copy');
+    text.remove();
+    return copied;
+})()";
+
+/// Kills the driver and the browser and removes their folder when its standard input ends, which is when the process
+/// of the tests does, however it ends. They are recognised by their home, which is that folder.
+const CLEAN_UP: &str = r#"
+    trap '' INT TERM HUP
+    cat >/dev/null
+    for file in $(grep -lzxF -- "HOME=$1" /proc/[0-9]*/environ 2>/dev/null); do
+        id=${file#/proc/}
+        kill -KILL "${id%/environ}" 2>/dev/null
+    done
+    sleep 0.2
+    rm -rf -- "$1"
+"#;
+
+/// Running Chromiums that no test uses at the moment.
+#[derive(Debug, Default)]
+pub struct BrowserPool(Mutex<Vec<Pooled>>);
+
+impl BrowserPool {
+    /// An empty pool.
+    pub const fn new() -> Self {
+        Self(Mutex::new(Vec::new()))
+    }
+
+    /// A running Chromium with a fresh context, whose window has the size of `look`.
+    pub(super) async fn lend(&self, look: Look) -> (Pooled, Context) {
+        while let Some(idle) = self.take() {
+            if let Some(context) = idle.open_context(look).await {
+                return (idle, context);
+            }
+        }
+        let started = Pooled::start().await;
+        let context = started.open_context(look).await;
+        (
+            started,
+            context.expect("Chromium opens a window in a new context"),
+        )
+    }
+
+    /// Takes a browser back.
+    ///
+    /// # Panics
+    /// It does not close the context: it crashed or hangs.
+    pub(super) async fn take_back(&self, browser: Pooled, context: Context) {
+        let closed = browser.close(context).await;
+        assert!(
+            closed.is_some(),
+            "Chromium crashed or hangs after this test"
+        );
+        self.lock().push(browser);
+    }
+
+    fn take(&self) -> Option<Pooled> {
+        self.lock().pop()
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Pooled>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A browser context: a profile that is kept in memory alone.
+#[derive(Clone, Debug)]
+pub(super) struct Context {
+    pub(super) id: String,
+    window: String,
+}
+
+/// A Chromium of the pool.
+#[derive(Debug)]
+pub(super) struct Pooled {
+    pub(super) process: Process,
+    /// The window with which it started. It keeps Chromium running between two contexts, and shows nothing.
+    first: WindowHandle,
+    /// The address of the browser's own session.
+    devtools: String,
+    cleaner: Child,
+}
+
+impl Pooled {
+    async fn start() -> Self {
+        let process = Process::start(Engine::Chromium, Look::default(), NetworkLog::Off).await;
+        let session = &process.session;
+        session.goto("about:blank").await.expect("an empty page");
+        let first = session.window().await.expect("Chromium has a window");
+        Self {
+            first,
+            devtools: devtools(&process),
+            cleaner: cleaner(&process),
+            process,
+        }
+    }
+
+    async fn open_context(&self, look: Look) -> Option<Context> {
+        within(BOUND, async || Some(self.try_open_context(look).await)).await?
+    }
+
+    async fn try_open_context(&self, look: Look) -> Option<Context> {
+        let made = self.send("Target.createBrowserContext", json!({})).await?;
+        let id = made["browserContextId"].as_str()?.to_owned();
+        let (width, height) = look.size;
+        let window = json!({
+            "url": "about:blank",
+            "browserContextId": id,
+            "newWindow": true,
+            "width": width,
+            "height": height,
+        });
+        let window = self.send("Target.createTarget", window).await?;
+        let window = window["targetId"].as_str()?.to_owned();
+        let session = &self.process.session;
+        session.switch_to_window(window.clone().into()).await.ok()?;
+        // Reading the log empties it.
+        session.browser_log().await.ok()?;
+        Some(Context { id, window })
+    }
+
+    /// Closes every window of the context and forgets all it stored.
+    async fn close(&self, context: Context) -> Option<()> {
+        within(BOUND, async || Some(self.try_close(&context).await)).await?
+    }
+
+    async fn try_close(&self, context: &Context) -> Option<()> {
+        let session = &self.process.session;
+        // A renderer that crashed is no browser to go on with, though the others still answer.
+        let answer = on_window(session, &context.window).await.ok()?;
+        (answer == 2).then_some(())?;
+        let first = self.first.clone();
+        session.switch_to_window(first).await.ok()?;
+        let context = json!({ "browserContextId": context.id });
+        self.send("Target.disposeBrowserContext", context).await?;
+        // The answer does not wait for the windows.
+        within(BOUND, async || {
+            (session.windows().await.ok()?.len() == 1).then_some(())
+        })
+        .await?;
+        let clear = json!({ "expression": CLEAR_THE_CLIPBOARD, "userGesture": true });
+        let cleared = session.cdp().send_raw("Runtime.evaluate", clear).await;
+        (cleared.ok()?["result"]["value"] == true).then_some(())
+    }
+
+    /// One command to the browser itself. The connection ends with it: it belongs to the runtime of one test.
+    async fn send(&self, method: &str, parameters: Value) -> Option<Value> {
+        let (mut socket, _) = connect_async(self.devtools.as_str()).await.ok()?;
+        let command = json!({ "id": 1, "method": method, "params": parameters });
+        let command = Message::text(command.to_string());
+        socket.send(command).await.ok()?;
+        while let Some(message) = socket.next().await {
+            let answer: Value = serde_json::from_str(message.ok()?.to_text().ok()?).ok()?;
+            if answer["id"] == 1 {
+                return answer.get("result").cloned();
+            }
+        }
+        None
+    }
+}
+
+impl Drop for Pooled {
+    fn drop(&mut self) {
+        // At the end of its input it finds that its work is done when the process was killed by then.
+        let _ = self.cleaner.stdin.take();
+    }
+}
+
+async fn on_window(session: &WebDriver, window: &str) -> WebDriverResult<Value> {
+    session.switch_to_window(window.to_owned().into()).await?;
+    let answer = session.execute("return 1 + 1", vec![]).await?;
+    Ok(answer.json().clone())
+}
+
+/// Source: Chromium, `content/browser/devtools/devtools_http_handler.cc` (2026): the file holds the port and the path.
+fn devtools(process: &Process) -> String {
+    let file = process.folder.file(PROFILE).join("DevToolsActivePort");
+    let text = fs::read_to_string(file).expect("Chromium writes where it listens");
+    let (port, path) = text.trim().split_once('\n').expect("a port and a path");
+    format!("ws://127.0.0.1:{port}{path}")
+}
+
+fn cleaner(process: &Process) -> Child {
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", CLEAN_UP, "sh"])
+        .arg(process.folder.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    command.spawn().expect("a shell can be started")
+}
