@@ -65,7 +65,10 @@ const CHECKS: [Check; 11] = [
         )?;
         let test = workspace.cargo("test --locked --workspace --no-fail-fast");
         // Just enough to see that it runs: another check simulates the rest, optimised.
-        Ok(test.env("FLORIN_SIM_LIVES", "100").run()?)
+        let test = test.env("FLORIN_SIM_LIVES", "100");
+        Ok(test
+            .env("RUST_TEST_THREADS", test_threads().to_string())
+            .run()?)
     }),
     ("The HTTP is as it is described", http),
     ("Simulated orders survive every fault", |workspace| {
@@ -116,6 +119,11 @@ fn chosen(only: &str) -> anyhow::Result<Vec<Check>> {
         bail!("no check's name contains {only:?}; the names are: {names}");
     }
     Ok(chosen)
+}
+
+/// A journey waits longer than it computes: for a poll, a delivery, a page. Two for each core keep the cores busy.
+fn test_threads() -> usize {
+    2 * std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 fn cargo(workspace: &Workspace, args: &str) -> anyhow::Result<()> {
