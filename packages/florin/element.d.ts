@@ -35,7 +35,7 @@ export type FlorinDisplay = 'frame' | 'inline' | 'modal' | 'redirect';
 /** How it looks. Without one, and by `auto`: what the store's configuration says, then what the customer's system likes. */
 export type FlorinTheme = 'auto' | 'light' | 'dark' | 'contrast' | 'paper' | 'midnight' | 'sorbet';
 
-/** A custom property that dresses it, set on the element or above it: docs/themes.md says what each is. */
+/** A custom property that dresses it, set on the element or above it: docs/guide/themes.md says what each is. */
 export type FlorinToken = `--florin-${
   | 'accent'
   | 'on-accent'
@@ -69,7 +69,7 @@ export interface FlorinEventMap {
   /** The dialog was closed, or the customer leaves an order that has ended by its link back to the shop. */
   'florin-close': CustomEvent<null>;
   /**
-   * A wish was refused or could not be carried out. `code` is one of the proxy's (docs/http.md), `network`,
+   * A wish was refused or could not be carried out. `code` is one of the proxy's (docs/reference/http.md), `network`,
    * `load_failed`, `frame_timeout` or `invalid_attributes`; `message` is for the developer, in English.
    */
   'florin-error': CustomEvent<{ code: string; message: string }>;

@@ -1,11 +1,11 @@
-//! The few lines of docs/embedding.md with which a shop signs order tokens, run as they stand there.
+//! The few lines of docs/reference/element.md with which a shop signs order tokens, run as they stand there.
 
 use std::process::{Command, Stdio};
 
 use serde_json::json;
 use tests::{World, secrets};
 
-const PAGE: &str = include_str!("../../docs/embedding.md");
+const PAGE: &str = include_str!("../../docs/reference/element.md");
 
 /// How each language is run, and the line that prints a token for three arguments.
 const LANGUAGES: [(&str, &[&str], &str); 3] = [

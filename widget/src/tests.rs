@@ -87,7 +87,7 @@ fn a_layer_imports_only_layers_below_it() {
 
 #[test]
 fn every_part_is_in_the_documentation() {
-    let docs = include_str!("../../docs/themes.md");
+    let docs = include_str!("../../docs/guide/themes.md");
     let mut parts = BTreeSet::new();
     for text in modules().values() {
         let attributes = text.split(" part=\"").skip(1);

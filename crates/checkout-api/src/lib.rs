@@ -4,7 +4,7 @@
 //! takes out the characters that a browser obeys instead of showing. No I/O, no calculation: amounts are texts that the
 //! proxy has computed.
 //!
-//! Source: interfaces in docs/http.md, "For the browser".
+//! Source: interfaces in docs/reference/http.md, "For the browser".
 
 mod attempt_view;
 mod donation_view;

@@ -1,6 +1,6 @@
 //! The one call that the shop's backend makes: opening an order for a cart.
 //!
-//! Source: `POST /v1/orders` in docs/http.md.
+//! Source: `POST /v1/orders` in docs/reference/http.md.
 
 use std::time::Duration;
 
