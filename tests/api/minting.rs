@@ -1,11 +1,11 @@
-//! The few lines of docs/reference/element.md with which a shop signs order tokens, run as they stand there.
+//! The few lines of docs/reference/order-tokens.md with which a shop signs order tokens, run as they stand there.
 
 use std::process::{Command, Stdio};
 
 use serde_json::json;
 use tests::{World, secrets};
 
-const PAGE: &str = include_str!("../../docs/reference/element.md");
+const PAGE: &str = include_str!("../../docs/reference/order-tokens.md");
 
 /// How each language is run, and the line that prints a token for three arguments.
 const LANGUAGES: [(&str, &[&str], &str); 3] = [
@@ -28,7 +28,7 @@ const LANGUAGES: [(&str, &[&str], &str); 3] = [
 
 /// The section's code in a language.
 fn code(language: &str) -> &'static str {
-    let (_, section) = PAGE.split_once("\n## Order tokens\n").unwrap();
+    let (_, section) = PAGE.split_once("\n## Sign a token\n").unwrap();
     let (section, _) = section.split_once("\n## ").unwrap();
     let (_, code) = section.split_once(&format!("```{language}\n")).unwrap();
     code.split_once("```").unwrap().0

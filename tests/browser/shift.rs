@@ -24,7 +24,7 @@ const NOTE_SHIFTS: &str = "
     window.paints = () => performance.getEntriesByName('first-contentful-paint').length;
 ";
 
-/// What docs/reference/element.md says that a shop reserves.
+/// What docs/guide/embedding.md says that a shop reserves.
 const ROOM: &str = "<style>
     florin-checkout { display: block; min-height: 800px }
     florin-checkout[display='modal'] { display: inline-block; min-height: 44px }

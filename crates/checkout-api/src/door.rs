@@ -40,7 +40,7 @@ pub enum Door {
     },
     /// A token that the store's server signed; it names store, price and reference.
     OrderToken {
-        /// A JSON Web Token of at most 8192 characters, see docs/reference/element.md.
+        /// A JSON Web Token of at most 8192 characters, see docs/reference/order-tokens.md.
         order_token: String,
     },
 }

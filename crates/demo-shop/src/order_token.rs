@@ -1,6 +1,6 @@
 //! Signing an order token: the price is the backend's, and no call to the proxy is needed.
 //!
-//! Source: "Order tokens" in docs/reference/element.md. Any JWT library does the same; this is the whole of it.
+//! Source: "Sign a token" in docs/reference/order-tokens.md. Any JWT library does the same; this is the whole of it.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

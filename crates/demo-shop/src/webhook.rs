@@ -1,6 +1,6 @@
 //! What the proxy tells the shop: verified first, on the exact bytes, then read.
 //!
-//! Source: Standard Webhooks 1.0.0, "Verifying signatures"; the events in docs/reference/http.md.
+//! Source: Standard Webhooks 1.0.0, "Verifying signatures"; the events in docs/reference/webhooks.md.
 
 use axum::http::HeaderMap;
 use serde_json::Value;
