@@ -10,6 +10,7 @@ mod callbacks;
 mod canary;
 mod catalogue_door;
 mod cheating;
+mod documentation;
 mod donation_door;
 mod faults;
 mod hosted;
