@@ -225,11 +225,16 @@ async fn at_two_and_four_times_the_size_nothing_is_lost_and_nothing_scrolls_side
     gallery.end().await;
 }
 
-/// Whether the code stands below the amount, or beside it, and what helps to send below the code; `null` without a code.
+/// Whether the code stands below the amount, or beside it, and what helps to send below the code, and nothing of it over
+/// the address; `null` without a code.
 const IN_ORDER: &str = "
     const root = document.querySelector('florin-checkout').shadowRoot;
     const [amount, code, aids] = ['.amount', '.code', '.aids'].map((name) => root.querySelector(name)?.getBoundingClientRect());
-    return code ? amount.top < code.bottom && code.bottom <= aids.top : null;";
+    if (!code) return null;
+    const [qr] = [...root.querySelectorAll('.enlarge')].filter((at) => at.checkVisibility()).map((at) => at.getBoundingClientRect());
+    const covered = [...root.querySelectorAll('.destination *')].map((at) => at.getBoundingClientRect())
+        .some((at) => qr && at.left < qr.right - 1 && qr.left < at.right - 1 && at.top < qr.bottom - 1 && qr.top < at.bottom - 1);
+    return amount.top < code.bottom && code.bottom <= aids.top && !covered;";
 
 #[tokio::test]
 async fn amount_code_and_what_helps_to_send_keep_their_order_at_every_width() {
