@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use tests::{Ended, Program, Wishes, World, eventually, pause};
+use support::{Ended, Program, Wishes, World, eventually, pause};
 
 /// Long enough for a call that is due.
 const A_MOMENT: Duration = Duration::from_millis(300);

@@ -2,7 +2,7 @@
 //! the operator named.
 
 use serde_json::{Value, json};
-use tests::{Answer, Wishes, World};
+use support::{Answer, Wishes, World};
 
 const CDN: &str = "https://cdn.shop.example";
 const LOGO: &str = "https://shop.example/logo.svg";

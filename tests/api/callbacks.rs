@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 use serde_json::json;
-use tests::{Wishes, World, pause, pays_in_full, secrets};
+use support::{Wishes, World, pause, pays_in_full, secrets};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
 

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
 use serde_json::json;
-use tests::{Answer, Checkout, Mood, Program, World, eventually, pays_in_full, secrets};
+use support::{Answer, Checkout, Mood, Program, World, eventually, pays_in_full, secrets};
 
 const CANARIES: [&str; 9] = [
     secrets::API_KEY,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use reqwest::Method;
 use reqwest::header::{ETAG, IF_NONE_MATCH};
 use serde_json::{Value, json};
-use tests::{Answer, CONTRACT, Checkout, Wishes, World, eventually, pays_in_full, within};
+use support::{Answer, CONTRACT, Checkout, Wishes, World, eventually, pays_in_full, within};
 
 use crate::journeys::{next_order, sequences, types};
 
@@ -275,7 +275,7 @@ async fn a_receipt_goes_to_an_address_that_is_one() {
     answer.refused(400, "invalid_request").naming("email");
     let said = json!({ "email": "me@example.org" });
     checkout.posts("/paid", &said).await.with(200);
-    tests::eventually("the service knows the address", async || {
+    support::eventually("the service knows the address", async || {
         let invoice = world.chain().invoices().await.remove(0);
         (invoice["email"] == "me@example.org" && invoice["marked_as_paid"] == true).then_some(())
     })

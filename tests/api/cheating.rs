@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use tests::{Answer, World, pays_in_full, secrets};
+use support::{Answer, World, pays_in_full, secrets};
 
 #[tokio::test]
 async fn a_browser_names_no_price() {
@@ -142,7 +142,7 @@ async fn tokens_that_open_nothing_are_all_answered_alike() {
     world.everything_is_told().await;
     world.skip(Duration::from_hours(32 * 24));
     let expired = checkout.gets("").await.refused(404, "not_found");
-    tests::eventually("the order's end is told", async || {
+    support::eventually("the order's end is told", async || {
         (world.ear.taken(&checkout.order).len() == 2).then_some(())
     })
     .await;
@@ -281,7 +281,7 @@ async fn a_forged_callback_changes_nothing() {
         .await
         .refused(404, "not_found");
     calls("x", "garbage".into()).await.refused(404, "not_found");
-    tests::pause(Duration::from_millis(1500)).await;
+    support::pause(Duration::from_millis(1500)).await;
     assert_eq!(checkout.looks().await["status"], "awaiting_payment");
     pays_in_full(&world, &checkout).await;
     world.end().await;

@@ -2,7 +2,7 @@
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use tests::{Shopper, World, pays_in_full};
+use support::{Shopper, World, pays_in_full};
 
 use crate::journeys::types;
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tests::{Checkout, Wishes, World, eventually, pause, pays_in_full};
+use support::{Checkout, Wishes, World, eventually, pause, pays_in_full};
 
 use crate::journeys::times_paid;
 
@@ -18,12 +18,12 @@ async fn is_ready(world: &World) {
 }
 
 #[track_caller]
-fn retry_after(answer: tests::Answer) -> u64 {
+fn retry_after(answer: support::Answer) -> u64 {
     let answer = answer.refused(503, "service_unavailable");
     answer.header("retry-after").unwrap().parse().unwrap()
 }
 
-async fn asks_at(checkout: &Checkout, quote: &Value) -> tests::Answer {
+async fn asks_at(checkout: &Checkout, quote: &Value) -> support::Answer {
     let choice = json!({ "crypto_code": quote["crypto_code"], "quote_id": quote["quote_id"] });
     checkout.posts("/attempt", &choice).await
 }

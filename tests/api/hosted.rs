@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tests::{Answer, Checkout, Wishes, World, eventually, secrets};
+use support::{Answer, Checkout, Wishes, World, eventually, secrets};
 
 use crate::journeys::{times_paid, told};
 

@@ -7,7 +7,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use sqlx::Connection as _;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
-use tests::{Answer, Shopper, StoreServer, Wishes, World, eventually};
+use support::{Answer, Shopper, StoreServer, Wishes, World, eventually};
 
 /// Of a page that draws 128 random bits.
 pub(crate) const KEY: &str = "5f1c0f4e9d8b4a6c8e2d7b3a1f905c46";
@@ -111,9 +111,9 @@ async fn a_stores_server_gets_the_same_answer_with_its_link_renewed() {
 
 #[tokio::test]
 async fn a_key_with_anything_else_is_refused() {
-    let wishes = tests::Wishes {
+    let wishes = support::Wishes {
         origins: vec!["https://second.example".to_owned()],
-        ..tests::Wishes::default()
+        ..support::Wishes::default()
     };
     let world = World::start_with(wishes).await;
     opens(&world.shopper(), KEY, &book()).await.with(201);
@@ -288,7 +288,7 @@ async fn a_key_is_1_to_255_visible_characters_and_16_at_least_of_a_nameless_call
     let request = world
         .http()
         .post(url)
-        .bearer_auth(tests::secrets::STORE_KEY);
+        .bearer_auth(support::secrets::STORE_KEY);
     let twice = request
         .header("idempotency-key", "1")
         .header("idempotency-key", "2");
@@ -383,7 +383,7 @@ async fn no_token_lies_in_the_database_and_answers_are_forgotten_when_they_are_o
     };
     // An order takes attempts for 30 days at most.
     world.skip(Duration::from_hours(30 * 24));
-    tests::pause(Duration::from_millis(300)).await;
+    support::pause(Duration::from_millis(300)).await;
     assert_eq!(count().await, 2);
     world.skip(Duration::from_hours(25));
     eventually("old answers are forgotten", async || {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde_json::json;
-use tests::{Program, World, eventually};
+use support::{Program, World, eventually};
 
 use crate::idempotency::{KEY, book, database, insists, is_replayed, opens, orders};
 

@@ -1,7 +1,7 @@
 //! Steps that many journeys share.
 
 use serde_json::Value;
-use tests::World;
+use support::World;
 
 /// What happened, in order: `order.created`, …
 pub(crate) fn types(events: &[Value]) -> Vec<&str> {

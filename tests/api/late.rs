@@ -5,7 +5,7 @@ use std::time::Duration;
 use money::Amount;
 use reqwest::header::ETAG;
 use serde_json::{Value, json};
-use tests::{Checkout, Wishes, World, eventually, pause, pays_in_full};
+use support::{Checkout, Wishes, World, eventually, pause, pays_in_full};
 
 use crate::journeys::{next_or_end, next_order, times_paid, told};
 

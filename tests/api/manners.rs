@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tests::{Wishes, World, eventually, pays_in_full};
+use support::{Wishes, World, eventually, pays_in_full};
 
 async fn ready(world: &World) -> Value {
     let url = format!("{}/health/ready", world.admin_url());

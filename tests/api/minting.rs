@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 
 use serde_json::json;
-use tests::{World, secrets};
+use support::{World, secrets};
 
 const PAGE: &str = include_str!("../../docs/reference/order-tokens.md");
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use money::Amount;
 use serde_json::Value;
-use tests::{Wishes, World, eventually, pays_in_full};
+use support::{Wishes, World, eventually, pays_in_full};
 
 use crate::journeys::{times_paid, told};
 

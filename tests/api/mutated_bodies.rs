@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use proxy::clock::{RandomBytes as _, SystemRandom};
 use serde_json::{Value, json};
-use tests::World;
+use support::World;
 
 const BODIES: usize = 10_000;
 /// The variable that repeats a run.

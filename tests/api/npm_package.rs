@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use tests::{CONTRACT, NpmProject, React, packed_files};
+use support::{CONTRACT, NpmProject, React, packed_files};
 
 use crate::spelling::listed;
 

@@ -4,7 +4,7 @@
 //! written down here by hand.
 
 use reqwest::Method;
-use tests::{Answer, CONTRACT, World, secrets};
+use support::{Answer, CONTRACT, World, secrets};
 
 /// What no JSON has for a value.
 const NO_VALUES: &[&str] = &[

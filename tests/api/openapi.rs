@@ -1,12 +1,12 @@
 //! The proxy's description of its own HTTP: whole, true, and of use to machines.
 //!
-//! That every answer of every journey fits its description is checked where answers are read, in `tests::Answer`.
+//! That every answer of every journey fits its description is checked where answers are read, in `support::Answer`.
 
 use std::collections::BTreeSet;
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use tests::{Answer, CONTRACT, World};
+use support::{Answer, CONTRACT, World};
 
 /// What no address takes.
 const NO_METHOD: &str = "PROPFIND";

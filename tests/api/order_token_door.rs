@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use tests::{World, pays_in_full, secrets};
+use support::{World, pays_in_full, secrets};
 
 use crate::journeys::types;
 

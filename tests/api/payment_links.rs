@@ -1,7 +1,7 @@
 //! What the QR code and the link to a wallet hold: written by the proxy for what is due, whatever the gateway wrote.
 
 use serde_json::{Value, json};
-use tests::{Checkout, World, eventually};
+use support::{Checkout, World, eventually};
 
 /// Test Tether, as the sandbox names it.
 const ON_SEPOLIA: &str = "0xaA8E23Fb1079EA71e0a56F48a2aA51851D8433D0";

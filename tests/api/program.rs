@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::time::Instant;
 
 use serde_json::Value;
-use tests::{Folder, Program, World, eventually};
+use support::{Folder, Program, World, eventually};
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::journeys::times_paid;
@@ -28,7 +28,7 @@ async fn is_up(world: &World, program: &Program) {
             .ok()
             .filter(|answer| answer.status() == 200)
     };
-    let up = tests::within(std::time::Duration::from_secs(10), up).await;
+    let up = support::within(std::time::Duration::from_secs(10), up).await;
     assert!(up.is_some(), "it does not start:\n{}", program.printed());
 }
 

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use tests::World;
+use support::World;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 

@@ -1,7 +1,7 @@
 //! What a customer can keep and print, and what a store makes of it.
 
 use serde_json::{Value, json};
-use tests::{Checkout, World, pays_in_full};
+use support::{Checkout, World, pays_in_full};
 
 async fn paid_order(world: &World) -> Checkout {
     let checkout = world.shopper().opens("ebook").await;

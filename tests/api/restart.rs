@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use tests::{Wishes, World, eventually, pays_in_full};
+use support::{Wishes, World, eventually, pays_in_full};
 
 use crate::journeys::{sequences, times_paid};
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tests::{Checkout, World, eventually, pays_in_full};
+use support::{Checkout, World, eventually, pays_in_full};
 
 use crate::journeys::{times_paid, told};
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::{env, fs};
 
-use tests::type_errors_of;
+use support::type_errors_of;
 
 fn scripts() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../widget/js"))
@@ -17,7 +17,7 @@ fn the_scripts_have_no_type_error() {
 /// A module that no setting of tsconfig.json includes would have no errors either.
 #[test]
 fn a_wrong_type_in_a_script_is_an_error() {
-    let folder = tests::Folder::new();
+    let folder = support::Folder::new();
     let copy = folder.path().join("widget");
     for part in ["js", "js/host", "locales"] {
         fs::create_dir_all(copy.join(part)).unwrap();

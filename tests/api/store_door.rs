@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tests::{Checkout, Mood, World, eventually, pause, pays_in_full};
+use support::{Checkout, Mood, World, eventually, pause, pays_in_full};
 
 use crate::journeys::{sequences, types};
 

@@ -3,7 +3,7 @@
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use tests::{Answer, Checkout, Wishes, World, pays_in_full, secrets};
+use support::{Answer, Checkout, Wishes, World, pays_in_full, secrets};
 
 /// The page of the other store.
 const OTHER_PAGE: &str = "https://other.example";
@@ -141,7 +141,7 @@ async fn to_another_stores_server_nothing_is_there() {
     }
     let shown: [Shown; 2] = [|has| &has.receipt, |has| &has.code];
     for shown in shown {
-        let verify = async |store: &tests::StoreServer, has: &Belongings| {
+        let verify = async |store: &support::StoreServer, has: &Belongings| {
             let presented = json!({ "receipt": shown(has) });
             store.posts("/v1/receipts/verify", &presented).await
         };

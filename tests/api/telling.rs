@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tests::{Checkout, Mood, World, eventually, pause, pays_in_full};
+use support::{Checkout, Mood, World, eventually, pause, pays_in_full};
 
 use crate::journeys::types;
 

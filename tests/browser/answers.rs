@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tests::{Browser, World, eventually, pays_in_full, within};
+use support::{Browser, World, eventually, pays_in_full, within};
 
 use crate::changed_answers::answers_changed;
 use crate::journeys::{chooses, the_order};
@@ -45,7 +45,7 @@ async fn an_answer_about_an_order_that_was_left_changes_nothing() {
     browser.runs(again, &[]).await;
     browser.sees("status-open").await;
     browser.runs("held = false; release()", &[]).await;
-    tests::pause(Duration::from_millis(800)).await;
+    support::pause(Duration::from_millis(800)).await;
     assert!(browser.shows("status-open").await, "the paid order is back");
     browser.end().await;
     world.end().await;

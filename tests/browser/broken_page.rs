@@ -1,7 +1,7 @@
 //! Shops whose scripts have broken what browsers bring.
 
 use serde_json::{Value, json};
-use tests::Browser;
+use support::Browser;
 
 use crate::shop_page::{page_with, says};
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tests::{Browser, Look, World, eventually, pause, within};
+use support::{Browser, Look, World, eventually, pause, within};
 use thirtyfour::Key;
 
 /// The page gets its prices from the proxy as ever, but through `window.change`, and its clock can be put forward.

@@ -1,6 +1,6 @@
 //! What a camera reads is what the proxy said: for every asset, by day and by night.
 
-use tests::{Browser, Look, World};
+use support::{Browser, Look, World};
 
 use crate::journeys::token_of;
 

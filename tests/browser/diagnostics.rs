@@ -2,7 +2,7 @@
 //! next display is shown instead.
 
 use serde_json::{Value, json};
-use tests::{Browser, Site, Wishes, World, eventually};
+use support::{Browser, Site, Wishes, World, eventually};
 
 /// What the console and the panel say.
 struct Said {
@@ -85,7 +85,7 @@ impl Shop {
                     panel: panel.as_str().map(str::to_owned),
                 };
             }
-            tests::pause(std::time::Duration::from_millis(100)).await;
+            support::pause(std::time::Duration::from_millis(100)).await;
         }
         panic!("{line} is nowhere in {console}");
     }

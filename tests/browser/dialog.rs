@@ -1,7 +1,7 @@
 //! `display="modal"` in a real browser: a button, and a dialog that keeps its invoice.
 
 use serde_json::{Value, json};
-use tests::{Browser, World, pays_in_full};
+use support::{Browser, World, pays_in_full};
 use thirtyfour::Key;
 
 use crate::journeys::chooses;

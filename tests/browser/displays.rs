@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::json;
-use tests::{Browser, eventually};
+use support::{Browser, eventually};
 
 use crate::shop_page::{orders, page_with, says};
 

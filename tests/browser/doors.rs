@@ -1,7 +1,7 @@
 //! The doors of the element in a real browser: a signed token, a donation, and exactly one of them.
 
 use serde_json::{Value, json};
-use tests::{Browser, World, eventually};
+use support::{Browser, World, eventually};
 
 use crate::journeys::chooses;
 use crate::shop_page::{orders, page_with};

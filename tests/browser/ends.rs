@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use tests::{Browser, Look, World, eventually, within};
+use support::{Browser, Look, World, eventually, within};
 
 use crate::changed_answers::answers_changed;
 use crate::hearing::{LISTEN, told};

@@ -1,7 +1,7 @@
 //! The paying journey in each engine that everybody's browser is built on, from a shop of another site.
 
 use serde_json::{Value, json};
-use tests::{Browser, Engine, Look, Site, World, eventually};
+use support::{Browser, Engine, Look, Site, World, eventually};
 
 use crate::journeys::{another_site, chooses};
 

@@ -1,7 +1,7 @@
 //! An element whose attributes are wrong, or whose proxy is away: said in plain words, and tried again.
 
 use serde_json::{Value, json};
-use tests::{Browser, World};
+use support::{Browser, World};
 
 use crate::dialog::MODAL;
 use crate::shop_page::{opens_the_dialog, orders, page_with, says};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use tests::{Browser, Site, Wishes, World, eventually, pause, within};
+use support::{Browser, Site, Wishes, World, eventually, pause, within};
 
 use crate::changed_answers::answers_changed;
 use crate::hearing::{LISTEN, has_told, told};

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
-use tests::{Browser, Folder, Look, Program, World, eventually, npm_file, within};
+use support::{Browser, Folder, Look, Program, World, eventually, npm_file, within};
 
 /// A browser at the gallery of a proxy.
 pub(crate) struct Gallery {

@@ -1,7 +1,7 @@
 //! Naming the amount of a donation, in a real browser.
 
 use serde_json::{Value, json};
-use tests::{Browser, World, eventually};
+use support::{Browser, World, eventually};
 use thirtyfour::Key;
 
 async fn gives(world: &World, browser: &Browser, locale: &str) {

@@ -1,7 +1,7 @@
 //! What a screen reader is told.
 
 use serde_json::Value;
-use tests::{Browser, eventually};
+use support::{Browser, eventually};
 
 /// Collects what the checkout's live region says, in `told`, and counts its regions, in `regions()`.
 pub(crate) const LISTEN: &str = "(() => {

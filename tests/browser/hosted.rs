@@ -2,7 +2,7 @@
 //! there is believed when the proxy says so, and not before.
 
 use serde_json::{Value, json};
-use tests::{Browser, World, eventually};
+use support::{Browser, World, eventually};
 
 async fn only_order(world: &World) -> Value {
     let orders = world.store().gets("/v1/orders").await.with(200).body;

@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
-use tests::{Browser, World};
+use support::{Browser, World};
 
 use crate::gallery::{Gallery, OUTSIDE, wide};
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use tests::{Browser, Engine, Look};
+use support::{Browser, Engine, Look};
 
 use crate::journeys::{another_site, chooses};
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::process::{Command, Stdio};
 
 use serde_json::json;
-use tests::{Browser, BrowserPool, Folder, Look, Site, eventually};
+use support::{Browser, BrowserPool, Folder, Look, Site, eventually};
 
 /// Whatever a page can leave behind, in the storage of its origin and in the browser.
 const LEAVE: &str = "

@@ -1,7 +1,7 @@
 //! Steps that many journeys share.
 
 use serde_json::json;
-use tests::{Browser, Checkout, Site, Wishes, World};
+use support::{Browser, Checkout, Site, Wishes, World};
 
 use crate::shop_page::{HAS_BUTTON, says};
 

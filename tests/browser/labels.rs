@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use tests::{Browser, Engine, Look, World};
+use support::{Browser, Engine, Look, World};
 
 use crate::shop_page::{opens_the_dialog, page_with, says};
 
@@ -77,7 +77,7 @@ async fn a_link_whose_texts_do_not_come_is_in_english() {
 #[tokio::test]
 async fn what_the_merchant_and_the_customer_read_of_a_failure_is_in_their_language() {
     // The proxy does not let the page in.
-    let site = tests::Site::open().await;
+    let site = support::Site::open().await;
     let world = World::start().await;
     let script = format!(
         "<script src=\"{}/florin.js\" async></script>",

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use tests::{Browser, Site, Wishes, World, eventually};
+use support::{Browser, Site, Wishes, World, eventually};
 
 /// The sections of each language's file, by the language's tag.
 fn languages() -> BTreeMap<String, Value> {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tests::{Browser, World};
+use support::{Browser, World};
 
 use crate::journeys::chooses;
 
@@ -53,7 +53,7 @@ async fn a_payment_that_the_service_takes_back_is_not_kept_from_its_customer() {
     world.everything_is_told().await;
     world.chain().reorgs(9).await;
     world.skip(Duration::from_mins(11));
-    tests::eventually("the proxy says so", async || {
+    support::eventually("the proxy says so", async || {
         (checkout.looks().await["reverted"] == true).then_some(())
     })
     .await;

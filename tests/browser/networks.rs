@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use tests::{Browser, Look, World, eventually};
+use support::{Browser, Look, World, eventually};
 
 use crate::choose::{AS_THEY_ARE, asks, chooses_among, focused, time_passes};
 use crate::journeys::the_order;

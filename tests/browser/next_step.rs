@@ -2,7 +2,7 @@
 //! not come.
 
 use serde_json::{Value, json};
-use tests::{Browser, World, eventually};
+use support::{Browser, World, eventually};
 
 use crate::choose::focused;
 

@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::json;
 use sha2::{Digest as _, Sha384};
-use tests::{Browser, NpmProject, React, Site, Wishes, World, eventually, pause};
+use support::{Browser, NpmProject, React, Site, Wishes, World, eventually, pause};
 use tokio::net::TcpListener;
 
 use crate::journeys::chooses;

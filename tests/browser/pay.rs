@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tests::{Browser, Checkout, Look, World, eventually, pause, within};
+use support::{Browser, Checkout, Look, World, eventually, pause, within};
 use thirtyfour::Key;
 
 use crate::journeys::{chooses, takes_the_ebook};

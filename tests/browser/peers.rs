@@ -4,8 +4,8 @@
 use std::fs;
 
 use axum::http::HeaderMap;
-use tests::first_view::look_at_peer;
-use tests::{Folder, PRODUCTS, Peer};
+use support::first_view::look_at_peer;
+use support::{Folder, PRODUCTS, Peer};
 
 /// A peer whose page runs this module, and shows a choice when the answer to `/order` has arrived.
 async fn peer_with(module: &str) -> (Folder, Peer) {

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::time::Duration;
 
 use serde_json::json;
-use tests::{Browser, Look, Site, World, eventually, pause, within};
+use support::{Browser, Look, Site, World, eventually, pause, within};
 use thirtyfour::Key;
 
 use crate::journeys::the_order;

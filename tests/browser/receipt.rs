@@ -1,14 +1,14 @@
 //! The receipt on paper: all there is, and nothing else.
 
 use serde_json::json;
-use tests::{Browser, World};
+use support::{Browser, World};
 
 use crate::journeys::{chooses, takes_the_ebook};
 
 /// Notes what would be printed, in place of the system's dialog, which nobody could answer.
 const PRINTS: &str = "window.printed = 0; window.print = () => { window.printed += 1; };";
 
-async fn pays(world: &World, browser: &Browser) -> tests::Checkout {
+async fn pays(world: &World, browser: &Browser) -> support::Checkout {
     let checkout = chooses(world, browser, "BTC").await;
     world.chain().pays(&checkout, "exact").await;
     world.chain().mines(3).await;
@@ -30,7 +30,7 @@ async fn a_frame_prints_the_receipt_alone_and_the_store_can_verify_its_code() {
     );
     browser.runs(PRINTS, &[]).await;
     browser.presses("print-receipt").await;
-    tests::eventually("it is printed", async || {
+    support::eventually("it is printed", async || {
         (browser.runs("return window.printed", &[]).await == 1).then_some(())
     })
     .await;
@@ -84,7 +84,7 @@ async fn inline_the_shops_page_stays_off_the_paper_and_comes_back() {
     browser.runs(PRINTS, &[]).await;
     browser.sees("print-receipt").await;
     browser.presses("print-receipt").await;
-    tests::eventually("it is printed", async || {
+    support::eventually("it is printed", async || {
         (browser.runs("return window.printed", &[]).await == 1).then_some(())
     })
     .await;

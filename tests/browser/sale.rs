@@ -1,7 +1,7 @@
 //! The first sale as a customer lives it: a real browser, a real shop, a checkout in a frame.
 
 use serde_json::Value;
-use tests::{Browser, Site, Wishes, World, eventually};
+use support::{Browser, Site, Wishes, World, eventually};
 
 use crate::journeys::{chooses, takes_the_ebook, the_order};
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use secrecy::SecretString;
 use serde_json::{Value, json};
 use service_api::{Nonce, sign};
-use tests::{Browser, Checkout, Look, World, eventually, secrets, within};
+use support::{Browser, Checkout, Look, World, eventually, secrets, within};
 use thirtyfour::Key;
 
 async fn page(world: &World, look: Look) -> Browser {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tests::{Browser, Look, Site, Wishes, World, eventually, pause};
+use support::{Browser, Look, Site, Wishes, World, eventually, pause};
 
 use crate::journeys::chooses;
 use crate::shop_page::opens_the_dialog;

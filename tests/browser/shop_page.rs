@@ -1,7 +1,7 @@
 //! A shop's page with elements of a test's own, and what is seen from outside of them.
 
 use serde_json::{Value, json};
-use tests::{Browser, Site, Wishes, World, eventually};
+use support::{Browser, Site, Wishes, World, eventually};
 use thirtyfour::Key;
 
 /// Whether the dialog is open, as [`says`] reads it.

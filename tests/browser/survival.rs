@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tests::{Browser, World, within};
+use support::{Browser, World, within};
 
 use crate::journeys::{chooses, opens_the_ebook, takes_the_ebook, the_order};
 

@@ -1,7 +1,7 @@
 //! The theme builder in a real browser: what it shows is what its snippet gives.
 
 use serde_json::json;
-use tests::{Browser, Site, World, eventually};
+use support::{Browser, Site, World, eventually};
 
 use crate::themes::{own_complaints, style, world_of};
 

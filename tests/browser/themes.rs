@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tests::{Browser, Look, Site, Wishes, World, eventually, pause, within};
+use support::{Browser, Look, Site, Wishes, World, eventually, pause, within};
 
 use crate::journeys::chooses;
 

@@ -1,7 +1,7 @@
 //! Whom a checkout believes: not whoever sends a link to it, and not the page of another store.
 
 use serde_json::{Value, json};
-use tests::{Browser, Site, Wishes, World, eventually};
+use support::{Browser, Site, Wishes, World, eventually};
 
 use crate::journeys::another_site;
 

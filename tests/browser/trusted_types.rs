@@ -1,7 +1,7 @@
 //! The checkout's page demands Trusted Types: no script of it turns text into markup or code, but for inert markup.
 
 use serde_json::{Value, json};
-use tests::{Browser, Engine, Look, World};
+use support::{Browser, Engine, Look, World};
 
 /// What became of each markup in a template; `refused` where the browser threw.
 const SETS: &str = "

@@ -11,8 +11,8 @@ mod spoiling;
 use std::env;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use tests::built;
-use tests::campaign::{self, Auditor, Campaign, Wishes};
+use support::built;
+use support::campaign::{self, Auditor, Campaign, Wishes};
 
 const KILLS: u64 = 500;
 const LANES: u64 = 3;

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _};
-use tests::Folder;
-use tests::campaign::{Auditor, Campaign};
+use support::Folder;
+use support::campaign::{Auditor, Campaign};
 
 use super::log_lines::{self, Lines};
 

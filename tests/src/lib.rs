@@ -3,7 +3,7 @@
 //!
 //! ```no_run
 //! # async fn sale() {
-//! use tests::World;
+//! use support::World;
 //!
 //! let world = World::start().await;
 //! let checkout = world.shopper().opens("ebook").await;

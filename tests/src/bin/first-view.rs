@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
-use tests::first_view::{Page, Waited, look, look_at_peer, median};
-use tests::{PRODUCTS, Peer, Product, Program, Site, Wishes, World};
+use support::first_view::{Page, Waited, look, look_at_peer, median};
+use support::{PRODUCTS, Peer, Product, Program, Site, Wishes, World};
 
 /// Looks at the checkout with an empty cache, on a slow line and a slow phone.
 #[derive(Parser)]

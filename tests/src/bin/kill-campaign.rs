@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use proxy::clock::{Clock as _, SystemClock};
-use tests::campaign::{self, Auditor, Wishes};
+use support::campaign::{self, Auditor, Wishes};
 
 /// Kills the proxy again and again while customers buy, and has the auditor judge what is left.
 #[derive(Parser)]
