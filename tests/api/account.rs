@@ -4,25 +4,25 @@ use std::time::Duration;
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use support::{Ended, Program, Wishes, World, eventually, pause};
+use support::{Ended, Program, World, WorldConfig, eventually, pause};
 
 /// Long enough for a call that is due.
 const A_MOMENT: Duration = Duration::from_millis(300);
 const WALLET: &str = r#"{"crypto_code":"BTC","wallet_address":"tb1qsomewhere"}"#;
 
 async fn with_access() -> World {
-    World::start_with(Wishes {
+    World::start_with(WorldConfig {
         service_access: true,
-        ..Wishes::default()
+        ..WorldConfig::default()
     })
     .await
 }
 
 async fn merchant(id: &str) -> World {
-    World::start_with(Wishes {
+    World::start_with(WorldConfig {
         service_access: true,
         merchant_id: Some(id.to_owned()),
-        ..Wishes::default()
+        ..WorldConfig::default()
     })
     .await
 }
@@ -36,7 +36,7 @@ fn asks(world: &World, words: &[&str]) -> Ended {
 async fn a_store_with_access_uses_every_endpoint_of_the_service() {
     let world = with_access().await;
     let store = world.store();
-    let currencies = store.gets("/v1/service/currencies").await.with(200);
+    let currencies = store.get("/v1/service/currencies").await.with(200);
     assert!(
         currencies.body.as_array().is_some_and(|all| all.len() >= 9),
         "{}",
@@ -49,7 +49,7 @@ async fn a_store_with_access_uses_every_endpoint_of_the_service() {
     assert_eq!(added.body["preference"]["wallet_address"], "tb1qsomewhere");
     let changed = json!({"crypto_code": "BTC", "wallet_address": "tb1qelsewhere"});
     let changed = store
-        .puts("/v1/service/preferences", &changed)
+        .put("/v1/service/preferences", &changed)
         .await
         .with(200);
     assert_eq!(
@@ -58,17 +58,17 @@ async fn a_store_with_access_uses_every_endpoint_of_the_service() {
     );
     let shop = json!({"merchant_name": "A shop", "anything": ["else", 1.50]});
     let onboarded = store
-        .posts("/v1/service/aggregator/merchants", &shop)
+        .post("/v1/service/aggregator/merchants", &shop)
         .await
         .with(200);
     assert_eq!(
         onboarded.body["merchant"]["anything"],
         json!(["else", 1.50])
     );
-    let account = store.gets("/v1/service/merchant/account").await.with(200);
+    let account = store.get("/v1/service/merchant/account").await.with(200);
     assert!(account.body["upload_url"].is_string(), "{}", account.text);
     let settings = store
-        .puts("/v1/service/settings", &json!({"language": "de"}))
+        .put("/v1/service/settings", &json!({"language": "de"}))
         .await
         .with(200);
     assert_eq!(settings.body["settings"]["language"], "de");
@@ -79,7 +79,7 @@ async fn a_store_with_access_uses_every_endpoint_of_the_service() {
 async fn a_store_without_access_may_read_what_is_supported_and_nothing_else() {
     let world = World::start().await;
     let store = world.store();
-    store.gets("/v1/service/currencies").await.with(200);
+    store.get("/v1/service/currencies").await.with(200);
     let denied = [
         store
             .sends(Method::POST, "/v1/service/preferences", WALLET)
@@ -88,10 +88,10 @@ async fn a_store_without_access_may_read_what_is_supported_and_nothing_else() {
             .sends(Method::PUT, "/v1/service/preferences", WALLET)
             .await,
         store
-            .posts("/v1/service/aggregator/merchants", &json!({}))
+            .post("/v1/service/aggregator/merchants", &json!({}))
             .await,
-        store.gets("/v1/service/merchant/account").await,
-        store.puts("/v1/service/settings", &json!({})).await,
+        store.get("/v1/service/merchant/account").await,
+        store.put("/v1/service/settings", &json!({})).await,
     ];
     for answer in denied {
         let answer = answer.refused(403, "service_access_denied");
@@ -101,10 +101,10 @@ async fn a_store_without_access_may_read_what_is_supported_and_nothing_else() {
             answer.text
         );
     }
-    assert_eq!(world.chain().count("POST", "/preferences").await, 0);
+    assert_eq!(world.sandbox().count("POST", "/preferences").await, 0);
     let nobody = store.with_key("no-store-has-this-key-0123456789ab");
     nobody
-        .gets("/v1/service/currencies")
+        .get("/v1/service/currencies")
         .await
         .refused(401, "unauthorized");
     world.end().await;
@@ -119,10 +119,10 @@ async fn a_merchant_of_a_platform_acts_for_itself_alone() {
         .await
         .with(200);
     assert_eq!(added.body["preference"]["merchant_id"], "m-1");
-    let account = store.gets("/v1/service/merchant/account").await.with(200);
+    let account = store.get("/v1/service/merchant/account").await.with(200);
     assert_eq!(account.body["merchant_id"], "m-1");
     let settings = store
-        .puts("/v1/service/settings", &json!({"merchant_id": "m-1"}))
+        .put("/v1/service/settings", &json!({"merchant_id": "m-1"}))
         .await;
     assert_eq!(settings.with(200).body["settings"]["merchant_id"], "m-1");
     for other in [
@@ -136,13 +136,13 @@ async fn a_merchant_of_a_platform_acts_for_itself_alone() {
         answer.refused(403, "service_access_denied");
     }
     let other = store
-        .gets("/v1/service/merchant/account?merchant_id=m-2")
+        .get("/v1/service/merchant/account?merchant_id=m-2")
         .await;
     other.refused(403, "service_access_denied");
     let other = json!({"merchant_name": "x"});
-    let onboards = store.posts("/v1/service/aggregator/merchants", &other);
+    let onboards = store.post("/v1/service/aggregator/merchants", &other);
     onboards.await.refused(403, "service_access_denied");
-    assert_eq!(world.chain().count("PUT", "/settings").await, 1);
+    assert_eq!(world.sandbox().count("PUT", "/settings").await, 1);
     world.end().await;
 }
 
@@ -151,7 +151,7 @@ async fn the_services_refusal_is_readable_and_ours_are_told_apart() {
     let world = with_access().await;
     let store = world.store();
     let unknown = json!({"crypto_code": "XMR", "wallet_address": "x"});
-    let refused = store.posts("/v1/service/preferences", &unknown).await;
+    let refused = store.post("/v1/service/preferences", &unknown).await;
     let refused = refused.refused(422, "service_refused");
     let said = &refused.body["error"]["service"];
     assert_eq!(said["code"], "UNSUPPORTED_CRYPTO_CODE");
@@ -163,7 +163,7 @@ async fn the_services_refusal_is_readable_and_ours_are_told_apart() {
         answer.refused(400, "invalid_request");
     }
     let long = json!({ "a": "a".repeat(64 * 1024) });
-    let long = store.puts("/v1/service/settings", &long).await;
+    let long = store.put("/v1/service/settings", &long).await;
     long.refused(413, "payload_too_large");
     world.end().await;
 }
@@ -173,8 +173,8 @@ async fn what_may_have_been_done_is_not_done_again() {
     let world = with_access().await;
     let store = world.store();
     world
-        .chain()
-        .breaks(json!({"endpoint": "any", "kind": "status", "status": 500, "times": 1}))
+        .sandbox()
+        .inject_fault(json!({"endpoint": "any", "kind": "status", "status": 500, "times": 1}))
         .await;
     let answer = store
         .sends(Method::POST, "/v1/service/preferences", WALLET)
@@ -185,26 +185,26 @@ async fn what_may_have_been_done_is_not_done_again() {
         "{}",
         answer.text
     );
-    assert_eq!(world.chain().count("POST", "/preferences").await, 1);
+    assert_eq!(world.sandbox().count("POST", "/preferences").await, 1);
     world.end().await;
 }
 
 #[tokio::test]
 async fn an_invoice_is_shown_whole_to_the_store_whose_it_is() {
     let world = World::start().await;
-    let checkout = world.shopper().opens("ebook").await;
-    checkout.chooses("BTC").await;
+    let checkout = world.shopper().open("ebook").await;
+    checkout.choose("BTC").await;
     let address = checkout.address().await;
-    let id = world.chain().invoice_of(&address).await;
+    let id = world.sandbox().invoice_of(&address).await;
     let path = format!("/v1/service/invoice?id={id}");
-    let shown = world.store().gets(&path).await.with(200);
+    let shown = world.store().get(&path).await.with(200);
     assert_eq!(shown.body["data"]["wallet_address"], address);
     world
         .store()
-        .gets(&format!("{path}&hist=true"))
+        .get(&format!("{path}&hist=true"))
         .await
         .with(200);
-    let asked = world.chain().calls().await;
+    let asked = world.sandbox().calls().await;
     let is_hist = |call: &Value| {
         call["path"]
             .as_str()
@@ -216,9 +216,9 @@ async fn an_invoice_is_shown_whole_to_the_store_whose_it_is() {
         (world.store(), "/v1/service/invoice?id=inv_unknown"),
         (world.store(), "/v1/service/invoice?id="),
     ] {
-        store.gets(path).await.refused(404, "not_found");
+        store.get(path).await.refused(404, "not_found");
     }
-    let unknown = world.store().gets(&format!("{path}&more=1")).await;
+    let unknown = world.store().get(&format!("{path}&more=1")).await;
     unknown.refused(400, "invalid_request");
     world.end().await;
 }
@@ -226,9 +226,9 @@ async fn an_invoice_is_shown_whole_to_the_store_whose_it_is() {
 #[tokio::test]
 async fn the_operator_asks_on_the_command_line() {
     let world = World::start().await;
-    let checkout = world.shopper().opens("ebook").await;
-    checkout.chooses("BTC").await;
-    let id = world.chain().invoice_of(&checkout.address().await).await;
+    let checkout = world.shopper().open("ebook").await;
+    checkout.choose("BTC").await;
+    let id = world.sandbox().invoice_of(&checkout.address().await).await;
     let body = world.file("body.json");
     std::fs::write(&body, "{\n  \"merchant_name\": \"A shop\"\n}\n").unwrap();
     let body = body.display().to_string();
@@ -331,9 +331,9 @@ async fn a_refusal_on_the_command_line_is_a_sentence_and_a_failing_code() {
 
 #[tokio::test]
 async fn the_assets_are_compared_with_what_the_service_offers() {
-    let world = World::start_with(Wishes {
+    let world = World::start_with(WorldConfig {
         unknown_asset: true,
-        ..Wishes::default()
+        ..WorldConfig::default()
     })
     .await;
     let found = eventually("the currencies are compared", async || {
@@ -356,7 +356,7 @@ async fn the_assets_are_compared_with_what_the_service_offers() {
 async fn the_assets_are_compared_once_a_day() {
     let world = World::start().await;
     let compared = |times: usize| {
-        let chain = world.chain();
+        let chain = world.sandbox();
         eventually("the currencies are asked for", async move || {
             (chain.count("GET", "/currencies").await == times).then_some(())
         })
@@ -375,8 +375,8 @@ async fn a_service_without_a_list_of_currencies_keeps_nobody_from_selling() {
     let mut world = World::start().await;
     world.stop_proxy().await;
     world
-        .chain()
-        .breaks(json!({"endpoint": "any", "kind": "status", "status": 404, "times": 1}))
+        .sandbox()
+        .inject_fault(json!({"endpoint": "any", "kind": "status", "status": 404, "times": 1}))
         .await;
     world.start_proxy().await;
     eventually("it is said", async || {
@@ -385,6 +385,6 @@ async fn a_service_without_a_list_of_currencies_keeps_nobody_from_selling() {
             .then_some(())
     })
     .await;
-    world.shopper().opens("ebook").await.chooses("BTC").await;
+    world.shopper().open("ebook").await.choose("BTC").await;
     world.end().await;
 }

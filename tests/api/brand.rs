@@ -2,16 +2,16 @@
 //! the operator named.
 
 use serde_json::{Value, json};
-use support::{Answer, Wishes, World};
+use support::{Answer, World, WorldConfig};
 
 const CDN: &str = "https://cdn.shop.example";
 const LOGO: &str = "https://shop.example/logo.svg";
 
 async fn world() -> World {
-    World::start_with(Wishes {
+    World::start_with(WorldConfig {
         logo_url: Some(LOGO.to_owned()),
         image_origins: vec![CDN.to_owned()],
-        ..Wishes::default()
+        ..WorldConfig::default()
     })
     .await
 }
@@ -23,7 +23,7 @@ fn order(reference: &str, lines: &Value) -> Value {
 
 async fn shown(world: &World, opened: &Answer) -> Value {
     let token = opened.text_at("/client_token");
-    world.shopper().with_token(&token, "").looks().await
+    world.shopper().with_token(&token, "").view().await
 }
 
 #[tokio::test]
@@ -34,11 +34,7 @@ async fn lines_are_shown_as_the_stores_server_wrote_them() {
         { "title": "Enamel mug", "quantity": 2, "unit_amount": "12.5", "image_url": picture },
         { "title": "Delivery", "amount": "17" },
     ]);
-    let opened = world
-        .store()
-        .opens(&order("cart-1", &lines))
-        .await
-        .with(201);
+    let opened = world.store().open(&order("cart-1", &lines)).await.with(201);
     let view = shown(&world, &opened).await;
     let expected = json!([
         { "title": "Enamel mug", "quantity": 2, "unit_amount": "12.50", "amount": "25.00", "image_url": picture },
@@ -50,11 +46,11 @@ async fn lines_are_shown_as_the_stores_server_wrote_them() {
     // Lines without an amount have no sum to be held against the price.
     let open =
         json!([{ "title": "A lamp" }, { "title": "A bulb", "quantity": 3, "amount": "2.00" }]);
-    let opened = world.store().opens(&order("cart-2", &open)).await.with(201);
+    let opened = world.store().open(&order("cart-2", &open)).await.with(201);
     assert_eq!(shown(&world, &opened).await["lines"][1]["amount"], "2.00");
     let opened = world
         .store()
-        .opens(&order("cart-3", &json!([])))
+        .open(&order("cart-3", &json!([])))
         .await
         .with(201);
     assert_eq!(shown(&world, &opened).await["lines"], Value::Null);
@@ -101,7 +97,7 @@ async fn a_line_that_is_not_as_it_should_be_is_refused_by_its_name() {
             "lines[0].image_url",
         ),
     ] {
-        let answer = world.store().opens(&order("cart-1", &lines)).await;
+        let answer = world.store().open(&order("cart-1", &lines)).await;
         let answer = answer.refused(400, "invalid_request");
         assert_eq!(answer.body["error"]["field"], field, "{}", answer.text);
         if field.ends_with("image_url") {
@@ -116,15 +112,15 @@ async fn a_line_that_is_not_as_it_should_be_is_refused_by_its_name() {
 async fn a_token_carries_lines_by_the_same_rules() {
     let world = world().await;
     let signs = |reference: &str, lines: Value| {
-        let mut claims = world.mint().claims(reference, "42.00");
+        let mut claims = world.token_signer().claims(reference, "42.00");
         claims["lines"] = lines;
-        json!({ "order_token": world.mint().signs(&claims) })
+        json!({ "order_token": world.token_signer().sign(&claims) })
     };
     let picture = format!("{CDN}/lamp.jpg");
     let lines =
         json!([{ "title": "A lamp", "quantity": 3, "unit_amount": "14.00", "image_url": picture }]);
     let door = signs("lamp-1", lines);
-    let opened = world.shopper().asks_to_open(&door).await.with(201);
+    let opened = world.shopper().request_order(&door).await.with(201);
     let line = &opened.body["order"]["lines"][0];
     assert_eq!(
         *line,
@@ -136,7 +132,7 @@ async fn a_token_carries_lines_by_the_same_rules() {
     let line =
         json!({ "title": "x".repeat(40), "quantity": 1, "unit_amount": "0.84", "amount": "0.84" });
     let fifty = json!(vec![line; 50]);
-    let opened = world.shopper().asks_to_open(&signs("lamp-2", fifty)).await;
+    let opened = world.shopper().request_order(&signs("lamp-2", fifty)).await;
     let opened = opened.with(201);
     assert_eq!(opened.body["order"]["lines"].as_array().unwrap().len(), 50);
     for wrong in [
@@ -144,7 +140,7 @@ async fn a_token_carries_lines_by_the_same_rules() {
         json!([{ "title": "A lamp", "image_url": "https://tracker.example/p.png" }]),
         json!([{ "title": "A lamp", "colour": "red" }]),
     ] {
-        let answer = world.shopper().asks_to_open(&signs("lamp-3", wrong)).await;
+        let answer = world.shopper().request_order(&signs("lamp-3", wrong)).await;
         answer.refused(401, "invalid_order_token");
     }
     assert!(world.logged("lines[0].image_url"), "the log says which");
@@ -156,7 +152,7 @@ async fn a_product_is_a_line_with_its_picture() {
     let world = world().await;
     let page = world.shopper().from_page_of("https://other.example");
     let door = json!({ "store": "other", "product": "ebook" });
-    let opened = page.asks_to_open(&door).await.with(201);
+    let opened = page.request_order(&door).await.with(201);
     assert_eq!(
         opened.body["order"]["lines"],
         json!([{
@@ -165,7 +161,7 @@ async fn a_product_is_a_line_with_its_picture() {
         }])
     );
     let door = json!({ "store": "demo", "product": "sticker", "quantity": 3 });
-    let opened = world.shopper().asks_to_open(&door).await.with(201);
+    let opened = world.shopper().request_order(&door).await.with(201);
     let line = &opened.body["order"]["lines"][0];
     assert_eq!(
         (&line["quantity"], &line["image_url"]),
@@ -174,7 +170,7 @@ async fn a_product_is_a_line_with_its_picture() {
     assert_eq!(line["amount"], opened.body["order"]["amount"]);
     // The money is given, and buys nothing.
     let door = json!({ "store": "demo", "donation": "coffee", "amount": "3.00" });
-    let opened = world.shopper().asks_to_open(&door).await.with(201);
+    let opened = world.shopper().request_order(&door).await.with(201);
     assert_eq!(opened.body["order"]["lines"], Value::Null);
     world.end().await;
 }

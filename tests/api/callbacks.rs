@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 use serde_json::json;
-use support::{Wishes, World, pause, pays_in_full, secrets};
+use support::{World, WorldConfig, pause, pays_in_full, secrets};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
 
@@ -20,7 +20,7 @@ const ON_THE_WAY: usize = 50;
 
 /// An answer as it came over the wire, without what differs from one to the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Heard {
+struct Delivery {
     status: String,
     headers: Vec<String>,
     body: Vec<u8>,
@@ -36,7 +36,7 @@ fn request(token: &str, body: &[u8]) -> Vec<u8> {
 }
 
 /// Sends requests over one connection, many at a time, and reads every answer.
-async fn sends(address: SocketAddr, requests: &[Vec<u8>]) -> Vec<Heard> {
+async fn sends(address: SocketAddr, requests: &[Vec<u8>]) -> Vec<Delivery> {
     let mut stream = BufReader::new(TcpStream::connect(address).await.unwrap());
     let mut heard = Vec::with_capacity(requests.len());
     for together in requests.chunks(ON_THE_WAY) {
@@ -48,7 +48,7 @@ async fn sends(address: SocketAddr, requests: &[Vec<u8>]) -> Vec<Heard> {
     heard
 }
 
-async fn hears(stream: &mut BufReader<TcpStream>) -> Heard {
+async fn hears(stream: &mut BufReader<TcpStream>) -> Delivery {
     let (mut status, mut headers, mut length) = (String::new(), Vec::new(), 0);
     stream.read_line(&mut status).await.unwrap();
     loop {
@@ -66,7 +66,7 @@ async fn hears(stream: &mut BufReader<TcpStream>) -> Heard {
     }
     let mut body = vec![0; length];
     stream.read_exact(&mut body).await.unwrap();
-    Heard {
+    Delivery {
         status,
         headers,
         body,
@@ -77,13 +77,13 @@ fn address(world: &World) -> SocketAddr {
     world.proxy_url().replace("http://", "").parse().unwrap()
 }
 
-async fn says(world: &World, body: &[u8]) -> Heard {
+async fn says(world: &World, body: &[u8]) -> Delivery {
     let requests = [request(secrets::CALLBACK_TOKEN, body)];
     sends(address(world), &requests).await.remove(0)
 }
 
 async fn looks_of(world: &World) -> usize {
-    world.chain().count("GET", "/invoice").await
+    world.sandbox().count("GET", "/invoice").await
 }
 
 /// What a forger sends: lies about known invoices, unknown ones, and what is no callback at all.
@@ -106,17 +106,17 @@ fn forged(n: usize, known: &[String]) -> Vec<u8> {
 
 #[tokio::test]
 async fn fifty_thousand_forged_callbacks_change_nothing_and_cost_a_bounded_number_of_calls() {
-    let world = World::start_with(Wishes {
+    let world = World::start_with(WorldConfig {
         requests_per_second: 10,
-        ..Wishes::default()
+        ..WorldConfig::default()
     })
     .await;
-    let checkout = world.shopper().opens("ebook").await;
-    checkout.chooses("BTC").await;
+    let checkout = world.shopper().open("ebook").await;
+    checkout.choose("BTC").await;
     for _ in 0..2 {
-        world.shopper().opens("ebook").await.chooses("LTC").await;
+        world.shopper().open("ebook").await.choose("LTC").await;
     }
-    let invoices = world.chain().invoices().await;
+    let invoices = world.sandbox().invoices().await;
     let known: Vec<_> = invoices
         .iter()
         .map(|invoice| invoice["id"].as_str().unwrap().to_owned())
@@ -138,7 +138,7 @@ async fn fifty_thousand_forged_callbacks_change_nothing_and_cost_a_bounded_numbe
     let honest = async {
         let mut looked = 0;
         loop {
-            assert_eq!(checkout.looks().await["status"], "awaiting_payment");
+            assert_eq!(checkout.view().await["status"], "awaiting_payment");
             looked += 1;
             if looked % 10 == 0 {
                 pause(A_MOMENT).await;
@@ -178,9 +178,9 @@ async fn fifty_thousand_forged_callbacks_change_nothing_and_cost_a_bounded_numbe
 #[tokio::test]
 async fn a_callback_about_nothing_is_answered_as_one_about_something() {
     let world = World::start().await;
-    let checkout = world.shopper().opens("ebook").await;
-    checkout.chooses("BTC").await;
-    let known = world.chain().invoices().await[0]["id"].clone();
+    let checkout = world.shopper().open("ebook").await;
+    checkout.choose("BTC").await;
+    let known = world.sandbox().invoices().await[0]["id"].clone();
     let callback =
         |id: &serde_json::Value| json!({"invoice_id": id, "status": "COMPLETED"}).to_string();
     let first = says(&world, callback(&known).as_bytes()).await;
@@ -234,10 +234,10 @@ async fn what_is_no_callback_is_refused() {
 #[tokio::test]
 async fn a_settled_invoice_is_not_asked_about_for_a_callback() {
     let world = World::start().await;
-    let checkout = world.shopper().opens("ebook").await;
-    checkout.chooses("BTC").await;
+    let checkout = world.shopper().open("ebook").await;
+    checkout.choose("BTC").await;
     pays_in_full(&world, &checkout).await;
-    let known = world.chain().invoices().await[0]["id"].clone();
+    let known = world.sandbox().invoices().await[0]["id"].clone();
     // The service's own callback may still be on its way.
     pause(A_MOMENT).await;
     let before = looks_of(&world).await;

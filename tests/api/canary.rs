@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
 use serde_json::json;
-use support::{Answer, Checkout, Mood, Program, World, eventually, pays_in_full, secrets};
+use support::{Answer, Checkout, Program, Reply, World, eventually, pays_in_full, secrets};
 
 const CANARIES: [&str; 9] = [
     secrets::API_KEY,
@@ -75,47 +75,47 @@ impl Notes {
 /// A sale, with everything that may go wrong on its way.
 async fn sells_badly(world: &World, notes: &mut Notes) -> Checkout {
     let order = json!({ "amount": "20.00", "currency": "USD", "reference": "canary" });
-    let opened = notes.note(world.store().opens(&order).await.with(201));
+    let opened = notes.note(world.store().open(&order).await.with(201));
     let (token, id) = (opened.text_at("/client_token"), opened.text_at("/order/id"));
     let checkout = world.shopper().with_token(&token, &id);
     for kind in ["garbled", "drop"] {
         let fault = json!({ "endpoint": "any", "kind": kind, "times": 3 });
-        world.chain().breaks(fault).await;
-        notes.note(checkout.gets("/quotes").await);
-        world.chain().heals().await;
+        world.sandbox().inject_fault(fault).await;
+        notes.note(checkout.get("/quotes").await);
+        world.sandbox().clear_faults().await;
         eventually("prices are there again", async || {
-            (checkout.gets("/quotes").await.status == 200).then_some(())
+            (checkout.get("/quotes").await.status == 200).then_some(())
         })
         .await;
     }
     let refused = json!({ "endpoint": "create_invoice", "kind": "status", "status": 401 });
-    world.chain().breaks(refused).await;
-    notes.note(checkout.asks_for("BTC").await.with(503));
+    world.sandbox().inject_fault(refused).await;
+    notes.note(checkout.request_attempt("BTC").await.with(503));
     let lie = json!({ "qr_string": "bitcoin:nobody" });
-    world.chain().lies_about_the_next_invoice(lie).await;
-    notes.note(checkout.asks_for("BTC").await.with(200));
-    notes.note(checkout.asks_for("LTC").await.with(200));
-    world.ear.feels(Mood::Answers(500));
-    notes.note(checkout.posts("/paid", &json!({})).await.with(200));
-    world.ear.feels(Mood::Takes);
+    world.sandbox().override_next_invoice(lie).await;
+    notes.note(checkout.request_attempt("BTC").await.with(200));
+    notes.note(checkout.request_attempt("LTC").await.with(200));
+    world.webhooks.reply_with(Reply::Status(500));
+    notes.note(checkout.post("/paid", &json!({})).await.with(200));
+    world.webhooks.reply_with(Reply::Accept);
     pays_in_full(world, &checkout).await;
-    world.everything_is_told().await;
+    world.wait_for_deliveries().await;
     checkout
 }
 
 /// Everything else that can be asked, rightly and wrongly.
 async fn asks_around(world: &World, order: &str, notes: &mut Notes) {
     let store = world.store();
-    notes.note(store.with_key("wrong").gets("/v1/orders").await.with(401));
+    notes.note(store.with_key("wrong").get("/v1/orders").await.with(401));
     let nonsense = json!({ "amount": 1 });
-    notes.note(store.posts("/v1/orders", &nonsense).await.with(400));
+    notes.note(store.post("/v1/orders", &nonsense).await.with(400));
     for path in ["/v1/orders", "/v1/events", &format!("/v1/orders/{order}")] {
-        notes.note(store.gets(path).await.with(200));
+        notes.note(store.get(path).await.with(200));
     }
     for event in store.events_of(order).await {
         let id = event["id"].as_str().unwrap();
         let path = format!("/v1/deliveries?event={id}");
-        notes.note(store.gets(&path).await.with(200));
+        notes.note(store.get(&path).await.with(200));
     }
     let callback = format!(
         "{}/callbacks/{}",

@@ -19,22 +19,22 @@ async fn a_browser_names_no_price() {
     ] {
         let mut door = json!({ "store": "demo", "product": "ebook" });
         door[field] = json!("0.01");
-        let answer = world.shopper().asks_to_open(&door).await;
+        let answer = world.shopper().request_order(&door).await;
         answer.refused(400, "invalid_request").naming(field);
     }
-    let checkout = world.shopper().opens("ebook").await;
+    let checkout = world.shopper().open("ebook").await;
     let quote = checkout.quote("BTC").await;
     for field in ["amount", "amount_in_crypto", "amount_in_usd", "address"] {
         let mut choice = json!({ "crypto_code": "BTC", "quote_id": quote["quote_id"] });
         choice[field] = json!("0.00000001");
-        let answer = checkout.posts("/attempt", &choice).await;
+        let answer = checkout.post("/attempt", &choice).await;
         answer.refused(400, "invalid_request").naming(field);
         let mut paid = json!({});
         paid[field] = json!("0.00000001");
-        let answer = checkout.posts("/paid", &paid).await;
+        let answer = checkout.post("/paid", &paid).await;
         answer.refused(400, "invalid_request").naming(field);
     }
-    assert_eq!(world.chain().count("POST", "/invoice").await, 0);
+    assert_eq!(world.sandbox().count("POST", "/invoice").await, 0);
     world.end().await;
 }
 
@@ -43,7 +43,7 @@ async fn a_quantity_is_a_number_of_pieces_that_the_store_sells_at_once() {
     let world = World::start().await;
     let asks = async |quantity: Value| {
         let door = json!({ "store": "demo", "product": "ebook", "quantity": quantity });
-        world.shopper().asks_to_open(&door).await
+        world.shopper().request_order(&door).await
     };
     for quantity in [json!(0), json!(6), json!(1_000_000_000)] {
         asks(quantity).await.refused(422, "quantity_out_of_range");
@@ -53,7 +53,7 @@ async fn a_quantity_is_a_number_of_pieces_that_the_store_sells_at_once() {
     }
     let five = asks(json!(5)).await.with(201);
     assert_eq!(five.text_at("/order/amount"), "99.50");
-    let orders = world.store().gets("/v1/orders").await.with(200).body;
+    let orders = world.store().get("/v1/orders").await.with(200).body;
     assert_eq!(orders["orders"].as_array().unwrap().len(), 1);
     world.end().await;
 }
@@ -69,7 +69,11 @@ async fn what_is_not_sold_here_cannot_be_ordered() {
         ("../demo", "ebook", "unknown_store"),
     ] {
         let door = json!({ "store": store, "product": product });
-        world.shopper().asks_to_open(&door).await.refused(404, code);
+        world
+            .shopper()
+            .request_order(&door)
+            .await
+            .refused(404, code);
     }
     world.end().await;
 }
@@ -107,7 +111,7 @@ async fn bodies_that_are_no_requests_are_refused() {
 #[tokio::test]
 async fn tokens_that_open_nothing_are_all_answered_alike() {
     let world = World::start().await;
-    let checkout = world.shopper().opens("ebook").await;
+    let checkout = world.shopper().open("ebook").await;
     let unknown = "0".repeat(64);
     let shouted = checkout.token().to_uppercase();
     let wrong = [
@@ -139,11 +143,11 @@ async fn tokens_that_open_nothing_are_all_answered_alike() {
         }
     }
     // The one that was good, once its time is over: the order's day and a month.
-    world.everything_is_told().await;
+    world.wait_for_deliveries().await;
     world.skip(Duration::from_hours(32 * 24));
-    let expired = checkout.gets("").await.refused(404, "not_found");
+    let expired = checkout.get("").await.refused(404, "not_found");
     support::eventually("the order's end is told", async || {
-        (world.ear.taken(&checkout.order).len() == 2).then_some(())
+        (world.webhooks.accepted(&checkout.order).len() == 2).then_some(())
     })
     .await;
     bodies.push(expired.without_request_id());
@@ -155,12 +159,12 @@ async fn tokens_that_open_nothing_are_all_answered_alike() {
 async fn a_token_opens_its_own_order_alone() {
     let world = World::start().await;
     let (mine, yours) = (
-        world.shopper().opens("ebook").await,
-        world.shopper().opens("mug").await,
+        world.shopper().open("ebook").await,
+        world.shopper().open("mug").await,
     );
-    yours.chooses("BTC").await;
-    assert_eq!(mine.looks().await["id"], mine.order.as_str());
-    assert_eq!(mine.looks().await["attempt"], Value::Null);
+    yours.choose("BTC").await;
+    assert_eq!(mine.view().await["id"], mine.order.as_str());
+    assert_eq!(mine.view().await["attempt"], Value::Null);
     let path = format!("/v1/orders/{}", yours.order);
     let answer = world
         .shopper()
@@ -173,7 +177,7 @@ async fn a_token_opens_its_own_order_alone() {
 #[tokio::test]
 async fn a_page_of_another_origin_gets_nothing() {
     let world = World::start().await;
-    let checkout = world.shopper().opens("ebook").await;
+    let checkout = world.shopper().open("ebook").await;
     let shop = world.shop_url();
     for origin in [
         "https://evil.example",
@@ -185,13 +189,13 @@ async fn a_page_of_another_origin_gets_nothing() {
         let page = world.shopper().from_page_of(origin);
         let door = json!({ "store": "demo", "product": "ebook" });
         let answers = [
-            page.asks_to_open(&door).await,
-            checkout.from_page_of(origin).gets("").await,
-            checkout.from_page_of(origin).gets("/quotes").await,
-            checkout.from_page_of(origin).gets("/events").await,
+            page.request_order(&door).await,
+            checkout.from_page_of(origin).get("").await,
+            checkout.from_page_of(origin).get("/quotes").await,
+            checkout.from_page_of(origin).get("/events").await,
             checkout
                 .from_page_of(origin)
-                .posts("/paid", &json!({}))
+                .post("/paid", &json!({}))
                 .await,
         ];
         for answer in answers {
@@ -201,7 +205,7 @@ async fn a_page_of_another_origin_gets_nothing() {
             assert_eq!(allowed, is_a_stores.then_some(origin));
         }
     }
-    let listed = checkout.gets("").await.with(200);
+    let listed = checkout.get("").await.with(200);
     assert_eq!(
         listed.header("access-control-allow-origin"),
         Some(shop.as_str())
@@ -249,9 +253,9 @@ async fn a_preflight_allows_listed_pages_alone() {
 #[tokio::test]
 async fn a_forged_callback_changes_nothing() {
     let world = World::start().await;
-    let checkout = world.shopper().opens("ebook").await;
-    checkout.chooses("BTC").await;
-    let known = world.chain().invoice_of(&checkout.address().await).await;
+    let checkout = world.shopper().open("ebook").await;
+    checkout.choose("BTC").await;
+    let known = world.sandbox().invoice_of(&checkout.address().await).await;
     let calls = async |token: &str, body: String| {
         let url = format!("{}/callbacks/{token}", world.proxy_url());
         let request = world
@@ -282,7 +286,7 @@ async fn a_forged_callback_changes_nothing() {
         .refused(404, "not_found");
     calls("x", "garbage".into()).await.refused(404, "not_found");
     support::pause(Duration::from_millis(1500)).await;
-    assert_eq!(checkout.looks().await["status"], "awaiting_payment");
+    assert_eq!(checkout.view().await["status"], "awaiting_payment");
     pays_in_full(&world, &checkout).await;
     world.end().await;
 }
@@ -290,16 +294,19 @@ async fn a_forged_callback_changes_nothing() {
 #[tokio::test]
 async fn one_order_cannot_open_invoices_without_end() {
     let world = World::start().await;
-    let checkout = world.shopper().opens("ebook").await;
+    let checkout = world.shopper().open("ebook").await;
     let codes = ["BTC", "ETH", "LTC", "TRX", "BNB", "BCH"];
     for code in codes {
-        checkout.chooses(code).await;
+        checkout.choose(code).await;
     }
-    let refused = checkout.asks_for("DOGE").await.refused(429, "rate_limited");
+    let refused = checkout
+        .request_attempt("DOGE")
+        .await
+        .refused(429, "rate_limited");
     assert_eq!(refused.header("retry-after"), Some("60"));
-    assert_eq!(world.chain().count("POST", "/invoice").await, codes.len());
+    assert_eq!(world.sandbox().count("POST", "/invoice").await, codes.len());
     world.skip(Duration::from_secs(61));
-    checkout.chooses("DOGE").await;
+    checkout.choose("DOGE").await;
     world.end().await;
 }
 

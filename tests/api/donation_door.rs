@@ -15,7 +15,7 @@ async fn a_donation_is_paid_and_told_as_a_donation_alone() {
     let world = World::start().await;
     let opened = world
         .shopper()
-        .asks_to_open(&coffee(&json!("35.5")))
+        .request_order(&coffee(&json!("35.5")))
         .await
         .with(201);
     assert_eq!(opened.text_at("/order/amount"), "35.50");
@@ -24,9 +24,9 @@ async fn a_donation_is_paid_and_told_as_a_donation_alone() {
         &opened.text_at("/client_token"),
         &opened.text_at("/order/id"),
     );
-    checkout.chooses("LTC").await;
+    checkout.choose("LTC").await;
     pays_in_full(&world, &checkout).await;
-    world.everything_is_told().await;
+    world.wait_for_deliveries().await;
     let events = world.store().events_of(&checkout.order).await;
     let kinds = types(&events);
     assert_eq!(kinds.first(), Some(&"donation.created"));
@@ -35,7 +35,7 @@ async fn a_donation_is_paid_and_told_as_a_donation_alone() {
         kinds.iter().all(|kind| kind.starts_with("donation.")),
         "{kinds:?}"
     );
-    assert_eq!(world.ear.kinds(&checkout.order), kinds);
+    assert_eq!(world.webhooks.event_types(&checkout.order), kinds);
     for event in &events {
         assert_eq!(event["data"]["order"]["price_source"], "customer");
         assert_eq!(
@@ -44,7 +44,7 @@ async fn a_donation_is_paid_and_told_as_a_donation_alone() {
         );
     }
     // The shop ships on `order.paid`, and never hears it.
-    let known = world.shops_orders().await;
+    let known = world.shop_orders().await;
     assert!(
         known.iter().all(|order| order["paid_by"].is_null()),
         "{known:?}"
@@ -95,7 +95,7 @@ async fn a_page_of_the_store_can_ask_what_a_donation_takes() {
 async fn an_amount_outside_the_bounds_is_refused_and_the_bounds_are_said() {
     let world = World::start().await;
     for amount in ["1.99", "500.01", "0", "999999999999", "3.005", "3.000"] {
-        let answer = world.shopper().asks_to_open(&coffee(&json!(amount))).await;
+        let answer = world.shopper().request_order(&coffee(&json!(amount))).await;
         let answer = answer
             .refused(422, "donation_out_of_range")
             .naming("amount");
@@ -113,13 +113,13 @@ async fn an_amount_outside_the_bounds_is_refused_and_the_bounds_are_said() {
         json!(""),
         Value::Null,
     ] {
-        let answer = world.shopper().asks_to_open(&coffee(&amount)).await;
+        let answer = world.shopper().request_order(&coffee(&amount)).await;
         answer.refused(400, "invalid_request");
     }
     for amount in ["2", "500", "2.00"] {
         world
             .shopper()
-            .asks_to_open(&coffee(&json!(amount)))
+            .request_order(&coffee(&json!(amount)))
             .await
             .with(201);
     }
@@ -135,12 +135,16 @@ async fn what_nobody_declared_cannot_be_given() {
         ("nobody", "coffee", "unknown_store"),
     ] {
         let door = json!({ "store": store, "donation": donation, "amount": "3" });
-        world.shopper().asks_to_open(&door).await.refused(404, code);
+        world
+            .shopper()
+            .request_order(&door)
+            .await
+            .refused(404, code);
     }
     let product = json!({ "store": "demo", "product": "coffee" });
     world
         .shopper()
-        .asks_to_open(&product)
+        .request_order(&product)
         .await
         .refused(404, "unknown_product");
     world.end().await;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{Checkout, Wishes, World, eventually, pause, pays_in_full};
+use support::{Checkout, World, WorldConfig, eventually, pause, pays_in_full};
 
 use crate::journeys::times_paid;
 
@@ -25,20 +25,20 @@ fn retry_after(answer: support::Answer) -> u64 {
 
 async fn asks_at(checkout: &Checkout, quote: &Value) -> support::Answer {
     let choice = json!({ "crypto_code": quote["crypto_code"], "quote_id": quote["quote_id"] });
-    checkout.posts("/attempt", &choice).await
+    checkout.post("/attempt", &choice).await
 }
 
 #[tokio::test]
 async fn a_service_that_is_down_offers_no_quotes_and_loses_no_order() {
     let mut world = World::start().await;
-    let checkout = world.shopper().opens("ebook").await;
-    world.service_wire.cut().await;
-    assert_eq!(retry_after(checkout.gets("/quotes").await), 5);
-    assert_eq!(checkout.looks().await["status"], "open");
+    let checkout = world.shopper().open("ebook").await;
+    world.service_link.cut().await;
+    assert_eq!(retry_after(checkout.get("/quotes").await), 5);
+    assert_eq!(checkout.view().await["status"], "open");
     is_ready(&world).await;
-    world.service_wire.mend().await;
+    world.service_link.restore().await;
     world.skip(A_MOMENT);
-    checkout.chooses("BTC").await;
+    checkout.choose("BTC").await;
     pays_in_full(&world, &checkout).await;
     world.end().await;
 }
@@ -46,15 +46,15 @@ async fn a_service_that_is_down_offers_no_quotes_and_loses_no_order() {
 #[tokio::test]
 async fn a_service_that_goes_down_at_the_choice_makes_no_attempt() {
     let mut world = World::start().await;
-    let checkout = world.shopper().opens("ebook").await;
+    let checkout = world.shopper().open("ebook").await;
     let quote = checkout.quote("BTC").await;
-    world.service_wire.cut().await;
+    world.service_link.cut().await;
     assert_eq!(retry_after(asks_at(&checkout, &quote).await), 5);
-    assert_eq!(checkout.looks().await["attempt"], Value::Null);
-    world.service_wire.mend().await;
+    assert_eq!(checkout.view().await["attempt"], Value::Null);
+    world.service_link.restore().await;
     asks_at(&checkout, &quote).await.with(200);
     pays_in_full(&world, &checkout).await;
-    assert_eq!(world.chain().count("POST", "/invoice").await, 1);
+    assert_eq!(world.sandbox().count("POST", "/invoice").await, 1);
     world.end().await;
 }
 
@@ -70,16 +70,19 @@ async fn an_invoice_whose_answer_is_lost_is_never_asked_for_again() {
     .into_iter()
     .enumerate()
     {
-        let checkout = world.shopper().opens("ebook").await;
+        let checkout = world.shopper().open("ebook").await;
         let quote = checkout.quote("BTC").await;
-        world.chain().breaks(fault).await;
+        world.sandbox().inject_fault(fault).await;
         retry_after(asks_at(&checkout, &quote).await);
-        let asked = world.chain().count("POST", "/invoice").await;
+        let asked = world.sandbox().count("POST", "/invoice").await;
         assert_eq!(asked, times * 2 + 1, "sent again without being asked to");
-        assert_eq!(checkout.looks().await["status"], "open");
+        assert_eq!(checkout.view().await["status"], "open");
         // A new attempt is possible at once, and is another invoice.
         asks_at(&checkout, &quote).await.with(200);
-        assert_eq!(world.chain().count("POST", "/invoice").await, times * 2 + 2);
+        assert_eq!(
+            world.sandbox().count("POST", "/invoice").await,
+            times * 2 + 2
+        );
         pays_in_full(&world, &checkout).await;
     }
     is_ready(&world).await;
@@ -95,13 +98,13 @@ async fn prices_that_fail_once_are_asked_for_again_without_the_customers_help() 
         json!({ "endpoint": "prices", "kind": "drop" }),
         json!({ "endpoint": "prices", "kind": "slow", "delay_ms": 3000 }),
     ] {
-        world.everything_is_told().await;
+        world.wait_for_deliveries().await;
         world.skip(Duration::from_secs(40));
-        let checkout = world.shopper().opens("ebook").await;
-        let before = world.chain().count("GET", "/prices").await;
-        world.chain().breaks(fault).await;
+        let checkout = world.shopper().open("ebook").await;
+        let before = world.sandbox().count("GET", "/prices").await;
+        world.sandbox().inject_fault(fault).await;
         assert_eq!(checkout.quotes().await.len(), 9);
-        assert_eq!(world.chain().count("GET", "/prices").await, before + 2);
+        assert_eq!(world.sandbox().count("GET", "/prices").await, before + 2);
     }
     world.end().await;
 }
@@ -109,15 +112,15 @@ async fn prices_that_fail_once_are_asked_for_again_without_the_customers_help() 
 #[tokio::test]
 async fn prices_that_keep_failing_are_a_clear_refusal() {
     let world = World::start().await;
-    let checkout = world.shopper().opens("ebook").await;
+    let checkout = world.shopper().open("ebook").await;
     for fault in [
         json!({ "endpoint": "prices", "kind": "status", "status": 500, "times": 9 }),
         json!({ "endpoint": "prices", "kind": "garbled", "times": 9 }),
         json!({ "endpoint": "prices", "kind": "drop", "times": 9 }),
     ] {
-        world.chain().breaks(fault).await;
-        assert_eq!(retry_after(checkout.gets("/quotes").await), 5);
-        world.chain().heals().await;
+        world.sandbox().inject_fault(fault).await;
+        assert_eq!(retry_after(checkout.get("/quotes").await), 5);
+        world.sandbox().clear_faults().await;
         world.skip(A_MOMENT);
     }
     assert_eq!(checkout.quotes().await.len(), 9);
@@ -128,80 +131,80 @@ async fn prices_that_keep_failing_are_a_clear_refusal() {
 async fn while_the_service_asks_for_a_pause_it_is_left_alone() {
     let world = World::start().await;
     let (first, second) = (
-        world.shopper().opens("ebook").await,
-        world.shopper().opens("mug").await,
+        world.shopper().open("ebook").await,
+        world.shopper().open("mug").await,
     );
-    first.chooses("BTC").await;
-    world.everything_is_told().await;
+    first.choose("BTC").await;
+    world.wait_for_deliveries().await;
     world.skip(Duration::from_secs(40));
     let limit = json!({ "endpoint": "prices", "kind": "status", "status": 429, "retry_after": 30 });
-    world.chain().breaks(limit).await;
-    assert_eq!(retry_after(second.gets("/quotes").await), 30);
-    let calls = world.chain().calls().await.len();
+    world.sandbox().inject_fault(limit).await;
+    assert_eq!(retry_after(second.get("/quotes").await), 30);
+    let calls = world.sandbox().calls().await.len();
     for _ in 0..20 {
-        let left = retry_after(second.gets("/quotes").await);
+        let left = retry_after(second.get("/quotes").await);
         assert!((20..=30).contains(&left), "{left}");
         // Watching an attempt is a call as well.
-        first.looks().await;
+        first.view().await;
         pause(Duration::from_millis(100)).await;
     }
     assert_eq!(
-        world.chain().calls().await.len(),
+        world.sandbox().calls().await.len(),
         calls,
         "called in the pause"
     );
     world.skip(Duration::from_secs(31));
-    second.chooses("LTC").await;
+    second.choose("LTC").await;
     pays_in_full(&world, &first).await;
     world.end().await;
 }
 
 #[tokio::test]
 async fn a_wrong_secret_is_refused_and_stops_nothing_else() {
-    let world = World::start_with(Wishes {
+    let world = World::start_with(WorldConfig {
         proxys_secret: "not-the-secret".into(),
-        ..Wishes::default()
+        ..WorldConfig::default()
     })
     .await;
     world.expect_error("the payment service refuses us: check the key");
-    let checkout = world.shopper().opens("ebook").await;
-    retry_after(checkout.gets("/quotes").await);
-    let call = world.chain().calls().await.remove(0);
+    let checkout = world.shopper().open("ebook").await;
+    retry_after(checkout.get("/quotes").await);
+    let call = world.sandbox().calls().await.remove(0);
     assert_eq!(
         (&call["status"], &call["code"]),
         (&json!(401), &json!("INVALID_SIGNATURE"))
     );
     assert_eq!(
-        world.chain().count("GET", "/prices").await,
+        world.sandbox().count("GET", "/prices").await,
         1,
         "a refusal is not argued with"
     );
-    assert_eq!(checkout.looks().await["status"], "open");
+    assert_eq!(checkout.view().await["status"], "open");
     is_ready(&world).await;
     world.end().await;
 }
 
 #[tokio::test]
 async fn a_service_that_is_away_while_a_payment_is_watched_only_delays_it() {
-    let mut world = World::start_with(Wishes {
+    let mut world = World::start_with(WorldConfig {
         callbacks: false,
-        ..Wishes::default()
+        ..WorldConfig::default()
     })
     .await;
-    let checkout = world.shopper().opens("ebook").await;
-    checkout.chooses("BTC").await;
-    assert_eq!(checkout.looks().await["delayed"], false);
-    world.service_wire.cut().await;
+    let checkout = world.shopper().open("ebook").await;
+    checkout.choose("BTC").await;
+    assert_eq!(checkout.view().await["delayed"], false);
+    world.service_link.cut().await;
     eventually("the page is told of the delay", async || {
-        (checkout.looks().await["delayed"] == true).then_some(())
+        (checkout.view().await["delayed"] == true).then_some(())
     })
     .await;
-    world.chain().pays(&checkout, "exact").await;
-    world.chain().mines(3).await;
+    world.sandbox().pay(&checkout, "exact").await;
+    world.sandbox().mine(3).await;
     pause(Duration::from_millis(1500)).await;
-    assert_eq!(checkout.looks().await["status"], "awaiting_payment");
-    world.service_wire.mend().await;
-    let view = checkout.sees("paid").await;
+    assert_eq!(checkout.view().await["status"], "awaiting_payment");
+    world.service_link.restore().await;
+    let view = checkout.wait_for("paid").await;
     assert_eq!(view["delayed"], false);
     assert_eq!(times_paid(&world, &checkout.order).await, 1);
     world.end().await;
@@ -210,10 +213,10 @@ async fn a_service_that_is_away_while_a_payment_is_watched_only_delays_it() {
 #[tokio::test]
 async fn a_status_that_cannot_be_read_changes_nothing() {
     let world = World::start().await;
-    let checkout = world.shopper().opens("ebook").await;
-    checkout.chooses("BTC").await;
+    let checkout = world.shopper().open("ebook").await;
+    checkout.choose("BTC").await;
     let garbled = json!({ "endpoint": "invoice", "kind": "garbled", "times": 6 });
-    world.chain().breaks(garbled).await;
+    world.sandbox().inject_fault(garbled).await;
     pays_in_full(&world, &checkout).await;
     assert_eq!(times_paid(&world, &checkout.order).await, 1);
     world.end().await;
@@ -222,12 +225,12 @@ async fn a_status_that_cannot_be_read_changes_nothing() {
 #[tokio::test]
 async fn a_price_that_no_longer_holds_is_asked_for_anew() {
     let world = World::start().await;
-    let checkout = world.shopper().opens("ebook").await;
+    let checkout = world.shopper().open("ebook").await;
     let quote = checkout.quote("BTC").await;
     let holds = quote["valid_for_seconds"].as_u64().unwrap();
     assert!((50..=60).contains(&holds), "{holds}");
     // What is on its way as time is moved would be signed a minute ago.
-    world.everything_is_told().await;
+    world.wait_for_deliveries().await;
     world.skip(Duration::from_secs(61));
     asks_at(&checkout, &quote)
         .await
@@ -241,8 +244,8 @@ async fn a_price_that_no_longer_holds_is_asked_for_anew() {
     asks_at(&checkout, &swapped)
         .await
         .refused(409, "quote_expired");
-    assert_eq!(world.chain().count("POST", "/invoice").await, 0);
-    checkout.chooses("BTC").await;
+    assert_eq!(world.sandbox().count("POST", "/invoice").await, 0);
+    checkout.choose("BTC").await;
     world.end().await;
 }
 
@@ -269,25 +272,25 @@ async fn an_address_that_fails_a_check_is_never_shown() {
         json!({ "qr_string": "javascript:alert(1)" }),
         json!({ "qr_string": "" }),
     ] {
-        let checkout = world.shopper().opens("ebook").await;
-        world.chain().lies_about_the_next_invoice(lie.clone()).await;
-        let answer = checkout.asks_for("BTC").await.with(200);
+        let checkout = world.shopper().open("ebook").await;
+        world.sandbox().override_next_invoice(lie.clone()).await;
+        let answer = checkout.request_attempt("BTC").await.with(200);
         assert_eq!(answer.body["status"], "blocked", "{lie}");
         assert_eq!(answer.body["blocked_reason"], "address_rejected", "{lie}");
-        let texts = [answer.text, checkout.gets("").await.text];
+        let texts = [answer.text, checkout.get("").await.text];
         for text in &texts {
             for shown in ["tb1q", "bc1q", "0x529", "bitcoin:", "address", "qr_string"] {
                 assert!(!text.contains(shown), "{lie}: {text}");
             }
         }
-        assert_eq!(checkout.looks().await["attempt"], Value::Null);
+        assert_eq!(checkout.view().await["attempt"], Value::Null);
         eventually("the block is told", async || {
-            let kinds = world.ear.kinds(&checkout.order);
+            let kinds = world.webhooks.event_types(&checkout.order);
             kinds.contains(&"order.blocked".to_owned()).then_some(())
         })
         .await;
         // An honest invoice can still be had.
-        checkout.chooses("LTC").await;
+        checkout.choose("LTC").await;
     }
     world.end().await;
 }
@@ -296,24 +299,21 @@ async fn an_address_that_fails_a_check_is_never_shown() {
 async fn an_address_that_changes_later_takes_the_page_away() {
     let world = World::start().await;
     world.expect_error("the service changed an invoice's address");
-    let checkout = world.shopper().opens("ebook").await;
-    checkout.chooses("BTC").await;
-    let id = world.chain().invoice_of(&checkout.address().await).await;
-    world
-        .chain()
-        .names_another_address(&checkout, STRANGERS)
-        .await;
-    let view = checkout.sees("blocked").await;
+    let checkout = world.shopper().open("ebook").await;
+    checkout.choose("BTC").await;
+    let id = world.sandbox().invoice_of(&checkout.address().await).await;
+    world.sandbox().change_address(&checkout, STRANGERS).await;
+    let view = checkout.wait_for("blocked").await;
     assert_eq!(view["attempt"], Value::Null);
     assert_eq!(view["blocked_reason"], "address_changed");
     assert!(!view.to_string().contains("tb1q"), "{view}");
-    world.chain().pays_invoice(&id, "exact").await;
-    world.chain().mines(3).await;
+    world.sandbox().pay_invoice(&id, "exact").await;
+    world.sandbox().mine(3).await;
     pause(Duration::from_millis(1500)).await;
-    assert_eq!(checkout.looks().await["status"], "blocked");
+    assert_eq!(checkout.view().await["status"], "blocked");
     assert_eq!(times_paid(&world, &checkout.order).await, 0);
     eventually("the block is told", async || {
-        let kinds = world.ear.kinds(&checkout.order);
+        let kinds = world.webhooks.event_types(&checkout.order);
         kinds.contains(&"order.blocked".to_owned()).then_some(())
     })
     .await;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{Answer, Checkout, Wishes, World, eventually, secrets};
+use support::{Answer, Checkout, World, WorldConfig, eventually, secrets};
 
 use crate::journeys::{times_paid, told};
 
@@ -24,7 +24,7 @@ fn lamp_with(member: &str, value: Value) -> Value {
 }
 
 async fn opens(world: &World) -> (Checkout, String) {
-    let opened = world.store().opens(&lamp()).await.with(201);
+    let opened = world.store().open(&lamp()).await.with(201);
     (holder(world, &opened), page_of(&opened))
 }
 
@@ -39,14 +39,14 @@ fn page_of(opened: &Answer) -> String {
 }
 
 async fn sessions_asked_for(world: &World) -> usize {
-    world.chain().count("POST", "/checkout").await
+    world.sandbox().count("POST", "/checkout").await
 }
 
 #[tokio::test]
 async fn a_customer_pays_on_the_services_page_and_the_store_is_told() {
     let world = World::start().await;
     let (checkout, page) = opens(&world).await;
-    let view = checkout.looks().await;
+    let view = checkout.view().await;
     assert_eq!(view["status"], "awaiting_payment");
     assert_eq!(
         (&view["flow"], &view["payment_process_url"]),
@@ -55,12 +55,12 @@ async fn a_customer_pays_on_the_services_page_and_the_store_is_told() {
     assert_eq!(view["attempt"], Value::Null, "there is no address of ours");
 
     let page = world.hosted_page(&page);
-    page.picks("DOGE").await;
-    page.pays().await;
-    world.chain().mines(1).await;
-    checkout.sees("processing").await;
-    world.chain().mines(2).await;
-    let view = checkout.sees("paid").await;
+    page.pick("DOGE").await;
+    page.pay().await;
+    world.sandbox().mine(1).await;
+    checkout.wait_for("processing").await;
+    world.sandbox().mine(2).await;
+    let view = checkout.wait_for("paid").await;
     assert_eq!(
         view["payment_process_url"],
         Value::Null,
@@ -76,15 +76,15 @@ async fn a_customer_pays_on_the_services_page_and_the_store_is_told() {
     assert_eq!(order["attempt"]["amount_in_local_currency"], "42.00");
     assert_eq!(order["attempt"]["received_in_local_currency"], "42.00");
     assert_eq!(sessions_asked_for(&world).await, 1);
-    assert_eq!(world.chain().count("POST", "/invoice").await, 0);
+    assert_eq!(world.sandbox().count("POST", "/invoice").await, 0);
     world.end().await;
 }
 
 #[tokio::test]
 async fn the_service_is_told_all_that_it_needs() {
-    let world = World::start_with(Wishes {
+    let world = World::start_with(WorldConfig {
         merchant_id: Some("mer_quiet_goods".into()),
-        ..Wishes::default()
+        ..WorldConfig::default()
     })
     .await;
     opens(&world).await;
@@ -93,8 +93,8 @@ async fn the_service_is_told_all_that_it_needs() {
         "amount": "7.50", "currency": "EUR", "reference": "lamp-2", "flow": "hosted",
         "customer_email": "grace@example.com", "return_url": at_home,
     });
-    world.store().opens(&second).await.with(201);
-    let sessions = world.chain().sessions().await;
+    world.store().open(&second).await.with(201);
+    let sessions = world.sandbox().sessions().await;
     let [second, first] = &sessions[..] else {
         panic!("two sessions: {sessions:?}")
     };
@@ -127,7 +127,7 @@ async fn a_store_of_its_own_account_names_no_merchant() {
     let world = World::start().await;
     opens(&world).await;
     assert_eq!(
-        world.chain().sessions().await[0]["merchant_id"],
+        world.sandbox().sessions().await[0]["merchant_id"],
         Value::Null
     );
     world.end().await;
@@ -138,11 +138,11 @@ async fn nobody_needs_to_watch_a_session_for_its_payment_to_be_found() {
     let world = World::start().await;
     let (checkout, page) = opens(&world).await;
     let page = world.hosted_page(&page);
-    page.picks("BTC").await;
-    page.pays().await;
-    world.chain().mines(3).await;
+    page.pick("BTC").await;
+    page.pay().await;
+    world.sandbox().mine(3).await;
     eventually("the order is told as paid", async || {
-        let kinds = world.ear.kinds(&checkout.order);
+        let kinds = world.webhooks.event_types(&checkout.order);
         kinds.contains(&"order.paid".to_owned()).then_some(())
     })
     .await;
@@ -154,21 +154,21 @@ async fn half_on_the_services_page_is_not_enough_and_the_rest_completes_it() {
     let world = World::start().await;
     let (checkout, url) = opens(&world).await;
     let page = world.hosted_page(&url);
-    page.picks("LTC").await;
-    world.chain().pays_invoice(&page.session, "half").await;
-    world.chain().mines(3).await;
-    let view = checkout.sees("underpaid").await;
+    page.pick("LTC").await;
+    world.sandbox().pay_invoice(&page.session, "half").await;
+    world.sandbox().mine(3).await;
+    let view = checkout.wait_for("underpaid").await;
     assert_eq!(view["payment_process_url"], url, "the rest is paid there");
     assert_eq!(times_paid(&world, &checkout.order).await, 0);
-    checkout.posts("/session", &json!({})).await.with(200);
+    checkout.post("/session", &json!({})).await.with(200);
     assert_eq!(
         sessions_asked_for(&world).await,
         1,
         "no second price is asked for"
     );
-    page.pays().await;
-    world.chain().mines(3).await;
-    checkout.sees("paid").await;
+    page.pay().await;
+    world.sandbox().mine(3).await;
+    checkout.wait_for("paid").await;
     assert_eq!(times_paid(&world, &checkout.order).await, 1);
     world.end().await;
 }
@@ -179,23 +179,29 @@ async fn another_price_on_the_services_page_credits_nothing() {
     world.expect_error("a payment is held");
     let (checkout, page) = opens(&world).await;
     let page = world.hosted_page(&page);
-    page.picks("BTC").await;
+    page.pick("BTC").await;
     let cheap =
         json!({ "invoice_amount_in_local_currency": "4.20", "invoice_amount_in_usd": "4.20" });
-    world.chain().says_of(&page.session, &cheap).await;
-    page.pays().await;
-    world.chain().mines(3).await;
+    world
+        .sandbox()
+        .override_invoice(&page.session, &cheap)
+        .await;
+    page.pay().await;
+    world.sandbox().mine(3).await;
     eventually("the payment is held", async || {
-        checkout.looks().await;
+        checkout.view().await;
         world.logged("a payment is held").then_some(())
     })
     .await;
-    assert_eq!(checkout.looks().await["status"], "awaiting_payment");
+    assert_eq!(checkout.view().await["status"], "awaiting_payment");
     assert_eq!(times_paid(&world, &checkout.order).await, 0);
     // The service corrects itself.
-    world.chain().says_of(&page.session, &json!({})).await;
+    world
+        .sandbox()
+        .override_invoice(&page.session, &json!({}))
+        .await;
     world.skip(Duration::from_mins(2));
-    checkout.sees("paid").await;
+    checkout.wait_for("paid").await;
     world.end().await;
 }
 
@@ -203,21 +209,21 @@ async fn another_price_on_the_services_page_credits_nothing() {
 async fn a_closed_page_cancels_and_another_session_can_be_had() {
     let world = World::start().await;
     let (checkout, first) = opens(&world).await;
-    world.hosted_page(&first).closes().await;
-    let view = checkout.sees("cancelled").await;
+    world.hosted_page(&first).close().await;
+    let view = checkout.wait_for("cancelled").await;
     assert_eq!(
         (&view["payment_process_url"], &view["can_open_attempt"]),
         (&Value::Null, &json!(true))
     );
-    let view = checkout.posts("/session", &json!({})).await.with(200).body;
+    let view = checkout.post("/session", &json!({})).await.with(200).body;
     assert_eq!(view["status"], "awaiting_payment");
     let second = view["payment_process_url"].as_str().unwrap();
     assert_ne!(second, first);
     let page = world.hosted_page(second);
-    page.picks("ETH").await;
-    page.pays().await;
-    world.chain().mines(3).await;
-    checkout.sees("paid").await;
+    page.pick("ETH").await;
+    page.pay().await;
+    world.sandbox().mine(3).await;
+    checkout.wait_for("paid").await;
     let told = told(&world, &checkout.order).await;
     let opened = "order.attempt_opened";
     assert_eq!(
@@ -230,24 +236,24 @@ async fn a_closed_page_cancels_and_another_session_can_be_had() {
 
 #[tokio::test]
 async fn a_session_that_ran_out_is_followed_by_another_and_still_counts() {
-    let world = World::start_with(Wishes {
+    let world = World::start_with(WorldConfig {
         invoice_minutes: 600,
-        ..Wishes::default()
+        ..WorldConfig::default()
     })
     .await;
     let (checkout, first) = opens(&world).await;
     let old = world.hosted_page(&first);
-    old.picks("BTC").await;
-    world.everything_is_told().await;
+    old.pick("BTC").await;
+    world.wait_for_deliveries().await;
     world.skip(PAST_THE_END);
-    checkout.sees("expired").await;
-    let again = world.store().opens(&lamp()).await.with(200);
+    checkout.wait_for("expired").await;
+    let again = world.store().open(&lamp()).await.with(200);
     assert_ne!(page_of(&again), first);
     assert_eq!(again.text_at("/order/status"), "awaiting_payment");
     // The customer pays in the page that was left open.
-    old.pays().await;
-    world.chain().mines(3).await;
-    checkout.sees("paid").await;
+    old.pay().await;
+    world.sandbox().mine(3).await;
+    checkout.wait_for("paid").await;
     let told = told(&world, &checkout.order).await;
     assert_eq!(told[told.len() - 2..], ["order.late_payment", "order.paid"]);
     let order = world.store().order(&checkout.order).await;
@@ -258,26 +264,26 @@ async fn a_session_that_ran_out_is_followed_by_another_and_still_counts() {
 #[tokio::test]
 async fn the_same_reference_leads_to_the_same_page() {
     let world = World::start().await;
-    let first = world.store().opens(&lamp()).await.with(201);
-    let again = world.store().opens(&lamp()).await.with(200);
+    let first = world.store().open(&lamp()).await.with(201);
+    let again = world.store().open(&lamp()).await.with(200);
     assert_eq!(page_of(&first), page_of(&again));
     assert_eq!(first.text_at("/order/id"), again.text_at("/order/id"));
     assert_ne!(
         first.text_at("/client_token"),
         again.text_at("/client_token")
     );
-    let view = holder(&world, &again).posts("/session", &json!({})).await;
+    let view = holder(&world, &again).post("/session", &json!({})).await;
     assert_eq!(view.with(200).body["payment_process_url"], page_of(&first));
     assert_eq!(sessions_asked_for(&world).await, 1);
     let dearer = lamp_with("amount", json!("43.00"));
     world.expect_error("a reference came again");
     world
         .store()
-        .opens(&dearer)
+        .open(&dearer)
         .await
         .refused(409, "order_conflict");
     let here = lamp_with("flow", json!("custom"));
-    world.store().opens(&here).await.refused(409, "other_flow");
+    world.store().open(&here).await.refused(409, "other_flow");
     assert_eq!(sessions_asked_for(&world).await, 1);
     world.end().await;
 }
@@ -286,10 +292,10 @@ async fn the_same_reference_leads_to_the_same_page() {
 async fn two_at_once_get_one_session() {
     let world = World::start().await;
     let fault = json!({ "endpoint": "checkout", "kind": "slow", "delay_ms": 400 });
-    world.chain().breaks(fault).await;
+    world.sandbox().inject_fault(fault).await;
     let store = world.store();
     let (a, b) = (lamp(), lamp());
-    let (first, second) = tokio::join!(store.opens(&a), store.opens(&b));
+    let (first, second) = tokio::join!(store.open(&a), store.open(&b));
     let mut pages = Vec::new();
     for answer in [first, second] {
         match answer.status {
@@ -301,7 +307,7 @@ async fn two_at_once_get_one_session() {
         }
     }
     assert!(!pages.is_empty(), "one of them is served");
-    pages.push(page_of(&store.opens(&lamp()).await.with(200)));
+    pages.push(page_of(&store.open(&lamp()).await.with(200)));
     assert!(pages.iter().all(|page| *page == pages[0]), "{pages:?}");
     assert_eq!(sessions_asked_for(&world).await, 1);
     world.end().await;
@@ -322,20 +328,20 @@ async fn a_session_whose_answer_is_lost_is_never_asked_for_again() {
     .enumerate()
     {
         let lamp = lamp_with("reference", json!(format!("lamp-{times}")));
-        world.chain().breaks(fault.clone()).await;
-        let refused = world.store().opens(&lamp).await;
+        world.sandbox().inject_fault(fault.clone()).await;
+        let refused = world.store().open(&lamp).await;
         let refused = refused.refused(503, "service_unavailable");
         assert!(refused.header("retry-after").is_some(), "{fault}");
         assert_eq!(sessions_asked_for(&world).await, times * 2 + 1, "{fault}");
         // The order is there, and whoever asks again gets a session that nobody else has seen.
-        let opened = world.store().opens(&lamp).await.with(200);
+        let opened = world.store().open(&lamp).await.with(200);
         assert_eq!(sessions_asked_for(&world).await, times * 2 + 2, "{fault}");
         let checkout = holder(&world, &opened);
         let page = world.hosted_page(&page_of(&opened));
-        page.picks("BTC").await;
-        page.pays().await;
-        world.chain().mines(3).await;
-        checkout.sees("paid").await;
+        page.pick("BTC").await;
+        page.pay().await;
+        world.sandbox().mine(3).await;
+        checkout.wait_for("paid").await;
     }
     world.end().await;
 }
@@ -346,7 +352,7 @@ async fn what_the_service_refuses_is_said_in_either_of_its_shapes() {
     world.expect_error("the payment service refuses us");
     // {"error": true, "message": …}
     let foreign = lamp_with("currency", json!("KPW"));
-    let refused = world.store().opens(&foreign).await;
+    let refused = world.store().open(&foreign).await;
     let said = refused.refused(422, "service_refused").body["error"]["service"].clone();
     assert_eq!(said["status"], 400);
     let words = "is no currency that we take";
@@ -359,15 +365,15 @@ async fn what_the_service_refuses_is_said_in_either_of_its_shapes() {
         (429, "RATE_LIMIT_EXCEEDED", (503, "service_unavailable")),
     ] {
         let fault = json!({ "endpoint": "checkout", "kind": "status", "status": status, "code": code, "retry_after": 1 });
-        world.chain().breaks(fault).await;
+        world.sandbox().inject_fault(fault).await;
         let lamp = lamp_with("reference", json!(code));
         world
             .store()
-            .opens(&lamp)
+            .open(&lamp)
             .await
             .refused(expected.0, expected.1);
         world.skip(Duration::from_secs(70));
-        let opened = world.store().opens(&lamp).await.with(200);
+        let opened = world.store().open(&lamp).await.with(200);
         page_of(&opened);
     }
     world.end().await;
@@ -375,21 +381,21 @@ async fn what_the_service_refuses_is_said_in_either_of_its_shapes() {
 
 #[tokio::test]
 async fn nobody_is_sent_to_a_page_that_is_not_the_services() {
-    let world = World::start_with(Wishes {
+    let world = World::start_with(WorldConfig {
         checkout_url: Some("https://checkout.example/pay".into()),
-        ..Wishes::default()
+        ..WorldConfig::default()
     })
     .await;
     world.expect_error("nobody is sent to the service's page");
-    let refused = world.store().opens(&lamp()).await;
+    let refused = world.store().open(&lamp()).await;
     let refused = refused.refused(503, "service_unavailable");
-    let stranger = world.chain().sessions().await[0]["url"]
+    let stranger = world.sandbox().sessions().await[0]["url"]
         .as_str()
         .unwrap()
         .to_owned();
     assert!(!refused.text.contains(&stranger), "{}", refused.text);
     assert!(world.logged("which is not on service.checkout_url https://checkout.example/pay"));
-    let orders = world.store().gets("/v1/orders").await.with(200).body;
+    let orders = world.store().get("/v1/orders").await.with(200).body;
     assert_eq!(orders["orders"][0]["status"], "blocked");
     assert!(!orders.to_string().contains(&stranger), "{orders}");
     let id = orders["orders"][0]["id"].as_str().unwrap();
@@ -403,26 +409,26 @@ async fn what_a_session_needs_is_asked_for_by_name() {
     let store = world.store();
     let nobody = lamp_with("customer_email", Value::Null);
     store
-        .opens(&nobody)
+        .open(&nobody)
         .await
         .refused(400, "invalid_request")
         .naming("customer_email");
     store
-        .opens(&lamp_with("assets", json!(["BTC"])))
+        .open(&lamp_with("assets", json!(["BTC"])))
         .await
         .refused(400, "invalid_request")
         .naming("assets");
     let other = world.other_store();
     other
-        .opens(&lamp())
+        .open(&lamp())
         .await
         .refused(400, "invalid_request")
         .naming("return_url");
     store
-        .opens(&lamp_with("flow", json!("elsewhere")))
+        .open(&lamp_with("flow", json!("elsewhere")))
         .await
         .refused(400, "invalid_request");
-    let orders = store.gets("/v1/orders").await.with(200).body;
+    let orders = store.get("/v1/orders").await.with(200).body;
     assert_eq!(orders["orders"], json!([]), "no order is left behind");
     assert_eq!(sessions_asked_for(&world).await, 0);
     world.end().await;
@@ -430,14 +436,14 @@ async fn what_a_session_needs_is_asked_for_by_name() {
 
 #[tokio::test]
 async fn without_the_services_page_the_hosted_flow_says_what_to_set() {
-    let world = World::start_with(Wishes {
+    let world = World::start_with(WorldConfig {
         checkout_url: Some(String::new()),
-        ..Wishes::default()
+        ..WorldConfig::default()
     })
     .await;
     let refused = world
         .store()
-        .opens(&lamp())
+        .open(&lamp())
         .await
         .refused(400, "invalid_request");
     assert!(refused.naming("flow").text.contains("service.checkout_url"));
@@ -451,20 +457,20 @@ async fn each_flow_refuses_what_belongs_to_the_other() {
     let (hosted, _) = opens(&world).await;
     let choice = json!({ "crypto_code": "BTC", "quote_id": "q" });
     hosted
-        .posts("/attempt", &choice)
+        .post("/attempt", &choice)
         .await
         .refused(409, "other_flow");
     hosted
-        .posts("/paid", &json!({}))
+        .post("/paid", &json!({}))
         .await
         .refused(409, "other_flow");
     hosted
-        .posts("/email", &json!({ "email": "me@example.org" }))
+        .post("/email", &json!({ "email": "me@example.org" }))
         .await
         .refused(409, "other_flow");
-    let custom = world.shopper().opens("ebook").await;
+    let custom = world.shopper().open("ebook").await;
     custom
-        .posts("/session", &json!({}))
+        .post("/session", &json!({}))
         .await
         .refused(409, "other_flow");
     assert_eq!(sessions_asked_for(&world).await, 1);

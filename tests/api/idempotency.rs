@@ -7,7 +7,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use sqlx::Connection as _;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
-use support::{Answer, Shopper, StoreServer, Wishes, World, eventually};
+use support::{Answer, Shopper, StoreServer, World, WorldConfig, eventually};
 
 /// Of a page that draws 128 random bits.
 pub(crate) const KEY: &str = "5f1c0f4e9d8b4a6c8e2d7b3a1f905c46";
@@ -39,7 +39,7 @@ pub(crate) async fn database(world: &World) -> SqliteConnection {
 }
 
 pub(crate) async fn opens(shopper: &Shopper, key: &str, door: &Value) -> Answer {
-    shopper.with_key(key).asks_to_open(door).await
+    shopper.with_key(key).request_order(door).await
 }
 
 /// Sends the same until it is answered, as 409 asks for.
@@ -60,7 +60,7 @@ pub(crate) async fn insists(shopper: &Shopper, key: &str, door: &Value) -> Answe
 async fn the_same_again_is_the_same_answer_with_a_fresh_token() {
     let world = World::start().await;
     let donation = json!({ "store": "demo", "donation": "coffee", "amount": "5" });
-    let signed = json!({ "order_token": world.mint().mints("lamp-2", "42.00") });
+    let signed = json!({ "order_token": world.token_signer().token("lamp-2", "42.00") });
     for (number, door) in [book(), donation, signed].into_iter().enumerate() {
         let key = format!("{KEY}-{number}");
         let first = opens(&world.shopper(), &key, &door).await.with(201);
@@ -73,7 +73,7 @@ async fn the_same_again_is_the_same_answer_with_a_fresh_token() {
         assert_ne!(again.body["client_token"], first.body["client_token"]);
         for opened in [&first, &again] {
             let token = opened.text_at("/client_token");
-            let seen = world.shopper().with_token(&token, "").looks().await;
+            let seen = world.shopper().with_token(&token, "").view().await;
             assert_eq!(seen["id"], first.body["order"]["id"]);
         }
     }
@@ -85,8 +85,8 @@ async fn the_same_again_is_the_same_answer_with_a_fresh_token() {
 async fn a_stores_server_gets_the_same_answer_with_its_link_renewed() {
     let world = World::start().await;
     let store = world.store().with_idempotency_key("7");
-    let first = store.opens(&lamp()).await.with(201);
-    let again = store.opens(&lamp()).await.with(201);
+    let first = store.open(&lamp()).await.with(201);
+    let again = store.open(&lamp()).await.with(201);
     assert!(is_replayed(&again));
     assert_eq!(again.body["order"], first.body["order"]);
     let token = again.text_at("/client_token");
@@ -94,7 +94,7 @@ async fn a_stores_server_gets_the_same_answer_with_its_link_renewed() {
     let link = again.text_at("/checkout_url");
     assert!(link.ends_with(&format!("#client_token={token}")), "{link}");
     assert_eq!(
-        world.shopper().with_token(&token, "").looks().await["title"],
+        world.shopper().with_token(&token, "").view().await["title"],
         "A lamp"
     );
     // Answers without a body are answers too.
@@ -103,7 +103,7 @@ async fn a_stores_server_gets_the_same_answer_with_its_link_renewed() {
     let path = format!("/v1/events/{}/redeliver", event.as_str().unwrap());
     let store = world.store().with_idempotency_key("8");
     for is_again in [false, true] {
-        let answer = store.posts(&path, &json!({})).await.with(202);
+        let answer = store.post(&path, &json!({})).await.with(202);
         assert_eq!(is_replayed(&answer), is_again);
     }
     world.end().await;
@@ -111,11 +111,11 @@ async fn a_stores_server_gets_the_same_answer_with_its_link_renewed() {
 
 #[tokio::test]
 async fn a_key_with_anything_else_is_refused() {
-    let wishes = support::Wishes {
+    let config = support::WorldConfig {
         origins: vec!["https://second.example".to_owned()],
-        ..support::Wishes::default()
+        ..support::WorldConfig::default()
     };
-    let world = World::start_with(wishes).await;
+    let world = World::start_with(config).await;
     opens(&world.shopper(), KEY, &book()).await.with(201);
     let mut two = book();
     two["quantity"] = json!(2);
@@ -131,24 +131,24 @@ async fn a_key_with_anything_else_is_refused() {
         lamp["reference"] = json!(reference);
         let order = world
             .store()
-            .opens(&lamp)
+            .open(&lamp)
             .await
             .with(201)
             .text_at("/order/id");
         cancels.push(format!("/v1/orders/{order}/cancel"));
     }
     let store = world.store().with_idempotency_key("9");
-    store.posts(&cancels[0], &json!({})).await.with(200);
-    let other = store.posts(&cancels[1], &json!({})).await;
+    store.post(&cancels[0], &json!({})).await.with(200);
+    let other = store.post(&cancels[1], &json!({})).await;
     other.refused(422, "idempotency_key_reused");
     // What is a key and what an address is never mixed up.
     let store = world.store().with_idempotency_key("/{id}/cancel7");
-    store.opens(&lamp()).await.with(200);
+    store.open(&lamp()).await.with(200);
     let store = world.store().with_idempotency_key("7");
-    store.posts(&cancels[0], &json!({})).await.with(200);
+    store.post(&cancels[0], &json!({})).await.with(200);
     // At another route it is another key.
     let store = store.with_idempotency_key("9");
-    store.opens(&lamp()).await.with(200);
+    store.open(&lamp()).await.with(200);
     world.end().await;
 }
 
@@ -158,7 +158,7 @@ async fn twenty_at_once_are_one_order_and_twenty_tokens_for_it() {
     let mut asking = tokio::task::JoinSet::new();
     for _ in 0..20 {
         let shopper = world.shopper();
-        asking.spawn(async move { shopper.with_key(KEY).asks_to_open(&book()).await });
+        asking.spawn(async move { shopper.with_key(KEY).request_order(&book()).await });
     }
     let mut answers = asking.join_all().await;
     for answer in &mut answers {
@@ -171,7 +171,7 @@ async fn twenty_at_once_are_one_order_and_twenty_tokens_for_it() {
     let mut tokens = BTreeSet::new();
     for answer in answers {
         let token = answer.with(201).text_at("/client_token");
-        let seen = world.shopper().with_token(&token, "").looks().await;
+        let seen = world.shopper().with_token(&token, "").view().await;
         assert!(
             orders(&world.store())
                 .await
@@ -196,17 +196,17 @@ async fn a_refusal_is_not_kept() {
     }
     opens(&world.shopper(), KEY, &book()).await.with(201);
     // Nor is a failure: the service is down, then it is not.
-    let checkout = world.shopper().opens("ebook").await.with_key(KEY);
+    let checkout = world.shopper().open("ebook").await.with_key(KEY);
     let choice =
         json!({ "crypto_code": "BTC", "quote_id": checkout.quote("BTC").await["quote_id"] });
     let fault =
         json!({ "endpoint": "create_invoice", "kind": "status", "status": 500, "times": 1 });
-    world.chain().breaks(fault).await;
+    world.sandbox().inject_fault(fault).await;
     checkout
-        .posts("/attempt", &choice)
+        .post("/attempt", &choice)
         .await
         .refused(503, "service_unavailable");
-    let opened = checkout.posts("/attempt", &choice).await.with(200);
+    let opened = checkout.post("/attempt", &choice).await.with(200);
     assert!(!is_replayed(&opened));
     world.end().await;
 }
@@ -214,36 +214,36 @@ async fn a_refusal_is_not_kept() {
 #[tokio::test]
 async fn what_only_reads_reads_anew() {
     let world = World::start().await;
-    let checkout = world.shopper().opens("ebook").await.with_key(KEY);
-    assert_eq!(checkout.looks().await["status"], "open");
-    checkout.chooses("BTC").await;
-    assert_eq!(checkout.looks().await["status"], "awaiting_payment");
+    let checkout = world.shopper().open("ebook").await.with_key(KEY);
+    assert_eq!(checkout.view().await["status"], "open");
+    checkout.choose("BTC").await;
+    assert_eq!(checkout.view().await["status"], "awaiting_payment");
     world.end().await;
 }
 
 #[tokio::test]
 async fn an_attempt_whose_answer_was_lost_is_not_opened_again() {
     let world = World::start().await;
-    let checkout = world.shopper().opens("ebook").await.with_key(KEY);
+    let checkout = world.shopper().open("ebook").await.with_key(KEY);
     let choice =
         json!({ "crypto_code": "BTC", "quote_id": checkout.quote("BTC").await["quote_id"] });
-    let first = checkout.posts("/attempt", &choice).await.with(200);
-    let again = checkout.posts("/attempt", &choice).await.with(200);
+    let first = checkout.post("/attempt", &choice).await.with(200);
+    let again = checkout.post("/attempt", &choice).await.with(200);
     assert!(is_replayed(&again));
     assert_eq!(again.body, first.body);
-    assert_eq!(world.chain().count("POST", "/invoice").await, 1);
+    assert_eq!(world.sandbox().count("POST", "/invoice").await, 1);
     world.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_begun_is_finished_when_nobody_waits_for_it() {
     let world = World::start().await;
-    let checkout = world.shopper().opens("ebook").await;
+    let checkout = world.shopper().open("ebook").await;
     let choice =
         json!({ "crypto_code": "BTC", "quote_id": checkout.quote("BTC").await["quote_id"] });
     let fault =
         json!({ "endpoint": "create_invoice", "kind": "slow", "delay_ms": 500, "times": 1 });
-    world.chain().breaks(fault).await;
+    world.sandbox().inject_fault(fault).await;
     let url = format!("{}/v1/checkout/attempt", world.proxy_url());
     let request = world.http().post(url).bearer_auth(checkout.token());
     let request = request
@@ -257,12 +257,12 @@ async fn what_was_begun_is_finished_when_nobody_waits_for_it() {
     assert!(gone.unwrap_err().is_timeout());
     let checkout = checkout.with_key(KEY);
     let answer = eventually("the answer is kept", async || {
-        let answer = checkout.posts("/attempt", &choice).await;
+        let answer = checkout.post("/attempt", &choice).await;
         (answer.status != 409).then_some(answer)
     })
     .await;
     assert!(is_replayed(&answer.with(200)));
-    assert_eq!(world.chain().count("POST", "/invoice").await, 1);
+    assert_eq!(world.sandbox().count("POST", "/invoice").await, 1);
     world.end().await;
 }
 
@@ -271,14 +271,14 @@ async fn a_key_is_1_to_255_visible_characters_and_16_at_least_of_a_nameless_call
     let world = World::start().await;
     let name = "Idempotency-Key";
     for key in ["", "a b", "\u{e4}", "\t", &"k".repeat(256)] {
-        let answer = world.store().with_idempotency_key(key).opens(&lamp()).await;
+        let answer = world.store().with_idempotency_key(key).open(&lamp()).await;
         answer.refused(400, "invalid_request").naming(name);
     }
     let longest = "k".repeat(255);
     world
         .store()
         .with_idempotency_key(&longest)
-        .opens(&lamp())
+        .open(&lamp())
         .await
         .with(201);
     let answer = opens(&world.shopper(), &KEY[..15], &book()).await;
@@ -304,14 +304,10 @@ async fn keys_of_two_callers_never_meet() {
     let world = World::start().await;
     // Two stores' servers, and two shops' pages.
     let (demo, other) = (world.store(), world.other_store());
-    let first = demo
-        .with_idempotency_key(KEY)
-        .opens(&lamp())
-        .await
-        .with(201);
+    let first = demo.with_idempotency_key(KEY).open(&lamp()).await.with(201);
     let second = other
         .with_idempotency_key(KEY)
-        .opens(&lamp())
+        .open(&lamp())
         .await
         .with(201);
     assert!(!is_replayed(&second));
@@ -325,12 +321,12 @@ async fn keys_of_two_callers_never_meet() {
     ));
     // Two orders; and two tokens of one order are one caller.
     let [one, two] = [(); 2].map(|()| world.shopper());
-    let (one, two) = (one.opens("ebook").await, two.opens("ebook").await);
+    let (one, two) = (one.open("ebook").await, two.open("ebook").await);
     for checkout in [&one, &two] {
-        checkout.chooses("BTC").await;
+        checkout.choose("BTC").await;
         let said = checkout
             .with_key(KEY)
-            .posts("/paid", &json!({}))
+            .post("/paid", &json!({}))
             .await
             .with(200);
         assert!(!is_replayed(&said));
@@ -342,13 +338,13 @@ async fn keys_of_two_callers_never_meet() {
         .with_token(&"0".repeat(64), "")
         .with_key(KEY);
     stranger
-        .posts("/paid", &json!({}))
+        .post("/paid", &json!({}))
         .await
         .refused(404, "not_found");
     let stranger = demo.with_key("guessed").with_idempotency_key(KEY);
-    stranger.opens(&lamp()).await.refused(401, "unauthorized");
+    stranger.open(&lamp()).await.refused(401, "unauthorized");
     let evil = one.from_page_of("https://evil.example").with_key(KEY);
-    evil.posts("/paid", &json!({}))
+    evil.post("/paid", &json!({}))
         .await
         .refused(403, "origin_not_allowed");
     world.end().await;
@@ -361,7 +357,7 @@ async fn no_token_lies_in_the_database_and_answers_are_forgotten_when_they_are_o
     for _ in 0..2 {
         let opened = opens(&world.shopper(), KEY, &book()).await.with(201);
         tokens.push(opened.text_at("/client_token"));
-        let opened = world.store().with_idempotency_key(KEY).opens(&lamp()).await;
+        let opened = world.store().with_idempotency_key(KEY).open(&lamp()).await;
         tokens.push(opened.with(201).text_at("/client_token"));
     }
     let kept = "SELECT body FROM requests WHERE body IS NOT NULL";
@@ -409,9 +405,9 @@ async fn claims(world: &World) -> i64 {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_comes_with_a_key_is_counted_by_its_address_before_it_is_written_down() {
-    let world = World::start_with(Wishes {
+    let world = World::start_with(WorldConfig {
         trusted_proxies: vec!["127.0.0.0/8".to_owned()],
-        ..Wishes::default()
+        ..WorldConfig::default()
     })
     .await;
     // Time goes on meanwhile, and each two seconds are worth one more.
@@ -440,7 +436,7 @@ async fn what_comes_with_a_key_is_counted_by_its_address_before_it_is_written_do
     assert!((30..60).contains(&refused), "{refused}");
     assert_eq!(claims(&world).await, opened + 1);
     // What a store's server signed is the store's to count.
-    let signed = json!({ "order_token": world.mint().mints("signed-1", "5.00") });
+    let signed = json!({ "order_token": world.token_signer().token("signed-1", "5.00") });
     let key = format!("{KEY}-signed");
     opens_from(&world, "192.0.2.1", &key, &signed)
         .await

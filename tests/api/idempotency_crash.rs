@@ -36,7 +36,7 @@ async fn a_crash_before_the_answer_was_kept_makes_no_second_order() {
         assert!(!is_replayed(&again));
         assert_eq!(again.body["order"]["id"], first.body["order"]["id"]);
         let token = again.text_at("/client_token");
-        world.shopper().with_token(&token, "").looks().await;
+        world.shopper().with_token(&token, "").view().await;
         // From here on it is answered as usual.
         assert!(is_replayed(
             &opens(&world.shopper(), &key, &door).await.with(200)
@@ -75,7 +75,7 @@ async fn killed_among_forty_requests_each_is_one_order_when_sent_again() {
         let mut asking = tokio::task::JoinSet::new();
         for key in &keys {
             let request = shopper.with_key(key);
-            asking.spawn(async move { request.may_open(&book()).await });
+            asking.spawn(async move { request.preflight(&book()).await });
         }
         let mut early = BTreeSet::new();
         while early.len() < answers {

@@ -19,11 +19,11 @@ pub(crate) fn sequences(events: &[Value]) -> Vec<u64> {
 
 /// What the store was told of an order, all of it and in order: read back, and as it was delivered.
 pub(crate) async fn told(world: &World, order: &str) -> Vec<String> {
-    world.everything_is_told().await;
+    world.wait_for_deliveries().await;
     let events = world.store().events_of(order).await;
     let numbers: Vec<u64> = (1..).take(events.len()).collect();
     assert_eq!(sequences(&events), numbers);
-    assert_eq!(world.ear.kinds(order), types(&events));
+    assert_eq!(world.webhooks.event_types(order), types(&events));
     types(&events).into_iter().map(str::to_owned).collect()
 }
 

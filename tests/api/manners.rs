@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{Wishes, World, eventually, pays_in_full};
+use support::{World, WorldConfig, eventually, pays_in_full};
 
 async fn ready(world: &World) -> Value {
     let url = format!("{}/health/ready", world.admin_url());
@@ -20,25 +20,25 @@ async fn ready(world: &World) -> Value {
 
 #[tokio::test]
 async fn with_hardly_any_budget_every_payment_is_still_found() {
-    let world = World::start_with(Wishes {
+    let world = World::start_with(WorldConfig {
         requests_per_second: 2,
-        ..Wishes::default()
+        ..WorldConfig::default()
     })
     .await;
     let mut orders = Vec::new();
     for _ in 0..6 {
-        let checkout = world.shopper().opens("ebook").await;
-        checkout.chooses("LTC").await;
-        world.chain().pays(&checkout, "exact").await;
+        let checkout = world.shopper().open("ebook").await;
+        checkout.choose("LTC").await;
+        world.sandbox().pay(&checkout, "exact").await;
         orders.push(checkout);
     }
-    world.chain().mines(3).await;
-    let (began, before) = (world.clock.now(), world.chain().calls().await.len());
+    world.sandbox().mine(3).await;
+    let (began, before) = (world.clock.now(), world.sandbox().calls().await.len());
     for checkout in &orders {
-        checkout.sees("paid").await;
+        checkout.wait_for("paid").await;
     }
     let took = world.clock.now().duration_since(began);
-    let calls = world.chain().calls().await.len() - before;
+    let calls = world.sandbox().calls().await.len() - before;
     let bound = 4 + 2 * (took.as_secs() + 1);
     assert!(
         i64::try_from(calls).unwrap() <= bound,
@@ -50,48 +50,48 @@ async fn with_hardly_any_budget_every_payment_is_still_found() {
 #[tokio::test]
 async fn while_the_service_is_down_it_is_left_alone_and_pages_say_delayed() {
     let mut world = World::start().await;
-    let checkout = world.shopper().opens("ebook").await;
-    checkout.chooses("BTC").await;
-    world.service_wire.cut().await;
+    let checkout = world.shopper().open("ebook").await;
+    checkout.choose("BTC").await;
+    world.service_link.cut().await;
     eventually("the circuit is open", async || {
-        checkout.looks().await;
+        checkout.view().await;
         (ready(&world).await["service"]["circuit"] == "open").then_some(())
     })
     .await;
-    assert_eq!(checkout.looks().await["delayed"], true);
+    assert_eq!(checkout.view().await["delayed"], true);
     assert_eq!(ready(&world).await["payment_service"], "not answering");
     assert!(world.logged("the payment service is down"));
-    world.service_wire.mend().await;
+    world.service_link.restore().await;
     world.skip(Duration::from_mins(1));
     eventually("the circuit is closed", async || {
-        checkout.looks().await;
+        checkout.view().await;
         (ready(&world).await["service"]["circuit"] == "closed").then_some(())
     })
     .await;
     assert!(world.logged("the payment service is up again"));
     pays_in_full(&world, &checkout).await;
-    assert_eq!(checkout.looks().await["delayed"], false);
+    assert_eq!(checkout.view().await["delayed"], false);
     world.end().await;
 }
 
 #[tokio::test]
 async fn the_operator_reads_how_the_service_lets_itself_be_asked() {
-    let world = World::start_with(Wishes {
+    let world = World::start_with(WorldConfig {
         requests_per_second: 50,
-        ..Wishes::default()
+        ..WorldConfig::default()
     })
     .await;
-    let checkout = world.shopper().opens("ebook").await;
-    checkout.chooses("BTC").await;
+    let checkout = world.shopper().open("ebook").await;
+    checkout.choose("BTC").await;
     let service = ready(&world).await["service"].clone();
     assert_eq!(service["circuit"], "closed");
     assert_eq!(service["requests_per_minute"], 3000);
     assert_eq!(service["pause_seconds"], 0);
     let limit = json!({"endpoint": "prices", "kind": "status", "status": 429, "retry_after": 30, "times": 1});
-    world.chain().breaks(limit).await;
+    world.sandbox().inject_fault(limit).await;
     world.skip(Duration::from_mins(2));
     checkout
-        .gets("/quotes")
+        .get("/quotes")
         .await
         .refused(503, "service_unavailable");
     let service = ready(&world).await["service"].clone();

@@ -69,7 +69,7 @@ async fn what_the_page_shows_mints_tokens_that_open_orders() {
         };
         let opened = world
             .shopper()
-            .asks_to_open(&json!({ "order_token": token }))
+            .request_order(&json!({ "order_token": token }))
             .await
             .with(201);
         assert_eq!(opened.text_at("/order/title"), "Ein Büchlein / 書");

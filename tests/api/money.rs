@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use money::Amount;
 use serde_json::Value;
-use support::{Wishes, World, eventually, pays_in_full};
+use support::{World, WorldConfig, eventually, pays_in_full};
 
 use crate::journeys::{times_paid, told};
 
@@ -36,12 +36,12 @@ fn costs_what_the_rate_says(view: &Value) {
 #[tokio::test]
 async fn half_is_not_enough_and_the_rest_completes_it() {
     let world = World::start().await;
-    let checkout = world.shopper().opens("ebook").await;
-    let whole = checkout.chooses("BTC").await;
+    let checkout = world.shopper().open("ebook").await;
+    let whole = checkout.choose("BTC").await;
     assert_eq!(whole["attempt"]["remaining_in_local_currency"], Value::Null);
-    world.chain().pays(&checkout, "half").await;
-    world.chain().mines(3).await;
-    let view = checkout.sees("underpaid").await;
+    world.sandbox().pay(&checkout, "half").await;
+    world.sandbox().mine(3).await;
+    let view = checkout.wait_for("underpaid").await;
     costs_what_the_rate_says(&view);
     let (asked, received) = (
         amount(&view, "amount_in_crypto"),
@@ -53,11 +53,11 @@ async fn half_is_not_enough_and_the_rest_completes_it() {
     );
     assert!(!amount(&view, "remaining_in_crypto").is_zero());
     assert_eq!(times_paid(&world, &checkout.order).await, 0);
-    assert!(world.shops_orders().await[0]["paid_by"].is_null());
+    assert!(world.shop_orders().await[0]["paid_by"].is_null());
 
-    world.chain().pays(&checkout, "rest").await;
-    world.chain().mines(3).await;
-    let view = checkout.sees("paid").await;
+    world.sandbox().pay(&checkout, "rest").await;
+    world.sandbox().mine(3).await;
+    let view = checkout.wait_for("paid").await;
     assert_eq!(view["attempt"]["remaining_in_local_currency"], Value::Null);
     let told = told(&world, &checkout.order).await;
     assert_eq!(told.last().unwrap(), "order.paid");
@@ -69,13 +69,13 @@ async fn half_is_not_enough_and_the_rest_completes_it() {
 #[tokio::test]
 async fn one_smallest_unit_short_is_not_paid() {
     let world = World::start().await;
-    let checkout = world.shopper().opens("ebook").await;
-    let view = checkout.chooses("LTC").await;
+    let checkout = world.shopper().open("ebook").await;
+    let view = checkout.choose("LTC").await;
     let one = Amount::parse("0.00000001").unwrap();
     let short = amount(&view, "amount_in_crypto").minus(one).unwrap();
-    world.chain().pays(&checkout, &short.to_string()).await;
-    world.chain().mines(3).await;
-    let view = checkout.sees("underpaid").await;
+    world.sandbox().pay(&checkout, &short.to_string()).await;
+    world.sandbox().mine(3).await;
+    let view = checkout.wait_for("underpaid").await;
     assert_eq!(amount(&view, "remaining_in_crypto"), one);
     assert_eq!(times_paid(&world, &checkout.order).await, 0);
     world.end().await;
@@ -83,22 +83,22 @@ async fn one_smallest_unit_short_is_not_paid() {
 
 #[tokio::test]
 async fn a_store_may_forgive_what_it_said_it_would() {
-    let world = World::start_with(Wishes {
+    let world = World::start_with(WorldConfig {
         tolerance: "0.10".into(),
-        ..Wishes::default()
+        ..WorldConfig::default()
     })
     .await;
     for (share, status) in [("0.996", "paid"), ("0.994", "underpaid")] {
-        let checkout = world.shopper().opens("ebook").await;
-        let view = checkout.chooses("LTC").await;
+        let checkout = world.shopper().open("ebook").await;
+        let view = checkout.choose("LTC").await;
         let share = Amount::parse(share).unwrap();
         let sent = amount(&view, "amount_in_crypto");
         let sent = sent
             .times_ratio(share, Amount::ONE, 8, money::Rounding::Down)
             .unwrap();
-        world.chain().pays(&checkout, &sent.to_string()).await;
-        world.chain().mines(3).await;
-        checkout.sees(status).await;
+        world.sandbox().pay(&checkout, &sent.to_string()).await;
+        world.sandbox().mine(3).await;
+        checkout.wait_for(status).await;
     }
     world.end().await;
 }
@@ -106,11 +106,11 @@ async fn a_store_may_forgive_what_it_said_it_would() {
 #[tokio::test]
 async fn too_much_is_paid_and_the_excess_is_told() {
     let world = World::start().await;
-    let checkout = world.shopper().opens("ebook").await;
-    checkout.chooses("USDTERC20").await;
-    world.chain().pays(&checkout, "double").await;
-    world.chain().mines(3).await;
-    let view = checkout.sees("overpaid").await;
+    let checkout = world.shopper().open("ebook").await;
+    checkout.choose("USDTERC20").await;
+    world.sandbox().pay(&checkout, "double").await;
+    world.sandbox().mine(3).await;
+    let view = checkout.wait_for("overpaid").await;
     assert_eq!(
         amount(&view, "excess_in_crypto"),
         amount(&view, "amount_in_crypto")
@@ -122,20 +122,20 @@ async fn too_much_is_paid_and_the_excess_is_told() {
     assert!(view["paid_at"].is_string(), "{view}");
     let told = told(&world, &checkout.order).await;
     assert_eq!(told[told.len() - 2..], ["order.paid", "order.overpaid"]);
-    world.shop_says_paid(&checkout.order).await;
+    world.wait_until_paid_in_shop(&checkout.order).await;
     world.end().await;
 }
 
 #[tokio::test]
 async fn an_order_whose_time_ran_out_is_paid_by_a_new_quote() {
     let world = World::start().await;
-    let checkout = world.shopper().opens("ebook").await;
-    let first = checkout.chooses("BTC").await;
-    world.everything_is_told().await;
+    let checkout = world.shopper().open("ebook").await;
+    let first = checkout.choose("BTC").await;
+    world.wait_for_deliveries().await;
     world.skip(PAST_THE_END);
-    let view = checkout.sees("expired").await;
+    let view = checkout.wait_for("expired").await;
     assert_eq!(view["can_open_attempt"], true);
-    let second = checkout.chooses("BTC").await;
+    let second = checkout.choose("BTC").await;
     assert_ne!(first["attempt"]["address"], second["attempt"]["address"]);
     pays_in_full(&world, &checkout).await;
     let told = told(&world, &checkout.order).await;
@@ -155,14 +155,14 @@ async fn an_order_whose_time_ran_out_is_paid_by_a_new_quote() {
 #[tokio::test]
 async fn money_that_arrives_after_the_end_is_found_and_credited() {
     let world = World::start().await;
-    let checkout = world.shopper().opens("ebook").await;
-    checkout.chooses("BTC").await;
-    world.everything_is_told().await;
+    let checkout = world.shopper().open("ebook").await;
+    checkout.choose("BTC").await;
+    world.wait_for_deliveries().await;
     world.skip(PAST_THE_END);
-    checkout.sees("expired").await;
-    world.chain().pays(&checkout, "exact").await;
-    world.chain().mines(3).await;
-    checkout.sees("paid").await;
+    checkout.wait_for("expired").await;
+    world.sandbox().pay(&checkout, "exact").await;
+    world.sandbox().mine(3).await;
+    checkout.wait_for("paid").await;
     let told = told(&world, &checkout.order).await;
     assert_eq!(
         told[2..],
@@ -173,33 +173,33 @@ async fn money_that_arrives_after_the_end_is_found_and_credited() {
 
 #[tokio::test]
 async fn nobody_needs_to_watch_for_late_money_to_be_found() {
-    let world = World::start_with(Wishes {
+    let world = World::start_with(WorldConfig {
         callbacks: false,
-        ..Wishes::default()
+        ..WorldConfig::default()
     })
     .await;
-    let checkout = world.shopper().opens("ebook").await;
-    checkout.chooses("BTC").await;
+    let checkout = world.shopper().open("ebook").await;
+    checkout.choose("BTC").await;
     let address = checkout.address().await;
-    world.everything_is_told().await;
+    world.wait_for_deliveries().await;
     world.skip(Duration::from_hours(3 * 24));
     eventually("the order's end is told", async || {
         world
-            .ear
-            .kinds(&checkout.order)
+            .webhooks
+            .event_types(&checkout.order)
             .contains(&"order.expired".into())
             .then_some(())
     })
     .await;
-    let invoice = world.chain().invoice_of(&address).await;
-    world.chain().pays_invoice(&invoice, "exact").await;
-    world.chain().mines(3).await;
-    world.everything_is_told().await;
+    let invoice = world.sandbox().invoice_of(&address).await;
+    world.sandbox().pay_invoice(&invoice, "exact").await;
+    world.sandbox().mine(3).await;
+    world.wait_for_deliveries().await;
     world.skip(Duration::from_secs(3700));
     eventually("the order is told as paid", async || {
         world
-            .ear
-            .kinds(&checkout.order)
+            .webhooks
+            .event_types(&checkout.order)
             .contains(&"order.paid".into())
             .then_some(())
     })
@@ -210,14 +210,14 @@ async fn nobody_needs_to_watch_for_late_money_to_be_found() {
 #[tokio::test]
 async fn the_first_address_still_counts_after_another_asset_was_chosen() {
     let world = World::start().await;
-    let checkout = world.shopper().opens("ebook").await;
-    let first = checkout.chooses("BTC").await;
-    checkout.chooses("LTC").await;
+    let checkout = world.shopper().open("ebook").await;
+    let first = checkout.choose("BTC").await;
+    checkout.choose("LTC").await;
     let address = first["attempt"]["address"].as_str().unwrap();
-    let invoice = world.chain().invoice_of(address).await;
-    world.chain().pays_invoice(&invoice, "exact").await;
-    world.chain().mines(3).await;
-    let view = checkout.sees("paid").await;
+    let invoice = world.sandbox().invoice_of(address).await;
+    world.sandbox().pay_invoice(&invoice, "exact").await;
+    world.sandbox().mine(3).await;
+    let view = checkout.wait_for("paid").await;
     assert_eq!(view["attempt"]["crypto_code"], "BTC");
     let told = told(&world, &checkout.order).await;
     assert_eq!(told[3..], ["order.late_payment", "order.paid"]);
@@ -227,18 +227,18 @@ async fn the_first_address_still_counts_after_another_asset_was_chosen() {
 #[tokio::test]
 async fn two_paid_attempts_are_one_credit_and_both_are_told() {
     let world = World::start().await;
-    let checkout = world.shopper().opens("ebook").await;
-    let first = checkout.chooses("BTC").await;
-    checkout.chooses("LTC").await;
+    let checkout = world.shopper().open("ebook").await;
+    let first = checkout.choose("BTC").await;
+    checkout.choose("LTC").await;
     let address = first["attempt"]["address"].as_str().unwrap();
-    let invoice = world.chain().invoice_of(address).await;
-    world.chain().pays_invoice(&invoice, "exact").await;
-    world.chain().pays(&checkout, "exact").await;
-    world.chain().mines(3).await;
-    checkout.sees("paid").await;
+    let invoice = world.sandbox().invoice_of(address).await;
+    world.sandbox().pay_invoice(&invoice, "exact").await;
+    world.sandbox().pay(&checkout, "exact").await;
+    world.sandbox().mine(3).await;
+    checkout.wait_for("paid").await;
     // The first counts as late because another asset was shown, the second because the order was paid.
     eventually("both payments are told", async || {
-        let kinds = world.ear.kinds(&checkout.order).into_iter();
+        let kinds = world.webhooks.event_types(&checkout.order).into_iter();
         let late = kinds.filter(|kind| kind == "order.late_payment");
         (late.count() == 2).then_some(())
     })
@@ -250,20 +250,20 @@ async fn two_paid_attempts_are_one_credit_and_both_are_told() {
         (1, 2),
         "{told:?}"
     );
-    checkout.gets("/quotes").await.refused(409, "order_closed");
+    checkout.get("/quotes").await.refused(409, "order_closed");
     world.end().await;
 }
 
 #[tokio::test]
 async fn a_payment_that_is_stuck_fails_and_another_can_be_made() {
     let world = World::start().await;
-    let checkout = world.shopper().opens("ebook").await;
-    checkout.chooses("BTC").await;
-    world.chain().pays(&checkout, "exact").await;
-    world.chain().fails(&checkout).await;
-    let view = checkout.sees("failed").await;
+    let checkout = world.shopper().open("ebook").await;
+    checkout.choose("BTC").await;
+    world.sandbox().pay(&checkout, "exact").await;
+    world.sandbox().fail(&checkout).await;
+    let view = checkout.wait_for("failed").await;
     assert_eq!(view["failure_reason"], "not_completed");
-    let view = checkout.chooses("ETH").await;
+    let view = checkout.choose("ETH").await;
     assert_eq!(view["failure_reason"], Value::Null);
     pays_in_full(&world, &checkout).await;
     let told = told(&world, &checkout.order).await;
@@ -276,13 +276,13 @@ async fn a_payment_that_is_stuck_fails_and_another_can_be_made() {
 #[tokio::test]
 async fn an_invoice_that_the_service_ends_unpaid_is_not_called_a_payment_that_failed() {
     let world = World::start().await;
-    let checkout = world.shopper().opens("ebook").await;
-    checkout.chooses("BTC").await;
-    world.chain().runs_out(&checkout).await;
-    let view = checkout.sees("failed").await;
+    let checkout = world.shopper().open("ebook").await;
+    checkout.choose("BTC").await;
+    world.sandbox().expire(&checkout).await;
+    let view = checkout.wait_for("failed").await;
     assert_eq!(view["failure_reason"], "nothing_received");
     assert_ne!(view["attempt"]["expires_in_seconds"], 0);
-    checkout.chooses("ETH").await;
+    checkout.choose("ETH").await;
     pays_in_full(&world, &checkout).await;
     world.end().await;
 }
@@ -290,25 +290,25 @@ async fn an_invoice_that_the_service_ends_unpaid_is_not_called_a_payment_that_fa
 #[tokio::test]
 async fn while_a_payment_confirms_no_second_one_is_asked_for() {
     let world = World::start().await;
-    let checkout = world.shopper().opens("ebook").await;
-    checkout.chooses("BTC").await;
-    world.chain().pays(&checkout, "exact").await;
-    world.chain().mines(1).await;
-    let view = checkout.sees("processing").await;
+    let checkout = world.shopper().open("ebook").await;
+    checkout.choose("BTC").await;
+    world.sandbox().pay(&checkout, "exact").await;
+    world.sandbox().mine(1).await;
+    let view = checkout.wait_for("processing").await;
     assert_eq!(view["can_open_attempt"], false);
-    checkout.gets("/quotes").await.refused(409, "order_closed");
-    world.chain().mines(2).await;
-    checkout.sees("paid").await;
+    checkout.get("/quotes").await.refused(409, "order_closed");
+    world.sandbox().mine(2).await;
+    checkout.wait_for("paid").await;
     world.end().await;
 }
 
 #[tokio::test]
 async fn an_order_that_nobody_tried_to_pay_ends_after_its_day() {
     let world = World::start().await;
-    let checkout = world.shopper().opens("ebook").await;
-    world.everything_is_told().await;
+    let checkout = world.shopper().open("ebook").await;
+    world.wait_for_deliveries().await;
     world.skip(Duration::from_hours(25));
-    let view = checkout.sees("expired").await;
+    let view = checkout.wait_for("expired").await;
     assert_eq!(view["can_open_attempt"], false);
     let told = told(&world, &checkout.order).await;
     assert_eq!(told, ["order.created", "order.expired"]);

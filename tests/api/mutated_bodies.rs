@@ -195,7 +195,7 @@ fn doors(world: &World) -> (Vec<Written>, BTreeMap<String, String>) {
         ("lamp-3", "1999.99"),
     ] {
         prices.insert(reference.to_owned(), price.to_owned());
-        doors.push(json!({ "order_token": world.mint().mints(reference, price) }));
+        doors.push(json!({ "order_token": world.token_signer().token(reference, price) }));
     }
     (doors.iter().map(Written::of).collect(), prices)
 }
@@ -265,7 +265,7 @@ async fn whatever_is_created_costs_what_it_may_and_nothing_breaks() {
             world.shop_url()
         };
         let page = world.shopper().from_page_of(&page);
-        asking.spawn(async move { (page.asks_to_open_with(body.clone()).await, body) });
+        asking.spawn(async move { (page.request_order_with(body.clone()).await, body) });
         while asking.len() >= 8 || (number + 1 == BODIES && !asking.is_empty()) {
             let (answer, body) = asking.join_next().await.unwrap().unwrap();
             let body = String::from_utf8_lossy(&body).into_owned();

@@ -98,7 +98,7 @@ fn what_the_readme_shows_compiles() {
         let (language, code) = block.split_once('\n').unwrap();
         if language.starts_with("ts") {
             let file = format!("readme-{}.{language}", files.len());
-            project.writes(&file, code);
+            project.write(&file, code);
             files.push(file);
         }
     }
@@ -145,7 +145,7 @@ fn the_types_name_what_the_element_knows_and_nothing_else() {
         export const themes: Record<FlorinTheme, true> = {themes};
         export const tokens: Record<FlorinToken, true> = {tokens};"
     );
-    project.writes("knows.ts", &program);
+    project.write("knows.ts", &program);
     assert_eq!(
         type_errors(&project, &BUNDLER, &["knows.ts"]),
         "",
@@ -170,7 +170,7 @@ fn words_of(schema: &Value) -> Vec<String> {
 fn on_a_server_the_element_is_its_bare_self() {
     for react in [React::V18, React::V19] {
         let project = NpmProject::with(react);
-        project.writes(
+        project.write(
             "server.jsx",
             "import { renderToString } from 'react-dom/server';
             import { loadFlorin } from 'florin';
@@ -185,7 +185,7 @@ fn on_a_server_the_element_is_its_bare_self() {
             loadFlorin('https://pay.shop.example/florin.js').then((loaded) => console.log(loaded));",
         );
         project.bundles("server.jsx", "server.cjs", &["--platform=node"]);
-        let printed = project.runs("server.cjs");
+        let printed = project.run("server.cjs");
         let (html, loaded) = printed.trim().split_once('\n').unwrap();
         assert_eq!(loaded, "null");
         let mut words: Vec<_> = html.split([' ', '>']).collect();
@@ -213,9 +213,6 @@ fn node_itself_can_import_it() {
     let script = "import * as florin from 'florin';
         import * as react from 'florin/react';
         console.log(Object.keys(florin).join(), Object.keys(react).join());";
-    project.writes("import.js", script);
-    assert_eq!(
-        project.runs("import.js").trim(),
-        "loadFlorin FlorinCheckout"
-    );
+    project.write("import.js", script);
+    assert_eq!(project.run("import.js").trim(), "loadFlorin FlorinCheckout");
 }

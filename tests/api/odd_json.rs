@@ -242,7 +242,7 @@ async fn what_is_no_json_is_refused() {
         assert_eq!(answer.status, 400, "{note:?}: {}", answer.text);
         answer.refused(400, "invalid_request");
     }
-    let orders = world.store().gets("/v1/orders").await.with(200);
+    let orders = world.store().get("/v1/orders").await.with(200);
     assert_eq!(orders.body["orders"], serde_json::json!([]));
     world.end().await;
 }

@@ -11,13 +11,13 @@ use crate::journeys::types;
 #[tokio::test]
 async fn an_order_of_a_signed_token_is_paid_and_told() {
     let world = World::start().await;
-    let mut claims = world.mint().claims("lamp-1", "42.00");
+    let mut claims = world.token_signer().claims("lamp-1", "42.00");
     claims["title"] = json!("A lamp");
     claims["return_url"] = json!(format!("{}/thanks?of=lamp-1", world.shop_url()));
-    let token = world.mint().signs(&claims);
+    let token = world.token_signer().sign(&claims);
     let opened = world
         .shopper()
-        .asks_to_open(&json!({ "order_token": token }))
+        .request_order(&json!({ "order_token": token }))
         .await
         .with(201);
     assert_eq!(opened.text_at("/order/title"), "A lamp");
@@ -26,9 +26,9 @@ async fn an_order_of_a_signed_token_is_paid_and_told() {
         &opened.text_at("/client_token"),
         &opened.text_at("/order/id"),
     );
-    checkout.chooses("LTC").await;
+    checkout.choose("LTC").await;
     pays_in_full(&world, &checkout).await;
-    world.everything_is_told().await;
+    world.wait_for_deliveries().await;
     let record = world.store().order(&checkout.order).await;
     assert_eq!(record["reference"], "lamp-1");
     assert_eq!(record["price_source"], "order_token");
@@ -41,21 +41,21 @@ async fn an_order_of_a_signed_token_is_paid_and_told() {
 #[tokio::test]
 async fn a_token_used_again_is_the_same_order_with_a_fresh_client_token() {
     let world = World::start().await;
-    let token = world.mint().mints("lamp-1", "42.00");
+    let token = world.token_signer().token("lamp-1", "42.00");
     let door = json!({ "order_token": token });
-    let first = world.shopper().asks_to_open(&door).await.with(201);
+    let first = world.shopper().request_order(&door).await.with(201);
     let checkout = world
         .shopper()
         .with_token(&first.text_at("/client_token"), &first.text_at("/order/id"));
-    checkout.chooses("BTC").await;
-    let again = world.shopper().asks_to_open(&door).await.with(200);
+    checkout.choose("BTC").await;
+    let again = world.shopper().request_order(&door).await.with(200);
     assert_eq!(again.body["order"]["id"], first.body["order"]["id"]);
     assert_eq!(again.body["order"]["status"], "awaiting_payment");
     assert!(again.body["order"]["attempt"]["address"].is_string());
     assert_ne!(again.body["client_token"], first.body["client_token"]);
     // The store's other door knows the order by its reference as well.
     let order = json!({ "amount": "42", "currency": "USD", "reference": "lamp-1" });
-    let by_server = world.store().opens(&order).await.with(200);
+    let by_server = world.store().open(&order).await.with(200);
     assert_eq!(by_server.body["order"]["id"], first.body["order"]["id"]);
     assert_eq!(by_server.body["order"]["price_source"], "order_token");
     world.end().await;
@@ -67,21 +67,21 @@ async fn a_reference_at_another_price_is_refused_and_a_person_is_called() {
     world.expect_error("a reference came again at another price");
     world
         .shopper()
-        .opens_token(&world.mint().mints("lamp-1", "42.00"))
+        .open_token(&world.token_signer().token("lamp-1", "42.00"))
         .await;
-    let mut euros = world.mint().claims("lamp-1", "42.00");
+    let mut euros = world.token_signer().claims("lamp-1", "42.00");
     euros["currency"] = json!("EUR");
     for token in [
-        world.mint().mints("lamp-1", "41.99"),
-        world.mint().signs(&euros),
+        world.token_signer().token("lamp-1", "41.99"),
+        world.token_signer().sign(&euros),
     ] {
         let answer = world
             .shopper()
-            .asks_to_open(&json!({ "order_token": token }))
+            .request_order(&json!({ "order_token": token }))
             .await;
         answer.refused(409, "order_conflict");
     }
-    let kept = world.store().gets("/v1/orders").await.with(200);
+    let kept = world.store().get("/v1/orders").await.with(200);
     assert_eq!(kept.body["orders"].as_array().unwrap().len(), 1);
     assert_eq!(kept.text_at("/orders/0/amount"), "42.00");
     world.end().await;
@@ -90,31 +90,31 @@ async fn a_reference_at_another_price_is_refused_and_a_person_is_called() {
 #[tokio::test]
 async fn every_refused_token_gets_one_answer_and_the_log_says_why() {
     let world = World::start().await;
-    let mint = world.mint();
+    let mint = world.token_signer();
     let with = |name: &str, value: Value| {
         let mut claims = mint.claims("lamp-1", "42.00");
         claims[name] = value;
-        mint.signs(&claims)
+        mint.sign(&claims)
     };
     let now = world.clock.now().as_second();
-    let good = mint.mints("lamp-1", "42.00");
+    let good = mint.token("lamp-1", "42.00");
     let mut answers = Vec::new();
     for (token, reason) in [
         (format!("{good}="), "base64url"),
         (format!("{good}x"), "its signature is not that of any key"),
         (
             mint.with_key("k1", secrets::OTHER_TOKEN_KEY)
-                .mints("lamp-1", "42.00"),
+                .token("lamp-1", "42.00"),
             "in no store's name",
         ),
         (
             mint.with_key("k1", "guessed-guessed-guessed-guessed-")
-                .mints("lamp-1", "42.00"),
+                .token("lamp-1", "42.00"),
             "its signature is not that of any key",
         ),
         (
             mint.with_key("k9", secrets::TOKEN_KEY)
-                .mints("lamp-1", "42.00"),
+                .token("lamp-1", "42.00"),
             "no store has a token key",
         ),
         (
@@ -132,7 +132,7 @@ async fn every_refused_token_gets_one_answer_and_the_log_says_why() {
     ] {
         let answer = world
             .shopper()
-            .asks_to_open(&json!({ "order_token": token }))
+            .request_order(&json!({ "order_token": token }))
             .await;
         let answer = answer.refused(401, "invalid_order_token");
         let reason = match reason {
@@ -146,7 +146,7 @@ async fn every_refused_token_gets_one_answer_and_the_log_says_why() {
     answers.dedup();
     assert_eq!(answers.len(), 1, "{answers:?}");
     assert_eq!(
-        world.store().gets("/v1/orders").await.body["orders"],
+        world.store().get("/v1/orders").await.body["orders"],
         json!([])
     );
     world.end().await;
@@ -155,15 +155,15 @@ async fn every_refused_token_gets_one_answer_and_the_log_says_why() {
 #[tokio::test]
 async fn an_expired_token_opens_nothing_and_what_it_opened_stays_payable() {
     let world = World::start().await;
-    let token = world.mint().mints("lamp-1", "42.00");
-    let checkout = world.shopper().opens_token(&token).await;
+    let token = world.token_signer().token("lamp-1", "42.00");
+    let checkout = world.shopper().open_token(&token).await;
     world.skip(Duration::from_secs(3600 + 90));
     let answer = world
         .shopper()
-        .asks_to_open(&json!({ "order_token": token }))
+        .request_order(&json!({ "order_token": token }))
         .await;
     answer.refused(401, "invalid_order_token");
-    checkout.chooses("BTC").await;
+    checkout.choose("BTC").await;
     pays_in_full(&world, &checkout).await;
     world.end().await;
 }
@@ -171,14 +171,14 @@ async fn an_expired_token_opens_nothing_and_what_it_opened_stays_payable() {
 #[tokio::test]
 async fn two_keys_live_while_one_replaces_the_other() {
     let world = World::start().await;
-    let next = world.mint().with_key("k2", secrets::NEXT_TOKEN_KEY);
+    let next = world.token_signer().with_key("k2", secrets::NEXT_TOKEN_KEY);
     let first = world
         .shopper()
-        .opens_token(&world.mint().mints("lamp-1", "42.00"))
+        .open_token(&world.token_signer().token("lamp-1", "42.00"))
         .await;
     let same = world
         .shopper()
-        .opens_token(&next.mints("lamp-1", "42.00"))
+        .open_token(&next.token("lamp-1", "42.00"))
         .await;
     assert_eq!(first.order, same.order);
     world.end().await;
@@ -187,17 +187,18 @@ async fn two_keys_live_while_one_replaces_the_other() {
 #[tokio::test]
 async fn a_token_is_opened_by_a_page_that_its_store_lists() {
     let world = World::start().await;
-    let door = json!({ "order_token": world.mint().mints("lamp-1", "42.00") });
+    let door = json!({ "order_token": world.token_signer().token("lamp-1", "42.00") });
     for origin in ["https://evil.example", "https://other.example", "null"] {
         let answer = world
             .shopper()
             .from_page_of(origin)
-            .asks_to_open(&door)
+            .request_order(&door)
             .await;
         answer.refused(403, "origin_not_allowed");
     }
-    world.shopper().asks_to_open(&door).await.with(201);
-    let beside = json!({ "order_token": world.mint().mints("lamp-2", "42.00"), "amount": "1.00" });
+    world.shopper().request_order(&door).await.with(201);
+    let beside =
+        json!({ "order_token": world.token_signer().token("lamp-2", "42.00"), "amount": "1.00" });
     let answer = world
         .shopper()
         .sends(Method::POST, "/v1/checkout", None, Some(&beside))

@@ -71,8 +71,8 @@ async fn every_asset_is_asked_for_by_a_link_for_what_is_due_and_no_more() {
         "USDTTRC20",
         "TRX",
     ] {
-        let checkout = world.shopper().opens("ebook").await;
-        let view = checkout.chooses(code).await;
+        let checkout = world.shopper().open("ebook").await;
+        let view = checkout.choose(code).await;
         let whole = view["attempt"]["qr_string"].clone();
         assert_eq!(
             view["attempt"]["remaining_in_crypto"],
@@ -80,17 +80,17 @@ async fn every_asset_is_asked_for_by_a_link_for_what_is_due_and_no_more() {
         );
         asks_for_what_is_due(code, &view);
 
-        world.chain().pays(&checkout, "half").await;
-        world.chain().mines(3).await;
-        let view = checkout.sees("underpaid").await;
+        world.sandbox().pay(&checkout, "half").await;
+        world.sandbox().mine(3).await;
+        let view = checkout.wait_for("underpaid").await;
         asks_for_what_is_due(code, &view);
         if code != "TRX" {
             assert_ne!(view["attempt"]["qr_string"], whole, "{code}");
         }
 
-        world.chain().pays(&checkout, "rest").await;
-        world.chain().mines(3).await;
-        let view = checkout.sees("paid").await;
+        world.sandbox().pay(&checkout, "rest").await;
+        world.sandbox().mine(3).await;
+        let view = checkout.wait_for("paid").await;
         assert_eq!(view["attempt"]["qr_string"], view["attempt"]["address"]);
     }
     world.end().await;
@@ -98,10 +98,10 @@ async fn every_asset_is_asked_for_by_a_link_for_what_is_due_and_no_more() {
 
 /// An order whose next invoice carries this address and text.
 async fn with_text(world: &World, code: &str, address: &str, text: &str) -> (Checkout, Value) {
-    let checkout = world.shopper().opens("ebook").await;
+    let checkout = world.shopper().open("ebook").await;
     let lie = json!({ "address": address, "qr_string": text });
-    world.chain().lies_about_the_next_invoice(lie).await;
-    let view = checkout.asks_for(code).await.with(200).body;
+    world.sandbox().override_next_invoice(lie).await;
+    let view = checkout.request_attempt(code).await.with(200).body;
     (checkout, view)
 }
 
@@ -155,7 +155,7 @@ async fn a_text_that_names_more_or_something_else_blocks_the_attempt() {
         assert_eq!(view["status"], "blocked", "{text}");
         assert_eq!(view["attempt"], Value::Null, "{text}");
         eventually("the block is told", async || {
-            let kinds = world.ear.kinds(&checkout.order);
+            let kinds = world.webhooks.event_types(&checkout.order);
             kinds.contains(&"order.blocked".to_owned()).then_some(())
         })
         .await;

@@ -161,8 +161,8 @@ async fn a_database_of_another_environment_is_refused() {
 async fn asked_to_end_it_ends_well_and_soon_even_with_a_page_open() {
     let mut world = World::start().await;
     let mut program = as_a_program(&mut world).await;
-    let checkout = world.shopper().opens("ebook").await;
-    let mut stream = checkout.listens().await;
+    let checkout = world.shopper().open("ebook").await;
+    let mut stream = checkout.stream().await;
     stream.chunk().await.unwrap().unwrap();
     let address = world.proxy_url().replace("http://", "");
     let _silent = TcpStream::connect(address).await.unwrap();
@@ -177,7 +177,7 @@ async fn asked_to_end_it_ends_well_and_soon_even_with_a_page_open() {
     let took = began.elapsed().as_secs();
     assert!(took < 5, "{took} s");
     world.start_proxy().await;
-    assert_eq!(checkout.looks().await["status"], "open");
+    assert_eq!(checkout.view().await["status"], "open");
     world.end().await;
 }
 
@@ -185,19 +185,19 @@ async fn asked_to_end_it_ends_well_and_soon_even_with_a_page_open() {
 async fn killed_in_the_middle_of_a_payment_it_finds_the_payment_and_tells_it_once() {
     let mut world = World::start().await;
     let mut program = as_a_program(&mut world).await;
-    let checkout = world.shopper().opens("ebook").await;
-    checkout.chooses("BTC").await;
-    world.chain().pays(&checkout, "exact").await;
-    world.chain().mines(1).await;
-    checkout.sees("processing").await;
+    let checkout = world.shopper().open("ebook").await;
+    checkout.choose("BTC").await;
+    world.sandbox().pay(&checkout, "exact").await;
+    world.sandbox().mine(1).await;
+    checkout.wait_for("processing").await;
     program.is_killed();
-    world.chain().mines(2).await;
+    world.sandbox().mine(2).await;
     let mut program = as_a_program(&mut world).await;
-    let view = checkout.sees("paid").await;
+    let view = checkout.wait_for("paid").await;
     assert_ne!(view["attempt"]["transaction_hash"], Value::Null);
-    world.everything_is_told().await;
+    world.wait_for_deliveries().await;
     assert_eq!(times_paid(&world, &checkout.order).await, 1);
-    let told = world.ear.kinds(&checkout.order);
+    let told = world.webhooks.event_types(&checkout.order);
     assert_eq!(told.iter().filter(|kind| *kind == "order.paid").count(), 1);
     assert_eq!(program.is_asked_to_end().await, Some(0));
     world.end().await;
@@ -207,17 +207,17 @@ async fn killed_in_the_middle_of_a_payment_it_finds_the_payment_and_tells_it_onc
 async fn killed_again_and_again_it_never_loses_or_doubles_a_credit() {
     let mut world = World::start().await;
     let mut program = as_a_program(&mut world).await;
-    let checkout = world.shopper().opens("ebook").await;
-    checkout.chooses("LTC").await;
-    world.chain().pays(&checkout, "exact").await;
-    world.chain().mines(3).await;
+    let checkout = world.shopper().open("ebook").await;
+    checkout.choose("LTC").await;
+    world.sandbox().pay(&checkout, "exact").await;
+    world.sandbox().mine(3).await;
     for _ in 0..5 {
         program.is_killed();
         program = as_a_program(&mut world).await;
     }
-    checkout.sees("paid").await;
+    checkout.wait_for("paid").await;
     eventually("the store is told", async || {
-        let told = world.ear.kinds(&checkout.order);
+        let told = world.webhooks.event_types(&checkout.order);
         told.contains(&"order.paid".to_owned()).then_some(())
     })
     .await;

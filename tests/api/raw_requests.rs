@@ -54,7 +54,7 @@ fn statuses(answer: &str) -> Vec<&str> {
 }
 
 async fn orders(world: &World) -> Vec<Value> {
-    let page = world.store().gets("/v1/orders?limit=100").await.with(200);
+    let page = world.store().get("/v1/orders?limit=100").await.with(200);
     page.body["orders"].as_array().unwrap().clone()
 }
 

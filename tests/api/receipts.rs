@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 use support::{Checkout, World, pays_in_full};
 
 async fn paid_order(world: &World) -> Checkout {
-    let checkout = world.shopper().opens("ebook").await;
-    checkout.chooses("BTC").await;
+    let checkout = world.shopper().open("ebook").await;
+    checkout.choose("BTC").await;
     pays_in_full(world, &checkout).await;
     checkout
 }
@@ -13,7 +13,7 @@ async fn paid_order(world: &World) -> Checkout {
 /// What the store is told about something that was shown as a receipt.
 async fn verified(world: &World, shown: &str) -> Value {
     let presented = json!({ "receipt": shown });
-    let answer = world.store().posts("/v1/receipts/verify", &presented).await;
+    let answer = world.store().post("/v1/receipts/verify", &presented).await;
     answer.with(200).body
 }
 
@@ -21,9 +21,9 @@ async fn verified(world: &World, shown: &str) -> Value {
 async fn a_paid_order_has_a_receipt_that_its_store_can_verify() {
     let world = World::start().await;
     let checkout = paid_order(&world).await;
-    let issued = checkout.gets("/receipt").await.with(200).body;
+    let issued = checkout.get("/receipt").await.with(200).body;
     let path = format!("/v1/orders/{}/receipt", checkout.order);
-    assert_eq!(world.store().gets(&path).await.with(200).body, issued);
+    assert_eq!(world.store().get(&path).await.with(200).body, issued);
 
     let order = world.store().order(&checkout.order).await;
     let receipt = &issued["receipt"];
@@ -58,8 +58,8 @@ async fn a_paid_order_has_a_receipt_that_its_store_can_verify() {
 async fn what_was_changed_or_is_another_stores_is_no_receipt() {
     let world = World::start().await;
     let (one, other) = (paid_order(&world).await, paid_order(&world).await);
-    let one = one.gets("/receipt").await.with(200).body;
-    let other = other.gets("/receipt").await.with(200).body;
+    let one = one.get("/receipt").await.with(200).body;
+    let other = other.get("/receipt").await.with(200).body;
     let (token, code) = (
         one["token"].as_str().unwrap(),
         one["code"].as_str().unwrap(),
@@ -78,7 +78,7 @@ async fn what_was_changed_or_is_another_stores_is_no_receipt() {
     for shown in [token, code] {
         let presented = json!({ "receipt": shown });
         let other_store = world.other_store();
-        let answer = other_store.posts("/v1/receipts/verify", &presented).await;
+        let answer = other_store.post("/v1/receipts/verify", &presented).await;
         assert_eq!(answer.with(200).body, json!({ "valid": false }));
     }
     world.end().await;
@@ -87,13 +87,13 @@ async fn what_was_changed_or_is_another_stores_is_no_receipt() {
 #[tokio::test]
 async fn an_order_that_is_not_paid_has_no_receipt() {
     let world = World::start().await;
-    let checkout = world.shopper().opens("ebook").await;
-    checkout.gets("/receipt").await.refused(409, "not_paid");
-    checkout.chooses("BTC").await;
-    checkout.gets("/receipt").await.refused(409, "not_paid");
+    let checkout = world.shopper().open("ebook").await;
+    checkout.get("/receipt").await.refused(409, "not_paid");
+    checkout.choose("BTC").await;
+    checkout.get("/receipt").await.refused(409, "not_paid");
     let path = format!("/v1/orders/{}/receipt", checkout.order);
-    world.store().gets(&path).await.refused(409, "not_paid");
-    let foreign = world.other_store().gets(&path).await;
+    world.store().get(&path).await.refused(409, "not_paid");
+    let foreign = world.other_store().get(&path).await;
     foreign.refused(404, "not_found");
     world.end().await;
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use support::{Wishes, World, eventually, pays_in_full};
+use support::{World, WorldConfig, eventually, pays_in_full};
 
 use crate::journeys::{sequences, times_paid};
 
@@ -14,35 +14,35 @@ async fn restarts(world: &mut World) {
 
 #[tokio::test]
 async fn an_order_survives_a_restart_at_every_step() {
-    let mut world = World::start_with(Wishes {
+    let mut world = World::start_with(WorldConfig {
         callbacks: false,
-        ..Wishes::default()
+        ..WorldConfig::default()
     })
     .await;
-    let checkout = world.shopper().opens("ebook").await;
+    let checkout = world.shopper().open("ebook").await;
     restarts(&mut world).await;
-    let shown = checkout.chooses("BTC").await;
+    let shown = checkout.choose("BTC").await;
     restarts(&mut world).await;
-    let view = checkout.looks().await;
+    let view = checkout.view().await;
     assert_eq!(view["attempt"]["address"], shown["attempt"]["address"]);
-    assert_eq!(checkout.says_paid().await["status"], "checking");
+    assert_eq!(checkout.report_paid().await["status"], "checking");
     restarts(&mut world).await;
-    world.chain().pays(&checkout, "exact").await;
-    world.chain().mines(1).await;
-    checkout.sees("processing").await;
+    world.sandbox().pay(&checkout, "exact").await;
+    world.sandbox().mine(1).await;
+    checkout.wait_for("processing").await;
     // The last blocks are found while nobody is there to see it.
     world.stop_proxy().await;
-    world.chain().mines(2).await;
+    world.sandbox().mine(2).await;
     world.start_proxy().await;
-    checkout.sees("paid").await;
+    checkout.wait_for("paid").await;
     restarts(&mut world).await;
-    checkout.sees("paid").await;
-    world.everything_is_told().await;
+    checkout.wait_for("paid").await;
+    world.wait_for_deliveries().await;
     let events = world.store().events_of(&checkout.order).await;
     let numbers: Vec<u64> = (1..).take(events.len()).collect();
     assert_eq!(sequences(&events), numbers);
     assert_eq!(times_paid(&world, &checkout.order).await, 1);
-    let paid = world.ear.taken(&checkout.order);
+    let paid = world.webhooks.accepted(&checkout.order);
     assert_eq!(
         paid.iter().filter(|told| told.kind == "order.paid").count(),
         1
@@ -53,16 +53,16 @@ async fn an_order_survives_a_restart_at_every_step() {
 #[tokio::test]
 async fn what_was_not_told_before_the_end_is_told_after_it() {
     let mut world = World::start().await;
-    world.store_wire.cut().await;
-    let checkout = world.shopper().opens("ebook").await;
-    checkout.chooses("BTC").await;
+    world.store_link.cut().await;
+    let checkout = world.shopper().open("ebook").await;
+    checkout.choose("BTC").await;
     pays_in_full(&world, &checkout).await;
     world.stop_proxy().await;
-    world.store_wire.mend().await;
+    world.store_link.restore().await;
     world.skip(Duration::from_hours(1));
     world.start_proxy().await;
     let told = eventually("the order is told as paid", async || {
-        Some(world.ear.kinds(&checkout.order)).filter(|kinds| kinds.len() >= 3)
+        Some(world.webhooks.event_types(&checkout.order)).filter(|kinds| kinds.len() >= 3)
     })
     .await;
     assert_eq!(
@@ -75,10 +75,10 @@ async fn what_was_not_told_before_the_end_is_told_after_it() {
 #[tokio::test]
 async fn an_attempt_that_the_end_cut_off_does_not_block_the_order() {
     let mut world = World::start().await;
-    let checkout = world.shopper().opens("ebook").await;
+    let checkout = world.shopper().open("ebook").await;
     let quote = checkout.quote("BTC").await;
     let slow = json!({ "endpoint": "create_invoice", "kind": "slow", "delay_ms": 1500 });
-    world.chain().breaks(slow).await;
+    world.sandbox().inject_fault(slow).await;
     let choice = json!({ "crypto_code": "BTC", "quote_id": quote["quote_id"] });
     let (url, token) = (world.proxy_url(), checkout.token().to_owned());
     let http = world.http().clone();
@@ -87,7 +87,7 @@ async fn an_attempt_that_the_end_cut_off_does_not_block_the_order() {
         request.bearer_auth(token).json(&choice).send().await
     });
     eventually("the service is asked for an invoice", async || {
-        (world.chain().count("POST", "/invoice").await == 1).then_some(())
+        (world.sandbox().count("POST", "/invoice").await == 1).then_some(())
     })
     .await;
     world.stop_proxy().await;
@@ -95,7 +95,7 @@ async fn an_attempt_that_the_end_cut_off_does_not_block_the_order() {
     world.start_proxy().await;
     world.skip(Duration::from_secs(30));
     eventually("an attempt can be made", async || {
-        let answer = checkout.asks_for("BTC").await;
+        let answer = checkout.request_attempt("BTC").await;
         (answer.status == 200).then_some(())
     })
     .await;

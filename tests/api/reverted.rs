@@ -12,19 +12,19 @@ const FIRST_LOOK: Duration = Duration::from_mins(11);
 
 /// An order that is paid, and the service's id of its invoice.
 async fn paid(world: &World, amount: &str) -> (Checkout, String) {
-    let checkout = world.shopper().opens("ebook").await;
-    checkout.chooses("BTC").await;
-    let invoice = world.chain().invoice_of(&checkout.address().await).await;
-    world.chain().pays(&checkout, amount).await;
-    world.chain().mines(3).await;
+    let checkout = world.shopper().open("ebook").await;
+    checkout.choose("BTC").await;
+    let invoice = world.sandbox().invoice_of(&checkout.address().await).await;
+    world.sandbox().pay(&checkout, amount).await;
+    world.sandbox().mine(3).await;
     eventually("the order is paid", async || {
-        let status = checkout.looks().await["status"].clone();
+        let status = checkout.view().await["status"].clone();
         ["paid", "overpaid"]
             .contains(&status.as_str()?)
             .then_some(())
     })
     .await;
-    world.everything_is_told().await;
+    world.wait_for_deliveries().await;
     (checkout, invoice)
 }
 
@@ -42,11 +42,11 @@ async fn a_payment_that_its_chain_took_back_is_told_once_and_stays_credited() {
     let world = World::start().await;
     world.expect_error("the service takes back a payment that was credited");
     let (checkout, _) = paid(&world, "exact").await;
-    assert_eq!(checkout.looks().await["reverted"], false);
-    world.chain().reorgs(9).await;
+    assert_eq!(checkout.view().await["reverted"], false);
+    world.sandbox().reorg(9).await;
     world.skip(FIRST_LOOK);
     says(&world, &checkout, &json!("seen")).await;
-    let view = checkout.looks().await;
+    let view = checkout.view().await;
     assert_eq!(
         (&view["status"], &view["reverted"]),
         (&json!("paid"), &json!(true))
@@ -60,18 +60,18 @@ async fn a_payment_that_its_chain_took_back_is_told_once_and_stays_credited() {
     );
     let heard = told(&world, &checkout.order).await;
     assert_eq!(heard[heard.len() - 2..], ["order.paid", "order.reverted"]);
-    let event = world.ear.taken(&checkout.order).pop().unwrap();
+    let event = world.webhooks.accepted(&checkout.order).pop().unwrap();
     assert_eq!(event.body["data"]["order"]["reverted"]["says"], "seen");
-    checkout.gets("/quotes").await.refused(409, "order_closed");
-    checkout.gets("/receipt").await.refused(409, "not_paid");
+    checkout.get("/quotes").await.refused(409, "order_closed");
+    checkout.get("/receipt").await.refused(409, "not_paid");
 
     // The same at the next look is no news; that the payment is back ends it without an event.
     world.skip(2 * FIRST_LOOK);
-    world.chain().mines(9).await;
+    world.sandbox().mine(9).await;
     world.skip(4 * FIRST_LOOK);
     says(&world, &checkout, &Value::Null).await;
-    assert_eq!(checkout.looks().await["reverted"], false);
-    checkout.gets("/receipt").await.with(200);
+    assert_eq!(checkout.view().await["reverted"], false);
+    checkout.get("/receipt").await.with(200);
     assert_eq!(told(&world, &checkout.order).await, heard);
     assert_eq!(times_paid(&world, &checkout.order).await, 1);
     world.end().await;
@@ -110,12 +110,12 @@ async fn whatever_contradicts_a_credit_is_told_by_its_word() {
         ),
     ] {
         let (checkout, invoice) = paid(&world, amount).await;
-        world.chain().says_of(&invoice, &members).await;
+        world.sandbox().override_invoice(&invoice, &members).await;
         world.skip(FIRST_LOOK);
         says(&world, &checkout, &json!(word)).await;
         let told = told(&world, &checkout.order).await;
         assert_eq!(told.last().unwrap(), "order.reverted", "{word}");
-        assert_eq!(checkout.looks().await["reverted"], true, "{word}");
+        assert_eq!(checkout.view().await["reverted"], true, "{word}");
         assert_eq!(times_paid(&world, &checkout.order).await, 1);
     }
     world.end().await;
@@ -126,12 +126,12 @@ async fn a_payment_that_was_replaced_by_another_is_told() {
     let world = World::start().await;
     world.expect_error("the service takes back a payment that was credited");
     let (checkout, invoice) = paid(&world, "exact").await;
-    world.chain().replaces(&invoice).await;
+    world.sandbox().replace_payment(&invoice).await;
     world.skip(FIRST_LOOK);
     says(&world, &checkout, &json!("waiting")).await;
     let told = told(&world, &checkout.order).await;
     assert_eq!(told.last().unwrap(), "order.reverted");
-    assert_eq!(checkout.looks().await["status"], "paid");
+    assert_eq!(checkout.view().await["status"], "paid");
     world.end().await;
 }
 
@@ -142,7 +142,7 @@ async fn a_callback_that_says_failed_brings_the_look_forward() {
     let (checkout, _) = paid(&world, "exact").await;
     // Long before the next look of its own.
     world.skip(Duration::from_secs(90));
-    world.chain().fails(&checkout).await;
+    world.sandbox().fail(&checkout).await;
     says(&world, &checkout, &json!("failed")).await;
     let told = told(&world, &checkout.order).await;
     assert_eq!(told.last().unwrap(), "order.reverted");
@@ -152,23 +152,23 @@ async fn a_callback_that_says_failed_brings_the_look_forward() {
 #[tokio::test]
 async fn a_second_payment_that_goes_and_comes_is_told_once() {
     let world = World::start().await;
-    let checkout = world.shopper().opens("ebook").await;
-    let first = checkout.chooses("BTC").await;
+    let checkout = world.shopper().open("ebook").await;
+    let first = checkout.choose("BTC").await;
     let address = first["attempt"]["address"].as_str().unwrap();
-    let first = world.chain().invoice_of(address).await;
-    checkout.chooses("LTC").await;
+    let first = world.sandbox().invoice_of(address).await;
+    checkout.choose("LTC").await;
     pays_in_full(&world, &checkout).await;
     let late = async || {
-        let kinds = world.ear.kinds(&checkout.order).into_iter();
+        let kinds = world.webhooks.event_types(&checkout.order).into_iter();
         kinds.filter(|kind| kind == "order.late_payment").count()
     };
     let looks = async || {
-        let calls = world.chain().calls().await;
+        let calls = world.sandbox().calls().await;
         let is_about_it = |call: &&Value| call.to_string().contains(&format!("id={first}"));
         calls.iter().filter(is_about_it).count()
     };
-    world.chain().pays_invoice(&first, "exact").await;
-    world.chain().mines(3).await;
+    world.sandbox().pay_invoice(&first, "exact").await;
+    world.sandbox().mine(3).await;
     eventually("the second payment is told", async || {
         (late().await == 1).then_some(())
     })
@@ -177,8 +177,8 @@ async fn a_second_payment_that_goes_and_comes_is_told_once() {
         json!({ "transaction_status": "FAILED", "received_crypto_amount": "0" }),
         json!({}),
     ] {
-        world.chain().says_of(&first, &lie).await;
-        world.everything_is_told().await;
+        world.sandbox().override_invoice(&first, &lie).await;
+        world.wait_for_deliveries().await;
         let before = looks().await;
         world.skip(2 * FIRST_LOOK);
         eventually("the service is asked about it", async || {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{Checkout, Mood, World, eventually, pause, pays_in_full};
+use support::{Checkout, Reply, World, eventually, pause, pays_in_full};
 
 use crate::journeys::{sequences, types};
 
@@ -12,7 +12,7 @@ fn lamp() -> Value {
 }
 
 async fn opens(world: &World, order: &Value) -> Checkout {
-    let opened = world.store().opens(order).await.with(201);
+    let opened = world.store().open(order).await.with(201);
     let (token, id) = (opened.text_at("/client_token"), opened.text_at("/order/id"));
     world.shopper().with_token(&token, &id)
 }
@@ -20,7 +20,7 @@ async fn opens(world: &World, order: &Value) -> Checkout {
 #[tokio::test]
 async fn an_order_of_the_stores_server_is_paid_and_told() {
     let world = World::start().await;
-    let opened = world.store().opens(&lamp()).await.with(201);
+    let opened = world.store().open(&lamp()).await.with(201);
     let token = opened.text_at("/client_token");
     let page = format!("{}/pay?store=demo#client_token={token}", world.proxy_url());
     assert_eq!(opened.text_at("/checkout_url"), page);
@@ -29,22 +29,22 @@ async fn an_order_of_the_stores_server_is_paid_and_told() {
     let checkout = world
         .shopper()
         .with_token(&token, &opened.text_at("/order/id"));
-    checkout.chooses("USDTTRC20").await;
+    checkout.choose("USDTTRC20").await;
     pays_in_full(&world, &checkout).await;
-    world.everything_is_told().await;
-    let paid = world.ear.taken(&checkout.order).pop().unwrap();
+    world.wait_for_deliveries().await;
+    let paid = world.webhooks.accepted(&checkout.order).pop().unwrap();
     assert_eq!(paid.kind, "order.paid");
     assert_eq!(paid.body["data"]["order"]["reference"], "lamp-1");
     assert_eq!(paid.body["data"]["order"]["amount"], "42.00");
-    world.shop_says_paid(&checkout.order).await;
+    world.wait_until_paid_in_shop(&checkout.order).await;
     world.end().await;
 }
 
 #[tokio::test]
 async fn the_same_reference_is_the_same_order_with_a_fresh_token() {
     let world = World::start().await;
-    let first = world.store().opens(&lamp()).await.with(201);
-    let again = world.store().opens(&lamp()).await.with(200);
+    let first = world.store().open(&lamp()).await.with(201);
+    let again = world.store().open(&lamp()).await.with(200);
     assert_eq!(first.text_at("/order/id"), again.text_at("/order/id"));
     let (old, new) = (
         first.text_at("/client_token"),
@@ -53,7 +53,7 @@ async fn the_same_reference_is_the_same_order_with_a_fresh_token() {
     assert_ne!(old, new);
     for token in [old, new] {
         let checkout = world.shopper().with_token(&token, "");
-        assert_eq!(checkout.looks().await["id"], first.body["order"]["id"]);
+        assert_eq!(checkout.view().await["id"], first.body["order"]["id"]);
     }
     world.end().await;
 }
@@ -62,16 +62,16 @@ async fn the_same_reference_is_the_same_order_with_a_fresh_token() {
 async fn the_same_reference_at_another_price_is_refused_and_a_person_is_called() {
     let world = World::start().await;
     world.expect_error("a reference came again at another price");
-    world.store().opens(&lamp()).await.with(201);
+    world.store().open(&lamp()).await.with(201);
     for (field, other) in [("amount", "42.01"), ("currency", "EUR")] {
         let mut order = lamp();
         order[field] = json!(other);
-        let answer = world.store().opens(&order).await;
+        let answer = world.store().open(&order).await;
         answer.refused(409, "order_conflict");
     }
     let kept = world
         .store()
-        .gets("/v1/orders?reference=lamp-1")
+        .get("/v1/orders?reference=lamp-1")
         .await
         .with(200);
     assert_eq!(kept.text_at("/orders/0/amount"), "42.00");
@@ -92,7 +92,7 @@ async fn an_order_that_makes_no_sense_is_refused_by_its_member() {
     ] {
         let mut order = lamp();
         order[field] = value;
-        let answer = world.store().opens(&order).await;
+        let answer = world.store().open(&order).await;
         answer.refused(400, "invalid_request").naming(field);
     }
     world.end().await;
@@ -105,16 +105,16 @@ async fn without_the_stores_key_nothing_is_answered() {
     let order = format!("/v1/orders/{}", checkout.order);
     for key in ["", "wrong", checkout.token()] {
         let stranger = world.store().with_key(key);
-        stranger.opens(&lamp()).await.refused(401, "unauthorized");
+        stranger.open(&lamp()).await.refused(401, "unauthorized");
         for path in [
             &order,
             "/v1/orders",
             "/v1/events",
             "/v1/deliveries?event=evt_1",
         ] {
-            stranger.gets(path).await.refused(401, "unauthorized");
+            stranger.get(path).await.refused(401, "unauthorized");
         }
-        let cancel = stranger.posts(&format!("{order}/cancel"), &json!({})).await;
+        let cancel = stranger.post(&format!("{order}/cancel"), &json!({})).await;
         cancel.refused(401, "unauthorized");
     }
     world.end().await;
@@ -124,29 +124,29 @@ async fn without_the_stores_key_nothing_is_answered() {
 async fn another_stores_order_is_as_one_that_is_not_there() {
     let world = World::start().await;
     let checkout = opens(&world, &lamp()).await;
-    world.everything_is_told().await;
-    let event = world.ear.taken(&checkout.order).remove(0).id;
+    world.wait_for_deliveries().await;
+    let event = world.webhooks.accepted(&checkout.order).remove(0).id;
     let other = world.other_store();
     let order = format!("/v1/orders/{}", checkout.order);
-    let found = other.gets(&order).await.refused(404, "not_found");
+    let found = other.get(&order).await.refused(404, "not_found");
     let absent = other
-        .gets("/v1/orders/ord_00000000000000000000000000000000")
+        .get("/v1/orders/ord_00000000000000000000000000000000")
         .await;
     assert_eq!(found.without_request_id(), absent.without_request_id());
-    let cancel = other.posts(&format!("{order}/cancel"), &json!({})).await;
+    let cancel = other.post(&format!("{order}/cancel"), &json!({})).await;
     cancel.refused(404, "not_found");
-    let tries = other.gets(&format!("/v1/deliveries?event={event}")).await;
+    let tries = other.get(&format!("/v1/deliveries?event={event}")).await;
     tries.refused(404, "not_found");
     let again = other
-        .posts(&format!("/v1/events/{event}/redeliver"), &json!({}))
+        .post(&format!("/v1/events/{event}/redeliver"), &json!({}))
         .await;
     again.refused(404, "not_found");
     assert_eq!(
-        other.gets("/v1/orders").await.with(200).body["orders"],
+        other.get("/v1/orders").await.with(200).body["orders"],
         json!([])
     );
     assert_eq!(
-        other.gets("/v1/events").await.with(200).body["events"],
+        other.get("/v1/events").await.with(200).body["events"],
         json!([])
     );
     world.end().await;
@@ -164,7 +164,7 @@ async fn orders_are_listed_newest_first_page_by_page() {
     opened.reverse();
     let (mut listed, mut path) = (Vec::new(), "/v1/orders?limit=2".to_owned());
     loop {
-        let page = world.store().gets(&path).await.with(200).body;
+        let page = world.store().get(&path).await.with(200).body;
         let orders = page["orders"].as_array().unwrap();
         assert!(orders.len() <= 2);
         listed.extend(
@@ -178,9 +178,9 @@ async fn orders_are_listed_newest_first_page_by_page() {
         path = format!("/v1/orders?limit=2&after={next}");
     }
     assert_eq!(listed, opened);
-    let answer = world.store().gets("/v1/orders?limit=101").await;
+    let answer = world.store().get("/v1/orders?limit=101").await;
     answer.refused(400, "invalid_request").naming("limit");
-    let answer = world.store().gets("/v1/orders?status=happy").await;
+    let answer = world.store().get("/v1/orders?status=happy").await;
     answer.refused(400, "invalid_request").naming("status");
     world.end().await;
 }
@@ -189,14 +189,14 @@ async fn orders_are_listed_newest_first_page_by_page() {
 async fn events_are_pulled_in_order_from_where_one_stopped() {
     let world = World::start().await;
     let checkout = opens(&world, &lamp()).await;
-    checkout.chooses("BTC").await;
+    checkout.choose("BTC").await;
     pays_in_full(&world, &checkout).await;
     let all = world.store().events_of(&checkout.order).await;
     let numbers: Vec<u64> = (1..).take(all.len()).collect();
     assert_eq!(sequences(&all), numbers);
     let (mut pulled, mut path) = (Vec::new(), "/v1/events?limit=1".to_owned());
     loop {
-        let page = world.store().gets(&path).await.with(200).body;
+        let page = world.store().get(&path).await.with(200).body;
         pulled.extend(page["events"].as_array().unwrap().iter().cloned());
         let Some(next) = page["next"].as_str() else {
             break;
@@ -211,12 +211,12 @@ async fn events_are_pulled_in_order_from_where_one_stopped() {
 async fn an_event_is_told_again_when_the_store_asks_for_it() {
     let world = World::start().await;
     let checkout = opens(&world, &lamp()).await;
-    world.everything_is_told().await;
-    let created = world.ear.taken(&checkout.order).remove(0);
+    world.wait_for_deliveries().await;
+    let created = world.webhooks.accepted(&checkout.order).remove(0);
     let path = format!("/v1/events/{}/redeliver", created.id);
-    world.store().posts(&path, &json!({})).await.with(202);
+    world.store().post(&path, &json!({})).await.with(202);
     let twice = eventually("the event is told again", async || {
-        Some(world.ear.taken(&checkout.order)).filter(|taken| taken.len() == 2)
+        Some(world.webhooks.accepted(&checkout.order)).filter(|taken| taken.len() == 2)
     })
     .await;
     assert_eq!(
@@ -225,7 +225,7 @@ async fn an_event_is_told_again_when_the_store_asks_for_it() {
     );
     let path = format!("/v1/deliveries?event={}", created.id);
     let tries = eventually("both tries are on record", async || {
-        let tries = world.store().gets(&path).await.with(200).body;
+        let tries = world.store().get(&path).await.with(200).body;
         Some(tries["deliveries"].as_array()?.clone()).filter(|tries| tries.len() == 2)
     })
     .await;
@@ -239,20 +239,20 @@ async fn an_event_is_told_again_when_the_store_asks_for_it() {
 async fn an_order_is_cancelled_while_nothing_was_paid_and_not_afterwards() {
     let world = World::start().await;
     let checkout = opens(&world, &lamp()).await;
-    checkout.chooses("BTC").await;
+    checkout.choose("BTC").await;
     let cancel = format!("/v1/orders/{}/cancel", checkout.order);
-    let cancelled = world.store().posts(&cancel, &json!({})).await.with(200);
+    let cancelled = world.store().post(&cancel, &json!({})).await.with(200);
     assert_eq!(cancelled.text_at("/status"), "cancelled");
-    assert_eq!(checkout.looks().await["status"], "cancelled");
-    checkout.gets("/quotes").await.refused(409, "order_closed");
+    assert_eq!(checkout.view().await["status"], "cancelled");
+    checkout.get("/quotes").await.refused(409, "order_closed");
 
-    let paid = world.shopper().opens("ebook").await;
-    paid.chooses("BTC").await;
+    let paid = world.shopper().open("ebook").await;
+    paid.choose("BTC").await;
     pays_in_full(&world, &paid).await;
     let cancel = format!("/v1/orders/{}/cancel", paid.order);
-    let refused = world.store().posts(&cancel, &json!({})).await;
+    let refused = world.store().post(&cancel, &json!({})).await;
     refused.refused(409, "order_closed");
-    paid.sees("paid").await;
+    paid.wait_for("paid").await;
     world.end().await;
 }
 
@@ -270,7 +270,7 @@ async fn an_order_takes_only_the_assets_that_its_store_named() {
     assert_eq!(codes, ["ETH", "LTC"]);
     let id = quotes[0]["quote_id"].clone();
     let choice = json!({ "crypto_code": "BTC", "quote_id": id });
-    let answer = checkout.posts("/attempt", &choice).await;
+    let answer = checkout.post("/attempt", &choice).await;
     answer.refused(422, "asset_unavailable");
     world.end().await;
 }
@@ -279,35 +279,35 @@ async fn an_order_takes_only_the_assets_that_its_store_named() {
 async fn a_store_that_answers_410_is_told_no_more_until_it_enables_its_endpoint() {
     let world = World::start().await;
     world.expect_error("a store's endpoint says that it is gone");
-    world.ear.feels(Mood::Answers(410));
+    world.webhooks.reply_with(Reply::Status(410));
     let first = opens(&world, &lamp()).await;
     let store = world.store();
     eventually("the endpoint is disabled", async || {
-        let telling = store.gets("/v1/webhook").await.with(200).body;
+        let telling = store.get("/v1/webhook").await.with(200).body;
         (telling["state"] == "disabled").then_some(())
     })
     .await;
-    world.ear.feels(Mood::Takes);
+    world.webhooks.reply_with(Reply::Accept);
     let mut second = lamp();
     second["reference"] = json!("lamp-2");
     let second = opens(&world, &second).await;
     world.skip(Duration::from_hours(80));
     pause(Duration::from_millis(200)).await;
-    assert_eq!(world.ear.heard().len(), 1);
+    assert_eq!(world.webhooks.deliveries().len(), 1);
     // Nothing is lost meanwhile: the store can read, and after enabling its endpoint it hears everything.
     let events = store.events_of(&first.order).await;
     assert_eq!(types(&events)[0], "order.created");
-    let enabled = store.posts("/v1/webhook/enable", &json!({})).await;
+    let enabled = store.post("/v1/webhook/enable", &json!({})).await;
     let enabled = enabled.with(200).body;
     assert_eq!(enabled["state"], "enabled");
     assert!(enabled["events_waiting"].as_u64() > Some(0), "{enabled}");
-    world.everything_is_told().await;
+    world.wait_for_deliveries().await;
     for order in [&first.order, &second.order] {
-        assert_eq!(world.ear.kinds(order)[0], "order.created");
+        assert_eq!(world.webhooks.event_types(order)[0], "order.created");
     }
-    let telling = store.gets("/v1/webhook").await.with(200).body;
+    let telling = store.get("/v1/webhook").await.with(200).body;
     assert_eq!(telling, json!({ "state": "enabled", "events_waiting": 0 }));
-    let other = world.other_store().gets("/v1/webhook").await.with(200).body;
+    let other = world.other_store().get("/v1/webhook").await.with(200).body;
     assert_eq!(other["state"], "none");
     world.end().await;
 }
@@ -315,34 +315,34 @@ async fn a_store_that_answers_410_is_told_no_more_until_it_enables_its_endpoint(
 #[tokio::test]
 async fn what_was_tried_is_listed_with_what_the_store_answered() {
     let world = World::start().await;
-    world.ear.feels(Mood::Answers(503));
+    world.webhooks.reply_with(Reply::Status(503));
     let checkout = opens(&world, &lamp()).await;
     eventually("a second try", async || {
         world.skip(Duration::from_secs(4));
         pause(Duration::from_millis(50)).await;
-        (world.ear.heard().len() >= 2).then_some(())
+        (world.webhooks.deliveries().len() >= 2).then_some(())
     })
     .await;
-    world.ear.feels(Mood::Takes);
+    world.webhooks.reply_with(Reply::Accept);
     eventually("it is taken", async || {
         world.skip(Duration::from_mins(4));
         pause(Duration::from_millis(50)).await;
-        (!world.ear.taken(&checkout.order).is_empty()).then_some(())
+        (!world.webhooks.accepted(&checkout.order).is_empty()).then_some(())
     })
     .await;
-    world.everything_is_told().await;
+    world.wait_for_deliveries().await;
     let store = world.store();
     let mut tries = Vec::new();
     let mut path = "/v1/deliveries?limit=1".to_owned();
     loop {
-        let page = store.gets(&path).await.with(200).body;
+        let page = store.get(&path).await.with(200).body;
         tries.extend(page["deliveries"].as_array().unwrap().iter().cloned());
         let Some(next) = page["next"].as_str() else {
             break;
         };
         path = format!("/v1/deliveries?limit=1&after={next}");
     }
-    let all = store.gets("/v1/deliveries").await.with(200).body;
+    let all = store.get("/v1/deliveries").await.with(200).body;
     assert_eq!(all["deliveries"], json!(tries));
     let first = tries.last().unwrap();
     assert_eq!(first["type"], "order.created");
@@ -351,11 +351,11 @@ async fn what_was_tried_is_listed_with_what_the_store_answered() {
     assert_eq!(tries[0]["http_status"], 204);
     assert_eq!(tries[0]["note"], "answered 204");
     for refused in ["?since=1", "?after=dlv_1", "?limit=0", "?event=order.paid"] {
-        let answer = store.gets(&format!("/v1/deliveries{refused}")).await;
+        let answer = store.get(&format!("/v1/deliveries{refused}")).await;
         answer.refused(400, "invalid_request");
     }
     let unknown = format!("?after={}9", tries[0]["id"].as_str().unwrap());
-    let answer = store.gets(&format!("/v1/deliveries{unknown}")).await;
+    let answer = store.get(&format!("/v1/deliveries{unknown}")).await;
     answer.refused(404, "not_found");
     world.end().await;
 }
@@ -365,14 +365,14 @@ async fn what_the_service_refuses_of_a_hosted_order_is_told_in_its_words() {
     let world = World::start().await;
     let mut order = lamp();
     order["flow"] = "hosted".into();
-    let answer = world.store().opens(&order).await;
+    let answer = world.store().open(&order).await;
     answer
         .refused(400, "invalid_request")
         .naming("customer_email");
     order["customer_email"] = "ann@buyer.example".into();
     // The Angolan kwanza, which the sandbox's hosted page does not take.
     order["currency"] = "AOA".into();
-    let answer = world.store().opens(&order).await;
+    let answer = world.store().open(&order).await;
     let answer = answer.refused(422, "service_refused");
     assert_eq!(answer.body["error"]["service"]["status"], 400);
     let said = answer.text_at("/error/service/message");

@@ -3,7 +3,7 @@
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use support::{Answer, Checkout, Wishes, World, pays_in_full, secrets};
+use support::{Answer, Checkout, World, WorldConfig, pays_in_full, secrets};
 
 /// The page of the other store.
 const OTHER_PAGE: &str = "https://other.example";
@@ -31,18 +31,18 @@ impl Belongings {
     async fn of(world: &World) -> (Checkout, Self) {
         let wanted = json!({ "amount": "42.00", "currency": "USD", "reference": "lamp-1" });
         let store = world.store();
-        let opened = store.opens(&wanted).await.with(201);
+        let opened = store.open(&wanted).await.with(201);
         let client_token = opened.text_at("/client_token");
         let order = opened.text_at("/order/id");
         let checkout = world.shopper().with_token(&client_token, &order);
-        checkout.chooses("BTC").await;
-        let invoice = world.chain().invoice_of(&checkout.address().await).await;
+        checkout.choose("BTC").await;
+        let invoice = world.sandbox().invoice_of(&checkout.address().await).await;
         pays_in_full(world, &checkout).await;
-        world.everything_is_told().await;
+        world.wait_for_deliveries().await;
         let event = text(&store.events_of(&order).await[0]["id"]);
         let tried = format!("/v1/deliveries?event={event}");
-        let delivery = store.gets(&tried).await.text_at("/deliveries/0/id");
-        let receipt = checkout.gets("/receipt").await.with(200);
+        let delivery = store.get(&tried).await.text_at("/deliveries/0/id");
+        let receipt = checkout.get("/receipt").await.with(200);
         let has = Self {
             order,
             reference: "lamp-1".to_owned(),
@@ -93,9 +93,9 @@ fn are_the_same(what: &str, status: u16, anothers: &Answer, nobodys: &Answer) {
 
 #[tokio::test]
 async fn to_another_stores_server_nothing_is_there() {
-    let world = World::start_with(Wishes {
+    let world = World::start_with(WorldConfig {
         service_access: true,
-        ..Wishes::default()
+        ..WorldConfig::default()
     })
     .await;
     let (_, demo) = Belongings::of(&world).await;
@@ -119,10 +119,10 @@ async fn to_another_stores_server_nothing_is_there() {
     ];
     for (status, address) in reads {
         // What its own store gets is another answer: the address is a good one.
-        world.store().gets(&address(&demo)).await.with(200);
+        world.store().get(&address(&demo)).await.with(200);
         let (anothers, nobodys) = (
-            other.gets(&address(&demo)).await,
-            other.gets(&address(&nobody)).await,
+            other.get(&address(&demo)).await,
+            other.get(&address(&nobody)).await,
         );
         are_the_same(&address(&demo), status, &anothers, &nobodys);
         assert!(!anothers.text.contains("lamp"), "{}", anothers.text);
@@ -134,8 +134,8 @@ async fn to_another_stores_server_nothing_is_there() {
     for (status, address) in writes {
         for key in [None, Some(KEY)] {
             let other = key.map_or(other.clone(), |key| other.with_idempotency_key(key));
-            let anothers = other.posts(&address(&demo), &json!({})).await;
-            let nobodys = other.posts(&address(&nobody), &json!({})).await;
+            let anothers = other.post(&address(&demo), &json!({})).await;
+            let nobodys = other.post(&address(&nobody), &json!({})).await;
             are_the_same(&address(&demo), status, &anothers, &nobodys);
         }
     }
@@ -143,7 +143,7 @@ async fn to_another_stores_server_nothing_is_there() {
     for shown in shown {
         let verify = async |store: &support::StoreServer, has: &Belongings| {
             let presented = json!({ "receipt": shown(has) });
-            store.posts("/v1/receipts/verify", &presented).await
+            store.post("/v1/receipts/verify", &presented).await
         };
         let own = verify(&world.store(), &demo).await.with(200);
         assert_eq!(own.body["valid"], true);
@@ -152,11 +152,11 @@ async fn to_another_stores_server_nothing_is_there() {
         assert_eq!(anothers.body, json!({ "valid": false }));
     }
     for list in ["/v1/orders", "/v1/events", "/v1/deliveries"] {
-        let page = other.gets(list).await.with(200).body;
+        let page = other.get(list).await.with(200).body;
         let members = page.as_object().unwrap().values().next().unwrap();
         assert_eq!(members, &json!([]), "{list}");
     }
-    let telling = other.gets("/v1/webhook").await.with(200).body;
+    let telling = other.get("/v1/webhook").await.with(200).body;
     assert_eq!(telling, json!({ "state": "none", "events_waiting": 0 }));
     world.end().await;
 }
@@ -165,29 +165,29 @@ async fn to_another_stores_server_nothing_is_there() {
 async fn a_reference_is_each_stores_own_and_so_is_what_is_told_of_it() {
     let world = World::start().await;
     let (_, demo) = Belongings::of(&world).await;
-    let heard = world.ear.heard().len();
+    let heard = world.webhooks.deliveries().len();
     // At another price: no conflict, since it is another order.
     let wanted = json!({ "amount": "20.00", "currency": "USD", "reference": demo.reference });
     let other = world.other_store();
     let opened = other
         .with_idempotency_key(KEY)
-        .opens(&wanted)
+        .open(&wanted)
         .await
         .with(201);
     let order = opened.text_at("/order/id");
     assert_ne!(order, demo.order);
     let page = world.shopper().from_page_of(OTHER_PAGE);
     let checkout = page.with_token(&opened.text_at("/client_token"), &order);
-    checkout.chooses("BTC").await;
+    checkout.choose("BTC").await;
     pays_in_full(&world, &checkout).await;
-    world.everything_is_told().await;
+    world.wait_for_deliveries().await;
     assert_eq!(
         other.events_of(&order).await.last().unwrap()["type"],
         "order.paid"
     );
     assert_eq!(world.store().events_of(&order).await, [Value::Null; 0]);
     // The store without an endpoint is told nothing, and least of all through another's.
-    assert_eq!(world.ear.heard().len(), heard);
+    assert_eq!(world.webhooks.deliveries().len(), heard);
     assert_eq!(world.store().order(&demo.order).await["amount"], "42.00");
     world.end().await;
 }
@@ -226,23 +226,20 @@ async fn a_key_opens_its_own_store_and_is_no_client_token_nor_the_other_way_roun
             are_the_same(path, 404, &answer, &nobodys);
         }
     }
-    let list = world.store().with_key("").gets("/v1/orders").await;
+    let list = world.store().with_key("").get("/v1/orders").await;
     for key in [
         checkout.token(),
         secrets::TOKEN_KEY,
         secrets::OTHER_TOKEN_KEY,
         secrets::CALLBACK_TOKEN,
     ] {
-        let answer = world.store().with_key(key).gets("/v1/orders").await;
+        let answer = world.store().with_key(key).get("/v1/orders").await;
         are_the_same("/v1/orders", 401, &answer, &list);
     }
     // Nor does it help to carry a good token to another store's page.
     let elsewhere = checkout.from_page_of(OTHER_PAGE);
     for path in ["", "/quotes", "/receipt", "/events"] {
-        let answer = elsewhere
-            .gets(path)
-            .await
-            .refused(403, "origin_not_allowed");
+        let answer = elsewhere.get(path).await.refused(403, "origin_not_allowed");
         assert_eq!(
             answer.header("access-control-allow-origin"),
             Some(OTHER_PAGE)
@@ -258,49 +255,49 @@ async fn each_door_is_its_own_stores() {
     let elsewhere = world.shopper().from_page_of(OTHER_PAGE);
     // What the other sells is not what this one sells, though it has the same name.
     let book = |store: &str| json!({ "store": store, "product": "ebook" });
-    let its = elsewhere.asks_to_open(&book("other")).await.with(201);
+    let its = elsewhere.request_order(&book("other")).await.with(201);
     assert_eq!(its.text_at("/order/amount"), "7.00");
     let coffee = |amount: &str| json!({ "store": "other", "donation": "coffee", "amount": amount });
-    elsewhere.asks_to_open(&coffee("1.00")).await.with(201);
+    elsewhere.request_order(&coffee("1.00")).await.with(201);
     elsewhere
-        .asks_to_open(&coffee("9.01"))
+        .request_order(&coffee("9.01"))
         .await
         .refused(422, "donation_out_of_range");
     // What this one alone sells is at the other as what nobody sells.
     let product = |sku: &str| json!({ "store": "other", "product": sku });
-    let anothers = elsewhere.asks_to_open(&product("mug")).await;
-    let nobodys = elsewhere.asks_to_open(&product("nobodys")).await;
+    let anothers = elsewhere.request_order(&product("mug")).await;
+    let nobodys = elsewhere.request_order(&product("nobodys")).await;
     are_the_same("a product", 404, &anothers, &nobodys);
-    world.shopper().opens("mug").await;
+    world.shopper().open("mug").await;
     // No page opens an order at a store that does not list it.
     for (page, store) in [(&elsewhere, "demo"), (&world.shopper(), "other")] {
-        let answer = page.asks_to_open(&book(store)).await;
+        let answer = page.request_order(&book(store)).await;
         answer.refused(403, "origin_not_allowed");
     }
     // A token is of the store whose key signed it: not of one that it names, nor of one whose key has the same kid.
-    let mint = world.mint();
+    let mint = world.token_signer();
     let other_mint = mint
-        .in_the_name_of("other")
+        .for_store("other")
         .with_key("k1", secrets::OTHER_TOKEN_KEY);
     let door = |token: String| json!({ "order_token": token });
     elsewhere
-        .asks_to_open(&door(other_mint.mints("lamp-1", "3.00")))
+        .request_order(&door(other_mint.token("lamp-1", "3.00")))
         .await
         .with(201);
     world
         .shopper()
-        .asks_to_open(&door(mint.mints("lamp-1", "42.00")))
+        .request_order(&door(mint.token("lamp-1", "42.00")))
         .await
         .with(201);
-    let nobodys = elsewhere.asks_to_open(&door("a.b.c".to_owned())).await;
+    let nobodys = elsewhere.request_order(&door("a.b.c".to_owned())).await;
     for forged in [
-        mint.in_the_name_of("other").mints("lamp-2", "3.00"),
-        mint.in_the_name_of("other")
+        mint.for_store("other").token("lamp-2", "3.00"),
+        mint.for_store("other")
             .with_key("k2", secrets::NEXT_TOKEN_KEY)
-            .mints("lamp-2", "3.00"),
-        other_mint.in_the_name_of("demo").mints("lamp-2", "3.00"),
+            .token("lamp-2", "3.00"),
+        other_mint.for_store("demo").token("lamp-2", "3.00"),
     ] {
-        let anothers = elsewhere.asks_to_open(&door(forged)).await;
+        let anothers = elsewhere.request_order(&door(forged)).await;
         are_the_same("an order token", 401, &anothers, &nobodys);
     }
     world.end().await;
@@ -315,8 +312,8 @@ async fn an_answer_that_is_kept_is_given_to_its_own_store_alone() {
         demo.with_idempotency_key(KEY),
         other.with_idempotency_key(KEY),
     );
-    let first = demo.opens(&wanted).await.with(201);
-    let second = other.opens(&wanted).await.with(201);
+    let first = demo.open(&wanted).await.with(201);
+    let second = other.open(&wanted).await.with(201);
     assert_eq!(second.header("idempotency-replayed"), None);
     assert_ne!(second.text_at("/order/id"), first.text_at("/order/id"));
     // With other bytes than the first: not refused, since it is another's key.
@@ -326,14 +323,14 @@ async fn an_answer_that_is_kept_is_given_to_its_own_store_alone() {
         demo.with_idempotency_key("8"),
         other.with_idempotency_key("8"),
     );
-    demo.opens(&wanted).await.with(200);
-    other.opens(&cheaper).await.with(201);
+    demo.open(&wanted).await.with(200);
+    other.open(&cheaper).await.with(201);
     // The doors that anybody may stand at.
     let page = world.shopper().with_key(KEY);
     let elsewhere = page.from_page_of(OTHER_PAGE);
     let book = |store: &str| json!({ "store": store, "product": "ebook" });
-    page.asks_to_open(&book("demo")).await.with(201);
-    let its = elsewhere.asks_to_open(&book("other")).await.with(201);
+    page.request_order(&book("demo")).await.with(201);
+    let its = elsewhere.request_order(&book("other")).await.with(201);
     assert_eq!(its.header("idempotency-replayed"), None);
     assert_eq!(its.text_at("/order/amount"), "7.00");
     world.end().await;

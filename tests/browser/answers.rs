@@ -1,4 +1,4 @@
-//! Answers that come late, out of turn, or not as one wishes.
+//! Answers that come late, out of turn, or not as one config.
 
 use std::time::Duration;
 
@@ -26,27 +26,30 @@ const HELD: &str = "(() => {
 async fn an_answer_about_an_order_that_was_left_changes_nothing() {
     let world = World::start().await;
     let browser = Browser::open().await;
-    browser.runs_before_every_page(HELD).await;
-    browser.goes_to(&world.checkout_page()).await;
-    browser.presses("asset-BTC").await;
-    browser.sees("status-awaiting_payment").await;
+    browser.run_before_every_page(HELD).await;
+    browser.goto(&world.checkout_page()).await;
+    browser.press("asset-BTC").await;
+    browser.wait_for("status-awaiting_payment").await;
     pays_in_full(&world, &the_order(&world, &browser).await).await;
-    browser.sees("status-paid").await;
+    browser.wait_for("status-paid").await;
     browser
-        .runs("held = true; dispatchEvent(new Event('focus'))", &[])
+        .evaluate("held = true; dispatchEvent(new Event('focus'))", &[])
         .await;
     eventually("an answer is on its way", async || {
-        (browser.runs("return waiting > 0", &[]).await == true).then_some(())
+        (browser.evaluate("return waiting > 0", &[]).await == true).then_some(())
     })
     .await;
     let again =
         "[...document.querySelector('florin-checkout').shadowRoot.querySelectorAll('button')]
         .find((button) => button.textContent.includes('ew purchase')).click()";
-    browser.runs(again, &[]).await;
-    browser.sees("status-open").await;
-    browser.runs("held = false; release()", &[]).await;
+    browser.evaluate(again, &[]).await;
+    browser.wait_for("status-open").await;
+    browser.evaluate("held = false; release()", &[]).await;
     support::pause(Duration::from_millis(800)).await;
-    assert!(browser.shows("status-open").await, "the paid order is back");
+    assert!(
+        browser.is_visible("status-open").await,
+        "the paid order is back"
+    );
     browser.end().await;
     world.end().await;
 }
@@ -64,10 +67,10 @@ async fn a_request_that_is_still_at_work_is_asked_for_again_without_a_hand() {
             return new Response(JSON.stringify(body), { status: 409 });
         };
     })();";
-    browser.runs_before_every_page(busy).await;
-    browser.goes_to(&world.checkout_page()).await;
-    browser.sees("status-stopped").await;
-    browser.sees("status-open").await;
+    browser.run_before_every_page(busy).await;
+    browser.goto(&world.checkout_page()).await;
+    browser.wait_for("status-stopped").await;
+    browser.wait_for("status-open").await;
     browser.end().await;
     world.end().await;
 }
@@ -77,21 +80,19 @@ async fn another_amount_at_the_same_address_is_shown() {
     let world = World::start().await;
     let browser = Browser::open().await;
     let other = "if (order.attempt && window.other) { order.attempt.amount_in_crypto = '0.5'; order.version += 1; }";
+    browser.run_before_every_page(&answers_changed(other)).await;
+    browser.goto(&world.checkout_page()).await;
+    browser.press("asset-BTC").await;
+    browser.wait_for("status-awaiting_payment").await;
+    let address = browser.text("address").await;
     browser
-        .runs_before_every_page(&answers_changed(other))
-        .await;
-    browser.goes_to(&world.checkout_page()).await;
-    browser.presses("asset-BTC").await;
-    browser.sees("status-awaiting_payment").await;
-    let address = browser.reads("address").await;
-    browser
-        .runs("other = true; dispatchEvent(new Event('focus'))", &[])
+        .evaluate("other = true; dispatchEvent(new Event('focus'))", &[])
         .await;
     eventually("the amount of now is shown", async || {
-        (browser.reads("amount").await == "0.5").then_some(())
+        (browser.text("amount").await == "0.5").then_some(())
     })
     .await;
-    assert_eq!(browser.reads("address").await, address);
+    assert_eq!(browser.text("address").await, address);
     browser.end().await;
     world.end().await;
 }
@@ -103,14 +104,14 @@ async fn a_price_has_the_decimals_that_it_has() {
     // Browsers write forint without any.
     let forint = "order.currency = 'HUF'; order.amount = '1990.55';";
     browser
-        .runs_before_every_page(&answers_changed(forint))
+        .run_before_every_page(&answers_changed(forint))
         .await;
     browser
-        .goes_to(&format!("{}&locale=en", world.checkout_page()))
+        .goto(&format!("{}&locale=en", world.checkout_page()))
         .await;
-    browser.sees("status-open").await;
+    browser.wait_for("status-open").await;
     let price = "return document.querySelector('florin-checkout').shadowRoot.querySelector('.price').textContent";
-    assert_eq!(browser.runs(price, &[]).await, "HUF\u{a0}1,990.55");
+    assert_eq!(browser.evaluate(price, &[]).await, "HUF\u{a0}1,990.55");
     browser.end().await;
     world.end().await;
 }
@@ -119,15 +120,15 @@ async fn a_price_has_the_decimals_that_it_has() {
 async fn a_computer_that_slept_counts_down_what_it_slept_before_anybody_answers() {
     let world = World::start().await;
     let browser = Browser::open().await;
-    browser.goes_to(&world.checkout_page()).await;
-    browser.presses("asset-BTC").await;
-    browser.sees("status-awaiting_payment").await;
+    browser.goto(&world.checkout_page()).await;
+    browser.press("asset-BTC").await;
+    browser.wait_for("status-awaiting_payment").await;
     let slept = "window.fetch = () => Promise.reject(new TypeError('down'));
         const now = Date.now;
         Date.now = () => now() + 3_600_000;";
-    browser.runs(slept, &[]).await;
+    browser.evaluate(slept, &[]).await;
     eventually("the time is up", async || {
-        let screen = browser.reads("status-awaiting_payment").await;
+        let screen = browser.text("status-awaiting_payment").await;
         screen.starts_with("Time is up").then_some(())
     })
     .await;
@@ -145,12 +146,12 @@ async fn a_stream_that_says_nothing_slows_no_question_down() {
             ? Promise.resolve(new Response(new ReadableStream({})))
             : fetched(request, options);
     })();";
-    browser.runs_before_every_page(silent).await;
-    browser.goes_to(&world.checkout_page()).await;
+    browser.run_before_every_page(silent).await;
+    browser.goto(&world.checkout_page()).await;
     let checkout = chooses(&world, &browser, "BTC").await;
-    world.chain().pays(&checkout, "exact").await;
+    world.sandbox().pay(&checkout, "exact").await;
     let seen = within(Duration::from_secs(20), async || {
-        browser.shows("status-processing").await.then_some(())
+        browser.is_visible("status-processing").await.then_some(())
     });
     assert!(seen.await.is_some(), "it waits for a stream that is silent");
     browser.end().await;

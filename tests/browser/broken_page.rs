@@ -34,8 +34,8 @@ async fn a_frame_does_not_need_what_the_page_has_broken() {
             );
             let (site, world) = page_with(&element).await;
             let browser = Browser::open().await;
-            browser.runs_before_every_page(&broken(breaks)).await;
-            browser.goes_to(site.url()).await;
+            browser.run_before_every_page(&broken(breaks)).await;
+            browser.goto(site.url()).await;
             let there = if display == "frame" {
                 IS_ANSWERED
             } else {
@@ -54,14 +54,14 @@ async fn inline_names_what_the_page_has_broken_and_shows_a_frame() {
         let element = "<florin-checkout store=\"demo\" product=\"ebook\" display=\"inline\"></florin-checkout>";
         let (site, world) = page_with(element).await;
         let browser = Browser::open().await;
-        browser.runs_before_every_page(&broken(breaks)).await;
-        browser.goes_to(site.url()).await;
+        browser.run_before_every_page(&broken(breaks)).await;
+        browser.goto(site.url()).await;
         says(&browser, "the frame", IS_ANSWERED, &json!(true)).await;
         let (part, _) = breaks;
         let named =
             format!("inside.querySelector('[part=doctor]')?.textContent.includes('{part}')");
         says(&browser, part, &named, &json!(true)).await;
-        let console = browser.complaints().await.join("\n");
+        let console = browser.console_warnings().await.join("\n");
         assert!(console.contains(part), "{console}");
         browser.end().await;
         world.end().await;
@@ -77,7 +77,7 @@ async fn no_height_is_reported_before_there_is_one() {
         );
         let (site, world) = page_with(&element).await;
         let browser = Browser::open().await;
-        browser.goes_to(site.url()).await;
+        browser.goto(site.url()).await;
         says(
             &browser,
             "a height",
@@ -85,7 +85,7 @@ async fn no_height_is_reported_before_there_is_one() {
             &json!(true),
         )
         .await;
-        let heights = browser.runs("return window.heights", &[]).await;
+        let heights = browser.evaluate("return window.heights", &[]).await;
         let heights = heights.as_array().unwrap();
         let tall = |height: &Value| height.as_u64().is_some_and(|height| height > 100);
         assert!(heights.iter().all(tall), "{display}: {heights:?}");

@@ -37,27 +37,27 @@ const INSIDE: &str = "
     const rows = [...inside.querySelectorAll('.option[data-testid]')].filter(row => row.offsetParent).map(row => row.dataset.testid);";
 
 pub(crate) async fn asks(browser: &Browser, script: &str) -> Value {
-    browser.runs(&[INSIDE, script].concat(), &[]).await
+    browser.evaluate(&[INSIDE, script].concat(), &[]).await
 }
 
 /// The choice, with its prices changed on the way.
 pub(crate) async fn chooses_among(change: &str, look: Look) -> (World, Browser) {
     let (world, browser) = (World::start().await, Browser::open_with(look).await);
     let script = format!("{BETWEEN} window.change = {change};");
-    browser.runs_before_every_page(&script).await;
-    browser.goes_to(&world.checkout_page()).await;
-    browser.sees("status-open").await;
+    browser.run_before_every_page(&script).await;
+    browser.goto(&world.checkout_page()).await;
+    browser.wait_for("status-open").await;
     (world, browser)
 }
 
 /// The prices on the screen have lapsed.
 pub(crate) async fn time_passes(browser: &Browser, seconds: u32) {
     let script = format!("window.later += {seconds} * 1000");
-    browser.runs(&script, &[]).await;
+    browser.evaluate(&script, &[]).await;
 }
 
 async fn heard(browser: &Browser) -> Vec<String> {
-    let words = browser.runs("return window.heard", &[]).await;
+    let words = browser.evaluate("return window.heard", &[]).await;
     let words = words.as_array().unwrap();
     let said = words.iter().filter_map(Value::as_str);
     said.map(str::to_owned).collect()
@@ -82,16 +82,16 @@ async fn fresh_prices_disturb_nobody_who_types_tabs_or_scrolls() {
         dark: false,
     };
     let (world, browser) = chooses_among(AS_THEY_ARE, look).await;
-    browser.writes("search", "bitcoin").await;
+    browser.fill("search", "bitcoin").await;
     eventually("what is found is told", async || {
         (heard(&browser).await.last()? == "Search currencies: 2").then_some(())
     })
     .await;
     asks(&browser, "for (const row of inside.querySelectorAll('.option')) row.same = true; scrollTo(0, 120); window.was = scrollY").await;
-    browser.runs(DEARER, &[]).await;
+    browser.evaluate(DEARER, &[]).await;
     time_passes(&browser, 120).await;
     eventually("the new price is there", async || {
-        let row = browser.reads("asset-BTC").await;
+        let row = browser.text("asset-BTC").await;
         row.contains("0.00099999").then_some(())
     })
     .await;
@@ -106,22 +106,22 @@ async fn fresh_prices_disturb_nobody_who_types_tabs_or_scrolls() {
     assert_eq!(asks(&browser, marked).await, json!(["asset-BTC"]));
     let moving = "return getComputedStyle(inside.querySelector('.moved')).animationName";
     assert_eq!(asks(&browser, moving).await, "moved");
-    browser.sees("prices-fresh").await;
+    browser.wait_for("prices-fresh").await;
     assert_eq!(heard(&browser).await.last().unwrap(), FRESH);
     // The note goes, and takes no room while it is gone.
     let gone = within(Duration::from_secs(15), async || {
-        (!browser.shows("prices-fresh").await).then_some(())
+        (!browser.is_visible("prices-fresh").await).then_some(())
     })
     .await;
     assert!(gone.is_some(), "the note stays");
     // The same on an asset.
     asks(&browser, "named('asset-BTC').focus()").await;
     browser
-        .runs(&DEARER.replace("0.00099999", "0.00088888"), &[])
+        .evaluate(&DEARER.replace("0.00099999", "0.00088888"), &[])
         .await;
     time_passes(&browser, 120).await;
     eventually("the next price is there", async || {
-        let row = browser.reads("asset-BTC").await;
+        let row = browser.text("asset-BTC").await;
         row.contains("0.00088888").then_some(())
     })
     .await;
@@ -137,7 +137,7 @@ async fn a_screen_reader_hears_of_prices_once_a_minute_and_only_of_others() {
         chooses_among(&format!("(window.count = 10, {short})"), Look::default()).await;
     let shows = async |amount: &str| {
         eventually(&format!("{amount} is the price"), async || {
-            let row = browser.reads("asset-BTC").await;
+            let row = browser.text("asset-BTC").await;
             row.contains(amount).then_some(())
         })
         .await;
@@ -155,20 +155,20 @@ async fn a_screen_reader_hears_of_prices_once_a_minute_and_only_of_others() {
     shows("0.013").await;
     assert_eq!(times().await, 1);
     eventually("the note is gone", async || {
-        (!browser.shows("prices-fresh").await).then_some(())
+        (!browser.is_visible("prices-fresh").await).then_some(())
     })
     .await;
     // The same prices again are no news.
-    browser.runs("const change = window.change; window.asked = 0; window.change = quotes => { window.asked++; window.count--; return change(quotes); }", &[]).await;
+    browser.evaluate("const change = window.change; window.asked = 0; window.change = quotes => { window.asked++; window.count--; return change(quotes); }", &[]).await;
     time_passes(&browser, 70).await;
     eventually("they were asked for", async || {
-        let asked = browser.runs("return window.asked", &[]).await;
+        let asked = browser.evaluate("return window.asked", &[]).await;
         (asked.as_u64()? > 0).then_some(())
     })
     .await;
     assert_eq!(times().await, 1);
-    assert!(!browser.shows("prices-fresh").await);
-    browser.runs("window.change = (change => quotes => { window.count += 2; return change(quotes); })(window.change)", &[]).await;
+    assert!(!browser.is_visible("prices-fresh").await);
+    browser.evaluate("window.change = (change => quotes => { window.count += 2; return change(quotes); })(window.change)", &[]).await;
     time_passes(&browser, 70).await;
     eventually("it is said again", async || {
         (times().await == 2).then_some(())
@@ -188,7 +188,7 @@ async fn an_asset_is_found_by_what_its_customer_calls_it() {
         ("usdt ethereum", &["asset-USDTERC20"]),
         ("dollars", &[]),
     ] {
-        browser.writes("search", typed).await;
+        browser.fill("search", typed).await;
         eventually(&format!("{typed} is searched for"), async || {
             (asks(&browser, "return rows").await == json!(found)).then_some(())
         })
@@ -202,18 +202,18 @@ async fn an_asset_is_found_by_what_its_customer_calls_it() {
         })
         .await;
     }
-    let screen = browser.reads("status-open").await;
+    let screen = browser.text("status-open").await;
     assert!(
         screen.contains("No currency matches “\u{2068}dollars\u{2069}”."),
         "{screen}"
     );
     // Escape empties the field, and closes nothing around it; in an empty one it is whoever's around it again.
     asks(&browser, "window.pressed = []; addEventListener('keydown', event => window.pressed.push(event), true)").await;
-    browser.types(Key::Escape).await;
+    browser.type_keys(Key::Escape).await;
     let all = "return [named('search').value, rows.length, window.pressed.map(event => event.defaultPrevented)]";
     assert_eq!(asks(&browser, all).await, json!(["", 9, [true]]));
     assert_eq!(focused(&browser).await, "search");
-    browser.types(Key::Escape).await;
+    browser.type_keys(Key::Escape).await;
     assert_eq!(asks(&browser, all).await, json!(["", 9, [true, false]]));
     browser.end().await;
     world.end().await;
@@ -224,8 +224,8 @@ async fn six_assets_need_no_search() {
     for (number, searched) in [(6, false), (7, true)] {
         let change = format!("quotes => quotes.slice(0, {number})");
         let (world, browser) = chooses_among(&change, Look::default()).await;
-        browser.sees("asset-BTC").await;
-        assert_eq!(browser.shows("search").await, searched, "{number}");
+        browser.wait_for("asset-BTC").await;
+        assert_eq!(browser.is_visible("search").await, searched, "{number}");
         browser.end().await;
         world.end().await;
     }
@@ -233,9 +233,9 @@ async fn six_assets_need_no_search() {
 
 /// The page forgets its order, and the proxy opens another.
 async fn buys_again(browser: &Browser) {
-    browser.runs("sessionStorage.clear()", &[]).await;
-    browser.reloads().await;
-    browser.sees("asset-BTC").await;
+    browser.evaluate("sessionStorage.clear()", &[]).await;
+    browser.reload().await;
+    browser.wait_for("asset-BTC").await;
 }
 
 const FIRST: &str = "return [rows[0], [...inside.querySelectorAll('[data-testid=\"last-used\"]')].map(at => at.closest('.option').dataset.testid)]";
@@ -243,32 +243,27 @@ const FIRST: &str = "return [rows[0], [...inside.querySelectorAll('[data-testid=
 #[tokio::test]
 async fn the_last_choice_comes_first_and_is_never_taken_for_this_one() {
     let (world, browser) = chooses_among(AS_THEY_ARE, Look::default()).await;
-    browser.sees("asset-BTC").await;
+    browser.wait_for("asset-BTC").await;
     assert_eq!(asks(&browser, FIRST).await, json!(["asset-BTC", []]));
-    browser.presses("asset-LTC").await;
-    browser.sees("status-awaiting_payment").await;
+    browser.press("asset-LTC").await;
+    browser.wait_for("status-awaiting_payment").await;
     buys_again(&browser).await;
     assert_eq!(
         asks(&browser, FIRST).await,
         json!(["asset-LTC", ["asset-LTC"]])
     );
-    assert!(
-        browser
-            .reads("asset-LTC")
-            .await
-            .contains("Your last choice")
-    );
-    assert!(browser.shows("status-open").await);
-    assert_eq!(world.chain().count("POST", "/invoice").await, 1);
+    assert!(browser.text("asset-LTC").await.contains("Your last choice"));
+    assert!(browser.is_visible("status-open").await);
+    assert_eq!(world.sandbox().count("POST", "/invoice").await, 1);
     // All that is kept beyond the tab is a code.
     let kept = "return Object.entries(localStorage)";
     assert_eq!(
-        browser.runs(kept, &[]).await,
+        browser.evaluate(kept, &[]).await,
         json!([["florin:asset", "LTC"]])
     );
     // One that cannot be had stays where it was.
     let gone = "window.change = quotes => quotes.map(quote => quote.asset === 'LTC' ? { ...quote, available: false, reason: 'not_priced' } : quote)";
-    browser.runs_before_every_page(gone).await;
+    browser.run_before_every_page(gone).await;
     buys_again(&browser).await;
     assert_eq!(asks(&browser, FIRST).await, json!(["asset-BTC", []]));
     browser.end().await;
@@ -279,21 +274,21 @@ async fn the_last_choice_comes_first_and_is_never_taken_for_this_one() {
 async fn where_nothing_may_be_kept_the_last_choice_is_remembered_by_the_page() {
     let (world, browser) = (World::start().await, Browser::open().await);
     let forbidden = "for (const name of ['localStorage', 'sessionStorage']) Object.defineProperty(window, name, { get() { throw new DOMException('forbidden', 'SecurityError'); } });";
-    browser.runs_before_every_page(forbidden).await;
-    browser.goes_to(&world.checkout_page()).await;
-    browser.presses("asset-LTC").await;
-    browser.sees("status-awaiting_payment").await;
+    browser.run_before_every_page(forbidden).await;
+    browser.goto(&world.checkout_page()).await;
+    browser.press("asset-LTC").await;
+    browser.wait_for("status-awaiting_payment").await;
     asks(
         &browser,
         "[...inside.querySelectorAll('button.plain')].find(at => at.textContent === 'Pay with another currency').click()",
     )
     .await;
-    browser.sees("asset-LTC").await;
+    browser.wait_for("asset-LTC").await;
     assert_eq!(
         asks(&browser, FIRST).await,
         json!(["asset-LTC", ["asset-LTC"]])
     );
-    assert_eq!(browser.complaints().await, Vec::<String>::new());
+    assert_eq!(browser.console_warnings().await, Vec::<String>::new());
     browser.end().await;
     world.end().await;
 }
@@ -309,16 +304,16 @@ async fn an_asset_that_cannot_be_chosen_says_why_to_everybody() {
             dark,
         };
         let (world, browser) = chooses_among(low, look).await;
-        browser.sees("asset-BTC").await;
-        browser.reaches_by_keyboard("asset-BTC").await;
+        browser.wait_for("asset-BTC").await;
+        browser.tab_to("asset-BTC").await;
         let name = asks(&browser, "return named('asset-BTC').innerText").await;
         assert!(name.as_str().unwrap().contains(reason), "{name}");
-        browser.types(Key::Enter).await;
+        browser.type_keys(Key::Enter).await;
         eventually("the reason is said", async || {
             (heard(&browser).await.last()? == reason).then_some(())
         })
         .await;
-        assert_eq!(world.chain().count("POST", "/invoice").await, 0);
+        assert_eq!(world.sandbox().count("POST", "/invoice").await, 0);
         // Greyed out and read all the same: WCAG 2.2, 1.4.3.
         let contrast = "
             const light = rgb => { const [r, g, b] = rgb.match(/[\\d.]+/g).map(v => rgb.startsWith('color(') ? +v : v / 255).map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
@@ -351,11 +346,11 @@ async fn one_asset_or_thirty_with_endless_names_fit_the_smallest_phone() {
             };
             let (world, browser) = (World::start().await, Browser::open_with(look).await);
             let script = format!("{BETWEEN} window.change = {change};");
-            browser.runs_before_every_page(&script).await;
+            browser.run_before_every_page(&script).await;
             browser
-                .goes_to(&format!("{}&locale={locale}", world.checkout_page()))
+                .goto(&format!("{}&locale={locale}", world.checkout_page()))
                 .await;
-            browser.sees("status-open").await;
+            browser.wait_for("status-open").await;
             let shape = async || {
                 let shape = asks(&browser, "return [rows.length, document.documentElement.scrollWidth <= innerWidth, [...inside.querySelectorAll('.option')].every(row => !row.offsetParent || row.offsetHeight >= 44 && row.scrollWidth <= row.clientWidth)]").await;
                 (shape[0] != 0).then_some(shape)
@@ -363,7 +358,7 @@ async fn one_asset_or_thirty_with_endless_names_fit_the_smallest_phone() {
             let found = eventually("the assets are there", shape).await;
             assert_eq!(found, json!([assets, true, true]), "{locale}");
             if networks > 0 {
-                browser.presses(&coin).await;
+                browser.press(&coin).await;
                 assert_eq!(
                     shape().await,
                     Some(json!([networks, true, true])),
@@ -385,7 +380,7 @@ fn on_more_networks(assets: usize) -> String {
 #[tokio::test]
 async fn eleven_assets_are_eleven_rows() {
     let (world, browser) = chooses_among(&on_more_networks(11), Look::default()).await;
-    browser.sees("asset-USDTTRC20").await;
+    browser.wait_for("asset-USDTTRC20").await;
     let count = asks(&browser, "return rows.length").await;
     assert_eq!(count, 11);
     browser.end().await;
@@ -395,7 +390,7 @@ async fn eleven_assets_are_eleven_rows() {
 #[tokio::test]
 async fn from_twelve_assets_on_the_coin_comes_first_and_its_networks_second() {
     let (world, browser) = chooses_among(&on_more_networks(12), Look::default()).await;
-    browser.sees("networks-USDT").await;
+    browser.wait_for("networks-USDT").await;
     let coins = "return rows";
     let all = json!([
         "asset-BTC",
@@ -414,18 +409,18 @@ async fn from_twelve_assets_on_the_coin_comes_first_and_its_networks_second() {
         .await;
     };
     assert_eq!(asks(&browser, coins).await, all);
-    let row = browser.reads("networks-USDT").await;
+    let row = browser.text("networks-USDT").await;
     assert!(row.contains("5 networks"), "{row}");
     assert!(row.contains("USDT"), "the price of all: {row}");
     // A search finds the networks themselves.
-    browser.writes("search", "trc20").await;
+    browser.fill("search", "trc20").await;
     eventually("the network is found", async || {
         (asks(&browser, coins).await == json!(["asset-USDTTRC20", "asset-TRX"])).then_some(())
     })
     .await;
-    browser.types(Key::Escape).await;
-    browser.reaches_by_keyboard("networks-USDT").await;
-    browser.types(Key::Enter).await;
+    browser.type_keys(Key::Escape).await;
+    browser.tab_to("networks-USDT").await;
+    browser.type_keys(Key::Enter).await;
     has_focus("Choose a network for USDT").await;
     let networks = json!([
         "asset-USDTTRC20",
@@ -435,21 +430,24 @@ async fn from_twelve_assets_on_the_coin_comes_first_and_its_networks_second() {
         "asset-USDT2"
     ]);
     assert_eq!(asks(&browser, coins).await, networks);
-    assert!(!browser.shows("search").await, "one question at a time");
+    assert!(
+        !browser.is_visible("search").await,
+        "one question at a time"
+    );
     // Fresh prices change nothing about where the customer is.
     time_passes(&browser, 120).await;
-    browser.presses("back").await;
+    browser.press("back").await;
     has_focus("networks-USDT").await;
     assert_eq!(asks(&browser, coins).await, all);
-    browser.presses("networks-USDT").await;
-    browser.presses("asset-USDTERC20").await;
+    browser.press("networks-USDT").await;
+    browser.press("asset-USDTERC20").await;
     has_focus("Check the network").await;
-    browser.presses("network-back").await;
+    browser.press("network-back").await;
     has_focus("asset-USDTERC20").await;
     assert_eq!(asks(&browser, coins).await, networks);
-    browser.presses("asset-USDTERC20").await;
-    browser.presses("network-confirm").await;
-    browser.sees("status-awaiting_payment").await;
+    browser.press("asset-USDTERC20").await;
+    browser.press("network-confirm").await;
+    browser.wait_for("status-awaiting_payment").await;
     // The last choice is at hand without its coin.
     buys_again(&browser).await;
     assert_eq!(
@@ -464,11 +462,11 @@ async fn from_twelve_assets_on_the_coin_comes_first_and_its_networks_second() {
 async fn back_from_a_network_that_the_page_picked_the_focus_is_on_its_coin() {
     let (world, browser) = (World::start().await, Browser::open().await);
     let script = format!("{BETWEEN} window.change = {};", on_more_networks(12));
-    browser.runs_before_every_page(&script).await;
+    browser.run_before_every_page(&script).await;
     browser
-        .goes_to(&format!("{}&asset=USDTTRC20", world.checkout_page()))
+        .goto(&format!("{}&asset=USDTTRC20", world.checkout_page()))
         .await;
-    browser.presses("network-back").await;
+    browser.press("network-back").await;
     eventually("the focus is on the coin's row", async || {
         (focused(&browser).await == "networks-USDT").then_some(())
     })
@@ -491,7 +489,7 @@ async fn a_coin_is_off_only_when_all_of_its_networks_are() {
         ("quote.asset === 'USDT'", true),
     ] {
         let (world, browser) = chooses_among(&off(condition), Look::default()).await;
-        browser.sees("networks-USDT").await;
+        browser.wait_for("networks-USDT").await;
         assert_eq!(asks(&browser, is_off).await, expected);
         asks(&browser, "named('networks-USDT').click()").await;
         if expected {
@@ -499,9 +497,9 @@ async fn a_coin_is_off_only_when_all_of_its_networks_are() {
                 (heard(&browser).await.last()? == "Tether · Temporarily unavailable").then_some(())
             })
             .await;
-            assert!(browser.shows("networks-USDT").await);
+            assert!(browser.is_visible("networks-USDT").await);
         } else {
-            browser.sees("asset-USDTERC20").await;
+            browser.wait_for("asset-USDTERC20").await;
         }
         browser.end().await;
         world.end().await;
@@ -511,15 +509,17 @@ async fn a_coin_is_off_only_when_all_of_its_networks_are() {
 #[tokio::test]
 async fn no_asset_at_all_is_said_and_asked_for_again() {
     let (world, browser) = chooses_among("() => []", Look::default()).await;
-    browser.sees("retry").await;
-    let screen = browser.reads("status-open").await;
+    browser.wait_for("retry").await;
+    let screen = browser.text("status-open").await;
     assert!(
         screen.contains("No currencies are available right now"),
         "{screen}"
     );
-    browser.runs("window.change = quotes => quotes", &[]).await;
-    browser.presses("retry").await;
-    browser.sees("asset-BTC").await;
+    browser
+        .evaluate("window.change = quotes => quotes", &[])
+        .await;
+    browser.press("retry").await;
+    browser.wait_for("asset-BTC").await;
     browser.end().await;
     world.end().await;
 }
@@ -537,7 +537,7 @@ fn without_timers(times: &str) -> String {
 
 async fn releases(browser: &Browser) {
     eventually("the prices are there", async || {
-        let release = browser.runs("window.release?.(); return Boolean(window.release)", &[]);
+        let release = browser.evaluate("window.release?.(); return Boolean(window.release)", &[]);
         (release.await == true).then_some(())
     })
     .await;
@@ -546,17 +546,15 @@ async fn releases(browser: &Browser) {
 #[tokio::test]
 async fn prices_that_are_long_in_coming_keep_nobody_from_seeing_the_order() {
     let (world, browser) = (World::start().await, Browser::open().await);
-    browser
-        .runs_before_every_page(&without_timers("3000"))
-        .await;
+    browser.run_before_every_page(&without_timers("3000")).await;
     let script = format!("{BETWEEN} window.change = {HELD};");
-    browser.runs_before_every_page(&script).await;
-    browser.goes_to(&world.checkout_page()).await;
-    browser.sees("status-open").await;
+    browser.run_before_every_page(&script).await;
+    browser.goto(&world.checkout_page()).await;
+    browser.wait_for("status-open").await;
     let waiting = "return [!!inside.querySelector('.options[aria-busy=true]').offsetHeight, rows]";
     assert_eq!(asks(&browser, waiting).await, json!([true, []]));
     releases(&browser).await;
-    browser.sees("asset-BTC").await;
+    browser.wait_for("asset-BTC").await;
     browser.end().await;
     world.end().await;
 }
@@ -565,7 +563,7 @@ async fn prices_that_are_long_in_coming_keep_nobody_from_seeing_the_order() {
 async fn the_first_screen_has_the_prices_that_come_in_time() {
     let (world, browser) = (World::start().await, Browser::open().await);
     browser
-        .runs_before_every_page(&without_timers("400, 3000"))
+        .run_before_every_page(&without_timers("400, 3000"))
         .await;
     let script = format!(
         "{BETWEEN} window.change = {HELD};
@@ -576,13 +574,13 @@ async fn the_first_screen_has_the_prices_that_come_in_time() {
          }};
          requestAnimationFrame(look);"
     );
-    browser.runs_before_every_page(&script).await;
-    browser.goes_to(&world.checkout_page()).await;
+    browser.run_before_every_page(&script).await;
+    browser.goto(&world.checkout_page()).await;
     // Long enough for everything else: a screen without prices would be there by then.
     pause(Duration::from_millis(1500)).await;
     releases(&browser).await;
-    browser.sees("asset-BTC").await;
-    assert_eq!(browser.runs("return window.first", &[]).await, 9);
+    browser.wait_for("asset-BTC").await;
+    assert_eq!(browser.evaluate("return window.first", &[]).await, 9);
     browser.end().await;
     world.end().await;
 }
@@ -590,20 +588,20 @@ async fn the_first_screen_has_the_prices_that_come_in_time() {
 #[tokio::test]
 async fn without_a_mouse_an_asset_is_searched_confirmed_and_paid() {
     let (world, browser) = chooses_among(AS_THEY_ARE, Look::default()).await;
-    browser.sees("search").await;
-    browser.reaches_by_keyboard("search").await;
-    browser.types("usdt tron").await;
-    browser.types(Key::Tab).await;
+    browser.wait_for("search").await;
+    browser.tab_to("search").await;
+    browser.type_keys("usdt tron").await;
+    browser.type_keys(Key::Tab).await;
     assert_eq!(focused(&browser).await, "asset-USDTTRC20");
-    browser.types(Key::Enter).await;
+    browser.type_keys(Key::Enter).await;
     eventually("the heading has the focus", async || {
         (focused(&browser).await == "Check the network").then_some(())
     })
     .await;
-    browser.types(Key::Tab).await;
+    browser.type_keys(Key::Tab).await;
     assert_eq!(focused(&browser).await, "network-confirm");
-    browser.types(Key::Enter).await;
-    browser.sees("status-awaiting_payment").await;
+    browser.type_keys(Key::Enter).await;
+    browser.wait_for("status-awaiting_payment").await;
     eventually("the next heading has the focus", async || {
         (focused(&browser).await == "Send USDT on Tron").then_some(())
     })

@@ -12,23 +12,23 @@ async fn codes_are_read(look: Look, codes: &[&str]) {
             "{}/pay?store=demo&n={number}#store=demo&product=ebook&quantity=1&n={number}",
             world.proxy_url()
         );
-        browser.goes_to(&page).await;
+        browser.goto(&page).await;
         // Every asset is a new order: the page remembers its own.
-        browser.runs("sessionStorage.clear()", &[]).await;
-        browser.reloads().await;
-        browser.presses(&format!("asset-{code}")).await;
+        browser.evaluate("sessionStorage.clear()", &[]).await;
+        browser.reload().await;
+        browser.press(&format!("asset-{code}")).await;
         if code.starts_with("USDT") {
-            browser.presses("network-confirm").await;
+            browser.press("network-confirm").await;
         }
-        browser.sees("status-awaiting_payment").await;
+        browser.wait_for("status-awaiting_payment").await;
         let token = token_of(&browser).await;
-        let view = world.shopper().with_token(&token, "").looks().await;
+        let view = world.shopper().with_token(&token, "").view().await;
         let attempt = &view["attempt"];
         assert_eq!(attempt["crypto_code"], *code);
-        assert_eq!(browser.scans("qr").await, attempt["qr_string"], "{code}");
-        assert_eq!(browser.reads("address").await, attempt["address"], "{code}");
+        assert_eq!(browser.scan("qr").await, attempt["qr_string"], "{code}");
+        assert_eq!(browser.text("address").await, attempt["address"], "{code}");
         assert_eq!(
-            browser.reads("amount").await,
+            browser.text("amount").await,
             attempt["amount_in_crypto"],
             "{code}"
         );
@@ -66,11 +66,11 @@ async fn by_night_the_page_is_dark_and_its_codes_are_not() {
     let world = World::start().await;
     let browser = Browser::open_with(NIGHT).await;
     let page = world.checkout_page();
-    browser.goes_to(&page).await;
-    browser.presses("asset-BTC").await;
-    browser.sees("qr").await;
+    browser.goto(&page).await;
+    browser.press("asset-BTC").await;
+    browser.wait_for("qr").await;
     let colour = "const at = arguments[1] === 'qr' ? document.querySelector('florin-checkout').shadowRoot.querySelector('.qr') : document.querySelector('florin-checkout').shadowRoot.querySelector('.florin'); return getComputedStyle(at).backgroundColor";
-    let of = async |what: &str| browser.runs(colour, &["".into(), what.into()]).await;
+    let of = async |what: &str| browser.evaluate(colour, &["".into(), what.into()]).await;
     assert_eq!(of("qr").await, "rgb(255, 255, 255)");
     assert_ne!(of("page").await, "rgb(255, 255, 255)");
     browser.end().await;
@@ -82,10 +82,10 @@ async fn the_two_networks_of_one_asset_are_told_apart() {
     let world = World::start().await;
     let browser = Browser::open().await;
     let page = world.checkout_page();
-    browser.goes_to(&page).await;
+    browser.goto(&page).await;
     let (tron, ethereum) = (
-        browser.reads("asset-USDTTRC20").await,
-        browser.reads("asset-USDTERC20").await,
+        browser.text("asset-USDTTRC20").await,
+        browser.text("asset-USDTERC20").await,
     );
     assert!(
         tron.contains("USDT · Tron") && !tron.contains("Ethereum"),
@@ -95,9 +95,9 @@ async fn the_two_networks_of_one_asset_are_told_apart() {
         ethereum.contains("USDT · Ethereum") && !ethereum.contains("Tron"),
         "{ethereum}"
     );
-    browser.presses("asset-USDTTRC20").await;
-    browser.presses("network-confirm").await;
-    let screen = browser.reads("status-awaiting_payment").await;
+    browser.press("asset-USDTTRC20").await;
+    browser.press("network-confirm").await;
+    let screen = browser.text("status-awaiting_payment").await;
     assert!(
         screen.contains("Tron") && !screen.contains("Ethereum"),
         "{screen}"

@@ -2,7 +2,7 @@
 //! next display is shown instead.
 
 use serde_json::{Value, json};
-use support::{Browser, Site, Wishes, World, eventually};
+use support::{Browser, Site, World, WorldConfig, eventually};
 
 /// What the console and the panel say.
 struct Said {
@@ -25,12 +25,12 @@ struct Shop {
 }
 
 impl Shop {
-    async fn open(wishes: Wishes, is_listed: bool) -> Self {
+    async fn open(config: WorldConfig, is_listed: bool) -> Self {
         let site = Site::open().await;
         let origins = is_listed.then(|| site.url().to_owned());
-        let world = World::start_with(Wishes {
+        let world = World::start_with(WorldConfig {
             origins: origins.into_iter().collect(),
-            ..wishes
+            ..config
         })
         .await;
         let browser = Browser::open().await;
@@ -47,21 +47,21 @@ impl Shop {
             "<script src=\"{proxy}/florin.js\" async></script>\
              <florin-checkout store=\"demo\" product=\"mug\" display=\"{display}\"></florin-checkout>"
         );
-        self.site.shows(&policy.replace('P', &proxy), &page);
-        self.browser.goes_to(self.site.url()).await;
+        self.site.serve(&policy.replace('P', &proxy), &page);
+        self.browser.goto(self.site.url()).await;
     }
 
     async fn ends_at(&self, shown: Shown) {
         match shown {
             Shown::Frame => {
-                self.browser.enters_the_checkout().await;
-                self.browser.sees("status-open").await;
-                self.browser.leaves_the_checkout().await;
+                self.browser.enter_checkout().await;
+                self.browser.wait_for("status-open").await;
+                self.browser.leave_checkout().await;
             }
             Shown::Link => {
                 eventually("the link to the checkout's own page", async || {
                     let link = "return document.querySelector('florin-checkout')?.shadowRoot?.querySelector('a')?.href";
-                    let link = self.browser.runs(link, &[]).await;
+                    let link = self.browser.evaluate(link, &[]).await;
                     let page = format!("{}/pay?store=demo#", self.world.proxy_url());
                     link.as_str()?.starts_with(&page).then_some(())
                 })
@@ -76,10 +76,10 @@ impl Shop {
         let panel = "return document.querySelector('florin-checkout')?.shadowRoot?.querySelector('[part=doctor]')?.textContent ?? null";
         for _ in 0..200 {
             // The driver writes texts as JSON does.
-            let heard = self.browser.complaints().await.join("\n");
+            let heard = self.browser.console_warnings().await.join("\n");
             console.push_str(&heard.replace("\\\"", "\"").replace("\\n", "\n"));
             if console.contains(line) {
-                let panel = self.browser.runs(panel, &[]).await;
+                let panel = self.browser.evaluate(panel, &[]).await;
                 return Said {
                     console,
                     panel: panel.as_str().map(str::to_owned),
@@ -98,7 +98,7 @@ impl Shop {
 
 #[tokio::test]
 async fn what_a_policy_lacks_is_named_as_the_line_to_paste() {
-    let shop = Shop::open(Wishes::default(), true).await;
+    let shop = Shop::open(WorldConfig::default(), true).await;
     for (policy, display, lines, shown) in [
         (
             "default-src 'none'; script-src P; frame-src P; connect-src P",
@@ -143,7 +143,7 @@ async fn what_a_policy_lacks_is_named_as_the_line_to_paste() {
             let pasted = line.rsplit("    ").next().unwrap().to_owned();
             eventually(&format!("{pasted} on the page"), async || {
                 let panel = "return document.querySelector('florin-checkout').shadowRoot.querySelector('[part=doctor]')?.textContent";
-                let panel = shop.browser.runs(panel, &[]).await;
+                let panel = shop.browser.evaluate(panel, &[]).await;
                 (panel.as_str()?.contains(&pasted) || shown == Shown::Link).then_some(())
             })
             .await;
@@ -154,7 +154,7 @@ async fn what_a_policy_lacks_is_named_as_the_line_to_paste() {
 
 #[tokio::test]
 async fn an_origin_that_no_store_lists_is_named_and_a_link_remains() {
-    let shop = Shop::open(Wishes::default(), false).await;
+    let shop = Shop::open(WorldConfig::default(), false).await;
     for display in ["frame", "inline", "modal"] {
         shop.visits("", display).await;
         if display == "modal" {
@@ -163,7 +163,7 @@ async fn an_origin_that_no_store_lists_is_named_and_a_link_remains() {
                     const element = document.querySelector('florin-checkout');
                     element.open?.();
                     return Boolean(element.shadowRoot?.querySelector('dialog')?.open)";
-                (shop.browser.runs(open, &[]).await == true).then_some(())
+                (shop.browser.evaluate(open, &[]).await == true).then_some(())
             })
             .await;
         }
@@ -174,16 +174,16 @@ async fn an_origin_that_no_store_lists_is_named_and_a_link_remains() {
         let panel = said.panel.expect("the test environment shows it");
         assert!(panel.contains(&line), "{panel}");
     }
-    let orders = shop.world.store().gets("/v1/orders").await.with(200).body;
+    let orders = shop.world.store().get("/v1/orders").await.with(200).body;
     assert_eq!(orders["orders"], json!([]));
     shop.end().await;
 }
 
 #[tokio::test]
 async fn in_production_the_customer_sees_a_sentence_and_a_link() {
-    let production = Wishes {
+    let production = WorldConfig {
         environment: "production",
-        ..Wishes::default()
+        ..WorldConfig::default()
     };
     let shop = Shop::open(production, false).await;
     shop.visits("", "frame").await;
@@ -192,7 +192,7 @@ async fn in_production_the_customer_sees_a_sentence_and_a_link() {
     let said = shop.says(&line).await;
     assert_eq!(said.panel, None);
     let words = "return document.querySelector('florin-checkout').shadowRoot.textContent";
-    let words = shop.browser.runs(words, &[]).await;
+    let words = shop.browser.evaluate(words, &[]).await;
     assert_eq!(
         words,
         "The checkout couldn’t be loaded.Open the checkout on its own page"
@@ -202,7 +202,7 @@ async fn in_production_the_customer_sees_a_sentence_and_a_link() {
 
 #[tokio::test]
 async fn a_clipboard_that_the_page_keeps_is_named_and_the_checkout_goes_on() {
-    let shop = Shop::open(Wishes::default(), true).await;
+    let shop = Shop::open(WorldConfig::default(), true).await;
     shop.site.permits("clipboard-write=(self)");
     shop.visits("", "frame").await;
     shop.ends_at(Shown::Frame).await;
@@ -226,8 +226,8 @@ const SPOIL_THE_PROGRAM: &str = "
 
 #[tokio::test]
 async fn a_file_of_another_kind_is_named() {
-    let shop = Shop::open(Wishes::default(), true).await;
-    shop.browser.runs_before_every_page(SPOIL_THE_PROGRAM).await;
+    let shop = Shop::open(WorldConfig::default(), true).await;
+    shop.browser.run_before_every_page(SPOIL_THE_PROGRAM).await;
     shop.visits("", "inline").await;
     let said = shop.says("Content-Type: application/wasm").await;
     assert!(said.console.contains("widget_bg-"), "{}", said.console);
@@ -237,18 +237,18 @@ async fn a_file_of_another_kind_is_named() {
 
 #[tokio::test]
 async fn a_checkout_that_works_never_loads_the_diagnostics() {
-    let shop = Shop::open(Wishes::default(), true).await;
+    let shop = Shop::open(WorldConfig::default(), true).await;
     shop.visits("default-src 'none'; script-src P; frame-src P", "frame")
         .await;
     shop.ends_at(Shown::Frame).await;
     for place in ["the page", "the frame"] {
         let loaded = "return performance.getEntriesByType('resource').some(({ name }) => name.includes('diagnostics'))";
         assert_eq!(
-            shop.browser.runs(loaded, &[]).await,
+            shop.browser.evaluate(loaded, &[]).await,
             Value::Bool(false),
             "{place}"
         );
-        shop.browser.enters_the_checkout().await;
+        shop.browser.enter_checkout().await;
     }
     shop.end().await;
 }

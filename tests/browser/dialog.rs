@@ -15,9 +15,9 @@ pub(crate) const MODAL: &str = "<p>Above</p><florin-checkout store=\"demo\" prod
 async fn a_dialog_that_is_closed_keeps_its_invoice() {
     let (site, world) = page_with(MODAL).await;
     let browser = Browser::open().await;
-    browser.goes_to(site.url()).await;
+    browser.goto(site.url()).await;
     let listen = "window.closings = 0; addEventListener('florin-close', () => window.closings++)";
-    browser.runs(listen, &[]).await;
+    browser.evaluate(listen, &[]).await;
     opens_the_dialog(&browser).await;
     let locked = "getComputedStyle(document.documentElement).overflow";
     says(
@@ -27,13 +27,13 @@ async fn a_dialog_that_is_closed_keeps_its_invoice() {
         &json!("hidden"),
     )
     .await;
-    browser.enters_the_checkout().await;
-    browser.presses("asset-BTC").await;
-    let address = browser.reads("address").await;
+    browser.enter_checkout().await;
+    browser.press("asset-BTC").await;
+    let address = browser.text("address").await;
 
     // The key is pressed within the frame, and heard around it.
-    browser.types(Key::Escape).await;
-    browser.leaves_the_checkout().await;
+    browser.type_keys(Key::Escape).await;
+    browser.leave_checkout().await;
     says(&browser, "Escape closes", IS_OPEN, &json!(false)).await;
     let focused = "inside.activeElement.getAttribute('part')";
     says(
@@ -53,23 +53,23 @@ async fn a_dialog_that_is_closed_keeps_its_invoice() {
 
     // What is closed is not gone: the same frame shows the same invoice.
     opens_the_dialog(&browser).await;
-    browser.enters_the_checkout().await;
-    assert_eq!(browser.reads("address").await, address);
-    browser.leaves_the_checkout().await;
-    browser.clicks_at(4, 500).await;
+    browser.enter_checkout().await;
+    assert_eq!(browser.text("address").await, address);
+    browser.leave_checkout().await;
+    browser.click_at(4, 500).await;
     says(&browser, "a click beside it closes", IS_OPEN, &json!(false)).await;
     browser
-        .runs("document.querySelector('florin-checkout').open()", &[])
+        .evaluate("document.querySelector('florin-checkout').open()", &[])
         .await;
     says(&browser, "open() opens", IS_OPEN, &json!(true)).await;
     let press = "document.querySelector('florin-checkout').shadowRoot.querySelector('[aria-label=Close]').click()";
-    browser.runs(press, &[]).await;
+    browser.evaluate(press, &[]).await;
     says(&browser, "the button closes", IS_OPEN, &json!(false)).await;
     browser
-        .runs("document.querySelector('florin-checkout').open()", &[])
+        .evaluate("document.querySelector('florin-checkout').open()", &[])
         .await;
     browser
-        .runs("document.querySelector('florin-checkout').close()", &[])
+        .evaluate("document.querySelector('florin-checkout').close()", &[])
         .await;
     says(&browser, "close() closes", IS_OPEN, &json!(false)).await;
     says(
@@ -80,7 +80,7 @@ async fn a_dialog_that_is_closed_keeps_its_invoice() {
     )
     .await;
     assert_eq!(orders(&world).await.len(), 1);
-    assert_eq!(browser.complaints().await, [""; 0]);
+    assert_eq!(browser.console_warnings().await, [""; 0]);
     browser.end().await;
     world.end().await;
 }
@@ -89,7 +89,7 @@ async fn a_dialog_that_is_closed_keeps_its_invoice() {
 async fn a_dialog_asks_for_nothing_before_it_is_opened_and_holds_nothing_when_it_is_removed() {
     let (site, world) = page_with(MODAL).await;
     let browser = Browser::open().await;
-    browser.goes_to(site.url()).await;
+    browser.goto(site.url()).await;
     let words = "element.textContent";
     says(&browser, "the shop's own words", words, &json!("Pay now")).await;
     let frames = "inside?.querySelectorAll('iframe').length";
@@ -97,7 +97,7 @@ async fn a_dialog_asks_for_nothing_before_it_is_opened_and_holds_nothing_when_it
     assert_eq!(orders(&world).await, [] as [Value; 0]);
     opens_the_dialog(&browser).await;
     browser
-        .runs("document.querySelector('florin-checkout').remove()", &[])
+        .evaluate("document.querySelector('florin-checkout').remove()", &[])
         .await;
     let locked = "getComputedStyle(document.documentElement).overflow";
     says(
@@ -119,8 +119,8 @@ async fn a_dialog_fills_a_phone_and_leaves_a_desk_its_edge() {
         (320, 600, [0, 52, 320, 600]),
         (1270, 740, [24, 76, 1246, 716]),
     ] {
-        browser.has_a_screen_of(width, height).await;
-        browser.goes_to(site.url()).await;
+        browser.set_viewport(width, height).await;
+        browser.goto(site.url()).await;
         opens_the_dialog(&browser).await;
         let place = "(({ left, top, right, bottom }) => [left, top, right, bottom])(inside.querySelector('iframe').getBoundingClientRect())";
         says(
@@ -130,14 +130,14 @@ async fn a_dialog_fills_a_phone_and_leaves_a_desk_its_edge() {
             &json!(expected),
         )
         .await;
-        browser.enters_the_checkout().await;
-        browser.sees("status-open").await;
+        browser.enter_checkout().await;
+        browser.wait_for("status-open").await;
         let wide = "return document.documentElement.scrollWidth - innerWidth";
         assert!(
-            browser.runs(wide, &[]).await.as_f64().unwrap() <= 0.0,
+            browser.evaluate(wide, &[]).await.as_f64().unwrap() <= 0.0,
             "{width}"
         );
-        browser.leaves_the_checkout().await;
+        browser.leave_checkout().await;
     }
     browser.end().await;
     world.end().await;
@@ -148,13 +148,13 @@ async fn the_demo_shop_sells_in_a_dialog() {
     let world = World::start().await;
     let browser = Browser::open().await;
     let page = format!("{}/dialog?product=ebook", world.shop_url());
-    browser.goes_to(&page).await;
+    browser.goto(&page).await;
     opens_the_dialog(&browser).await;
-    browser.enters_the_checkout().await;
+    browser.enter_checkout().await;
     let checkout = chooses(&world, &browser, "BTC").await;
     pays_in_full(&world, &checkout).await;
-    browser.sees("status-paid").await;
-    world.shop_says_paid(&checkout.order).await;
+    browser.wait_for("status-paid").await;
+    world.wait_until_paid_in_shop(&checkout.order).await;
     browser.end().await;
     world.end().await;
 }

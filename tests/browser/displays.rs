@@ -17,16 +17,16 @@ async fn a_redirect_leads_to_the_checkouts_own_page() {
         "document.querySelector('florin-checkout').shadowRoot.querySelector('a').click()",
         "document.querySelector('florin-checkout').open()",
     ] {
-        browser.goes_to(site.url()).await;
+        browser.goto(site.url()).await;
         let ready = "inside?.querySelector('a')?.textContent";
         says(&browser, "the link", ready, &json!("Pay with crypto")).await;
-        browser.runs(press, &[]).await;
+        browser.evaluate(press, &[]).await;
         eventually("the checkout's own page", async || {
-            let at = browser.runs("return location.pathname", &[]).await;
+            let at = browser.evaluate("return location.pathname", &[]).await;
             (at == "/pay").then_some(())
         })
         .await;
-        browser.sees("status-open").await;
+        browser.wait_for("status-open").await;
         let theme = "inside.querySelector('.theme').dataset.theme";
         says(&browser, "as the shop likes it", theme, &json!("dark")).await;
     }
@@ -40,25 +40,25 @@ async fn a_frame_that_was_hidden_is_as_high_as_what_it_shows() {
         "<div hidden><florin-checkout store=\"demo\" product=\"ebook\"></florin-checkout></div>";
     let (site, world) = page_with(element).await;
     let browser = Browser::open().await;
-    browser.has_a_screen_of(320, 700).await;
-    browser.goes_to(site.url()).await;
+    browser.set_viewport(320, 700).await;
+    browser.goto(site.url()).await;
     eventually("the order is opened behind the scenes", async || {
         (orders(&world).await.len() == 1).then_some(())
     })
     .await;
     browser
-        .runs("document.querySelector('div').hidden = false", &[])
+        .evaluate("document.querySelector('div').hidden = false", &[])
         .await;
-    browser.enters_the_checkout().await;
-    browser.sees("status-open").await;
+    browser.enter_checkout().await;
+    browser.wait_for("status-open").await;
     let beyond = "return document.documentElement.scrollHeight - innerHeight";
     eventually("the frame has grown", async || {
-        (browser.runs(beyond, &[]).await.as_i64()? <= 0).then_some(())
+        (browser.evaluate(beyond, &[]).await.as_i64()? <= 0).then_some(())
     })
     .await;
-    browser.leaves_the_checkout().await;
+    browser.leave_checkout().await;
     let height = "return document.querySelector('florin-checkout').shadowRoot.querySelector('iframe').clientHeight";
-    let height = browser.runs(height, &[]).await.as_i64().unwrap();
+    let height = browser.evaluate(height, &[]).await.as_i64().unwrap();
     assert!(height > 480, "{height}");
     browser.end().await;
     world.end().await;
@@ -68,7 +68,7 @@ async fn a_frame_that_was_hidden_is_as_high_as_what_it_shows() {
 async fn the_loader_can_be_imported_and_is_silent_where_there_is_no_page() {
     let (site, world) = page_with("").await;
     let proxy = world.proxy_url();
-    site.shows(
+    site.serve(
         "",
         &format!(
             "<script type=\"module\">import '{proxy}/florin.js'</script>\
@@ -76,16 +76,16 @@ async fn the_loader_can_be_imported_and_is_silent_where_there_is_no_page() {
         ),
     );
     let browser = Browser::open().await;
-    browser.goes_to(site.url()).await;
-    browser.enters_the_checkout().await;
-    browser.sees("status-open").await;
-    browser.leaves_the_checkout().await;
+    browser.goto(site.url()).await;
+    browser.enter_checkout().await;
+    browser.wait_for("status-open").await;
+    browser.leave_checkout().await;
     let work = "
         const [proxy, done] = arguments;
         const source = `try { importScripts('${proxy}/florin.js'); postMessage('read') } catch (error) { postMessage(String(error)) }`;
         window.heard = '';
         new Worker(URL.createObjectURL(new Blob([source]))).onmessage = ({ data }) => (window.heard = data);";
-    browser.runs(work, &[json!(proxy)]).await;
+    browser.evaluate(work, &[json!(proxy)]).await;
     says(
         &browser,
         "a worker reads it",
@@ -93,7 +93,7 @@ async fn the_loader_can_be_imported_and_is_silent_where_there_is_no_page() {
         &json!("read"),
     )
     .await;
-    assert_eq!(browser.complaints().await, [""; 0]);
+    assert_eq!(browser.console_warnings().await, [""; 0]);
     let loader = Path::new(env!("CARGO_MANIFEST_DIR")).join("../dist/florin.js");
     if let Ok(run) = Command::new("node").arg(loader).output() {
         assert!(run.status.success(), "{run:?}");
@@ -109,7 +109,7 @@ const INLINE: &str =
 async fn several_elements_share_one_program() {
     let (site, world) = page_with(&[INLINE, &INLINE.replace("ebook", "mug")].concat()).await;
     let browser = Browser::open().await;
-    browser.goes_to(site.url()).await;
+    browser.goto(site.url()).await;
     let both = "[...document.querySelectorAll('florin-checkout')].filter((one) => one.shadowRoot?.querySelector('[data-testid=status-open]')).length";
     says(&browser, "both are there", both, &json!(2)).await;
     for file in ["florin.js", "host-", "widget_bg-", "widget-", "florin-"] {
@@ -183,8 +183,8 @@ const COUNT: &str = r"
 async fn what_is_removed_leaves_nothing_behind() {
     let (site, world) = page_with(INLINE).await;
     let browser = Browser::open().await;
-    browser.runs_before_every_page(COUNT).await;
-    browser.goes_to(site.url()).await;
+    browser.run_before_every_page(COUNT).await;
+    browser.goto(site.url()).await;
     let open = "element?.shadowRoot?.querySelector('[data-testid=status-open]') !== null && window.held().streams";
     let mut after = Vec::new();
     for turn in 0..20 {
@@ -196,7 +196,7 @@ async fn what_is_removed_leaves_nothing_behind() {
         )
         .await;
         browser
-            .runs("document.querySelector('florin-checkout').remove()", &[])
+            .evaluate("document.querySelector('florin-checkout').remove()", &[])
             .await;
         says(
             &browser,
@@ -213,9 +213,9 @@ async fn what_is_removed_leaves_nothing_behind() {
             &json!(0),
         )
         .await;
-        after.push(browser.runs("return window.held()", &[]).await);
+        after.push(browser.evaluate("return window.held()", &[]).await);
         let again = "document.body.insertAdjacentHTML('beforeend', arguments[0])";
-        browser.runs(again, &[json!(INLINE)]).await;
+        browser.evaluate(again, &[json!(INLINE)]).await;
     }
     // The first rounds fill what is kept for the page's life: the program and its room.
     assert_eq!(after[3], after[19], "{after:#?}");
@@ -236,18 +236,18 @@ const REMOVE_AT_ONCE: &str = "
 async fn what_is_removed_by_its_first_event_leaves_nothing_behind() {
     let (site, world) = page_with("").await;
     let browser = Browser::open().await;
-    browser.runs_before_every_page(COUNT).await;
-    browser.runs_before_every_page(REMOVE_AT_ONCE).await;
-    browser.goes_to(site.url()).await;
+    browser.run_before_every_page(COUNT).await;
+    browser.run_before_every_page(REMOVE_AT_ONCE).await;
+    browser.goto(site.url()).await;
     let mut after = Vec::new();
     for turn in 1..=12 {
         let again = "document.body.insertAdjacentHTML('beforeend', arguments[0])";
-        browser.runs(again, &[json!(INLINE)]).await;
+        browser.evaluate(again, &[json!(INLINE)]).await;
         let removed = format!("the element is removed {turn} times");
         says(&browser, &removed, "window.removed", &json!(turn)).await;
         let rest = "[window.held().streams, window.held().timers]";
         says(&browser, "nothing goes on", rest, &json!([0, 0])).await;
-        let held = browser.runs("return window.held()", &[]).await;
+        let held = browser.evaluate("return window.held()", &[]).await;
         after.push((held, browser.nodes_and_listeners().await));
     }
     // The first rounds fill what is kept for the page's life.

@@ -9,7 +9,7 @@ use crate::journeys::{another_site, chooses};
 async fn shop(display: &str) -> (Site, World, String) {
     let (site, world, url) = another_site().await;
     let proxy = world.proxy_url();
-    site.shows(
+    site.serve(
         "",
         &format!(
             "<script>
@@ -32,41 +32,41 @@ fn attempt(view: &Value, member: &str) -> String {
 /// From the choice to the last press, which leads back into the shop.
 async fn buys(world: &World, browser: &Browser) {
     let checkout = chooses(world, browser, "BTC").await;
-    let view = checkout.looks().await;
-    assert_eq!(browser.reads("address").await, attempt(&view, "address"));
+    let view = checkout.view().await;
+    assert_eq!(browser.text("address").await, attempt(&view, "address"));
     let amount = attempt(&view, "amount_in_crypto");
-    assert_eq!(browser.reads("amount").await, amount);
-    assert_eq!(browser.scans("qr").await, attempt(&view, "qr_string"));
-    browser.presses("i-have-paid").await;
-    browser.sees("status-checking").await;
-    world.chain().pays(&checkout, "exact").await;
-    world.chain().mines(1).await;
-    browser.sees("status-processing").await;
-    assert!(browser.reads("confirmations").await.contains("1 of 3"));
-    world.chain().mines(2).await;
-    browser.sees("status-paid").await;
+    assert_eq!(browser.text("amount").await, amount);
+    assert_eq!(browser.scan("qr").await, attempt(&view, "qr_string"));
+    browser.press("i-have-paid").await;
+    browser.wait_for("status-checking").await;
+    world.sandbox().pay(&checkout, "exact").await;
+    world.sandbox().mine(1).await;
+    browser.wait_for("status-processing").await;
+    assert!(browser.text("confirmations").await.contains("1 of 3"));
+    world.sandbox().mine(2).await;
+    browser.wait_for("status-paid").await;
 }
 
 async fn in_a_frame(engine: Engine) {
     let (_site, world, url) = shop("frame").await;
     let browser = Browser::open_engine(engine, Look::default()).await;
-    browser.goes_to(&url).await;
-    browser.enters_the_checkout().await;
+    browser.goto(&url).await;
+    browser.enter_checkout().await;
     buys(&world, &browser).await;
-    browser.leaves_the_checkout().await;
+    browser.leave_checkout().await;
     eventually("the shop's page was told", async || {
-        let told = browser.runs("return window.told", &[]).await;
+        let told = browser.evaluate("return window.told", &[]).await;
         let ends_well = told
             .as_array()?
             .ends_with(&[json!("paid"), json!("and says so")]);
         ends_well.then_some(())
     })
     .await;
-    browser.enters_the_checkout().await;
-    browser.presses("return").await;
-    browser.leaves_the_checkout().await;
+    browser.enter_checkout().await;
+    browser.press("return").await;
+    browser.leave_checkout().await;
     eventually("the customer is back in the shop", async || {
-        let place = browser.runs("return location.href", &[]).await;
+        let place = browser.evaluate("return location.href", &[]).await;
         let thanks = format!("{}/thanks?", world.shop_url());
         place.as_str()?.starts_with(&thanks).then_some(())
     })
@@ -78,10 +78,10 @@ async fn in_a_frame(engine: Engine) {
 async fn inline(engine: Engine) {
     let (_site, world, url) = shop("inline").await;
     let browser = Browser::open_engine(engine, Look::default()).await;
-    browser.goes_to(&url).await;
+    browser.goto(&url).await;
     buys(&world, &browser).await;
     let frames = "return document.querySelector('florin-checkout').shadowRoot.querySelectorAll('iframe').length";
-    assert_eq!(browser.runs(frames, &[]).await, 0);
+    assert_eq!(browser.evaluate(frames, &[]).await, 0);
     browser.end().await;
     world.end().await;
 }
@@ -116,7 +116,7 @@ async fn a_customer_pays_in_webkit_in_the_shops_own_page() {
 async fn a_browser_that_is_dropped_leaves_nothing_running() {
     for engine in Engine::ALL {
         let browser = Browser::open_alone(engine, Look::default()).await;
-        browser.goes_to("data:text/html,<h1>Hello</h1>").await;
+        browser.goto("data:text/html,<h1>Hello</h1>").await;
         let running = browser.processes();
         // Its driver, itself, and at least one process that draws.
         assert!(running().len() > 2, "{engine:?}: {:?}", running());

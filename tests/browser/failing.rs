@@ -39,8 +39,8 @@ async fn wrong_attributes_are_named_all_at_once_and_ask_for_nothing() {
         let browser = Browser::open().await;
         let listen =
             "addEventListener('florin-error', ({ detail }) => (window.code = detail.code))";
-        browser.runs_before_every_page(listen).await;
-        browser.goes_to(site.url()).await;
+        browser.run_before_every_page(listen).await;
+        browser.goto(site.url()).await;
         says(
             &browser,
             "the error",
@@ -49,12 +49,12 @@ async fn wrong_attributes_are_named_all_at_once_and_ask_for_nothing() {
         )
         .await;
         let shown = browser
-            .runs(
+            .evaluate(
                 "return document.querySelector('florin-checkout').shadowRoot.textContent",
                 &[],
             )
             .await;
-        let said = browser.complaints().await;
+        let said = browser.console_warnings().await;
         assert_eq!(said.len(), 1, "{said:#?}");
         for words in named {
             assert!(
@@ -76,7 +76,7 @@ async fn wrong_attributes_are_named_all_at_once_and_ask_for_nothing() {
 async fn a_proxy_that_is_away_is_asked_again_until_it_answers() {
     let (site, mut world) = page_with(MODAL).await;
     let browser = Browser::open().await;
-    browser.goes_to(site.url()).await;
+    browser.goto(site.url()).await;
     says(
         &browser,
         "the button is there",
@@ -84,14 +84,14 @@ async fn a_proxy_that_is_away_is_asked_again_until_it_answers() {
         &json!(true),
     )
     .await;
-    world.front_wire.cut().await;
+    world.front_link.cut().await;
     opens_the_dialog(&browser).await;
     let said = "inside.querySelector('.fl-notice')?.textContent.includes('couldn’t be loaded') && inside.querySelector('.fl-notice').textContent.includes('Trying again in')";
     says(&browser, "what comes next is said", said, &json!(true)).await;
-    world.front_wire.mend().await;
-    browser.enters_the_checkout().await;
-    browser.sees("status-open").await;
-    browser.leaves_the_checkout().await;
+    world.front_link.restore().await;
+    browser.enter_checkout().await;
+    browser.wait_for("status-open").await;
+    browser.leave_checkout().await;
     says(
         &browser,
         "the notice is gone",
@@ -122,8 +122,8 @@ const LOSE_THE_PROGRAM: &str = "
 async fn a_file_that_did_not_come_is_asked_for_again_with_growing_pauses() {
     let world = World::start().await;
     let browser = Browser::open().await;
-    browser.runs_before_every_page(LOSE_THE_PROGRAM).await;
-    browser.goes_to(&world.checkout_page()).await;
+    browser.run_before_every_page(LOSE_THE_PROGRAM).await;
+    browser.goto(&world.checkout_page()).await;
     for pause in [
         "Trying again in 2 seconds.",
         "Trying again in 4 seconds.",
@@ -133,12 +133,12 @@ async fn a_file_that_did_not_come_is_asked_for_again_with_growing_pauses() {
         says(&browser, pause, &said, &json!(true)).await;
     }
     browser
-        .runs(
+        .evaluate(
             "window.heals = performance.now(); dispatchEvent(new Event('online'))",
             &[],
         )
         .await;
-    browser.sees("status-open").await;
+    browser.wait_for("status-open").await;
     says(
         &browser,
         "it was asked at once",

@@ -19,7 +19,7 @@ impl Gallery {
         let browser = Browser::open().await;
         // A state that is not there: program, style and words are loaded once, and the states shown in this place.
         let url = format!("{}/pay#gallery=none", world.proxy_url());
-        browser.goes_to(&url).await;
+        browser.goto(&url).await;
         Self { world, browser }
     }
 
@@ -49,13 +49,13 @@ impl Gallery {
             self.world.proxy_url()
         );
         // Another state on the same page is the same document: it would not be loaded.
-        self.browser.goes_to("about:blank").await;
-        self.browser.goes_to(&url).await;
+        self.browser.goto("about:blank").await;
+        self.browser.goto(&url).await;
         self.is_settled(state).await;
     }
 
     /// Shows a state in place of the one that was loaded: the program, the style and the words are there already.
-    pub(crate) async fn shows(&self, state: &str, more: &str) {
+    pub(crate) async fn show(&self, state: &str, more: &str) {
         const GO: &str = "
             const [state, more] = arguments;
             delete document.querySelector('florin-checkout').dataset.shown;
@@ -64,14 +64,14 @@ impl Gallery {
             // No two times are alike: a state that is there already is shown anew.
             location.hash = `gallery=${state}${more}&at=${performance.now()}`;";
         let arguments = [json!(state), json!(more)];
-        self.browser.runs(GO, &arguments).await;
+        self.browser.evaluate(GO, &arguments).await;
         self.is_settled(state).await;
     }
 
     pub(crate) async fn is_settled(&self, state: &str) {
         let shown = "return document.querySelector('florin-checkout')?.dataset.shown";
         eventually(&format!("the gallery shows {state}"), async || {
-            (self.browser.runs(shown, &[]).await == state).then_some(())
+            (self.browser.evaluate(shown, &[]).await == state).then_some(())
         })
         .await;
     }
@@ -100,12 +100,12 @@ async fn findings(browser: &Browser) -> String {
             preload: false,
         }).then(({ violations, passes }) => done([passes.length, violations.flatMap(({ id, nodes }) => nodes.map(({ target, any, all, none }) =>
             id + ' at ' + target.flat().join(' ') + ': ' + [...any, ...all, ...none].map(({ message }) => message).join('; ')))]), (error) => done([0, ['' + error]]));";
-    let there = browser.runs("return typeof axe", &[]).await;
+    let there = browser.evaluate("return typeof axe", &[]).await;
     if there != "object" {
         let axe = std::fs::read_to_string(npm_file("axe-core/axe.min.js")).unwrap();
-        browser.runs(&axe, &[]).await;
+        browser.evaluate(&axe, &[]).await;
     }
-    let answer = browser.runs_to_its_end(RUN, &[]).await;
+    let answer = browser.evaluate_async(RUN, &[]).await;
     assert!(answer[0].as_u64() > Some(5), "axe-core looked: {answer}");
     let found = answer[1].as_array().unwrap().iter();
     let found: Vec<_> = found.map(|line| line.as_str().unwrap()).collect();
@@ -115,10 +115,10 @@ async fn findings(browser: &Browser) -> String {
 async fn is_clean(dark: bool, more: &str) {
     let gallery = Gallery::open().await;
     let look = Look { dark, ..wide(1270) };
-    gallery.browser.looks_at(look).await;
+    gallery.browser.emulate(look).await;
     let mut found = String::new();
     for state in Gallery::states() {
-        gallery.shows(&state, more).await;
+        gallery.show(&state, more).await;
         for finding in findings(&gallery.browser).await.lines() {
             let _ = writeln!(found, "{state}: {finding}");
         }
@@ -160,10 +160,10 @@ async fn everything_that_can_be_pressed_is_as_large_as_a_finger() {
     let gallery = Gallery::open().await;
     let mut found = String::new();
     for width in [1270, 320] {
-        gallery.browser.looks_at(wide(width)).await;
+        gallery.browser.emulate(wide(width)).await;
         for state in Gallery::states() {
-            gallery.shows(&state, "").await;
-            let small = gallery.browser.runs(TOO_SMALL, &[]).await;
+            gallery.show(&state, "").await;
+            let small = gallery.browser.evaluate(TOO_SMALL, &[]).await;
             for one in small.as_array().unwrap() {
                 let _ = writeln!(found, "{state} at {width}: {one}");
             }
@@ -204,16 +204,16 @@ async fn at_two_and_four_times_the_size_nothing_is_lost_and_nothing_scrolls_side
     let gallery = Gallery::open().await;
     let mut found = String::new();
     for state in Gallery::states() {
-        gallery.browser.looks_at(wide(1280)).await;
-        gallery.shows(&state, "").await;
-        let whole = gallery.browser.runs(READABLE, &[]).await;
+        gallery.browser.emulate(wide(1280)).await;
+        gallery.show(&state, "").await;
+        let whole = gallery.browser.evaluate(READABLE, &[]).await;
         for width in [640, 320] {
-            gallery.browser.looks_at(wide(width)).await;
-            let outside = gallery.browser.runs(OUTSIDE, &[]).await;
+            gallery.browser.emulate(wide(width)).await;
+            let outside = gallery.browser.evaluate(OUTSIDE, &[]).await;
             for one in outside.as_array().unwrap() {
                 let _ = writeln!(found, "{state} at {width}: {one}");
             }
-            let read = gallery.browser.runs(READABLE, &[]).await;
+            let read = gallery.browser.evaluate(READABLE, &[]).await;
             let read = read.as_array().unwrap();
             let lost = whole.as_array().unwrap().iter();
             for text in lost.filter(|text| !read.contains(text)) {
@@ -242,10 +242,10 @@ async fn amount_code_and_what_helps_to_send_keep_their_order_at_every_width() {
     let mut found = String::new();
     let mut seen = 0;
     for state in Gallery::states() {
-        gallery.shows(&state, "").await;
+        gallery.show(&state, "").await;
         for width in [1270, 768, 500, 320] {
-            gallery.browser.looks_at(wide(width)).await;
-            match gallery.browser.runs(IN_ORDER, &[]).await.as_bool() {
+            gallery.browser.emulate(wide(width)).await;
+            match gallery.browser.evaluate(IN_ORDER, &[]).await.as_bool() {
                 Some(true) => seen += 1,
                 Some(false) => {
                     let _ = writeln!(found, "{state} at {width}");
@@ -272,10 +272,10 @@ async fn nothing_moves_while_a_state_is_loaded() {
     let gallery = Gallery::open().await;
     let mut found = String::new();
     for width in [1270, 390] {
-        gallery.browser.looks_at(wide(width)).await;
+        gallery.browser.emulate(wide(width)).await;
         for state in Gallery::at_rest() {
             gallery.loads(&state, "").await;
-            let moved = gallery.browser.runs_to_its_end(MOVED, &[]).await;
+            let moved = gallery.browser.evaluate_async(MOVED, &[]).await;
             if moved != json!([]) {
                 let _ = writeln!(found, "{state} at {width}: {moved}");
             }
@@ -290,45 +290,42 @@ async fn the_gallery_leads_through_all_states_by_keyboard_and_keeps_its_place() 
     let gallery = Gallery::open().await;
     let browser = &gallery.browser;
     let url = format!("{}/pay#gallery", gallery.world.proxy_url());
-    browser.goes_to(&url).await;
+    browser.goto(&url).await;
     let heading = "return document.querySelector('florin-checkout').shadowRoot.querySelector('h1')?.textContent";
     let reads = async |title: &str| {
         eventually(&format!("the gallery is at {title}"), async || {
-            (browser.runs(heading, &[]).await == title).then_some(())
+            (browser.evaluate(heading, &[]).await == title).then_some(())
         })
         .await;
     };
     reads("Loading").await;
-    browser.types(thirtyfour::Key::Right).await;
+    browser.type_keys(thirtyfour::Key::Right).await;
     reads("No connection").await;
     let links = "return [...document.querySelector('florin-checkout').shadowRoot.querySelectorAll('nav a')].length";
-    assert_eq!(browser.runs(links, &[]).await, Gallery::states().len());
+    assert_eq!(browser.evaluate(links, &[]).await, Gallery::states().len());
     browser
-        .goes_to(&format!("{url}&show=paid&width=390&theme=dark&locale=ar"))
+        .goto(&format!("{url}&show=paid&width=390&theme=dark&locale=ar"))
         .await;
     reads("Paid").await;
     assert_eq!(findings(browser).await, "");
     let frame = "return document.querySelector('florin-checkout').shadowRoot.querySelector('iframe').getBoundingClientRect().width";
-    assert_eq!(browser.runs(frame, &[]).await, 390);
-    browser.enters_the_checkout().await;
-    browser.sees("status-paid").await;
+    assert_eq!(browser.evaluate(frame, &[]).await, 390);
+    browser.enter_checkout().await;
+    browser.wait_for("status-paid").await;
     let look = "
         const shown = document.querySelector('florin-checkout').shadowRoot;
         return [shown.querySelector('.florin').dir, shown.querySelector('.theme').dataset.theme]";
-    assert_eq!(browser.runs(look, &[]).await, json!(["rtl", "dark"]));
+    assert_eq!(browser.evaluate(look, &[]).await, json!(["rtl", "dark"]));
     gallery.end().await;
 }
 
 #[tokio::test]
 async fn an_ordinary_purchase_loads_nothing_of_the_gallery() {
     let gallery = Gallery::open().await;
-    gallery
-        .browser
-        .goes_to(&gallery.world.checkout_page())
-        .await;
-    gallery.browser.sees("status-open").await;
+    gallery.browser.goto(&gallery.world.checkout_page()).await;
+    gallery.browser.wait_for("status-open").await;
     let loaded = "return performance.getEntriesByType('resource').map(({ name }) => name).filter((name) => name.includes('/gallery/'))";
-    assert_eq!(gallery.browser.runs(loaded, &[]).await, json!([]));
+    assert_eq!(gallery.browser.evaluate(loaded, &[]).await, json!([]));
     gallery.end().await;
 }
 
@@ -419,9 +416,9 @@ async fn pictures_of_every_state() {
             let folder = folder.join(format!("{}-{name}", size.0));
             std::fs::create_dir_all(&folder).unwrap();
             for state in &states {
-                gallery.shows(state, more).await;
+                gallery.show(state, more).await;
                 let file = folder.join(format!("{state}.png"));
-                gallery.browser.is_pictured(look, &file).await;
+                gallery.browser.save_picture(look, &file).await;
             }
         }
     }

@@ -9,13 +9,13 @@ async fn gives(world: &World, browser: &Browser, locale: &str) {
         "{}/pay?store=demo#store=demo&donation=coffee&locale={locale}",
         world.proxy_url()
     );
-    browser.goes_to(&page).await;
-    browser.sees("status-giving").await;
+    browser.goto(&page).await;
+    browser.wait_for("status-giving").await;
 }
 
 async fn asks(browser: &Browser, script: &str) -> Value {
     let inside = "const inside = document.querySelector('florin-checkout').shadowRoot;";
-    browser.runs(&[inside, script].concat(), &[]).await
+    browser.evaluate(&[inside, script].concat(), &[]).await
 }
 
 /// The field's state, what describes it, and where the focus is.
@@ -35,21 +35,21 @@ async fn a_slip_is_told_beside_the_field_in_which_it_was_made() {
         json!([null, [bounds, ""], false, ""])
     );
     for typed in ["1.99", "", "501", "five"] {
-        browser.writes("give-other", typed).await;
-        browser.presses("give-go").await;
+        browser.fill("give-other", typed).await;
+        browser.press("give-go").await;
         eventually(&format!("{typed:?} is refused in its place"), async || {
             let told = asks(&browser, FIELD).await;
             (told == json!(["true", [bounds, refused], true, ""])).then_some(())
         })
         .await;
-        assert!(browser.shows("give-error").await);
+        assert!(browser.is_visible("give-error").await);
     }
-    let orders = world.store().gets("/v1/orders").await.with(200).body;
+    let orders = world.store().get("/v1/orders").await.with(200).body;
     assert_eq!(orders["orders"], json!([]));
-    browser.writes("give-other", "5,50").await;
-    browser.types(Key::Enter).await;
-    browser.sees("status-open").await;
-    let orders = world.store().gets("/v1/orders").await.with(200).body;
+    browser.fill("give-other", "5,50").await;
+    browser.type_keys(Key::Enter).await;
+    browser.wait_for("status-open").await;
+    let orders = world.store().get("/v1/orders").await.with(200).body;
     assert_eq!(orders["orders"][0]["amount"], "5.50");
     browser.end().await;
     world.end().await;
@@ -61,7 +61,7 @@ async fn the_currencys_sign_stands_where_the_language_writes_it() {
     let order = "const field = inside.querySelector('.money'); return [inside.querySelector('[data-testid=give-sign]').textContent, field.firstChild.tagName]";
     gives(&world, &browser, "en").await;
     assert_eq!(asks(&browser, order).await, json!(["$", "LABEL"]));
-    browser.goes_to("about:blank").await;
+    browser.goto("about:blank").await;
     gives(&world, &browser, "ar").await;
     let arabic = asks(&browser, order).await;
     assert!(arabic[0].as_str().unwrap().contains('$'), "{arabic}");
@@ -79,7 +79,7 @@ async fn the_suggestion_that_was_pressed_is_seen_to_be_pressed() {
             if (options?.method === 'POST') await new Promise(done => window.goOn = done);
             return fetched(request, options);
         };";
-    browser.runs_before_every_page(slowly).await;
+    browser.run_before_every_page(slowly).await;
     gives(&world, &browser, "en").await;
     let pressed = "return [...inside.querySelectorAll('[aria-pressed]')].map(at => [at.dataset.testid, at.ariaPressed])";
     let before = json!([
@@ -88,8 +88,8 @@ async fn the_suggestion_that_was_pressed_is_seen_to_be_pressed() {
         ["give-10.00", "false"]
     ]);
     assert_eq!(asks(&browser, pressed).await, before);
-    browser.reaches_by_keyboard("give-5.00").await;
-    browser.types(Key::Space).await;
+    browser.tab_to("give-5.00").await;
+    browser.type_keys(Key::Space).await;
     let after = json!([
         ["give-3.00", "false"],
         ["give-5.00", "true"],
@@ -99,8 +99,8 @@ async fn the_suggestion_that_was_pressed_is_seen_to_be_pressed() {
         (asks(&browser, pressed).await == after).then_some(())
     })
     .await;
-    browser.runs("window.goOn()", &[]).await;
-    browser.sees("status-open").await;
+    browser.evaluate("window.goOn()", &[]).await;
+    browser.wait_for("status-open").await;
     browser.end().await;
     world.end().await;
 }

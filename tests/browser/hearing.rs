@@ -21,7 +21,7 @@ pub(crate) const LISTEN: &str = "(() => {
 
 /// What the live region has said so far.
 pub(crate) async fn told(browser: &Browser) -> Value {
-    browser.runs("return window.told", &[]).await
+    browser.evaluate("return window.told", &[]).await
 }
 
 /// Waits until this is what the live region has said last.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use support::{Browser, World, eventually};
 
 async fn only_order(world: &World) -> Value {
-    let orders = world.store().gets("/v1/orders").await.with(200).body;
+    let orders = world.store().get("/v1/orders").await.with(200).body;
     let orders = orders["orders"].as_array().unwrap();
     assert_eq!(orders.len(), 1, "{orders:#?}");
     orders[0].clone()
@@ -14,23 +14,23 @@ async fn only_order(world: &World) -> Value {
 /// The shop sells by the hosted flow: in a frame, or with the whole window for the checkout's own page.
 async fn begins(world: &World, way: &str) -> Browser {
     let browser = Browser::open().await;
-    browser.goes_to(&world.shop_url()).await;
-    browser.presses("to-hosted").await;
-    browser.presses(way).await;
+    browser.goto(&world.shop_url()).await;
+    browser.press("to-hosted").await;
+    browser.press(way).await;
     if way == "hosted-redirect-way" {
         eventually("the link has the focus", async || {
             let link = "
                 const link = document.querySelector('florin-checkout')?.shadowRoot?.querySelector('a');
                 link?.focus();
                 return Boolean(link)";
-            (browser.runs(link, &[]).await == true).then_some(())
+            (browser.evaluate(link, &[]).await == true).then_some(())
         })
         .await;
-        browser.types(thirtyfour::Key::Enter).await;
+        browser.type_keys(thirtyfour::Key::Enter).await;
     } else {
-        browser.enters_the_checkout().await;
+        browser.enter_checkout().await;
     }
-    browser.sees("status-hosted").await;
+    browser.wait_for("status-hosted").await;
     browser
 }
 
@@ -47,7 +47,7 @@ async fn in_a_frame_the_services_page_is_paid_and_the_checkout_says_so() {
     let frame = "
         const frame = document.querySelector('florin-checkout').shadowRoot.querySelector('iframe');
         return [frame.sandbox.value, new URL(frame.src).origin, frame.clientHeight]";
-    let frame = browser.runs(frame, &[]).await;
+    let frame = browser.evaluate(frame, &[]).await;
     assert_eq!(
         frame,
         json!([
@@ -59,17 +59,17 @@ async fn in_a_frame_the_services_page_is_paid_and_the_checkout_says_so() {
     let beyond =
         "const page = document.documentElement; return page.scrollHeight - page.clientHeight";
     eventually("the frame is as high as what it shows", async || {
-        (browser.runs(beyond, &[]).await == 0).then_some(())
+        (browser.evaluate(beyond, &[]).await == 0).then_some(())
     })
     .await;
-    browser.enters("hosted-frame").await;
-    browser.presses("hosted-DOGE").await;
-    browser.presses("hosted-pay").await;
-    browser.enters_the_checkout().await;
-    browser.sees("status-paid").await;
-    browser.sees("print-receipt").await;
+    browser.enter_frame("hosted-frame").await;
+    browser.press("hosted-DOGE").await;
+    browser.press("hosted-pay").await;
+    browser.enter_checkout().await;
+    browser.wait_for("status-paid").await;
+    browser.wait_for("print-receipt").await;
     world
-        .shop_says_paid(only_order(&world).await["id"].as_str().unwrap())
+        .wait_until_paid_in_shop(only_order(&world).await["id"].as_str().unwrap())
         .await;
     browser.end().await;
     world.end().await;
@@ -79,24 +79,24 @@ async fn in_a_frame_the_services_page_is_paid_and_the_checkout_says_so() {
 async fn a_page_that_was_left_can_be_gone_to_again() {
     let world = World::start().await;
     let browser = begins(&world, "hosted-frame-way").await;
-    browser.enters("hosted-frame").await;
-    browser.presses("hosted-leave").await;
-    browser.enters_the_checkout().await;
-    browser.sees("status-cancelled").await;
-    let words = browser.reads("status-cancelled").await;
+    browser.enter_frame("hosted-frame").await;
+    browser.press("hosted-leave").await;
+    browser.enter_checkout().await;
+    browser.wait_for("status-cancelled").await;
+    let words = browser.text("status-cancelled").await;
     assert!(words.contains("You haven’t paid yet"), "{words}");
     // The shop's page is where it was: the framed page may not lead it away.
-    browser.leaves_the_checkout().await;
-    let at = browser.runs("return location.pathname", &[]).await;
+    browser.leave_checkout().await;
+    let at = browser.evaluate("return location.pathname", &[]).await;
     assert!(at.as_str().unwrap().starts_with("/cart/"), "{at}");
-    browser.enters_the_checkout().await;
-    browser.presses("new-session").await;
-    browser.sees("status-hosted").await;
-    browser.enters("hosted-frame").await;
-    browser.presses("hosted-LTC").await;
-    browser.presses("hosted-pay").await;
-    browser.enters_the_checkout().await;
-    browser.sees("status-paid").await;
+    browser.enter_checkout().await;
+    browser.press("new-session").await;
+    browser.wait_for("status-hosted").await;
+    browser.enter_frame("hosted-frame").await;
+    browser.press("hosted-LTC").await;
+    browser.press("hosted-pay").await;
+    browser.enter_checkout().await;
+    browser.wait_for("status-paid").await;
     assert_eq!(only_order(&world).await["status"], "paid");
     browser.end().await;
     world.end().await;
@@ -107,24 +107,26 @@ async fn in_the_whole_window_the_way_leads_there_and_back() {
     let world = World::start().await;
     let browser = begins(&world, "hosted-redirect-way").await;
     let frames = "return document.querySelector('florin-checkout').shadowRoot.querySelectorAll('iframe').length";
-    assert_eq!(browser.runs(frames, &[]).await, 0);
-    browser.presses("hosted-link").await;
+    assert_eq!(browser.evaluate(frames, &[]).await, 0);
+    browser.press("hosted-link").await;
     eventually("the window shows the service's page", async || {
-        let at = browser.runs("return location.href", &[]).await;
+        let at = browser.evaluate("return location.href", &[]).await;
         at.as_str()?.starts_with(&world.sandbox_url()).then_some(())
     })
     .await;
-    browser.presses("hosted-BTC").await;
-    browser.presses("hosted-pay").await;
-    browser.presses("hosted-back").await;
-    let thanks = browser.reads("thanks").await;
+    browser.press("hosted-BTC").await;
+    browser.press("hosted-pay").await;
+    browser.press("hosted-back").await;
+    let thanks = browser.text("thanks").await;
     assert!(thanks.starts_with("Thank you"), "{thanks}");
     let order = only_order(&world).await;
-    world.shop_says_paid(order["id"].as_str().unwrap()).await;
+    world
+        .wait_until_paid_in_shop(order["id"].as_str().unwrap())
+        .await;
     // The page that was left behind knows by asking.
-    browser.goes_to(&page_of(&world, &order)).await;
-    browser.enters_the_checkout().await;
-    browser.sees("status-paid").await;
+    browser.goto(&page_of(&world, &order)).await;
+    browser.enter_checkout().await;
+    browser.wait_for("status-paid").await;
     browser.end().await;
     world.end().await;
 }
@@ -136,9 +138,9 @@ async fn coming_back_without_paying_is_believed_of_nobody() {
     let order = only_order(&world).await;
     let id = order["id"].as_str().unwrap();
     let claim = format!("{}&status=paid&order_id={id}", page_of(&world, &order));
-    browser.goes_to(&claim).await;
-    browser.enters_the_checkout().await;
-    browser.sees("status-hosted").await;
+    browser.goto(&claim).await;
+    browser.enter_checkout().await;
+    browser.wait_for("status-hosted").await;
     assert_eq!(only_order(&world).await["status"], "awaiting_payment");
     browser.end().await;
     world.end().await;

@@ -127,9 +127,15 @@ async fn become_with(gallery: &Gallery, state: &str, text: &str) -> Value {
         // A purchase that the last text was about is not this one's.
         sessionStorage.clear();
         location.hash = new URLSearchParams({ gallery: state, text, at: performance.now() });";
-    gallery.browser.runs(go, &[json!(state), json!(text)]).await;
+    gallery
+        .browser
+        .evaluate(go, &[json!(state), json!(text)])
+        .await;
     gallery.is_settled(state).await;
-    gallery.browser.runs(BECOME, &[json!(shown(text))]).await
+    gallery
+        .browser
+        .evaluate(BECOME, &[json!(shown(text))])
+        .await
 }
 
 /// Where a customer may be led: pages by TLS or on this machine, e-mail, wallets.
@@ -143,7 +149,7 @@ fn leads_somewhere_known(link: &Value) -> bool {
 /// Shows every state with every one of these texts.
 async fn is_text(texts: &[(&'static str, String)]) {
     let gallery = Gallery::open().await;
-    gallery.browser.looks_at(wide(320)).await;
+    gallery.browser.emulate(wide(320)).await;
     let mut found = String::new();
     for state in STATES {
         let harmless = become_with(&gallery, state, "Quiet Goods").await;
@@ -164,7 +170,7 @@ async fn is_text(texts: &[(&'static str, String)]) {
             for link in links.filter(|link| !leads_somewhere_known(link)) {
                 let _ = writeln!(found, "{what} in {state} leads to {link}");
             }
-            let outside = gallery.browser.runs(OUTSIDE, &[]).await;
+            let outside = gallery.browser.evaluate(OUTSIDE, &[]).await;
             for one in outside.as_array().unwrap() {
                 let _ = writeln!(found, "{what} in {state} sticks out: {one}");
             }
@@ -188,19 +194,21 @@ async fn signs_of_every_kind_and_number_in_every_field_are_text() {
 async fn a_shops_title_is_text_by_way_of_the_proxy() {
     let world = World::start().await;
     let browser = Browser::open().await;
-    browser.looks_at(wide(320)).await;
+    browser.emulate(wide(320)).await;
     // As long as an order token lets a title be.
     let titles = corpus().into_iter().map(|(_, text)| text);
     let titles = titles.filter(|text| text.chars().count() <= 120);
     for (number, title) in titles.enumerate() {
-        let mut claims = world.mint().claims(&format!("hostile-{number}"), "19.90");
+        let mut claims = world
+            .token_signer()
+            .claims(&format!("hostile-{number}"), "19.90");
         claims["title"] = json!(title);
-        let token = world.mint().signs(&claims);
-        browser.goes_to("about:blank").await;
+        let token = world.token_signer().sign(&claims);
+        browser.goto("about:blank").await;
         let page = format!("{}/pay#order_token={token}", world.proxy_url());
-        browser.goes_to(&page).await;
-        browser.sees("asset-BTC").await;
-        let become_ = browser.runs(BECOME, &[json!(shown(&title))]).await;
+        browser.goto(&page).await;
+        browser.wait_for("asset-BTC").await;
+        let become_ = browser.evaluate(BECOME, &[json!(shown(&title))]).await;
         assert_eq!(become_["said"], 1, "{title:?}: {become_}");
         assert_eq!(become_["hacked"], Value::Null, "{title:?}");
         assert_eq!(become_["turned"], json!([]), "{title:?}");
@@ -210,7 +218,7 @@ async fn a_shops_title_is_text_by_way_of_the_proxy() {
         }
         let links = become_["links"].as_array().unwrap();
         assert!(links.iter().all(leads_somewhere_known), "{links:?}");
-        assert_eq!(browser.runs(OUTSIDE, &[]).await, json!([]), "{title:?}");
+        assert_eq!(browser.evaluate(OUTSIDE, &[]).await, json!([]), "{title:?}");
     }
     browser.end().await;
     world.end().await;

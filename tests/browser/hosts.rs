@@ -11,7 +11,7 @@ async fn asked_while_buying(display: &str, extra: &str) -> (BTreeSet<String>, [S
     // Not the proxy's host, so that the log tells apart what either page asks for.
     let (site, world, shop) = another_site().await;
     let proxy = world.proxy_url();
-    site.shows(
+    site.serve(
         "",
         &format!(
             "<script src=\"{proxy}/florin.js\" async></script>{extra}
@@ -19,17 +19,17 @@ async fn asked_while_buying(display: &str, extra: &str) -> (BTreeSet<String>, [S
         ),
     );
     let browser = Browser::open_alone(Engine::Chromium, Look::default()).await;
-    browser.goes_to(&shop).await;
+    browser.goto(&shop).await;
     if display == "frame" {
-        browser.enters_the_checkout().await;
+        browser.enter_checkout().await;
     }
     let checkout = chooses(&world, &browser, "BTC").await;
-    browser.presses("i-have-paid").await;
-    world.chain().pays(&checkout, "exact").await;
-    world.chain().mines(3).await;
-    browser.sees("status-paid").await;
-    browser.sees("print-receipt").await;
-    let asked = browser.ends_and_lists_requests("localhost").await;
+    browser.press("i-have-paid").await;
+    world.sandbox().pay(&checkout, "exact").await;
+    world.sandbox().mine(3).await;
+    browser.wait_for("status-paid").await;
+    browser.wait_for("print-receipt").await;
+    let asked = browser.end_and_list_requests("localhost").await;
     let is_asked = |begin: &str| asked.iter().any(|line| line.starts_with(begin));
     for begin in [
         format!("GET {proxy}/florin.js"),

@@ -52,41 +52,41 @@ const FIND: &str = "
 async fn a_test_finds_nothing_of_the_one_before_it_in_the_same_browser() {
     static POOL: BrowserPool = BrowserPool::new();
     let site = Site::open().await;
-    site.shows("", "<h1>A page</h1>");
+    site.serve("", "<h1>A page</h1>");
     let night = Look {
         size: (700, 800),
         dark: true,
     };
     let browser = Browser::open_from(&POOL, night).await;
     let first = (browser.processes())()[0];
-    browser.goes_to(site.url()).await;
-    let left = browser.runs_to_its_end(LEAVE, &[]).await;
+    browser.goto(site.url()).await;
+    let left = browser.evaluate_async(LEAVE, &[]).await;
     assert_eq!(left, "left");
-    let found = browser.runs_to_its_end(FIND, &[]).await;
+    let found = browser.evaluate_async(FIND, &[]).await;
     let found = found.as_array().expect("a list").len();
     assert!(found >= 10, "a page notices what is left: {found}");
-    browser.runs_before_every_page("window.left = 1").await;
-    browser.runs("console.error('left')", &[]).await;
-    browser.looks_at(night).await;
-    browser.is_touched().await;
-    browser.is_on_paper(true).await;
-    browser.is_offline(true).await;
+    browser.run_before_every_page("window.left = 1").await;
+    browser.evaluate("console.error('left')", &[]).await;
+    browser.emulate(night).await;
+    browser.emulate_touch().await;
+    browser.emulate_print(true).await;
+    browser.set_offline(true).await;
     // Last: the new window takes the focus.
     browser
-        .runs("window.open('about:blank', 'another')", &[])
+        .evaluate("window.open('about:blank', 'another')", &[])
         .await;
     browser.end().await;
 
     let browser = Browser::open_from(&POOL, Look::default()).await;
     assert_eq!((browser.processes())()[0], first, "the same browser");
-    assert_eq!(browser.complaints().await, [""; 0]);
+    assert_eq!(browser.console_warnings().await, [""; 0]);
     assert_eq!(
-        browser.runs("return location.href", &[]).await,
+        browser.evaluate("return location.href", &[]).await,
         "about:blank"
     );
-    browser.goes_to(site.url()).await;
-    assert_eq!(browser.runs_to_its_end(FIND, &[]).await, json!([]));
-    assert_eq!(browser.complaints().await, [""; 0]);
+    browser.goto(site.url()).await;
+    assert_eq!(browser.evaluate_async(FIND, &[]).await, json!([]));
+    assert_eq!(browser.console_warnings().await, [""; 0]);
     browser.end().await;
 }
 
@@ -104,9 +104,11 @@ async fn a_browser_that_crashed_is_replaced() {
 
     let browser = Browser::open_from(&POOL, Look::default()).await;
     assert_ne!((browser.processes())()[0], first[0], "another browser");
-    browser.goes_to("data:text/html,<h1>Hello</h1>").await;
+    browser.goto("data:text/html,<h1>Hello</h1>").await;
     assert_eq!(
-        browser.runs("return document.body.textContent", &[]).await,
+        browser
+            .evaluate("return document.body.textContent", &[])
+            .await,
         "Hello"
     );
     browser.end().await;

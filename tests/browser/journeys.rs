@@ -1,7 +1,7 @@
 //! Steps that many journeys share.
 
 use serde_json::json;
-use support::{Browser, Checkout, Site, Wishes, World};
+use support::{Browser, Checkout, Site, World, WorldConfig};
 
 use crate::shop_page::{HAS_BUTTON, says};
 
@@ -10,24 +10,24 @@ use crate::shop_page::{HAS_BUTTON, says};
 pub(crate) async fn another_site() -> (Site, World, String) {
     let site = Site::open().await;
     let url = site.url().replace("127.0.0.1", "localhost");
-    let wishes = Wishes {
+    let config = WorldConfig {
         origins: vec![url.clone()],
-        ..Wishes::default()
+        ..WorldConfig::default()
     };
-    (site, World::start_with(wishes).await, url)
+    (site, World::start_with(config).await, url)
 }
 
 /// The client token that the page keeps for its order.
 pub(crate) async fn token_of(browser: &Browser) -> String {
     let find =
         "return Object.entries(sessionStorage).find(([key]) => key.startsWith('florin'))?.[1]";
-    let token = browser.runs(find, &[]).await;
+    let token = browser.evaluate(find, &[]).await;
     token.as_str().expect("the page keeps a token").to_owned()
 }
 
 /// The only order of the store, as its customer's page has it.
 pub(crate) async fn the_order(world: &World, browser: &Browser) -> Checkout {
-    let orders = world.store().gets("/v1/orders").await.with(200).body;
+    let orders = world.store().get("/v1/orders").await.with(200).body;
     let orders = orders["orders"].as_array().unwrap();
     assert_eq!(orders.len(), 1, "one order, whatever the page went through");
     let id = orders[0]["id"].as_str().unwrap();
@@ -36,23 +36,23 @@ pub(crate) async fn the_order(world: &World, browser: &Browser) -> Checkout {
 
 /// In the demo shop, to the choice of assets for the e-book, which is shown in a dialog.
 pub(crate) async fn takes_the_ebook(world: &World, browser: &Browser) {
-    browser.goes_to(&world.shop_url()).await;
+    browser.goto(&world.shop_url()).await;
     opens_the_ebook(browser).await;
 }
 
 /// Opens the e-book's dialog in the demo shop, once the loader has made its button.
 pub(crate) async fn opens_the_ebook(browser: &Browser) {
     says(browser, "the button is there", HAS_BUTTON, &json!(true)).await;
-    browser.presses("pay-ebook").await;
-    browser.enters_the_checkout().await;
+    browser.press("pay-ebook").await;
+    browser.enter_checkout().await;
 }
 
 /// The customer chooses an asset, its network too where there are several, and is shown where to send it: the order.
 pub(crate) async fn chooses(world: &World, browser: &Browser, crypto_code: &str) -> Checkout {
-    browser.presses(&format!("asset-{crypto_code}")).await;
+    browser.press(&format!("asset-{crypto_code}")).await;
     if crypto_code.starts_with("USDT") {
-        browser.presses("network-confirm").await;
+        browser.press("network-confirm").await;
     }
-    browser.sees("status-awaiting_payment").await;
+    browser.wait_for("status-awaiting_payment").await;
     the_order(world, browser).await
 }

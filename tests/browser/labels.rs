@@ -28,7 +28,7 @@ async fn a_dialog_is_in_the_language_of_the_shop_in_each_engine() {
     for engine in Engine::ALL {
         let (site, world) = page_with(&element("display=\"modal\" locale=\"de-AT\"")).await;
         let browser = Browser::open_engine(engine, Look::default()).await;
-        browser.goes_to(site.url()).await;
+        browser.goto(site.url()).await;
         let label = |key| json!(text("de", "loader", key));
         says(&browser, "the button", BUTTON, &label("pay")).await;
         opens_the_dialog(&browser).await;
@@ -61,14 +61,14 @@ async fn a_link_whose_texts_do_not_come_is_in_english() {
     let link = element("display=\"redirect\" locale=\"fr\"");
     let (site, world) = page_with(&link).await;
     let browser = Browser::open().await;
-    browser.goes_to(site.url()).await;
+    browser.goto(site.url()).await;
     let label = |tag| json!(text(tag, "loader", "pay"));
     says(&browser, "the link", BUTTON, &label("fr")).await;
     // The loader may load, and nothing after it.
     let loader = format!("{}/florin.js", world.proxy_url());
     let script = format!("<script src=\"{loader}\" async></script>");
-    site.shows(&format!("script-src {loader}"), &[script, link].concat());
-    browser.goes_to(site.url()).await;
+    site.serve(&format!("script-src {loader}"), &[script, link].concat());
+    browser.goto(site.url()).await;
     says(&browser, "the link", BUTTON, &label("en")).await;
     browser.end().await;
     world.end().await;
@@ -83,9 +83,9 @@ async fn what_the_merchant_and_the_customer_read_of_a_failure_is_in_their_langua
         "<script src=\"{}/florin.js\" async></script>",
         world.proxy_url()
     );
-    site.shows("", &[script, element("locale=\"ja\"")].concat());
+    site.serve("", &[script, element("locale=\"ja\"")].concat());
     let browser = Browser::open().await;
-    browser.goes_to(site.url()).await;
+    browser.goto(site.url()).await;
     let failed = [
         text("ja", "loader", "load_failed"),
         text("ja", "loader", "own_page"),
@@ -96,7 +96,7 @@ async fn what_the_merchant_and_the_customer_read_of_a_failure_is_in_their_langua
     let title = text("ja", "diagnostics", "title");
     let panel = "inside.querySelector('[part=doctor]')?.ariaLabel";
     says(&browser, "the panel", panel, &json!(title)).await;
-    let console = browser.complaints().await.join("\n");
+    let console = browser.console_warnings().await.join("\n");
     let text = text("ja", "diagnostics", "origin_not_allowed");
     let begin = text.split_once('{').unwrap().0;
     assert!(console.contains(begin), "{console}");

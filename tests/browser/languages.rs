@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use support::{Browser, Site, Wishes, World, eventually};
+use support::{Browser, Site, World, WorldConfig, eventually};
 
 /// The sections of each language's file, by the language's tag.
 fn languages() -> BTreeMap<String, Value> {
@@ -21,7 +21,7 @@ fn languages() -> BTreeMap<String, Value> {
 async fn shown(browser: &Browser) -> (String, String, String) {
     let script = "const root = document.querySelector('florin-checkout')?.shadowRoot?.querySelector('.florin[dir]'); \
         return [root?.lang ?? '', root?.dir ?? '', root?.querySelector('h2')?.textContent ?? '']";
-    let seen = browser.runs(script, &[]).await;
+    let seen = browser.evaluate(script, &[]).await;
     let text = |index: usize| seen[index].as_str().unwrap_or_default().to_owned();
     (text(0), text(1), text(2))
 }
@@ -33,7 +33,7 @@ async fn the_browser_writes_every_language_and_each_has_its_grammatical_numbers(
     for (tag, words) in languages() {
         let script = "return [Intl.PluralRules.supportedLocalesOf(arguments[0]).length, \
             new Intl.PluralRules(arguments[0]).resolvedOptions().pluralCategories.sort()]";
-        let known = browser.runs(script, &[json!(tag)]).await;
+        let known = browser.evaluate(script, &[json!(tag)]).await;
         let mut forms: Vec<&String> = words["later"]["confirmations"]
             .as_object()
             .unwrap()
@@ -68,11 +68,11 @@ async fn the_language_is_the_shops_wish_in_its_closest_form() {
         ("tlh", "en", "ltr"),
         ("not a tag", "en", "ltr"),
     ] {
-        browser.goes_to("about:blank").await;
+        browser.goto("about:blank").await;
         let door = "store=demo&product=ebook";
         let page = format!("{}/pay?store=demo#{door}&locale={wish}", world.proxy_url());
-        browser.goes_to(&page).await;
-        browser.sees("asset-BTC").await;
+        browser.goto(&page).await;
+        browser.wait_for("asset-BTC").await;
         let heading = languages[file]["first"]["choose"]
             .as_str()
             .unwrap()
@@ -81,7 +81,7 @@ async fn the_language_is_the_shops_wish_in_its_closest_form() {
         assert_eq!((dir.as_str(), said), (direction, heading), "{wish}");
         assert!(lang.ends_with("-u-nu-latn"), "{wish}: {lang}");
         let root = browser
-            .runs("return document.documentElement.lang", &[])
+            .evaluate("return document.documentElement.lang", &[])
             .await;
         assert_eq!(root, file, "{wish}");
     }
@@ -93,20 +93,22 @@ async fn the_language_is_the_shops_wish_in_its_closest_form() {
 async fn numbers_are_written_as_the_browser_wishes_however_often_the_page_begins_anew() {
     let (world, browser) = (World::start().await, Browser::open().await);
     let swiss = "Object.defineProperty(navigator, 'languages', { get: () => ['de-CH', 'en'] })";
-    browser.runs_before_every_page(swiss).await;
-    browser.goes_to(&world.checkout_page()).await;
+    browser.run_before_every_page(swiss).await;
+    browser.goto(&world.checkout_page()).await;
     let price = async |theme: &str| {
         eventually("the price is written", async || {
             let script = "const place = document.querySelector('florin-checkout').shadowRoot.querySelector('.theme'); \
                 return place?.dataset.theme === arguments[0] ? place.querySelector('.price')?.textContent ?? null : null";
-            let price = browser.runs(script, &[json!(theme)]).await;
+            let price = browser.evaluate(script, &[json!(theme)]).await;
             price.as_str().map(str::to_owned)
         })
         .await
     };
     let first = price("auto").await;
     assert!(first.contains("19.90"), "{first}");
-    browser.runs("location.hash += '&theme=paper'", &[]).await;
+    browser
+        .evaluate("location.hash += '&theme=paper'", &[])
+        .await;
     assert_eq!(price("paper").await, first);
     browser.end().await;
     world.end().await;
@@ -116,13 +118,13 @@ async fn numbers_are_written_as_the_browser_wishes_however_often_the_page_begins
 async fn a_customer_changes_the_language_and_keeps_the_order_and_the_choice() {
     let world = World::start().await;
     let browser = Browser::open().await;
-    browser.goes_to(&world.checkout_page()).await;
-    browser.presses("asset-BTC").await;
-    let address = browser.reads("address").await;
+    browser.goto(&world.checkout_page()).await;
+    browser.press("asset-BTC").await;
+    let address = browser.text("address").await;
     let choose = "const root = document.querySelector('florin-checkout').shadowRoot; \
         const menu = root.querySelector('.language'); menu.focus(); menu.value = 'ja'; \
         menu.dispatchEvent(new Event('change')); return [...menu.options].map((one) => one.text)";
-    let offered = browser.runs(choose, &[]).await;
+    let offered = browser.evaluate(choose, &[]).await;
     let offered: Vec<&str> = offered
         .as_array()
         .unwrap()
@@ -136,15 +138,15 @@ async fn a_customer_changes_the_language_and_keeps_the_order_and_the_choice() {
     let japanese = &languages()["ja"];
     let marked = japanese["later"]["i_have_paid"].as_str().unwrap();
     eventually("the checkout speaks Japanese", async || {
-        (browser.reads("i-have-paid").await == marked).then_some(())
+        (browser.text("i-have-paid").await == marked).then_some(())
     })
     .await;
-    assert_eq!(browser.reads("address").await, address);
+    assert_eq!(browser.text("address").await, address);
     let focused =
         "return document.querySelector('florin-checkout').shadowRoot.activeElement?.className";
-    assert_eq!(browser.runs(focused, &[]).await, "language");
-    browser.reloads().await;
-    assert_eq!(browser.reads("i-have-paid").await, marked);
+    assert_eq!(browser.evaluate(focused, &[]).await, "language");
+    browser.reload().await;
+    assert_eq!(browser.text("i-have-paid").await, marked);
     browser.end().await;
     world.end().await;
 }
@@ -152,9 +154,9 @@ async fn a_customer_changes_the_language_and_keeps_the_order_and_the_choice() {
 #[tokio::test]
 async fn a_shop_says_it_in_its_own_words_where_they_fit() {
     let site = Site::open().await;
-    let world = World::start_with(Wishes {
+    let world = World::start_with(WorldConfig {
         origins: vec![site.url().to_owned()],
-        ..Wishes::default()
+        ..WorldConfig::default()
     })
     .await;
     let words = json!({ "en": {
@@ -167,14 +169,14 @@ async fn a_shop_says_it_in_its_own_words_where_they_fit() {
          <florin-checkout store=\"demo\" product=\"ebook\" locale=\"en\" words='{words}'></florin-checkout>",
         world.proxy_url()
     );
-    site.shows("", &body);
+    site.serve("", &body);
     let browser = Browser::open().await;
-    browser.goes_to(site.url()).await;
-    browser.enters_the_checkout().await;
-    browser.sees("asset-BTC").await;
+    browser.goto(site.url()).await;
+    browser.enter_checkout().await;
+    browser.wait_for("asset-BTC").await;
     let (_, _, heading) = shown(&browser).await;
     assert_eq!(heading, "Which coin, <b>friend</b>?");
-    let complaints = browser.complaints().await.join("\n");
+    let complaints = browser.console_warnings().await.join("\n");
     assert!(
         complaints.contains("\\\"thanks\\\" is left as it is"),
         "{complaints}"
@@ -194,8 +196,8 @@ async fn a_link_to_the_checkouts_own_page_brings_no_words() {
     let browser = Browser::open().await;
     let words = "%7B%22en%22%3A%7B%22choose%22%3A%22Pay%20me%20instead%22%7D%7D";
     let page = format!("{}&locale=en&words={words}", world.checkout_page());
-    browser.goes_to(&page).await;
-    browser.sees("asset-BTC").await;
+    browser.goto(&page).await;
+    browser.wait_for("asset-BTC").await;
     let (_, _, heading) = shown(&browser).await;
     assert_eq!(heading, languages()["en"]["first"]["choose"]);
     browser.end().await;

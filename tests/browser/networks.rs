@@ -11,8 +11,8 @@ use crate::journeys::the_order;
 #[tokio::test]
 async fn an_asset_of_several_networks_is_paid_only_on_the_one_that_was_confirmed() {
     let (world, browser) = chooses_among(AS_THEY_ARE, Look::default()).await;
-    browser.presses("asset-USDTTRC20").await;
-    let step = browser.reads("network").await;
+    browser.press("asset-USDTTRC20").await;
+    let step = browser.text("network").await;
     for words in [
         "Check the network",
         "USDT · Tron",
@@ -29,22 +29,25 @@ async fn an_asset_of_several_networks_is_paid_only_on_the_one_that_was_confirmed
     .await;
     let badges = "return inside.querySelectorAll('.step .badge .trx').length";
     assert_eq!(asks(&browser, badges).await, 1);
-    assert!(!browser.shows("asset-BTC").await, "one question at a time");
-    browser.presses("network-back").await;
+    assert!(
+        !browser.is_visible("asset-BTC").await,
+        "one question at a time"
+    );
+    browser.press("network-back").await;
     eventually("the asset has the focus", async || {
         (focused(&browser).await == "asset-USDTTRC20").then_some(())
     })
     .await;
-    assert_eq!(world.chain().count("POST", "/invoice").await, 0);
-    browser.presses("asset-USDTERC20").await;
-    let step = browser.reads("network").await;
+    assert_eq!(world.sandbox().count("POST", "/invoice").await, 0);
+    browser.press("asset-USDTERC20").await;
+    let step = browser.text("network").await;
     assert!(
         step.contains("Pay on Ethereum") && step.contains("0x••••") && !step.contains("TRC20"),
         "{step}"
     );
-    browser.presses("network-confirm").await;
-    browser.sees("status-awaiting_payment").await;
-    let view = the_order(&world, &browser).await.looks().await;
+    browser.press("network-confirm").await;
+    browser.wait_for("status-awaiting_payment").await;
+    let view = the_order(&world, &browser).await.view().await;
     assert_eq!(view["attempt"]["crypto_code"], "USDTERC20");
     browser.end().await;
     world.end().await;
@@ -54,8 +57,8 @@ async fn an_asset_of_several_networks_is_paid_only_on_the_one_that_was_confirmed
 #[tokio::test]
 async fn a_price_that_lapses_before_the_network_is_confirmed_is_shown_anew_first() {
     let (world, browser) = chooses_among(AS_THEY_ARE, Look::default()).await;
-    browser.presses("asset-USDTTRC20").await;
-    browser.sees("network").await;
+    browser.press("asset-USDTTRC20").await;
+    browser.wait_for("network").await;
     let amount = async || {
         let amount = asks(
             &browser,
@@ -65,9 +68,9 @@ async fn a_price_that_lapses_before_the_network_is_confirmed_is_shown_anew_first
     };
     let before = amount().await;
     // The proxy's prices lapse, and the page does not know yet.
-    world.chain().sets_price("USDTTRC20", "0.80").await;
+    world.sandbox().set_price("USDTTRC20", "0.80").await;
     world.skip(Duration::from_mins(10));
-    browser.presses("network-confirm").await;
+    browser.press("network-confirm").await;
     let changed = eventually("the new price is there", async || {
         let now = amount().await;
         (now != before).then_some(now)
@@ -80,12 +83,12 @@ async fn a_price_that_lapses_before_the_network_is_confirmed_is_shown_anew_first
     .await;
     let banner = banner.as_str().unwrap();
     assert!(banner.contains("The price has just changed"), "{banner}");
-    browser.sees("prices-fresh").await;
-    assert!(browser.shows("network").await);
-    assert_eq!(world.chain().count("POST", "/invoice").await, 0);
-    browser.presses("network-confirm").await;
-    browser.sees("status-awaiting_payment").await;
-    let sent = browser.reads("amount").await;
+    browser.wait_for("prices-fresh").await;
+    assert!(browser.is_visible("network").await);
+    assert_eq!(world.sandbox().count("POST", "/invoice").await, 0);
+    browser.press("network-confirm").await;
+    browser.wait_for("status-awaiting_payment").await;
+    let sent = browser.text("amount").await;
     assert_eq!(format!("{sent}\u{a0}USDT"), changed);
     browser.end().await;
     world.end().await;
@@ -94,20 +97,20 @@ async fn a_price_that_lapses_before_the_network_is_confirmed_is_shown_anew_first
 #[tokio::test]
 async fn an_asset_that_goes_away_while_its_network_is_read_cannot_be_opened() {
     let (world, browser) = chooses_among(AS_THEY_ARE, Look::default()).await;
-    browser.presses("asset-USDTTRC20").await;
-    browser.sees("network").await;
-    browser.runs("window.change = quotes => quotes.map(quote => ({ ...quote, available: quote.asset !== 'USDT', reason: quote.asset === 'USDT' ? 'not_priced' : undefined }))", &[]).await;
+    browser.press("asset-USDTTRC20").await;
+    browser.wait_for("network").await;
+    browser.evaluate("window.change = quotes => quotes.map(quote => ({ ...quote, available: quote.asset !== 'USDT', reason: quote.asset === 'USDT' ? 'not_priced' : undefined }))", &[]).await;
     time_passes(&browser, 120).await;
     eventually("it says why", async || {
-        let step = browser.reads("network").await;
+        let step = browser.text("network").await;
         step.contains("Temporarily unavailable").then_some(())
     })
     .await;
     asks(&browser, "named('network-confirm').click()").await;
-    browser.presses("network-back").await;
-    browser.presses("asset-BTC").await;
-    browser.sees("status-awaiting_payment").await;
-    assert_eq!(world.chain().count("POST", "/invoice").await, 1);
+    browser.press("network-back").await;
+    browser.press("asset-BTC").await;
+    browser.wait_for("status-awaiting_payment").await;
+    assert_eq!(world.sandbox().count("POST", "/invoice").await, 1);
     browser.end().await;
     world.end().await;
 }
@@ -117,18 +120,18 @@ async fn what_the_page_picks_is_confirmed_as_well_and_is_no_choice_of_the_custom
     let world = World::start().await;
     let browser = Browser::open().await;
     browser
-        .goes_to(&format!("{}&asset=USDTTRC20", world.checkout_page()))
+        .goto(&format!("{}&asset=USDTTRC20", world.checkout_page()))
         .await;
-    browser.sees("network-confirm").await;
-    assert_eq!(world.chain().count("POST", "/invoice").await, 0);
-    browser.runs("sessionStorage.clear()", &[]).await;
-    browser.goes_to("about:blank").await;
+    browser.wait_for("network-confirm").await;
+    assert_eq!(world.sandbox().count("POST", "/invoice").await, 0);
+    browser.evaluate("sessionStorage.clear()", &[]).await;
+    browser.goto("about:blank").await;
     browser
-        .goes_to(&format!("{}&asset=LTC", world.checkout_page()))
+        .goto(&format!("{}&asset=LTC", world.checkout_page()))
         .await;
-    browser.sees("status-awaiting_payment").await;
+    browser.wait_for("status-awaiting_payment").await;
     assert_eq!(
-        browser.runs("return localStorage.length", &[]).await,
+        browser.evaluate("return localStorage.length", &[]).await,
         json!(0)
     );
     browser.end().await;

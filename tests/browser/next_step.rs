@@ -43,15 +43,15 @@ fn lost(kind: &str) -> String {
 async fn opens(world: &World, scripts: &[&str]) -> Browser {
     let browser = Browser::open().await;
     for script in scripts {
-        browser.runs_before_every_page(script).await;
+        browser.run_before_every_page(script).await;
     }
-    browser.goes_to(&world.checkout_page()).await;
-    browser.sees("status-open").await;
+    browser.goto(&world.checkout_page()).await;
+    browser.wait_for("status-open").await;
     browser
 }
 
 async fn steps(browser: &Browser) -> Value {
-    browser.runs("return window.steps", &[]).await
+    browser.evaluate("return window.steps", &[]).await
 }
 
 #[tokio::test]
@@ -62,10 +62,10 @@ async fn the_module_is_loaded_while_the_customer_chooses_and_at_once_for_an_orde
         (steps(&browser).await == json!(["ready", "module"])).then_some(())
     })
     .await;
-    browser.presses("asset-BTC").await;
-    browser.sees("status-awaiting_payment").await;
-    browser.reloads().await;
-    browser.sees("status-awaiting_payment").await;
+    browser.press("asset-BTC").await;
+    browser.wait_for("status-awaiting_payment").await;
+    browser.reload().await;
+    browser.wait_for("status-awaiting_payment").await;
     assert_eq!(steps(&browser).await, json!(["module", "ready"]));
     browser.end().await;
     world.end().await;
@@ -85,22 +85,22 @@ async fn a_file_that_does_not_come_is_tried_again_by_itself_and_by_a_press() {
         })
         .await;
         // Nothing is said while nothing is missing.
-        assert!(browser.shows("asset-BTC").await);
-        browser.presses("asset-BTC").await;
-        let text = browser.reads("status-next_step").await;
+        assert!(browser.is_visible("asset-BTC").await);
+        browser.press("asset-BTC").await;
+        let text = browser.text("status-next_step").await;
         assert!(text.contains("The next step couldn’t be loaded."), "{text}");
         assert!(text.contains("Try again"), "{text}");
-        browser.runs("window.heals = true", &[]).await;
+        browser.evaluate("window.heals = true", &[]).await;
         if is_pressed {
             // A pause before the next try by itself would hide a button that does nothing.
             let tries = "return window.steps.length";
-            let before = browser.runs(tries, &[]).await;
-            browser.presses("retry").await;
-            let after = browser.runs(tries, &[]).await;
+            let before = browser.evaluate(tries, &[]).await;
+            browser.press("retry").await;
+            let after = browser.evaluate(tries, &[]).await;
             assert!(after.as_u64() > before.as_u64(), "{before} {after}");
         }
-        browser.sees("status-awaiting_payment").await;
-        browser.sees("address").await;
+        browser.wait_for("status-awaiting_payment").await;
+        browser.wait_for("address").await;
         browser.end().await;
     }
     world.end().await;
@@ -110,15 +110,15 @@ async fn a_file_that_does_not_come_is_tried_again_by_itself_and_by_a_press() {
 async fn after_try_again_the_focus_is_on_the_heading_of_the_step_that_came() {
     let world = World::start().await;
     let browser = opens(&world, &[RECORD]).await;
-    browser.presses("asset-BTC").await;
-    browser.sees("status-awaiting_payment").await;
+    browser.press("asset-BTC").await;
+    browser.wait_for("status-awaiting_payment").await;
     // From here on the page opens in the middle of the order.
-    browser.runs_before_every_page(LOSE).await;
-    browser.reloads().await;
-    browser.sees("retry").await;
-    browser.runs("window.heals = true", &[]).await;
-    browser.presses("retry").await;
-    browser.sees("status-awaiting_payment").await;
+    browser.run_before_every_page(LOSE).await;
+    browser.reload().await;
+    browser.wait_for("retry").await;
+    browser.evaluate("window.heals = true", &[]).await;
+    browser.press("retry").await;
+    browser.wait_for("status-awaiting_payment").await;
     eventually("the heading has the focus", async || {
         (focused(&browser).await == "Pay with Bitcoin").then_some(())
     })
@@ -132,12 +132,12 @@ async fn a_page_of_a_version_that_is_gone_asks_to_be_reloaded_and_keeps_the_orde
     let world = World::start().await;
     for kind in KINDS {
         let browser = opens(&world, &[&lost(kind), RECORD, DEPLOY]).await;
-        browser.presses("asset-BTC").await;
-        let text = browser.reads("status-next_step").await;
+        browser.press("asset-BTC").await;
+        let text = browser.text("status-next_step").await;
         assert!(text.contains("This page is out of date."), "{kind}: {text}");
-        browser.presses("reload").await;
-        browser.sees("status-awaiting_payment").await;
-        browser.sees("address").await;
+        browser.press("reload").await;
+        browser.wait_for("status-awaiting_payment").await;
+        browser.wait_for("address").await;
         browser.end().await;
     }
     world.end().await;

@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::json;
 use sha2::{Digest as _, Sha384};
-use support::{Browser, NpmProject, React, Site, Wishes, World, eventually, pause};
+use support::{Browser, NpmProject, React, Site, World, WorldConfig, eventually, pause};
 use tokio::net::TcpListener;
 
 use crate::journeys::chooses;
@@ -26,40 +26,40 @@ async fn the_example_sells(react: React) {
         assert_eq!(project.type_errors(&["--project", "."]), "");
     }
     let site = Site::open().await;
-    let world = World::start_with(Wishes {
+    let world = World::start_with(WorldConfig {
         origins: vec![site.url().to_owned()],
-        ..Wishes::default()
+        ..WorldConfig::default()
     })
     .await;
     let florin = format!("{}/florin.js", world.proxy_url());
-    project.writes(
+    project.write(
         "src/florin.ts",
         &format!("export const FLORIN = '{florin}';"),
     );
     project.bundles("src/browser.tsx", "build/browser.js", &["--format=esm"]);
     project.bundles("src/render.tsx", "build/render.cjs", &["--platform=node"]);
-    let page = project.runs("build/render.cjs");
+    let page = project.run("build/render.cjs");
     assert!(page.contains("</florin-checkout>"), "{page}");
-    site.shows_page(&page);
+    site.serve_page(&page);
     let script = std::fs::read_to_string(project.file("build/browser.js")).unwrap();
     site.has("browser.js", Some(&script));
 
     let browser = Browser::open().await;
-    browser.goes_to(site.url()).await;
-    browser.enters_the_checkout().await;
+    browser.goto(site.url()).await;
+    browser.enter_checkout().await;
     let checkout = chooses(&world, &browser, "BTC").await;
-    world.chain().pays(&checkout, "exact").await;
-    world.chain().mines(3).await;
-    browser.sees("status-paid").await;
-    browser.leaves_the_checkout().await;
+    world.sandbox().pay(&checkout, "exact").await;
+    world.sandbox().mine(3).await;
+    browser.wait_for("status-paid").await;
+    browser.leave_checkout().await;
     eventually("the shop says thank you", async || {
-        let said = browser.reads("said").await;
+        let said = browser.text("said").await;
         said.contains(&format!("Order {} is paid", checkout.order))
             .then_some(())
     })
     .await;
     // React would complain of whatever it had not found as the server wrote it.
-    assert_eq!(browser.complaints().await, [""; 0]);
+    assert_eq!(browser.console_warnings().await, [""; 0]);
     browser.end().await;
     world.end().await;
 }
@@ -77,19 +77,19 @@ async fn a_shop_in_react_18_that_a_server_rendered_sells() {
 /// A page of a site with this program, made by a bundler, and nothing else.
 async fn page_with(react: React, program: &str) -> (Site, Browser) {
     let project = NpmProject::with(react);
-    project.writes("page.jsx", program);
+    project.write("page.jsx", program);
     project.bundles("page.jsx", "page.js", &["--format=esm"]);
     let script = std::fs::read_to_string(project.file("page.js")).unwrap();
     let site = Site::open().await;
     site.has("page.js", Some(&script));
-    site.shows(
+    site.serve(
         "",
         "<div id=\"root\"></div><script type=\"module\" src=\"page.js\"></script>",
     );
     let browser = Browser::open().await;
-    browser.goes_to(site.url()).await;
+    browser.goto(site.url()).await;
     eventually("the page has started", async || {
-        let started = browser.runs("return window.started", &[]).await;
+        let started = browser.evaluate("return window.started", &[]).await;
         (started == true).then_some(())
     })
     .await;
@@ -134,7 +134,7 @@ async fn a_component_tells_its_latest_handlers_and_none_once_it_is_gone() {
         let heard = json!(["first: florin-paid a", "second: florin-paid b"]);
         let seen = json!(["florin-checkout", true, "3"]);
         assert_eq!(
-            browser.runs(script, &[]).await,
+            browser.evaluate(script, &[]).await,
             json!([heard, seen, null]),
             "{react:?}"
         );
@@ -147,9 +147,9 @@ async fn a_component_tells_its_latest_handlers_and_none_once_it_is_gone() {
 async fn a_component_hears_what_its_element_says_first() {
     let (_site, browser) = page_with(React::V19, SHOP).await;
     let script = format!("{STAND_IN} renders('first', {{}});");
-    browser.runs(&script, &[]).await;
+    browser.evaluate(&script, &[]).await;
     eventually("its first words are heard", async || {
-        let heard = browser.runs("return heard", &[]).await;
+        let heard = browser.evaluate("return heard", &[]).await;
         (heard == json!(["first: florin-error at_once"])).then_some(())
     })
     .await;
@@ -160,24 +160,24 @@ async fn a_component_hears_what_its_element_says_first() {
 async fn a_component_without_its_script_says_so_and_tries_again() {
     let (site, browser) = page_with(React::V19, SHOP).await;
     let sets = "sets('shop', { src: '/florin.js' })";
-    browser.runs(sets, &[]).await;
+    browser.evaluate(sets, &[]).await;
     let words = "return checkout.current.textContent";
     eventually("the page says that there is no checkout", async || {
-        let said = browser.runs(words, &[]).await;
+        let said = browser.evaluate(words, &[]).await;
         (said == "The checkout could not be loaded. Trying again…").then_some(())
     })
     .await;
-    let heard = browser.runs("return heard", &[]).await;
+    let heard = browser.evaluate("return heard", &[]).await;
     assert_eq!(heard, json!(["shop: florin-error load_failed"]));
     let own_words = "sets('shop', { src: '/florin.js', failure: 'Write to us.' })";
-    browser.runs(own_words, &[]).await;
-    assert_eq!(browser.runs(words, &[]).await, "Write to us.");
+    browser.evaluate(own_words, &[]).await;
+    assert_eq!(browser.evaluate(words, &[]).await, "Write to us.");
     site.has("florin.js", Some(STAND_IN));
     eventually("the checkout is there after all", async || {
         let there = browser
-            .runs("return checkout.current.matches(':defined')", &[])
+            .evaluate("return checkout.current.matches(':defined')", &[])
             .await;
-        let said = browser.runs(words, &[]).await;
+        let said = browser.evaluate(words, &[]).await;
         (there == true && said == "Loading").then_some(())
     })
     .await;
@@ -188,19 +188,19 @@ async fn a_component_without_its_script_says_so_and_tries_again() {
 async fn a_component_that_is_gone_tries_no_more() {
     let (site, browser) = page_with(React::V19, SHOP).await;
     browser
-        .runs("sets('shop', { src: '/florin.js' })", &[])
+        .evaluate("sets('shop', { src: '/florin.js' })", &[])
         .await;
     eventually("the script is missing", async || {
-        let heard = browser.runs("return heard.length", &[]).await;
+        let heard = browser.evaluate("return heard.length", &[]).await;
         (heard == 1).then_some(())
     })
     .await;
-    browser.runs("sets('none', null)", &[]).await;
+    browser.evaluate("sets('none', null)", &[]).await;
     site.has("florin.js", Some(STAND_IN));
     // The first pause is 2 seconds.
     pause(Duration::from_millis(2500)).await;
     let defined = "return customElements.get('florin-checkout') !== undefined";
-    assert_eq!(browser.runs(defined, &[]).await, false);
+    assert_eq!(browser.evaluate(defined, &[]).await, false);
     browser.end().await;
 }
 
@@ -242,12 +242,12 @@ async fn a_script_that_cannot_be_loaded_is_named_with_the_reason_and_can_be_trie
             format!("florin: {silent} did not arrive within 0.3 seconds."),
         ),
     ] {
-        let said = browser.runs(&format!("return loads({call})"), &[]).await;
+        let said = browser.evaluate(&format!("return loads({call})"), &[]).await;
         assert_eq!(said, why);
-        assert_eq!(browser.runs("return tags()", &[]).await, 0, "{why}");
+        assert_eq!(browser.evaluate("return tags()", &[]).await, 0, "{why}");
     }
     site.has("florin.js", Some(STAND_IN));
-    let again = browser.runs("return loads('/florin.js')", &[]).await;
+    let again = browser.evaluate("return loads('/florin.js')", &[]).await;
     assert_eq!(again, true);
     browser.end().await;
 }
@@ -265,7 +265,7 @@ async fn a_script_is_loaded_once_and_from_one_proxy() {
         "florin: this page has its checkout from {url}/florin.js, and can have none from \
          https://other.example/florin.js beside it."
     );
-    let answers = browser.runs(script, &[]).await;
+    let answers = browser.evaluate(script, &[]).await;
     assert_eq!(answers, json!([true, true, refused, true, 1]));
     browser.end().await;
 }
@@ -275,7 +275,7 @@ async fn an_element_that_the_page_has_already_is_answered() {
     let (_site, browser) = page_with(React::V19, LOADER).await;
     let script =
         format!("{STAND_IN} return loads('/florin.js').then((loaded) => [loaded, tags()])");
-    let answer = browser.runs(&script, &[]).await;
+    let answer = browser.evaluate(&script, &[]).await;
     assert_eq!(answer, json!([true, 0]));
     browser.end().await;
 }
@@ -285,7 +285,7 @@ async fn an_element_that_the_page_has_already_is_answered() {
 async fn a_strict_page_loads_the_script_by_nonce_and_checks_it() {
     let (site, browser) = page_with(React::V19, LOADER).await;
     let world = World::start().await;
-    site.shows(
+    site.serve(
         "script-src 'nonce-r4nd0m'",
         "<script type=\"module\" src=\"page.js\" nonce=\"r4nd0m\"></script>",
     );
@@ -294,21 +294,26 @@ async fn a_strict_page_loads_the_script_by_nonce_and_checks_it() {
     let digest = Sha384::digest(loader.bytes().await.unwrap());
     let right = format!("sha384-{}", BASE64_STANDARD.encode(digest));
     let wrong = format!("sha384-{}", BASE64_STANDARD.encode([7; 48]));
-    browser.reloads().await;
+    browser.reload().await;
     let loads = "return loads(arguments[0], arguments[1])";
     for options in [
         json!({}),
         json!({ "nonce": "other" }),
         json!({ "nonce": "r4nd0m", "integrity": wrong }),
     ] {
-        let refused = browser.runs(loads, &[json!(florin), options.clone()]).await;
+        let refused = browser
+            .evaluate(loads, &[json!(florin), options.clone()])
+            .await;
         let refused = refused.as_str().expect("it says why not");
         assert!(refused.contains("Content-Security-Policy"), "{refused}");
         let blames = refused.contains("the integrity says");
         assert_eq!(blames, options["integrity"].is_string(), "{refused}");
     }
     let options = json!({ "nonce": "r4nd0m", "integrity": right });
-    assert_eq!(browser.runs(loads, &[json!(florin), options]).await, true);
+    assert_eq!(
+        browser.evaluate(loads, &[json!(florin), options]).await,
+        true
+    );
     browser.end().await;
     world.end().await;
 }

@@ -31,13 +31,13 @@ const STANDS: &str = r"
 async fn tabs_to(browser: &Browser, name: &str) {
     let mut stops = Vec::new();
     for _ in 0..40 {
-        browser.types(Key::Tab).await;
+        browser.type_keys(Key::Tab).await;
         pause(Duration::from_millis(40)).await;
-        let mut stop = browser.runs(STANDS, &[]).await;
+        let mut stop = browser.evaluate(STANDS, &[]).await;
         if stop[1] == "has no ring" {
             // A busy machine draws it a moment later.
             pause(Duration::from_secs(1)).await;
-            stop = browser.runs(STANDS, &[]).await;
+            stop = browser.evaluate(STANDS, &[]).await;
         }
         if stop[1] != "elsewhere" {
             assert_eq!(stop[1], "seen", "{stop} on the way to {name}");
@@ -54,7 +54,7 @@ async fn tabs_to(browser: &Browser, name: &str) {
 async fn stands_on(browser: &Browser, name: &str) {
     let last = RefCell::default();
     let stands = within(Duration::from_secs(20), async || {
-        let stop = browser.runs(STANDS, &[]).await;
+        let stop = browser.evaluate(STANDS, &[]).await;
         let stands = stop == json!([name, "seen"]);
         last.replace(stop);
         stands.then_some(())
@@ -71,52 +71,52 @@ async fn the_whole_way_can_be_gone_by_keyboard() {
         ..Look::default()
     })
     .await;
-    browser.goes_to(&world.shop_url()).await;
+    browser.goto(&world.shop_url()).await;
     says(&browser, "the button is there", HAS_BUTTON, &json!(true)).await;
-    browser.reaches_by_keyboard("pay-ebook").await;
-    browser.types(Key::Enter).await;
-    browser.enters_the_checkout().await;
-    browser.sees("asset-USDTTRC20").await;
+    browser.tab_to("pay-ebook").await;
+    browser.type_keys(Key::Enter).await;
+    browser.enter_checkout().await;
+    browser.wait_for("asset-USDTTRC20").await;
     tabs_to(&browser, "asset-USDTTRC20").await;
-    browser.types(Key::Enter).await;
+    browser.type_keys(Key::Enter).await;
     // The network is confirmed, after a look at the others.
     stands_on(&browser, "H2 Check the network").await;
     tabs_to(&browser, "network-back").await;
-    browser.types(Key::Enter).await;
+    browser.type_keys(Key::Enter).await;
     stands_on(&browser, "asset-USDTTRC20").await;
-    browser.types(Key::Enter).await;
+    browser.type_keys(Key::Enter).await;
     stands_on(&browser, "H2 Check the network").await;
     tabs_to(&browser, "network-confirm").await;
-    browser.types(Key::Enter).await;
+    browser.type_keys(Key::Enter).await;
     stands_on(&browser, "H2 Send USDT on Tron").await;
     let checkout = the_order(&world, &browser).await;
     for stop in ["copy-amount", "copy-address", "i-have-paid"] {
         tabs_to(&browser, stop).await;
     }
-    browser.types(Key::Enter).await;
-    browser.sees("status-checking").await;
+    browser.type_keys(Key::Enter).await;
+    browser.wait_for("status-checking").await;
     stands_on(&browser, &heading(&browser).await).await;
-    world.chain().pays(&checkout, "exact").await;
-    world.chain().mines(1).await;
-    browser.sees("status-processing").await;
+    world.sandbox().pay(&checkout, "exact").await;
+    world.sandbox().mine(1).await;
+    browser.wait_for("status-processing").await;
     stands_on(&browser, &heading(&browser).await).await;
-    world.chain().mines(2).await;
-    browser.sees("status-paid").await;
+    world.sandbox().mine(2).await;
+    browser.wait_for("status-paid").await;
     stands_on(&browser, &heading(&browser).await).await;
     // The receipt, instead of the system's dialog, which nobody could answer; then the way back.
     let noted = "window.printed = 0; window.print = () => { window.printed += 1; };";
-    browser.runs(noted, &[]).await;
+    browser.evaluate(noted, &[]).await;
     tabs_to(&browser, "print-receipt").await;
-    browser.types(Key::Enter).await;
+    browser.type_keys(Key::Enter).await;
     eventually("the receipt is printed", async || {
-        (browser.runs("return window.printed", &[]).await == 1).then_some(())
+        (browser.evaluate("return window.printed", &[]).await == 1).then_some(())
     })
     .await;
     tabs_to(&browser, "return").await;
-    browser.types(Key::Enter).await;
-    browser.leaves_the_checkout().await;
+    browser.type_keys(Key::Enter).await;
+    browser.leave_checkout().await;
     eventually("the customer is back in the shop", async || {
-        let place = browser.runs("return location.pathname", &[]).await;
+        let place = browser.evaluate("return location.pathname", &[]).await;
         (place == "/thanks").then_some(())
     })
     .await;
@@ -127,7 +127,7 @@ async fn the_whole_way_can_be_gone_by_keyboard() {
 /// The heading of the screen, as [`STANDS`] names it.
 async fn heading(browser: &Browser) -> String {
     let read = "const words = document.querySelector('florin-checkout').shadowRoot.querySelector('h2').textContent; return 'H2 ' + words.trim().slice(0, 60)";
-    let heading = browser.runs(read, &[]).await;
+    let heading = browser.evaluate(read, &[]).await;
     heading.as_str().expect("every screen has one").to_owned()
 }
 
@@ -139,29 +139,29 @@ async fn arabic_is_read_from_right_to_left_and_amounts_are_not() {
         "{}/pay?store=demo#store=demo&product=ebook&locale=ar",
         world.proxy_url()
     );
-    browser.goes_to(&page).await;
-    browser.presses("asset-BTC").await;
-    browser.sees("status-awaiting_payment").await;
+    browser.goto(&page).await;
+    browser.press("asset-BTC").await;
+    browser.wait_for("status-awaiting_payment").await;
     let root = "const root = document.querySelector('florin-checkout').shadowRoot.querySelector('[dir]'); return [root.dir, root.lang.slice(0, 2)]";
-    assert_eq!(browser.runs(root, &[]).await, json!(["rtl", "ar"]));
+    assert_eq!(browser.evaluate(root, &[]).await, json!(["rtl", "ar"]));
     let direction = "const at = document.querySelector('florin-checkout').shadowRoot.querySelector(`[data-testid=\"${arguments[0]}\"]`); return getComputedStyle(at).direction";
     for name in ["address", "amount"] {
         assert_eq!(
-            browser.runs(direction, &[json!(name)]).await,
+            browser.evaluate(direction, &[json!(name)]).await,
             "ltr",
             "{name}"
         );
     }
-    let words = browser.reads("i-have-paid").await;
+    let words = browser.text("i-have-paid").await;
     assert!(
         words.chars().any(|c| ('\u{600}'..='\u{6ff}').contains(&c)),
         "{words}"
     );
     let checkout = the_order(&world, &browser).await;
-    let view = checkout.looks().await;
-    assert_eq!(browser.reads("address").await, view["attempt"]["address"]);
+    let view = checkout.view().await;
+    assert_eq!(browser.text("address").await, view["attempt"]["address"]);
     assert_eq!(
-        browser.reads("amount").await,
+        browser.text("amount").await,
         view["attempt"]["amount_in_crypto"]
     );
     browser.end().await;
@@ -172,20 +172,20 @@ async fn arabic_is_read_from_right_to_left_and_amounts_are_not() {
 async fn a_strangers_page_cannot_frame_the_checkout() {
     let (site, world) = (Site::open().await, World::start().await);
     let page = world.checkout_page();
-    site.shows(
+    site.serve(
         "",
         &format!("<iframe id=\"theirs\" src=\"{page}\"></iframe>"),
     );
     let browser = Browser::open().await;
-    browser.goes_to(site.url()).await;
+    browser.goto(site.url()).await;
     let complaint = eventually("the browser refuses the frame", async || {
-        let said = browser.complaints().await;
+        let said = browser.console_warnings().await;
         said.into_iter()
             .find(|text| text.contains("frame-ancestors"))
     })
     .await;
     assert!(complaint.contains("violates"), "{complaint}");
-    let orders = world.store().gets("/v1/orders").await.with(200).body;
+    let orders = world.store().get("/v1/orders").await.with(200).body;
     assert_eq!(orders["orders"], json!([]));
     browser.end().await;
     world.end().await;
@@ -195,7 +195,7 @@ async fn a_strangers_page_cannot_frame_the_checkout() {
 async fn a_strangers_page_cannot_use_the_element_either() {
     let (site, world) = (Site::open().await, World::start().await);
     let proxy = world.proxy_url();
-    site.shows(
+    site.serve(
         "",
         &format!(
             "<script src=\"{proxy}/florin.js\" async></script>\
@@ -203,15 +203,15 @@ async fn a_strangers_page_cannot_use_the_element_either() {
         ),
     );
     let browser = Browser::open().await;
-    browser.goes_to(site.url()).await;
+    browser.goto(site.url()).await;
     let link =
         "return document.querySelector('florin-checkout')?.shadowRoot?.querySelector('a')?.target";
     eventually(
         "a link to the checkout's own page is all that is left",
-        async || (browser.runs(link, &[]).await == "_top").then_some(()),
+        async || (browser.evaluate(link, &[]).await == "_top").then_some(()),
     )
     .await;
-    let orders = world.store().gets("/v1/orders").await.with(200).body;
+    let orders = world.store().get("/v1/orders").await.with(200).body;
     assert_eq!(orders["orders"], json!([]));
     browser.end().await;
     world.end().await;
@@ -222,12 +222,12 @@ async fn a_strangers_page_cannot_use_the_element_either() {
 async fn a_page_without_an_order_says_so_and_asks_for_none() {
     let world = World::start().await;
     let browser = Browser::open().await;
-    browser.goes_to(&format!("{}/pay", world.proxy_url())).await;
-    browser.sees("status-stopped").await;
-    let words = browser.reads("status-stopped").await;
+    browser.goto(&format!("{}/pay", world.proxy_url())).await;
+    browser.wait_for("status-stopped").await;
+    let words = browser.text("status-stopped").await;
     assert!(words.contains("no longer available"), "{words}");
     let asked = "return performance.getEntriesByType('resource').filter(e => e.name.includes('/v1/')).length";
-    assert_eq!(browser.runs(asked, &[]).await, 0);
+    assert_eq!(browser.evaluate(asked, &[]).await, 0);
     browser.end().await;
     world.end().await;
 }

@@ -12,27 +12,27 @@ use thirtyfour::Key;
 async fn page(world: &World, look: Look) -> Browser {
     let browser = Browser::open_with(look).await;
     browser
-        .goes_to(&format!("{}/sandbox", world.sandbox_url()))
+        .goto(&format!("{}/sandbox", world.sandbox_url()))
         .await;
-    browser.sees("scenario-paid").await;
-    browser.presses("slowly").await;
+    browser.wait_for("scenario-paid").await;
+    browser.press("slowly").await;
     browser
 }
 
 /// An order whose invoice is selected on the page, with the invoice's id.
 async fn order(world: &World, browser: &Browser) -> (Checkout, String) {
-    let checkout = world.shopper().opens("ebook").await;
-    checkout.chooses("BTC").await;
-    let id = world.chain().invoice_of(&checkout.address().await).await;
-    browser.presses(&format!("invoice-{id}")).await;
-    browser.sees(&format!("sentence-{id}")).await;
+    let checkout = world.shopper().open("ebook").await;
+    checkout.choose("BTC").await;
+    let id = world.sandbox().invoice_of(&checkout.address().await).await;
+    browser.press(&format!("invoice-{id}")).await;
+    browser.wait_for(&format!("sentence-{id}")).await;
     (checkout, id)
 }
 
 async fn says(browser: &Browser, name: &str, text: &str) {
     let what = format!("{name} says {text:?}");
     eventually(&what, async || {
-        browser.reads(name).await.contains(text).then_some(())
+        browser.text(name).await.contains(text).then_some(())
     })
     .await;
 }
@@ -62,11 +62,11 @@ async fn each_scenario_of_payments_reaches_its_state_in_the_proxy() {
         ("callback-lies", "failed", "FAILED"),
     ] {
         let (checkout, id) = order(&world, &browser).await;
-        browser.presses(&format!("scenario-{scenario}")).await;
+        browser.press(&format!("scenario-{scenario}")).await;
         says(&browser, &format!("status-{id}"), shown).await;
-        checkout.sees(status).await;
+        checkout.wait_for(status).await;
     }
-    assert_eq!(browser.complaints().await, [""; 0]);
+    assert_eq!(browser.console_warnings().await, [""; 0]);
     browser.end().await;
     world.end().await;
 }
@@ -91,13 +91,11 @@ async fn a_wrong_signature_is_shown_beside_the_right_one() {
         )
         .header("content-type", "application/json");
     assert_eq!(call.send().await.unwrap().status(), 401);
-    browser.presses("log-refused").await;
-    let calls = world.chain().calls().await;
-    browser
-        .presses(&format!("call-{}", calls[0]["number"]))
-        .await;
+    browser.press("log-refused").await;
+    let calls = world.sandbox().calls().await;
+    browser.press(&format!("call-{}", calls[0]["number"])).await;
     says(&browser, "hint", "You signed the path with /api").await;
-    let proof = browser.reads("proof").await;
+    let proof = browser.text("proof").await;
     let (signed, expected) = (
         format!("You signed/api/{second}/api/prices"),
         format!("Expected/api/{second}/prices"),
@@ -120,12 +118,12 @@ async fn a_link_plays_its_scenario_after_a_click_and_not_before() {
         let location = format!("location.hash = 'scenario=' + encodeURIComponent({scenario:?})");
         format!("{location}; return null")
     };
-    browser.runs(&link("taken-back"), &[]).await;
-    browser.sees("link-play").await;
-    assert_eq!(browser.reads("link-title").await, "Completed, taken back");
-    browser.presses("link-cancel").await;
+    browser.evaluate(&link("taken-back"), &[]).await;
+    browser.wait_for("link-play").await;
+    assert_eq!(browser.text("link-title").await, "Completed, taken back");
+    browser.press("link-cancel").await;
     hidden(&browser, "link-play").await;
-    assert_eq!(world.chain().invoices().await, [Value::Null; 0]);
+    assert_eq!(world.sandbox().invoices().await, [Value::Null; 0]);
 
     let scenario = json!({
         "title": "Half of a coffee, then a lost block",
@@ -135,11 +133,11 @@ async fn a_link_plays_its_scenario_after_a_click_and_not_before() {
             {"path": "mine", "body": {"blocks": 2, "chain": "{chain}"}},
         ],
     });
-    browser.runs(&link(&scenario.to_string()), &[]).await;
+    browser.evaluate(&link(&scenario.to_string()), &[]).await;
     says(&browser, "link-steps", "invoices/{invoice}/pay").await;
-    browser.presses("link-play").await;
+    browser.press("link-play").await;
     let played = eventually("the scenario is played", async || {
-        let invoices = world.chain().invoices().await;
+        let invoices = world.sandbox().invoices().await;
         let played = invoices.first()?.clone();
         (played["status"] == "PROCESSING").then_some(played)
     })
@@ -152,7 +150,7 @@ async fn a_link_plays_its_scenario_after_a_click_and_not_before() {
         ),
         (&json!("LTC"), &json!("3.50"), &json!("part"))
     );
-    let address = browser.runs("return location.hash", &[]).await;
+    let address = browser.evaluate("return location.hash", &[]).await;
     assert_eq!(address, "", "loading the page again plays nothing again");
     browser.end().await;
     world.end().await;
@@ -162,30 +160,30 @@ async fn a_link_plays_its_scenario_after_a_click_and_not_before() {
 async fn what_was_done_on_the_page_is_a_link_that_does_it_again() {
     let world = World::start().await;
     let browser = page(&world, Look::default()).await;
-    browser.types("n").await;
+    browser.type_keys("n").await;
     let first = eventually("an invoice is open", async || {
-        world.chain().invoices().await.first().cloned()
+        world.sandbox().invoices().await.first().cloned()
     })
     .await;
     let id = first["id"].as_str().unwrap();
-    browser.presses(&format!("mine-{id}")).await;
-    browser.presses(&format!("expire-{id}")).await;
+    browser.press(&format!("mine-{id}")).await;
+    browser.press(&format!("expire-{id}")).await;
     says(&browser, &format!("status-{id}"), "FAILED").await;
-    browser.presses("share-button").await;
-    browser.sees("share-link").await;
+    browser.press("share-button").await;
+    browser.wait_for("share-link").await;
     let link = browser
-        .runs(
+        .evaluate(
             "return document.querySelector('[data-testid=share-link]').value",
             &[],
         )
         .await;
     let hash = link.as_str().unwrap().split_once('#').unwrap().1;
     browser
-        .runs(&format!("location.hash = {hash:?}; return null"), &[])
+        .evaluate(&format!("location.hash = {hash:?}; return null"), &[])
         .await;
-    browser.presses("link-play").await;
+    browser.press("link-play").await;
     eventually("a second invoice runs out", async || {
-        let invoices = world.chain().invoices().await;
+        let invoices = world.sandbox().invoices().await;
         (invoices.len() == 2 && invoices[0]["status"] == "FAILED").then_some(())
     })
     .await;
@@ -216,7 +214,7 @@ async fn markup_that_came_over_the_wire_is_shown_and_never_run() {
         .header("user-agent", MARKUP)
         .json(&body);
     assert_eq!(opened.send().await.unwrap().status(), 200);
-    let session = &world.chain().sessions().await[0]["id"];
+    let session = &world.sandbox().sessions().await[0]["id"];
     let session = session.as_str().unwrap().to_owned();
     let encoded = MARKUP.replace('<', "%3C").replace('>', "%3E");
     let encoded = encoded.replace('"', "%22").replace(' ', "%20");
@@ -226,25 +224,25 @@ async fn markup_that_came_over_the_wire_is_shown_and_never_run() {
         .header("apikey", secrets::API_KEY)
         .header("nonce", MARKUP);
     assert_eq!(asked.send().await.unwrap().status(), 401);
-    for call in world.chain().calls().await {
-        browser.presses(&format!("call-{}", call["number"])).await;
+    for call in world.sandbox().calls().await {
+        browser.press(&format!("call-{}", call["number"])).await;
     }
-    browser.presses(&format!("invoice-{session}")).await;
-    browser.sees(&format!("close-{session}")).await;
+    browser.press(&format!("invoice-{session}")).await;
+    browser.wait_for(&format!("close-{session}")).await;
     says(&browser, "log", "onerror").await;
-    browser.presses(&format!("close-{session}")).await;
+    browser.press(&format!("close-{session}")).await;
     says(&browser, &format!("status-{session}"), "CANCELLED").await;
     let title = json!({"title": MARKUP, "steps": [{"path": MARKUP}]}).to_string();
     let link = format!("location.hash = 'scenario=' + encodeURIComponent({title:?}); return null");
-    browser.runs(&link, &[]).await;
-    browser.sees("link-play").await;
-    assert_eq!(browser.reads("link-title").await, MARKUP);
-    assert!(browser.reads("link-steps").await.contains(MARKUP));
-    browser.presses("link-play").await;
+    browser.evaluate(&link, &[]).await;
+    browser.wait_for("link-play").await;
+    assert_eq!(browser.text("link-title").await, MARKUP);
+    assert!(browser.text("link-steps").await.contains(MARKUP));
+    browser.press("link-play").await;
     says(&browser, "toast", "is no path").await;
     let made = "return [window.ran ?? null, document.querySelectorAll('main img, main script, dialog img, dialog script').length]";
-    assert_eq!(browser.runs(made, &[]).await, json!([null, 0]));
-    let complaints = browser.complaints().await;
+    assert_eq!(browser.evaluate(made, &[]).await, json!([null, 0]));
+    let complaints = browser.console_warnings().await;
     let refused = |line: &String| line.contains("Content Security Policy");
     assert!(!complaints.iter().any(refused), "{complaints:?}");
     browser.end().await;
@@ -256,7 +254,7 @@ async fn a_fault_is_armed_counted_down_and_disarmed() {
     let world = World::start().await;
     let browser = page(&world, Look::default()).await;
     browser
-        .runs(
+        .evaluate(
             "const kind = document.querySelector('[data-testid=fault-kind]');
              kind.value = [...kind.options].find((option) => option.text === '503 Unavailable').value;
              document.querySelector('[data-testid=fault-many]').value = '2';
@@ -264,7 +262,7 @@ async fn a_fault_is_armed_counted_down_and_disarmed() {
             &[],
         )
         .await;
-    browser.presses("arm").await;
+    browser.press("arm").await;
     says(&browser, "fault-1", "503 Unavailable").await;
     says(&browser, "fault-1", "2 left").await;
     let asked = world
@@ -272,13 +270,13 @@ async fn a_fault_is_armed_counted_down_and_disarmed() {
         .get(format!("{}/api/prices", world.sandbox_url()));
     assert_eq!(asked.send().await.unwrap().status(), 503);
     says(&browser, "fault-1", "1 left").await;
-    browser.presses("disarm-1").await;
-    browser.sees_no("fault-1").await;
+    browser.press("disarm-1").await;
+    browser.wait_until_gone("fault-1").await;
     let asked = world
         .http()
         .get(format!("{}/api/prices", world.sandbox_url()));
     assert_eq!(asked.send().await.unwrap().status(), 401);
-    browser.presses("callback-lost").await;
+    browser.press("callback-lost").await;
     says(&browser, "fault-2", "Callback lost").await;
     browser.end().await;
     world.end().await;
@@ -289,33 +287,33 @@ async fn everything_is_reached_by_the_keyboard() {
     let world = World::start().await;
     let browser = page(&world, Look::default()).await;
     for count in [1, 2] {
-        browser.types("n").await;
+        browser.type_keys("n").await;
         eventually("another invoice is open", async || {
-            (world.chain().invoices().await.len() == count).then_some(())
+            (world.sandbox().invoices().await.len() == count).then_some(())
         })
         .await;
     }
-    let ids = world.chain().invoices().await;
+    let ids = world.sandbox().invoices().await;
     let id = |place: usize| ids[place]["id"].as_str().unwrap();
-    browser.sees(&format!("sentence-{}", id(0))).await;
-    browser.types("j").await;
-    browser.sees(&format!("sentence-{}", id(1))).await;
-    browser.types("p").await;
+    browser.wait_for(&format!("sentence-{}", id(0))).await;
+    browser.type_keys("j").await;
+    browser.wait_for(&format!("sentence-{}", id(1))).await;
+    browser.type_keys("p").await;
     says(&browser, &format!("status-{}", id(1)), "COMPLETED").await;
-    browser.types("k").await;
-    browser.types("l").await;
+    browser.type_keys("k").await;
+    browser.type_keys("l").await;
     says(&browser, &format!("sentence-{}", id(0)), "is missing").await;
-    browser.types("f").await;
+    browser.type_keys("f").await;
     says(&browser, "ahead", "stands still").await;
-    browser.types("?").await;
-    browser.sees("keys").await;
-    browser.types(Key::Escape).await;
+    browser.type_keys("?").await;
+    browser.wait_for("keys").await;
+    browser.type_keys(Key::Escape).await;
     hidden(&browser, "keys").await;
-    browser.types("/").await;
-    browser.types("payment").await;
+    browser.type_keys("/").await;
+    browser.type_keys("payment").await;
     eventually("the log shows payments alone", async || {
         let shown = "return [...document.querySelectorAll('#log > li:not([hidden]) .mark')].map((mark) => mark.textContent)";
-        let shown = browser.runs(shown, &[]).await;
+        let shown = browser.evaluate(shown, &[]).await;
         (shown == json!(["payment", "payment"])).then_some(())
     })
     .await;
@@ -335,14 +333,18 @@ async fn at_every_width_nothing_runs_out_of_the_page() {
             },
         )
         .await;
-        browser.types("n").await;
+        browser.type_keys("n").await;
         for tab in ["tab-log", "tab-controls", "tab-invoices"] {
-            if browser.shows(tab).await {
-                browser.presses(tab).await;
+            if browser.is_visible(tab).await {
+                browser.press(tab).await;
             }
             let beyond = "const all = [...document.querySelectorAll('main *')];
                 return all.filter((node) => node.checkVisibility() && !node.closest('.group .chips') && node.getBoundingClientRect().right > innerWidth + 1).map((node) => node.outerHTML.slice(0, 80))";
-            assert_eq!(browser.runs(beyond, &[]).await, json!([]), "{width} {tab}");
+            assert_eq!(
+                browser.evaluate(beyond, &[]).await,
+                json!([]),
+                "{width} {tab}"
+            );
         }
         browser.end().await;
     }
@@ -351,7 +353,7 @@ async fn at_every_width_nothing_runs_out_of_the_page() {
 
 async fn hidden(browser: &Browser, name: &str) {
     let gone = within(Duration::from_secs(10), async || {
-        (!browser.shows(name).await).then_some(())
+        (!browser.is_visible(name).await).then_some(())
     })
     .await;
     assert_eq!(gone, Some(()), "{name} is still shown");
@@ -370,9 +372,9 @@ async fn each_scenario_of_lies_and_lost_blocks_reaches_its_state_in_the_proxy() 
         ("stuck-to-the-end", "failed", "FAILED"),
     ] {
         let (checkout, id) = order(&world, &browser).await;
-        browser.presses(&format!("scenario-{scenario}")).await;
+        browser.press(&format!("scenario-{scenario}")).await;
         says(&browser, &format!("status-{id}"), shown).await;
-        checkout.sees(status).await;
+        checkout.wait_for(status).await;
     }
     browser.end().await;
     world.end().await;
@@ -384,19 +386,19 @@ async fn blocks_that_are_taken_back_after_the_credit_are_seen_in_the_proxy() {
     world.expect_error("the service takes back a payment that was credited");
     let browser = page(&world, Look::default()).await;
     let (checkout, id) = order(&world, &browser).await;
-    browser.presses("scenario-paid").await;
-    checkout.sees("paid").await;
+    browser.press("scenario-paid").await;
+    checkout.wait_for("paid").await;
     for _ in 0..3 {
-        browser.presses(&format!("reorg-{id}")).await;
+        browser.press(&format!("reorg-{id}")).await;
     }
     says(&browser, &format!("status-{id}"), "CHECKING").await;
     // A settled attempt is looked at after ten minutes.
     world.skip(Duration::from_mins(11));
     eventually("the proxy hears of it", async || {
-        (checkout.looks().await["reverted"] == true).then_some(())
+        (checkout.view().await["reverted"] == true).then_some(())
     })
     .await;
-    checkout.sees("paid").await;
+    checkout.wait_for("paid").await;
     browser.end().await;
     world.end().await;
 }
@@ -406,17 +408,17 @@ async fn a_hosted_checkout_that_is_cancelled_is_cancelled_in_the_proxy() {
     let world = World::start().await;
     let browser = page(&world, Look::default()).await;
     let order = json!({"amount": "20.00", "currency": "USD", "reference": "hosted-1", "flow": "hosted", "customer_email": "customer@shop.example"});
-    let opened = world.store().opens(&order).await.with(201);
+    let opened = world.store().open(&order).await.with(201);
     let (token, id) = (opened.text_at("/client_token"), opened.text_at("/order/id"));
     let checkout = world.shopper().with_token(&token, &id);
-    checkout.sees("awaiting_payment").await;
-    let session = &world.chain().sessions().await[0]["id"];
+    checkout.wait_for("awaiting_payment").await;
+    let session = &world.sandbox().sessions().await[0]["id"];
     browser
-        .presses(&format!("invoice-{}", session.as_str().unwrap()))
+        .press(&format!("invoice-{}", session.as_str().unwrap()))
         .await;
-    browser.presses("scenario-cancelled").await;
-    checkout.sees("cancelled").await;
-    assert_eq!(world.chain().sessions().await.len(), 1);
+    browser.press("scenario-cancelled").await;
+    checkout.wait_for("cancelled").await;
+    assert_eq!(world.sandbox().sessions().await.len(), 1);
     browser.end().await;
     world.end().await;
 }

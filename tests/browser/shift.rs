@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{Browser, Look, Site, Wishes, World, eventually, pause};
+use support::{Browser, Look, Site, World, WorldConfig, eventually, pause};
 
 use crate::journeys::chooses;
 use crate::shop_page::opens_the_dialog;
@@ -33,13 +33,13 @@ const ROOM: &str = "<style>
 /// A shop that reserves the checkout's place, with words above and below it.
 async fn shop(display: &str) -> (Site, World) {
     let site = Site::open().await;
-    let wishes = Wishes {
+    let config = WorldConfig {
         origins: vec![site.url().to_owned()],
-        ..Wishes::default()
+        ..WorldConfig::default()
     };
-    let world = World::start_with(wishes).await;
+    let world = World::start_with(config).await;
     let proxy = world.proxy_url();
-    site.shows(
+    site.serve(
         "",
         &format!(
             "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">{ROOM}
@@ -53,8 +53,14 @@ async fn shop(display: &str) -> (Site, World) {
 }
 
 async fn shifts(browser: &Browser) -> Value {
-    assert!(browser.runs("return window.paints()", &[]).await.as_u64() > Some(0));
-    browser.runs("return window.shifts", &[]).await
+    assert!(
+        browser
+            .evaluate("return window.paints()", &[])
+            .await
+            .as_u64()
+            > Some(0)
+    );
+    browser.evaluate("return window.shifts", &[]).await
 }
 
 /// `display` is one of the element's, or `page`: the checkout's own.
@@ -65,37 +71,37 @@ async fn a_purchase_without_a_shift(display: &str, window: (u32, u32)) {
         ..Look::default()
     };
     let browser = Browser::open_with(look).await;
-    browser.runs_before_every_page(NOTE_SHIFTS).await;
+    browser.run_before_every_page(NOTE_SHIFTS).await;
     let in_a_frame = matches!(display, "frame" | "modal");
     if display == "page" {
-        browser.goes_to(&world.checkout_page()).await;
+        browser.goto(&world.checkout_page()).await;
     } else {
-        browser.goes_to(site.url()).await;
+        browser.goto(site.url()).await;
     }
     if display == "modal" {
         opens_the_dialog(&browser).await;
     }
     if in_a_frame {
-        browser.enters_the_checkout().await;
+        browser.enter_checkout().await;
     }
     let mut moved = Vec::new();
-    browser.sees("asset-BTC").await;
+    browser.wait_for("asset-BTC").await;
     moved.push(("choosing", shifts(&browser).await));
     let checkout = chooses(&world, &browser, "BTC").await;
-    browser.sees("countdown").await;
+    browser.wait_for("countdown").await;
     moved.push(("paying", shifts(&browser).await));
-    world.chain().pays(&checkout, "exact").await;
-    world.chain().mines(1).await;
-    browser.sees("status-processing").await;
+    world.sandbox().pay(&checkout, "exact").await;
+    world.sandbox().mine(1).await;
+    browser.wait_for("status-processing").await;
     moved.push(("following", shifts(&browser).await));
-    world.chain().mines(2).await;
-    browser.sees("status-paid").await;
-    browser.sees("print-receipt").await;
+    world.sandbox().mine(2).await;
+    browser.wait_for("status-paid").await;
+    browser.wait_for("print-receipt").await;
     // The observer is told after the paint.
     pause(Duration::from_millis(500)).await;
     moved.push(("paid", shifts(&browser).await));
     if in_a_frame {
-        browser.leaves_the_checkout().await;
+        browser.leave_checkout().await;
         moved.push(("the shop's page", shifts(&browser).await));
     }
     for (screen, shifts) in &moved {
@@ -160,7 +166,7 @@ async fn nothing_moves_when_an_order_comes_late() {
         })
         .await,
     );
-    browser.runs_before_every_page(NOTE_SHIFTS).await;
+    browser.run_before_every_page(NOTE_SHIFTS).await;
     let late = "(() => {
         const fetched = window.fetch;
         window.fetch = async (request, options) => {
@@ -169,15 +175,15 @@ async fn nothing_moves_when_an_order_comes_late() {
             return answer;
         };
     })();";
-    browser.runs_before_every_page(late).await;
-    browser.goes_to(&world.checkout_page()).await;
+    browser.run_before_every_page(late).await;
+    browser.goto(&world.checkout_page()).await;
     eventually("the screens have begun without the order", async || {
         let begun = "return Boolean(document.querySelector('florin-checkout')?.shadowRoot?.querySelector('.summary .live .bar'))";
-        (browser.runs(begun, &[]).await == true).then_some(())
+        (browser.evaluate(begun, &[]).await == true).then_some(())
     })
     .await;
-    browser.runs("window.release()", &[]).await;
-    browser.sees("asset-BTC").await;
+    browser.evaluate("window.release()", &[]).await;
+    browser.wait_for("asset-BTC").await;
     // The observer is told after the paint.
     pause(Duration::from_millis(500)).await;
     assert_eq!(shifts(&browser).await, json!([]));
@@ -190,7 +196,7 @@ async fn nothing_moves_when_an_order_comes_late() {
 async fn a_shop_that_reserves_no_place_sees_its_words_move() {
     let (site, world) = shop("frame").await;
     let proxy = world.proxy_url();
-    site.shows(
+    site.serve(
         "",
         &format!(
             "<h1>A shop</h1>
@@ -200,10 +206,13 @@ async fn a_shop_that_reserves_no_place_sees_its_words_move() {
         ),
     );
     let browser = Browser::open().await;
-    browser.runs_before_every_page(NOTE_SHIFTS).await;
-    browser.goes_to(site.url()).await;
+    browser.run_before_every_page(NOTE_SHIFTS).await;
+    browser.goto(site.url()).await;
     eventually("the shop's words move", async || {
-        let moved = browser.runs("return window.shifts", &[]).await.to_string();
+        let moved = browser
+            .evaluate("return window.shifts", &[])
+            .await
+            .to_string();
         moved.contains("P.").then_some(())
     })
     .await;

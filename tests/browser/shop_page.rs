@@ -1,7 +1,7 @@
 //! A shop's page with elements of a test's own, and what is seen from outside of them.
 
 use serde_json::{Value, json};
-use support::{Browser, Site, Wishes, World, eventually};
+use support::{Browser, Site, World, WorldConfig, eventually};
 use thirtyfour::Key;
 
 /// Whether the dialog is open, as [`says`] reads it.
@@ -13,22 +13,22 @@ pub(crate) const HAS_BUTTON: &str = "Boolean(inside?.querySelector('[part=button
 /// A shop's page with the loader and these elements.
 pub(crate) async fn page_with(elements: &str) -> (Site, World) {
     let site = Site::open().await;
-    let world = World::start_with(Wishes {
+    let world = World::start_with(WorldConfig {
         origins: vec![site.url().to_owned()],
-        ..Wishes::default()
+        ..WorldConfig::default()
     })
     .await;
     let script = format!(
         "<script src=\"{}/florin.js\" async></script>",
         world.proxy_url()
     );
-    site.shows("", &[&script, elements].concat());
+    site.serve("", &[&script, elements].concat());
     (site, world)
 }
 
 /// The orders of the store.
 pub(crate) async fn orders(world: &World) -> Vec<Value> {
-    let orders = world.store().gets("/v1/orders").await.with(200).body;
+    let orders = world.store().get("/v1/orders").await.with(200).body;
     orders["orders"].as_array().unwrap().clone()
 }
 
@@ -40,7 +40,7 @@ pub(crate) async fn says(browser: &Browser, what: &str, expression: &str, value:
          return {expression}"
     );
     eventually(what, async || {
-        (browser.runs(&script, &[]).await == *value).then_some(())
+        (browser.evaluate(&script, &[]).await == *value).then_some(())
     })
     .await;
 }
@@ -48,7 +48,7 @@ pub(crate) async fn says(browser: &Browser, what: &str, expression: &str, value:
 /// Presses the element's button by the keyboard.
 pub(crate) async fn opens_the_dialog(browser: &Browser) {
     says(browser, "the button is there", HAS_BUTTON, &json!(true)).await;
-    browser.runs("document.querySelector('florin-checkout').shadowRoot.querySelector('[part=button]').focus()", &[]).await;
-    browser.types(Key::Enter).await;
+    browser.evaluate("document.querySelector('florin-checkout').shadowRoot.querySelector('[part=button]').focus()", &[]).await;
+    browser.type_keys(Key::Enter).await;
     says(browser, "the dialog is open", IS_OPEN, &json!(true)).await;
 }

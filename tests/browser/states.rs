@@ -28,11 +28,11 @@ const SHOWN: &str = "
 #[tokio::test]
 async fn heading_mark_steps_and_first_action_agree_in_every_state() {
     let gallery = Gallery::open().await;
-    gallery.browser.looks_at(wide(1270)).await;
+    gallery.browser.emulate(wide(1270)).await;
     let mut shown = String::new();
     for state in Gallery::states() {
-        gallery.shows(&state, "").await;
-        let line = gallery.browser.runs(SHOWN, &[]).await;
+        gallery.show(&state, "").await;
+        let line = gallery.browser.evaluate(SHOWN, &[]).await;
         let _ = writeln!(shown, "{state} | {}", line.as_str().unwrap());
     }
     gallery.end().await;

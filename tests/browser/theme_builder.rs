@@ -18,18 +18,18 @@ async fn what_the_theme_builder_shows_is_what_its_snippet_gives() {
     let world = world_of(&site, "auto", "").await;
     let browser = Browser::open().await;
     browser
-        .goes_to(&format!("{}/theme-builder", world.shop_url()))
+        .goto(&format!("{}/theme-builder", world.shop_url()))
         .await;
-    browser.sees("asset-BTC").await;
+    browser.wait_for("asset-BTC").await;
     for (control, value) in [
         ("token-accent", "#7a1f5c"),
         ("token-radius", "5"),
         ("token-density", "0.8"),
     ] {
-        browser.runs(SET, &[json!(control), json!(value)]).await;
+        browser.evaluate(SET, &[json!(control), json!(value)]).await;
     }
     browser
-        .runs(
+        .evaluate(
             "document.querySelector('[data-testid=theme-paper]').click()",
             &[],
         )
@@ -40,8 +40,8 @@ async fn what_the_theme_builder_shows_is_what_its_snippet_gives() {
     })
     .await;
     let looks = async || {
-        browser.presses("asset-BTC").await;
-        browser.sees("status-awaiting_payment").await;
+        browser.press("asset-BTC").await;
+        browser.wait_for("status-awaiting_payment").await;
         let mut looks = Vec::new();
         for (selector, property) in [
             (".primary", "backgroundColor"),
@@ -55,25 +55,25 @@ async fn what_the_theme_builder_shows_is_what_its_snippet_gives() {
         }
         looks
     };
-    let contrast = browser.reads("contrast-accent").await;
-    let html = browser.reads("snippet-html").await;
-    let toml = browser.reads("snippet-toml").await;
+    let contrast = browser.text("contrast-accent").await;
+    let html = browser.text("snippet-html").await;
+    let toml = browser.text("snippet-toml").await;
     let in_the_builder = looks().await;
     assert_eq!(in_the_builder[0], "rgb(122, 31, 92)");
     assert!(contrast.contains('✓'), "{contrast}");
     assert_eq!(own_complaints(&browser).await, [""; 0]);
 
-    site.shows("", &html);
-    browser.goes_to(site.url()).await;
-    browser.enters_the_checkout().await;
+    site.serve("", &html);
+    browser.goto(site.url()).await;
+    browser.enter_checkout().await;
     assert_eq!(looks().await, in_the_builder, "{html}");
-    browser.leaves_the_checkout().await;
+    browser.leave_checkout().await;
 
     let written = toml.lines().skip(1).collect::<Vec<_>>().join(", ");
     let (preset, tokens) = written.split_once(", ").unwrap();
     assert_eq!(preset, "preset = \"paper\"");
     let other = world_of(&site, "paper", tokens).await;
-    browser.goes_to(&other.checkout_page()).await;
+    browser.goto(&other.checkout_page()).await;
     assert_eq!(looks().await, in_the_builder, "{toml}");
     browser.end().await;
     other.end().await;
@@ -85,14 +85,14 @@ async fn a_colour_that_cannot_be_read_is_marked_in_the_theme_builder() {
     let world = World::start().await;
     let browser = Browser::open().await;
     browser
-        .goes_to(&format!("{}/theme-builder#theme=light", world.shop_url()))
+        .goto(&format!("{}/theme-builder#theme=light", world.shop_url()))
         .await;
-    browser.sees("asset-BTC").await;
+    browser.wait_for("asset-BTC").await;
     browser
-        .runs(SET, &[json!("token-soft"), json!("#999999")])
+        .evaluate(SET, &[json!("token-soft"), json!("#999999")])
         .await;
     eventually("the contrast of quiet text is marked", async || {
-        (browser.reads("contrast-soft").await == "2.8 too low").then_some(())
+        (browser.text("contrast-soft").await == "2.8 too low").then_some(())
     })
     .await;
     browser.end().await;

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{Browser, Look, Site, Wishes, World, eventually, pause, within};
+use support::{Browser, Look, Site, World, WorldConfig, eventually, pause, within};
 
 use crate::journeys::chooses;
 
@@ -45,24 +45,24 @@ fn page(proxy: &str, style: &str, attributes: &str) -> String {
 }
 
 pub(crate) async fn world_of(site: &Site, theme: &str, theme_tokens: &str) -> World {
-    World::start_with(Wishes {
+    World::start_with(WorldConfig {
         origins: vec![site.url().to_owned()],
         theme: theme.to_owned(),
         theme_tokens: theme_tokens.to_owned(),
-        ..Wishes::default()
+        ..WorldConfig::default()
     })
     .await
 }
 
 pub(crate) async fn style(browser: &Browser, selector: &str, property: &str) -> Value {
     browser
-        .runs(STYLE, &[json!(selector), json!(property)])
+        .evaluate(STYLE, &[json!(selector), json!(property)])
         .await
 }
 
 /// What the element itself says on the console.
 pub(crate) async fn own_complaints(browser: &Browser) -> Vec<String> {
-    let mut complaints = browser.complaints().await;
+    let mut complaints = browser.console_warnings().await;
     complaints.retain(|one| one.contains("florin:"));
     complaints
 }
@@ -70,7 +70,7 @@ pub(crate) async fn own_complaints(browser: &Browser) -> Vec<String> {
 async fn complained(browser: &Browser, text: &str) -> bool {
     let complaints = RefCell::<Vec<String>>::default();
     let found = within(Duration::from_secs(20), async || {
-        let said = browser.complaints().await;
+        let said = browser.console_warnings().await;
         let mut complaints = complaints.borrow_mut();
         complaints.extend(said);
         let found = complaints.iter().any(|one| one.contains(text));
@@ -89,9 +89,9 @@ async fn a_page_without_a_shop_around_it_wears_the_stores_theme() {
     let tokens = r##"accent = "#1d4ed8", radius = "0px", density = "1.5""##;
     let world = world_of(&site, "paper", tokens).await;
     let browser = Browser::open().await;
-    browser.goes_to(&world.checkout_page()).await;
-    browser.presses("asset-BTC").await;
-    browser.sees("status-awaiting_payment").await;
+    browser.goto(&world.checkout_page()).await;
+    browser.press("asset-BTC").await;
+    browser.wait_for("status-awaiting_payment").await;
     assert_eq!(
         style(&browser, ".florin", "backgroundColor").await,
         "rgb(253, 250, 243)"
@@ -104,7 +104,7 @@ async fn a_page_without_a_shop_around_it_wears_the_stores_theme() {
     let font = style(&browser, "h2", "fontFamily").await;
     assert!(font.as_str().unwrap().contains("Georgia"), "{font}");
     let page = "return getComputedStyle(document.documentElement).backgroundColor";
-    assert_eq!(browser.runs(page, &[]).await, "rgb(253, 250, 243)");
+    assert_eq!(browser.evaluate(page, &[]).await, "rgb(253, 250, 243)");
     browser.end().await;
     world.end().await;
 }
@@ -116,8 +116,8 @@ async fn no_light_page_turns_into_a_dark_one_while_the_order_is_on_its_way() {
     let browser = Browser::open().await;
     let never = "const real = window.fetch; \
                  window.fetch = (at, ...rest) => `${at}`.includes('v1/') ? new Promise(() => {}) : real(at, ...rest);";
-    browser.runs_before_every_page(never).await;
-    browser.goes_to(&world.checkout_page()).await;
+    browser.run_before_every_page(never).await;
+    browser.goto(&world.checkout_page()).await;
     eventually("something is shown", async || {
         style(&browser, ".florin", "display")
             .await
@@ -130,7 +130,7 @@ async fn no_light_page_turns_into_a_dark_one_while_the_order_is_on_its_way() {
         "rgb(16, 19, 42)"
     );
     let accent = "return getComputedStyle(document.querySelector('florin-checkout').shadowRoot.querySelector('.florin')).getPropertyValue('--accent')";
-    assert_eq!(browser.runs(accent, &[]).await, "#ffd400");
+    assert_eq!(browser.evaluate(accent, &[]).await, "#ffd400");
     browser.end().await;
     world.end().await;
 }
@@ -148,13 +148,13 @@ async fn what_the_page_says_wins_over_what_the_store_says_in_a_frame_and_inline(
     for display in ["frame", "inline"] {
         let style_of_page = "--florin-accent: #ffd400; --florin-radius: 3px";
         let attributes = format!("theme=\"midnight\" display=\"{display}\"");
-        site.shows("", &page(&world.proxy_url(), style_of_page, &attributes));
-        browser.goes_to(site.url()).await;
+        site.serve("", &page(&world.proxy_url(), style_of_page, &attributes));
+        browser.goto(site.url()).await;
         if display == "frame" {
-            browser.enters_the_checkout().await;
+            browser.enter_checkout().await;
         }
-        browser.presses("asset-BTC").await;
-        browser.sees("status-awaiting_payment").await;
+        browser.press("asset-BTC").await;
+        browser.wait_for("status-awaiting_payment").await;
         let is = async |selector, property| style(&browser, selector, property).await;
         assert_eq!(
             is(".primary", "backgroundColor").await,
@@ -169,7 +169,7 @@ async fn what_the_page_says_wins_over_what_the_store_says_in_a_frame_and_inline(
             "{display}"
         );
         assert_eq!(is(".theme", "colorScheme").await, "light", "{display}");
-        browser.leaves_the_checkout().await;
+        browser.leave_checkout().await;
     }
     browser.end().await;
     world.end().await;
@@ -183,7 +183,7 @@ async fn a_button_finds_a_text_colour_that_reads_on_any_accent() {
     for accent in [
         "#ffd400", "#2d6eff", "#dc237d", "#777777", "#000000", "#ffffff",
     ] {
-        site.shows(
+        site.serve(
             "",
             &page(
                 &world.proxy_url(),
@@ -191,18 +191,18 @@ async fn a_button_finds_a_text_colour_that_reads_on_any_accent() {
                 "",
             ),
         );
-        browser.goes_to(site.url()).await;
-        browser.enters_the_checkout().await;
-        browser.sees("asset-BTC").await;
+        browser.goto(site.url()).await;
+        browser.enter_checkout().await;
+        browser.wait_for("asset-BTC").await;
         let told = browser
-            .runs(CONTRASTS, &[json!(["on-accent/accent"])])
+            .evaluate(CONTRASTS, &[json!(["on-accent/accent"])])
             .await;
         let contrast = &told["on-accent/accent"];
         assert!(
             contrast.as_f64().is_some_and(|it| it >= 4.5),
             "{accent}: {contrast}"
         );
-        browser.leaves_the_checkout().await;
+        browser.leave_checkout().await;
     }
     browser.end().await;
     world.end().await;
@@ -218,15 +218,15 @@ async fn a_value_that_is_no_colour_or_length_stays_outside_the_frame() {
                          --florin-font: a, url(x); --florin-line: light-dark(#ccc, color-mix(in srgb, #fff 30%, #000))";
     let escaped = "--florin-soft: env(x, #555555)";
     let style_of_page = format!("{style_of_page}; {escaped}");
-    site.shows(
+    site.serve(
         "",
         &page(&world.proxy_url(), &style_of_page, "theme=\"light\""),
     );
-    browser.goes_to(site.url()).await;
-    browser.enters_the_checkout().await;
-    browser.sees("asset-BTC").await;
+    browser.goto(site.url()).await;
+    browser.enter_checkout().await;
+    browser.wait_for("asset-BTC").await;
     let set = "return [...document.querySelector('florin-checkout').style].filter((name) => name.startsWith('--florin-') && name !== '--florin-min-height')";
-    let taken = browser.runs(set, &[]).await;
+    let taken = browser.evaluate(set, &[]).await;
     assert_eq!(
         taken,
         json!(["--florin-ink", "--florin-soft", "--florin-line"])
@@ -234,18 +234,18 @@ async fn a_value_that_is_no_colour_or_length_stays_outside_the_frame() {
     // Resolved where it was written: what arrives reads nothing of the frame's.
     let ink =
         "return document.querySelector('florin-checkout').style.getPropertyValue('--florin-ink')";
-    assert_eq!(browser.runs(ink, &[]).await, "red");
+    assert_eq!(browser.evaluate(ink, &[]).await, "red");
     assert!(complained(&browser, "--florin-ground cannot be").await);
 
     // By hand, without the loader.
     let told = "#product=mug&--florin-ink=var(--accent)&--florin-soft=%5c75rl(x)&--florin-accent=%230b6e52";
-    browser.goes_to("about:blank").await;
+    browser.goto("about:blank").await;
     browser
-        .goes_to(&format!("{}/pay?store=demo{told}", world.proxy_url()))
+        .goto(&format!("{}/pay?store=demo{told}", world.proxy_url()))
         .await;
-    browser.sees("asset-BTC").await;
+    browser.wait_for("asset-BTC").await;
     let set = "return document.querySelector('florin-checkout').style.cssText";
-    let taken = browser.runs(set, &[]).await;
+    let taken = browser.evaluate(set, &[]).await;
     assert!(taken.as_str().unwrap().contains("#0b6e52"), "{taken}");
     assert!(!taken.as_str().unwrap().contains("var("), "{taken}");
     assert!(!taken.as_str().unwrap().contains("rl("), "{taken}");
@@ -277,7 +277,7 @@ async fn colours_that_cannot_be_read_are_named_on_the_console() {
         ),
     ] {
         for display in ["frame", "inline"] {
-            site.shows(
+            site.serve(
                 "",
                 &page(
                     &world.proxy_url(),
@@ -285,16 +285,16 @@ async fn colours_that_cannot_be_read_are_named_on_the_console() {
                     &format!("display={display}"),
                 ),
             );
-            browser.goes_to(site.url()).await;
+            browser.goto(site.url()).await;
             if display == "frame" {
-                browser.enters_the_checkout().await;
+                browser.enter_checkout().await;
             }
-            browser.sees("asset-BTC").await;
+            browser.wait_for("asset-BTC").await;
             assert!(complained(&browser, sentence).await, "{display}");
-            browser.leaves_the_checkout().await;
+            browser.leave_checkout().await;
         }
     }
-    site.shows(
+    site.serve(
         "",
         &page(
             &world.proxy_url(),
@@ -302,8 +302,8 @@ async fn colours_that_cannot_be_read_are_named_on_the_console() {
             "theme=\"light\" display=\"inline\"",
         ),
     );
-    browser.goes_to(site.url()).await;
-    browser.sees("asset-BTC").await;
+    browser.goto(site.url()).await;
+    browser.wait_for("asset-BTC").await;
     // It is looked at once everything is there.
     pause(Duration::from_secs(4)).await;
     assert_eq!(own_complaints(&browser).await, [""; 0]);
@@ -343,11 +343,11 @@ async fn every_theme_can_be_read_by_day_and_by_night() {
         let browser = Browser::open_with(look).await;
         for theme in THEMES {
             let attributes = format!("theme=\"{theme}\" display=\"inline\"");
-            site.shows("", &page(&world.proxy_url(), "", &attributes));
-            browser.goes_to(site.url()).await;
-            browser.sees("asset-BTC").await;
+            site.serve("", &page(&world.proxy_url(), "", &attributes));
+            browser.goto(site.url()).await;
+            browser.wait_for("asset-BTC").await;
             let least = if theme == "contrast" { 7.0 } else { 4.5 };
-            let contrasts = browser.runs(CONTRASTS, &[json!(texts)]).await;
+            let contrasts = browser.evaluate(CONTRASTS, &[json!(texts)]).await;
             for (pair, contrast) in contrasts.as_object().unwrap() {
                 assert!(
                     contrast.as_f64().is_some_and(|it| it >= least),
@@ -355,7 +355,7 @@ async fn every_theme_can_be_read_by_day_and_by_night() {
                 );
             }
             // WCAG 2.2, 1.4.11: the border of a field.
-            let edge = browser.runs(CONTRASTS, &[json!(["edge/ground"])]).await;
+            let edge = browser.evaluate(CONTRASTS, &[json!(["edge/ground"])]).await;
             assert!(
                 edge["edge/ground"].as_f64().is_some_and(|it| it >= 3.0),
                 "{theme}: {edge}"
@@ -372,22 +372,24 @@ async fn what_the_customers_system_asks_for_is_heard_under_every_theme() {
     let world = World::start().await;
     let browser = Browser::open().await;
     let page = format!("{}&theme=midnight", world.checkout_page());
-    browser.goes_to(&page).await;
+    browser.goto(&page).await;
     let checkout = chooses(&world, &browser, "BTC").await;
-    let code = checkout.looks().await["attempt"]["qr_string"].clone();
+    let code = checkout.view().await["attempt"]["qr_string"].clone();
     let is = async |selector, property| style(&browser, selector, property).await;
 
     assert_ne!(is(".screen", "animationName").await, "none");
-    browser.prefers("prefers-reduced-motion", "reduce").await;
+    browser
+        .emulate_media("prefers-reduced-motion", "reduce")
+        .await;
     assert_eq!(is(".screen", "animationName").await, "none");
 
     assert_ne!(is(".label", "color").await, is("h2", "color").await);
-    browser.prefers("prefers-contrast", "more").await;
+    browser.emulate_media("prefers-contrast", "more").await;
     assert_eq!(is(".label", "color").await, is("h2", "color").await);
 
-    browser.prefers("forced-colors", "active").await;
+    browser.emulate_media("forced-colors", "active").await;
     assert_eq!(is(".qr", "backgroundColor").await, "rgb(255, 255, 255)");
-    assert_eq!(browser.scans("qr").await, code);
+    assert_eq!(browser.scan("qr").await, code);
     assert_eq!(is(".primary", "borderTopStyle").await, "solid");
     assert_ne!(
         is(".primary", "borderTopColor").await,
@@ -409,21 +411,21 @@ async fn density_moves_things_apart_and_leaves_them_large_enough_to_press() {
         ("0", "9px"),
     ] {
         let style_of_page = format!("--florin-density: {density}");
-        site.shows(
+        site.serve(
             "",
             &page(&world.proxy_url(), &style_of_page, "display=\"inline\""),
         );
-        browser.goes_to(site.url()).await;
+        browser.goto(site.url()).await;
         // The order is the same one, and an asset is chosen once.
         if density == "0.75" {
-            browser.presses("asset-BTC").await;
+            browser.press("asset-BTC").await;
         }
-        browser.sees("status-awaiting_payment").await;
+        browser.wait_for("status-awaiting_payment").await;
         assert_eq!(style(&browser, ".screen", "rowGap").await, gap, "{density}");
         let low = "const root = document.querySelector('florin-checkout').shadowRoot; \
                    return [...root.querySelectorAll('button, .primary')].filter((it) => it.checkVisibility() && it.getBoundingClientRect().height < 44).map((it) => it.outerHTML)";
         eventually("everything to press is 44 px high", async || {
-            (browser.runs(low, &[]).await == json!([])).then_some(())
+            (browser.evaluate(low, &[]).await == json!([])).then_some(())
         })
         .await;
     }
@@ -462,17 +464,17 @@ async fn inline_a_shops_style_sheet_reaches_the_parts() {
         rules.concat(),
         page(&world.proxy_url(), "", "display=\"inline\"")
     );
-    site.shows("", &body);
-    browser.goes_to(site.url()).await;
+    site.serve("", &body);
+    browser.goto(site.url()).await;
     for step in ["choose", "pay"] {
-        browser.sees("asset-BTC").await;
+        browser.wait_for("asset-BTC").await;
         if step == "pay" {
-            browser.presses("asset-BTC").await;
-            browser.sees("status-awaiting_payment").await;
+            browser.press("asset-BTC").await;
+            browser.wait_for("status-awaiting_payment").await;
         }
         let reached = "const root = document.querySelector('florin-checkout').shadowRoot; \
                        return [...root.querySelectorAll('[part]')].filter((it) => getComputedStyle(it).scrollMarginTop === '7px').flatMap((it) => [...it.part])";
-        let reached = browser.runs(reached, &[]).await;
+        let reached = browser.evaluate(reached, &[]).await;
         let names = reached.as_array().unwrap().iter();
         seen.extend(names.map(|name| name.as_str().unwrap().to_owned()));
     }

@@ -1,7 +1,7 @@
 //! Whom a checkout believes: not whoever sends a link to it, and not the page of another store.
 
 use serde_json::{Value, json};
-use support::{Browser, Site, Wishes, World, eventually};
+use support::{Browser, Site, World, WorldConfig, eventually};
 
 use crate::journeys::another_site;
 
@@ -10,14 +10,14 @@ async fn worn(browser: &Browser, token: &str) -> Value {
     let script = format!(
         "return document.querySelector('florin-checkout').style.getPropertyValue('--florin-{token}')"
     );
-    browser.runs(&script, &[]).await
+    browser.evaluate(&script, &[]).await
 }
 
 #[tokio::test]
 async fn a_page_of_one_store_shows_no_order_of_another() {
     let world = World::start().await;
     let browser = Browser::open().await;
-    let checkout = world.shopper().opens("ebook").await;
+    let checkout = world.shopper().open("ebook").await;
     let page = |store: &str| {
         let token = checkout.token();
         format!(
@@ -25,15 +25,15 @@ async fn a_page_of_one_store_shows_no_order_of_another() {
             world.proxy_url()
         )
     };
-    browser.goes_to(&page("other")).await;
-    browser.sees("status-stopped").await;
-    let complaints = browser.complaints().await.join("\n");
+    browser.goto(&page("other")).await;
+    browser.wait_for("status-stopped").await;
+    let complaints = browser.console_warnings().await.join("\n");
     assert!(
         complaints.contains("This order is not of the store other."),
         "{complaints}"
     );
-    browser.goes_to(&page("demo")).await;
-    browser.sees("status-open").await;
+    browser.goto(&page("demo")).await;
+    browser.wait_for("status-open").await;
     browser.end().await;
     world.end().await;
 }
@@ -44,20 +44,20 @@ async fn colours_of_a_link_that_hide_the_text_are_not_worn() {
     let browser = Browser::open().await;
     let page = world.checkout_page();
     browser
-        .goes_to(&format!(
+        .goto(&format!(
             "{page}&--florin-warn=transparent&--florin-accent=%23123456"
         ))
         .await;
-    browser.sees("status-open").await;
+    browser.wait_for("status-open").await;
     assert_eq!(worn(&browser, "warn").await, "", "what shows through hides");
     assert_eq!(worn(&browser, "accent").await, "#123456");
-    browser.goes_to("about:blank").await;
+    browser.goto("about:blank").await;
     browser
-        .goes_to(&format!(
+        .goto(&format!(
             "{page}&--florin-ink=%23fafafa&--florin-accent=%23123456"
         ))
         .await;
-    browser.sees("status-open").await;
+    browser.wait_for("status-open").await;
     eventually("white on white is taken off", async || {
         (worn(&browser, "ink").await == "").then_some(())
     })
@@ -71,8 +71,8 @@ async fn pages_of_one_tab_keep_the_tokens_that_they_were_given_apart() {
     let world = World::start().await;
     let browser = Browser::open().await;
     let [first, second] = [
-        world.shopper().opens("ebook").await,
-        world.shopper().opens("ebook").await,
+        world.shopper().open("ebook").await,
+        world.shopper().open("ebook").await,
     ];
     let mut addresses = Vec::new();
     for checkout in [&first, &second] {
@@ -81,21 +81,21 @@ async fn pages_of_one_tab_keep_the_tokens_that_they_were_given_apart() {
             world.proxy_url(),
             checkout.token()
         );
-        browser.goes_to("about:blank").await;
-        browser.goes_to(&page).await;
-        browser.sees("status-open").await;
-        addresses.push(browser.runs("return location.href", &[]).await);
+        browser.goto("about:blank").await;
+        browser.goto(&page).await;
+        browser.wait_for("status-open").await;
+        addresses.push(browser.evaluate("return location.href", &[]).await);
     }
     assert!(
         addresses
             .iter()
             .all(|address| !address.to_string().contains("client_token"))
     );
-    browser.goes_to("about:blank").await;
-    browser.goes_to(addresses[0].as_str().unwrap()).await;
-    browser.presses("asset-BTC").await;
-    first.sees("awaiting_payment").await;
-    second.sees("open").await;
+    browser.goto("about:blank").await;
+    browser.goto(addresses[0].as_str().unwrap()).await;
+    browser.press("asset-BTC").await;
+    first.wait_for("awaiting_payment").await;
+    second.wait_for("open").await;
     browser.end().await;
     world.end().await;
 }
@@ -103,11 +103,11 @@ async fn pages_of_one_tab_keep_the_tokens_that_they_were_given_apart() {
 #[tokio::test]
 async fn no_words_of_a_page_hold_an_address_to_send_to_or_to_go_to() {
     let site = Site::open().await;
-    let wishes = Wishes {
+    let config = WorldConfig {
         origins: vec![site.url().to_owned()],
-        ..Wishes::default()
+        ..WorldConfig::default()
     };
-    let world = World::start_with(wishes).await;
+    let world = World::start_with(config).await;
     let words = json!({ "en": {
         "choose": "Send to bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4",
         "search": "Pay at https://elsewhere.example instead",
@@ -118,15 +118,15 @@ async fn no_words_of_a_page_hold_an_address_to_send_to_or_to_go_to() {
          <florin-checkout store=\"demo\" product=\"ebook\" locale=\"en\" words='{words}'></florin-checkout>",
         world.proxy_url()
     );
-    site.shows("", &element);
+    site.serve("", &element);
     let browser = Browser::open().await;
-    browser.goes_to(site.url()).await;
-    browser.enters_the_checkout().await;
-    browser.sees("asset-BTC").await;
+    browser.goto(site.url()).await;
+    browser.enter_checkout().await;
+    browser.wait_for("asset-BTC").await;
     let seen = "return document.querySelector('florin-checkout').shadowRoot.textContent";
-    let seen = browser.runs(seen, &[]).await.to_string();
+    let seen = browser.evaluate(seen, &[]).await.to_string();
     assert!(seen.contains("Choose how to pay"), "{seen}");
-    let complaints = browser.complaints().await.join("\n");
+    let complaints = browser.console_warnings().await.join("\n");
     for key in ["choose", "search"] {
         let left = format!("\\\"{key}\\\" is left as it is: a text of the checkout leads nowhere");
         assert!(complaints.contains(&left), "{complaints}");
@@ -143,7 +143,7 @@ async fn no_words_of_a_page_hold_an_address_to_send_to_or_to_go_to() {
 async fn what_was_wrong_before_the_attributes_came_takes_no_display_away() {
     let (site, world, url) = another_site().await;
     let proxy = world.proxy_url();
-    site.shows(
+    site.serve(
         "",
         &format!("<script src=\"{proxy}/florin.js\"></script><script src=\"late.js\"></script>"),
     );
@@ -159,13 +159,13 @@ async fn what_was_wrong_before_the_attributes_came_takes_no_display_away() {
         });";
     site.has("late.js", Some(late));
     let browser = Browser::open().await;
-    browser.goes_to(&url).await;
+    browser.goto(&url).await;
     eventually("the checkout is there", async || {
-        (browser.runs("return window.isReady", &[]).await == true).then_some(())
+        (browser.evaluate("return window.isReady", &[]).await == true).then_some(())
     })
     .await;
     let seen = "return [errors, !!document.querySelector('florin-checkout').shadowRoot.querySelector('iframe')]";
-    assert_eq!(browser.runs(seen, &[]).await, json!([[], true]));
+    assert_eq!(browser.evaluate(seen, &[]).await, json!([[], true]));
     browser.end().await;
     world.end().await;
 }

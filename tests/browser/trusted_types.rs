@@ -37,13 +37,15 @@ const ACTIVE: [&str; 9] = [
 async fn demands_them(engine: Engine) {
     let world = World::start().await;
     let browser = Browser::open_engine(engine, Look::default()).await;
-    browser.goes_to(&world.checkout_page()).await;
-    browser.sees("status-open").await;
-    let inert = browser.runs(SETS, &[json!(INERT)]).await;
+    browser.goto(&world.checkout_page()).await;
+    browser.wait_for("status-open").await;
+    let inert = browser.evaluate(SETS, &[json!(INERT)]).await;
     assert_eq!(inert, json!(INERT), "{engine:?}");
-    let knows = browser.runs("return 'trustedTypes' in window", &[]).await;
+    let knows = browser
+        .evaluate("return 'trustedTypes' in window", &[])
+        .await;
     if knows == true {
-        let refused = browser.runs(SETS, &[json!(ACTIVE)]).await;
+        let refused = browser.evaluate(SETS, &[json!(ACTIVE)]).await;
         assert_eq!(
             refused,
             Value::from(vec!["refused"; ACTIVE.len()]),
@@ -61,7 +63,7 @@ async fn demands_them(engine: Engine) {
             ),
         ] {
             let tried = format!("try {{ {script}; return 'done' }} catch {{ return 'refused' }}");
-            let outcome = browser.runs(&tried, &[]).await;
+            let outcome = browser.evaluate(&tried, &[]).await;
             assert_eq!(outcome, Value::from("refused"), "{engine:?}: {what}");
         }
     }

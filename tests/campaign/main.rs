@@ -12,7 +12,7 @@ use std::env;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use support::built;
-use support::campaign::{self, Auditor, Campaign, Wishes};
+use support::campaign::{self, Auditor, Campaign, Options};
 
 const KILLS: u64 = 500;
 const LANES: u64 = 3;
@@ -21,16 +21,16 @@ const SEED: &str = "FLORIN_KILL_SEED";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn killed_five_hundred_times_it_loses_nothing_does_nothing_twice_and_would_be_caught() {
-    let wishes = Wishes {
+    let config = Options {
         kills: KILLS,
         lanes: LANES,
         seed: seed(),
         proxy: built("florin-proxy", "proxy"),
     };
     let auditor = Auditor(built("florin-auditor", "auditor"));
-    let seed = wishes.seed;
+    let seed = config.seed;
     println!("to try the same again: {SEED}={seed} cargo test -p tests --test campaign");
-    let campaign = campaign::run(&wishes, |_| {}).await;
+    let campaign = campaign::run(&config, |_| {}).await;
     println!("{}", campaign.tally);
     everything_was_tried(&campaign);
     let verdicts = campaign.judged_by(&auditor);

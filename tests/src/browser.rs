@@ -1,7 +1,7 @@
 //! A real browser, driven from outside by WebDriver: Chromium, or another [`Engine`].
 //!
 //! Steps read as a customer's would; each waits, with a bound, until what it speaks of is there. Where a checkout is
-//! shown in a frame, [`Browser::enters_the_checkout`] comes first.
+//! shown in a frame, [`Browser::enter_checkout`] comes first.
 
 mod capabilities;
 mod devtools;
@@ -27,7 +27,7 @@ pub use self::pool::BrowserPool;
 use self::pool::{Context, Pooled};
 use self::process::Process;
 use self::scan::scan;
-use crate::patience::{eventually, pause};
+use crate::wait::{eventually, pause};
 
 /// Finds by `data-testid`: in the checkout's shadow root, else in the page.
 const FIND: &str = r#"
@@ -144,37 +144,37 @@ impl Browser {
     }
 
     /// Goes to an address.
-    pub async fn goes_to(&self, url: &str) {
+    pub async fn goto(&self, url: &str) {
         self.tab.goto(url).await.expect("the page loads");
     }
 
     /// Loads the page again.
-    pub async fn reloads(&self) {
-        self.leaves_the_checkout().await;
+    pub async fn reload(&self) {
+        self.leave_checkout().await;
         self.tab.refresh().await.expect("the page loads again");
     }
 
     /// Steps into the frame in which the checkout is shown.
-    pub async fn enters_the_checkout(&self) {
-        self.leaves_the_checkout().await;
+    pub async fn enter_checkout(&self) {
+        self.leave_checkout().await;
         eventually("the frame of the checkout", async || {
             let script = "return document.querySelector('florin-checkout')?.shadowRoot?.querySelector('iframe')";
             let frame = self.tab.execute(script, vec![]).await.ok()?.element().ok()?;
             frame.enter_frame().await.ok()?;
             let inside = "return document.querySelector('florin-checkout') !== null";
-            (self.runs(inside, &[]).await == json!(true)).then_some(())
+            (self.evaluate(inside, &[]).await == json!(true)).then_some(())
         })
         .await;
     }
 
     /// Steps into a frame within this page or frame: a `data-testid`.
-    pub async fn enters(&self, name: &str) {
-        let frame = self.sees(name).await;
+    pub async fn enter_frame(&self, name: &str) {
+        let frame = self.wait_for(name).await;
         frame.enter_frame().await.expect("it is a frame");
     }
 
     /// Steps back into the shop's page.
-    pub async fn leaves_the_checkout(&self) {
+    pub async fn leave_checkout(&self) {
         self.tab
             .enter_default_frame()
             .await
@@ -182,7 +182,7 @@ impl Browser {
     }
 
     /// Waits until this is visible: a `data-testid`.
-    pub async fn sees(&self, name: &str) -> WebElement {
+    pub async fn wait_for(&self, name: &str) -> WebElement {
         eventually(&format!("{name} is visible"), async || {
             let found = self.find(name).await?;
             found.is_displayed().await.ok()?.then_some(found)
@@ -191,7 +191,7 @@ impl Browser {
     }
 
     /// Waits until this is gone: a `data-testid`.
-    pub async fn sees_no(&self, name: &str) {
+    pub async fn wait_until_gone(&self, name: &str) {
         eventually(&format!("{name} is gone"), async || {
             self.find(name).await.is_none().then_some(())
         })
@@ -199,7 +199,7 @@ impl Browser {
     }
 
     /// Whether this is on the screen now.
-    pub async fn shows(&self, name: &str) -> bool {
+    pub async fn is_visible(&self, name: &str) -> bool {
         match self.find(name).await {
             Some(found) => found.is_displayed().await.unwrap_or(false),
             None => false,
@@ -207,16 +207,16 @@ impl Browser {
     }
 
     /// Its text, as it is read: without the blanks that only look nice.
-    pub async fn reads(&self, name: &str) -> String {
+    pub async fn text(&self, name: &str) -> String {
         let read = "return arguments[0].textContent";
-        let found = self.sees(name).await;
+        let found = self.wait_for(name).await;
         let found = found.to_json().expect("an element is JSON");
-        let text = self.runs(read, &[found]).await;
+        let text = self.evaluate(read, &[found]).await;
         text.as_str().unwrap_or_default().to_owned()
     }
 
     /// Presses it.
-    pub async fn presses(&self, name: &str) {
+    pub async fn press(&self, name: &str) {
         eventually(&format!("{name} can be pressed"), async || {
             let found = self.find(name).await?;
             let ready = found.attr("aria-disabled").await.ok()?.is_none();
@@ -226,10 +226,10 @@ impl Browser {
     }
 
     /// What a camera reads in it.
-    pub async fn scans(&self, name: &str) -> String {
-        let found = self.sees(name).await;
+    pub async fn scan(&self, name: &str) -> String {
+        let found = self.wait_for(name).await;
         let script = "arguments[0].scrollIntoView({ block: 'center', behavior: 'instant' })";
-        self.runs(script, &[found.to_json().expect("an element is JSON")])
+        self.evaluate(script, &[found.to_json().expect("an element is JSON")])
             .await;
         // WebKit paints a frame some time after its scripts have drawn it.
         eventually("a QR code that can be read", async || {
@@ -245,48 +245,48 @@ impl Browser {
 
     /// What the clipboard holds.
     pub async fn clipboard(&self) -> String {
-        self.leaves_the_checkout().await;
+        self.leave_checkout().await;
         let read = "const done = arguments[0]; navigator.clipboard.readText().then(done, (e) => done('' + e))";
         let text = self.tab.execute_async(read, vec![]).await;
         let text = text.expect("a page may ask for the clipboard");
         let text = text.json().as_str().unwrap_or_default().to_owned();
-        self.enters_the_checkout().await;
+        self.enter_checkout().await;
         text
     }
 
     /// Presses Tab until this has the focus (a `data-testid`), inside or outside the frame, then Enter.
-    pub async fn reaches_by_keyboard(&self, name: &str) {
+    pub async fn tab_to(&self, name: &str) {
         for _ in 0..60 {
-            if self.runs(FOCUSED, &[]).await == name {
+            if self.evaluate(FOCUSED, &[]).await == name {
                 return;
             }
-            self.types(Key::Tab).await;
+            self.type_keys(Key::Tab).await;
             pause(std::time::Duration::from_millis(20)).await;
         }
         panic!("{name} cannot be reached with Tab");
     }
 
     /// Presses a key or types a text, wherever the focus is.
-    pub async fn types(&self, keys: impl Into<TypingData>) {
+    pub async fn type_keys(&self, keys: impl Into<TypingData>) {
         let typed = self.tab.action_chain().send_keys(keys).perform().await;
         typed.expect("keys can be pressed");
     }
 
     /// Presses the pointer at a place of the window, in CSS pixels.
-    pub async fn clicks_at(&self, x: i64, y: i64) {
+    pub async fn click_at(&self, x: i64, y: i64) {
         let chain = self.tab.action_chain().move_to(x, y);
         chain.click().perform().await.expect("there is a pointer");
     }
 
     /// Types this into an empty field, in place of what was there: a `data-testid`.
-    pub async fn writes(&self, name: &str, text: &str) {
-        let field = self.sees(name).await;
+    pub async fn fill(&self, name: &str, text: &str) {
+        let field = self.wait_for(name).await;
         field.clear().await.expect("it is a field");
         field.send_keys(text).await.expect("a field takes text");
     }
 
     /// Runs a script in the page or frame.
-    pub async fn runs(&self, script: &str, arguments: &[Value]) -> Value {
+    pub async fn evaluate(&self, script: &str, arguments: &[Value]) -> Value {
         let answer = self.tab.execute(script, arguments.to_vec()).await;
         answer.map_or(Value::Null, |answer| answer.json().clone())
     }

@@ -40,7 +40,7 @@ use crate::folder::Folder;
 
 /// What a campaign is to be.
 #[derive(Clone, Debug)]
-pub struct Wishes {
+pub struct Options {
     /// Kills in all.
     pub kills: u64,
     /// Proxies that are killed side by side, each with a world of its own.
@@ -83,17 +83,17 @@ impl Campaign {
 ///
 /// # Panics
 /// When the proxy ends by itself, does not start any more, or does not end in order: these need no auditor.
-pub async fn run(wishes: &Wishes, progress: impl Fn(u64) + Send + Sync + 'static) -> Campaign {
+pub async fn run(config: &Options, progress: impl Fn(u64) + Send + Sync + 'static) -> Campaign {
     let tally = Arc::new(Tally::default());
     let killed = Arc::new(AtomicU64::new(0));
     let progress = Arc::new(progress);
     let mut lanes = JoinSet::new();
-    for number in 0..wishes.lanes {
-        let share = wishes.kills / wishes.lanes + u64::from(number < wishes.kills % wishes.lanes);
-        let (wishes, tally) = (wishes.clone(), tally.clone());
+    for number in 0..config.lanes {
+        let share = config.kills / config.lanes + u64::from(number < config.kills % config.lanes);
+        let (config, tally) = (config.clone(), tally.clone());
         let (killed, progress) = (killed.clone(), progress.clone());
         lanes.spawn(async move {
-            let lane = Lane::open(number, &wishes, tally).await;
+            let lane = Lane::open(number, &config, tally).await;
             let done = move || progress(killed.fetch_add(1, Ordering::Relaxed) + 1);
             goes(lane, share, done).await
         });
@@ -146,5 +146,5 @@ async fn goes(mut lane: Lane, kills: u64, done: impl Fn()) -> Folder {
         "seconds of quiet, all lanes together",
         seconds(calm, SystemClock.now()),
     );
-    lane.closes().await
+    lane.close().await
 }

@@ -15,9 +15,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::browser::{Browser, Engine, Look};
-use crate::patience::{eventually, pause};
 use crate::peer::Peer;
 use crate::site::Site;
+use crate::wait::{eventually, pause};
 use crate::world::World;
 
 /// Notes, in milliseconds since the start of its own page or frame, when the loader ran, and when skeleton and choice
@@ -104,14 +104,14 @@ pub async fn look(page: Page, world: &World, site: &Site) -> Waited {
         )
     };
     match page {
-        Page::Baseline => site.shows("", &baseline(world).await),
+        Page::Baseline => site.serve("", &baseline(world).await),
         Page::Checkout => {}
-        Page::Frame => site.shows("", &element("frame")),
-        Page::Inline => site.shows("", &element("inline")),
+        Page::Frame => site.serve("", &element("frame")),
+        Page::Inline => site.serve("", &element("inline")),
     }
     match page {
-        Page::Checkout => browser.goes_to(&world.checkout_page()).await,
-        _ => browser.goes_to(site.url()).await,
+        Page::Checkout => browser.goto(&world.checkout_page()).await,
+        _ => browser.goto(site.url()).await,
     }
     pause(UNDISTURBED).await;
     let began = origin(&browser).await;
@@ -119,7 +119,7 @@ pub async fn look(page: Page, world: &World, site: &Site) -> Waited {
     // Where there is a frame, the loader draws a skeleton in its place until it is there.
     let first = seen(&browser, "skeleton").await;
     if page == Page::Frame {
-        browser.enters_the_checkout().await;
+        browser.enter_checkout().await;
     }
     let choice = eventually(&format!("the choice of {page:?} is seen"), async || {
         seen(&browser, "choice").await
@@ -148,14 +148,14 @@ pub async fn look(page: Page, world: &World, site: &Site) -> Waited {
 pub async fn look_at_peer(peer: &Peer) -> u64 {
     let note = format!("const isChoice = {};{NOTE_OF_A_PEER}", peer.choice());
     let browser = slow_phone(&note).await;
-    browser.goes_to(peer.url()).await;
+    browser.goto(peer.url()).await;
     pause(UNDISTURBED_PEER).await;
     let choice = eventually("the choice of a peer is seen", async || {
         seen(&browser, "choice").await
     })
     .await;
-    let refused = browser.runs("return seen.refused", &[]).await;
-    let asked = browser.ends_and_lists_requests("127.0.0.1").await;
+    let refused = browser.evaluate("return seen.refused", &[]).await;
+    let asked = browser.end_and_list_requests("127.0.0.1").await;
     let origin = peer.url().trim_end_matches('/');
     let is_own = |request: &String| {
         let address = request.split(' ').next_back().unwrap_or_default();
@@ -174,9 +174,9 @@ pub async fn look_at_peer(peer: &Peer) -> u64 {
 /// A browser with an empty cache, as slow as promised, with a script that runs before every page.
 async fn slow_phone(note: &str) -> Browser {
     let browser = Browser::open_alone(Engine::Chromium, Look::default()).await;
-    browser.runs_before_every_page(note).await;
-    browser.has_a_screen_of(SCREEN.0, SCREEN.1).await;
-    browser.is_slow().await;
+    browser.run_before_every_page(note).await;
+    browser.set_viewport(SCREEN.0, SCREEN.1).await;
+    browser.throttle().await;
     pause(STARTED).await;
     browser
 }
@@ -184,20 +184,20 @@ async fn slow_phone(note: &str) -> Browser {
 /// Milliseconds from the start of this page or frame.
 async fn seen(browser: &Browser, name: &str) -> Option<u64> {
     let script = format!("return seen.{name} ? Math.round(seen.{name}) : null");
-    browser.runs(&script, &[]).await.as_u64()
+    browser.evaluate(&script, &[]).await.as_u64()
 }
 
 /// When its page or frame began, in milliseconds of the clock.
 async fn origin(browser: &Browser) -> u64 {
     let origin = browser
-        .runs("return Math.round(performance.timeOrigin)", &[])
+        .evaluate("return Math.round(performance.timeOrigin)", &[])
         .await;
     origin.as_u64().expect("every page has begun")
 }
 
 async fn requests(browser: &Browser) -> Vec<String> {
     let list = browser
-        .runs(
+        .evaluate(
             "return [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
                 .map(({ name, startTime, responseEnd }) =>
                     `${String(Math.round(startTime)).padStart(5)} – ${String(Math.round(responseEnd)).padStart(4)} ms  ${new URL(name).pathname}`)",

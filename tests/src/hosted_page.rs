@@ -28,22 +28,22 @@ impl HostedPage {
     }
 
     /// The customer picks an asset, and is shown a code.
-    pub async fn picks(&self, crypto_code: &str) {
+    pub async fn pick(&self, crypto_code: &str) {
         let choice = json!({ "id": self.session, "crypto_code": crypto_code });
-        self.posts("choose", &choice).await;
+        self.post("choose", &choice).await;
     }
 
     /// Pays what is missing.
-    pub async fn pays(&self) {
-        self.posts("pay", &json!({ "id": self.session })).await;
+    pub async fn pay(&self) {
+        self.post("pay", &json!({ "id": self.session })).await;
     }
 
     /// Closes the page.
-    pub async fn closes(&self) {
-        self.posts("close", &json!({ "id": self.session })).await;
+    pub async fn close(&self) {
+        self.post("close", &json!({ "id": self.session })).await;
     }
 
-    async fn posts(&self, path: &str, body: &Value) {
+    async fn post(&self, path: &str, body: &Value) {
         let request = self.http.post(format!("{}/{path}", self.base)).json(body);
         let answer = request.send().await.expect("the sandbox answers");
         Answer::read(answer).await.with(200);

@@ -55,7 +55,7 @@ impl NpmProject {
         tar.arg("-C").arg(&ours);
         done(&mut tar);
         let project = Self(folder);
-        project.writes("package.json", "{\"type\": \"module\"}");
+        project.write("package.json", "{\"type\": \"module\"}");
         project
     }
 
@@ -65,7 +65,7 @@ impl NpmProject {
     }
 
     /// Writes a file.
-    pub fn writes(&self, name: &str, text: &str) {
+    pub fn write(&self, name: &str, text: &str) {
         let path = self.file(name);
         let folder = path.parent().expect("it is in the project");
         fs::create_dir_all(folder).expect("the temporary folder is writable");
@@ -101,7 +101,7 @@ impl NpmProject {
     ///
     /// # Panics
     /// It fails, or prints a complaint.
-    pub fn runs(&self, script: &str) -> String {
+    pub fn run(&self, script: &str) -> String {
         let output = done(&mut self.node(script));
         let complaints = String::from_utf8_lossy(&output.stderr);
         assert_eq!(complaints, "", "{script}");

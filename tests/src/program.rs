@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-use crate::patience::within;
+use crate::wait::within;
 
 /// How long it may take to start or to end.
 const BOUND: Duration = Duration::from_secs(10);

@@ -5,7 +5,7 @@ use reqwest::header::{HeaderMap, HeaderValue};
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
-use crate::patience::eventually;
+use crate::wait::eventually;
 
 /// A page of some origin, before it has an order.
 #[derive(Clone, Debug)]
@@ -43,9 +43,9 @@ impl Shopper {
     }
 
     /// Opens an order for one piece of a product.
-    pub async fn opens(&self, product: &str) -> Checkout {
+    pub async fn open(&self, product: &str) -> Checkout {
         let door = json!({ "store": "demo", "product": product });
-        let opened = self.asks_to_open(&door).await.with(201);
+        let opened = self.request_order(&door).await.with(201);
         self.with_token(
             &opened.text_at("/client_token"),
             &opened.text_at("/order/id"),
@@ -53,8 +53,8 @@ impl Shopper {
     }
 
     /// Opens the order of a signed token.
-    pub async fn opens_token(&self, token: &str) -> Checkout {
-        let opened = self.asks_to_open(&json!({ "order_token": token })).await;
+    pub async fn open_token(&self, token: &str) -> Checkout {
+        let opened = self.request_order(&json!({ "order_token": token })).await;
         assert!(matches!(opened.status, 200 | 201), "{}", opened.text);
         self.with_token(
             &opened.text_at("/client_token"),
@@ -63,13 +63,13 @@ impl Shopper {
     }
 
     /// POST /v1/checkout.
-    pub async fn asks_to_open(&self, door: &Value) -> Answer {
+    pub async fn request_order(&self, door: &Value) -> Answer {
         self.sends(Method::POST, "/v1/checkout", None, Some(door))
             .await
     }
 
     /// POST /v1/checkout with a body of any bytes, said to be JSON.
-    pub async fn asks_to_open_with(&self, body: Vec<u8>) -> Answer {
+    pub async fn request_order_with(&self, body: Vec<u8>) -> Answer {
         let mut request = self.http.post(format!("{}/v1/checkout", self.base));
         if let Some(origin) = &self.origin {
             request = request.header("origin", origin);
@@ -81,7 +81,7 @@ impl Shopper {
     }
 
     /// POST /v1/checkout, as long as there is a proxy: the order's id; `None` without an answer.
-    pub async fn may_open(&self, door: &Value) -> Option<String> {
+    pub async fn preflight(&self, door: &Value) -> Option<String> {
         let request = self.http.post(format!("{}/v1/checkout", self.base));
         let request = request.header("origin", self.origin.as_deref()?);
         let request = request.header("idempotency-key", self.key.as_deref()?);
@@ -153,7 +153,7 @@ impl Checkout {
     }
 
     /// GET below /v1/checkout.
-    pub async fn gets(&self, path: &str) -> Answer {
+    pub async fn get(&self, path: &str) -> Answer {
         let path = format!("/v1/checkout{path}");
         self.page
             .sends(Method::GET, &path, Some(&self.token), None)
@@ -161,7 +161,7 @@ impl Checkout {
     }
 
     /// POST below /v1/checkout.
-    pub async fn posts(&self, path: &str, body: &Value) -> Answer {
+    pub async fn post(&self, path: &str, body: &Value) -> Answer {
         let path = format!("/v1/checkout{path}");
         self.page
             .sends(Method::POST, &path, Some(&self.token), Some(body))
@@ -169,13 +169,13 @@ impl Checkout {
     }
 
     /// The order as it stands.
-    pub async fn looks(&self) -> Value {
-        self.gets("").await.with(200).body
+    pub async fn view(&self) -> Value {
+        self.get("").await.with(200).body
     }
 
     /// The quotes.
     pub async fn quotes(&self) -> Vec<Value> {
-        let quotes = self.gets("/quotes").await.with(200).body;
+        let quotes = self.get("/quotes").await.with(200).body;
         quotes.as_array().expect("a list of quotes").clone()
     }
 
@@ -189,42 +189,42 @@ impl Checkout {
     }
 
     /// Asks for an attempt in an asset, at its quote.
-    pub async fn asks_for(&self, crypto_code: &str) -> Answer {
+    pub async fn request_attempt(&self, crypto_code: &str) -> Answer {
         let quote = self.quote(crypto_code).await;
         let choice = json!({ "crypto_code": crypto_code, "quote_id": quote["quote_id"] });
-        self.posts("/attempt", &choice).await
+        self.post("/attempt", &choice).await
     }
 
     /// Chooses an asset and gets its invoice.
-    pub async fn chooses(&self, crypto_code: &str) -> Value {
-        let view = self.asks_for(crypto_code).await.with(200).body;
+    pub async fn choose(&self, crypto_code: &str) -> Value {
+        let view = self.request_attempt(crypto_code).await.with(200).body;
         assert_eq!(view["status"], "awaiting_payment", "{view}");
         assert_eq!(view["attempt"]["crypto_code"], crypto_code, "{view}");
         view
     }
 
     /// "I have paid".
-    pub async fn says_paid(&self) -> Value {
-        self.posts("/paid", &json!({})).await.with(200).body
+    pub async fn report_paid(&self) -> Value {
+        self.post("/paid", &json!({})).await.with(200).body
     }
 
     /// The address that is shown.
     pub async fn address(&self) -> String {
-        let view = self.looks().await;
+        let view = self.view().await;
         crate::answer::text_at(&view, "/attempt/address")
     }
 
     /// Waits until the order stands here.
-    pub async fn sees(&self, status: &str) -> Value {
+    pub async fn wait_for(&self, status: &str) -> Value {
         let what = format!("{} is {status}", self.order);
         eventually(&what, async || {
-            Some(self.looks().await).filter(|view| view["status"] == status)
+            Some(self.view().await).filter(|view| view["status"] == status)
         })
         .await
     }
 
     /// Opens the stream of server-sent events.
-    pub async fn listens(&self) -> reqwest::Response {
+    pub async fn stream(&self) -> reqwest::Response {
         let request = self
             .page
             .http

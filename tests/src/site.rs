@@ -59,7 +59,7 @@ impl Site {
     }
 
     /// Shows this whole page from now on, under no policy.
-    pub fn shows_page(&self, html: &str) {
+    pub fn serve_page(&self, html: &str) {
         let mut page = self.page.lock().unwrap_or_else(PoisonError::into_inner);
         page.policy.clear();
         html.clone_into(&mut page.html);
@@ -75,7 +75,7 @@ impl Site {
     }
 
     /// Shows this body from now on, under this Content-Security-Policy.
-    pub fn shows(&self, policy: &str, body: &str) {
+    pub fn serve(&self, policy: &str, body: &str) {
         let mut page = self.page.lock().unwrap_or_else(PoisonError::into_inner);
         policy.clone_into(&mut page.policy);
         page.html = format!("<!doctype html><html lang=\"en\"><title>Page</title>{body}");

@@ -32,20 +32,20 @@ impl StoreServer {
     }
 
     /// POST /v1/orders.
-    pub async fn opens(&self, order: &Value) -> Answer {
-        self.posts("/v1/orders", order).await
+    pub async fn open(&self, order: &Value) -> Answer {
+        self.post("/v1/orders", order).await
     }
 
     /// One of its orders.
     pub async fn order(&self, id: &str) -> Value {
-        self.gets(&format!("/v1/orders/{id}")).await.with(200).body
+        self.get(&format!("/v1/orders/{id}")).await.with(200).body
     }
 
     /// All its orders, newest first.
     pub async fn orders(&self) -> Vec<Value> {
         let (mut found, mut path) = (Vec::new(), "/v1/orders?limit=100".to_owned());
         loop {
-            let page = self.gets(&path).await.with(200).body;
+            let page = self.get(&path).await.with(200).body;
             let orders = page["orders"].as_array().expect("a page holds orders");
             found.extend(orders.iter().cloned());
             let Some(next) = page["next"].as_str() else {
@@ -57,14 +57,14 @@ impl StoreServer {
 
     /// Every event of one order, in order.
     pub async fn events_of(&self, order: &str) -> Vec<Value> {
-        let page = self.gets("/v1/events?limit=100").await.with(200).body;
+        let page = self.get("/v1/events?limit=100").await.with(200).body;
         let events = page["events"].as_array().expect("a page holds events");
         let is_its = |event: &&Value| event["data"]["order"]["id"] == order;
         events.iter().filter(is_its).cloned().collect()
     }
 
     /// Asks with the store's key. The answer must be as the description of the HTTP says.
-    pub async fn gets(&self, path: &str) -> Answer {
+    pub async fn get(&self, path: &str) -> Answer {
         let request = self.http.get(format!("{}{path}", self.base));
         let answer = request.bearer_auth(&self.key).send().await;
         let answer = Answer::read(answer.expect("the proxy answers")).await;
@@ -72,7 +72,7 @@ impl StoreServer {
     }
 
     /// Sets something, with the store's key.
-    pub async fn puts(&self, path: &str, body: &Value) -> Answer {
+    pub async fn put(&self, path: &str, body: &Value) -> Answer {
         self.sends(Method::PUT, path, &body.to_string()).await
     }
 
@@ -90,7 +90,7 @@ impl StoreServer {
     }
 
     /// Asks for something to be done, with the store's key and the idempotency key that was given.
-    pub async fn posts(&self, path: &str, body: &Value) -> Answer {
+    pub async fn post(&self, path: &str, body: &Value) -> Answer {
         let mut request = self.http.post(format!("{}{path}", self.base));
         if let Some(key) = &self.idempotency_key {
             request = request.header("idempotency-key", key);

@@ -1,10 +1,10 @@
 //! The world: service, proxy, shop and the store's endpoint, and how it ends.
 
+mod config;
 pub(crate) mod configuration;
 mod ending;
 mod running;
 pub mod secrets;
-mod wishes;
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -17,34 +17,34 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tracing::subscriber::DefaultGuard;
 
+pub use self::config::WorldConfig;
 use self::configuration::Places;
 use self::running::Running;
-pub use self::wishes::Wishes;
-use crate::chain::Chain;
 use crate::clock::MovableClock;
-use crate::ear::Ear;
 use crate::folder::Folder;
 use crate::hosted_page::HostedPage;
 use crate::log::Log;
-use crate::mint::Mint;
-use crate::patience::eventually;
+use crate::sandbox_control::SandboxControl;
 use crate::shopper::Shopper;
 use crate::store_server::StoreServer;
-use crate::wire::Wire;
+use crate::tcp_proxy::TcpProxy;
+use crate::token_signer::TokenSigner;
+use crate::wait::eventually;
+use crate::webhook_receiver::WebhookReceiver;
 
 /// Everything, running. Ends with [`World::end`].
 pub struct World {
     /// The clock of proxy and sandbox.
     pub clock: MovableClock,
     /// What stands between browsers, shops and the proxy.
-    pub front_wire: Wire,
+    pub front_link: TcpProxy,
     /// What stands between the proxy and the payment service.
-    pub service_wire: Wire,
+    pub service_link: TcpProxy,
     /// What stands between the proxy and the store's endpoint.
-    pub store_wire: Wire,
+    pub store_link: TcpProxy,
     /// The store's endpoint.
-    pub ear: Ear,
-    wishes: Wishes,
+    pub webhooks: WebhookReceiver,
+    config: WorldConfig,
     places: Places,
     proxy: Option<Running>,
     http: reqwest::Client,
@@ -59,11 +59,11 @@ pub struct World {
 impl World {
     /// A world as everybody would set it up.
     pub async fn start() -> Self {
-        Self::start_with(Wishes::default()).await
+        Self::start_with(WorldConfig::default()).await
     }
 
     /// A world with something special.
-    pub async fn start_with(wishes: Wishes) -> Self {
+    pub async fn start_with(config: WorldConfig) -> Self {
         // Fails when another world was first, which is as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let (log, keeps_the_log) = Log::begin();
@@ -72,20 +72,20 @@ impl World {
         let [sandbox, shop, public, admin] =
             [bind().await, bind().await, bind().await, bind().await];
         let shop_url = format!("http://{}", shop.1);
-        let ear = Ear::open(clock.clone(), shop_url, shutdown.clone()).await;
-        let front_wire = Wire::to(public.1).await;
-        let service_wire = Wire::to(sandbox.1).await;
-        let store_wire = Wire::to(ear.address()).await;
+        let webhooks = WebhookReceiver::open(clock.clone(), shop_url, shutdown.clone()).await;
+        let front_link = TcpProxy::to(public.1).await;
+        let service_link = TcpProxy::to(sandbox.1).await;
+        let store_link = TcpProxy::to(webhooks.address()).await;
         let places = Places {
-            front: front_wire.address(),
+            front: front_link.address(),
             public: public.1,
             admin: admin.1,
-            service: service_wire.address(),
+            service: service_link.address(),
             sandbox: sandbox.1,
             shop: shop.1,
-            webhook: store_wire.address(),
+            webhook: store_link.address(),
         };
-        let settings = wishes.sandbox(&places, clock.clone());
+        let settings = config.sandbox(&places, clock.clone());
         spawn(sandbox::run(sandbox.0, settings, shutdown.clone()));
         let shops_clock = clock.clone();
         let settings = demo_shop::Settings {
@@ -101,11 +101,11 @@ impl World {
         spawn(demo_shop::run(shop.0, settings, shutdown.clone()));
         let mut world = Self {
             clock,
-            front_wire,
-            service_wire,
-            store_wire,
-            ear,
-            wishes,
+            front_link,
+            service_link,
+            store_link,
+            webhooks,
+            config,
             places,
             proxy: None,
             http: client(),
@@ -164,8 +164,8 @@ impl World {
     }
 
     /// The chains, and the service behind its counter.
-    pub fn chain(&self) -> Chain {
-        Chain {
+    pub fn sandbox(&self) -> SandboxControl {
+        SandboxControl {
             http: self.http.clone(),
             base: self.sandbox_url(),
         }
@@ -187,8 +187,8 @@ impl World {
     }
 
     /// The store `demo` as one that signs order tokens.
-    pub fn mint(&self) -> Mint {
-        Mint {
+    pub fn token_signer(&self) -> TokenSigner {
+        TokenSigner {
             audience: self.proxy_url(),
             clock: self.clock.clone(),
             store: "demo".to_owned(),
@@ -203,7 +203,7 @@ impl World {
     }
 
     /// The demo shop's own list of orders.
-    pub async fn shops_orders(&self) -> Vec<serde_json::Value> {
+    pub async fn shop_orders(&self) -> Vec<serde_json::Value> {
         let answer = self
             .http
             .get(format!("{}/orders.json", self.shop_url()))
@@ -216,9 +216,9 @@ impl World {
     }
 
     /// Waits until the demo shop believes that an order is paid.
-    pub async fn shop_says_paid(&self, order: &str) {
+    pub async fn wait_until_paid_in_shop(&self, order: &str) {
         eventually("the shop says that the order is paid", async || {
-            let orders = self.shops_orders().await;
+            let orders = self.shop_orders().await;
             let paid =
                 |known: &&serde_json::Value| known["id"] == order && !known["paid_by"].is_null();
             orders.iter().find(paid).map(|_| ())
@@ -279,7 +279,7 @@ impl World {
     }
 
     /// Waits until a proxy listens, whoever started it.
-    pub async fn proxy_listens(&self) {
+    pub async fn wait_for_proxy(&self) {
         let loader = format!("{}/florin.js", self.proxy_url());
         eventually("the proxy listens", async || {
             let answer = self.http.get(&loader).send().await.ok()?;
@@ -291,7 +291,7 @@ impl World {
     async fn run_proxy(&mut self, public: TcpListener, admin: TcpListener) {
         let file = self.config_file();
         let url = format!("sqlite://{}", self.database().display());
-        let text = configuration::florin_toml(&self.places, &self.wishes, &url);
+        let text = configuration::florin_toml(&self.places, &self.config, &url);
         std::fs::write(&file, text).expect("the folder is writable");
         let proxy = Running::start(&file, self.clock.clone(), public, admin).await;
         self.proxy = Some(proxy);

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::Parser;
 use support::first_view::{Page, Waited, look, look_at_peer, median};
-use support::{PRODUCTS, Peer, Product, Program, Site, Wishes, World};
+use support::{PRODUCTS, Peer, Product, Program, Site, World, WorldConfig};
 
 /// Looks at the checkout with an empty cache, on a slow line and a slow phone.
 #[derive(Parser)]
@@ -41,19 +41,19 @@ const LONGEST_LOOK: Duration = Duration::from_mins(1);
 async fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let site = Site::open().await;
-    let wishes = Wishes {
+    let config = WorldConfig {
         origins: vec![site.url().to_owned()],
-        ..Wishes::default()
+        ..WorldConfig::default()
     };
-    let mut world = World::start_with(wishes).await;
+    let mut world = World::start_with(config).await;
     // The release takes the place of the one that was compiled for tests.
     world.stop_proxy().await;
     let log = world.file("release.log");
     let release = Program::start_at(&arguments.proxy, &world.config_file(), &log);
-    world.proxy_listens().await;
+    world.wait_for_proxy().await;
     // What this process makes ready when it first hears of an order takes a second of the processor.
-    world.shopper().opens("ebook").await;
-    world.everything_is_told().await;
+    world.shopper().open("ebook").await;
+    world.wait_for_deliveries().await;
 
     let mut pages: Vec<(Page, Vec<Waited>)> = Page::ALL.map(|page| (page, Vec::new())).into();
     let mut peers = Vec::new();

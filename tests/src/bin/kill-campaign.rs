@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use proxy::clock::{Clock as _, SystemClock};
-use support::campaign::{self, Auditor, Wishes};
+use support::campaign::{self, Auditor, Options};
 
 /// Kills the proxy again and again while customers buy, and has the auditor judge what is left.
 #[derive(Parser)]
@@ -42,7 +42,7 @@ async fn main() -> ExitCode {
         proxy,
         auditor,
     } = Arguments::parse();
-    let wishes = Wishes {
+    let config = Options {
         kills,
         lanes,
         seed,
@@ -50,7 +50,7 @@ async fn main() -> ExitCode {
     };
     println!("To try the same again: cargo xtask bench --kills {kills} --seed {seed}");
     let began = SystemClock.now();
-    let campaign = campaign::run(&wishes, move |done| {
+    let campaign = campaign::run(&config, move |done| {
         if done.is_multiple_of(REPORT_EVERY) || done == kills {
             print!("\r  {done} of {kills} kills");
             // Progress that is not shown is no reason to stop.

@@ -6,98 +6,87 @@ use super::{Browser, Engine};
 
 impl Browser {
     /// Takes the network away, or brings it back.
-    pub async fn is_offline(&self, offline: bool) {
+    pub async fn set_offline(&self, offline: bool) {
         let conditions = json!({
             "offline": offline,
             "latency": 0,
             "downloadThroughput": -1,
             "uploadThroughput": -1,
         });
-        self.tells("Network.enable", json!({})).await;
-        self.tells("Network.emulateNetworkConditions", conditions)
+        self.send_cdp("Network.enable", json!({})).await;
+        self.send_cdp("Network.emulateNetworkConditions", conditions)
             .await;
     }
 
     /// Puts it on a slow phone with a slow line: 150 ms there and back, 1.6 Mbit/s down and half of it up, and a
     /// processor of a quarter's speed.
-    pub async fn is_slow(&self) {
+    pub async fn throttle(&self) {
         let conditions = json!({
             "offline": false,
             "latency": 150,
             "downloadThroughput": 200_000,
             "uploadThroughput": 100_000,
         });
-        self.tells("Network.enable", json!({})).await;
-        self.tells("Network.emulateNetworkConditions", conditions)
+        self.send_cdp("Network.enable", json!({})).await;
+        self.send_cdp("Network.emulateNetworkConditions", conditions)
             .await;
-        self.tells("Emulation.setCPUThrottlingRate", json!({ "rate": 4 }))
+        self.send_cdp("Emulation.setCPUThrottlingRate", json!({ "rate": 4 }))
             .await;
     }
 
     /// Looks at the page as it would be printed, or as it is on the screen.
-    pub async fn is_on_paper(&self, paper: bool) {
+    pub async fn emulate_print(&self, paper: bool) {
         let media = if paper { "print" } else { "" };
-        self.tells("Emulation.setEmulatedMedia", json!({ "media": media }))
+        self.send_cdp("Emulation.setEmulatedMedia", json!({ "media": media }))
             .await;
     }
 
     /// Looks at the page as somebody whose system asks for this: a media feature and its value.
-    pub async fn prefers(&self, feature: &str, value: &str) {
+    pub async fn emulate_media(&self, feature: &str, value: &str) {
         let features = json!({ "features": [{ "name": feature, "value": value }] });
-        self.tells("Emulation.setEmulatedMedia", features).await;
+        self.send_cdp("Emulation.setEmulatedMedia", features).await;
     }
 
     /// Is a device without a mouse from here on.
-    pub async fn is_touched(&self) {
+    pub async fn emulate_touch(&self) {
         let touch = json!({ "enabled": true, "maxTouchPoints": 5 });
-        self.tells("Emulation.setTouchEmulationEnabled", touch)
-            .await;
-    }
-
-    /// Gives the page exactly this room, in CSS pixels; a window's own frame takes none of it.
-    pub async fn has_room_for(&self, width: u32, height: u32) {
-        let metrics = json!({
-            "width": width,
-            "height": height,
-            "deviceScaleFactor": 1,
-            "mobile": false,
-        });
-        self.tells("Emulation.setDeviceMetricsOverride", metrics)
+        self.send_cdp("Emulation.setTouchEmulationEnabled", touch)
             .await;
     }
 
     /// Runs a script in every page and frame that is loaded from here on, before its own.
-    pub async fn runs_before_every_page(&self, script: &str) {
+    pub async fn run_before_every_page(&self, script: &str) {
         let source = json!({ "source": script });
-        self.tells("Page.addScriptToEvaluateOnNewDocument", source)
+        self.send_cdp("Page.addScriptToEvaluateOnNewDocument", source)
             .await;
     }
 
     /// What the console holds since it was last read, without what is only said for information.
-    pub async fn complaints(&self) -> Vec<String> {
+    pub async fn console_warnings(&self) -> Vec<String> {
         let log = self.tab.browser_log().await.expect("Chromium keeps a log");
         let lines = log.into_iter().map(|entry| entry.message);
         lines.collect()
     }
 
     /// Gives the page these many CSS pixels, fewer than any window has.
-    pub async fn has_a_screen_of(&self, width: u32, height: u32) {
+    pub async fn set_viewport(&self, width: u32, height: u32) {
         let screen =
             json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
-        self.tells("Emulation.setDeviceMetricsOverride", screen)
+        self.send_cdp("Emulation.setDeviceMetricsOverride", screen)
             .await;
     }
 
     /// How many nodes and listeners the page holds after its garbage is collected, those in no document included.
     pub async fn nodes_and_listeners(&self) -> (u64, u64) {
-        self.tells("HeapProfiler.collectGarbage", json!({})).await;
-        let held = self.tells("Memory.getDOMCounters", json!({})).await;
+        self.send_cdp("HeapProfiler.collectGarbage", json!({}))
+            .await;
+        let held = self.send_cdp("Memory.getDOMCounters", json!({})).await;
         let count = |name: &str| held[name].as_u64().expect("Chromium counts them");
         (count("nodes"), count("jsEventListeners"))
     }
 
     /// Tells Chromium something by the protocol of its developer tools; returns the answer.
-    pub(super) async fn tells(&self, method: &str, parameters: Value) -> Value {
+    pub(super) async fn send_cdp(&self, method: &str, parameters: Value) -> Value {
         assert_eq!(self.engine, Engine::Chromium, "{method} is Chromium's");
         let told = self.tab.cdp().send_raw(method, parameters).await;
         told.unwrap_or_else(|error| panic!("{method}: {error}"))

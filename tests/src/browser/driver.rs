@@ -10,7 +10,7 @@ use super::display::Display;
 use super::engine::Engine;
 use super::family::Family;
 use crate::folder::Folder;
-use crate::patience::within;
+use crate::wait::within;
 
 /// A running driver, on a port of its own. Ended with the value, with all that it started.
 #[derive(Debug)]

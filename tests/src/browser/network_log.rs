@@ -22,7 +22,7 @@ impl Browser {
     ///
     /// # Panics
     /// It was not opened by [`Browser::open_alone`]: nothing was noted.
-    pub async fn ends_and_lists_requests(mut self, host: &str) -> BTreeSet<String> {
+    pub async fn end_and_list_requests(mut self, host: &str) -> BTreeSet<String> {
         let Place::Alone(process) = &mut self.place else {
             panic!("only a browser that was opened alone notes what it asks for");
         };

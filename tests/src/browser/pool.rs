@@ -26,7 +26,7 @@ use super::Look;
 use super::capabilities::{NetworkLog, PROFILE};
 use super::engine::Engine;
 use super::process::Process;
-use crate::patience::within;
+use crate::wait::within;
 
 /// How long Chromium may take for one command of its protocol, on a machine that is busy.
 const BOUND: Duration = Duration::from_secs(30);

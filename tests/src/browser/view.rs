@@ -9,14 +9,14 @@ use super::{Browser, Look};
 impl Browser {
     /// Gives the page this size and these colours from here on, and keeps everything still: what moves is not what is
     /// looked at.
-    pub async fn looks_at(&self, look: Look) {
+    pub async fn emulate(&self, look: Look) {
         self.looks_at_with(look, &[]).await;
     }
 
     /// The same for a customer whose system asks for more: media features and their values.
     pub async fn looks_at_with(&self, look: Look, more: &[(&str, &str)]) {
         let (width, height) = look.size;
-        self.has_a_screen_of(width, height).await;
+        self.set_viewport(width, height).await;
         let scheme = if look.dark { "dark" } else { "light" };
         let usual = [
             ("prefers-color-scheme", scheme),
@@ -27,29 +27,29 @@ impl Browser {
             .map(|(name, value)| json!({ "name": name, "value": value }))
             .collect();
         let media = json!({ "media": "", "features": features });
-        self.tells("Emulation.setEmulatedMedia", media).await;
+        self.send_cdp("Emulation.setEmulatedMedia", media).await;
     }
 
     /// Keeps a picture of the page that is looked at, as far down as it goes, without its scroll bars and the room for
     /// them.
-    pub async fn is_pictured(&self, look: Look, file: &Path) {
+    pub async fn save_picture(&self, look: Look, file: &Path) {
         let hidden = json!({ "hidden": true });
-        self.tells("Emulation.setScrollbarsHidden", hidden).await;
+        self.send_cdp("Emulation.setScrollbarsHidden", hidden).await;
         let no_room = "document.documentElement.style.scrollbarGutter = 'auto'";
-        self.runs(no_room, &[]).await;
+        self.evaluate(no_room, &[]).await;
         let (width, least) = look.size;
         let height = "return document.documentElement.scrollHeight";
-        let height = self.runs(height, &[]).await.as_u64().map(u32::try_from);
+        let height = self.evaluate(height, &[]).await.as_u64().map(u32::try_from);
         let height = height.and_then(Result::ok).unwrap_or(least).max(least);
-        self.has_a_screen_of(width, height).await;
+        self.set_viewport(width, height).await;
         let picture = self.tab.screenshot_as_png().await;
         let picture = picture.expect("the page can be seen");
         std::fs::write(file, picture).expect("the folder is writable");
-        self.has_a_screen_of(width, least).await;
+        self.set_viewport(width, least).await;
     }
 
     /// Runs a script that answers later: it calls the last of its arguments with the answer.
-    pub async fn runs_to_its_end(
+    pub async fn evaluate_async(
         &self,
         script: &str,
         arguments: &[serde_json::Value],

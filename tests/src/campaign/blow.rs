@@ -6,7 +6,7 @@ use tokio::sync::broadcast::Receiver;
 
 use super::dice::Dice;
 use super::tap::{Between, Moment};
-use crate::patience::pause;
+use crate::wait::pause;
 
 /// What is done to a running proxy.
 #[derive(Clone, Copy, Debug)]

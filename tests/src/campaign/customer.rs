@@ -14,9 +14,9 @@ use super::dice::Dice;
 use super::register::Register;
 use super::request::Request;
 use super::tally::Tally;
-use crate::chain::Chain;
-use crate::mint::Mint;
-use crate::patience::pause;
+use crate::sandbox_control::SandboxControl;
+use crate::token_signer::TokenSigner;
+use crate::wait::pause;
 use crate::world::secrets;
 
 /// How somebody buys.
@@ -102,8 +102,8 @@ pub(super) struct Street {
     pub(super) http: reqwest::Client,
     pub(super) proxy: String,
     /// The store's own server, which signs order tokens.
-    pub(super) mint: Mint,
-    pub(super) chain: Chain,
+    pub(super) mint: TokenSigner,
+    pub(super) chain: SandboxControl,
     pub(super) register: Arc<Register>,
     pub(super) tally: Arc<Tally>,
     /// Held by whoever finds a block.
@@ -168,14 +168,14 @@ impl Street {
     }
 
     async fn buys(&self, way: Way, name: &'static str, dice: &mut Dice) -> Option<()> {
-        let order = self.opens(dice).await?;
+        let order = self.open(dice).await?;
         if way == Way::OnlyLooks {
             self.tally.count(name);
             return Some(());
         }
         let asset = dice.pick(&ASSETS);
         let invoice = self.gets_invoice(&order, asset).await?;
-        self.pays(&order, &invoice, way, dice).await?;
+        self.pay(&order, &invoice, way, dice).await?;
         self.tally.count(name);
         if dice.percent(30) {
             let _ = self
@@ -185,9 +185,9 @@ impl Street {
         self.watches(&order).await
     }
 
-    async fn pays(&self, order: &Purchase, invoice: &str, way: Way, dice: &mut Dice) -> Option<()> {
+    async fn pay(&self, order: &Purchase, invoice: &str, way: Way, dice: &mut Dice) -> Option<()> {
         let pays =
-            async |invoice: &str, amount: &str| self.chain.pays_invoice(invoice, amount).await;
+            async |invoice: &str, amount: &str| self.chain.pay_invoice(invoice, amount).await;
         match way {
             Way::PaysExactly => pays(invoice, "exact").await,
             Way::PaysInTwoParts => {
@@ -198,7 +198,7 @@ impl Street {
             Way::PaysTooMuch => pays(invoice, "double").await,
             Way::PaysTooLittle => pays(invoice, "half").await,
             Way::PaysTooLate => {
-                self.chain.lets_run_out(invoice).await;
+                self.chain.expire_invoice(invoice).await;
                 pause(dice.up_to(Duration::from_secs(2))).await;
                 pays(invoice, "exact").await;
             }
@@ -227,7 +227,7 @@ impl Street {
                 // No block may come in between, which would complete it.
                 let _no_block = self.mining.read().await;
                 pays(invoice, "exact").await;
-                self.chain.gets_stuck(invoice).await;
+                self.chain.fail_invoice(invoice).await;
             }
             Way::NeverPays | Way::OnlyLooks => {}
         }
@@ -236,7 +236,7 @@ impl Street {
 
     /// Opens an order by one of the doors: the same request again, until it is answered. By the store's server, by a token
     /// and by a key for the request it is the same order then; otherwise the first one is lost with its answer.
-    async fn opens(&self, dice: &mut Dice) -> Option<Purchase> {
+    async fn open(&self, dice: &mut Dice) -> Option<Purchase> {
         let reference = format!("kill-{:016x}", dice.roll());
         let cents = 1000 + dice.below(30_000);
         let amount = format!("{}.{:02}", cents / 100, cents % 100);
@@ -254,7 +254,7 @@ impl Street {
                 (page, None, door, "orders opened from the catalogue")
             }
             Door::OrderToken => {
-                let token = self.mint.mints(&reference, &amount);
+                let token = self.mint.token(&reference, &amount);
                 let door = json!({ "order_token": token });
                 (page, None, door, "orders opened by an order token")
             }

@@ -10,7 +10,7 @@ use tokio::sync::{RwLock, broadcast};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::Wishes;
+use super::Options;
 use super::customer::Street;
 use super::dice::Dice;
 use super::post::Post;
@@ -19,10 +19,10 @@ use super::shop::Shop;
 use super::tally::Tally;
 use super::tap::{Between, Moment, Tap};
 use super::weather::{blocks_are_found, the_service_errs};
-use crate::chain::Chain;
 use crate::clock::MovableClock;
 use crate::folder::Folder;
-use crate::mint::Mint;
+use crate::sandbox_control::SandboxControl;
+use crate::token_signer::TokenSigner;
 use crate::world;
 use crate::world::configuration::{Places, florin_toml};
 use crate::world::secrets;
@@ -40,7 +40,7 @@ pub(super) struct Lane {
     pub(super) register: Arc<Register>,
     pub(super) http: reqwest::Client,
     pub(super) shop: Shop,
-    pub(super) chain: Chain,
+    pub(super) chain: SandboxControl,
     pub(super) places: Places,
     pub(super) tally: Arc<Tally>,
     /// Where the proxy is that everybody knows.
@@ -61,8 +61,8 @@ pub(super) struct Lane {
 
 impl Lane {
     /// Sets everything up, without a proxy.
-    pub(super) async fn open(number: u64, wishes: &Wishes, tally: Arc<Tally>) -> Self {
-        let mut dice = Dice::new(wishes.seed).split(number);
+    pub(super) async fn open(number: u64, config: &Options, tally: Arc<Tally>) -> Self {
+        let mut dice = Dice::new(config.seed).split(number);
         let folder = Folder::new();
         let shutdown = CancellationToken::new();
         let moments = broadcast::channel(1024).0;
@@ -82,9 +82,9 @@ impl Lane {
             shop: shop.address,
             webhook: store.address,
         };
-        let wants = world::Wishes::default();
+        let wants = world::WorldConfig::default();
         let post = |database: &str, public, admin| Post {
-            program: wishes.proxy.clone(),
+            program: config.proxy.clone(),
             config: folder.file("florin.toml"),
             database: folder.file(database),
             public,
@@ -105,7 +105,7 @@ impl Lane {
         let serve = sandbox::run(sandbox, settings, shutdown.clone());
         others.spawn(async move { serve.await.expect("the sandbox runs to the end") });
         let http = client();
-        let chain = Chain {
+        let chain = SandboxControl {
             http: http.clone(),
             base: format!("http://{sandbox_address}"),
         };
@@ -157,7 +157,7 @@ impl Lane {
         Street {
             http: self.http.clone(),
             proxy: self.places.proxy_url(),
-            mint: self.mint(),
+            mint: self.token_signer(),
             chain: self.chain.clone(),
             register: self.register.clone(),
             tally: self.tally.clone(),
@@ -166,8 +166,8 @@ impl Lane {
         }
     }
 
-    fn mint(&self) -> Mint {
-        Mint {
+    fn token_signer(&self) -> TokenSigner {
+        TokenSigner {
             audience: self.places.proxy_url(),
             clock: MovableClock::default(),
             store: "demo".to_owned(),
@@ -189,11 +189,11 @@ impl Lane {
                 .expect("there is more than one");
             ended.expect("nobody panics in a lane");
         }
-        self.chain.heals().await;
+        self.chain.clear_faults().await;
     }
 
     /// Ends everything but the proxy; what is left is the evidence.
-    pub(super) async fn closes(mut self) -> Folder {
+    pub(super) async fn close(mut self) -> Folder {
         self.shutdown.cancel();
         while let Some(ended) = self.others.join_next().await {
             ended.expect("nobody panics in a lane");

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::victim::Victim;
-use crate::patience::pause;
+use crate::wait::pause;
 
 /// How long a start may take, on a machine that has much else to do.
 const START: Duration = Duration::from_mins(1);

@@ -8,7 +8,7 @@ use super::customer::{LOOK_EVERY, Purchase, Street, TRIES};
 use super::dice::Dice;
 use super::request::Request;
 use crate::hosted_page::HostedPage;
-use crate::patience::pause;
+use crate::wait::pause;
 use crate::world::secrets;
 
 impl Street {
@@ -16,9 +16,9 @@ impl Street {
     pub(super) async fn somebody_buys_on_the_services_page(&self, dice: &mut Dice) -> Option<()> {
         let (order, page) = self.is_sent_away(dice).await?;
         if dice.percent(15) {
-            page.closes().await;
+            page.close().await;
         } else if dice.percent(20) {
-            page.picks("LTC").await;
+            page.pick("LTC").await;
         } else {
             self.pays_there(&page, dice).await;
         }
@@ -27,9 +27,9 @@ impl Street {
 
     pub(super) async fn pays_there(&self, page: &HostedPage, dice: &mut Dice) {
         let asset = dice.pick(&[(1, "LTC"), (1, "TRX"), (1, "DOGE")]);
-        page.picks(asset).await;
+        page.pick(asset).await;
         pause(dice.up_to(Duration::from_secs(1))).await;
-        page.pays().await;
+        page.pay().await;
         self.tally.count("orders paid on the service's page");
     }
 

@@ -8,7 +8,7 @@ use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _};
 
 use super::lane::{DATABASE, Lane};
-use crate::patience::pause;
+use crate::wait::pause;
 use crate::world::secrets;
 
 /// What a killed proxy was about to tell is leased to it for half a minute. Everything else is quicker.
@@ -33,9 +33,9 @@ pub(super) async fn settles(lane: &Lane) {
     // A pause that is asked for is kept by whoever was asked; a killed proxy has forgotten it.
     let pause_wanted =
         json!({"endpoint": "any", "kind": "status", "status": 429, "retry_after": PAUSE_SECONDS});
-    lane.chain.breaks(pause_wanted).await;
+    lane.chain.inject_fault(pause_wanted).await;
     for _ in 0..6 {
-        lane.chain.mines(1).await;
+        lane.chain.mine(1).await;
     }
     let began = SystemClock.now();
     while SystemClock.now().duration_since(began).as_secs() < BOUND {

@@ -19,26 +19,26 @@ use tokio::task::JoinSet;
 
 use super::dice::Dice;
 use super::tally::Tally;
-use crate::patience::pause;
+use crate::wait::pause;
 
 /// What it does with a delivery.
 #[derive(Clone, Copy, Debug)]
-enum Mood {
-    Takes,
+enum Reply {
+    Accept,
     TakesSlowly,
     Fails,
     IsBusy,
-    Redirects,
+    Redirect,
     SaysNothing,
 }
 
-const MOODS: [(u64, Mood); 6] = [
-    (85, Mood::Takes),
-    (5, Mood::TakesSlowly),
-    (5, Mood::Fails),
-    (2, Mood::IsBusy),
-    (2, Mood::Redirects),
-    (1, Mood::SaysNothing),
+const REPLIES: [(u64, Reply); 6] = [
+    (85, Reply::Accept),
+    (5, Reply::TakesSlowly),
+    (5, Reply::Fails),
+    (2, Reply::IsBusy),
+    (2, Reply::Redirect),
+    (1, Reply::SaysNothing),
 ];
 /// Longer than the proxy waits.
 const SILENCE: Duration = Duration::from_secs(20);
@@ -95,15 +95,15 @@ impl Shop {
 }
 
 async fn receive(State(shop): State<Arc<Inner>>, headers: HeaderMap, body: String) -> StatusCode {
-    let mood = shop.mood();
-    let answer = match mood {
-        Mood::Takes | Mood::TakesSlowly => Some(StatusCode::NO_CONTENT),
-        Mood::Fails => Some(StatusCode::INTERNAL_SERVER_ERROR),
-        Mood::IsBusy => Some(StatusCode::SERVICE_UNAVAILABLE),
-        Mood::Redirects => Some(StatusCode::FOUND),
-        Mood::SaysNothing => None,
+    let reply = shop.reply();
+    let answer = match reply {
+        Reply::Accept | Reply::TakesSlowly => Some(StatusCode::NO_CONTENT),
+        Reply::Fails => Some(StatusCode::INTERNAL_SERVER_ERROR),
+        Reply::IsBusy => Some(StatusCode::SERVICE_UNAVAILABLE),
+        Reply::Redirect => Some(StatusCode::FOUND),
+        Reply::SaysNothing => None,
     };
-    if matches!(mood, Mood::TakesSlowly) {
+    if matches!(reply, Reply::TakesSlowly) {
         pause(SLOW).await;
     }
     shop.write_down(&headers, &body, answer);
@@ -115,14 +115,14 @@ async fn receive(State(shop): State<Arc<Inner>>, headers: HeaderMap, body: Strin
 }
 
 impl Inner {
-    fn mood(&self) -> Mood {
+    fn reply(&self) -> Reply {
         if self.is_calm.load(Ordering::Relaxed) {
-            return Mood::Takes;
+            return Reply::Accept;
         }
         self.dice
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .pick(&MOODS)
+            .pick(&REPLIES)
     }
 
     /// One line, before the answer is sent: what was taken is in the log, whatever becomes of the answer.

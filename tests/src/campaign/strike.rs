@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::blow::Blow;
 use super::lane::Lane;
 use super::victim::Victim;
-use crate::patience::pause;
+use crate::wait::pause;
 
 /// How long an undisturbed proxy lives, at most.
 const LIFE: Duration = Duration::from_millis(350);

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-use crate::patience::pause;
 use crate::program;
+use crate::wait::pause;
 
 /// How long an orderly end may take, on a machine that has much else to do.
 const END: Duration = Duration::from_secs(30);

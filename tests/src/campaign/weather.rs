@@ -9,8 +9,8 @@ use tokio::sync::RwLock;
 
 use super::dice::Dice;
 use super::tally::Tally;
-use crate::chain::Chain;
-use crate::patience::pause;
+use crate::sandbox_control::SandboxControl;
+use crate::wait::pause;
 
 const BLOCK_EVERY: Duration = Duration::from_millis(500);
 const FAULT_EVERY: Duration = Duration::from_millis(1500);
@@ -18,7 +18,7 @@ const SLOW_MS: u64 = 400;
 
 /// Blocks are found until the shops close. Whoever holds `mining` sees none meanwhile.
 pub(super) async fn blocks_are_found(
-    chain: Chain,
+    chain: SandboxControl,
     mining: Arc<RwLock<()>>,
     is_closing: Arc<AtomicBool>,
     mut dice: Dice,
@@ -26,13 +26,13 @@ pub(super) async fn blocks_are_found(
     while !is_closing.load(Ordering::Relaxed) {
         pause(dice.up_to(BLOCK_EVERY)).await;
         let _alone = mining.write().await;
-        chain.mines(1).await;
+        chain.mine(1).await;
     }
 }
 
 /// The service errs now and then until the shops close.
 pub(super) async fn the_service_errs(
-    chain: Chain,
+    chain: SandboxControl,
     tally: Arc<Tally>,
     is_closing: Arc<AtomicBool>,
     mut dice: Dice,
@@ -62,7 +62,7 @@ pub(super) async fn the_service_errs(
             ),
         };
         fault["endpoint"] = endpoint.into();
-        chain.breaks(fault).await;
+        chain.inject_fault(fault).await;
         tally.count(name);
     }
 }

@@ -2,8 +2,8 @@
 
 use std::net::SocketAddr;
 
+use super::config::WorldConfig;
 use super::secrets;
-use super::wishes::Wishes;
 
 /// Where everything is.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +33,7 @@ impl Places {
 }
 
 /// The text of `florin.toml`: the demo shop's store with its catalogue, and another one.
-pub(crate) fn florin_toml(places: &Places, wishes: &Wishes, database_url: &str) -> String {
+pub(crate) fn florin_toml(places: &Places, config: &WorldConfig, database_url: &str) -> String {
     let Places {
         front,
         public,
@@ -43,36 +43,36 @@ pub(crate) fn florin_toml(places: &Places, wishes: &Wishes, database_url: &str) 
         shop,
         webhook,
     } = places;
-    let origins = [&[places.shop_url()], &wishes.origins[..]].concat();
-    let secret = &wishes.proxys_secret;
-    let trusted_proxies = &wishes.trusted_proxies;
-    let tolerance = &wishes.tolerance;
-    let mut theme = format!("preset = {:?}", wishes.theme);
-    if !wishes.theme_tokens.is_empty() {
-        theme = format!("{theme}, {}", wishes.theme_tokens);
+    let origins = [&[places.shop_url()], &config.origins[..]].concat();
+    let secret = &config.proxys_secret;
+    let trusted_proxies = &config.trusted_proxies;
+    let tolerance = &config.tolerance;
+    let mut theme = format!("preset = {:?}", config.theme);
+    if !config.theme_tokens.is_empty() {
+        theme = format!("{theme}, {}", config.theme_tokens);
     }
     let key = secrets::API_KEY;
     let token = secrets::CALLBACK_TOKEN;
     let (store_key, other_key) = (secrets::STORE_KEY, secrets::OTHER_STORE_KEY);
     let webhook_secret = secrets::WEBHOOK;
-    let (rate, service_access) = (wishes.requests_per_second, wishes.service_access);
-    let merchant = wishes.merchant_id.as_ref();
+    let (rate, service_access) = (config.requests_per_second, config.service_access);
+    let merchant = config.merchant_id.as_ref();
     let merchant = merchant.map_or_else(String::new, |id| format!("merchant_id = {id:?}"));
-    let logo = wishes.logo_url.as_ref();
+    let logo = config.logo_url.as_ref();
     let logo = logo.map_or_else(String::new, |url| format!("logo_url = {url:?}"));
-    let image_origins = &wishes.image_origins;
+    let image_origins = &config.image_origins;
     let picture = image_origins.first();
     let picture = picture.map_or_else(String::new, |origin| {
         format!("image_url = \"{origin}/ebook.jpg\"")
     });
-    let checkout_url = match wishes.checkout_url.as_deref() {
+    let checkout_url = match config.checkout_url.as_deref() {
         None => format!("checkout_url = \"http://{sandbox}/checkout\""),
         Some("") => String::new(),
         Some(elsewhere) => format!("checkout_url = {elsewhere:?}"),
     };
     let (token_key, next_token_key) = (secrets::TOKEN_KEY, secrets::NEXT_TOKEN_KEY);
     let other_token_key = secrets::OTHER_TOKEN_KEY;
-    let environment = wishes.environment;
+    let environment = config.environment;
     // Endpoints of this machine are for the test environment alone.
     let webhook = if environment == "production" {
         String::new()

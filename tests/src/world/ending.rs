@@ -6,11 +6,11 @@ use ledger::{Ledger as _, SqliteLedger};
 
 use super::World;
 use crate::answer::Answer;
-use crate::patience::eventually;
+use crate::wait::eventually;
 
 impl World {
     /// Waits until no event waits to be told.
-    pub async fn everything_is_told(&self) {
+    pub async fn wait_for_deliveries(&self) {
         eventually("no event waits to be told", async || {
             let answer = self
                 .http
@@ -26,7 +26,7 @@ impl World {
     /// How many events wait to be told, by the ledger of a proxy that does not run.
     async fn backlog(&self) -> u64 {
         let url = format!("sqlite://{}", self.database().display());
-        let ledger = SqliteLedger::open(&url, self.wishes.environment)
+        let ledger = SqliteLedger::open(&url, self.config.environment)
             .await
             .expect("the proxy's own database");
         let backlog = ledger.backlog().await.expect("the ledger answers");
@@ -41,7 +41,7 @@ impl World {
     /// was expected and did not come.
     pub async fn end(mut self) {
         if self.proxy.is_some() {
-            self.everything_is_told().await;
+            self.wait_for_deliveries().await;
         }
         self.has_ended = true;
         self.stop_proxy().await;
@@ -49,7 +49,7 @@ impl World {
         if backlog > 0 {
             // An order moved while the proxy was stopped: the next start tells it.
             self.start_proxy().await;
-            self.everything_is_told().await;
+            self.wait_for_deliveries().await;
             self.stop_proxy().await;
             backlog = self.backlog().await;
         }
@@ -64,7 +64,7 @@ impl World {
         let missing = expected
             .iter()
             .find(|text| !errors.iter().any(|error| error.contains(*text)));
-        let faults = self.ear.faults();
+        let faults = self.webhooks.faults();
         self.shutdown.cancel();
         assert!(
             surprises.is_empty(),

@@ -10,14 +10,14 @@ use tokio::task::{JoinHandle, JoinSet};
 /// Carries connections to a server. Cut, it refuses them, as a server does that is down. Frozen, it takes everything
 /// and hands on nothing, as a network does that is gone.
 #[derive(Debug)]
-pub struct Wire {
+pub struct TcpProxy {
     here: SocketAddr,
     there: SocketAddr,
     frozen: watch::Sender<bool>,
     carrying: Option<JoinHandle<()>>,
 }
 
-impl Wire {
+impl TcpProxy {
     /// Lays a wire to a server on this machine.
     pub async fn to(there: SocketAddr) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await;
@@ -52,7 +52,7 @@ impl Wire {
     }
 
     /// Carries again, at the same address. Connections of before are gone.
-    pub async fn mend(&mut self) {
+    pub async fn restore(&mut self) {
         self.cut().await;
         self.frozen.send_replace(false);
         let listener = TcpListener::bind(self.here).await;
@@ -65,7 +65,7 @@ impl Wire {
     }
 }
 
-impl Drop for Wire {
+impl Drop for TcpProxy {
     fn drop(&mut self) {
         if let Some(carrying) = &self.carrying {
             carrying.abort();

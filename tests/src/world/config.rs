@@ -8,7 +8,7 @@ use crate::clock::MovableClock;
 
 /// What is special. Everything else is as a newcomer's demo has it, only quicker.
 #[derive(Clone, Debug)]
-pub struct Wishes {
+pub struct WorldConfig {
     /// Whether the service tells the proxy of COMPLETED and FAILED.
     pub callbacks: bool,
     /// The secret that the proxy signs with.
@@ -43,7 +43,7 @@ pub struct Wishes {
     pub invoice_minutes: u32,
 }
 
-impl Default for Wishes {
+impl Default for WorldConfig {
     fn default() -> Self {
         Self {
             callbacks: true,
@@ -66,7 +66,7 @@ impl Default for Wishes {
     }
 }
 
-impl Wishes {
+impl WorldConfig {
     pub(crate) fn sandbox(&self, places: &Places, clock: MovableClock) -> sandbox::Settings {
         let token = secrets::CALLBACK_TOKEN;
         let callbacks = format!("{}/callbacks/{token}", places.proxy_url());

@@ -22,18 +22,18 @@ use crate::world::secrets;
 
 /// What the endpoint answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mood {
+pub enum Reply {
     /// It takes what comes.
-    Takes,
+    Accept,
     /// It answers with this status and takes nothing.
-    Answers(u16),
+    Status(u16),
     /// It sends the proxy elsewhere.
-    Redirects,
+    Redirect,
 }
 
 /// A delivery as it arrived.
 #[derive(Clone, Debug)]
-pub struct Heard {
+pub struct Delivery {
     /// The header `webhook-id`.
     pub id: String,
     /// `order.paid`
@@ -50,7 +50,7 @@ pub struct Heard {
 
 /// The endpoint.
 #[derive(Clone)]
-pub struct Ear(Arc<Inner>);
+pub struct WebhookReceiver(Arc<Inner>);
 
 struct Inner {
     address: SocketAddr,
@@ -58,16 +58,16 @@ struct Inner {
     clock: MovableClock,
     shop: String,
     http: reqwest::Client,
-    state: Mutex<Ears>,
+    state: Mutex<Received>,
 }
 
-struct Ears {
-    mood: Mood,
-    heard: Vec<Heard>,
+struct Received {
+    reply: Reply,
+    heard: Vec<Delivery>,
     faults: Vec<String>,
 }
 
-impl Ear {
+impl WebhookReceiver {
     /// Listens; what it takes is passed on to `shop`.
     pub(crate) async fn open(
         clock: MovableClock,
@@ -84,22 +84,22 @@ impl Ear {
             http: crate::http::client()
                 .build()
                 .expect("a client without TLS needs nothing"),
-            state: Mutex::new(Ears {
-                mood: Mood::Takes,
+            state: Mutex::new(Received {
+                reply: Reply::Accept,
                 heard: Vec::new(),
                 faults: Vec::new(),
             }),
         };
-        let ear = Self(Arc::new(inner));
+        let receiver = Self(Arc::new(inner));
         let routes = Router::new()
             .route("/florin", post(receive))
             // Where a redirect leads: whoever follows it would take it for a success.
             .route("/elsewhere", any(async || StatusCode::NO_CONTENT))
-            .with_state(ear.clone());
+            .with_state(receiver.clone());
         let serve =
             axum::serve(listener, routes).with_graceful_shutdown(shutdown.cancelled_owned());
         tokio::spawn(async move { serve.await.expect("a bound listener serves") });
-        ear
+        receiver
     }
 
     /// Where it listens.
@@ -108,25 +108,25 @@ impl Ear {
     }
 
     /// Changes what it answers from now on.
-    pub fn feels(&self, mood: Mood) {
-        self.lock().mood = mood;
+    pub fn reply_with(&self, reply: Reply) {
+        self.lock().reply = reply;
     }
 
     /// Every delivery, first one first.
-    pub fn heard(&self) -> Vec<Heard> {
+    pub fn deliveries(&self) -> Vec<Delivery> {
         self.lock().heard.clone()
     }
 
     /// The deliveries that were taken, of one order.
-    pub fn taken(&self, order: &str) -> Vec<Heard> {
-        let mut heard = self.heard();
+    pub fn accepted(&self, order: &str) -> Vec<Delivery> {
+        let mut heard = self.deliveries();
         heard.retain(|delivery| delivery.taken && delivery.order == order);
         heard
     }
 
     /// The types of the deliveries that were taken, of one order: `order.created`, …
-    pub fn kinds(&self, order: &str) -> Vec<String> {
-        let taken = self.taken(order).into_iter();
+    pub fn event_types(&self, order: &str) -> Vec<String> {
+        let taken = self.accepted(order).into_iter();
         taken.map(|delivery| delivery.kind).collect()
     }
 
@@ -135,12 +135,12 @@ impl Ear {
         self.lock().faults.clone()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Ears> {
+    fn lock(&self) -> MutexGuard<'_, Received> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A delivery is signed by the store's secret, over the very bytes, at this world's time.
-    fn check(&self, headers: &HeaderMap, body: &[u8]) -> Result<Heard, String> {
+    fn check(&self, headers: &HeaderMap, body: &[u8]) -> Result<Delivery, String> {
         let header = |name: &str| {
             let value = headers.get(name).and_then(|value| value.to_str().ok());
             value.ok_or_else(|| format!("no header {name}"))
@@ -167,7 +167,7 @@ impl Ear {
         }
         let body: Value = serde_json::from_slice(body).map_err(|error| error.to_string())?;
         CONTRACT.check_event(&body)?;
-        Ok(Heard {
+        Ok(Delivery {
             id: id.to_owned(),
             kind: text_at(&body, "/type"),
             order: text_at(&body, "/data/order/id"),
@@ -178,32 +178,36 @@ impl Ear {
     }
 }
 
-async fn receive(State(ear): State<Ear>, headers: HeaderMap, body: Bytes) -> Response {
-    let delivery = ear.check(&headers, &body);
-    let mood = {
-        let mut ears = ear.lock();
-        let mood = ears.mood;
+async fn receive(
+    State(receiver): State<WebhookReceiver>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let delivery = receiver.check(&headers, &body);
+    let reply = {
+        let mut received = receiver.lock();
+        let reply = received.reply;
         match delivery {
-            Ok(delivery) => ears.heard.push(Heard {
-                taken: mood == Mood::Takes,
+            Ok(delivery) => received.heard.push(Delivery {
+                taken: reply == Reply::Accept,
                 ..delivery
             }),
             Err(fault) => {
-                ears.faults.push(fault);
+                received.faults.push(fault);
                 return StatusCode::BAD_REQUEST.into_response();
             }
         }
-        mood
+        reply
     };
-    match mood {
-        Mood::Takes => {}
-        Mood::Answers(status) => {
+    match reply {
+        Reply::Accept => {}
+        Reply::Status(status) => {
             let status = StatusCode::from_u16(status).expect("tests answer with real statuses");
             return (status, "not today\n").into_response();
         }
-        Mood::Redirects => return Redirect::temporary("/elsewhere").into_response(),
+        Reply::Redirect => return Redirect::temporary("/elsewhere").into_response(),
     }
-    let mut on = ear.0.http.post(format!("{}/florin", ear.0.shop));
+    let mut on = receiver.0.http.post(format!("{}/florin", receiver.0.shop));
     for name in ["webhook-id", "webhook-timestamp", "webhook-signature"] {
         if let Some(value) = headers.get(name) {
             on = on.header(name, value);

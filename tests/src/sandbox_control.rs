@@ -8,65 +8,65 @@ use crate::shopper::Checkout;
 
 /// The developer's side of the sandbox.
 #[derive(Clone, Debug)]
-pub struct Chain {
+pub struct SandboxControl {
     pub(crate) http: reqwest::Client,
     pub(crate) base: String,
 }
 
-impl Chain {
+impl SandboxControl {
     /// Somebody pays the invoice that a checkout shows: `exact`, `half`, `double`, `rest`, or an amount of the asset.
-    pub async fn pays(&self, checkout: &Checkout, amount: &str) {
+    pub async fn pay(&self, checkout: &Checkout, amount: &str) {
         let id = self.invoice_of(&checkout.address().await).await;
-        self.pays_invoice(&id, amount).await;
+        self.pay_invoice(&id, amount).await;
     }
 
     /// Somebody pays the invoice of this id.
-    pub async fn pays_invoice(&self, id: &str, amount: &str) {
+    pub async fn pay_invoice(&self, id: &str, amount: &str) {
         let path = format!("invoices/{id}/pay");
         self.post(&path, &json!({ "amount": amount })).await;
     }
 
     /// Blocks are found on every chain.
-    pub async fn mines(&self, blocks: u32) {
+    pub async fn mine(&self, blocks: u32) {
         self.post("mine", &json!({ "blocks": blocks })).await;
     }
 
     /// The payment of the invoice that a checkout shows is stuck.
-    pub async fn fails(&self, checkout: &Checkout) {
+    pub async fn fail(&self, checkout: &Checkout) {
         let id = self.invoice_of(&checkout.address().await).await;
-        self.gets_stuck(&id).await;
+        self.fail_invoice(&id).await;
     }
 
     /// The payment of the invoice of this id is stuck.
-    pub async fn gets_stuck(&self, id: &str) {
+    pub async fn fail_invoice(&self, id: &str) {
         self.post(&format!("invoices/{id}/fail"), &json!({})).await;
     }
 
     /// The invoice that a checkout shows runs out at once.
-    pub async fn runs_out(&self, checkout: &Checkout) {
+    pub async fn expire(&self, checkout: &Checkout) {
         let id = self.invoice_of(&checkout.address().await).await;
-        self.lets_run_out(&id).await;
+        self.expire_invoice(&id).await;
     }
 
     /// The invoice of this id runs out at once.
-    pub async fn lets_run_out(&self, id: &str) {
+    pub async fn expire_invoice(&self, id: &str) {
         self.post(&format!("invoices/{id}/expire"), &json!({}))
             .await;
     }
 
     /// Blocks are taken back, on every chain.
-    pub async fn reorgs(&self, blocks: u32) {
+    pub async fn reorg(&self, blocks: u32) {
         self.post("reorg", &json!({ "blocks": blocks })).await;
     }
 
     /// The latest payment of an invoice is replaced by one to somebody else.
-    pub async fn replaces(&self, id: &str) {
+    pub async fn replace_payment(&self, id: &str) {
         self.post(&format!("invoices/{id}/replace"), &json!({}))
             .await;
     }
 
     /// GET /invoice says these members of an invoice instead of its own; `{}` ends that.
-    pub async fn says_of(&self, id: &str, members: &Value) {
+    pub async fn override_invoice(&self, id: &str, members: &Value) {
         self.post(&format!("invoices/{id}/record"), members).await;
     }
 
@@ -77,30 +77,30 @@ impl Chain {
     }
 
     /// One of an asset costs so many dollars from here on.
-    pub async fn sets_price(&self, crypto_code: &str, usd: &str) {
+    pub async fn set_price(&self, crypto_code: &str, usd: &str) {
         let price = json!({ "crypto_code": crypto_code, "usd": usd });
         self.post("prices", &price).await;
     }
 
     /// The service names another address for an invoice from now on.
-    pub async fn names_another_address(&self, checkout: &Checkout, address: &str) {
+    pub async fn change_address(&self, checkout: &Checkout, address: &str) {
         let id = self.invoice_of(&checkout.address().await).await;
         let path = format!("invoices/{id}/address");
         self.post(&path, &json!({ "address": address })).await;
     }
 
     /// The next POST /invoice answers with these members instead of its own.
-    pub async fn lies_about_the_next_invoice(&self, lie: Value) {
+    pub async fn override_next_invoice(&self, lie: Value) {
         self.post("next-invoice", &lie).await;
     }
 
     /// The service goes wrong: the body of POST /sandbox/faults.
-    pub async fn breaks(&self, fault: Value) {
+    pub async fn inject_fault(&self, fault: Value) {
         self.post("faults", &fault).await;
     }
 
     /// The service goes right again.
-    pub async fn heals(&self) {
+    pub async fn clear_faults(&self) {
         self.send(Method::DELETE, "faults", None).await;
     }
 

@@ -7,7 +7,7 @@ use crate::clock::MovableClock;
 
 /// A token key in a store's backend.
 #[derive(Clone, Debug)]
-pub struct Mint {
+pub struct TokenSigner {
     pub(crate) audience: String,
     pub(crate) clock: MovableClock,
     pub(crate) store: String,
@@ -15,7 +15,7 @@ pub struct Mint {
     pub(crate) secret: String,
 }
 
-impl Mint {
+impl TokenSigner {
     /// The same backend with another key.
     pub fn with_key(&self, kid: &str, secret: &str) -> Self {
         let (kid, secret) = (kid.to_owned(), secret.to_owned());
@@ -27,7 +27,7 @@ impl Mint {
     }
 
     /// The same key in the name of another store.
-    pub fn in_the_name_of(&self, store: &str) -> Self {
+    pub fn for_store(&self, store: &str) -> Self {
         let store = store.to_owned();
         Self {
             store,
@@ -45,7 +45,7 @@ impl Mint {
     }
 
     /// Signs claims.
-    pub fn signs(&self, claims: &Value) -> String {
+    pub fn sign(&self, claims: &Value) -> String {
         let header = Header {
             kid: Some(self.kid.clone()),
             ..Header::new(Algorithm::HS256)
@@ -55,7 +55,7 @@ impl Mint {
     }
 
     /// A token for an order.
-    pub fn mints(&self, reference: &str, amount: &str) -> String {
-        self.signs(&self.claims(reference, amount))
+    pub fn token(&self, reference: &str, amount: &str) -> String {
+        self.sign(&self.claims(reference, amount))
     }
 }
