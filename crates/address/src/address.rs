@@ -1,0 +1,237 @@
+//! Whether a text is an address of an asset on its network, with an intact checksum.
+//!
+//! An address that was cut, mistyped or belongs to another coin costs the customer their money, so every deposit
+//! address is checked before anyone sees it. What cannot be checked: that the service owns it.
+//!
+//! Some networks share their addresses. Ethereum and BNB Chain do, on main and test networks alike; so do Tron's
+//! networks, and the `m…`/`n…` addresses of the test networks of Bitcoin and Litecoin, and their `2…` with Dogecoin's.
+
+mod cashaddr;
+
+use bech32::primitives::decode::SegwitHrpstringError;
+use bech32::segwit;
+use money::Asset;
+use sha3::{Digest as _, Keccak256};
+
+/// Which chain of an asset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Network {
+    /// Where coins have a price.
+    Main,
+    /// Where they have none.
+    Test,
+}
+
+/// Why a text is not an address that may be paid to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AddressError {
+    /// Its length, characters or structure are those of no address of this asset.
+    #[error("it is not written like an address of this asset")]
+    Malformed,
+    /// It looks like an address, but its checksum says that a character is wrong.
+    #[error("its checksum does not match")]
+    Checksum,
+    /// An intact address of another coin or of another network.
+    #[error("it is an address of another coin or network")]
+    Foreign,
+    /// An intact address of a kind to which nobody holds keys: whoever comes first may take what is paid to it.
+    #[error("it is of a kind that is not in use")]
+    Unowned,
+    /// There are no rules here for the asset.
+    #[error("addresses of this asset cannot be checked")]
+    NoRules,
+}
+
+/// Checks that `address` is an intact address of `asset` on `network`.
+///
+/// # Errors
+/// [`AddressError`] says what is wrong; nothing in it repeats the address.
+pub fn check(asset: Asset, address: &str, network: Network) -> Result<(), AddressError> {
+    match asset {
+        Asset::BTC => coin(&BITCOIN, address, network),
+        Asset::LTC => coin(&LITECOIN, address, network),
+        Asset::DOGE => coin(&DOGECOIN, address, network),
+        Asset::TRX | Asset::USDTTRC20 => coin(&TRON, address, network),
+        Asset::BCH => cashaddr::check(address, network),
+        Asset::ETH | Asset::USDTERC20 | Asset::BNB => check_evm(address),
+        _ => Err(AddressError::NoRules),
+    }
+}
+
+/// Whether two texts are the same address of an asset, `one` being an intact one: letter for letter, apart from what
+/// does not belong to it (the case of hexadecimal digits, bech32 in capitals, the prefix of a CashAddr).
+pub(crate) fn same(asset: Asset, one: &str, other: &str) -> bool {
+    let one_case = other == other.to_lowercase() || other == other.to_uppercase();
+    match asset {
+        Asset::ETH | Asset::USDTERC20 | Asset::BNB => one.eq_ignore_ascii_case(other),
+        Asset::BCH => {
+            one_case && cashaddr::payload(one).eq_ignore_ascii_case(cashaddr::payload(other))
+        }
+        _ if is_segwit(one) => one_case && one.eq_ignore_ascii_case(other),
+        _ => one == other,
+    }
+}
+
+/// How the addresses of a coin begin.
+struct Coin {
+    main: Prefixes,
+    test: Prefixes,
+}
+
+/// How they begin on one of its networks.
+struct Prefixes {
+    /// Version bytes of `Base58Check`.
+    versions: &'static [u8],
+    /// Human-readable part of its segwit addresses; `None` for a coin without them.
+    hrp: Option<&'static str>,
+}
+
+/// Source: Bitcoin Core, `src/kernel/chainparams.cpp`; BIP-173.
+const BITCOIN: Coin = Coin {
+    main: Prefixes {
+        versions: &[0x00, 0x05],
+        hrp: Some("bc"),
+    },
+    test: Prefixes {
+        versions: &[0x6f, 0xc4],
+        hrp: Some("tb"),
+    },
+};
+
+/// Source: Litecoin Core, `src/chainparams.cpp`.
+///
+/// Its old script addresses, which begin with the `3…` and `2…` of Bitcoin's, are refused: nothing tells the two coins
+/// apart. `Assumed:` the service writes the present form; a refused deposit address would disprove it.
+const LITECOIN: Coin = Coin {
+    main: Prefixes {
+        versions: &[0x30, 0x32],
+        hrp: Some("ltc"),
+    },
+    test: Prefixes {
+        versions: &[0x6f, 0x3a],
+        hrp: Some("tltc"),
+    },
+};
+
+/// Source: Dogecoin Core, `src/chainparams.cpp`.
+const DOGECOIN: Coin = Coin {
+    main: Prefixes {
+        versions: &[0x1e, 0x16],
+        hrp: None,
+    },
+    test: Prefixes {
+        versions: &[0x71, 0xc4],
+        hrp: None,
+    },
+};
+
+/// Source: developers.tron.network, "Account address format". Its test networks use the same byte.
+const TRON: Coin = Coin {
+    main: Prefixes {
+        versions: &[0x41],
+        hrp: None,
+    },
+    test: Prefixes {
+        versions: &[0x41],
+        hrp: None,
+    },
+};
+
+fn coin(coin: &Coin, address: &str, network: Network) -> Result<(), AddressError> {
+    let prefixes = match network {
+        Network::Main => &coin.main,
+        Network::Test => &coin.test,
+    };
+    if is_segwit(address) {
+        check_segwit(address, prefixes.hrp)
+    } else {
+        check_base58(address, prefixes.versions)
+    }
+}
+
+/// Shortest and longest text that a version byte, 20 bytes and a checksum are written as.
+const BASE58_LENGTHS: core::ops::RangeInclusive<usize> = 26..=35;
+
+/// `Base58Check`: a version byte, a 20-byte hash and a checksum.
+fn check_base58(address: &str, versions: &[u8]) -> Result<(), AddressError> {
+    if !BASE58_LENGTHS.contains(&address.len()) {
+        return Err(AddressError::Malformed);
+    }
+    let payload = bs58::decode(address).with_check(None).into_vec();
+    match payload.as_deref() {
+        Ok([version, hash @ ..]) if hash.len() == 20 => {
+            if versions.contains(version) {
+                Ok(())
+            } else {
+                Err(AddressError::Foreign)
+            }
+        }
+        Err(bs58::decode::Error::InvalidChecksum { .. }) => Err(AddressError::Checksum),
+        Ok(_) | Err(_) => Err(AddressError::Malformed),
+    }
+}
+
+/// The human-readable parts of the coins that have such addresses.
+const SEGWIT_HRPS: [&str; 4] = ["bc", "tb", "ltc", "tltc"];
+
+/// Returns `true` if a text is written as such addresses are: begins as they do, and is of one case. In Base58 an address
+/// of Tron may begin with `TB1` and one of Litecoin with `LTC1`, but 34 letters of it are not of one case.
+fn is_segwit(address: &str) -> bool {
+    let hrp = address.rsplit_once('1').map(|(hrp, _)| hrp);
+    let is_one_case = address == address.to_lowercase() || address == address.to_uppercase();
+    is_one_case
+        && hrp.is_some_and(|hrp| {
+            SEGWIT_HRPS
+                .iter()
+                .any(|known| known.eq_ignore_ascii_case(hrp))
+        })
+}
+
+/// Segwit addresses: bech32 for witness version 0, bech32m for the later ones.
+///
+/// Source: BIP-173, BIP-350; BIP-341 for version 1.
+fn check_segwit(address: &str, hrp: Option<&str>) -> Result<(), AddressError> {
+    let (found, version, program) = segwit::decode(address).map_err(|error| match error.0 {
+        SegwitHrpstringError::Checksum(_) => AddressError::Checksum,
+        _ => AddressError::Malformed,
+    })?;
+    if hrp.is_none_or(|hrp| found.to_lowercase() != hrp) {
+        return Err(AddressError::Foreign);
+    }
+    match (version.to_u8(), program.len()) {
+        (0, 20 | 32) | (1, 32) => Ok(()),
+        // BIP-141 and BIP-341 leave the others to later rules: until then anyone may spend what is paid to them.
+        _ => Err(AddressError::Unowned),
+    }
+}
+
+/// Addresses of Ethereum and of the chains made after it: `0x` and 40 hexadecimal digits, their case a checksum.
+///
+/// Source: EIP-55.
+fn check_evm(address: &str) -> Result<(), AddressError> {
+    let digits = address.strip_prefix("0x").ok_or(AddressError::Malformed)?;
+    if digits.len() != 40 || !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
+        return Err(AddressError::Malformed);
+    }
+    let lower = digits.to_ascii_lowercase();
+    // In one case alone it carries no checksum.
+    if digits == lower || digits == digits.to_ascii_uppercase() || digits == evm_checksummed(&lower)
+    {
+        Ok(())
+    } else {
+        Err(AddressError::Checksum)
+    }
+}
+
+/// The digits with every letter a capital whose place in the hash of all of them holds 8 or more.
+fn evm_checksummed(lower: &str) -> String {
+    let hash = hex::encode(Keccak256::digest(lower.as_bytes()));
+    let cased = |(digit, hash): (char, char)| match hash {
+        '0'..='7' => digit,
+        _ => digit.to_ascii_uppercase(),
+    };
+    lower.chars().zip(hash.chars()).map(cased).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,22 @@
+//! Blockchain addresses and payment URIs.
+//!
+//! A deposit address that was cut, mistyped or belongs to another coin costs the customer their money. So [`check`]
+//! verifies an address before a customer sees it, and [`PaymentTarget`] verifies the gateway's payment URI and writes a
+//! new one from the parts that passed.
+//!
+//! What this crate refuses to do: I/O, passing the gateway's text on to a wallet, and accepting what it has no rules for.
+//!
+//! ```
+//! use florin_address::{AddressError, Network, check};
+//! use money::Asset;
+//!
+//! let address = "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu";
+//! assert_eq!(check(Asset::BTC, address, Network::Main), Ok(()));
+//! assert_eq!(check(Asset::BTC, address, Network::Test), Err(AddressError::Foreign));
+//! ```
+
+mod address;
+mod payment_uri;
+
+pub use address::{AddressError, Network, check};
+pub use payment_uri::{PaymentTarget, UriError};

@@ -1,0 +1,230 @@
+//! Payment URIs: what a QR code and a wallet link ask a wallet to pay.
+//!
+//! A wallet pays what the URI says, not what stands beside it. So the gateway's text is never passed on: it is checked
+//! against the invoice, and the URI is written anew from the parts that passed, for the amount that is due. The gateway's
+//! text is refused when it names another address, amount, chain or token, or carries a parameter that is not on the list of
+//! its form. It may leave parts out, down to the bare address: then it names nothing that could differ.
+//!
+//! Where no URI can name the payment exactly, the bare address is written: it has no wallet scheme, so a page offers no
+//! link. See [`PaymentTarget::uri`].
+//!
+//! Source: payment-service.md, "Invoice": "payment URI form carrying the address and amount". `Assumed:` BIP-21 and
+//! its likes for the coins made after Bitcoin, EIP-681 for Ethereum and BNB Chain, and for Tron, which has no standard,
+//! `tron:ADDRESS?amount=…` as its wallets write it. A genuine text that is refused would disprove it.
+
+mod forms;
+mod networks;
+mod text;
+
+use money::{Amount, Asset};
+
+use self::text::{Parts, Units, equals_amount};
+use crate::{Network, address::same};
+
+/// Where a payment goes, each part checked: asset, address, and how a URI names its chain and token.
+///
+/// Its only constructor is [`PaymentTarget::check`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PaymentTarget {
+    asset: Asset,
+    address: String,
+    form: Form,
+}
+
+/// The form of a URI that names an asset on its chain exactly.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Form {
+    Bip21 {
+        scheme: &'static str,
+    },
+    CashAddr {
+        prefix: &'static str,
+    },
+    Eip681 {
+        chain_id: &'static str,
+        /// `None` for the chain's own coin.
+        contract: Option<String>,
+    },
+    Tron {
+        /// `None` for TRX.
+        token: Option<&'static str>,
+    },
+    /// No URI names it exactly.
+    Address,
+}
+
+impl PaymentTarget {
+    /// Checks that the gateway's `qr_string` asks for `amount` of `asset` to `address`, which must have passed
+    /// [`crate::check`].
+    ///
+    /// # Errors
+    /// [`UriError`] names the first thing that differs.
+    pub fn check(
+        asset: Asset,
+        qr_string: &str,
+        address: &str,
+        amount: Amount,
+        network: Network,
+    ) -> Result<Self, UriError> {
+        let payment = Payment {
+            asset,
+            address,
+            amount,
+            network,
+        };
+        let is_bare = !qr_string.contains(':') && same(asset, address, qr_string);
+        let parts = if is_bare {
+            None
+        } else {
+            Some(Parts::split(qr_string)?)
+        };
+        let parts = parts.as_ref();
+        let form = match asset {
+            Asset::BTC => forms::bip21(&payment, parts, "bitcoin"),
+            Asset::LTC => forms::bip21(&payment, parts, "litecoin"),
+            Asset::DOGE => forms::bip21(&payment, parts, "dogecoin"),
+            Asset::BCH => forms::cashaddr(&payment, parts),
+            Asset::ETH | Asset::USDTERC20 | Asset::BNB => forms::eip681(&payment, parts),
+            Asset::TRX | Asset::USDTTRC20 => forms::tron(&payment, parts),
+            _ => Err(UriError::Scheme {
+                found: short(qr_string),
+            }),
+        };
+        Ok(Self {
+            asset,
+            address: address.to_owned(),
+            form: form?,
+        })
+    }
+
+    /// The URI that asks a wallet for exactly `amount`, written from the checked parts.
+    ///
+    /// The bare address where no URI can: the chain or token is not named by a text that wallets agree on, or the amount
+    /// is zero or finer than the asset's smallest unit.
+    pub fn uri(&self, amount: Amount) -> String {
+        let written = Units::of(amount, self.asset.decimals()).and_then(|units| {
+            let address = &self.address;
+            match &self.form {
+                Form::Bip21 { scheme } => Some(forms::write_bip21(scheme, address, units)),
+                Form::CashAddr { prefix } => Some(forms::write_cashaddr(prefix, address, units)),
+                Form::Eip681 { chain_id, contract } => Some(forms::write_eip681(
+                    chain_id,
+                    contract.as_deref(),
+                    address,
+                    units,
+                )),
+                Form::Tron { token } => Some(forms::write_tron(*token, address, units)),
+                Form::Address => None,
+            }
+        });
+        written.unwrap_or_else(|| self.address.clone())
+    }
+}
+
+/// What the gateway's text names instead of the payment that was asked for. Texts are its own, their first 80
+/// characters.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UriError {
+    /// The scheme is none of this asset's, or the text is neither a URI nor the address.
+    #[error("it is no payment URI of this asset: {found:?}")]
+    Scheme {
+        /// What stands before the colon; the whole text if there is none.
+        found: String,
+    },
+    /// Another address.
+    #[error("it names another address: {found:?}")]
+    Address {
+        /// That address; empty if it is missing.
+        found: String,
+    },
+    /// Another amount, or a text that is none.
+    #[error("it names another amount: {found:?}")]
+    Amount {
+        /// That amount, in the text's own unit.
+        found: String,
+    },
+    /// Another chain, or none where it cannot be left out.
+    #[error("it names another chain: {found:?}")]
+    Chain {
+        /// That chain's number; empty if it is missing.
+        found: String,
+    },
+    /// Another token, or a coin instead of a token, or a token instead of a coin.
+    #[error("it asks for another token: {found:?}")]
+    Token {
+        /// That token's contract; empty for the chain's own coin.
+        found: String,
+    },
+    /// A parameter that comes twice, even with one and the same value.
+    #[error("it carries a parameter twice: {key:?}")]
+    Twice {
+        /// The parameter's name.
+        key: String,
+    },
+    /// Percent signs that stand for no text.
+    #[error("it is not encoded as URIs are: {found:?}")]
+    Encoding {
+        /// The key or value.
+        found: String,
+    },
+    /// A parameter that is not on the list of its form. It may change where the payment goes, or what it costs.
+    #[error("it carries a parameter that is not expected: {key:?}")]
+    Parameter {
+        /// The parameter's name, in lower case.
+        key: String,
+    },
+}
+
+/// What was asked for.
+struct Payment<'a> {
+    asset: Asset,
+    address: &'a str,
+    amount: Amount,
+    network: Network,
+}
+
+impl Payment<'_> {
+    fn check_address(&self, found: &str) -> Result<(), UriError> {
+        if same(self.asset, self.address, found) {
+            Ok(())
+        } else {
+            Err(UriError::Address {
+                found: short(found),
+            })
+        }
+    }
+
+    /// An amount in the asset itself: `0.5`.
+    fn check_amount(&self, found: &str) -> Result<(), UriError> {
+        if Amount::parse(found).is_ok_and(|found| found == self.amount) {
+            Ok(())
+        } else {
+            Err(UriError::Amount {
+                found: short(found),
+            })
+        }
+    }
+
+    /// An amount in the asset's smallest unit: `500000`, `5e5`.
+    fn check_units(&self, found: &str) -> Result<(), UriError> {
+        if equals_amount(found, self.amount, self.asset.decimals()) {
+            Ok(())
+        } else {
+            Err(UriError::Amount {
+                found: short(found),
+            })
+        }
+    }
+}
+
+fn unexpected(key: &str) -> UriError {
+    UriError::Parameter { key: short(key) }
+}
+
+/// Texts of the gateway go into errors and logs, but not whole.
+fn short(text: &str) -> String {
+    text.chars().take(80).collect()
+}
+
+#[cfg(test)]
+mod tests;

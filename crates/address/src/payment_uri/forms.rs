@@ -1,0 +1,291 @@
+//! The forms of payment URIs: BIP-21 for Bitcoin and the coins made after it, EIP-681 for Ethereum and BNB Chain, and
+//! the form that Tron's wallets read. Each form is checked and written here.
+
+use money::Asset;
+
+use super::text::{Parts, Units};
+use super::{Form, Payment, UriError, networks, short, unexpected};
+use crate::Network;
+
+/// Parameters that describe a payment. Source: BIP-21, "Query Keys"; Electrum's documentation for `time` and `exp`, when
+/// a request was made and how long it lives.
+///
+/// Others are payment instructions (`r`, `lightning`, `lno`, `pay`, `pj`, `sp`, `bc`, `tb`), must be understood (`req-…`),
+/// or are unknown.
+const DESCRIPTIONS: [&str; 4] = ["label", "message", "time", "exp"];
+
+/// `bitcoin:ADDRESS?amount=0.5`, and the schemes made after it.
+///
+/// Source: BIP-21, and BIP-321 which replaces it.
+pub(super) fn bip21(
+    payment: &Payment<'_>,
+    parts: Option<&Parts<'_>>,
+    scheme: &'static str,
+) -> Result<Form, UriError> {
+    if let Some(parts) = parts {
+        check_bip21(payment, parts, scheme)?;
+    }
+    Ok(Form::Bip21 { scheme })
+}
+
+/// A CashAddr with its prefix is a URI already.
+pub(super) fn cashaddr(payment: &Payment<'_>, parts: Option<&Parts<'_>>) -> Result<Form, UriError> {
+    let prefix = networks::cashaddr_prefix(payment.network);
+    if let Some(parts) = parts {
+        // The prefix stands there once.
+        if parts.path.contains(':') {
+            return Err(parts.address_error());
+        }
+        check_bip21(payment, parts, prefix)?;
+    }
+    Ok(Form::CashAddr { prefix })
+}
+
+fn check_bip21(payment: &Payment<'_>, parts: &Parts<'_>, scheme: &str) -> Result<(), UriError> {
+    if parts.scheme != scheme {
+        return Err(parts.scheme_error());
+    }
+    payment.check_address(parts.path)?;
+    for (key, value) in parts.parameters() {
+        match key {
+            "amount" => payment.check_amount(value)?,
+            _ if DESCRIPTIONS.contains(&key) => {}
+            _ => return Err(unexpected(key)),
+        }
+    }
+    Ok(())
+}
+
+/// The amount is in whole coins.
+pub(super) fn write_bip21(scheme: &str, address: &str, units: Units) -> String {
+    format!("{scheme}:{address}?amount={}", units.in_coins())
+}
+
+/// Prefix and payload are of one case. Source: the CashAddr specification, "Uppercase/lowercase".
+pub(super) fn write_cashaddr(prefix: &str, address: &str, units: Units) -> String {
+    let payload = address.rsplit(':').next().unwrap_or(address);
+    write_bip21(prefix, &payload.to_ascii_lowercase(), units)
+}
+
+/// Limits of what the transaction may cost, which wallets compute themselves. Source: EIP-681, "Syntax".
+const GAS: [&str; 2] = ["gas", "gaslimit"];
+
+/// What the gateway's text names besides address and amount.
+#[derive(Default)]
+struct ChainAndToken {
+    chain_id: Option<&'static str>,
+    contract: Option<String>,
+}
+
+/// `ethereum:ADDRESS@CHAIN?value=WEI` for a chain's coin, `ethereum:CONTRACT@CHAIN/transfer?address=…&uint256=UNITS`
+/// for a token.
+///
+/// Source: EIP-681; EIP-20 for `transfer`.
+///
+/// A text that names no chain means the chain that the wallet has open. On the main network of Ethereum such a text is
+/// accepted, and the chain is written; another chain is refused.
+pub(super) fn eip681(payment: &Payment<'_>, parts: Option<&Parts<'_>>) -> Result<Form, UriError> {
+    let (asset, network) = (payment.asset, payment.network);
+    let named = match parts {
+        Some(parts) => check_eip681(payment, parts)?,
+        None => ChainAndToken::default(),
+    };
+    let chain_id = named
+        .chain_id
+        .or_else(|| networks::unnamed_chain_id(asset, network));
+    let contract = networks::erc20_contract(network).map(str::to_owned);
+    let contract = contract.or(named.contract);
+    let is_token = asset == Asset::USDTERC20;
+    Ok(match chain_id {
+        // A transfer of an unknown token would be a payment of ether.
+        Some(chain_id) if contract.is_some() || !is_token => Form::Eip681 {
+            chain_id,
+            contract: contract.filter(|_| is_token),
+        },
+        _ => Form::Address,
+    })
+}
+
+fn check_eip681(payment: &Payment<'_>, parts: &Parts<'_>) -> Result<ChainAndToken, UriError> {
+    // `Assumed:` wallets of BNB Chain also write these two, with the chain in the scheme.
+    let own_scheme = ["bnb", "smartchain"].contains(&parts.scheme.as_str());
+    if !(parts.scheme == "ethereum" || own_scheme && payment.asset == Asset::BNB) {
+        return Err(parts.scheme_error());
+    }
+    let path = parts.path.strip_prefix("pay-").unwrap_or(parts.path);
+    let (target, function) = match path.split_once('/') {
+        Some((target, function)) => (target, Some(function)),
+        None => (path, None),
+    };
+    let (target, chain) = match target.split_once('@') {
+        Some((target, chain)) => (target, Some(chain)),
+        None => (target, None),
+    };
+    let chain_id = check_chain(payment, chain, own_scheme)?;
+    let contract = if payment.asset == Asset::USDTERC20 {
+        check_token(payment, parts, target, function)?;
+        Some(target.to_owned())
+    } else {
+        check_coin(payment, parts, target, function)?;
+        None
+    };
+    Ok(ChainAndToken { chain_id, contract })
+}
+
+/// The chain that the text names. For BNB `ethereum:` must name it: the scheme alone means Ethereum to many wallets, so a
+/// gateway that writes it may have taken BNB for ether.
+fn check_chain(
+    payment: &Payment<'_>,
+    named: Option<&str>,
+    own_scheme: bool,
+) -> Result<Option<&'static str>, UriError> {
+    let known = networks::chain_ids(payment.asset, payment.network);
+    match named {
+        None if payment.asset != Asset::BNB || own_scheme => Ok(None),
+        _ => known
+            .iter()
+            .find(|known| named == Some(known))
+            .map(|known| Some(*known))
+            .ok_or_else(|| UriError::Chain {
+                found: short(named.unwrap_or_default()),
+            }),
+    }
+}
+
+fn check_coin(
+    payment: &Payment<'_>,
+    parts: &Parts<'_>,
+    target: &str,
+    function: Option<&str>,
+) -> Result<(), UriError> {
+    if function.is_some() {
+        return Err(UriError::Token {
+            found: short(target),
+        });
+    }
+    payment.check_address(target)?;
+    for (key, value) in parts.parameters() {
+        match key {
+            "value" => payment.check_units(value)?,
+            "amount" => payment.check_amount(value)?,
+            _ if GAS.contains(&key) => {}
+            _ => return Err(unexpected(key)),
+        }
+    }
+    Ok(())
+}
+
+fn check_token(
+    payment: &Payment<'_>,
+    parts: &Parts<'_>,
+    target: &str,
+    function: Option<&str>,
+) -> Result<(), UriError> {
+    let is_contract = match networks::erc20_contract(payment.network) {
+        Some(contract) => target.eq_ignore_ascii_case(contract),
+        None => crate::check(Asset::ETH, target, payment.network).is_ok(),
+    };
+    if function != Some("transfer") {
+        return Err(UriError::Token {
+            found: String::new(),
+        });
+    }
+    if !is_contract {
+        return Err(UriError::Token {
+            found: short(target),
+        });
+    }
+    let mut addressed = false;
+    for (key, value) in parts.parameters() {
+        match key {
+            "address" => {
+                payment.check_address(value)?;
+                addressed = true;
+            }
+            "uint256" => payment.check_units(value)?,
+            "amount" => payment.check_amount(value)?,
+            _ if GAS.contains(&key) => {}
+            // `value` is ether on top of the token.
+            _ => return Err(unexpected(key)),
+        }
+    }
+    if addressed {
+        Ok(())
+    } else {
+        payment.check_address("")
+    }
+}
+
+/// Amounts are in the smallest unit.
+pub(super) fn write_eip681(
+    chain_id: &str,
+    contract: Option<&str>,
+    address: &str,
+    units: Units,
+) -> String {
+    let units = units.in_smallest();
+    match contract {
+        Some(contract) => {
+            format!("ethereum:{contract}@{chain_id}/transfer?address={address}&uint256={units}")
+        }
+        None => format!("ethereum:{address}@{chain_id}?value={units}"),
+    }
+}
+
+/// `tron:ADDRESS?amount=10.0`, with `token` for a token's contract.
+///
+/// Tron has no standard. Source: what is read, as by the `TronPaymentUriParser` of Tangem's wallet (2026), and written, as
+/// by the USDT plugin of `BTCPay` Server (2026): a text without `token` asks for TRX, a whole number above 100,000 is read
+/// in millionths, and an amount with a point as it stands.
+///
+/// `Assumed:` the gateway's amount is in TRX or in the token, with decimals. A genuine text with an amount a million
+/// times as large would disprove it.
+pub(super) fn tron(payment: &Payment<'_>, parts: Option<&Parts<'_>>) -> Result<Form, UriError> {
+    let named = match parts {
+        Some(parts) => check_tron(payment, parts)?,
+        None => None,
+    };
+    let network = payment.network;
+    Ok(match named {
+        None if payment.asset == Asset::TRX && networks::may_ask_for_trx(network) => {
+            Form::Tron { token: None }
+        }
+        // A wallet that reads no token would send TRX: only the gateway knows that its customers' wallets do.
+        token @ Some(_) => Form::Tron { token },
+        None => Form::Address,
+    })
+}
+
+/// The token that the text names, when a link may name it.
+fn check_tron(payment: &Payment<'_>, parts: &Parts<'_>) -> Result<Option<&'static str>, UriError> {
+    if parts.scheme != "tron" {
+        return Err(parts.scheme_error());
+    }
+    payment.check_address(parts.path)?;
+    let token = networks::trc20_token(payment.network);
+    let mut named = None;
+    for (key, value) in parts.parameters() {
+        match key {
+            "amount" => payment.check_amount(value)?,
+            "token" if payment.asset == Asset::USDTTRC20 && value == token => named = Some(token),
+            // A gateway may have deployed a token of its own on a test network.
+            "token" if payment.asset == Asset::USDTTRC20 && payment.network == Network::Test => {}
+            "token" => {
+                return Err(UriError::Token {
+                    found: short(value),
+                });
+            }
+            _ => return Err(unexpected(key)),
+        }
+    }
+    Ok(named)
+}
+
+/// The amount is in TRX or in the token, always with a point.
+pub(super) fn write_tron(token: Option<&str>, address: &str, units: Units) -> String {
+    let amount = units.in_coins_with_point();
+    match token {
+        Some(token) => format!("tron:{address}?token={token}&amount={amount}"),
+        None => format!("tron:{address}?amount={amount}"),
+    }
+}

@@ -1,0 +1,470 @@
+//! Whatever the gateway writes, a wallet pays what was asked for, where it was asked for, or gets no link.
+
+use core::ops::RangeInclusive;
+
+use super::wallet::{Sent, sends};
+use super::*;
+
+/// An invoice, and how far it is paid.
+#[derive(Clone, Debug)]
+struct Case {
+    asset: Asset,
+    network: Network,
+    address: String,
+    /// In the smallest unit.
+    asked: u128,
+    /// At most `asked`.
+    due: u128,
+    /// What the gateway's text names.
+    said: Said,
+}
+
+/// The parts of the gateway's text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Said {
+    /// All that the form has.
+    All,
+    /// No chain and no token.
+    NoNetwork,
+    NoAmount,
+    AddressOnly,
+}
+
+const BCH_ADDRESSES: [[&str; 2]; 2] = [
+    [
+        "bitcoincash:qpm2qsznhks23z7629mms6s4cwef74vcwvy22gdx6a",
+        "bitcoincash:pr95sy3j9xwd2ap32xkykttr4cvcu7as4yc93ky28e",
+    ],
+    [
+        "bchtest:pr6m7j9njldwwzlg9v7v53unlr4jkmx6eyvwc0uz5t",
+        "bchtest:qpm2qsznhks23z7629mms6s4cwef74vcwvqcw003ap",
+    ],
+];
+
+const TEST_CHAINS: [u64; 3] = [11_155_111, 560_048, 17_000];
+
+/// Intact addresses, made of bytes.
+fn address(asset: Asset, network: Network, bytes: [u8; 20]) -> String {
+    let base58 = |versions: [u8; 4]| {
+        let nth = usize::from(bytes[0] % 2) + if network == Main { 0 } else { 2 };
+        bs58::encode(bytes)
+            .with_check_version(versions[nth])
+            .into_string()
+    };
+    let is_segwit = bytes[1].is_multiple_of(2);
+    let segwit = |[main, test]: [&str; 2]| {
+        let hrp = bech32::Hrp::parse(if network == Main { main } else { test }).unwrap();
+        bech32::segwit::encode_v0(hrp, &bytes).unwrap()
+    };
+    match asset {
+        Asset::BTC if is_segwit => segwit(["bc", "tb"]),
+        Asset::BTC => base58([0x00, 0x05, 0x6f, 0xc4]),
+        Asset::LTC if is_segwit => segwit(["ltc", "tltc"]),
+        Asset::LTC => base58([0x30, 0x32, 0x6f, 0x3a]),
+        Asset::DOGE => base58([0x1e, 0x16, 0x71, 0xc4]),
+        Asset::TRX | Asset::USDTTRC20 => base58([0x41; 4]),
+        Asset::BCH => {
+            let nth = usize::from(network == Test);
+            BCH_ADDRESSES[nth][usize::from(bytes[0] % 2)].to_owned()
+        }
+        _ => format!("0x{}", hex::encode(bytes)),
+    }
+}
+
+/// Units as a decimal number of coins, with zeros at its end.
+fn coins(units: u128, decimals: u32) -> String {
+    let width = usize::try_from(decimals).unwrap();
+    let digits = format!("{units:0>width$}", width = width + 1);
+    let (whole, fraction) = digits.split_at(digits.len() - width);
+    format!("{whole}.{fraction}")
+}
+
+impl Case {
+    fn test_chain(&self) -> u64 {
+        let nth = usize::from(self.address.as_bytes()[5]) % TEST_CHAINS.len();
+        TEST_CHAINS[nth]
+    }
+
+    /// What an honest gateway writes.
+    fn qr_string(&self) -> String {
+        let Self { asset, address, .. } = self;
+        if self.said == Said::AddressOnly {
+            return address.clone();
+        }
+        let with_amount = |key: &str, amount: &dyn core::fmt::Display| {
+            let named = self.said != Said::NoAmount;
+            if named {
+                format!("{key}={amount}")
+            } else {
+                String::new()
+            }
+        };
+        let is_named = self.said != Said::NoNetwork;
+        let amount = coins(self.asked, asset.decimals());
+        match *asset {
+            Asset::BTC => format!("bitcoin:{address}?{}", with_amount("amount", &amount)),
+            Asset::LTC => format!("litecoin:{address}?{}", with_amount("amount", &amount)),
+            Asset::DOGE => format!("dogecoin:{address}?{}", with_amount("amount", &amount)),
+            Asset::BCH => format!("{address}?{}", with_amount("amount", &amount)),
+            Asset::TRX => format!("tron:{address}?{}", with_amount("amount", &amount)),
+            Asset::USDTTRC20 => {
+                let token = match self.network {
+                    _ if !is_named => "",
+                    Main => "token=TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t&",
+                    Test => "token=TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf&",
+                };
+                format!("tron:{address}?{token}{}", with_amount("amount", &amount))
+            }
+            Asset::BNB => {
+                // Without its number the scheme must say it.
+                let target = match self.network {
+                    _ if !is_named => format!("smartchain:{address}"),
+                    Main => format!("ethereum:{address}@56"),
+                    Test => format!("ethereum:{address}@97"),
+                };
+                format!("{target}?{}", with_amount("value", &self.asked))
+            }
+            _ => {
+                let chain = match self.network {
+                    _ if !is_named => String::new(),
+                    Main => "@1".into(),
+                    Test => format!("@{}", self.test_chain()),
+                };
+                if *asset == Asset::ETH {
+                    format!(
+                        "ethereum:{address}{chain}?{}",
+                        with_amount("value", &self.asked)
+                    )
+                } else {
+                    let amount = with_amount("&uint256", &self.asked);
+                    format!("ethereum:{TETHER}{chain}/transfer?address={address}{amount}")
+                }
+            }
+        }
+    }
+
+    fn target(&self, qr_string: &str) -> Result<PaymentTarget, UriError> {
+        let asked = Amount::parse(&coins(self.asked, self.asset.decimals())).unwrap();
+        PaymentTarget::check(self.asset, qr_string, &self.address, asked, self.network)
+    }
+
+    fn uri(&self, target: &PaymentTarget) -> String {
+        target.uri(Amount::parse(&coins(self.due, self.asset.decimals())).unwrap())
+    }
+
+    /// What a wallet must send for `amount`, if it sends anything.
+    fn right(&self, amount: u128) -> Sent {
+        let chain = |names: [&'static str; 2]| names[usize::from(self.network == Test)];
+        let output = |names| Sent::Output {
+            chain: chain(names),
+            to: self.address.clone(),
+            amount: Some(amount),
+        };
+        let evm = |[main, test]: [u64; 2]| Sent::Evm {
+            chain_id: Some(if self.network == Main { main } else { test }),
+            to: self.address.clone(),
+            value: Some(amount),
+            data: String::new(),
+        };
+        let tron = |token: Option<&str>| Sent::Tron {
+            token: token.map(Into::into),
+            to: self.address.clone(),
+            amount: Some(amount),
+        };
+        match self.asset {
+            Asset::BTC => output(["Bitcoin", "Bitcoin test"]),
+            Asset::LTC => output(["Litecoin", "Litecoin test"]),
+            Asset::DOGE => output(["Dogecoin", "Dogecoin test"]),
+            Asset::BCH => output(["Bitcoin Cash", "Bitcoin Cash test"]),
+            Asset::ETH => evm([1, self.test_chain()]),
+            Asset::BNB => evm([56, 97]),
+            Asset::TRX => tron(None),
+            Asset::USDTTRC20 => tron(Some(chain([
+                "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t",
+                "TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf",
+            ]))),
+            _ => Sent::Evm {
+                chain_id: Some(if self.network == Main {
+                    1
+                } else {
+                    self.test_chain()
+                }),
+                to: TETHER.to_lowercase(),
+                value: Some(0),
+                data: format!("a9059cbb{:0>64}{amount:064x}", &self.address[2..]),
+            },
+        }
+    }
+
+    /// Whether a URI can name the payment exactly when the gateway names `said` of it.
+    fn has_link(&self) -> bool {
+        let is_named = matches!(self.said, Said::All | Said::NoAmount);
+        match (self.asset, self.network) {
+            (Asset::USDTTRC20, _) | (Asset::ETH | Asset::BNB | Asset::USDTERC20, Test) => is_named,
+            (Asset::TRX, network) => network == Main,
+            _ => true,
+        }
+    }
+}
+
+fn cases() -> impl Strategy<Value = Case> {
+    let said = prop::sample::select(vec![
+        Said::All,
+        Said::NoNetwork,
+        Said::NoAmount,
+        Said::AddressOnly,
+    ]);
+    let asset = prop::sample::select(Asset::ALL.to_vec());
+    let network = prop::sample::select(vec![Main, Test]);
+    let amounts = (asset, 1..=10_u128.pow(9), 0_u32..=9, 0_u32..=100);
+    (amounts, network, any::<[u8; 20]>(), said).prop_map(
+        |((asset, count, zeros, share), network, bytes, said)| {
+            let zeros = if asset.decimals() == 18 {
+                zeros + 9
+            } else {
+                zeros
+            };
+            let asked = count * 10_u128.pow(zeros);
+            Case {
+                asset,
+                network,
+                address: address(asset, network, bytes),
+                asked,
+                due: (asked * u128::from(share) / 100).max(1),
+                said,
+            }
+        },
+    )
+}
+
+/// What may happen to a text on its way, or in a gateway that is broken or broken into.
+#[derive(Clone, Debug)]
+enum Change {
+    Replace(prop::sample::Index, char),
+    Insert(prop::sample::Index, char),
+    Remove(prop::sample::Index),
+    /// Another address of the asset.
+    Address([u8; 20]),
+    Contract([u8; 20]),
+    Append(&'static str),
+    Chain(u64),
+    Scheme(&'static str),
+    Uppercase,
+}
+
+const LETTERS: &str = "[a-zA-Z0-9:@/?&=%.,+e0-]";
+const SCHEMES: [&str; 9] = [
+    "bitcoin",
+    "litecoin",
+    "dogecoin",
+    "bitcoincash",
+    "bchtest",
+    "ethereum",
+    "tron",
+    "smartchain",
+    "solana",
+];
+const CHAINS: RangeInclusive<u64> = 0..=200;
+const APPENDED: [&str; 22] = [
+    "&amount=1",
+    "&amount=1&amount=2",
+    "&AMOUNT=9",
+    "&value=1",
+    "&uint256=1",
+    "&address=0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed",
+    "&token=TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t",
+    "&token=TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf",
+    "&token=TEkxiTehnzSmSe2XqrBj4w32RUN966rdz8",
+    "&contract=TEkxiTehnzSmSe2XqrBj4w32RUN966rdz8",
+    "&contractAddress=0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed",
+    "&gasPrice=1",
+    "&gas=21000",
+    "&pj=https://elsewhere.example",
+    "&req-x=1",
+    "&lightning=lnbc1",
+    "&label=a",
+    "&%61mount=1",
+    "&r=https://elsewhere.example",
+    "#amount=1",
+    "/transfer",
+    "/approve?address=0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed&uint256=1",
+];
+
+fn changes() -> impl Strategy<Value = Vec<Change>> {
+    let letter = || LETTERS.prop_map(|text: String| text.chars().next().unwrap());
+    let index = any::<prop::sample::Index>;
+    let change = prop_oneof![
+        (index(), letter()).prop_map(|(at, letter)| Change::Replace(at, letter)),
+        (index(), letter()).prop_map(|(at, letter)| Change::Insert(at, letter)),
+        index().prop_map(Change::Remove),
+        any::<[u8; 20]>().prop_map(Change::Address),
+        any::<[u8; 20]>().prop_map(Change::Contract),
+        prop::sample::select(APPENDED.to_vec()).prop_map(Change::Append),
+        prop_oneof![
+            CHAINS,
+            any::<u64>(),
+            prop::sample::select(TEST_CHAINS.to_vec())
+        ]
+        .prop_map(Change::Chain),
+        prop::sample::select(SCHEMES.to_vec()).prop_map(Change::Scheme),
+        Just(Change::Uppercase),
+    ];
+    prop::collection::vec(change, 1..=3)
+}
+
+impl Change {
+    fn apply(&self, case: &Case, text: &str) -> String {
+        let mut chars: Vec<char> = text.chars().collect();
+        match self {
+            Self::Replace(at, letter) if !chars.is_empty() => {
+                let at = at.index(chars.len());
+                chars[at] = *letter;
+            }
+            Self::Insert(at, letter) => chars.insert(at.index(chars.len() + 1), *letter),
+            Self::Remove(at) if !chars.is_empty() => {
+                chars.remove(at.index(chars.len()));
+            }
+            Self::Replace(..) | Self::Remove(_) => {}
+            Self::Address(bytes) => {
+                let other = address(case.asset, case.network, *bytes);
+                return text.replace(&case.address, &other);
+            }
+            Self::Contract(bytes) => {
+                return text.replace(TETHER, &format!("0x{}", hex::encode(bytes)));
+            }
+            Self::Append(tail) => return format!("{text}{tail}"),
+            Self::Chain(id) => {
+                let end = text.find(['@', '/', '?']).unwrap_or(text.len());
+                let after = text[end..]
+                    .find(['/', '?'])
+                    .map_or("", |at| &text[end + at..]);
+                return format!("{}@{id}{after}", &text[..end]);
+            }
+            Self::Scheme(scheme) => {
+                let rest = text.split_once(':').map_or(text, |(_, rest)| rest);
+                return format!("{scheme}:{rest}");
+            }
+            Self::Uppercase => return text.to_uppercase(),
+        }
+        chars.into_iter().collect()
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4096, ..ProptestConfig::default() })]
+
+    #[test]
+    fn an_honest_gateways_payment_is_written_and_read_exactly(case in cases()) {
+        prop_assert_eq!(crate::check(case.asset, &case.address, case.network), Ok(()));
+        let target = case.target(&case.qr_string());
+        prop_assert!(target.is_ok(), "{:?}: {target:?}", case.qr_string());
+        let sent = sends(&case.uri(&target.unwrap()));
+        let expected = if case.has_link() {
+            case.right(case.due)
+        } else {
+            Sent::AddressOnly(case.address.clone())
+        };
+        prop_assert_eq!(sent, Ok(expected));
+    }
+
+    #[test]
+    fn a_changed_text_never_pays_elsewhere(case in cases(), changes in changes()) {
+        let changed = changes
+            .iter()
+            .fold(case.qr_string(), |text, change| change.apply(&case, &text));
+        let Ok(target) = case.target(&changed) else {
+            return Ok(());
+        };
+        // What is written.
+        let sent = sends(&case.uri(&target)).unwrap();
+        if sent == Sent::AddressOnly(case.address.clone()) {
+            let is_uncertain = case.network == Test || case.asset == Asset::USDTTRC20;
+            prop_assert!(is_uncertain, "{changed}: no link");
+        } else {
+            prop_assert!(is_right(&case, &sent, case.due), "{changed}: {sent:?}");
+        }
+        // What was accepted, where the wallet can read it: it may name less, and nothing else.
+        if let Ok(named) = sends(&changed) {
+            prop_assert!(names_nothing_else(&case, &named), "{changed}: {named:?}");
+        }
+    }
+}
+
+/// On a test network any of its chains will do, and any contract there.
+fn is_right(case: &Case, sent: &Sent, amount: u128) -> bool {
+    match (case.network, sent, case.right(amount)) {
+        (
+            Test,
+            Sent::Evm {
+                chain_id,
+                to,
+                value,
+                data,
+            },
+            Sent::Evm {
+                to: right_to,
+                value: right_value,
+                data: right_data,
+                chain_id: right_chain,
+            },
+        ) => {
+            let is_chain = if case.asset == Asset::BNB {
+                *chain_id == right_chain
+            } else {
+                chain_id.is_some_and(|id| TEST_CHAINS.contains(&id))
+            };
+            let is_to = *to == right_to || case.asset == Asset::USDTERC20;
+            is_chain && is_to && *value == right_value && *data == right_data
+        }
+        (Test, _, Sent::Tron { token: None, .. }) => false,
+        (_, sent, right) => *sent == right,
+    }
+}
+
+fn names_nothing_else(case: &Case, named: &Sent) -> bool {
+    let full = match named.clone() {
+        Sent::AddressOnly(text) => return case.address.eq_ignore_ascii_case(&text),
+        Sent::Output { chain, to, amount } => {
+            let to = if to.eq_ignore_ascii_case(&case.address) {
+                case.address.clone()
+            } else {
+                to
+            };
+            let amount = amount.or(Some(case.asked));
+            Sent::Output { chain, to, amount }
+        }
+        Sent::Evm {
+            chain_id,
+            to,
+            value,
+            data,
+        } => {
+            let Sent::Evm {
+                chain_id: right, ..
+            } = case.right(case.asked)
+            else {
+                return false;
+            };
+            let chain_id = chain_id.or(right);
+            let value = value.or(Some(case.asked));
+            Sent::Evm {
+                chain_id,
+                to,
+                value,
+                data,
+            }
+        }
+        Sent::Tron { token, to, amount } => {
+            // On a test network the gateway may name a token of its own; it is not written.
+            let is_token = match &token {
+                None => true,
+                Some(token) => {
+                    case.asset == Asset::USDTTRC20
+                        && (case.network == Test || token == "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t")
+                }
+            };
+            return is_token && to == case.address && amount.is_none_or(|it| it == case.asked);
+        }
+    };
+    is_right(case, &full, case.asked)
+}

@@ -1,0 +1,274 @@
+//! One request and its answer: signed, carried once, and logged.
+
+use core::time::Duration;
+use std::fmt;
+use std::sync::Arc;
+
+use jiff::SignedDuration;
+use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use secrecy::{ExposeSecret as _, SecretString};
+use serde::Serialize;
+use url::Url;
+
+use super::nonces::Nonces;
+use super::settings::check_base_url;
+use super::transport::{SignedRequest, Transport};
+use super::{CallError, Clock, Passage, Settings, SettingsError, Unclear};
+use crate::{Method, Nonce, ServiceError, Signing};
+
+const API_KEY: HeaderName = HeaderName::from_static("apikey");
+const SIGNATURE: HeaderName = HeaderName::from_static("signature");
+const NONCE: HeaderName = HeaderName::from_static("nonce");
+
+/// A customer waits no longer than this before he is told to come back.
+const LONGEST_WAIT: Duration = Duration::from_secs(3);
+
+/// One endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Call {
+    Prices,
+    CreateInvoice,
+    Invoice,
+    Confirm,
+    Checkout,
+    /// Any endpoint, to read.
+    Ask,
+    /// Any endpoint, to change something.
+    Tell,
+}
+
+impl Call {
+    /// Whether a second time does no harm when nobody knows what became of the first.
+    pub(super) fn is_repeatable(self) -> bool {
+        match self {
+            Self::Prices | Self::Invoice | Self::Confirm | Self::Ask => true,
+            // Each makes something new every time, or may.
+            Self::CreateInvoice | Self::Checkout | Self::Tell => false,
+        }
+    }
+
+    /// How long a call may wait for its turn. A look is planned anew in the database instead: it waits there.
+    pub(super) fn longest_wait(self) -> Duration {
+        match self {
+            Self::Invoice => Duration::ZERO,
+            _ => LONGEST_WAIT,
+        }
+    }
+}
+
+/// What is sent, unsigned.
+pub(super) struct Request {
+    pub(super) call: Call,
+    method: Method,
+    path_and_query: String,
+    body: Option<Vec<u8>>,
+}
+
+impl Request {
+    pub(super) fn get(call: Call, path_and_query: String) -> Self {
+        Self {
+            call,
+            method: Method::Get,
+            path_and_query,
+            body: None,
+        }
+    }
+
+    /// With compact JSON as its body.
+    pub(super) fn post(call: Call, path: &str, body: &impl Serialize) -> Self {
+        let body = serde_json::to_vec(body).expect("requests are maps with text keys");
+        Self {
+            call,
+            method: Method::Post,
+            path_and_query: path.to_owned(),
+            body: Some(body),
+        }
+    }
+
+    /// What somebody else wrote, as it is.
+    pub(super) fn passing(passage: &Passage) -> Self {
+        let call = match passage.method() {
+            Method::Get => Call::Ask,
+            Method::Post | Method::Put => Call::Tell,
+        };
+        Self {
+            call,
+            method: passage.method(),
+            path_and_query: passage.path_and_query(),
+            body: passage.body().map(|body| body.as_bytes().to_vec()),
+        }
+    }
+
+    /// The path for logs: the query holds an invoice.
+    fn path(&self) -> &str {
+        let path = &self.path_and_query;
+        path.split_once('?').map_or(path, |(path, _)| path)
+    }
+}
+
+/// What came back.
+pub(super) struct Answer {
+    pub(super) status: u16,
+    pub(super) retry_after: Option<String>,
+    /// Whether it was refused because our clock is off. The next request goes by the service's.
+    pub(super) clock_was_off: bool,
+    /// Its bytes, or why there are none.
+    body: Result<Vec<u8>, Unclear>,
+}
+
+impl Answer {
+    pub(super) fn text(self) -> Result<String, Unclear> {
+        String::from_utf8(self.body?).map_err(|error| Unclear::Garbled(error.to_string()))
+    }
+
+    pub(super) fn explanation(&self) -> ServiceError {
+        self.body
+            .as_deref()
+            .map(ServiceError::from_body)
+            .unwrap_or_default()
+    }
+}
+
+/// The connection to the service.
+pub(super) struct Exchange {
+    transport: Arc<dyn Transport>,
+    base_url: Url,
+    api_key: HeaderValue,
+    api_secret: SecretString,
+    signing: Signing,
+    nonces: Nonces,
+    clock: Arc<dyn Clock>,
+}
+
+impl Exchange {
+    pub(super) fn new(
+        settings: Settings,
+        transport: Arc<dyn Transport>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, SettingsError> {
+        check_base_url(&settings.base_url)?;
+        let key = settings.credentials.api_key.expose_secret();
+        let mut api_key = HeaderValue::from_str(key).map_err(|_| SettingsError::ApiKey)?;
+        api_key.set_sensitive(true);
+        Ok(Self {
+            transport,
+            base_url: settings.base_url,
+            api_key,
+            api_secret: settings.credentials.api_secret,
+            signing: settings.signing,
+            nonces: Nonces::new(settings.nonces),
+            clock,
+        })
+    }
+
+    /// Signs and sends a request once, and reads the answer.
+    pub(super) async fn send(&self, request: &Request) -> Result<Answer, CallError> {
+        let began = self.clock.now();
+        let result = self.exchange(request).await;
+        let elapsed = self.clock.now().duration_since(began);
+        tracing::debug!(
+            method = ?request.method,
+            path = request.path(),
+            status = result.as_ref().ok().map(|answer| answer.status),
+            error = result.as_ref().err().map(tracing::field::display),
+            elapsed_ms = elapsed.as_millis(),
+            "payment service called"
+        );
+        result
+    }
+
+    async fn exchange(&self, request: &Request) -> Result<Answer, CallError> {
+        let nonce = self.nonces.next(self.clock.now());
+        let signed = SignedRequest {
+            method: request.method,
+            url: self.url(&request.path_and_query),
+            headers: self.headers(request, nonce),
+            body: request.body.clone(),
+        };
+        let answer = self.transport.carry(signed).await?;
+        let header = |name| answer.headers.get(name)?.to_str().ok();
+        let (now, status) = (self.clock.now(), answer.status);
+        Ok(Answer {
+            status,
+            retry_after: header(RETRY_AFTER).map(str::to_owned),
+            clock_was_off: self.nonces.learn(now, nonce, status, header(DATE)),
+            body: answer.body,
+        })
+    }
+
+    /// How far the service's clock is ahead of ours, as last heard.
+    pub(super) fn skew(&self) -> Option<SignedDuration> {
+        self.nonces.skew()
+    }
+
+    fn url(&self, path_and_query: &str) -> Url {
+        let base = self.base_url.as_str().trim_end_matches('/');
+        Url::parse(&format!("{base}{path_and_query}")).expect("a base address and an encoded path")
+    }
+
+    /// `Assumed:` GET needs the content type as GET /invoice does, so all requests carry it.
+    fn headers(&self, request: &Request, nonce: Nonce) -> HeaderMap {
+        let signature = self.signing.sign(
+            &self.api_secret,
+            nonce,
+            request.method,
+            &request.path_and_query,
+            request.body.as_deref(),
+        );
+        let value =
+            |text: &str| HeaderValue::from_str(text).expect("digits are allowed in headers");
+        let mut signature = value(signature.as_str());
+        signature.set_sensitive(true);
+        HeaderMap::from_iter([
+            (API_KEY, self.api_key.clone()),
+            (SIGNATURE, signature),
+            (NONCE, value(&nonce.to_string())),
+            (CONTENT_TYPE, HeaderValue::from_static("application/json")),
+        ])
+    }
+}
+
+impl fmt::Debug for Exchange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Exchange")
+            .field("base_url", &self.base_url.as_str())
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+    use crate::Credentials;
+    use crate::client::transport::Https;
+
+    struct Stopped;
+
+    #[async_trait::async_trait]
+    impl Clock for Stopped {
+        fn now(&self) -> Timestamp {
+            Timestamp::UNIX_EPOCH
+        }
+
+        async fn sleep(&self, _: Duration) {}
+    }
+
+    #[test]
+    fn headers_that_open_something_are_marked_as_sensitive() {
+        let credentials = Credentials {
+            api_key: SecretString::from("key"),
+            api_secret: SecretString::from("secret"),
+        };
+        let settings = Settings::new("http://127.0.0.1:1/api".parse().unwrap(), credentials);
+        let transport = Arc::new(Https::new(&settings).unwrap());
+        let exchange = Exchange::new(settings, transport, Arc::new(Stopped)).unwrap();
+        let request = Request::get(Call::Prices, "/prices".into());
+        let headers = exchange.headers(&request, Nonce::from_second(1));
+        let sensitive = headers.iter().filter(|(_, value)| value.is_sensitive());
+        let mut names: Vec<_> = sensitive.map(|(name, _)| name.as_str()).collect();
+        names.sort_unstable();
+        assert_eq!(names, ["apikey", "signature"]);
+    }
+}

@@ -1,0 +1,285 @@
+//! The budget: a token bucket whose rate follows what the service bears (additive increase, multiplicative decrease).
+//!
+//! The service's limit is not shown to us (payment-service.md, "Limits"), so it is found out: a 429 halves the rate, and
+//! every minute in which calls are answered gives a tenth of the full rate back.
+//!
+//! Creates have the whole of the bucket but the [`Reserve`], so that no flood of them keeps payments from being found.
+//!
+//! All counts are in millionths of a request, so that nothing is lost to rounding.
+
+use core::iter;
+use core::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::Priority;
+
+/// One request.
+const ONE: u64 = 1_000_000;
+/// The rate is never below one request in 30 s: payments are found, if late.
+const SLOWEST: u64 = ONE / 30;
+/// What was not used is kept for so long: a burst of customers is served at once.
+const BURST: u64 = 2;
+/// A bucket holds this at least, or the lower priorities would never get through.
+const SMALLEST_BUCKET: u64 = 3 * ONE;
+/// How much of the full rate a minute of answers gives back, in percent.
+const RAISE_PERCENT: u64 = 10;
+const MINUTE: SignedDuration = SignedDuration::from_mins(1);
+
+/// What is left in the bucket for those above, in percent of it.
+const KEPT_FOR_CREATE: u64 = 20;
+const KEPT_FROM_WATCHED: u64 = 30;
+const KEPT_FROM_UNWATCHED: u64 = 50;
+/// The most that callbacks get of the rate and of the reserve, and the least that is for the unwatched, in percent.
+const CALLBACKS: u64 = 50;
+const UNWATCHED: u64 = 20;
+
+#[derive(Clone, Debug)]
+pub(super) struct Budget {
+    /// The rate that is never exceeded, per second.
+    full: u64,
+    /// The rate at present.
+    rate: u64,
+    bucket: u64,
+    /// What of the bucket is for looks alone.
+    reserve: Reserve,
+    /// What callbacks may still take.
+    callbacks: u64,
+    /// What is in the bucket for the unwatched alone.
+    unwatched: u64,
+    filled_at: Timestamp,
+    raised_at: Timestamp,
+    epoch: Epoch,
+}
+
+/// Counts the halvings: a 429 to a request of before the last one is old news.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Epoch(u32);
+
+impl Budget {
+    pub(super) fn new(requests_per_second: u32, now: Timestamp) -> Self {
+        let rate = u64::from(requests_per_second.max(1)) * ONE;
+        let bucket = bucket(rate);
+        Self {
+            full: rate,
+            rate,
+            bucket,
+            reserve: Reserve::of(bucket),
+            callbacks: percent(bucket, CALLBACKS).max(ONE),
+            unwatched: percent(bucket, UNWATCHED).max(ONE),
+            filled_at: now,
+            raised_at: now,
+            epoch: Epoch(0),
+        }
+    }
+
+    pub(super) fn emptied(self) -> Self {
+        Self {
+            bucket: 0,
+            reserve: Reserve::EMPTY,
+            callbacks: 0,
+            unwatched: 0,
+            ..self
+        }
+    }
+
+    /// Takes one request out of the bucket, or says when there will be one.
+    pub(super) fn take(&mut self, now: Timestamp, priority: Priority) -> Result<Epoch, Duration> {
+        self.fill(now);
+        let missing = self.missing(priority);
+        if missing > 0 {
+            return Err(self.time_for(missing));
+        }
+        self.bucket -= ONE;
+        self.reserve.take(priority);
+        match priority {
+            Priority::Create | Priority::Watched => {}
+            Priority::Callback => self.callbacks -= ONE,
+            Priority::Unwatched => self.unwatched = self.unwatched.saturating_sub(ONE),
+        }
+        Ok(self.epoch)
+    }
+
+    /// How many requests of a priority the bucket would give now.
+    pub(super) fn room(&self, now: Timestamp, priority: Priority) -> u32 {
+        let mut then = self.clone();
+        let taken = iter::repeat_with(|| then.take(now, priority)).take_while(Result::is_ok);
+        u32::try_from(taken.count()).unwrap_or(u32::MAX)
+    }
+
+    /// The service said 429 to a request of this epoch. Answers the new rate per minute when it is news: what was under
+    /// way together is halved for once.
+    pub(super) fn limited(&mut self, now: Timestamp, epoch: Epoch) -> Option<u64> {
+        if epoch != self.epoch {
+            return None;
+        }
+        self.fill(now);
+        self.rate = (self.rate / 2).max(SLOWEST);
+        self.bucket = self.bucket.min(bucket(self.rate));
+        self.raised_at = now;
+        self.epoch = Epoch(self.epoch.0.wrapping_add(1));
+        Some(self.requests_per_minute())
+    }
+
+    /// A request was answered: the rate grows by the time since it last grew, a minute at most.
+    pub(super) fn answered(&mut self, now: Timestamp) {
+        let since = now
+            .duration_since(self.raised_at)
+            .clamp(SignedDuration::ZERO, MINUTE);
+        self.raised_at = now;
+        if self.rate < self.full {
+            let minute = percent(self.full, RAISE_PERCENT);
+            let raise = scaled(minute, since) / 60;
+            self.rate = (self.rate + raise).min(self.full);
+        }
+    }
+
+    pub(super) fn requests_per_minute(&self) -> u64 {
+        self.rate * 60 / ONE
+    }
+
+    fn fill(&mut self, now: Timestamp) {
+        // A clock that was set back fills nothing, and counts from there.
+        let passed = now.duration_since(self.filled_at).max(SignedDuration::ZERO);
+        self.filled_at = now;
+        let (new, most) = (scaled(self.rate, passed), bucket(self.rate));
+        self.bucket = (self.bucket + new).min(most);
+        self.reserve.fill(new, most);
+        let share = |old: u64, part| {
+            let most = percent(most, part).max(ONE);
+            (old + percent(new, part)).min(most)
+        };
+        self.callbacks = share(self.callbacks, CALLBACKS);
+        self.unwatched = share(self.unwatched, UNWATCHED);
+    }
+
+    /// What is missing for one request of a priority, as if all of it came at the full rate.
+    fn missing(&self, priority: Priority) -> u64 {
+        let shared = (ONE + self.reserve.left()).saturating_sub(self.bucket);
+        let below = |kept: u64| (kept + ONE).saturating_sub(self.bucket).max(shared);
+        let shared = match priority {
+            Priority::Create => self.reserve.leaves(shared, bucket(self.rate)),
+            Priority::Callback => below(self.kept(KEPT_FOR_CREATE)),
+            Priority::Watched => below(self.kept(KEPT_FROM_WATCHED) + self.unwatched),
+            Priority::Unwatched if self.unwatched >= ONE => below(self.kept(KEPT_FROM_WATCHED)),
+            Priority::Unwatched => below(self.kept(KEPT_FROM_UNWATCHED)),
+        };
+        let reserved = self.reserve.missing(priority);
+        let missing = reserved.map_or(shared, |reserved| reserved.min(shared));
+        if priority == Priority::Callback {
+            return missing.max(ONE.saturating_sub(self.callbacks) * 100 / CALLBACKS);
+        }
+        missing
+    }
+
+    fn kept(&self, part: u64) -> u64 {
+        percent(bucket(self.rate), part)
+    }
+
+    fn time_for(&self, missing: u64) -> Duration {
+        Duration::from_millis((missing * 1000).div_ceil(self.rate))
+    }
+}
+
+/// What is in the bucket for looks alone, the `Reserve`: its part of the rate and of the bucket, in percent.
+const RESERVE_PART: u64 = 20;
+/// It holds this at least: one for the watched beside the one that is kept for the unwatched.
+const SMALLEST_RESERVE: u64 = 2 * ONE;
+
+/// Capacity reserved for polling, so that new orders cannot starve payment detection.
+#[derive(Clone, Copy, Debug)]
+struct Reserve {
+    left: u64,
+    /// What callbacks may still take of it.
+    callbacks: u64,
+    /// What is in it for the unwatched alone.
+    unwatched: u64,
+}
+
+impl Reserve {
+    const EMPTY: Self = Self {
+        left: 0,
+        callbacks: 0,
+        unwatched: 0,
+    };
+
+    /// The full one of a bucket that holds so much.
+    fn of(bucket: u64) -> Self {
+        let left = reserve_of(bucket);
+        Self {
+            left,
+            callbacks: percent(left, CALLBACKS),
+            unwatched: ONE,
+        }
+    }
+
+    fn left(&self) -> u64 {
+        self.left
+    }
+
+    /// Takes its part of what is `new` in a bucket that holds so much.
+    fn fill(&mut self, new: u64, bucket: u64) {
+        let (new, most) = (percent(new, RESERVE_PART), reserve_of(bucket));
+        self.left = (self.left + new).min(most);
+        self.callbacks = (self.callbacks + percent(new, CALLBACKS)).min(percent(most, CALLBACKS));
+        self.unwatched = (self.unwatched + percent(new, UNWATCHED)).min(ONE);
+    }
+
+    /// What has to come into the bucket until a look of this priority has its turn; None for what is no look.
+    fn missing(&self, priority: Priority) -> Option<u64> {
+        let below = |needed: u64| needed.saturating_sub(self.left);
+        let missing = match priority {
+            Priority::Create => return None,
+            Priority::Callback => {
+                below(ONE).max(ONE.saturating_sub(self.callbacks) * 100 / CALLBACKS)
+            }
+            Priority::Watched => below(ONE + self.unwatched),
+            Priority::Unwatched if self.unwatched >= ONE => below(ONE),
+            Priority::Unwatched => below(2 * ONE),
+        };
+        Some(missing * 100 / RESERVE_PART)
+    }
+
+    /// What has to come into a bucket that holds so much until this is left for those who create.
+    fn leaves(&self, rest: u64, bucket: u64) -> u64 {
+        if self.left < reserve_of(bucket) {
+            rest * 100 / (100 - RESERVE_PART)
+        } else {
+            rest
+        }
+    }
+
+    /// Lets a look go, if it is its turn.
+    fn take(&mut self, priority: Priority) {
+        if self.missing(priority) != Some(0) {
+            return;
+        }
+        self.left -= ONE;
+        match priority {
+            Priority::Create | Priority::Watched => {}
+            Priority::Callback => self.callbacks -= ONE,
+            Priority::Unwatched => self.unwatched = self.unwatched.saturating_sub(ONE),
+        }
+    }
+}
+
+fn reserve_of(bucket: u64) -> u64 {
+    percent(bucket, RESERVE_PART).max(SMALLEST_RESERVE)
+}
+
+fn bucket(rate: u64) -> u64 {
+    (rate * BURST).max(SMALLEST_BUCKET)
+}
+
+fn percent(of: u64, part: u64) -> u64 {
+    of * part / 100
+}
+
+/// What a rate per second comes to in some time.
+fn scaled(rate: u64, time: SignedDuration) -> u64 {
+    let nanos = u128::try_from(time.as_nanos()).unwrap_or(0);
+    u64::try_from(u128::from(rate) * nanos / 1_000_000_000).unwrap_or(u64::MAX / 4)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,179 @@
+//! What a client is built from: settings, a clock and chance.
+
+use core::time::Duration;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use secrecy::SecretString;
+use url::{Host, Url};
+
+use super::NonceRule;
+use crate::{RetryPolicy, Signing};
+
+/// Who we are to the service.
+///
+/// Source: payment-service.md, "Authentication".
+#[derive(Clone, Debug)]
+pub struct Credentials {
+    /// Sent with every request.
+    pub api_key: SecretString,
+    /// Signs every request and is never sent.
+    pub api_secret: SecretString,
+}
+
+/// How long a call may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Deadlines {
+    /// Until there is a connection: name, TCP and TLS.
+    pub connect: Duration,
+    /// Until the whole answer is read.
+    pub total: Duration,
+}
+
+impl Default for Deadlines {
+    /// 3 s to connect, 10 s in all: a customer waits for some of these calls.
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(3),
+            total: Duration::from_secs(10),
+        }
+    }
+}
+
+/// Everything a client must be told.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The environment's base address; the endpoints' paths are appended. `Assumed:` it ends in `/api`, which the
+    /// signature names by itself.
+    pub base_url: Url,
+    /// Who we are.
+    pub credentials: Credentials,
+    /// How requests are signed.
+    pub signing: Signing,
+    /// How long a call may take.
+    pub deadlines: Deadlines,
+    /// How often a failed call is repeated.
+    pub retry: RetryPolicy,
+    /// The most requests that are sent in a second; twice as many may go at once after a second of silence. A service that
+    /// bears less says 429, and gets less.
+    pub requests_per_second: u32,
+    /// Whether the service takes a nonce once. Then there is one request a second, whatever else is said.
+    pub nonces: NonceRule,
+}
+
+/// `Assumed:` the service bears ten requests a second, its numbers being nowhere shown; a 429 would disprove it, and is
+/// obeyed.
+const REQUESTS_PER_SECOND: u32 = 10;
+
+impl Settings {
+    /// Settings with everything else at its default.
+    pub fn new(base_url: Url, credentials: Credentials) -> Self {
+        Self {
+            base_url,
+            credentials,
+            signing: Signing::default(),
+            deadlines: Deadlines::default(),
+            retry: RetryPolicy::default(),
+            requests_per_second: REQUESTS_PER_SECOND,
+            nonces: NonceRule::default(),
+        }
+    }
+}
+
+/// What time it is, and waiting.
+#[async_trait]
+pub trait Clock: Send + Sync {
+    /// Now.
+    fn now(&self) -> Timestamp;
+
+    /// Returns after that time.
+    async fn sleep(&self, time: Duration);
+}
+
+/// Chance.
+pub trait Random: Send + Sync {
+    /// A number from 0 up to but not including `bound`, which is not 0; each as likely as the others.
+    fn below(&self, bound: u64) -> u64;
+}
+
+/// Settings that no client can work with.
+#[derive(Debug, thiserror::Error)]
+pub enum SettingsError {
+    /// The base address is neither https nor http to this machine.
+    #[error("the base address must be https, or http to this machine")]
+    NotHttps,
+    /// The base address carries a user, a query or a fragment.
+    #[error("the base address must be scheme, host, port and path alone")]
+    NotPlain,
+    /// The API key cannot be sent in a header.
+    #[error("the API key has characters that no header may have")]
+    ApiKey,
+    /// The machine's certificates or TLS cannot be set up.
+    #[error("TLS cannot be set up")]
+    Tls(#[source] reqwest::Error),
+}
+
+/// Source: payment-service.md, "Signature", rules: all requests are made over HTTPS. A sandbox on this machine has no
+/// certificate and needs none.
+pub(super) fn check_base_url(url: &Url) -> Result<(), SettingsError> {
+    let loopback = match url.host() {
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        Some(Host::Domain(name)) => name == "localhost",
+        None => false,
+    };
+    if !(url.scheme() == "https" || url.scheme() == "http" && loopback) {
+        return Err(SettingsError::NotHttps);
+    }
+    let user = !url.username().is_empty() || url.password().is_some();
+    if user || url.query().is_some() || url.fragment().is_some() {
+        return Err(SettingsError::NotPlain);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checked(url: &str) -> Result<(), SettingsError> {
+        check_base_url(&url.parse().unwrap())
+    }
+
+    #[test]
+    fn a_base_address_is_https_or_this_machine() {
+        for url in [
+            "https://pay.example/api",
+            "http://127.0.0.1:8090/api",
+            "http://[::1]/api",
+            "http://localhost:8090/api/",
+        ] {
+            assert!(checked(url).is_ok(), "{url}");
+        }
+        for url in [
+            "http://pay.example/api",
+            "http://127.0.0.1.example/",
+            "ftp://127.0.0.1/",
+        ] {
+            assert!(
+                matches!(checked(url), Err(SettingsError::NotHttps)),
+                "{url}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_base_address_carries_nothing_else() {
+        for url in [
+            "https://me@x.example/",
+            "https://:p@x.example/",
+            "https://x.example/?a",
+            "https://x.example/#a",
+        ] {
+            assert!(
+                matches!(checked(url), Err(SettingsError::NotPlain)),
+                "{url}"
+            );
+        }
+    }
+}

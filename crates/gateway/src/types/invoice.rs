@@ -1,0 +1,272 @@
+//! Invoices: POST /invoice opens one, GET /invoice says what became of it, POST /confirm marks it as paid, POST /checkout
+//! opens one on the service's page, and a callback names one.
+
+use core::time::Duration;
+
+use money::{AmountText, CryptoCode, Currency};
+
+use super::text::{ConversionId, InvoiceId, lenient_text, lenient_texts, lenient_word, words};
+
+/// Lifetimes that are taken at their word.
+const LIFETIME_MINUTES: core::ops::RangeInclusive<u64> = 1..=7 * 24 * 60;
+
+/// Body of POST /invoice: all members required, all of them strings.
+///
+/// Source: payment-service.md, "POST /invoice".
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct InvoiceRequest {
+    /// The price this rests on, from GET /prices.
+    pub conversion_id: ConversionId,
+    /// The price in US dollars.
+    pub amount_in_usd: AmountText,
+    /// The price in the service's local currency.
+    pub amount_in_local_currency: AmountText,
+    /// What the customer is to send, in the asset.
+    pub amount_in_crypto: AmountText,
+    /// The asset.
+    pub crypto_code: CryptoCode,
+}
+
+/// Answer of POST /invoice. The texts are the service's, unchecked: an address goes to a customer only after
+/// `florin_address::check`; the text of its QR code only as `florin_address::PaymentTarget` writes it.
+///
+/// Source: payment-service.md, "Invoice (response of POST /invoice)".
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
+pub struct Invoice {
+    /// Unique.
+    pub invoice_id: InvoiceId,
+    /// Time until it expires, in minutes. Read it with [`Invoice::lifetime`].
+    pub invoice_expired_in: String,
+    /// The asset to deposit. `Assumed:` its `crypto_code`; a symbol like `USDT` would disprove it.
+    pub deposit_crypto: String,
+    /// Where the customer pays to.
+    pub deposit_address: String,
+    /// What the QR code encodes: a payment URI with address and amount.
+    pub qr_string: String,
+    /// What to send, in the asset.
+    pub invoice_amount_in_crypto: String,
+    /// The same in US dollars.
+    pub invoice_amount_in_usd: String,
+    /// The same in local currency.
+    pub local_currency_amount: String,
+    /// Code of the local currency.
+    pub local_currency_code: String,
+    /// What every customer must be shown. Items that are no text are left out; absent: none.
+    #[serde(default, deserialize_with = "lenient_texts")]
+    pub warning_messages: Vec<String>,
+}
+
+impl Invoice {
+    /// How long the invoice lives from the moment it was made; `None` unless the service wrote a number of minutes between
+    /// one minute and a week.
+    ///
+    /// Source: payment-service.md, "Invoice": `invoice_expired_in` is the time until it expires, in minutes. `Assumed:` no
+    /// invoice lives longer than a week; one that says so is not shown, and the log names what it said.
+    pub fn lifetime(&self) -> Option<Duration> {
+        let minutes = self.invoice_expired_in.as_str();
+        let is_number = !minutes.is_empty() && minutes.bytes().all(|b| b.is_ascii_digit());
+        let minutes: u64 = minutes.parse().ok().filter(|_| is_number)?;
+        LIFETIME_MINUTES
+            .contains(&minutes)
+            .then(|| Duration::from_secs(minutes * 60))
+    }
+}
+
+words! {
+    /// Where an invoice stands.
+    ///
+    /// Source: payment-service.md, "States and transitions". What moves an invoice between them is not stated.
+    TransactionStatus {
+        /// The service is looking for the transaction.
+        Checking = "CHECKING",
+        /// The transaction is on the chain with fewer than 3 confirmations.
+        Processing = "PROCESSING",
+        /// The transaction is completed.
+        Completed = "COMPLETED",
+        /// Not paid, or stuck on the chain.
+        Failed = "FAILED",
+        /// The customer left before a QR code was made.
+        Cancelled = "CANCELLED",
+    }
+}
+
+/// The `data` object of GET /invoice.
+///
+/// Every member is a string on the wire. One that is missing or of another type is `None` here and fails nothing: who
+/// judges the payment must see what is absent. Empty strings stay `Some("")`.
+///
+/// Source: payment-service.md, "Invoice status record".
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(default)]
+pub struct InvoiceStatus {
+    /// The same as `session_id` of POST /checkout.
+    #[serde(deserialize_with = "lenient_text")]
+    pub invoice_id: Option<String>,
+    /// Where it stands.
+    #[serde(deserialize_with = "lenient_word")]
+    pub transaction_status: Option<TransactionStatus>,
+    /// Asked for, in local currency.
+    #[serde(deserialize_with = "lenient_text")]
+    pub invoice_amount_in_local_currency: Option<String>,
+    /// Asked for, in US dollars.
+    #[serde(deserialize_with = "lenient_text")]
+    pub invoice_amount_in_usd: Option<String>,
+    /// Asked for, in the asset.
+    #[serde(deserialize_with = "lenient_text")]
+    pub invoice_crypto_amount: Option<String>,
+    /// Received, in local currency.
+    #[serde(deserialize_with = "lenient_text")]
+    pub received_amount_in_local_currency: Option<String>,
+    /// Received, in US dollars.
+    #[serde(deserialize_with = "lenient_text")]
+    pub received_amount_in_usd: Option<String>,
+    /// Received, in the asset.
+    #[serde(deserialize_with = "lenient_text")]
+    pub received_crypto_amount: Option<String>,
+    /// Code of the local currency.
+    #[serde(deserialize_with = "lenient_text")]
+    pub local_currency_code: Option<String>,
+    /// The asset used.
+    #[serde(deserialize_with = "lenient_text")]
+    pub transaction_crypto: Option<String>,
+    /// When it was made: Unix seconds as a string.
+    #[serde(deserialize_with = "lenient_text")]
+    pub invoice_creation_time: Option<String>,
+    /// The depositor's email address.
+    #[serde(deserialize_with = "lenient_text")]
+    pub depositor_email_id: Option<String>,
+    /// The chain's word for it; `PENDING` is the only one that the specification names.
+    #[serde(deserialize_with = "lenient_text")]
+    pub blockchain_transaction_status: Option<String>,
+    /// Hash of the transaction; empty while there is none.
+    #[serde(deserialize_with = "lenient_text")]
+    pub transaction_hash: Option<String>,
+    /// `<count>/<required>`; empty while there are none. Read it with [`InvoiceStatus::confirmations`].
+    #[serde(deserialize_with = "lenient_text")]
+    pub blockchain_confirmations: Option<String>,
+    /// The address that the customer paid to.
+    #[serde(deserialize_with = "lenient_text")]
+    pub wallet_address: Option<String>,
+    /// When the transaction was made; empty while there is none. Its form is not stated.
+    #[serde(deserialize_with = "lenient_text")]
+    pub transaction_time: Option<String>,
+}
+
+/// Blocks on top of a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Confirmations {
+    /// How many there are; may exceed `required`.
+    pub count: u32,
+    /// How many complete the payment.
+    pub required: u32,
+}
+
+impl InvoiceStatus {
+    /// `blockchain_confirmations`, read; `None` while it is empty or unreadable.
+    pub fn confirmations(&self) -> Option<Confirmations> {
+        let (count, required) = self.blockchain_confirmations.as_deref()?.split_once('/')?;
+        let number = |text: &str| {
+            let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+            if digits { text.parse().ok() } else { None }
+        };
+        Some(Confirmations {
+            count: number(count)?,
+            required: number(required)?,
+        })
+    }
+}
+
+/// Answer of GET /invoice.
+#[cfg(feature = "client")]
+#[derive(serde::Deserialize)]
+pub(crate) struct InvoiceLookup {
+    pub(crate) data: InvoiceStatus,
+}
+
+/// Body of POST /confirm. It moves an invoice into no state: it says that the customer has started paying.
+///
+/// Source: payment-service.md, "POST /confirm".
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct ConfirmRequest {
+    marked_as_paid: bool,
+    invoice_id: InvoiceId,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    email_address: Option<String>,
+}
+
+impl ConfirmRequest {
+    /// Marks the invoice as paid; a receipt goes to the email address if there is one.
+    pub fn new(invoice_id: InvoiceId, email_address: Option<String>) -> Self {
+        Self {
+            marked_as_paid: true,
+            invoice_id,
+            email_address,
+        }
+    }
+}
+
+/// Answer of POST /confirm. Nothing depends on it, so nothing in it is required.
+///
+/// Source: payment-service.md, "POST /confirm".
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
+pub struct Confirmed {
+    /// `OK` on success.
+    #[serde(default, deserialize_with = "lenient_text")]
+    pub message: Option<String>,
+    /// Where the service would send the customer.
+    #[serde(default, deserialize_with = "lenient_text")]
+    pub merchant_website_redirect_url: Option<String>,
+}
+
+/// Body of POST /checkout.
+///
+/// Source: payment-service.md, "POST /checkout".
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct CheckoutRequest {
+    /// The customer's email address.
+    pub client_email_id: String,
+    /// The customer's currency.
+    pub client_preferred_fiat_currency: Currency,
+    /// The price in fiat; absent: the customer enters it on the service's page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub amount: Option<AmountText>,
+    /// Required for platforms with several merchants, else absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub merchant_id: Option<String>,
+    /// Where the customer is sent after paying.
+    pub merchant_website: String,
+    /// Where callbacks go; should be https.
+    pub invoice_callback_url: String,
+}
+
+/// Answer of POST /checkout.
+///
+/// Source: payment-service.md, "Checkout session".
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
+pub struct CheckoutSession {
+    /// The same value as `invoice_id` in callbacks and in GET /invoice.
+    pub session_id: InvoiceId,
+    /// The hosted page, ending in a query parameter `id` equal to `session_id`.
+    pub payment_process_url: String,
+}
+
+words! {
+    /// `status` of a callback. A hint: only GET /invoice says what is true.
+    CallbackStatus {
+        /// The invoice was completed.
+        Completed = "COMPLETED",
+        /// The invoice failed.
+        Failed = "FAILED",
+    }
+}
+
+/// Body of a callback. It is unsigned and proves nothing; other members may be present and are ignored.
+///
+/// Source: payment-service.md, "Callback payload" and "Events".
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
+pub struct Callback {
+    /// Which invoice to ask about.
+    pub invoice_id: InvoiceId,
+    /// What is said to have become of it.
+    pub status: CallbackStatus,
+}

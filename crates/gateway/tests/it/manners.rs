@@ -1,0 +1,249 @@
+//! All calls of a client keep to one budget, and leave a service alone that is down.
+
+use std::time::Duration;
+
+use florin_gateway::{
+    CallError, Client, Endpoint, NonceRule, Passage, PaymentService as _, Priority,
+};
+use serde_json::json;
+
+use crate::calls::{invoice_id, invoice_request};
+use crate::effects::HandClock;
+use crate::server::{Answer, Server, client, client_with};
+
+fn answer(status: u16, body: &str) -> Answer {
+    (status, &[], body.to_owned())
+}
+
+async fn looks(client: &Client) -> Result<(), CallError> {
+    client
+        .invoice(&invoice_id(), Priority::Watched)
+        .await
+        .map(|_| ())
+}
+
+/// Looks until the budget refuses; answers how many were answered.
+async fn looks_at_once(client: &Client) -> usize {
+    for looked in 0..1000 {
+        if let Err(error) = looks(client).await {
+            assert!(matches!(error, CallError::OutOfBudget { .. }), "{error}");
+            return looked;
+        }
+    }
+    panic!("there is no end");
+}
+
+async fn good() -> (Server, Client, HandClock) {
+    let server = Server::json(200, r#"{"data":{}}"#).await;
+    let (client, clock) = client(&server.base);
+    (server, client, clock)
+}
+
+#[tokio::test]
+async fn a_look_without_its_turn_is_refused_at_once_and_a_customer_waits_for_his() {
+    let (server, client, clock) = good().await;
+    assert_eq!(client.room(Priority::Watched), 10);
+    assert_eq!(looks_at_once(&client).await, 10);
+    assert_eq!(client.room(Priority::Watched), 0);
+    assert!(clock.slept_ms().is_empty());
+    for _ in 0..11 {
+        client.prices().await.unwrap();
+    }
+    assert_eq!(server.count(), 21);
+    assert_eq!(
+        clock.slept_ms(),
+        [125, 125],
+        "nine were left beside the one for looks, and two waited"
+    );
+}
+
+#[tokio::test]
+async fn ten_a_second_is_the_most_in_the_long_run() {
+    let (server, client, clock) = good().await;
+    looks_at_once(&client).await;
+    let before = server.count();
+    for _ in 0..600 {
+        clock.pass(Duration::from_millis(100));
+        let _ = looks(&client).await;
+        let _ = looks(&client).await;
+    }
+    let sent = server.count() - before;
+    assert!((470..=600).contains(&sent), "{sent} in a minute");
+}
+
+#[tokio::test]
+async fn five_failures_leave_the_service_alone_for_five_seconds_and_one_call_tries_it() {
+    let server = Server::start([
+        answer(500, ""),
+        answer(500, ""),
+        answer(500, ""),
+        answer(500, ""),
+        answer(500, ""),
+        answer(500, ""),
+        answer(200, r#"{"data":{}}"#),
+    ])
+    .await;
+    let (client, clock) = client(&server.base);
+    assert_eq!(looks(&client).await, Err(CallError::Broken { status: 500 }));
+    assert!(!client.condition().is_circuit_open);
+    let error = looks(&client).await.unwrap_err();
+    assert!(matches!(error, CallError::CircuitOpen { .. }), "{error}");
+    assert!(client.condition().is_circuit_open);
+    assert_eq!((server.count(), client.room(Priority::Create)), (5, 0));
+    let refused = client.create_invoice(&invoice_request()).await.unwrap_err();
+    assert!(
+        matches!(refused, CallError::CircuitOpen { .. }),
+        "{refused}"
+    );
+    clock.pass(Duration::from_secs(5));
+    assert_eq!(client.room(Priority::Unwatched), 1, "a probe");
+    let error = looks(&client).await.unwrap_err();
+    assert!(matches!(error, CallError::CircuitOpen { .. }), "{error}");
+    assert_eq!(server.count(), 6, "one probe, and not repeated");
+    clock.pass(Duration::from_secs(10));
+    looks(&client).await.unwrap();
+    assert!(!client.condition().is_circuit_open);
+}
+
+#[tokio::test]
+async fn repetitions_come_out_of_a_quota() {
+    // Every other request fails: the circuit stays closed, and every look needs a repetition.
+    let pair = [answer(500, ""), answer(200, r#"{"data":{}}"#)];
+    let server = Server::start(pair.into_iter().cycle().take(60)).await;
+    let (client, clock) = client(&server.base);
+    let mut repeated = 0;
+    while looks(&client).await.is_ok() {
+        repeated += 1;
+        clock.pass(Duration::from_secs(1));
+    }
+    // A hundred, less five and plus one for each.
+    assert_eq!((repeated, server.count()), (24, 49));
+}
+
+#[tokio::test]
+async fn a_429_halves_the_rate() {
+    let limited: Answer = (429, &[("retry-after", "1")], String::new());
+    let server = Server::start([limited, answer(200, r#"{"data":{}}"#)]).await;
+    let (client, clock) = client(&server.base);
+    assert_eq!(client.condition().requests_per_minute, 600);
+    looks(&client).await.unwrap_err();
+    assert_eq!(client.condition().requests_per_minute, 300);
+    assert_eq!(client.condition().pause, Duration::from_secs(1));
+    clock.pass(Duration::from_secs(61));
+    looks(&client).await.unwrap();
+    assert_eq!(client.condition().requests_per_minute, 360);
+}
+
+#[tokio::test]
+async fn who_asks_about_the_same_invoice_at_once_shares_the_answer() {
+    let (server, client, _) = good().await;
+    let looks = (0..50).map(|_| looks(&client));
+    for look in futures_util::future::join_all(looks).await {
+        look.unwrap();
+    }
+    assert_eq!(server.count(), 1);
+    let other = florin_gateway::InvoiceId::parse("inv_2").unwrap();
+    let id = invoice_id();
+    let (one, another) = tokio::join!(
+        client.invoice(&id, Priority::Watched),
+        client.invoice(&other, Priority::Watched),
+    );
+    one.unwrap();
+    another.unwrap();
+    assert_eq!(
+        server.count(),
+        3,
+        "an answer is not kept, and another invoice is another"
+    );
+}
+
+#[tokio::test]
+async fn a_question_goes_on_when_the_first_who_asked_goes_away() {
+    let (server, client, _) = good().await;
+    let id = invoice_id();
+    let mut first = Box::pin(client.invoice(&id, Priority::Watched));
+    assert!(futures_util::poll!(first.as_mut()).is_pending());
+    let second = client.invoice(&id, Priority::Watched);
+    let ((), answer) = tokio::join!(async { drop(first) }, second);
+    answer.unwrap();
+    assert_eq!(server.count(), 1);
+}
+
+#[tokio::test]
+async fn where_a_nonce_is_taken_once_each_request_has_its_own_second() {
+    let server = Server::json(200, "{}").await;
+    let (client, clock) = client_with(&server.base, |settings| {
+        settings.nonces = NonceRule::MustIncrease;
+    });
+    for _ in 0..5 {
+        client.prices().await.unwrap();
+    }
+    let seen = server.seen();
+    let nonces: Vec<_> = seen
+        .iter()
+        .map(|seen| seen.headers["nonce"].clone())
+        .collect();
+    assert_eq!(
+        nonces,
+        [
+            "1700000001",
+            "1700000002",
+            "1700000003",
+            "1700000005",
+            "1700000006"
+        ]
+    );
+    // A fifth of the rate is for looks.
+    assert_eq!(clock.slept_ms(), [1250; 5]);
+}
+
+#[tokio::test]
+async fn what_passes_through_is_untouched_both_ways() {
+    let odd = "{ \"b\":1.10,\n\"a\":[1e5 ], \"b\":2 }";
+    let server = Server::json(200, odd).await;
+    let (client, _) = client(&server.base);
+    let body = r#"{"z":1.10,"a":1e5,"z":2}"#;
+    for endpoint in [Endpoint::AddPreferences, Endpoint::UpdatePreferences] {
+        let passage = Passage::new(endpoint, "", Some(body)).unwrap();
+        assert_eq!(client.pass(&passage).await.unwrap(), odd);
+    }
+    let passage = Passage::new(Endpoint::MerchantAccount, "a=%20b", None).unwrap();
+    client.pass(&passage).await.unwrap();
+    let seen = server.seen();
+    assert_eq!(
+        (seen[0].body.as_ref(), seen[1].body.as_ref()),
+        (body.as_bytes(), body.as_bytes())
+    );
+    crate::calls::assert_signed(&seen[0], "POST", "/preferences");
+    crate::calls::assert_signed(&seen[1], "PUT", "/preferences");
+    crate::calls::assert_signed(&seen[2], "GET", "/merchant/account?a=%20b");
+}
+
+#[tokio::test]
+async fn what_changes_something_is_sent_once_and_what_reads_is_repeated() {
+    let server = Server::json(500, "").await;
+    let (client, _) = client(&server.base);
+    let add = Passage::new(Endpoint::AddPreferences, "", Some("{}")).unwrap();
+    assert_eq!(
+        client.pass(&add).await,
+        Err(CallError::Broken { status: 500 })
+    );
+    assert_eq!(server.count(), 1);
+    let read = Passage::new(Endpoint::Currencies, "", None).unwrap();
+    assert_eq!(
+        client.pass(&read).await,
+        Err(CallError::Broken { status: 500 })
+    );
+    assert_eq!(server.count(), 4);
+}
+
+#[tokio::test]
+async fn a_success_that_is_no_json_is_not_passed_on() {
+    let server = Server::json(200, "<html>").await;
+    let add = Passage::new(Endpoint::AddPreferences, "", Some("{}")).unwrap();
+    let error = client(&server.base).0.pass(&add).await.unwrap_err();
+    assert!(matches!(error, CallError::Unclear(_)), "{error}");
+    let empty = json!({}).to_string();
+    let server = Server::json(200, &empty).await;
+    assert_eq!(client(&server.base).0.pass(&add).await.unwrap(), empty);
+}

@@ -1,0 +1,99 @@
+//! What is tried again, and what never.
+
+use florin_gateway::{CallError, ConfirmRequest, PaymentService as _, Priority};
+use serde_json::json;
+
+use crate::calls::{invoice_answer, invoice_id, invoice_request};
+use crate::server::{Answer, Server, client};
+
+fn answer(status: u16, body: &str) -> Answer {
+    (status, &[], body.to_owned())
+}
+
+#[tokio::test]
+async fn a_question_is_asked_again_until_it_is_answered() {
+    let good = json!({"data": {}}).to_string();
+    let server = Server::start([answer(502, ""), answer(200, "<html>"), answer(200, &good)]).await;
+    let (client, clock) = client(&server.base);
+    client
+        .invoice(&invoice_id(), Priority::Watched)
+        .await
+        .unwrap();
+    assert_eq!(server.count(), 3);
+    assert_eq!(clock.slept_ms(), [200, 400]);
+}
+
+#[tokio::test]
+async fn three_tries_are_enough() {
+    let server = Server::json(503, "").await;
+    let (client, clock) = client(&server.base);
+    assert_eq!(
+        client.prices().await,
+        Err(CallError::Broken { status: 503 })
+    );
+    assert_eq!((server.count(), clock.slept_ms().len()), (3, 2));
+}
+
+#[tokio::test]
+async fn a_confirmation_is_repeated() {
+    let server = Server::start([answer(500, ""), answer(200, r#"{"message":"OK"}"#)]).await;
+    client(&server.base)
+        .0
+        .confirm(&ConfirmRequest::new(invoice_id(), None))
+        .await
+        .unwrap();
+    assert_eq!(server.count(), 2);
+}
+
+#[tokio::test]
+async fn an_invoice_is_asked_for_once_whatever_happens() {
+    let good = invoice_answer().to_string();
+    for first in [
+        answer(500, ""),
+        answer(503, ""),
+        answer(200, "<html>"),
+        answer(429, ""),
+    ] {
+        let server = Server::start([first, answer(200, &good)]).await;
+        let (client, clock) = client(&server.base);
+        client.create_invoice(&invoice_request()).await.unwrap_err();
+        assert_eq!(server.count(), 1);
+        assert!(clock.slept_ms().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn a_refused_question_is_not_repeated() {
+    let server = Server::json(404, r#"{"code":"INVALID_INVOICE_ID"}"#).await;
+    let error = client(&server.base)
+        .0
+        .invoice(&invoice_id(), Priority::Watched)
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(error, CallError::Refused { status: 404, .. }),
+        "{error}"
+    );
+    assert_eq!(server.count(), 1);
+}
+
+#[tokio::test]
+async fn every_try_is_signed_for_its_own_time() {
+    let server = Server::start([answer(500, ""), answer(500, ""), answer(200, "{}")]).await;
+    let clock_jumps = std::time::Duration::from_millis(900);
+    let (client, clock) = client(&server.base);
+    clock.pass(clock_jumps);
+    client.prices().await.unwrap();
+    let nonces: Vec<_> = server
+        .seen()
+        .iter()
+        .map(|seen| seen.headers["nonce"].clone())
+        .collect();
+    assert_eq!(nonces, ["1700000000", "1700000001", "1700000001"]);
+    let signatures: Vec<_> = server
+        .seen()
+        .iter()
+        .map(|seen| seen.headers["signature"].clone())
+        .collect();
+    assert_ne!(signatures[0], signatures[1]);
+}

@@ -1,0 +1,161 @@
+//! Servers that stand in for the service.
+
+use std::collections::VecDeque;
+use std::io::{Read as _, Write as _};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::http::{HeaderMap, HeaderName, StatusCode, Uri};
+use axum::response::{IntoResponse as _, Response};
+use florin_gateway::{Client, Credentials, Deadlines, Settings};
+use secrecy::SecretString;
+
+use crate::effects::{HandClock, Largest};
+
+pub(crate) const API_KEY: &str = "key_canary_8f2e";
+pub(crate) const API_SECRET: &str = "secret_canary_77aa01";
+
+/// A request as it arrived.
+#[derive(Clone)]
+pub(crate) struct Seen {
+    pub(crate) method: String,
+    pub(crate) uri: Uri,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+}
+
+/// Status, headers and body of an answer.
+pub(crate) type Answer = (u16, &'static [(&'static str, &'static str)], String);
+
+/// Answers a list of answers in turn, the last one for ever, and keeps what it saw.
+pub(crate) struct Server {
+    pub(crate) base: String,
+    seen: Arc<Mutex<Vec<Seen>>>,
+    task: tokio::task::JoinHandle<()>,
+}
+
+impl Server {
+    pub(crate) async fn start(answers: impl IntoIterator<Item = Answer>) -> Self {
+        let answers: Arc<Mutex<VecDeque<Answer>>> =
+            Arc::new(Mutex::new(answers.into_iter().collect()));
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let log = Arc::clone(&seen);
+        let handler =
+            async move |method: axum::http::Method, uri: Uri, headers: HeaderMap, body: Bytes| {
+                let method = method.to_string();
+                log.lock().expect("no test panics in here").push(Seen {
+                    method,
+                    uri,
+                    headers,
+                    body,
+                });
+                next(&mut answers.lock().expect("no test panics in here"))
+            };
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0")
+            .await
+            .expect("a free port");
+        let base = format!("http://{}/api", listener.local_addr().expect("it is bound"));
+        let router = Router::new().fallback(handler);
+        let task = tokio::spawn(async move {
+            axum::serve(listener, router)
+                .await
+                .expect("it serves until it is aborted");
+        });
+        Self { base, seen, task }
+    }
+
+    pub(crate) async fn json(status: u16, body: &str) -> Self {
+        Self::start([(status, &[][..], body.to_owned())]).await
+    }
+
+    pub(crate) fn seen(&self) -> Vec<Seen> {
+        self.seen.lock().expect("no test panics in here").clone()
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.seen().len()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+fn next(answers: &mut VecDeque<Answer>) -> Response {
+    let last = answers.len() == 1;
+    let answer = if last {
+        answers.front().cloned()
+    } else {
+        answers.pop_front()
+    };
+    let (status, headers, body) = answer.expect("a server has at least one answer");
+    let mut response = body.into_response();
+    *response.status_mut() = StatusCode::from_u16(status).expect("a status");
+    for (name, value) in headers {
+        let value = value.parse().expect("a header's value");
+        response
+            .headers_mut()
+            .insert(HeaderName::from_static(name), value);
+    }
+    response
+}
+
+/// What a raw server does with a connection after it has written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Then {
+    Close,
+    Hold,
+}
+
+/// Writes these bytes to every connection that has sent something. Returns its address, `host:port`, and the number of
+/// connections so far.
+pub(crate) fn raw_server(bytes: &'static [u8], then: Then) -> (String, Arc<AtomicUsize>) {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("it is bound").to_string();
+    let count = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&count);
+    // Ends with the process of the tests.
+    std::thread::spawn(move || {
+        let mut held = Vec::new();
+        for stream in listener.incoming() {
+            let mut stream = stream.expect("a connection of this machine");
+            counter.fetch_add(1, Ordering::SeqCst);
+            let _ = stream.read(&mut [0; 8192]);
+            let _ = stream.write_all(bytes);
+            if then == Then::Hold {
+                held.push(stream);
+            }
+        }
+    });
+    (address, count)
+}
+
+pub(crate) fn settings(base: &str) -> Settings {
+    let credentials = Credentials {
+        api_key: SecretString::from(API_KEY),
+        api_secret: SecretString::from(API_SECRET),
+    };
+    let mut settings = Settings::new(base.parse().expect("a base address"), credentials);
+    settings.deadlines = Deadlines {
+        connect: Duration::from_millis(300),
+        total: Duration::from_millis(600),
+    };
+    settings
+}
+
+pub(crate) fn client(base: &str) -> (Client, HandClock) {
+    client_with(base, |_| {})
+}
+
+pub(crate) fn client_with(base: &str, set: impl FnOnce(&mut Settings)) -> (Client, HandClock) {
+    let clock = HandClock::new();
+    let mut settings = settings(base);
+    set(&mut settings);
+    let client = Client::new(settings, Arc::new(clock.clone()), Arc::new(Largest));
+    (client.expect("good settings"), clock)
+}
