@@ -1,0 +1,171 @@
+//! One order of 19.90 dollars, one attempt at it in Bitcoin, and what the service may say of it.
+
+#![cfg_attr(
+    not(test),
+    expect(
+        clippy::unwrap_used,
+        reason = "a fixture that does not parse is a broken test"
+    )
+)]
+
+pub mod life;
+
+use jiff::{SignedDuration, Timestamp};
+use money::{Amount, CryptoCode, Currency};
+
+use crate::{
+    Ask, Asked, Attempt, AttemptId, AttemptState, CustomAsk, Figures, Flow, Invoice, InvoiceId,
+    NewAttempt, NewOrder, Observation, Order, OrderId, OrderStatus, Place, PriceSource, Reference,
+    StoreId,
+};
+
+pub const ADDRESS: &str = "tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx";
+
+pub fn amount(text: &str) -> Amount {
+    Amount::parse(text).unwrap()
+}
+
+/// So many seconds after the beginning of time.
+pub fn at(seconds: i64) -> Timestamp {
+    Timestamp::UNIX_EPOCH + SignedDuration::from_secs(seconds)
+}
+
+pub fn terms(reference: &str) -> NewOrder {
+    NewOrder {
+        store_id: StoreId::parse("demo").unwrap(),
+        reference: Reference::parse(reference).unwrap(),
+        amount: amount("19.90"),
+        currency: Currency::USD,
+        price_source: PriceSource::Catalogue,
+        title: "An e-book".into(),
+        lines: Vec::new(),
+        customer_email: None,
+        return_url: None,
+        metadata: serde_json::Map::new(),
+        assets: Vec::new(),
+        flow: Flow::Custom,
+        tolerance: Amount::ZERO,
+        expires_at: at(86_400),
+    }
+}
+
+pub fn asked() -> Asked {
+    let figures = Figures {
+        crypto: amount("0.00030973"),
+        usd: amount("19.90"),
+        local: amount("19.90"),
+    };
+    Asked {
+        figures,
+        local_currency: Currency::USD,
+    }
+}
+
+pub fn new_attempt(number: u8) -> NewAttempt {
+    NewAttempt {
+        id: AttemptId::from_random([number; 16]),
+        ask: Ask::Custom(CustomAsk {
+            crypto_code: CryptoCode::parse("BTC").unwrap(),
+            conversion_id: "conv".into(),
+            asked: asked(),
+        }),
+    }
+}
+
+pub fn invoice(number: u8) -> Invoice {
+    let place = Place::Address {
+        address: ADDRESS.into(),
+        qr_string: format!("bitcoin:{ADDRESS}?amount=0.00030973"),
+        warnings: vec!["Send only BTC.".into()],
+    };
+    let id = InvoiceId::parse(&format!("inv_{number}")).unwrap();
+    Invoice::opened(id, place, at(0), at(900))
+}
+
+pub fn order(status: OrderStatus) -> Order {
+    Order {
+        id: OrderId::from_random([9; 16]),
+        terms: terms("r1"),
+        status,
+        current_attempt: Some(AttemptId::from_random([1; 16])),
+        sequence: 2,
+        version: 2,
+        created_at: at(0),
+        settled_at: None,
+        reverted: None,
+        cancelled_at: None,
+        has_money: false,
+        late_payment: None,
+        receipt_email: None,
+    }
+}
+
+pub fn attempt(number: u8) -> Attempt {
+    Attempt {
+        order_id: OrderId::from_random([9; 16]),
+        terms: new_attempt(number),
+        begun_at: at(0),
+        state: AttemptState::Open(Box::new(invoice(number))),
+    }
+}
+
+/// A session on the service's page for the same order.
+pub fn hosted(number: u8) -> Attempt {
+    let url = format!("https://checkout.example/?id=inv_{number}");
+    let id = InvoiceId::parse(&format!("inv_{number}")).unwrap();
+    let invoice = Invoice::opened(id, Place::Page { url }, at(0), at(3600));
+    Attempt {
+        terms: NewAttempt {
+            ask: Ask::Hosted,
+            ..new_attempt(number)
+        },
+        state: AttemptState::Open(Box::new(invoice)),
+        ..attempt(number)
+    }
+}
+
+/// What the service says ten seconds after the invoice was opened.
+pub fn said(status: &str) -> Observation {
+    let some = |text: &str| Some(text.to_owned());
+    Observation {
+        observed_at: at(10),
+        raw: format!("{{\"data\":{{\"transaction_status\":\"{status}\"}}}}"),
+        is_known: true,
+        invoice_id: some("inv_1"),
+        status: some(status),
+        asked: Figures {
+            crypto: some("0.00030973"),
+            usd: some("19.90"),
+            local: some("19.90"),
+        },
+        received: Figures {
+            crypto: some("0"),
+            usd: some("0"),
+            local: some("0"),
+        },
+        local_currency: some("USD"),
+        crypto_code: some("BTC"),
+        address: some(ADDRESS),
+        confirmations: some(""),
+        transaction_hash: some(""),
+    }
+}
+
+/// The same with sums received: in the asset, in dollars, in local currency.
+pub fn received(status: &str, crypto: &str, usd: &str, local: &str) -> Observation {
+    let some = |text: &str| Some(text.to_owned());
+    Observation {
+        received: Figures {
+            crypto: some(crypto),
+            usd: some(usd),
+            local: some(local),
+        },
+        confirmations: some("1/3"),
+        transaction_hash: some("cafe"),
+        ..said(status)
+    }
+}
+
+pub fn exact(status: &str) -> Observation {
+    received(status, "0.00030973", "19.90", "19.90")
+}

@@ -1,0 +1,260 @@
+//! What a store wants paid, once.
+
+use jiff::Timestamp;
+use money::{Amount, CryptoCode, Currency};
+
+use crate::{Attempt, AttemptId, OrderId, Reference, Standing, StoreId};
+
+/// An order as it was opened. Nothing of it changes afterwards.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewOrder {
+    /// Who sells.
+    pub store_id: StoreId,
+    /// The store's own name for it; one order per reference.
+    pub reference: Reference,
+    /// The price, above zero.
+    pub amount: Amount,
+    /// The price's currency.
+    pub currency: Currency,
+    /// Which door it came through.
+    pub price_source: PriceSource,
+    /// What is sold, at most 120 characters.
+    pub title: String,
+    /// What it is made of, for show: the price is `amount` alone. Empty when it is not said; at most 50.
+    pub lines: Vec<OrderLine>,
+    /// Where the buyer gets mail; absent when unknown.
+    pub customer_email: Option<String>,
+    /// Where the buyer goes afterwards.
+    pub return_url: Option<String>,
+    /// The store's own notes, handed back untouched: a JSON object.
+    pub metadata: serde_json::Map<String, serde_json::Value>,
+    /// The assets it may be paid in; empty for all.
+    pub assets: Vec<CryptoCode>,
+    /// Who shows the customer how to pay.
+    pub flow: Flow,
+    /// How much may be missing and still count as paid, in `currency`; below the price.
+    pub tolerance: Amount,
+    /// From when on no further attempt is opened. A payment that arrives later is still found.
+    pub expires_at: Timestamp,
+}
+
+/// One line of what is sold.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct OrderLine {
+    /// What it is, 1 to 120 characters.
+    pub title: String,
+    /// How many, 1 at least.
+    pub quantity: u32,
+    /// The price of one, in the order's currency; absent when it is not said.
+    pub unit_amount: Option<Amount>,
+    /// The price of all of them, in the order's currency; absent when it is not said.
+    pub amount: Option<Amount>,
+    /// A picture, on a host that the operator named.
+    pub image_url: Option<String>,
+}
+
+/// Who named the price.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PriceSource {
+    /// A product of the store's catalogue.
+    Catalogue,
+    /// The store's server, by its secret key.
+    StoreServer,
+    /// The store's server, by a token that it signed and the browser carried.
+    OrderToken,
+    /// The customer, within the bounds of a declared donation. Nothing is shipped for such an order: its events are told
+    /// as `donation.*`.
+    Customer,
+}
+
+impl PriceSource {
+    /// Every source with its word.
+    pub const ALL: [(Self, &'static str); 4] = [
+        (Self::Catalogue, "catalogue"),
+        (Self::StoreServer, "store_server"),
+        (Self::OrderToken, "order_token"),
+        (Self::Customer, "customer"),
+    ];
+}
+
+/// Who shows the customer how to pay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// We do: the asset is picked here, and its checked address shown.
+    Custom,
+    /// The service does, on its own page.
+    Hosted,
+}
+
+impl Flow {
+    /// Every flow with its word.
+    pub const ALL: [(Self, &'static str); 2] = [(Self::Custom, "custom"), (Self::Hosted, "hosted")];
+}
+
+/// What the service says against a credit that was given. The order stays paid all the same: what to do about it is for
+/// the store to decide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reverted {
+    /// Since when it says so.
+    pub at: Timestamp,
+    /// What it says. [`Standing::Settled`] is completed with less than what was credited.
+    pub says: Standing,
+}
+
+/// A payment that came late to an order which is paid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LatePayment {
+    /// It paid the order, although it was first seen after its invoice had run out.
+    Counted,
+    /// It came on top of what had paid the order: on another attempt, or on the same one.
+    Second,
+}
+
+impl LatePayment {
+    /// Every kind with its word.
+    pub const ALL: [(Self, &'static str); 2] =
+        [(Self::Counted, "counted"), (Self::Second, "second")];
+}
+
+/// An order and where it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Order {
+    /// Its id.
+    pub id: OrderId,
+    /// As it was opened.
+    pub terms: NewOrder,
+    /// Where it stands.
+    pub status: OrderStatus,
+    /// The attempt that is shown.
+    pub current_attempt: Option<AttemptId>,
+    /// Number of its latest event.
+    pub sequence: u32,
+    /// Grows with every change of the order or its current attempt.
+    pub version: u64,
+    /// When it was opened.
+    pub created_at: Timestamp,
+    /// When it was credited.
+    pub settled_at: Option<Timestamp>,
+    /// What the service says against the credit; absent while it stands by it.
+    pub reverted: Option<Reverted>,
+    /// When the store cancelled it. Its status may move on all the same, when money arrives.
+    pub cancelled_at: Option<Timestamp>,
+    /// Whether money was seen on any of its attempts, current or replaced: on its way, confirming, too little, or there
+    /// although the service calls the payment cancelled.
+    pub has_money: bool,
+    /// What came late; absent while it is not paid, and when nothing did.
+    pub late_payment: Option<LatePayment>,
+    /// Where the customer wants the receipt. It is sent to the service, and shown nowhere: whoever has the page's link would
+    /// read it.
+    pub receipt_email: Option<String>,
+}
+
+/// Where an order stands. `Paid` and `Overpaid` are final; every other status can still become one of them, because
+/// money that arrives late is found and credited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum OrderStatus {
+    /// Nothing chosen yet.
+    Open,
+    /// An invoice is shown.
+    AwaitingPayment,
+    /// The customer says it is paid, or a transaction was seen.
+    Checking,
+    /// The transaction gathers confirmations.
+    Processing,
+    /// Credited.
+    Paid,
+    /// Credited, and more than the price arrived.
+    Overpaid,
+    /// Completed with less than the price. Not credited.
+    Underpaid,
+    /// The service calls the payment failed.
+    Failed,
+    /// Given up before anything was paid.
+    Cancelled,
+    /// The invoice ran out before anything arrived.
+    Expired,
+    /// The invoice did not pass our checks.
+    Blocked,
+}
+
+impl OrderStatus {
+    /// Every status with its word.
+    pub const ALL: [(Self, &'static str); 11] = [
+        (Self::Open, "open"),
+        (Self::AwaitingPayment, "awaiting_payment"),
+        (Self::Checking, "checking"),
+        (Self::Processing, "processing"),
+        (Self::Paid, "paid"),
+        (Self::Overpaid, "overpaid"),
+        (Self::Underpaid, "underpaid"),
+        (Self::Failed, "failed"),
+        (Self::Cancelled, "cancelled"),
+        (Self::Expired, "expired"),
+        (Self::Blocked, "blocked"),
+    ];
+
+    /// The word in the database, JSON and logs.
+    pub fn as_str(self) -> &'static str {
+        word_of(&Self::ALL, self)
+    }
+
+    /// The status of a word.
+    pub fn parse(word: &str) -> Option<Self> {
+        thing_of(&Self::ALL, word)
+    }
+
+    /// Whether the order is credited. Then it stays so.
+    pub fn is_settled(self) -> bool {
+        matches!(self, Self::Paid | Self::Overpaid)
+    }
+}
+
+impl Order {
+    /// Whether this attempt is the one that is shown.
+    pub fn is_current(&self, attempt: &Attempt) -> bool {
+        self.current_attempt.as_ref() == Some(&attempt.terms.id)
+    }
+
+    /// Whether this attempt paid the order: from then on none but it is the one that is shown.
+    pub fn is_credited_by(&self, attempt: &Attempt) -> bool {
+        self.status.is_settled() && self.is_current(attempt)
+    }
+
+    /// Whether the store cancelled it, and no money has moved it on since.
+    pub fn is_cancelled_by_its_store(&self) -> bool {
+        self.cancelled_at.is_some() && self.status == OrderStatus::Cancelled
+    }
+
+    /// Whether another attempt may be opened at `now`: not once credited or cancelled by the store, not after the order's
+    /// own end, and not while money was seen on any attempt, since the same money would be asked for twice.
+    pub fn takes_attempts(&self, now: Timestamp) -> bool {
+        !self.status.is_settled()
+            && self.cancelled_at.is_none()
+            && !self.has_money
+            && now < self.terms.expires_at
+    }
+}
+
+/// An order with the attempt that is shown: all that a view is made of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Snapshot {
+    /// The order.
+    pub order: Order,
+    /// Its current attempt.
+    pub attempt: Option<Attempt>,
+}
+
+/// The word of a variant in its table.
+pub fn word_of<T: Copy + PartialEq>(table: &[(T, &'static str)], thing: T) -> &'static str {
+    let row = table.iter().find(|(known, _)| *known == thing);
+    row.map(|(_, word)| *word)
+        .expect("the table lists every variant")
+}
+
+/// The variant of a word in its table.
+pub fn thing_of<T: Copy>(table: &[(T, &'static str)], word: &str) -> Option<T> {
+    table
+        .iter()
+        .find(|(_, known)| *known == word)
+        .map(|(thing, _)| *thing)
+}

@@ -1,0 +1,26 @@
+//! Stores orders, attempts, observations, events and the outbox.
+//!
+//! A store ([`Ledger`]) applies what `florin-orders` decides in one transaction: observation, state, credit and outbox
+//! row together, or nothing.
+//!
+//! Invariants, kept by code and by the database's own triggers:
+//! - an order is credited at most once, ever, and only by an observation that covers its price;
+//! - a price, a credit, an observation and an event never change once written;
+//! - every change of an order's status has an event, but for the customer's own "I have paid", which proves nothing; the
+//!   events of an order are numbered without a gap.
+//!
+//! What this crate refuses to do: HTTP, and to know the gateway.
+
+mod delivery;
+mod error;
+mod request;
+mod sqlite;
+mod traits;
+
+pub use delivery::{
+    Delivery, DeliveryFilter, DeliveryOutcome, DueDelivery, GoneEndpoint, RecordedDelivery, Telling,
+};
+pub use error::{BeginError, LedgerError, OpenError};
+pub use request::{Claim, Fingerprint, RequestId, StoredAnswer};
+pub use sqlite::SqliteLedger;
+pub use traits::{DueAttempt, Ledger, Observed, Opened, OrderFilter, Settlement};

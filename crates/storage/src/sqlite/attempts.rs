@@ -1,0 +1,385 @@
+//! Attempts: begun before anything is sent, opened once, watched by `next_poll_at`.
+
+use jiff::{SignedDuration, Timestamp};
+use money::Amount;
+use sqlx::sqlite::{SqlitePool, SqliteRow};
+use sqlx::{Row as _, SqliteConnection};
+
+use super::events::tell;
+use super::orders::{get, set_status, snapshot};
+use super::rows::{self, millis};
+use crate::{BeginError, DueAttempt, LedgerError};
+use florin_orders::word_of;
+use florin_orders::{
+    Abandoned, Attempt, AttemptId, EventType, Figures, Flow, Invoice, InvoiceId, NewAttempt,
+    OrderId, OrderStatus, Place, Snapshot, StoreId, Urgency, next_poll,
+};
+
+/// Every attempt costs a call to the service and leaves an invoice there.
+const MOST_PER_MINUTE: i64 = 6;
+
+pub(super) async fn begin(
+    tx: &mut SqliteConnection,
+    order_id: &OrderId,
+    terms: &NewAttempt,
+    now: Timestamp,
+) -> Result<Attempt, BeginError> {
+    let Some(Snapshot { order, .. }) = snapshot(tx, order_id).await? else {
+        return Err(BeginError::NoOrder(order_id.clone()));
+    };
+    if !order.takes_attempts(now) {
+        return Err(BeginError::Closed {
+            from: order.status,
+            event: "new attempt",
+        });
+    }
+    let creating =
+        "SELECT EXISTS (SELECT 1 FROM attempts WHERE order_id = ? AND state = 'creating')";
+    let in_progress: bool = sqlx::query_scalar(creating)
+        .bind(order_id.as_str())
+        .fetch_one(&mut *tx)
+        .await
+        .map_err(LedgerError::from)?;
+    if in_progress {
+        return Err(BeginError::InProgress);
+    }
+    if begun_just_now(tx, order_id, now).await? >= MOST_PER_MINUTE {
+        return Err(BeginError::TooMany);
+    }
+    insert(tx, order_id, terms, now).await?;
+    Ok(find(tx, &terms.id).await?)
+}
+
+async fn begun_just_now(
+    tx: &mut SqliteConnection,
+    order_id: &OrderId,
+    now: Timestamp,
+) -> Result<i64, LedgerError> {
+    let count = "SELECT count(*) FROM attempts WHERE order_id = ? AND begun_at > ?";
+    let since = now - SignedDuration::from_mins(1);
+    let count = sqlx::query_scalar(count)
+        .bind(order_id.as_str())
+        .bind(millis(since));
+    Ok(count.fetch_one(tx).await?)
+}
+
+async fn insert(
+    tx: &mut SqliteConnection,
+    order_id: &OrderId,
+    terms: &NewAttempt,
+    now: Timestamp,
+) -> Result<(), LedgerError> {
+    let ask = terms.custom();
+    let figure =
+        |read: fn(&Figures<Amount>) -> Amount| ask.map(|ask| read(&ask.asked.figures).to_string());
+    sqlx::query(
+        "INSERT INTO attempts (id, order_id, flow, crypto_code, conversion_id, asked_crypto, asked_usd,
+             asked_local, local_currency, begun_at, state)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'creating')",
+    )
+    .bind(terms.id.as_str())
+    .bind(order_id.as_str())
+    .bind(word_of(&Flow::ALL, terms.flow()))
+    .bind(ask.map(|ask| ask.crypto_code.as_str()))
+    .bind(ask.map(|ask| ask.conversion_id.as_str()))
+    .bind(figure(|figures| figures.crypto))
+    .bind(figure(|figures| figures.usd))
+    .bind(figure(|figures| figures.local))
+    .bind(ask.map(|ask| ask.asked.local_currency.as_str()))
+    .bind(millis(now))
+    .execute(tx)
+    .await?;
+    Ok(())
+}
+
+/// The attempt of an id that is known to exist.
+pub(super) async fn find(
+    connection: &mut SqliteConnection,
+    id: &AttemptId,
+) -> Result<Attempt, LedgerError> {
+    let row = sqlx::query("SELECT * FROM attempts WHERE id = ?")
+        .bind(id.as_str())
+        .fetch_one(connection);
+    rows::attempt(&row.await?)
+}
+
+pub(super) async fn open(
+    tx: &mut SqliteConnection,
+    id: &AttemptId,
+    invoice: &Invoice,
+    now: Timestamp,
+) -> Result<(), LedgerError> {
+    let (address, qr_string, warnings) = match &invoice.place {
+        Place::Address {
+            address,
+            qr_string,
+            warnings,
+        } => (Some(address), Some(qr_string), Some(warnings.clone())),
+        Place::Page { .. } => (None, None, None),
+    };
+    let opened = sqlx::query(
+        "UPDATE attempts SET state = 'open', invoice_id = ?, address = ?, qr_string = ?, warnings = ?,
+             page_url = ?, opened_at = ?, standing_since = ?, expires_at = ?, next_poll_at = ?
+         WHERE id = ? AND state = 'creating'",
+    )
+    .bind(invoice.id.as_str())
+    .bind(address)
+    .bind(qr_string)
+    .bind(warnings.map(|texts| serde_json::Value::from(texts).to_string()))
+    .bind(invoice.page())
+    .bind(millis(invoice.opened_at))
+    .bind(millis(invoice.opened_at))
+    .bind(millis(invoice.expires_at))
+    .bind(next_poll(invoice, now).map(millis))
+    .bind(id.as_str())
+    .execute(&mut *tx)
+    .await?;
+    if opened.rows_affected() == 0 {
+        // Abandoned meanwhile: nobody is shown this invoice.
+        return Ok(());
+    }
+    let attempt = find(tx, id).await?;
+    let order = get(tx, &attempt.order_id).await?;
+    if !order.takes_attempts(now) {
+        // Cancelled, or money came on another attempt, while the service made this invoice: it is watched, not shown.
+        return Ok(());
+    }
+    sqlx::query("UPDATE orders SET current_attempt = ? WHERE id = ?")
+        .bind(id.as_str())
+        .bind(order.id.as_str())
+        .execute(&mut *tx)
+        .await?;
+    set_status(tx, &order.id, OrderStatus::AwaitingPayment).await?;
+    tell(tx, &order.id, None, &[EventType::AttemptOpened], now).await
+}
+
+pub(super) async fn abandon(
+    tx: &mut SqliteConnection,
+    id: &AttemptId,
+    reason: Abandoned,
+    now: Timestamp,
+) -> Result<(), LedgerError> {
+    let ended = sqlx::query("UPDATE attempts SET state = ? WHERE id = ? AND state = 'creating'")
+        .bind(word_of(&Abandoned::ALL, reason))
+        .bind(id.as_str())
+        .execute(&mut *tx)
+        .await?;
+    if ended.rows_affected() == 0 || reason != Abandoned::Blocked {
+        return Ok(());
+    }
+    let attempt = find(tx, id).await?;
+    let order = get(tx, &attempt.order_id).await?;
+    if !order.takes_attempts(now) {
+        return Ok(());
+    }
+    set_status(tx, &order.id, OrderStatus::Blocked).await?;
+    tell(tx, &order.id, None, &[EventType::Blocked], now).await
+}
+
+pub(super) async fn stale(
+    tx: &mut SqliteConnection,
+    begun_before: Timestamp,
+) -> Result<Vec<AttemptId>, LedgerError> {
+    let ids: Vec<String> =
+        sqlx::query_scalar("SELECT id FROM attempts WHERE state = 'creating' AND begun_at < ?")
+            .bind(millis(begun_before))
+            .fetch_all(tx)
+            .await?;
+    ids.iter()
+        .map(|id| rows::read("an attempt id", AttemptId::parse(id)))
+        .collect()
+}
+
+pub(super) async fn mark_as_paid(
+    tx: &mut SqliteConnection,
+    id: &OrderId,
+    now: Timestamp,
+) -> Result<Snapshot, BeginError> {
+    let Some(known) = snapshot(tx, id).await? else {
+        return Err(BeginError::NoOrder(id.clone()));
+    };
+    let from = known.order.status;
+    let Some(invoice) = known.attempt.as_ref().and_then(Attempt::invoice) else {
+        return Err(BeginError::Closed {
+            from,
+            event: "payment",
+        });
+    };
+    if invoice.marked_as_paid_at.is_some() || from.is_settled() {
+        return Ok(known);
+    }
+    let marked = "UPDATE attempts SET marked_as_paid_at = ? WHERE order_id = ? AND invoice_id = ?";
+    sqlx::query(marked)
+        .bind(millis(now))
+        .bind(id.as_str())
+        .bind(invoice.id.as_str())
+        .execute(&mut *tx)
+        .await
+        .map_err(LedgerError::from)?;
+    let status = if from == OrderStatus::AwaitingPayment {
+        OrderStatus::Checking
+    } else {
+        from
+    };
+    set_status(tx, id, status).await?;
+    snapshot(tx, id)
+        .await?
+        .ok_or_else(|| BeginError::NoOrder(id.clone()))
+}
+
+pub(super) async fn due(
+    tx: &mut SqliteConnection,
+    urgency: Urgency,
+    now: Timestamp,
+    lease_until: Timestamp,
+    limit: u32,
+) -> Result<Vec<DueAttempt>, LedgerError> {
+    let leased = sqlx::query(
+        "UPDATE attempts SET lease_until = ?2, next_poll_at = ?2, look = look + 1, looked_at = ?1,
+             urgency = 'planned'
+         WHERE id IN (SELECT id FROM attempts
+                      WHERE urgency = ?4 AND next_poll_at <= ?1 AND lease_until <= ?1
+                      ORDER BY next_poll_at LIMIT ?3)
+         RETURNING id, order_id, invoice_id, look",
+    )
+    .bind(millis(now))
+    .bind(millis(lease_until))
+    .bind(limit)
+    .bind(word_of(&Urgency::ALL, urgency))
+    .fetch_all(tx)
+    .await?;
+    leased.iter().map(|row| due_attempt(row, urgency)).collect()
+}
+
+fn due_attempt(row: &SqliteRow, urgency: Urgency) -> Result<DueAttempt, LedgerError> {
+    Ok(DueAttempt {
+        urgency,
+        attempt_id: rows::read("an attempt id", AttemptId::parse(row.try_get("id")?))?,
+        order_id: rows::read("an order id", OrderId::parse(row.try_get("order_id")?))?,
+        invoice_id: rows::read(
+            "an invoice id",
+            InvoiceId::parse(row.try_get("invoice_id")?),
+        )?,
+        look: row.try_get("look")?,
+    })
+}
+
+/// A file belongs to one process. Should another one still be at it, an attempt is looked at twice, and the later look
+/// counts.
+pub(super) async fn end_leases(writer: &SqlitePool) -> Result<(), LedgerError> {
+    sqlx::query(
+        "UPDATE attempts SET next_poll_at = min(next_poll_at, looked_at), lease_until = 0
+         WHERE lease_until > 0",
+    )
+    .execute(writer)
+    .await?;
+    Ok(())
+}
+
+pub(super) async fn hurry_order(
+    writer: &SqlitePool,
+    id: &OrderId,
+    at: Timestamp,
+) -> Result<bool, LedgerError> {
+    let hurried = sqlx::query(
+        "UPDATE attempts SET next_poll_at = ?1, urgency = iif(urgency = 'hinted', urgency, 'watched')
+         WHERE id = (SELECT current_attempt FROM orders WHERE id = ?2) AND standing <> 'settled'
+             AND (next_poll_at IS NULL OR next_poll_at > ?1)",
+    )
+    .bind(millis(at))
+    .bind(id.as_str())
+    .execute(writer)
+    .await?;
+    Ok(hurried.rows_affected() > 0)
+}
+
+/// Which invoices a callback is about.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Known {
+    Unsettled,
+    Settled,
+}
+
+impl Known {
+    /// A callback may come as often as it likes: an invoice is asked about at most so often for it, whatever came of the
+    /// last question.
+    fn debounce_ms(self) -> i64 {
+        match self {
+            Self::Unsettled => 2000,
+            Self::Settled => 60_000,
+        }
+    }
+}
+
+pub(super) async fn hurry_invoice(
+    reader: &SqlitePool,
+    writer: &SqlitePool,
+    id: &InvoiceId,
+    known: Known,
+    at: Timestamp,
+) -> Result<bool, LedgerError> {
+    // A flood of callbacks about nothing that we know, or that changes nothing, never waits for the one writer, and
+    // nobody waits for it.
+    // A look whose lease is over may still be answered, and then the next one is planned anew: only one that is due before
+    // the end of the lease is kept.
+    let wanted: Option<(String, i64)> = sqlx::query_as(
+        "SELECT id, wanted FROM (
+             SELECT *, CASE WHEN NOT ?4 AND lease_until BETWEEN 1 AND ?1 THEN lease_until - 1
+                 ELSE max(?1, coalesce(looked_at, 0) + ?3) END AS wanted FROM attempts)
+         WHERE invoice_id = ?2 AND (standing = 'settled') = ?4
+             AND (next_poll_at IS NULL OR next_poll_at > wanted)",
+    )
+    .bind(millis(at))
+    .bind(id.as_str())
+    .bind(known.debounce_ms())
+    .bind(known == Known::Settled)
+    .fetch_optional(reader)
+    .await?;
+    let Some((attempt, wanted)) = wanted else {
+        return Ok(false);
+    };
+    let hurried = sqlx::query(
+        "UPDATE attempts SET next_poll_at = ?1, urgency = 'hinted'
+         WHERE id = ?2 AND (standing = 'settled') = ?3 AND (next_poll_at IS NULL OR next_poll_at > ?1)",
+    )
+    .bind(wanted)
+    .bind(attempt)
+    .bind(known == Known::Settled)
+    .execute(writer)
+    .await?;
+    Ok(hurried.rows_affected() > 0)
+}
+
+pub(super) async fn store_of(
+    reader: &SqlitePool,
+    id: &InvoiceId,
+) -> Result<Option<StoreId>, LedgerError> {
+    let found: Option<String> = sqlx::query_scalar(
+        "SELECT store_id FROM orders
+         WHERE id = (SELECT order_id FROM attempts WHERE invoice_id = ?)",
+    )
+    .bind(id.as_str())
+    .fetch_optional(reader)
+    .await?;
+    let store = found.map(|store| rows::read("a store id", StoreId::parse(&store)));
+    store.transpose()
+}
+
+pub(super) async fn defer(
+    writer: &SqlitePool,
+    due: &DueAttempt,
+    until: Timestamp,
+) -> Result<(), LedgerError> {
+    sqlx::query(
+        "UPDATE attempts SET next_poll_at = ?1, lease_until = 0,
+             urgency = iif(urgency = 'planned', ?2, urgency)
+         WHERE id = ?3 AND look = ?4",
+    )
+    .bind(millis(until))
+    .bind(word_of(&Urgency::ALL, due.urgency))
+    .bind(due.attempt_id.as_str())
+    .bind(due.look)
+    .execute(writer)
+    .await?;
+    Ok(())
+}

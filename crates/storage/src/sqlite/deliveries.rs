@@ -1,0 +1,261 @@
+//! The outbox: which events wait to be told, and what was tried.
+
+use jiff::{SignedDuration, Timestamp};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row as _, SqliteConnection};
+
+use super::rows::{self, millis};
+use crate::{
+    Delivery, DeliveryFilter, DeliveryOutcome, DueDelivery, GoneEndpoint, LedgerError,
+    RecordedDelivery, Telling,
+};
+use florin_orders::{DeliveryId, EndpointHash, EventId, EventType, StoreId};
+
+pub(super) async fn due(
+    tx: &mut SqliteConnection,
+    store: &StoreId,
+    now: Timestamp,
+    lease_until: Timestamp,
+    limit: u32,
+) -> Result<Vec<DueDelivery>, LedgerError> {
+    let leased: Vec<i64> = sqlx::query_scalar(
+        "UPDATE outbox SET next_at = ?2 WHERE position IN (
+             SELECT position FROM outbox AS mine WHERE state = 'pending' AND store_id = ?4 AND next_at <= ?1
+                 AND NOT EXISTS (SELECT 1 FROM outbox AS earlier WHERE earlier.order_id = mine.order_id
+                                 AND earlier.state = 'pending' AND NOT earlier.was_taken
+                                 AND earlier.position < mine.position)
+                 AND NOT EXISTS (SELECT 1 FROM gone_endpoints WHERE store_id = ?4)
+             ORDER BY next_at, position LIMIT ?3)
+         RETURNING position",
+    )
+    .bind(millis(now))
+    .bind(millis(lease_until))
+    .bind(limit)
+    .bind(store.as_str())
+    .fetch_all(&mut *tx)
+    .await?;
+    let mut due = Vec::with_capacity(leased.len());
+    for position in leased {
+        let row = sqlx::query(
+            "SELECT events.*, outbox.tries FROM events JOIN outbox USING (position) WHERE position = ?",
+        )
+        .bind(position)
+        .fetch_one(&mut *tx)
+        .await?;
+        due.push(DueDelivery {
+            event: rows::event(&row)?,
+            tries: row.try_get("tries")?,
+        });
+    }
+    Ok(due)
+}
+
+pub(super) async fn record(
+    tx: &mut SqliteConnection,
+    delivery: &Delivery,
+    outcome: DeliveryOutcome,
+) -> Result<(), LedgerError> {
+    sqlx::query(
+        "INSERT INTO deliveries (event_id, store_id, number, tried_at, took_ms, http_status, note)
+         SELECT ?1, (SELECT store_id FROM events WHERE id = ?1), count(*) + 1, ?2, ?3, ?4, ?5
+         FROM deliveries WHERE event_id = ?1",
+    )
+    .bind(delivery.event_id.as_str())
+    .bind(millis(delivery.tried_at))
+    .bind(i64::try_from(delivery.took.as_millis()).unwrap_or(i64::MAX))
+    .bind(delivery.http_status)
+    .bind(&delivery.note)
+    .execute(&mut *tx)
+    .await?;
+    if let DeliveryOutcome::Gone(endpoint) = outcome {
+        note_as_gone(tx, delivery, endpoint).await?;
+    }
+    let (state, next_at) = match outcome {
+        DeliveryOutcome::Delivered => ("delivered", None),
+        DeliveryOutcome::GivenUp => ("given_up", None),
+        DeliveryOutcome::NotWanted => ("not_wanted", None),
+        DeliveryOutcome::Retry(at) => ("pending", Some(at)),
+        DeliveryOutcome::Gone(_) => ("pending", None),
+    };
+    // A try that outlived its lease may end after another one: what is told stays told.
+    sqlx::query(
+        "UPDATE outbox SET state = ?1, tries = tries + 1, next_at = coalesce(?2, next_at)
+         WHERE position = (SELECT position FROM events WHERE id = ?3) AND (state = 'pending' OR ?1 = 'delivered')",
+    )
+    .bind(state)
+    .bind(next_at.map(millis))
+    .bind(delivery.event_id.as_str())
+    .execute(tx)
+    .await?;
+    Ok(())
+}
+
+async fn note_as_gone(
+    tx: &mut SqliteConnection,
+    delivery: &Delivery,
+    EndpointHash(endpoint): EndpointHash,
+) -> Result<(), LedgerError> {
+    // Several deliveries may be under way when the first is told: it stays gone since then.
+    sqlx::query(
+        "INSERT INTO gone_endpoints (store_id, endpoint, event_id, since)
+         SELECT store_id, ?2, id, ?3 FROM events WHERE id = ?1 ON CONFLICT DO NOTHING",
+    )
+    .bind(delivery.event_id.as_str())
+    .bind(endpoint.as_slice())
+    .bind(millis(delivery.tried_at))
+    .execute(tx)
+    .await?;
+    Ok(())
+}
+
+pub(super) async fn page(
+    connection: &mut SqliteConnection,
+    store: &StoreId,
+    filter: &DeliveryFilter,
+) -> Result<Option<Vec<RecordedDelivery>>, LedgerError> {
+    if let Some(event) = &filter.event
+        && !belongs_to(connection, store, event).await?
+    {
+        return Ok(None);
+    }
+    let before = match &filter.after {
+        None => i64::MAX,
+        Some(after) => match position(connection, store, after).await? {
+            Some(position) => position,
+            None => return Ok(None),
+        },
+    };
+    let tries = sqlx::query(
+        "SELECT deliveries.*, events.type FROM deliveries JOIN events ON events.id = event_id
+         WHERE deliveries.store_id = ?1 AND deliveries.id < ?2 AND (?3 IS NULL OR event_id = ?3)
+         ORDER BY deliveries.id DESC LIMIT ?4",
+    )
+    .bind(store.as_str())
+    .bind(before)
+    .bind(filter.event.as_ref().map(EventId::as_str))
+    .bind(filter.limit)
+    .fetch_all(connection)
+    .await?;
+    tries
+        .iter()
+        .map(delivery)
+        .collect::<Result<_, _>>()
+        .map(Some)
+}
+
+async fn position(
+    connection: &mut SqliteConnection,
+    store: &StoreId,
+    delivery: &DeliveryId,
+) -> Result<Option<i64>, LedgerError> {
+    let (event, number) = delivery.parts();
+    let known = "SELECT id FROM deliveries WHERE event_id = ? AND number = CAST(? AS INTEGER) AND store_id = ?";
+    let known = sqlx::query_scalar(known)
+        .bind(event)
+        .bind(number)
+        .bind(store.as_str());
+    Ok(known.fetch_optional(connection).await?)
+}
+
+fn delivery(row: &SqliteRow) -> Result<RecordedDelivery, LedgerError> {
+    let event_id = rows::read("an event id", EventId::parse(row.try_get("event_id")?))?;
+    Ok(RecordedDelivery {
+        id: DeliveryId::of(&event_id, row.try_get("number")?),
+        event_type: rows::word(&EventType::ALL, row.try_get("type")?)?,
+        delivery: Delivery {
+            event_id,
+            tried_at: rows::time(row.try_get("tried_at")?)?,
+            took: SignedDuration::from_millis(row.try_get("took_ms")?),
+            http_status: row.try_get("http_status")?,
+            note: row.try_get("note")?,
+        },
+    })
+}
+
+pub(super) async fn again(
+    tx: &mut SqliteConnection,
+    store: &StoreId,
+    event: &EventId,
+    now: Timestamp,
+) -> Result<bool, LedgerError> {
+    if !belongs_to(tx, store, event).await? {
+        return Ok(false);
+    }
+    sqlx::query(
+        "UPDATE outbox SET was_taken = was_taken OR state = 'delivered', state = 'pending', tries = 0, next_at = ?
+         WHERE position = (SELECT position FROM events WHERE id = ?)",
+    )
+    .bind(millis(now))
+    .bind(event.as_str())
+    .execute(tx)
+    .await?;
+    Ok(true)
+}
+
+async fn belongs_to(
+    connection: &mut SqliteConnection,
+    store: &StoreId,
+    event: &EventId,
+) -> Result<bool, LedgerError> {
+    let known = "SELECT EXISTS (SELECT 1 FROM events WHERE id = ? AND store_id = ?)";
+    let known = sqlx::query_scalar(known)
+        .bind(event.as_str())
+        .bind(store.as_str());
+    Ok(known.fetch_one(connection).await?)
+}
+
+pub(super) async fn backlog(connection: &mut SqliteConnection) -> Result<u64, LedgerError> {
+    let waiting: i64 = sqlx::query_scalar("SELECT count(*) FROM outbox WHERE state = 'pending'")
+        .fetch_one(connection)
+        .await?;
+    rows::read("a count", u64::try_from(waiting))
+}
+
+pub(super) async fn telling(
+    connection: &mut SqliteConnection,
+    store: &StoreId,
+) -> Result<Telling, LedgerError> {
+    let waiting = "SELECT count(*) FROM outbox WHERE state = 'pending' AND store_id = ?";
+    let waiting: i64 = sqlx::query_scalar(waiting)
+        .bind(store.as_str())
+        .fetch_one(&mut *connection)
+        .await?;
+    let gone = sqlx::query("SELECT endpoint, since FROM gone_endpoints WHERE store_id = ?")
+        .bind(store.as_str())
+        .fetch_optional(connection)
+        .await?;
+    Ok(Telling {
+        waiting: rows::read("a count", u64::try_from(waiting))?,
+        gone: gone.as_ref().map(gone_endpoint).transpose()?,
+    })
+}
+
+fn gone_endpoint(row: &SqliteRow) -> Result<GoneEndpoint, LedgerError> {
+    let endpoint: &[u8] = row.try_get("endpoint")?;
+    Ok(GoneEndpoint {
+        endpoint: EndpointHash(rows::read("an endpoint", endpoint.try_into())?),
+        since: rows::time(row.try_get("since")?)?,
+    })
+}
+
+pub(super) async fn restore(
+    tx: &mut SqliteConnection,
+    store: &StoreId,
+    now: Timestamp,
+) -> Result<bool, LedgerError> {
+    let forgotten = sqlx::query("DELETE FROM gone_endpoints WHERE store_id = ?")
+        .bind(store.as_str())
+        .execute(&mut *tx)
+        .await?;
+    if forgotten.rows_affected() == 0 {
+        return Ok(false);
+    }
+    sqlx::query(
+        "UPDATE outbox SET tries = 0, next_at = ? WHERE state = 'pending' AND store_id = ?",
+    )
+    .bind(millis(now))
+    .bind(store.as_str())
+    .execute(tx)
+    .await?;
+    Ok(true)
+}

@@ -1,0 +1,280 @@
+//! Orders: opened once per reference, seen by token, listed by store.
+
+use jiff::Timestamp;
+use sqlx::SqliteConnection;
+use sqlx::sqlite::SqlitePool;
+
+use super::events::tell;
+use super::rows::{self, millis};
+use crate::{BeginError, LedgerError, OpenError, Opened, OrderFilter};
+use florin_orders::word_of;
+use florin_orders::{
+    EventType, Flow, NewOrder, Order, OrderId, OrderStatus, PriceSource, Snapshot, StoreId,
+    TokenHash,
+};
+
+pub(super) async fn open(
+    tx: &mut SqliteConnection,
+    id: &OrderId,
+    terms: &NewOrder,
+    now: Timestamp,
+) -> Result<Opened, OpenError> {
+    let known = sqlx::query("SELECT * FROM orders_with_money WHERE store_id = ? AND reference = ?")
+        .bind(terms.store_id.as_str())
+        .bind(terms.reference.as_str())
+        .fetch_optional(&mut *tx)
+        .await
+        .map_err(LedgerError::from)?;
+    if let Some(row) = known {
+        let order = rows::order(&row)?;
+        let same_price =
+            order.terms.amount == terms.amount && order.terms.currency == terms.currency;
+        if same_price {
+            return Ok(Opened {
+                order,
+                is_new: false,
+            });
+        }
+        return Err(OpenError::Conflict(Box::new(order)));
+    }
+    insert(tx, id, terms, now).await?;
+    tell(tx, id, None, &[EventType::Created], now).await?;
+    Ok(Opened {
+        order: get(tx, id).await?,
+        is_new: true,
+    })
+}
+
+async fn insert(
+    tx: &mut SqliteConnection,
+    id: &OrderId,
+    terms: &NewOrder,
+    now: Timestamp,
+) -> Result<(), LedgerError> {
+    let assets: Vec<&str> = terms.assets.iter().map(money::CryptoCode::as_str).collect();
+    let lines = serde_json::to_string(&terms.lines).expect("texts and numbers become JSON");
+    let metadata = serde_json::Value::Object(terms.metadata.clone()).to_string();
+    sqlx::query(
+        "INSERT INTO orders (id, store_id, reference, amount, currency, price_source, title,
+             lines, customer_email, return_url, metadata, assets, flow, tolerance, expires_at, created_at, status)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'open')",
+    )
+    .bind(id.as_str())
+    .bind(terms.store_id.as_str())
+    .bind(terms.reference.as_str())
+    .bind(terms.amount.to_string())
+    .bind(terms.currency.as_str())
+    .bind(word_of(&PriceSource::ALL, terms.price_source))
+    .bind(&terms.title)
+    .bind(lines)
+    .bind(&terms.customer_email)
+    .bind(&terms.return_url)
+    .bind(metadata)
+    .bind(assets.join(" "))
+    .bind(word_of(&Flow::ALL, terms.flow))
+    .bind(terms.tolerance.to_string())
+    .bind(millis(terms.expires_at))
+    .bind(millis(now))
+    .execute(tx)
+    .await?;
+    Ok(())
+}
+
+/// Lets a client token see an order.
+pub(super) async fn admit(
+    tx: &mut SqliteConnection,
+    id: &OrderId,
+    token: TokenHash,
+    expires_at: Timestamp,
+) -> Result<(), LedgerError> {
+    sqlx::query("INSERT INTO client_tokens (hash, order_id, expires_at) VALUES (?, ?, ?)")
+        .bind(token.0.as_slice())
+        .bind(id.as_str())
+        .bind(millis(expires_at))
+        .execute(tx)
+        .await?;
+    Ok(())
+}
+
+pub(super) async fn forget_tokens(writer: &SqlitePool, now: Timestamp) -> Result<u64, LedgerError> {
+    let forgotten = sqlx::query("DELETE FROM client_tokens WHERE expires_at <= ?")
+        .bind(millis(now))
+        .execute(writer)
+        .await?;
+    Ok(forgotten.rows_affected())
+}
+
+/// The token is looked up by its hash: how long that takes tells nothing about the token.
+pub(super) async fn of_token(
+    connection: &mut SqliteConnection,
+    token: TokenHash,
+    now: Timestamp,
+) -> Result<Option<Snapshot>, LedgerError> {
+    let id: Option<String> =
+        sqlx::query_scalar("SELECT order_id FROM client_tokens WHERE hash = ? AND expires_at > ?")
+            .bind(token.0.as_slice())
+            .bind(millis(now))
+            .fetch_optional(&mut *connection)
+            .await?;
+    match id {
+        Some(id) => snapshot(connection, &rows::read("an order id", OrderId::parse(&id))?).await,
+        None => Ok(None),
+    }
+}
+
+pub(super) async fn snapshot(
+    connection: &mut SqliteConnection,
+    id: &OrderId,
+) -> Result<Option<Snapshot>, LedgerError> {
+    let row = sqlx::query("SELECT * FROM orders_with_money WHERE id = ?")
+        .bind(id.as_str())
+        .fetch_optional(&mut *connection)
+        .await?;
+    match row {
+        Some(row) => Ok(Some(with_attempt(connection, rows::order(&row)?).await?)),
+        None => Ok(None),
+    }
+}
+
+async fn with_attempt(
+    connection: &mut SqliteConnection,
+    order: Order,
+) -> Result<Snapshot, LedgerError> {
+    let Some(id) = &order.current_attempt else {
+        return Ok(Snapshot {
+            order,
+            attempt: None,
+        });
+    };
+    let row = sqlx::query("SELECT * FROM attempts WHERE id = ?")
+        .bind(id.as_str())
+        .fetch_one(connection)
+        .await?;
+    Ok(Snapshot {
+        order,
+        attempt: Some(rows::attempt(&row)?),
+    })
+}
+
+/// The order of an id that is known to exist.
+pub(super) async fn get(
+    connection: &mut SqliteConnection,
+    id: &OrderId,
+) -> Result<Order, LedgerError> {
+    let row = sqlx::query("SELECT * FROM orders_with_money WHERE id = ?")
+        .bind(id.as_str())
+        .fetch_one(connection);
+    rows::order(&row.await?)
+}
+
+pub(super) async fn list(
+    connection: &mut SqliteConnection,
+    store: &StoreId,
+    filter: &OrderFilter,
+) -> Result<Vec<Snapshot>, LedgerError> {
+    let found = sqlx::query(
+        "SELECT * FROM orders_with_money WHERE store_id = ?1
+             AND (?2 IS NULL OR reference = ?2)
+             AND (?3 IS NULL OR status = ?3)
+             AND (?4 IS NULL OR (created_at, id) <
+                 (SELECT created_at, id FROM orders WHERE id = ?4 AND store_id = ?1))
+         ORDER BY created_at DESC, id DESC LIMIT ?5",
+    )
+    .bind(store.as_str())
+    .bind(
+        filter
+            .reference
+            .as_ref()
+            .map(florin_orders::Reference::as_str),
+    )
+    .bind(filter.status.map(OrderStatus::as_str))
+    .bind(filter.after.as_ref().map(OrderId::as_str))
+    .bind(filter.limit)
+    .fetch_all(&mut *connection)
+    .await?;
+    let mut page = Vec::with_capacity(found.len());
+    for row in &found {
+        page.push(with_attempt(connection, rows::order(row)?).await?);
+    }
+    Ok(page)
+}
+
+pub(super) async fn cancel(
+    tx: &mut SqliteConnection,
+    id: &OrderId,
+    now: Timestamp,
+) -> Result<Snapshot, BeginError> {
+    let Some(known) = snapshot(tx, id).await? else {
+        return Err(BeginError::NoOrder(id.clone()));
+    };
+    let Order {
+        status: from,
+        cancelled_at,
+        has_money,
+        ..
+    } = known.order;
+    if cancelled_at.is_some() {
+        return Ok(known);
+    }
+    if from.is_settled() || has_money {
+        let event = "cancellation";
+        return Err(BeginError::Closed { from, event });
+    }
+    sqlx::query("UPDATE orders SET cancelled_at = ? WHERE id = ?")
+        .bind(millis(now))
+        .bind(id.as_str())
+        .execute(&mut *tx)
+        .await
+        .map_err(LedgerError::from)?;
+    set_status(tx, id, OrderStatus::Cancelled).await?;
+    tell(tx, id, None, &[EventType::Cancelled], now).await?;
+    snapshot(tx, id)
+        .await?
+        .ok_or_else(|| BeginError::NoOrder(id.clone()))
+}
+
+pub(super) async fn keep_receipt_email(
+    tx: &mut SqliteConnection,
+    id: &OrderId,
+    email: Option<&str>,
+) -> Result<Option<Snapshot>, LedgerError> {
+    sqlx::query("UPDATE orders SET receipt_email = ?, version = version + 1 WHERE id = ?")
+        .bind(email)
+        .bind(id.as_str())
+        .execute(&mut *tx)
+        .await?;
+    snapshot(tx, id).await
+}
+
+pub(super) async fn expire(
+    tx: &mut SqliteConnection,
+    now: Timestamp,
+) -> Result<Vec<OrderId>, LedgerError> {
+    let over: Vec<String> =
+        sqlx::query_scalar("SELECT id FROM orders WHERE status = 'open' AND expires_at <= ?")
+            .bind(millis(now))
+            .fetch_all(&mut *tx)
+            .await?;
+    let mut expired = Vec::with_capacity(over.len());
+    for id in over {
+        let id = rows::read("an order id", OrderId::parse(&id))?;
+        set_status(tx, &id, OrderStatus::Expired).await?;
+        tell(tx, &id, None, &[EventType::Expired], now).await?;
+        expired.push(id);
+    }
+    Ok(expired)
+}
+
+/// Moves an order to a status. Whoever calls this tells the event, if the step has one, in the same transaction.
+pub(super) async fn set_status(
+    tx: &mut SqliteConnection,
+    id: &OrderId,
+    status: OrderStatus,
+) -> Result<(), LedgerError> {
+    sqlx::query("UPDATE orders SET status = ?, version = version + 1 WHERE id = ?")
+        .bind(status.as_str())
+        .bind(id.as_str())
+        .execute(tx)
+        .await?;
+    Ok(())
+}

@@ -1,0 +1,107 @@
+//! Requests with an idempotency key: claimed before they are carried out, answered afterwards, forgotten when over.
+
+use jiff::Timestamp;
+use sqlx::sqlite::{SqlitePool, SqliteRow};
+use sqlx::{Row as _, SqliteConnection};
+
+use super::rows::{self, millis};
+use crate::{Claim, Fingerprint, LedgerError, RequestId, StoredAnswer};
+use florin_orders::{OrderId, TokenHash};
+
+/// Claims a request, or says what became of it. A claim whose lease is over is taken over: whoever had it is gone.
+pub(super) async fn claim(
+    tx: &mut SqliteConnection,
+    request: RequestId,
+    fingerprint: Fingerprint,
+    now: Timestamp,
+    lease_until: Timestamp,
+) -> Result<Claim, LedgerError> {
+    let known = sqlx::query("SELECT * FROM requests WHERE id = ?")
+        .bind(request.0.as_slice())
+        .fetch_optional(&mut *tx)
+        .await?;
+    if let Some(row) = &known {
+        if row.try_get::<&[u8], _>("fingerprint")? != fingerprint.0 {
+            return Ok(Claim::Reused);
+        }
+        if let Some(answer) = answer_of(row)? {
+            return Ok(Claim::Answered(answer));
+        }
+        if row.try_get::<i64, _>("kept_until")? > millis(now) {
+            return Ok(Claim::Running);
+        }
+    }
+    sqlx::query(
+        "INSERT INTO requests (id, fingerprint, kept_until) VALUES (?, ?, ?)
+         ON CONFLICT (id) DO UPDATE SET kept_until = excluded.kept_until",
+    )
+    .bind(request.0.as_slice())
+    .bind(fingerprint.0.as_slice())
+    .bind(millis(lease_until))
+    .execute(tx)
+    .await?;
+    Ok(Claim::Mine)
+}
+
+/// Keeps the answer; `false` when the lease was over and somebody else took the request.
+pub(super) async fn answer(
+    writer: &SqlitePool,
+    request: RequestId,
+    lease_until: Timestamp,
+    answer: &StoredAnswer,
+    kept_until: Timestamp,
+) -> Result<bool, LedgerError> {
+    let order = answer.hands_out.as_ref().map(|(order, _)| order.as_str());
+    let hash = answer.hands_out.as_ref().map(|(_, hash)| hash.0.as_slice());
+    let done = sqlx::query(
+        "UPDATE requests SET status = ?, body = ?, order_id = ?, token_hash = ?, kept_until = ?
+         WHERE id = ? AND kept_until = ? AND status IS NULL",
+    )
+    .bind(answer.status)
+    .bind(&answer.body)
+    .bind(order)
+    .bind(hash)
+    .bind(millis(kept_until))
+    .bind(request.0.as_slice())
+    .bind(millis(lease_until))
+    .execute(writer)
+    .await?;
+    Ok(done.rows_affected() == 1)
+}
+
+/// Gives a claim back: the request may be tried again at once.
+pub(super) async fn release(
+    writer: &SqlitePool,
+    request: RequestId,
+    lease_until: Timestamp,
+) -> Result<(), LedgerError> {
+    sqlx::query("DELETE FROM requests WHERE id = ? AND kept_until = ? AND status IS NULL")
+        .bind(request.0.as_slice())
+        .bind(millis(lease_until))
+        .execute(writer)
+        .await?;
+    Ok(())
+}
+
+pub(super) async fn forget(writer: &SqlitePool, now: Timestamp) -> Result<u64, LedgerError> {
+    let forgotten = sqlx::query("DELETE FROM requests WHERE kept_until <= ?")
+        .bind(millis(now))
+        .execute(writer)
+        .await?;
+    Ok(forgotten.rows_affected())
+}
+
+fn answer_of(row: &SqliteRow) -> Result<Option<StoredAnswer>, LedgerError> {
+    let Some(status) = row.try_get("status")? else {
+        return Ok(None);
+    };
+    let order: Option<&str> = row.try_get("order_id")?;
+    let order = rows::read("an order id", order.map(OrderId::parse).transpose())?;
+    let hash: Option<&[u8]> = row.try_get("token_hash")?;
+    let hash = rows::read("a token's hash", hash.map(<[u8; 32]>::try_from).transpose())?;
+    Ok(Some(StoredAnswer {
+        status,
+        body: row.try_get("body")?,
+        hands_out: order.zip(hash.map(TokenHash)),
+    }))
+}

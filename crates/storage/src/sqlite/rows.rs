@@ -1,0 +1,209 @@
+//! Rows as values. A row that does not read as what we wrote is corrupt: nothing is made up for it.
+
+use std::fmt::Display;
+
+use jiff::Timestamp;
+use money::{Amount, CryptoCode, Currency};
+use sqlx::Row as _;
+use sqlx::sqlite::SqliteRow;
+
+use crate::LedgerError;
+use florin_orders::thing_of;
+use florin_orders::{
+    Abandoned, Ask, Asked, Attempt, AttemptId, AttemptState, CustomAsk, Event, EventId, EventType,
+    Figures, Flow, Invoice, InvoiceId, LatePayment, NewAttempt, NewOrder, Order, OrderId,
+    OrderStatus, Place, PriceSource, Progress, Reference, Reverted, Standing, StoreId,
+};
+
+/// A time as Unix milliseconds.
+pub(super) fn millis(time: Timestamp) -> i64 {
+    time.as_millisecond()
+}
+
+pub(super) fn time(millis: i64) -> Result<Timestamp, LedgerError> {
+    read("a time", Timestamp::from_millisecond(millis))
+}
+
+/// Reads a stored text as what it was written from.
+pub(super) fn read<T, E: Display>(what: &str, parsed: Result<T, E>) -> Result<T, LedgerError> {
+    parsed.map_err(|error| LedgerError::Corrupt(format!("{what} ({error})")))
+}
+
+pub(super) fn word<T: Copy>(table: &[(T, &'static str)], text: &str) -> Result<T, LedgerError> {
+    thing_of(table, text).ok_or_else(|| LedgerError::Corrupt(format!("the word {text:?}")))
+}
+
+fn amount(row: &SqliteRow, column: &str) -> Result<Amount, LedgerError> {
+    read(column, Amount::parse(row.try_get(column)?))
+}
+
+fn maybe_amount(row: &SqliteRow, column: &str) -> Result<Option<Amount>, LedgerError> {
+    let text: Option<&str> = row.try_get(column)?;
+    read(column, text.map(Amount::parse).transpose())
+}
+
+fn currency(row: &SqliteRow, column: &str) -> Result<Currency, LedgerError> {
+    read(column, Currency::parse(row.try_get(column)?))
+}
+
+fn maybe_time(row: &SqliteRow, column: &str) -> Result<Option<Timestamp>, LedgerError> {
+    row.try_get::<Option<i64>, _>(column)?.map(time).transpose()
+}
+
+pub(super) fn order(row: &SqliteRow) -> Result<Order, LedgerError> {
+    let assets: &str = row.try_get("assets")?;
+    let assets = assets
+        .split_ascii_whitespace()
+        .map(CryptoCode::parse)
+        .collect();
+    let terms = NewOrder {
+        store_id: read("a store id", StoreId::parse(row.try_get("store_id")?))?,
+        reference: read("a reference", Reference::parse(row.try_get("reference")?))?,
+        amount: amount(row, "amount")?,
+        currency: currency(row, "currency")?,
+        price_source: word(&PriceSource::ALL, row.try_get("price_source")?)?,
+        title: row.try_get("title")?,
+        lines: read("lines", serde_json::from_str(row.try_get("lines")?))?,
+        customer_email: row.try_get("customer_email")?,
+        return_url: row.try_get("return_url")?,
+        metadata: read("metadata", serde_json::from_str(row.try_get("metadata")?))?,
+        assets: read("assets", assets)?,
+        flow: word(&Flow::ALL, row.try_get("flow")?)?,
+        tolerance: amount(row, "tolerance")?,
+        expires_at: time(row.try_get("expires_at")?)?,
+    };
+    let current: Option<&str> = row.try_get("current_attempt")?;
+    Ok(Order {
+        id: read("an order id", OrderId::parse(row.try_get("id")?))?,
+        terms,
+        status: word(&OrderStatus::ALL, row.try_get("status")?)?,
+        current_attempt: read("an attempt id", current.map(AttemptId::parse).transpose())?,
+        sequence: row.try_get("sequence")?,
+        version: read(
+            "a version",
+            u64::try_from(row.try_get::<i64, _>("version")?),
+        )?,
+        created_at: time(row.try_get("created_at")?)?,
+        settled_at: maybe_time(row, "settled_at")?,
+        reverted: reverted(row)?,
+        cancelled_at: maybe_time(row, "cancelled_at")?,
+        has_money: row.try_get("has_money")?,
+        late_payment: row
+            .try_get::<Option<&str>, _>("late_payment")?
+            .map(|kind| word(&LatePayment::ALL, kind))
+            .transpose()?,
+        receipt_email: row.try_get("receipt_email")?,
+    })
+}
+
+fn reverted(row: &SqliteRow) -> Result<Option<Reverted>, LedgerError> {
+    let Some(at) = maybe_time(row, "reverted_at")? else {
+        return Ok(None);
+    };
+    let says = word(&Standing::ALL, row.try_get("reverted_to")?)?;
+    Ok(Some(Reverted { at, says }))
+}
+
+pub(super) fn attempt(row: &SqliteRow) -> Result<Attempt, LedgerError> {
+    let terms = NewAttempt {
+        id: read("an attempt id", AttemptId::parse(row.try_get("id")?))?,
+        ask: match word(&Flow::ALL, row.try_get("flow")?)? {
+            Flow::Custom => Ask::Custom(custom_ask(row)?),
+            Flow::Hosted => Ask::Hosted,
+        },
+    };
+    let state = match row.try_get("state")? {
+        "creating" => AttemptState::Creating,
+        "open" => AttemptState::Open(Box::new(invoice(row)?)),
+        reason => AttemptState::Abandoned(word(&Abandoned::ALL, reason)?),
+    };
+    Ok(Attempt {
+        order_id: read("an order id", OrderId::parse(row.try_get("order_id")?))?,
+        terms,
+        begun_at: time(row.try_get("begun_at")?)?,
+        state,
+    })
+}
+
+fn custom_ask(row: &SqliteRow) -> Result<CustomAsk, LedgerError> {
+    Ok(CustomAsk {
+        crypto_code: read(
+            "a crypto code",
+            CryptoCode::parse(row.try_get("crypto_code")?),
+        )?,
+        conversion_id: row.try_get("conversion_id")?,
+        asked: Asked {
+            figures: Figures {
+                crypto: amount(row, "asked_crypto")?,
+                usd: amount(row, "asked_usd")?,
+                local: amount(row, "asked_local")?,
+            },
+            local_currency: currency(row, "local_currency")?,
+        },
+    })
+}
+
+fn place(row: &SqliteRow) -> Result<Place, LedgerError> {
+    if let Some(url) = row.try_get("page_url")? {
+        return Ok(Place::Page { url });
+    }
+    Ok(Place::Address {
+        address: row.try_get("address")?,
+        qr_string: row.try_get("qr_string")?,
+        warnings: read("warnings", serde_json::from_str(row.try_get("warnings")?))?,
+    })
+}
+
+fn invoice(row: &SqliteRow) -> Result<Invoice, LedgerError> {
+    let count: Option<u32> = row.try_get("confirmations")?;
+    let required: Option<u32> = row.try_get("confirmations_required")?;
+    Ok(Invoice {
+        id: read(
+            "an invoice id",
+            InvoiceId::parse(row.try_get("invoice_id")?),
+        )?,
+        place: place(row)?,
+        opened_at: time(row.try_get("opened_at")?)?,
+        expires_at: time(row.try_get("expires_at")?)?,
+        marked_as_paid_at: maybe_time(row, "marked_as_paid_at")?,
+        standing: word(&Standing::ALL, row.try_get("standing")?)?,
+        standing_since: time(row.try_get("standing_since")?)?,
+        progress: Progress {
+            received: Figures {
+                crypto: amount(row, "received_crypto")?,
+                usd: amount(row, "received_usd")?,
+                local: amount(row, "received_local")?,
+            },
+            confirmations: count.zip(required),
+            transaction_hash: row.try_get("transaction_hash")?,
+            paid_in: read(
+                "a crypto code",
+                row.try_get::<Option<&str>, _>("paid_in")?
+                    .map(CryptoCode::parse)
+                    .transpose(),
+            )?,
+        },
+        was_seen: row.try_get("was_seen")?,
+        told_late: maybe_amount(row, "told_late")?,
+        observed_at: maybe_time(row, "observed_at")?,
+        next_poll_at: maybe_time(row, "next_poll_at")?,
+    })
+}
+
+fn event_type(word: &str) -> Result<EventType, LedgerError> {
+    EventType::parse(word).ok_or_else(|| LedgerError::Corrupt(format!("the word {word:?}")))
+}
+
+pub(super) fn event(row: &SqliteRow) -> Result<Event, LedgerError> {
+    Ok(Event {
+        position: row.try_get("position")?,
+        id: read("an event id", EventId::parse(row.try_get("id")?))?,
+        store_id: read("a store id", StoreId::parse(row.try_get("store_id")?))?,
+        order_id: read("an order id", OrderId::parse(row.try_get("order_id")?))?,
+        sequence: row.try_get("sequence")?,
+        event_type: event_type(row.try_get("type")?)?,
+        kind: row.try_get("type")?,
+        created_at: time(row.try_get("created_at")?)?,
+        payload: row.try_get("payload")?,
+    })
+}
