@@ -1,4 +1,4 @@
-//! `florin-demo-shop`: the demonstration shop as a program of its own.
+//! `florin-shop`: the demonstration shop as a program of its own.
 
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Context as _;
 use clap::Parser;
-use demo_shop::Settings;
+use florin_shop::Settings;
 use money::Currency;
 use secrecy::SecretString;
 use tokio::net::TcpListener;
@@ -48,7 +48,7 @@ async fn main() -> ExitCode {
     match start(Arguments::parse()).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("florin-demo-shop: {error:#}");
+            eprintln!("florin-shop: {error:#}");
             ExitCode::FAILURE
         }
     }
@@ -78,7 +78,7 @@ async fn start(arguments: Arguments) -> anyhow::Result<()> {
         new_reference,
         now: Box::new(now),
     };
-    demo_shop::run(listener, settings, shutdown).await
+    florin_shop::run(listener, settings, shutdown).await
 }
 
 #[expect(

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::webhook::Event;
+use crate::webhook::{Event, Facts};
 
 /// The table of orders and the ids of the events in it. In memory: a real shop has a database with a unique index.
 #[derive(Debug, Default)]
@@ -15,19 +15,6 @@ pub(crate) struct OrderBook {
     seen: BTreeSet<String>,
     orders: BTreeMap<String, Order>,
     next_row: u64,
-}
-
-/// What the shop knows of an order whenever it hears of it.
-#[derive(Clone, Debug)]
-pub(crate) struct Facts {
-    /// The proxy's id of it.
-    pub(crate) order_id: String,
-    /// The shop's own reference; for a product of the catalogue the one that the proxy gave.
-    pub(crate) reference: String,
-    pub(crate) title: String,
-    /// Decimal text in `currency`.
-    pub(crate) amount: String,
-    pub(crate) currency: String,
 }
 
 /// One order as the shop's page shows it.

@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Json, Response};
+use serde_json::json;
 
 use crate::order_book::Stored;
 use crate::shop::Shop;
@@ -33,4 +35,12 @@ pub(crate) async fn receive(
         Stored::Known => tracing::info!(webhook_id, kind, "event known already"),
     }
     StatusCode::NO_CONTENT
+}
+
+/// `GET /orders.json`: the shop's own orders, newest first.
+///
+/// Open to everybody, so that the demonstration can be watched; a real shop shows its customers their own.
+pub(crate) async fn orders_json(State(shop): State<Arc<Shop>>) -> Response {
+    let orders = json!({ "orders": shop.orders().newest_first() });
+    ([(header::CACHE_CONTROL, "no-store")], Json(orders)).into_response()
 }

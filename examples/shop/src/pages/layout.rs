@@ -1,5 +1,6 @@
-//! What all pages share: the frame of the page, and the headers that a careful shop sends.
+//! What all pages share: the frame of the page, the headers that a careful shop sends, and the files of `/site/…`.
 
+use axum::extract::Path;
 use axum::http::{StatusCode, header};
 use axum::response::{Html as Body, IntoResponse, Response};
 
@@ -58,4 +59,61 @@ fn policy(proxy_url: &str, checkout: Checkout) -> String {
          script-src 'self' {proxy_url}{wasm}; connect-src 'self'{connect}; frame-src {proxy_url}; \
          form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     )
+}
+
+/// Name, media type and text of each file.
+const FILES: [(&str, &str, &str); 8] = [
+    (
+        "shop.css",
+        "text/css; charset=utf-8",
+        include_str!("../../site/shop.css"),
+    ),
+    (
+        "shop.js",
+        "text/javascript; charset=utf-8",
+        include_str!("../../site/shop.js"),
+    ),
+    (
+        "theme-builder.css",
+        "text/css; charset=utf-8",
+        include_str!("../../site/theme-builder.css"),
+    ),
+    (
+        "theme-builder.js",
+        "text/javascript; charset=utf-8",
+        include_str!("../../site/theme-builder.js"),
+    ),
+    (
+        "ebook.svg",
+        "image/svg+xml",
+        include_str!("../../site/art/ebook.svg"),
+    ),
+    (
+        "mug.svg",
+        "image/svg+xml",
+        include_str!("../../site/art/mug.svg"),
+    ),
+    (
+        "piano.svg",
+        "image/svg+xml",
+        include_str!("../../site/art/piano.svg"),
+    ),
+    (
+        "sticker.svg",
+        "image/svg+xml",
+        include_str!("../../site/art/sticker.svg"),
+    ),
+];
+
+/// `GET /site/…`: style, script and pictures, part of the program.
+pub(crate) async fn file(Path(name): Path<String>) -> Response {
+    let Some((_, media_type, text)) = FILES.iter().find(|(file, ..)| *file == name) else {
+        return StatusCode::NOT_FOUND.into_response();
+    };
+    let headers = [
+        (header::CONTENT_TYPE, *media_type),
+        (header::CACHE_CONTROL, "no-cache"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ];
+    (headers, *text).into_response()
 }

@@ -10,7 +10,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::Settings;
-use crate::pages;
+use crate::pages::{layout, orders, storefront, webhook};
 use crate::shop::Shop;
 
 /// An event is below 20 kB; nothing larger is read.
@@ -34,24 +34,24 @@ pub async fn run(
 
 fn router(shop: Arc<Shop>) -> Router {
     Router::new()
-        .route("/", get(pages::storefront::show))
-        .route("/inline", get(pages::single::inline))
-        .route("/dialog", get(pages::single::dialog))
-        .route("/cart", get(pages::cart::show).post(pages::cart::check_out))
-        .route("/cart/{reference}", get(pages::cart_checkout::show))
-        .route("/members", get(pages::members::begin))
-        .route("/members/{reference}", get(pages::members::show))
-        .route("/donate", get(pages::donate::show))
+        .route("/", get(storefront::storefront))
+        .route("/inline", get(storefront::inline))
+        .route("/dialog", get(storefront::dialog))
+        .route("/donate", get(storefront::donate))
+        .route("/theme-builder", get(storefront::theme_builder))
+        .route("/thanks", get(storefront::thanks))
+        .route("/cart", get(orders::cart).post(orders::check_out_cart))
+        .route("/cart/{reference}", get(orders::cart_checkout))
+        .route("/members", get(orders::members))
+        .route("/members/{reference}", get(orders::members_checkout))
         .route(
             "/hosted",
-            get(pages::hosted::show).post(pages::hosted::check_out),
+            get(orders::hosted).post(orders::check_out_hosted),
         )
-        .route("/theme-builder", get(pages::theme_builder::show))
-        .route("/thanks", get(pages::thanks::show))
-        .route("/orders.json", get(pages::orders_json::show))
-        .route("/florin", post(pages::webhook::receive))
-        .route("/site/{file}", get(pages::files::show))
-        .fallback(pages::not_found::show)
+        .route("/orders.json", get(webhook::orders_json))
+        .route("/florin", post(webhook::receive))
+        .route("/site/{file}", get(layout::file))
+        .fallback(storefront::not_found)
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
         .with_state(shop)
 }

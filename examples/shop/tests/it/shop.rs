@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use demo_shop::Settings;
+use florin_shop::Settings;
 use money::Currency;
 use reqwest::{Client, StatusCode};
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ impl Shop {
             now: Box::new(|| 1_700_000_000),
         };
         let _ = rustls::crypto::ring::default_provider().install_default();
-        tokio::spawn(demo_shop::run(listener, settings, stop.clone()));
+        tokio::spawn(florin_shop::run(listener, settings, stop.clone()));
         let http = Client::builder()
             .no_proxy()
             .redirect(reqwest::redirect::Policy::none())

@@ -6,8 +6,6 @@ use axum::http::HeaderMap;
 use serde_json::Value;
 use standardwebhooks::{HEADER_WEBHOOK_ID, Webhook, WebhookError};
 
-use crate::order_book::Facts;
-
 /// Checks signatures with the store's webhook secret.
 pub(crate) struct Verifier(Webhook);
 
@@ -18,6 +16,19 @@ pub(crate) struct Event {
     pub(crate) r#type: String,
     /// The order it is about; `None` for an event about something else.
     pub(crate) order: Option<Facts>,
+}
+
+/// What the shop knows of an order whenever it hears of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Facts {
+    /// The proxy's id of it.
+    pub(crate) order_id: String,
+    /// The shop's own reference; for a product of the catalogue the one that the proxy gave.
+    pub(crate) reference: String,
+    pub(crate) title: String,
+    /// Decimal text in `currency`.
+    pub(crate) amount: String,
+    pub(crate) currency: String,
 }
 
 /// Why a request is no event.

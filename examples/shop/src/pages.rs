@@ -1,0 +1,6 @@
+//! The shop's pages.
+
+pub(crate) mod layout;
+pub(crate) mod orders;
+pub(crate) mod storefront;
+pub(crate) mod webhook;

@@ -1,0 +1,304 @@
+//! Pages that open orders at a price of the backend's own: a cart, the hosted flow, and a members' price.
+
+use std::sync::Arc;
+
+use axum::extract::{Form, Path, Query, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Redirect, Response};
+use money::Amount;
+use secrecy::ExposeSecret as _;
+use serde::Deserialize;
+
+use super::layout::{Checkout as Shown, page};
+use super::storefront::not_found;
+use crate::cart::Cart;
+use crate::catalogue::Product;
+use crate::html::Html;
+use crate::order_token::{Claims, sign};
+use crate::price::price;
+use crate::proxy_client::{Hosted, NewOrder};
+use crate::shop::{Checkout, Shop};
+use crate::webhook::Facts;
+
+type CartQuery = Vec<(String, String)>;
+
+/// `GET /cart`: a cart.
+pub(crate) async fn cart(
+    State(shop): State<Arc<Shop>>,
+    Query(wanted): Query<CartQuery>,
+) -> Response {
+    let wanted = if wanted.is_empty() { example() } else { wanted };
+    let cart = Cart::of(&shop.catalogue, &wanted);
+    render_cart(&shop, &cart, StatusCode::OK, "")
+}
+
+/// `POST /cart`: opens an order for a cart and sends the browser to its checkout.
+///
+/// The price is the backend's: of what the browser sends only skus and quantities are read.
+pub(crate) async fn check_out_cart(
+    State(shop): State<Arc<Shop>>,
+    Form(wanted): Form<CartQuery>,
+) -> Response {
+    let cart = Cart::of(&shop.catalogue, &wanted);
+    let (Ok(total), false) = (cart.total(), cart.is_empty()) else {
+        let problem = "Put something in the cart first.";
+        return render_cart(&shop, &cart, StatusCode::BAD_REQUEST, problem);
+    };
+    let (title, currency) = (cart.title(), shop.settings.currency);
+    let amount = total.padded(currency.decimals());
+    let reference = (shop.settings.new_reference)();
+    let order = NewOrder {
+        reference: &reference,
+        title: &title,
+        lines: cart.lines(),
+        amount,
+        currency,
+        hosted: None,
+    };
+    let opened = match shop.proxy.open(order).await {
+        Ok(opened) => opened,
+        Err(error) => {
+            tracing::error!(
+                error = &error as &dyn std::error::Error,
+                "no order for a cart"
+            );
+            let problem = "The checkout cannot be reached right now. Nothing was charged; \
+                           please try again in a moment.";
+            return render_cart(&shop, &cart, StatusCode::BAD_GATEWAY, problem);
+        }
+    };
+    shop.orders().opened(Facts {
+        order_id: opened.order_id,
+        reference: reference.clone(),
+        title: title.clone(),
+        amount: amount.to_string(),
+        currency: currency.to_string(),
+    });
+    let to = format!("/cart/{reference}");
+    let checkout = Checkout {
+        title,
+        price: price(amount, currency),
+        client_token: opened.client_token,
+    };
+    shop.checkouts().insert(reference, checkout);
+    Redirect::to(&to).into_response()
+}
+
+/// What the link in the header shows, so that there is something to check out.
+fn example() -> CartQuery {
+    [("mug", "1"), ("sticker", "2")]
+        .map(|(sku, quantity)| (sku.to_owned(), quantity.to_owned()))
+        .into()
+}
+
+fn render_cart(shop: &Shop, cart: &Cart<'_>, status: StatusCode, problem: &str) -> Response {
+    let rows = shop
+        .catalogue
+        .products()
+        .iter()
+        .map(|product| row(shop, cart, product));
+    let total = cart.total().unwrap_or(Amount::ZERO);
+    let main = Html::template(
+        include_str!("../../site/cart.html"),
+        &[
+            ("rows", Html::join(rows)),
+            ("total", Html::text(&price(total, shop.settings.currency))),
+            ("problem", Html::text(problem)),
+        ],
+    );
+    page(status, &shop.settings, Shown::Frame, "Your cart", main)
+}
+
+fn row(shop: &Shop, cart: &Cart<'_>, product: &Product) -> Html {
+    let quantity = cart.quantity_of(&product.sku);
+    let each = price(product.price, shop.settings.currency);
+    let more = (quantity + 1).min(product.max_quantity);
+    let to = |quantity| Html::text(&cart.query_with(&shop.catalogue, &product.sku, quantity));
+    Html::template(
+        include_str!("../../site/cart-row.html"),
+        &[
+            ("sku", Html::text(&product.sku)),
+            ("title", Html::text(&product.title)),
+            ("price", Html::text(&each)),
+            ("quantity", Html::text(&quantity.to_string())),
+            ("less", to(quantity.saturating_sub(1))),
+            ("more", to(more)),
+        ],
+    )
+}
+
+/// `GET /cart/{reference}`: the checkout of a cart.
+///
+/// A real shop shows it to the customer's session alone. Here the reference is the key: it cannot be guessed.
+pub(crate) async fn cart_checkout(
+    State(shop): State<Arc<Shop>>,
+    Path(reference): Path<String>,
+    look: Query<HostedQuery>,
+) -> Response {
+    let Some(checkout) = shop.checkouts().get(&reference).cloned() else {
+        return not_found(State(Arc::clone(&shop))).await;
+    };
+    let main = Html::template(
+        include_str!("../../site/cart-checkout.html"),
+        &[
+            ("title", Html::text(&checkout.title)),
+            ("price", Html::text(&checkout.price)),
+            ("display", Html::text(HostedQuery::display(look))),
+            ("store", Html::text(&shop.settings.store_id)),
+            ("client_token", Html::text(&checkout.client_token)),
+        ],
+    );
+    page(
+        StatusCode::OK,
+        &shop.settings,
+        Shown::Frame,
+        "Checkout",
+        main,
+    )
+}
+
+/// What the hosted page sells.
+const HOSTED_SKU: &str = "ebook";
+
+#[derive(Deserialize)]
+pub(crate) struct HostedForm {
+    email: String,
+    display: String,
+}
+
+/// `GET /hosted`: a form for what the gateway's own page needs.
+pub(crate) async fn hosted(State(shop): State<Arc<Shop>>) -> Response {
+    render_hosted(&shop, StatusCode::OK, "")
+}
+
+/// The query of `/cart/{reference}` that says how the service's page is shown.
+#[derive(Deserialize)]
+pub(crate) struct HostedQuery {
+    #[serde(default)]
+    display: String,
+}
+
+impl HostedQuery {
+    /// One of the element's two ways; the frame for anything else.
+    fn display(Query(look): Query<Self>) -> &'static str {
+        if look.display == "redirect" {
+            "redirect"
+        } else {
+            "frame"
+        }
+    }
+}
+
+/// `POST /hosted`: opens a hosted order and shows its checkout, with the gateway's page in a frame or in the whole window.
+pub(crate) async fn check_out_hosted(
+    State(shop): State<Arc<Shop>>,
+    Form(wanted): Form<HostedForm>,
+) -> Response {
+    let product = shop
+        .catalogue
+        .find(HOSTED_SKU)
+        .expect("a test looks at the shelf");
+    let currency = shop.settings.currency;
+    let amount = product.price.padded(currency.decimals());
+    let reference = (shop.settings.new_reference)();
+    let order = NewOrder {
+        reference: &reference,
+        title: &product.title,
+        lines: &[],
+        amount,
+        currency,
+        hosted: Some(Hosted {
+            customer_email: wanted.email.trim(),
+        }),
+    };
+    let opened = match shop.proxy.open(order).await {
+        Ok(opened) => opened,
+        Err(error) => {
+            tracing::error!(error = &error as &dyn std::error::Error, "no hosted order");
+            let problem = "The payment page cannot be reached right now. Nothing was charged; check the \
+                           e-mail address, and try again in a moment.";
+            return render_hosted(&shop, StatusCode::BAD_GATEWAY, problem);
+        }
+    };
+    shop.orders().opened(Facts {
+        order_id: opened.order_id,
+        reference: reference.clone(),
+        title: product.title.clone(),
+        amount: amount.to_string(),
+        currency: currency.to_string(),
+    });
+    let look = Query(HostedQuery {
+        display: wanted.display,
+    });
+    let to = format!("/cart/{reference}?display={}", HostedQuery::display(look));
+    let checkout = Checkout {
+        title: product.title.clone(),
+        price: price(amount, currency),
+        client_token: opened.client_token,
+    };
+    shop.checkouts().insert(reference, checkout);
+    Redirect::to(&to).into_response()
+}
+
+fn render_hosted(shop: &Shop, status: StatusCode, problem: &str) -> Response {
+    let product = shop
+        .catalogue
+        .find(HOSTED_SKU)
+        .expect("a test looks at the shelf");
+    let price = price(product.price, shop.settings.currency);
+    let main = Html::template(
+        include_str!("../../site/hosted.html"),
+        &[
+            ("title", Html::text(&product.title)),
+            ("price", Html::text(&price)),
+            ("problem", Html::text(problem)),
+        ],
+    );
+    page(status, &shop.settings, Shown::Frame, &product.title, main)
+}
+
+/// What members pay for the mug. Nobody else can ask for it.
+const MEMBERS_PRICE: &str = "10.00";
+
+/// `GET /members`: draws a reference and sends the browser to its page.
+pub(crate) async fn members(State(shop): State<Arc<Shop>>) -> Response {
+    let reference = (shop.settings.new_reference)();
+    Redirect::to(&format!("/members/{reference}")).into_response()
+}
+
+/// `GET /members/{reference}`: a price of the backend's own, signed into a token. The proxy is not called: the page opens its order
+/// with the token.
+///
+/// The address holds the reference, so that a page that is loaded again signs for the same order.
+pub(crate) async fn members_checkout(
+    State(shop): State<Arc<Shop>>,
+    Path(reference): Path<String>,
+) -> Response {
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    if reference.len() > 64 || !reference.chars().all(fits) {
+        return not_found(State(shop)).await;
+    }
+    let settings = &shop.settings;
+    let title = "Enamel mug, for members";
+    let amount = Amount::parse(MEMBERS_PRICE).expect("our own price");
+    let claims = Claims {
+        proxy_url: &settings.proxy_url,
+        store_id: &settings.store_id,
+        reference: &reference,
+        title,
+        amount,
+        currency: settings.currency,
+        now: (settings.now)(),
+    };
+    let token = sign(&claims, settings.token_key.expose_secret());
+    let price = price(amount, settings.currency);
+    let main = Html::template(
+        include_str!("../../site/members.html"),
+        &[
+            ("price", Html::text(&price)),
+            ("store", Html::text(&settings.store_id)),
+            ("order_token", Html::text(&token)),
+        ],
+    );
+    page(StatusCode::OK, settings, Shown::Frame, title, main)
+}
