@@ -10,7 +10,7 @@ mod cashaddr;
 
 use bech32::primitives::decode::SegwitHrpstringError;
 use bech32::segwit;
-use money::Asset;
+use florin_money::Asset;
 use sha3::{Digest as _, Keccak256};
 
 /// Which chain of an asset.

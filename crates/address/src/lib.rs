@@ -8,7 +8,7 @@
 //!
 //! ```
 //! use florin_address::{AddressError, Network, check};
-//! use money::Asset;
+//! use florin_money::Asset;
 //!
 //! let address = "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu";
 //! assert_eq!(check(Asset::BTC, address, Network::Main), Ok(()));

@@ -16,7 +16,7 @@ mod forms;
 mod networks;
 mod text;
 
-use money::{Amount, Asset};
+use florin_money::{Amount, Asset};
 
 use self::text::{Parts, Units, equals_amount};
 use crate::{Network, address::same};

@@ -1,6 +1,6 @@
 //! The current try at paying an order.
 
-use money::AmountText;
+use florin_money::AmountText;
 use serde::{Deserialize, Serialize};
 
 use crate::Warning;
@@ -10,7 +10,7 @@ use crate::Warning;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AttemptView {
     /// The service's code: `USDTTRC20`.
-    #[cfg_attr(feature = "schema", schemars(with = "money::CryptoCode"))]
+    #[cfg_attr(feature = "schema", schemars(with = "florin_money::CryptoCode"))]
     pub crypto_code: String,
     /// The asset's symbol: `USDT`, at most 24 letters and digits, `_` and `-`.
     pub asset: String,
@@ -38,7 +38,7 @@ pub struct AttemptView {
     /// the order's.
     pub amount_in_local_currency: AmountText,
     /// ISO 4217 code of `amount_in_local_currency`.
-    #[cfg_attr(feature = "schema", schemars(with = "money::Currency"))]
+    #[cfg_attr(feature = "schema", schemars(with = "florin_money::Currency"))]
     pub local_currency_code: String,
     /// What one whole unit of the asset costs at this attempt's price, in the currency of `local_currency_code`:
     /// `amount_in_local_currency` ÷ `amount_in_crypto`, rounded up to the currency's decimals, or to six significant digits

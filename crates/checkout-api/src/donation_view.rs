@@ -1,6 +1,6 @@
 //! A declared donation, before its customer has named an amount.
 
-use money::AmountText;
+use florin_money::AmountText;
 use serde::{Deserialize, Serialize};
 
 use crate::{Environment, StoreView};
@@ -16,7 +16,7 @@ pub struct DonationView {
     /// What it is for, in the store's words.
     pub title: String,
     /// ISO 4217 code of the amounts.
-    #[cfg_attr(feature = "schema", schemars(with = "money::Currency"))]
+    #[cfg_attr(feature = "schema", schemars(with = "florin_money::Currency"))]
     pub currency: String,
     /// The least that is taken.
     pub min: AmountText,

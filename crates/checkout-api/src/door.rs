@@ -3,7 +3,7 @@
 
 mod any_door;
 
-use money::AmountText;
+use florin_money::AmountText;
 use serde::{Deserialize, Serialize};
 
 use self::any_door::AnyDoor;
@@ -51,7 +51,7 @@ pub enum Door {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OpenAttempt {
     /// The asset chosen.
-    #[cfg_attr(feature = "schema", schemars(with = "money::CryptoCode"))]
+    #[cfg_attr(feature = "schema", schemars(with = "florin_money::CryptoCode"))]
     pub crypto_code: String,
     /// The quote it was chosen by: its `quote_id`, as it came.
     pub quote_id: String,

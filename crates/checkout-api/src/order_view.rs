@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use money::AmountText;
+use florin_money::AmountText;
 use serde::{Deserialize, Serialize};
 
 use crate::{AttemptView, Status};
@@ -114,7 +114,7 @@ pub struct OrderView {
     /// The price in `currency`. It never changes.
     pub amount: AmountText,
     /// ISO 4217 code of the price.
-    #[cfg_attr(feature = "schema", schemars(with = "money::Currency"))]
+    #[cfg_attr(feature = "schema", schemars(with = "florin_money::Currency"))]
     pub currency: String,
     /// Where the order stands.
     pub status: Status,

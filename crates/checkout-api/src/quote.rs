@@ -1,6 +1,6 @@
 //! What an order costs in one asset now.
 
-use money::AmountText;
+use florin_money::AmountText;
 use serde::{Deserialize, Serialize};
 
 /// One line of the asset choice.
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Quote {
     /// The service's code: `USDTTRC20`.
-    #[cfg_attr(feature = "schema", schemars(with = "money::CryptoCode"))]
+    #[cfg_attr(feature = "schema", schemars(with = "florin_money::CryptoCode"))]
     pub crypto_code: String,
     /// The asset's symbol: `USDT`, at most 24 letters and digits, `_` and `-`. Of an asset that Florin does not know
     /// (`unknown_asset`) it is what the service's list of currencies says, else the code itself.

@@ -24,10 +24,10 @@ pub struct Receipt {
     /// What was sold.
     pub title: String,
     /// The price that was credited.
-    #[cfg_attr(feature = "schema", schemars(with = "money::Amount"))]
+    #[cfg_attr(feature = "schema", schemars(with = "florin_money::Amount"))]
     pub amount: String,
     /// Its currency.
-    #[cfg_attr(feature = "schema", schemars(with = "money::Currency"))]
+    #[cfg_attr(feature = "schema", schemars(with = "florin_money::Currency"))]
     pub currency: String,
     /// When it was credited: RFC 3339, UTC.
     #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
@@ -42,7 +42,7 @@ pub struct Receipt {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub network: Option<String>,
     /// What arrived, in the asset.
-    #[cfg_attr(feature = "schema", schemars(with = "money::Amount"))]
+    #[cfg_attr(feature = "schema", schemars(with = "florin_money::Amount"))]
     pub received_in_crypto: String,
     /// Where it was paid to; absent when that was on the service's own page.
     #[serde(skip_serializing_if = "Option::is_none")]

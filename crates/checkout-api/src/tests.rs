@@ -4,7 +4,7 @@ mod gallery;
 
 use std::collections::BTreeMap;
 
-use money::AmountText;
+use florin_money::AmountText;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};

@@ -7,7 +7,7 @@
 //! What this crate refuses to do: I/O, rounding that nobody asked for, and guessing what an unknown code means.
 //!
 //! ```
-//! use money::{Amount, Asset, Rounding};
+//! use florin_money::{Amount, Asset, Rounding};
 //!
 //! let price = Amount::parse("19.90")?;
 //! let rate = Amount::parse("64250.13")?;

@@ -5,7 +5,7 @@
 
 mod demand;
 
-use money::{Amount, AmountError, CryptoCode, Rounding};
+use florin_money::{Amount, AmountError, CryptoCode, Rounding};
 
 use self::demand::{Demand, amount, confirmations, filled, present, same, same_address};
 use crate::{Attempt, Figures, Invoice, Observation, Order, Place, Progress, Standing};

@@ -1,7 +1,7 @@
 //! One try at paying an order in one asset.
 
+use florin_money::{Amount, CryptoCode, Currency};
 use jiff::Timestamp;
-use money::{Amount, CryptoCode, Currency};
 
 use crate::{AttemptId, Figures, Flow, InvoiceId, OrderId};
 

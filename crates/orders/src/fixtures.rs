@@ -10,8 +10,8 @@
 
 pub mod life;
 
+use florin_money::{Amount, CryptoCode, Currency};
 use jiff::{SignedDuration, Timestamp};
-use money::{Amount, CryptoCode, Currency};
 
 use crate::{
     Ask, Asked, Attempt, AttemptId, AttemptState, CustomAsk, Figures, Flow, Invoice, InvoiceId,

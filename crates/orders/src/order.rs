@@ -1,7 +1,7 @@
 //! What a store wants paid, once.
 
+use florin_money::{Amount, CryptoCode, Currency};
 use jiff::Timestamp;
-use money::{Amount, CryptoCode, Currency};
 
 use crate::{Attempt, AttemptId, OrderId, Reference, Standing, StoreId};
 

@@ -19,10 +19,10 @@ pub struct OrderRecord {
     #[cfg_attr(feature = "schema", schemars(schema_with = "schema::status"))]
     pub status: &'static str,
     /// The price.
-    #[cfg_attr(feature = "schema", schemars(with = "money::Amount"))]
+    #[cfg_attr(feature = "schema", schemars(with = "florin_money::Amount"))]
     pub amount: String,
     /// The price's currency.
-    #[cfg_attr(feature = "schema", schemars(with = "money::Currency"))]
+    #[cfg_attr(feature = "schema", schemars(with = "florin_money::Currency"))]
     pub currency: String,
     /// Who named the price: `catalogue`, `store_server`, `order_token`, or `customer` for a donation.
     #[cfg_attr(feature = "schema", schemars(schema_with = "schema::price_source"))]
@@ -82,25 +82,25 @@ pub struct AttemptRecord {
     /// The service's page where the customer pays; absent for a custom attempt.
     pub payment_process_url: Option<String>,
     /// What was asked for, in the asset; absent for a hosted attempt.
-    #[cfg_attr(feature = "schema", schemars(with = "Option<money::Amount>"))]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<florin_money::Amount>"))]
     pub amount_in_crypto: Option<String>,
     /// What was asked for, in US dollars; absent for a hosted attempt.
-    #[cfg_attr(feature = "schema", schemars(with = "Option<money::Amount>"))]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<florin_money::Amount>"))]
     pub amount_in_usd: Option<String>,
     /// What was asked for, in the service's local currency.
-    #[cfg_attr(feature = "schema", schemars(with = "money::Amount"))]
+    #[cfg_attr(feature = "schema", schemars(with = "florin_money::Amount"))]
     pub amount_in_local_currency: String,
     /// The service's local currency.
-    #[cfg_attr(feature = "schema", schemars(with = "money::Currency"))]
+    #[cfg_attr(feature = "schema", schemars(with = "florin_money::Currency"))]
     pub local_currency_code: String,
     /// What arrived, in the asset.
-    #[cfg_attr(feature = "schema", schemars(with = "money::Amount"))]
+    #[cfg_attr(feature = "schema", schemars(with = "florin_money::Amount"))]
     pub received_in_crypto: String,
     /// What arrived, in US dollars.
-    #[cfg_attr(feature = "schema", schemars(with = "money::Amount"))]
+    #[cfg_attr(feature = "schema", schemars(with = "florin_money::Amount"))]
     pub received_in_usd: String,
     /// What arrived, in the service's local currency.
-    #[cfg_attr(feature = "schema", schemars(with = "money::Amount"))]
+    #[cfg_attr(feature = "schema", schemars(with = "florin_money::Amount"))]
     pub received_in_local_currency: String,
     /// The transaction's hash; absent before one is seen.
     pub transaction_hash: Option<String>,

@@ -1,6 +1,6 @@
 //! What the sandbox takes: an asset on its chain, with a price and limits to begin with.
 
-use money::{Amount, Asset, CryptoCode};
+use florin_money::{Amount, Asset, CryptoCode};
 
 use crate::chain::Chain;
 

@@ -1,7 +1,7 @@
 //! A price that was promised for a while, and whether the amounts of an invoice keep to it.
 
+use florin_money::{Amount, AmountError, AmountText, Currency, Rounding};
 use jiff::{SignedDuration, Timestamp};
-use money::{Amount, AmountError, AmountText, Currency, Rounding};
 
 use crate::coin::Coin;
 

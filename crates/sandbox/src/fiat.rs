@@ -1,6 +1,6 @@
 //! The currencies in which a customer of a hosted checkout may pay.
 
-use money::{Amount, Currency};
+use florin_money::{Amount, Currency};
 
 use crate::Settings;
 

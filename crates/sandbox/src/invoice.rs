@@ -21,8 +21,8 @@ mod received;
 mod status;
 mod transaction;
 
+use florin_money::{Amount, AmountError, Currency};
 use jiff::Timestamp;
-use money::{Amount, AmountError, Currency};
 use serde_json::{Map, Value};
 
 use crate::coin::Coin;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use florin_money::{Amount, Currency};
 use jiff::{SignedDuration, Timestamp};
-use money::{Amount, Currency};
 use serde::Deserialize;
 
 use crate::chain::Chain;

@@ -7,8 +7,8 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::Parser;
+use florin_sandbox::{ApiSecret, Settings};
 use reqwest::Url;
-use sandbox::{ApiSecret, Settings};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -85,7 +85,7 @@ async fn serve(arguments: Arguments) -> anyhow::Result<()> {
     let shutdown = CancellationToken::new();
     cancel_on_signal(shutdown.clone())?;
     greet(address, &settings);
-    sandbox::run(listener, settings, shutdown).await
+    florin_sandbox::run(listener, settings, shutdown).await
 }
 
 fn greet(address: SocketAddr, settings: &Settings) {

@@ -1,6 +1,6 @@
 //! What the QR code carries: a payment URI that wallets of the chain understand.
 
-use money::AmountText;
+use florin_money::AmountText;
 
 use crate::chain::Chain;
 use crate::coin::Coin;
@@ -58,7 +58,7 @@ fn smallest_units(amount: &AmountText, decimals: u32) -> String {
 
 #[cfg(test)]
 mod tests {
-    use money::Asset;
+    use florin_money::Asset;
 
     use super::*;
 

@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use florin_money::{Amount, AmountError, AmountText, CryptoCode, Currency, Rounding};
 use jiff::Timestamp;
-use money::{Amount, AmountError, AmountText, CryptoCode, Currency, Rounding};
 use serde::Serialize;
 
 use crate::coin::{Coin, Limits, offered};

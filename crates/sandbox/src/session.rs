@@ -9,8 +9,8 @@
 //! Source: payment-service.md, "States", for CANCELLED. `Assumed:` the other two; a service that answers GET /invoice
 //! with 404 until an asset is chosen, or calls a page that nobody opened CANCELLED, disproves them.
 
+use florin_money::{Amount, AmountText, Currency};
 use jiff::Timestamp;
-use money::{Amount, AmountText, Currency};
 
 use crate::invoice::Status;
 

@@ -4,7 +4,7 @@ use core::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use money::{Amount, Currency};
+use florin_money::{Amount, Currency};
 
 use crate::{Clock, SystemClock};
 

@@ -71,9 +71,9 @@ pub struct Settlement {
     /// By which attempt.
     pub attempt_id: AttemptId,
     /// The price.
-    pub amount: money::Amount,
+    pub amount: florin_money::Amount,
     /// Its currency.
-    pub currency: money::Currency,
+    pub currency: florin_money::Currency,
 }
 
 /// A ledger in some database. Every method is one transaction; none waits for the network.

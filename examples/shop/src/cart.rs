@@ -1,6 +1,6 @@
 //! A cart: how many of what. It lives in the page's address (`/cart?mug=1&sticker=2`), so the shop needs no session.
 
-use money::{Amount, AmountError};
+use florin_money::{Amount, AmountError};
 
 use crate::catalogue::{Catalogue, Product};
 

@@ -1,6 +1,6 @@
 //! What the shop sells.
 
-use money::Amount;
+use florin_money::Amount;
 use serde::Deserialize;
 
 /// The catalogue as it stands in the proxy's configuration, below its `[[store]]`.

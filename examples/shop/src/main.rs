@@ -6,8 +6,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Context as _;
 use clap::Parser;
+use florin_money::Currency;
 use florin_shop::Settings;
-use money::Currency;
 use secrecy::SecretString;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};

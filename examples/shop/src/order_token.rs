@@ -4,8 +4,8 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use florin_money::{Amount, Currency};
 use hmac::{Hmac, KeyInit as _, Mac as _};
-use money::{Amount, Currency};
 use serde_json::{Value, json};
 use sha2::Sha256;
 

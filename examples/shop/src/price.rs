@@ -1,6 +1,6 @@
 //! Prices as the shop writes them.
 
-use money::{Amount, Currency};
+use florin_money::{Amount, Currency};
 
 /// Signs that stand before an amount in English.
 const SIGNS: [(&str, &str); 4] = [("USD", "$"), ("EUR", "€"), ("GBP", "£"), ("JPY", "¥")];

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use money::{Amount, Currency};
+use florin_money::{Amount, Currency};
 use reqwest::{Client, StatusCode, redirect};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! What the shop is told by whoever starts it.
 
-use money::Currency;
+use florin_money::Currency;
 use secrecy::SecretString;
 
 /// Where the proxy is, and what the shop shares with it.

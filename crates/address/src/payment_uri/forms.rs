@@ -1,7 +1,7 @@
 //! The forms of payment URIs: BIP-21 for Bitcoin and the coins made after it, EIP-681 for Ethereum and BNB Chain, and
 //! the form that Tron's wallets read. Each form is checked and written here.
 
-use money::Asset;
+use florin_money::Asset;
 
 use super::text::{Parts, Units};
 use super::{Form, Payment, UriError, networks, short, unexpected};

@@ -4,7 +4,7 @@
 //! text names is used, and only where it cannot be taken for a main network. So a wrong guess on this page costs a link or
 //! blocks an attempt of the test environment; it never makes a link that spends real coins.
 
-use money::Asset;
+use florin_money::Asset;
 
 use crate::Network::{self, Main, Test};
 

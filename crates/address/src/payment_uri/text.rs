@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use money::Amount;
+use florin_money::Amount;
 
 use super::{UriError, short};
 

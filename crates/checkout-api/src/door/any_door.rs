@@ -1,6 +1,6 @@
 //! Every member of every door at once, so that a refusal can name the member that does not belong.
 
-use money::AmountText;
+use florin_money::AmountText;
 
 use super::Door;
 

@@ -3,7 +3,7 @@
 
 use core::time::Duration;
 
-use money::{AmountText, CryptoCode, Currency};
+use florin_money::{AmountText, CryptoCode, Currency};
 
 use super::text::{ConversionId, InvoiceId, lenient_text, lenient_texts, lenient_word, words};
 

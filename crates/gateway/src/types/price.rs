@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use money::CryptoCode;
+use florin_money::CryptoCode;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 

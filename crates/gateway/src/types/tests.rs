@@ -1,6 +1,6 @@
 use core::time::Duration;
 
-use money::{AmountText, CryptoCode, Currency};
+use florin_money::{AmountText, CryptoCode, Currency};
 use serde_json::json;
 
 use super::*;

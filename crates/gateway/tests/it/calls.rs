@@ -6,8 +6,8 @@ use florin_gateway::{
     CheckoutRequest, ConfirmRequest, ConversionId, InvoiceId, InvoiceRequest, PaymentService as _,
     Priority, TransactionStatus,
 };
+use florin_money::{AmountText, CryptoCode};
 use hmac::{Hmac, KeyInit as _, Mac as _};
-use money::{AmountText, CryptoCode};
 use serde_json::{Value, json};
 use sha2::Sha384;
 
@@ -140,7 +140,7 @@ async fn a_confirmation_and_a_checkout_are_signed_posts() {
     assert_eq!(confirmed.message.as_deref(), Some("OK"));
     let request = CheckoutRequest {
         client_email_id: "a@b.example".into(),
-        client_preferred_fiat_currency: money::Currency::USD,
+        client_preferred_fiat_currency: florin_money::Currency::USD,
         amount: None,
         merchant_id: None,
         merchant_website: "https://shop.example/".into(),

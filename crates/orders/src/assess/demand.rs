@@ -5,7 +5,7 @@
 //! `Assumed:` a session's local currency is the one of `client_preferred_fiat_currency`; another one is held, and a person
 //! asks the service.
 
-use money::{Amount, CryptoCode, Currency};
+use florin_money::{Amount, CryptoCode, Currency};
 
 use super::Hold;
 use crate::{Ask, Attempt, CustomAsk, Figures, Observation, Order};

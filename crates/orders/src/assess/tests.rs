@@ -4,7 +4,7 @@ mod golden;
 use super::*;
 use crate::fixtures::{amount, asked, at, attempt, exact, hosted, order, received, said};
 use crate::{Ask, AttemptState, OrderStatus};
-use money::Currency;
+use florin_money::Currency;
 
 #[track_caller]
 fn verdict(observation: &Observation) -> Verdict {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::{Path, Query, State};
+use florin_money::Amount;
 use jiff::Timestamp;
-use money::Amount;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

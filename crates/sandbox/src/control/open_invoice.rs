@@ -5,8 +5,8 @@ use std::sync::Arc;
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::State;
+use florin_money::AmountText;
 use jiff::Timestamp;
-use money::AmountText;
 use serde::Deserialize;
 
 use super::invoices::{InvoiceView, unknown, view};

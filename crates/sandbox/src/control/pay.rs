@@ -5,8 +5,8 @@ use std::sync::Arc;
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::{Path, State as Extract};
+use florin_money::{Amount, AmountError, Rounding};
 use jiff::Timestamp;
-use money::{Amount, AmountError, Rounding};
 use serde::Deserialize;
 
 use super::invoices::{InvoiceView, change, refused, unknown};

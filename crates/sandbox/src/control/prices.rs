@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::State as Extract;
-use money::{Amount, CryptoCode};
+use florin_money::{Amount, CryptoCode};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-use money::Asset;
+use florin_money::Asset;
 
 use super::*;
 use crate::coin::offered;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::State as Extract;
-use money::{Amount, AmountText};
+use florin_money::{Amount, AmountText};
 use serde::Deserialize;
 
 use super::view::View;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Query, State as Extract};
+use florin_money::AmountText;
 use jiff::Timestamp;
-use money::AmountText;
 use serde::{Deserialize, Serialize};
 
 use super::{Refusal, qr};

@@ -1,6 +1,6 @@
 //! What happens to an invoice's payments on their chain.
 
-use money::Amount;
+use florin_money::Amount;
 
 use super::{Invoice, MAX_TRANSACTIONS, Received, Refused, Standing, Transaction};
 

@@ -1,6 +1,6 @@
 //! What an invoice's payments are worth.
 
-use money::{Amount, AmountError, AmountText, Currency, Rounding};
+use florin_money::{Amount, AmountError, AmountText, Currency, Rounding};
 
 use crate::conversion::Terms;
 

@@ -1,4 +1,4 @@
-use money::AmountText;
+use florin_money::AmountText;
 
 use super::*;
 use crate::coin::offered;

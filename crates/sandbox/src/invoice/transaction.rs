@@ -1,7 +1,7 @@
 //! A payment of an invoice, as its chain has it.
 
+use florin_money::Amount;
 use jiff::Timestamp;
-use money::Amount;
 
 /// A payment on the chain.
 #[derive(Clone, Debug)]

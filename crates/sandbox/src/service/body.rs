@@ -1,6 +1,6 @@
 //! Reads a JSON body by the types of the specification: a number is no string, and nothing is converted.
 
-use money::AmountText;
+use florin_money::AmountText;
 use serde_json::{Map, Value};
 
 use super::{Call, Refusal};

@@ -1,7 +1,7 @@
 //! POST /checkout
 
+use florin_money::{Amount, AmountText, Currency};
 use jiff::Timestamp;
-use money::{Amount, AmountText, Currency};
 use serde_json::{Value, json};
 
 use super::body::Members;

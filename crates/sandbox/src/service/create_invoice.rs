@@ -1,7 +1,7 @@
 //! POST /invoice
 
+use florin_money::CryptoCode;
 use jiff::Timestamp;
-use money::CryptoCode;
 use serde_json::{Value, json};
 
 use super::body::Members;

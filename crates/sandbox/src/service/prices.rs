@@ -1,7 +1,7 @@
 //! GET /prices
 
+use florin_money::Amount;
 use jiff::Timestamp;
-use money::Amount;
 use serde_json::{Map, Value, json};
 
 use crate::prices::{Offer, Prices};

@@ -1,6 +1,6 @@
 //! Who may call, and what must be signed.
 
-use sandbox::Settings;
+use florin_sandbox::Settings;
 use serde_json::json;
 
 use crate::world::{START, World};

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use sandbox::Settings;
+use florin_sandbox::Settings;
 use serde_json::{Value, json};
 
 use crate::world::World;

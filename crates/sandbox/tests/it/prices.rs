@@ -1,7 +1,7 @@
 //! GET /prices
 
-use money::{Asset, Currency};
-use sandbox::Settings;
+use florin_money::{Asset, Currency};
+use florin_sandbox::Settings;
 use serde_json::json;
 
 use crate::world::World;

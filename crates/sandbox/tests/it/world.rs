@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use florin_sandbox::{Clock, Settings, Sleep};
 use jiff::Timestamp;
-use sandbox::{Clock, Settings, Sleep};
 use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -47,7 +47,7 @@ impl World {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let shutdown = CancellationToken::new();
-        let server = tokio::spawn(sandbox::run(listener, settings, shutdown.clone()));
+        let server = tokio::spawn(florin_sandbox::run(listener, settings, shutdown.clone()));
         let http = reqwest::Client::builder().no_proxy().build().unwrap();
         Self {
             address,

@@ -1,7 +1,7 @@
 //! Attempts: begun before anything is sent, opened once, watched by `next_poll_at`.
 
+use florin_money::Amount;
 use jiff::{SignedDuration, Timestamp};
-use money::Amount;
 use sqlx::sqlite::{SqlitePool, SqliteRow};
 use sqlx::{Row as _, SqliteConnection};
 

@@ -1,6 +1,6 @@
 //! The one way into the ledger: an observation, and all that follows from it, in one transaction.
 
-use money::{Amount, Currency};
+use florin_money::{Amount, Currency};
 use sqlx::{Row as _, SqliteConnection};
 
 use super::attempts::find;
@@ -175,7 +175,7 @@ async fn apply_to_attempt(
     .bind(millis(observation.observed_at))
     .bind(now.next_poll_at.map(millis))
     .bind(attempt.terms.id.as_str())
-    .bind(now.progress.paid_in.as_ref().map(money::CryptoCode::as_str))
+    .bind(now.progress.paid_in.as_ref().map(florin_money::CryptoCode::as_str))
     .bind(millis(now.standing_since))
     .bind(now.told_late.map(|told| told.to_string()))
     .bind(now.was_seen)

@@ -51,7 +51,11 @@ async fn insert(
     terms: &NewOrder,
     now: Timestamp,
 ) -> Result<(), LedgerError> {
-    let assets: Vec<&str> = terms.assets.iter().map(money::CryptoCode::as_str).collect();
+    let assets: Vec<&str> = terms
+        .assets
+        .iter()
+        .map(florin_money::CryptoCode::as_str)
+        .collect();
     let lines = serde_json::to_string(&terms.lines).expect("texts and numbers become JSON");
     let metadata = serde_json::Value::Object(terms.metadata.clone()).to_string();
     sqlx::query(

@@ -2,8 +2,8 @@
 
 use std::fmt::Display;
 
+use florin_money::{Amount, CryptoCode, Currency};
 use jiff::Timestamp;
-use money::{Amount, CryptoCode, Currency};
 use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::{Form, Path, Query, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
-use money::Amount;
+use florin_money::Amount;
 use secrecy::ExposeSecret as _;
 use serde::Deserialize;
 

@@ -144,7 +144,7 @@ pub(crate) async fn not_found(State(shop): State<Arc<Shop>>) -> Response {
 
 #[cfg(test)]
 mod tests {
-    use money::Currency;
+    use florin_money::Currency;
 
     use super::*;
     use crate::catalogue::Catalogue;

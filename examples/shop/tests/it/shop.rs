@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use florin_money::Currency;
 use florin_shop::Settings;
-use money::Currency;
 use reqwest::{Client, StatusCode};
 use serde_json::{Value, json};
 use standardwebhooks::Webhook;

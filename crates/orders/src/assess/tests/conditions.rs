@@ -1,6 +1,6 @@
 //! When an order is credited, said a second time: in whole numbers, without a line of the judge's own arithmetic.
 
-use money::Currency;
+use florin_money::Currency;
 use proptest::prelude::*;
 
 use crate::fixtures::{amount, at, attempt, exact, hosted, order};

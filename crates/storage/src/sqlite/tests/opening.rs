@@ -29,7 +29,7 @@ async fn what_was_opened_is_what_is_read() {
     let mut full = terms("r1");
     full.metadata
         .insert("cart".into(), serde_json::json!({"lines": [1, 2]}));
-    full.assets = vec![money::CryptoCode::parse("BTC").unwrap()];
+    full.assets = vec![florin_money::CryptoCode::parse("BTC").unwrap()];
     full.customer_email = Some("a@b.example".into());
     full.lines = vec![
         florin_orders::OrderLine {

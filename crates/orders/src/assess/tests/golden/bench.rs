@@ -1,6 +1,6 @@
 //! The order and the attempt that all answers of the table are about.
 
-use money::Currency;
+use florin_money::Currency;
 
 use crate::fixtures::{amount, attempt, hosted, order};
 use crate::{Ask, Asked, Attempt, Figures, Flow, Hold, Observation, Order, Verdict, judge};
