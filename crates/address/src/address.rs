@@ -1,7 +1,8 @@
-//! Whether a text is an address of an asset on its network, with an intact checksum.
+//! Addresses of an asset on its network, with an intact checksum.
 //!
-//! An address that was cut, mistyped or belongs to another coin costs the customer their money, so every deposit
-//! address is checked before anyone sees it. What cannot be checked: that the service owns it.
+//! An address that was cut, mistyped or belongs to another coin costs the customer their money, so
+//! every deposit address is checked before a customer sees it. What cannot be checked: that the
+//! gateway owns it.
 //!
 //! Some networks share their addresses. Ethereum and BNB Chain do, on main and test networks alike; so do Tron's
 //! networks, and the `m…`/`n…` addresses of the test networks of Bitcoin and Litecoin, and their `2…` with Dogecoin's.
@@ -28,13 +29,13 @@ pub enum AddressError {
     /// Its length, characters or structure are those of no address of this asset.
     #[error("it is not written like an address of this asset")]
     Malformed,
-    /// It looks like an address, but its checksum says that a character is wrong.
+    /// It has the form of an address, but its checksum does not match.
     #[error("its checksum does not match")]
     Checksum,
     /// An intact address of another coin or of another network.
     #[error("it is an address of another coin or network")]
     Foreign,
-    /// An intact address of a kind to which nobody holds keys: whoever comes first may take what is paid to it.
+    /// An intact address of a kind without keys: anyone may spend what is paid to it.
     #[error("it is of a kind that is not in use")]
     Unowned,
     /// There are no rules here for the asset.
@@ -45,7 +46,7 @@ pub enum AddressError {
 /// Checks that `address` is an intact address of `asset` on `network`.
 ///
 /// # Errors
-/// [`AddressError`] says what is wrong; nothing in it repeats the address.
+/// [`AddressError`]; it never contains the address.
 pub fn check(asset: Asset, address: &str, network: Network) -> Result<(), AddressError> {
     match asset {
         Asset::BTC => coin(&BITCOIN, address, network),
@@ -58,8 +59,8 @@ pub fn check(asset: Asset, address: &str, network: Network) -> Result<(), Addres
     }
 }
 
-/// Whether two texts are the same address of an asset, `one` being an intact one: letter for letter, apart from what
-/// does not belong to it (the case of hexadecimal digits, bech32 in capitals, the prefix of a CashAddr).
+/// Returns `true` if two texts are the same address of an asset, where `one` is intact. Ignores the
+/// case of hexadecimal digits and of bech32, and the prefix of a CashAddr.
 pub(crate) fn same(asset: Asset, one: &str, other: &str) -> bool {
     let one_case = other == other.to_lowercase() || other == other.to_uppercase();
     match asset {
@@ -100,8 +101,9 @@ const BITCOIN: Coin = Coin {
 
 /// Source: Litecoin Core, `src/chainparams.cpp`.
 ///
-/// Its old script addresses, which begin with the `3…` and `2…` of Bitcoin's, are refused: nothing tells the two coins
-/// apart. `Assumed:` the service writes the present form; a refused deposit address would disprove it.
+/// Its old script addresses, which begin with the `3…` and `2…` of Bitcoin's, are refused: the two
+/// coins cannot be distinguished. `Assumed:` the gateway writes the present form; a refused deposit
+/// address would disprove it.
 const LITECOIN: Coin = Coin {
     main: Prefixes {
         versions: &[0x30, 0x32],

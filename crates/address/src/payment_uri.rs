@@ -1,9 +1,10 @@
 //! Payment URIs: what a QR code and a wallet link ask a wallet to pay.
 //!
-//! A wallet pays what the URI says, not what stands beside it. So the gateway's text is never passed on: it is checked
-//! against the invoice, and the URI is written anew from the parts that passed, for the amount that is due. The gateway's
-//! text is refused when it names another address, amount, chain or token, or carries a parameter that is not on the list of
-//! its form. It may leave parts out, down to the bare address: then it names nothing that could differ.
+//! A wallet pays what the URI says, not what the page shows. So the gateway's text is never passed
+//! on: it is checked against the invoice, and the URI is written anew from the parts that passed,
+//! for the amount that is due. The gateway's text is refused when it names another address, amount,
+//! chain or token, or carries a parameter that is not on the list of its form. It may leave parts
+//! out, down to the bare address: then it names nothing that could differ.
 //!
 //! Where no URI can name the payment exactly, the bare address is written: it has no wallet scheme, so a page offers no
 //! link. See [`PaymentTarget::uri`].

@@ -5,25 +5,25 @@ use serde::{Deserialize, Serialize};
 
 use crate::Warning;
 
-/// One invoice of the payment service, checked by the proxy, as its customer sees it.
+/// One invoice of the gateway, checked by the proxy, as its customer sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AttemptView {
-    /// The service's code: `USDTTRC20`.
+    /// The gateway's code: `USDTTRC20`.
     #[cfg_attr(feature = "schema", schemars(with = "florin_money::CryptoCode"))]
     pub crypto_code: String,
     /// The asset's symbol: `USDT`, at most 24 letters and digits, `_` and `-`.
     pub asset: String,
     /// The network it must be sent on: `Tron`.
     pub network: String,
-    /// Where to send it, in full: 26 to 90 visible ASCII characters, in the case that the service wrote. The proxy has
+    /// Where to send it, in full: 26 to 90 visible ASCII characters, in the case that the gateway wrote. The proxy has
     /// checked its checksum.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[!-~]{26,90}$")))]
     pub address: String,
     /// What the QR code and the link to a wallet hold, written by the proxy: the payment URI that asks for
     /// `remaining_in_crypto` of this asset at this address, on its chain and by its token. BIP-21 for BTC, LTC, DOGE and
     /// BCH, EIP-681 with the chain's id for ETH, BNB and USDTERC20, `tron:` for TRX and USDTTRC20. The bare `address`,
-    /// which is no link, where no URI names the payment exactly (USDTTRC20 when the service does not name the token, a
+    /// which is no link, where no URI names the payment exactly (USDTTRC20 when the gateway does not name the token, a
     /// test network that a URI cannot name), and when nothing is left to pay.
     pub qr_string: String,
     /// Whether `address` and `qr_string` pass this proxy's checks. `false` for an invoice that an older proxy accepted and
@@ -34,7 +34,7 @@ pub struct AttemptView {
     pub amount_in_crypto: AmountText,
     /// The same in US dollars.
     pub amount_in_usd: AmountText,
-    /// The same in the local currency of the account at the service, which `local_currency_code` names; it need not be
+    /// The same in the local currency of the account at the gateway, which `local_currency_code` names; it need not be
     /// the order's.
     pub amount_in_local_currency: AmountText,
     /// ISO 4217 code of `amount_in_local_currency`.
@@ -49,10 +49,10 @@ pub struct AttemptView {
     pub expires_in_seconds: u32,
     /// How long the invoice was given in all: the countdown's full length.
     pub lifetime_seconds: u32,
-    /// What the service wants every customer to read, in its order: at most 20.
+    /// What the gateway wants every customer to read, in its order: at most 20.
     #[cfg_attr(feature = "schema", schemars(length(max = 20)))]
     pub warnings: Vec<Warning>,
-    /// Whether the customer has pressed "I have paid".
+    /// `true` after the customer has pressed "I have paid".
     pub marked_as_paid: bool,
     /// What has arrived so far.
     pub received_in_crypto: AmountText,
@@ -79,7 +79,7 @@ pub struct AttemptView {
     /// The transaction's hash; absent before one is seen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transaction_hash: Option<String>,
-    /// Where the transaction can be looked at; absent in tests, whose chains no explorer knows.
+    /// A block explorer's page of the transaction; absent in tests, whose chains no explorer knows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explorer_url: Option<String>,
 }

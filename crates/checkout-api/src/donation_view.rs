@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Environment, StoreView};
 
-/// What a checkout shows while it asks for the amount. Whether one fits, the proxy says when it opens the order.
+/// What a checkout shows while it asks for the amount. The proxy checks the amount when it opens
+/// the order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DonationView {

@@ -3,7 +3,7 @@
 /// Source: RFC 5321, section 4.5.3.1.3: a path has at most 256 octets, two of them brackets.
 const MAX_BYTES: usize = 254;
 
-/// Whether a text has the shape of an address: the page says so before it asks, the proxy refuses what it does not.
+/// Returns `true` if a text has the shape of an email address. Page and proxy use the same check.
 pub fn looks_like_email(text: &str) -> bool {
     let plain = !text.chars().any(|c| c.is_whitespace() || c.is_control());
     let parts = text.split_once('@');

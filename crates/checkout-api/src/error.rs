@@ -39,11 +39,12 @@ error_codes! {
     InvalidRequest = "invalid_request", 400;
     /// No secret key, or one that no store has.
     Unauthorized = "unauthorized", 401;
-    /// An order token that does not open an order: altered, expired, or not of this proxy. The log says what is wrong.
+    /// An order token that does not open an order: altered, expired, or not of this proxy. The log
+    /// has the reason.
     InvalidOrderToken = "invalid_order_token", 401;
     /// A page of an origin that the store does not list.
     OriginNotAllowed = "origin_not_allowed", 403;
-    /// The store may not act for the account at the payment service, or not for that merchant.
+    /// The store may not act for the account at the gateway, or not for that merchant.
     ServiceAccessDenied = "service_access_denied", 403;
     /// No such order, or not yours; the same answer for an unknown, foreign or expired token.
     NotFound = "not_found", 404;
@@ -63,9 +64,9 @@ error_codes! {
     QuoteExpired = "quote_expired", 409;
     /// Another attempt is being opened for this order at this moment.
     AttemptInProgress = "attempt_in_progress", 409;
-    /// A request of the same `Idempotency-Key` is being carried out; `Retry-After` says when to come back.
+    /// A request of the same `Idempotency-Key` is being carried out; `Retry-After` has the time to wait.
     RequestInProgress = "request_in_progress", 409;
-    /// The order is paid in the other flow: on the payment service's page, or by choosing an asset here.
+    /// The order is paid in the other flow: on the gateway's page, or by choosing an asset here.
     OtherFlow = "other_flow", 409;
     /// "I have paid", but there is no invoice to pay.
     NothingToPay = "nothing_to_pay", 409;
@@ -85,15 +86,15 @@ error_codes! {
     AmountOutOfRange = "amount_out_of_range", 422;
     /// The asset is not offered for this order now.
     AssetUnavailable = "asset_unavailable", 422;
-    /// The payment service refuses what the store asks of it; `service` says what it said.
+    /// The gateway refuses the store's request; `service` contains its error.
     ServiceRefused = "service_refused", 422;
-    /// Too many requests; `Retry-After` says when to come back.
+    /// Too many requests; `Retry-After` has the time to wait.
     RateLimited = "rate_limited", 429;
     /// Our mistake.
     Internal = "internal", 500;
-    /// The payment service gave no clear answer to what the store's server asked of it: it may have been done.
+    /// The gateway gave no clear answer to what the store's server asked of it: it may have been done.
     ServiceFailed = "service_failed", 502;
-    /// The payment service cannot be reached or asked us to wait; `Retry-After` says when to come back.
+    /// The gateway cannot be reached or asked us to wait; `Retry-After` has the time to wait.
     ServiceUnavailable = "service_unavailable", 503;
 }
 

@@ -8,10 +8,10 @@
 
 mod attempt_view;
 mod donation_view;
-mod door;
 mod email;
 mod error;
 mod from_json;
+mod open_order_request;
 mod order_view;
 mod quote;
 mod receipt;
@@ -21,10 +21,10 @@ mod warning;
 
 pub use attempt_view::{AttemptView, Confirmations};
 pub use donation_view::DonationView;
-pub use door::{Door, KeepEmail, MarkPaid, OpenAttempt, Opened};
 pub use email::looks_like_email;
 pub use error::{ErrorBody, ErrorCode, Refusal};
 pub use from_json::from_json;
+pub use open_order_request::{KeepEmail, MarkPaid, OpenAttempt, OpenOrderRequest, Opened};
 pub use order_view::{
     BlockedReason, Environment, FailureReason, Flow, LatePayment, LineView, OrderView, StoreView,
 };

@@ -35,7 +35,7 @@ impl Environment {
 pub enum Flow {
     /// This checkout: an asset is chosen here, and its address shown.
     Custom,
-    /// The payment service, on its own page.
+    /// The gateway, on its own page.
     Hosted,
 }
 
@@ -46,7 +46,7 @@ pub enum Flow {
 pub enum LatePayment {
     /// It paid the order, although it was first seen after its invoice had run out.
     Counted,
-    /// It came on top of what had paid the order. The shop has been told, and it is for the shop to return it.
+    /// It came after the order was paid. The shop is notified and has to return it.
     Second,
 }
 
@@ -60,7 +60,7 @@ impl LatePayment {
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum FailureReason {
-    /// The payment service gave up waiting, and no payment was ever seen.
+    /// The gateway gave up waiting, and no payment was ever seen.
     NothingReceived,
     /// A payment was seen, and the network did not complete it.
     NotCompleted,
@@ -126,14 +126,14 @@ pub struct OrderView {
     pub blocked_reason: Option<BlockedReason>,
     /// Who shows the customer how to pay.
     pub flow: Flow,
-    /// The payment service's page, where a hosted order is paid; absent while there is no session to go to.
+    /// The gateway's page, where a hosted order is paid; absent while there is no session to go to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payment_process_url: Option<String>,
     /// When the payment was credited: RFC 3339, UTC; present exactly while the status is `paid` or `overpaid`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
     pub paid_at: Option<String>,
-    /// The service says something against a payment that was credited. The order stays paid; the shop has been told.
+    /// The gateway contradicts a credited payment. The order stays paid; the shop is notified.
     pub reverted: bool,
     /// What came late to a paid order; absent when nothing did.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -147,14 +147,14 @@ pub struct OrderView {
     /// Where the customer goes afterwards; carries the order's id and no status.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub return_url: Option<String>,
-    /// Whether another invoice can be opened for this order now.
+    /// `true` if another invoice can be opened for this order now.
     pub can_open_attempt: bool,
-    /// The payment service cannot be reached at present: what is shown is of `as_of`, and watching goes on.
+    /// The gateway cannot be reached at present: what is shown is of `as_of`, and watching goes on.
     pub delayed: bool,
     /// When to ask again, in seconds; absent once nothing can change any more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_poll_seconds: Option<u32>,
-    /// Seconds since the payment service was last heard about this attempt; absent before the first answer.
+    /// Seconds since the last observation of this attempt; absent before the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checked_seconds_ago: Option<u32>,
     /// When this was true: RFC 3339, UTC.
@@ -172,11 +172,11 @@ pub struct LineView {
     /// How many.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub quantity: u32,
-    /// The price of one, in the order's currency; absent when the store does not say it.
+    /// The price of one, in the order's currency; absent when unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unit_amount: Option<AmountText>,
-    /// The price of all of them, in the order's currency; absent when the store does not say it. Where every line has one,
-    /// they add up to the order's `amount`.
+    /// The price of all of them, in the order's currency; absent when unknown. Where every line has
+    /// one, they add up to the order's `amount`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub amount: Option<AmountText>,
     /// A picture, at an address that the policy of `/pay` lets load; at most 2048 characters.

@@ -32,7 +32,8 @@ pub struct Receipt {
     /// When it was credited: RFC 3339, UTC.
     #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
     pub paid_at: String,
-    /// What it was paid in; absent when the payment service does not say, on whose own page it was picked.
+    /// The asset of the payment; absent when it was picked on the gateway's page and is not
+    /// reported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub crypto_code: Option<String>,
     /// The asset's symbol: `USDT`; absent for an asset that is not known here.
@@ -44,10 +45,10 @@ pub struct Receipt {
     /// What arrived, in the asset.
     #[cfg_attr(feature = "schema", schemars(with = "florin_money::Amount"))]
     pub received_in_crypto: String,
-    /// Where it was paid to; absent when that was on the service's own page.
+    /// Where it was paid to; absent when that was on the gateway's own page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
-    /// The transaction, where the payment service named one.
+    /// The transaction, where the gateway named one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transaction_hash: Option<String>,
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// The life of an order: `open → awaiting_payment → checking → processing →` one of the ends.
 ///
-/// Only the server says so: a browser never concludes that a payment expired, failed or arrived.
+/// Only the server decides: a browser never concludes that a payment expired, failed or arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -13,17 +13,17 @@ pub enum Status {
     Open,
     /// An invoice is shown; nothing was seen on the chain.
     AwaitingPayment,
-    /// The customer said "I have paid", or a transaction was seen without a confirmation.
+    /// The customer reported the payment, or a transaction without a confirmation was detected.
     Checking,
     /// On the chain, with fewer confirmations than required.
     Processing,
     /// Paid, exactly or within the store's tolerance. Final.
     Paid,
-    /// Paid, and more than asked for. Final; the order is as good as paid.
+    /// Paid, and more than asked for. Final; the order is paid.
     Overpaid,
-    /// Completed by the service with less than asked for. Never shipped; the rest can still be sent.
+    /// Completed by the gateway with less than asked for. Never shipped; the rest can still be sent.
     Underpaid,
-    /// The service reports the payment as failed.
+    /// The gateway reports the payment as failed.
     Failed,
     /// Given up before anything was paid.
     Cancelled,
@@ -57,7 +57,7 @@ impl Status {
             .unwrap_or("")
     }
 
-    /// Whether the store has its money.
+    /// Returns `true` if the order is paid.
     pub fn is_settled(self) -> bool {
         matches!(self, Self::Paid | Self::Overpaid)
     }

@@ -376,22 +376,22 @@ fn a_receipt_is_on_the_wire_with_what_is_known() {
 #[test]
 fn requests_are_read_as_they_are_written() {
     let text = "demo\"\n\\\u{1f}é\u{202e}<";
-    let product = Door::Product {
+    let product = OpenOrderRequest::Product {
         store: text.into(),
         product: "ebook".into(),
         quantity: Some(2),
     };
-    let one = Door::Product {
+    let one = OpenOrderRequest::Product {
         store: "demo".into(),
         product: "ebook".into(),
         quantity: None,
     };
-    let donation = Door::Donation {
+    let donation = OpenOrderRequest::Donation {
         store: "demo".into(),
         donation: "coffee".into(),
         amount: amount("3.50"),
     };
-    let token = Door::OrderToken {
+    let token = OpenOrderRequest::OrderToken {
         order_token: "e30.e30.e30".into(),
     };
     for (door, json) in [
@@ -408,7 +408,10 @@ fn requests_are_read_as_they_are_written() {
     ] {
         assert_eq!(written(&door), json);
         // The proxy reads what a browser sent to the letter.
-        assert_eq!(serde_json::from_value::<Door>(json).unwrap(), door);
+        assert_eq!(
+            serde_json::from_value::<OpenOrderRequest>(json).unwrap(),
+            door
+        );
     }
     let open = OpenAttempt {
         crypto_code: "BTC".into(),
@@ -446,8 +449,10 @@ fn a_request_with_an_unknown_member_is_refused_by_its_name() {
 }
 
 #[track_caller]
-fn refused_door(json: &str) -> String {
-    serde_json::from_str::<Door>(json).unwrap_err().to_string()
+fn refused_request(json: &str) -> String {
+    serde_json::from_str::<OpenOrderRequest>(json)
+        .unwrap_err()
+        .to_string()
 }
 
 #[test]
@@ -456,10 +461,10 @@ fn a_door_takes_no_price_but_a_donations() {
         r#"{"store":"demo","product":"ebook","amount":"0.01"}"#,
         r#"{"order_token":"e30.e30.e30","amount":"0.01"}"#,
     ] {
-        assert!(refused_door(json).starts_with("unknown field `amount`"));
+        assert!(refused_request(json).starts_with("unknown field `amount`"));
     }
     let number = r#"{"store":"demo","donation":"coffee","amount":3}"#;
-    assert!(refused_door(number).contains("invalid type: integer"));
+    assert!(refused_request(number).contains("invalid type: integer"));
 }
 
 #[test]
@@ -471,7 +476,7 @@ fn an_order_is_opened_by_exactly_one_door() {
         r#"{"store":"demo","product":"ebook","order_token":"e30.e30.e30"}"#,
     ] {
         assert!(
-            refused_door(json).starts_with("name exactly one door"),
+            refused_request(json).starts_with("name exactly one of: store"),
             "{json}"
         );
     }
@@ -490,7 +495,7 @@ fn an_order_is_opened_by_exactly_one_door() {
             "unknown field `quantity`",
         ),
     ] {
-        assert!(refused_door(json).starts_with(member), "{json}");
+        assert!(refused_request(json).starts_with(member), "{json}");
     }
 }
 

@@ -1,11 +1,11 @@
-//! What a store says about its checkout's looks.
+//! Themes of the checkout.
 
 /// The themes by name; `auto` is `light` or `dark` as the customer's system has it.
 pub const THEMES: [&str; 7] = [
     "auto", "light", "dark", "contrast", "paper", "midnight", "sorbet",
 ];
 
-/// What a store may say otherwise than its theme: `--florin-…` of the element, without its beginning.
+/// Tokens that a store may override: `--florin-…` of the element, without its beginning.
 pub const TOKENS: [&str; 12] = [
     "accent",
     "on-accent",

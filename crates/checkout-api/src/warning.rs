@@ -1,4 +1,4 @@
-//! What the payment service wants every customer to read before paying.
+//! What the gateway wants every customer to read before paying.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct Warning {
     /// What it is about. A page shows a known kind in its customer's language, and `other` by its `text`.
     pub kind: WarningKind,
-    /// The service's own words, in its language: at most 1000 characters.
+    /// The gateway's own words, in its language: at most 1000 characters.
     #[cfg_attr(feature = "schema", schemars(length(max = 1000)))]
     pub text: String,
     /// The one number that the text names: of confirmations for `confirmations`, of minutes for `expiry` and `late_price`.
@@ -19,8 +19,9 @@ pub struct Warning {
 
 /// The subject of a warning.
 ///
-/// The proxy names a kind only for a sentence that it knows from the first word to the last and that speaks of this
-/// attempt's asset and network. A sentence that says anything more is `other`, so that nothing is left out.
+/// The proxy names a kind only for a sentence that it knows from the first word to the last and
+/// that speaks of this attempt's asset and network. A sentence with any other content is `other`,
+/// so that nothing is left out.
 ///
 /// Source: payment-service.md, "Invoice": `warning_messages`, which lists subjects and no sentences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,9 +1,9 @@
-//! A client of the payment service.
+//! A client of the gateway.
 //!
-//! What it promises: every call ends within its deadline and reads a bounded answer; nothing that might make a second
-//! invoice is sent twice; while the service asks for a pause nothing is sent at all; all calls together keep to one
-//! budget; one invoice is asked about once at a time; the secret leaves it only as a signature. What it does not do:
-//! remember answers, or judge them.
+//! Guarantees: every call ends within its deadline and reads a bounded response; nothing that might
+//! make a second invoice is sent twice; nothing is sent during a Retry-After pause; all calls share
+//! one budget; concurrent lookups of one invoice share one request; the secret leaves the client
+//! only as a signature. It does not store or assess responses.
 
 mod error;
 mod http;
@@ -23,8 +23,8 @@ use jiff::SignedDuration;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
 use self::http::{Answer, Call, Exchange, Request};
-use self::limits::Manners;
-use self::single_flight::Flights;
+use self::limits::Limiter;
+use self::single_flight::SingleFlight;
 use self::transport::Https;
 use crate::types::InvoiceLookup;
 use crate::{
@@ -32,32 +32,32 @@ use crate::{
     InvoiceRequest, InvoiceStatus, Prices,
 };
 
-pub use self::error::{CallError, Unclear};
+pub use self::error::{AmbiguousOutcome, CallError};
 pub use self::limits::{Priority, RetryPolicy};
 pub use self::nonces::NonceRule;
-pub use self::raw_request::{Endpoint, MAX_PASSED_BYTES, Passage, PassageError};
+pub use self::raw_request::{Endpoint, MAX_RAW_BODY_BYTES, RawRequest, RawRequestError};
 pub use self::settings::{Clock, Credentials, Deadlines, Random, Settings, SettingsError};
-pub use self::transport::{RawAnswer, SignedRequest, Transport};
+pub use self::transport::{RawResponse, SignedRequest, Transport};
 
-/// The endpoints of the service that a checkout needs.
+/// The endpoints of the gateway that a checkout needs.
 ///
 /// Source: payment-service.md, "Endpoints".
 #[async_trait]
-pub trait PaymentService: Send + Sync {
+pub trait PaymentGateway: Send + Sync {
     /// GET /prices. Repeated when it fails.
     ///
     /// # Errors
     /// [`CallError`]
     async fn prices(&self) -> Result<Prices, CallError>;
 
-    /// POST /invoice. Sent at most once: see [`CallError::surely_not_done`] before opening another.
+    /// POST /invoice. Sent at most once: see [`CallError::definitely_not_executed`] before opening another.
     ///
     /// # Errors
     /// [`CallError`]
     async fn create_invoice(&self, request: &InvoiceRequest) -> Result<Invoice, CallError>;
 
-    /// GET /invoice. Repeated when it fails. Whoever asks while the same is asked already shares the answer. That the
-    /// answer is about the invoice asked for is for the judge to see.
+    /// GET /invoice. Retried when it fails. Concurrent lookups of the same invoice share one
+    /// request. The caller checks that the response is about this invoice.
     ///
     /// # Errors
     /// [`CallError`]
@@ -65,7 +65,7 @@ pub trait PaymentService: Send + Sync {
         &self,
         invoice_id: &InvoiceId,
         priority: Priority,
-    ) -> Result<InvoiceAnswer, CallError>;
+    ) -> Result<InvoiceResponse, CallError>;
 
     /// POST /confirm. Repeated when it fails. `Assumed:` saying twice that the customer has paid changes nothing; a
     /// refusal of the second time would disprove it.
@@ -80,50 +80,50 @@ pub trait PaymentService: Send + Sync {
     /// [`CallError`]
     async fn checkout(&self, request: &CheckoutRequest) -> Result<CheckoutSession, CallError>;
 
-    /// Any endpoint, its answer as it came: valid JSON, untouched. What reads is repeated when it fails, what changes
-    /// something is sent at most once.
+    /// Any endpoint; returns the response body unchanged: valid JSON. Reads are retried when they
+    /// fail; writes are sent at most once.
     ///
     /// # Errors
     /// [`CallError`]
-    async fn pass(&self, passage: &Passage) -> Result<String, CallError>;
+    async fn forward(&self, request: &RawRequest) -> Result<String, CallError>;
 
-    /// How many calls of a priority would be sent at this moment. Whoever has much to ask asks for no more.
-    fn room(&self, priority: Priority) -> u32;
+    /// The number of calls of a priority that would be sent now.
+    fn available(&self, priority: Priority) -> u32;
 
-    /// How it goes with the service, for the operator.
-    fn condition(&self) -> Condition;
+    /// The state of the connection to the gateway, for the operator.
+    fn health(&self) -> Health;
 }
 
-/// How it goes with the service.
+/// The state of the connection to the gateway.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Condition {
-    /// Whether it is taken for down: nothing is sent but now and then a probe.
+pub struct Health {
+    /// `true` while the circuit is open: only probes are sent.
     pub is_circuit_open: bool,
-    /// What is left of the pause it asked for.
+    /// The rest of the Retry-After pause.
     pub pause: Duration,
-    /// The most calls a minute that it bears, as far as is known.
+    /// The present rate limit, in calls per minute.
     pub requests_per_minute: u64,
     /// How far its clock is ahead of ours, in whole seconds; `None` before its first answer.
     pub skew: Option<SignedDuration>,
 }
 
-/// What one GET /invoice said.
+/// The response of one GET /invoice.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InvoiceAnswer {
+pub struct InvoiceResponse {
     /// Its `data`.
     pub status: InvoiceStatus,
     /// The whole body as it came, to be kept as evidence.
     pub raw: String,
 }
 
-/// The service over HTTPS, or over whatever carries its requests.
+/// The gateway over HTTPS, or over another [`Transport`].
 ///
 /// Cloning is cheap, and clones share connections, nonces and budget.
 #[derive(Clone)]
 pub struct Client {
     exchange: Arc<Exchange>,
-    manners: Arc<Manners>,
-    flights: Arc<Flights>,
+    limiter: Arc<Limiter>,
+    in_flight: Arc<SingleFlight>,
     retry: RetryPolicy,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
@@ -140,30 +140,30 @@ impl Client {
         random: Arc<dyn Random>,
     ) -> Result<Self, SettingsError> {
         let https = Arc::new(Https::new(&settings)?);
-        Self::over(https, settings, clock, random)
+        Self::with_transport(https, settings, clock, random)
     }
 
-    /// Prepares a client whose requests are carried by something else than HTTPS, for tests without a network. All that
-    /// a client promises holds, but for the deadlines, which are the transport's.
+    /// Prepares a client over another transport than HTTPS, for tests without a network. All
+    /// guarantees hold except the deadlines, which belong to the transport.
     ///
     /// # Errors
     /// [`SettingsError`]
-    pub fn over(
+    pub fn with_transport(
         transport: Arc<dyn Transport>,
         settings: Settings,
         clock: Arc<dyn Clock>,
         random: Arc<dyn Random>,
     ) -> Result<Self, SettingsError> {
         let (retry, now) = (settings.retry, clock.now());
-        let manners = match settings.nonces {
-            NonceRule::MayRepeat => Manners::of(settings.requests_per_second, now),
-            NonceRule::MustIncrease => Manners::one_a_second(now),
+        let limiter = match settings.nonces {
+            NonceRule::MayRepeat => Limiter::of(settings.requests_per_second, now),
+            NonceRule::MustIncrease => Limiter::one_a_second(now),
         };
         let exchange = Exchange::new(settings, transport, Arc::clone(&clock))?;
         Ok(Self {
             exchange: Arc::new(exchange),
-            manners: Arc::new(manners),
-            flights: Arc::default(),
+            limiter: Arc::new(limiter),
+            in_flight: Arc::default(),
             retry,
             clock,
             random,
@@ -180,26 +180,27 @@ impl Client {
         let mut failed = None;
         let mut clock_was_set = false;
         loop {
-            let waits = request.call.longest_wait();
-            let failure = match self.attempt(&request, priority, waits).await {
+            let max_wait = request.call.max_wait();
+            let failure = match self.attempt(&request, priority, max_wait).await {
                 Ok(answer) => return Ok(answer),
                 Err(failure) => failure,
             };
             let error = match failure.error {
-                // What was asked for and failed says more than that there is no room to ask again.
+                // The failure of the call says more than a full budget does.
                 CallError::OutOfBudget { .. } if failed.is_some() => {
                     return Err(failed.expect("it was seen just now"));
                 }
                 error => error,
             };
-            // A 401 was surely not done: once the clocks agree it is worth another try, whatever it was.
+            // A 401 was definitely not executed: retry once with the gateway's clock, whatever the
+            // call.
             if failure.clock_was_off && !clock_was_set {
                 clock_was_set = true;
                 failed = Some(error);
                 continue;
             }
             let delay = self.retry.delay(request.call, &error, tries, &*self.random);
-            let Some(delay) = delay.filter(|_| self.manners.may_repeat()) else {
+            let Some(delay) = delay.filter(|_| self.limiter.may_retry()) else {
                 return Err(error);
             };
             failed = Some(error);
@@ -208,20 +209,20 @@ impl Client {
         }
     }
 
-    /// Sends a request once when its turn has come, if that is within `waits`.
+    /// Sends a request once, when the budget allows it within `max_wait`.
     async fn attempt<A: DeserializeOwned>(
         &self,
         request: &Request,
         priority: Priority,
-        mut waits: Duration,
+        mut max_wait: Duration,
     ) -> Result<(A, String), Failure> {
-        let leave = loop {
-            match self.manners.ask(self.clock.now(), priority) {
-                Ok(leave) => break leave,
-                Err(CallError::OutOfBudget { retry_after }) if retry_after <= waits => {
-                    // Never for nothing, so that this ends even on a clock that stands still.
+        let permit = loop {
+            match self.limiter.acquire(self.clock.now(), priority) {
+                Ok(permit) => break permit,
+                Err(CallError::OutOfBudget { retry_after }) if retry_after <= max_wait => {
+                    // Wait at least 1 ms so that the loop ends under a frozen test clock.
                     let pause = retry_after.max(Duration::from_millis(1));
-                    waits = waits.saturating_sub(pause);
+                    max_wait = max_wait.saturating_sub(pause);
                     self.clock.sleep(pause).await;
                 }
                 Err(error) => return Err(Failure::of(error)),
@@ -234,22 +235,23 @@ impl Client {
             }
             Err(error) => (Err(error), false),
         };
-        leave.settle(self.clock.now(), &result);
+        permit.complete(self.clock.now(), &result);
         result.map_err(|error| Failure {
             error,
             clock_was_off,
         })
     }
 
-    /// What the answer means; of a success also how it was written.
+    /// Parses the response; of a success also returns the raw body.
     fn read<A: DeserializeOwned>(&self, answer: Answer) -> Result<(A, String), CallError> {
         let (now, asked) = (self.clock.now(), answer.retry_after.as_deref());
-        let retry_after = self.manners.learn_pause(now, answer.status, asked);
+        let retry_after = self.limiter.record_pause(now, answer.status, asked);
         match answer.status {
             200..=299 => {
                 let raw = answer.text()?;
-                let parsed = serde_json::from_str(&raw)
-                    .map_err(|error| CallError::Unclear(Unclear::Garbled(error.to_string())))?;
+                let parsed = serde_json::from_str(&raw).map_err(|error| {
+                    CallError::Ambiguous(AmbiguousOutcome::InvalidJson(error.to_string()))
+                })?;
                 Ok((parsed, raw))
             }
             429 => Err(CallError::RateLimited { retry_after }),
@@ -258,18 +260,18 @@ impl Client {
                 error: answer.explanation(),
             }),
             status @ 500..=599 => Err(CallError::Broken { status }),
-            status => Err(CallError::Unclear(Unclear::Status(status))),
+            status => Err(CallError::Ambiguous(AmbiguousOutcome::Status(status))),
         }
     }
 
-    async fn look(
+    async fn lookup(
         &self,
         invoice_id: &InvoiceId,
         priority: Priority,
-    ) -> Result<InvoiceAnswer, CallError> {
+    ) -> Result<InvoiceResponse, CallError> {
         let request = Request::get(Call::Invoice, invoice_path(invoice_id));
         let (InvoiceLookup { data: status }, raw) = self.call(request, priority).await?;
-        Ok(InvoiceAnswer { status, raw })
+        Ok(InvoiceResponse { status, raw })
     }
 }
 
@@ -297,7 +299,7 @@ impl fmt::Debug for Client {
 }
 
 #[async_trait]
-impl PaymentService for Client {
+impl PaymentGateway for Client {
     async fn prices(&self) -> Result<Prices, CallError> {
         let request = Request::get(Call::Prices, "/prices".into());
         Ok(self.call(request, Priority::Create).await?.0)
@@ -312,12 +314,12 @@ impl PaymentService for Client {
         &self,
         invoice_id: &InvoiceId,
         priority: Priority,
-    ) -> Result<InvoiceAnswer, CallError> {
-        let flight = self.flights.join(invoice_id, || {
+    ) -> Result<InvoiceResponse, CallError> {
+        let request = self.in_flight.join(invoice_id, || {
             let (client, id) = (self.clone(), invoice_id.clone());
-            Box::pin(async move { client.look(&id, priority).await })
+            Box::pin(async move { client.lookup(&id, priority).await })
         });
-        flight.await
+        request.await
     }
 
     async fn confirm(&self, request: &ConfirmRequest) -> Result<Confirmed, CallError> {
@@ -330,21 +332,21 @@ impl PaymentService for Client {
         Ok(self.call(request, Priority::Create).await?.0)
     }
 
-    async fn pass(&self, passage: &Passage) -> Result<String, CallError> {
-        // A store's tools never slow down a payment.
-        let passed = self.call::<IgnoredAny>(Request::passing(passage), Priority::Unwatched);
+    async fn forward(&self, request: &RawRequest) -> Result<String, CallError> {
+        // A store's tools have the lowest priority, so that they never delay a payment.
+        let passed = self.call::<IgnoredAny>(Request::forwarding(request), Priority::Unwatched);
         Ok(passed.await?.1)
     }
 
-    fn room(&self, priority: Priority) -> u32 {
-        self.manners.room(self.clock.now(), priority)
+    fn available(&self, priority: Priority) -> u32 {
+        self.limiter.available(self.clock.now(), priority)
     }
 
-    fn condition(&self) -> Condition {
-        Condition {
-            is_circuit_open: self.manners.is_circuit_open(),
-            pause: self.manners.pause_left(self.clock.now()),
-            requests_per_minute: self.manners.requests_per_minute(),
+    fn health(&self) -> Health {
+        Health {
+            is_circuit_open: self.limiter.is_circuit_open(),
+            pause: self.limiter.pause_left(self.clock.now()),
+            requests_per_minute: self.limiter.requests_per_minute(),
             skew: self.exchange.skew(),
         }
     }

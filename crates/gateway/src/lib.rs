@@ -1,11 +1,12 @@
-//! The payment service as its specification describes it: resources and signature; with the feature `client` also a client
-//! that calls it.
+//! The payment gateway: resources and signature; with the feature `client` also a client with its
+//! limits.
 //!
-//! What the service sends is read leniently where nothing depends on it and strictly where money does: unknown members
-//! are ignored, unknown words are kept, and a member that is missing is visible as missing, never as a default.
+//! Responses are parsed leniently where no money depends on them and strictly where it does:
+//! unknown members are ignored, unknown words are kept, and a missing member stays visible as
+//! missing, never as a default.
 //!
-//! What this crate refuses to do: to judge a payment, to remember anything about an order, and to put a secret into a
-//! log, an error or a body.
+//! What this crate refuses to do: assess a payment, store anything about an order, and put a secret
+//! into a log, an error or a body.
 //!
 //! ```
 //! use secrecy::SecretString;
@@ -16,7 +17,7 @@
 //! assert!(signature.as_str().starts_with("08d1927a3668f9fc"));
 //! ```
 //!
-//! Source: payment-service.md, version 1.0.0 of the service's interface.
+//! Source: payment-service.md, version 1.0.0 of the gateway's interface.
 
 #[cfg(feature = "client")]
 mod client;
@@ -25,14 +26,14 @@ mod types;
 
 #[cfg(feature = "client")]
 pub use client::{
-    CallError, Client, Clock, Condition, Credentials, Deadlines, Endpoint, InvoiceAnswer,
-    MAX_PASSED_BYTES, NonceRule, Passage, PassageError, PaymentService, Priority, Random,
-    RawAnswer, RetryPolicy, Settings, SettingsError, SignedRequest, Transport, Unclear,
+    AmbiguousOutcome, CallError, Client, Clock, Credentials, Deadlines, Endpoint, Health,
+    InvoiceResponse, MAX_RAW_BODY_BYTES, NonceRule, PaymentGateway, Priority, Random, RawRequest,
+    RawRequestError, RawResponse, RetryPolicy, Settings, SettingsError, SignedRequest, Transport,
 };
 pub use signature::{Method, Nonce, PutBody, Signature, Signing, sign};
 pub use types::{
     Callback, CallbackStatus, CheckoutRequest, CheckoutSession, ConfirmRequest, Confirmations,
-    Confirmed, ConversionId, ErrorCode, InvalidId, Invoice, InvoiceId, InvoiceRequest,
-    InvoiceStatus, Limits, PriceEntry, Prices, Rates, ServiceError, SkippedPrice,
+    Confirmed, ConversionId, ErrorCode, GatewayError, InvalidId, Invoice, InvoiceId,
+    InvoiceRequest, InvoiceStatus, Limits, PriceEntry, Prices, Rates, SkippedPrice,
     TransactionStatus,
 };

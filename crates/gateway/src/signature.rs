@@ -25,7 +25,7 @@ impl Signature {
 
 impl fmt::Debug for Signature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // With its nonce it opens one request for as long as the service accepts the nonce.
+        // With its nonce it opens one request for as long as the gateway accepts the nonce.
         f.write_str("Signature([redacted])")
     }
 }
@@ -62,12 +62,12 @@ fn hmac_sha384(key: &[u8], message: &[&[u8]]) -> [u8; 48] {
     mac.finalize().into_bytes().into()
 }
 
-/// The methods that the service knows.
+/// HTTP methods of the gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// Asks.
+    /// Reads.
     Get,
-    /// Makes or tells something.
+    /// Creates something.
     Post,
     /// Changes something.
     Put,
@@ -113,7 +113,7 @@ impl Signing {
 
 /// The header `nonce`: Unix seconds, written in decimal.
 ///
-/// Source: payment-service.md, "Headers". How far it may be from the service's clock is not stated.
+/// Source: payment-service.md, "Headers". How far it may be from the gateway's clock is not stated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Nonce(i64);
 

@@ -1,4 +1,4 @@
-//! Every resource of the service, as it is on the wire.
+//! Every resource of the gateway, as it is on the wire.
 //!
 //! Source: payment-service.md, "Resources and their fields" and "Endpoints".
 
@@ -7,7 +7,7 @@ mod invoice;
 mod price;
 mod text;
 
-pub use error::{ErrorCode, ServiceError};
+pub use error::{ErrorCode, GatewayError};
 pub use invoice::{
     Callback, CallbackStatus, CheckoutRequest, CheckoutSession, ConfirmRequest, Confirmations,
     Confirmed, Invoice, InvoiceRequest, InvoiceStatus, TransactionStatus,

@@ -18,7 +18,7 @@ pub struct Amount(Decimal);
 pub enum Rounding {
     /// Towards more: what a customer must send.
     Up,
-    /// Towards less: what a customer is told to have sent.
+    /// Towards zero: for amounts that a customer has sent.
     Down,
 }
 
@@ -50,7 +50,7 @@ impl Amount {
         Ok(Self::from(&AmountText::parse(text)?))
     }
 
-    /// Whether this is nothing.
+    /// Returns `true` if the amount is zero.
     pub fn is_zero(self) -> bool {
         self.0.is_zero()
     }
@@ -64,7 +64,7 @@ impl Amount {
     ///
     /// # Errors
     /// [`AmountError::TooLarge`].
-    pub fn plus(self, other: Self) -> Result<Self, AmountError> {
+    pub fn checked_add(self, other: Self) -> Result<Self, AmountError> {
         fit(self.0.checked_add(other.0))
     }
 
@@ -72,7 +72,7 @@ impl Amount {
     ///
     /// # Errors
     /// [`AmountError::Negative`] when `other` is more.
-    pub fn minus(self, other: Self) -> Result<Self, AmountError> {
+    pub fn checked_sub(self, other: Self) -> Result<Self, AmountError> {
         if other > self {
             return Err(AmountError::Negative);
         }
@@ -83,7 +83,7 @@ impl Amount {
     ///
     /// # Errors
     /// [`AmountError::TooLarge`].
-    pub fn times(self, count: u32) -> Result<Self, AmountError> {
+    pub fn checked_mul(self, count: u32) -> Result<Self, AmountError> {
         fit(self.0.checked_mul(Decimal::from(count)))
     }
 
@@ -92,7 +92,7 @@ impl Amount {
     /// # Errors
     /// [`AmountError::DivisionByZero`]; [`AmountError::TooLarge`], also when a step
     /// between needs more than 38 digits.
-    pub fn times_ratio(
+    pub fn mul_div(
         self,
         numerator: Self,
         denominator: Self,
@@ -124,7 +124,7 @@ impl Amount {
     }
 
     /// The same amount written with exactly `decimals` decimals where it has fewer: `5` → `5.00`.
-    pub fn padded(self, decimals: u32) -> Self {
+    pub fn with_min_decimals(self, decimals: u32) -> Self {
         let mut value = self.0.normalize();
         if value.scale() < decimals {
             value.rescale(decimals);

@@ -4,14 +4,15 @@
 //! ([`AmountText`]), calculated with as an exact decimal ([`Amount`], feature `arithmetic`), and means something only
 //! beside its [`Currency`] or its [`Asset`].
 //!
-//! What this crate refuses to do: I/O, rounding that nobody asked for, and guessing what an unknown code means.
+//! What this crate refuses to do: I/O, implicit rounding, and guessing the meaning of an unknown
+//! code.
 //!
 //! ```
 //! use florin_money::{Amount, Asset, Rounding};
 //!
 //! let price = Amount::parse("19.90")?;
 //! let rate = Amount::parse("64250.13")?;
-//! let btc = price.times_ratio(Amount::ONE, rate, Asset::BTC.quote_decimals(), Rounding::Up)?;
+//! let btc = price.mul_div(Amount::ONE, rate, Asset::BTC.quote_decimals(), Rounding::Up)?;
 //! assert_eq!(btc.to_string(), "0.00030973");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

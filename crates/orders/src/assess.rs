@@ -1,24 +1,27 @@
-//! The verdict: the one place where it is decided whether an order is paid.
+//! Assessment: the one place that decides whether an order is paid.
 //!
-//! Credit ⇔ the service says COMPLETED, it asked for exactly our price, and what it received covers that price in all
-//! three figures. Anything missing, unreadable or unknown is held: it is raised to a person and credits nothing.
+//! Credit ⇔ the gateway reports COMPLETED, it asked for exactly our price, and the received amounts
+//! cover that price in all three currencies. Anything missing, unreadable or unknown needs review
+//! and is never credited.
 
-mod demand;
+mod expected_amounts;
 
 use florin_money::{Amount, AmountError, CryptoCode, Rounding};
 
-use self::demand::{Demand, amount, confirmations, filled, present, same, same_address};
-use crate::{Attempt, Figures, Invoice, Observation, Order, Place, Progress, Standing};
+use self::expected_amounts::{
+    ExpectedAmounts, amount, confirmations, non_empty, required, same, same_address,
+};
+use crate::{Amounts, Attempt, Destination, Invoice, Observation, Order, PaymentState, Progress};
 
 /// What one observation means for an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Assessment {
     /// Nothing arrived, and there is time left.
     Waiting,
     /// Nothing arrived, and the time is over.
     Expired,
     /// A transaction without a confirmation.
-    Seen(Progress),
+    Detected(Progress),
     /// A transaction with too few confirmations.
     Confirming(Progress),
     /// The price is covered.
@@ -29,208 +32,228 @@ pub enum Verdict {
         excess: Amount,
     },
     /// Completed with less than the price.
-    Short(Progress),
-    /// The service calls it failed.
+    Underpaid(Progress),
+    /// The gateway reports it as failed.
     Failed(Progress),
-    /// Cancelled at the service; by its own word before anything could arrive, but what did is kept.
+    /// Cancelled at the gateway. A received amount is kept.
     Cancelled(Progress),
-    /// The service names another address than the one that was shown.
-    Frozen {
+    /// The gateway names another address than the one shown.
+    AddressChanged {
         /// The address it names.
         address: String,
     },
-    /// No conclusion can be drawn.
-    Held(Hold),
+    /// The observation is not understood or contradicts itself. A person decides.
+    NeedsReview(ReviewReason),
 }
 
-/// Why no conclusion can be drawn. A person should look.
+/// Why an observation needs review.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Hold {
-    /// The attempt has no invoice to speak of.
+pub enum ReviewReason {
+    /// The attempt has no invoice.
     #[error("the attempt holds no invoice")]
     NoInvoice,
-    /// The service says that it has no such invoice, before its time is over or although money was seen.
+    /// The gateway does not know the invoice, before its expiry or although a payment was detected.
     #[error("the service says that it does not know the invoice")]
     Forgotten,
-    /// A member that is needed is absent or empty.
+    /// A required field is absent or empty.
     #[error("the service's answer lacks {0}")]
     Missing(&'static str),
-    /// A member that is not what it should be: an amount, an asset.
+    /// A field cannot be parsed: an amount, an asset.
     #[error("{0} cannot be read: {1:?}")]
     Unreadable(&'static str, String),
     /// A status that the specification does not list.
     #[error("unknown transaction_status {0:?}")]
     UnknownStatus(String),
-    /// The answer is about something else than what was asked for.
+    /// The response contradicts what was asked for.
     #[error("{field} is {found:?}, and {expected:?} was asked for")]
     Mismatch {
-        /// Which member.
+        /// The field.
         field: &'static str,
         /// What we asked for.
         expected: String,
-        /// What the service says.
+        /// The gateway's value.
         found: String,
     },
     /// The attempt does not ask for the order's price.
     #[error("the attempt does not ask for the order's price")]
     OtherPrice,
-    /// The answer asks for nothing at all, which anything would cover.
+    /// The response asks for an amount of zero, which any payment would cover.
     #[error("the answer asks for nothing: {0} is zero")]
     AsksNothing(&'static str),
-    /// A sum beyond what an amount can hold.
+    /// An amount exceeds the supported range.
     #[error("the figures are out of range: {0}")]
     OutOfRange(#[from] AmountError),
 }
 
-impl Verdict {
-    /// Where it leaves the attempt; `None` when it says nothing.
-    pub fn standing(&self) -> Option<Standing> {
+impl Assessment {
+    /// The payment state that follows; `None` if the observation needs review.
+    pub fn payment_state(&self) -> Option<PaymentState> {
         Some(match self {
-            Self::Waiting => Standing::Waiting,
-            Self::Expired => Standing::Expired,
-            Self::Seen(_) => Standing::Seen,
-            Self::Confirming(_) => Standing::Confirming,
-            Self::Settled { .. } => Standing::Settled,
-            Self::Short(_) => Standing::Short,
-            Self::Failed(_) => Standing::Failed,
-            Self::Cancelled(_) => Standing::Cancelled,
-            Self::Frozen { .. } => Standing::Frozen,
-            Self::Held(_) => return None,
+            Self::Waiting => PaymentState::Waiting,
+            Self::Expired => PaymentState::Expired,
+            Self::Detected(_) => PaymentState::Detected,
+            Self::Confirming(_) => PaymentState::Confirming,
+            Self::Settled { .. } => PaymentState::Settled,
+            Self::Underpaid(_) => PaymentState::Underpaid,
+            Self::Failed(_) => PaymentState::Failed,
+            Self::Cancelled(_) => PaymentState::Cancelled,
+            Self::AddressChanged { .. } => PaymentState::AddressChanged,
+            Self::NeedsReview(_) => return None,
         })
     }
 
-    /// What has arrived by it.
+    /// The payment so far.
     pub fn progress(&self) -> Option<&Progress> {
         match self {
-            Self::Seen(progress)
+            Self::Detected(progress)
             | Self::Confirming(progress)
             | Self::Settled { progress, .. }
-            | Self::Short(progress)
+            | Self::Underpaid(progress)
             | Self::Failed(progress)
             | Self::Cancelled(progress) => Some(progress),
-            Self::Waiting | Self::Expired | Self::Frozen { .. } | Self::Held(_) => None,
+            Self::Waiting | Self::Expired | Self::AddressChanged { .. } | Self::NeedsReview(_) => {
+                None
+            }
         }
     }
 }
 
-/// Judges one observation of an attempt at paying an order.
-pub fn judge(order: &Order, attempt: &Attempt, observation: &Observation) -> Verdict {
+/// Assesses one observation of an attempt to pay an order.
+pub fn assess(order: &Order, attempt: &Attempt, observation: &Observation) -> Assessment {
     let Some(invoice) = attempt.invoice() else {
-        return Verdict::Held(Hold::NoInvoice);
+        return Assessment::NeedsReview(ReviewReason::NoInvoice);
     };
-    conclude(order, attempt, invoice, observation).unwrap_or_else(Verdict::Held)
+    conclude(order, attempt, invoice, observation).unwrap_or_else(Assessment::NeedsReview)
 }
 
 fn conclude(
     order: &Order,
     attempt: &Attempt,
     invoice: &Invoice,
-    seen: &Observation,
-) -> Result<Verdict, Hold> {
-    let over = seen.observed_at >= invoice.expires_at;
-    if !seen.is_known {
+    observation: &Observation,
+) -> Result<Assessment, ReviewReason> {
+    let over = observation.observed_at >= invoice.expires_at;
+    if !observation.is_known {
         return forgotten(invoice, over);
     }
     same(
         "invoice_id",
         invoice.id.as_str(),
-        present("invoice_id", seen.invoice_id.as_ref())?,
+        required("invoice_id", observation.invoice_id.as_ref())?,
     )?;
-    if let Place::Address { address, .. } = &invoice.place
+    if let Destination::Address { address, .. } = &invoice.destination
         && let Some(other) =
-            filled(seen.address.as_ref()).filter(|other| !same_address(other, address))
+            non_empty(observation.address.as_ref()).filter(|other| !same_address(other, address))
     {
-        return Ok(Verdict::Frozen {
+        return Ok(Assessment::AddressChanged {
             address: other.to_owned(),
         });
     }
-    let status = present("transaction_status", seen.status.as_ref())?;
-    let demand = Demand::of(order, attempt);
+    let status = required("transaction_status", observation.status.as_ref())?;
+    let expected_amounts = ExpectedAmounts::of(order, attempt);
     if status == "COMPLETED" {
-        return completed(order, &demand, seen);
+        return completed(order, &expected_amounts, observation);
     }
-    demand.is_all_that_is_asked(seen)?;
-    let progress = progress(&demand, seen, Absent::MeansZero)?;
+    expected_amounts.check(observation)?;
+    let progress = progress(&expected_amounts, observation, Absent::MeansZero)?;
     Ok(match status {
-        "CHECKING" if progress.is_something() => Verdict::Seen(progress),
-        "CHECKING" if over => Verdict::Expired,
-        "CHECKING" => Verdict::Waiting,
-        "PROCESSING" => Verdict::Confirming(progress),
-        "FAILED" if over && !progress.is_something() => Verdict::Expired,
-        "FAILED" => Verdict::Failed(progress),
-        "CANCELLED" => Verdict::Cancelled(progress),
-        unknown => return Err(Hold::UnknownStatus(unknown.chars().take(40).collect())),
+        "CHECKING" if progress.is_something() => Assessment::Detected(progress),
+        "CHECKING" if over => Assessment::Expired,
+        "CHECKING" => Assessment::Waiting,
+        "PROCESSING" => Assessment::Confirming(progress),
+        "FAILED" if over && !progress.is_something() => Assessment::Expired,
+        "FAILED" => Assessment::Failed(progress),
+        "CANCELLED" => Assessment::Cancelled(progress),
+        unknown => {
+            return Err(ReviewReason::UnknownStatus(
+                unknown.chars().take(40).collect(),
+            ));
+        }
     })
 }
 
 /// Source: payment-service.md, "Errors": `INVALID_INVOICE_ID` means that an invoice does not exist or has expired.
-fn forgotten(invoice: &Invoice, over: bool) -> Result<Verdict, Hold> {
+fn forgotten(invoice: &Invoice, over: bool) -> Result<Assessment, ReviewReason> {
     if over && !invoice.progress.is_something() {
-        return Ok(Verdict::Expired);
+        return Ok(Assessment::Expired);
     }
-    Err(Hold::Forgotten)
+    Err(ReviewReason::Forgotten)
 }
 
-/// The full-payment check: every figure must be there, asked as we asked, and covered.
-fn completed(order: &Order, demand: &Demand<'_>, seen: &Observation) -> Result<Verdict, Hold> {
-    present("wallet_address", seen.address.as_ref())?;
-    present("transaction_crypto", seen.crypto_code.as_ref())?;
-    present("local_currency_code", seen.local_currency.as_ref())?;
-    present("invoice_crypto_amount", seen.asked.crypto.as_ref())?;
-    present("invoice_amount_in_usd", seen.asked.usd.as_ref())?;
-    present(
+/// The full-payment check: all three amounts must be present, equal to what we asked for, and
+/// covered.
+fn completed(
+    order: &Order,
+    expected_amounts: &ExpectedAmounts<'_>,
+    observation: &Observation,
+) -> Result<Assessment, ReviewReason> {
+    required("wallet_address", observation.address.as_ref())?;
+    required("transaction_crypto", observation.crypto_code.as_ref())?;
+    required("local_currency_code", observation.local_currency.as_ref())?;
+    required("invoice_crypto_amount", observation.asked.crypto.as_ref())?;
+    required("invoice_amount_in_usd", observation.asked.usd.as_ref())?;
+    required(
         "invoice_amount_in_local_currency",
-        seen.asked.local.as_ref(),
+        observation.asked.local.as_ref(),
     )?;
-    demand.is_all_that_is_asked(seen)?;
-    let asked = demand.figures(seen)?;
-    let progress = progress(demand, seen, Absent::IsHeld)?;
+    expected_amounts.check(observation)?;
+    let asked = expected_amounts.amounts(observation)?;
+    let progress = progress(expected_amounts, observation, Absent::IsHeld)?;
     for (asked, received) in asked.zip(progress.received).each() {
         if received < enough(order, asked)? {
-            return Ok(Verdict::Short(progress));
+            return Ok(Assessment::Underpaid(progress));
         }
     }
     let excess = progress
         .received
         .crypto
-        .minus(asked.crypto)
+        .checked_sub(asked.crypto)
         .unwrap_or(Amount::ZERO);
-    Ok(Verdict::Settled { progress, excess })
+    Ok(Assessment::Settled { progress, excess })
 }
 
-/// What must arrive of `asked` for the order to count as paid: all of it, but for the store's tolerance.
-fn enough(order: &Order, asked: Amount) -> Result<Amount, Hold> {
+/// The least part of `asked` that counts as paid: all of it, minus the store's tolerance.
+fn enough(order: &Order, asked: Amount) -> Result<Amount, ReviewReason> {
     let (price, tolerance) = (order.terms.amount, order.terms.tolerance);
     if tolerance.is_zero() {
         return Ok(asked);
     }
-    Ok(asked.times_ratio(price.minus(tolerance)?, price, 18, Rounding::Up)?)
+    Ok(asked.mul_div(price.checked_sub(tolerance)?, price, 18, Rounding::Up)?)
 }
 
-/// What an absent received amount means.
+/// The meaning of an absent received amount.
 #[derive(Clone, Copy)]
 enum Absent {
-    /// Nothing has arrived yet. `Assumed:` before a payment the service may leave these members out or empty.
+    /// Nothing has arrived yet. `Assumed:` before a payment the gateway may leave these members out or empty.
     MeansZero,
-    /// No conclusion.
+    /// The observation needs review.
     IsHeld,
 }
 
-fn progress(demand: &Demand<'_>, seen: &Observation, absent: Absent) -> Result<Progress, Hold> {
-    let read = |field: &'static str, text: &Option<String>| match (filled(text.as_ref()), absent) {
+fn progress(
+    expected_amounts: &ExpectedAmounts<'_>,
+    observation: &Observation,
+    absent: Absent,
+) -> Result<Progress, ReviewReason> {
+    let read = |field: &'static str, text: &Option<String>| match (non_empty(text.as_ref()), absent)
+    {
         (Some(text), _) => amount(field, text),
         (None, Absent::MeansZero) => Ok(Amount::ZERO),
-        (None, Absent::IsHeld) => Err(Hold::Missing(field)),
+        (None, Absent::IsHeld) => Err(ReviewReason::Missing(field)),
     };
-    let picked = filled(seen.crypto_code.as_ref()).filter(|_| demand.leaves_the_asset_open());
+    let picked =
+        non_empty(observation.crypto_code.as_ref()).filter(|_| expected_amounts.is_hosted());
     Ok(Progress {
-        received: Figures {
-            crypto: read("received_crypto_amount", &seen.received.crypto)?,
-            usd: read("received_amount_in_usd", &seen.received.usd)?,
-            local: read("received_amount_in_local_currency", &seen.received.local)?,
+        received: Amounts {
+            crypto: read("received_crypto_amount", &observation.received.crypto)?,
+            usd: read("received_amount_in_usd", &observation.received.usd)?,
+            local: read(
+                "received_amount_in_local_currency",
+                &observation.received.local,
+            )?,
         },
-        confirmations: filled(seen.confirmations.as_ref()).and_then(confirmations),
-        transaction_hash: filled(seen.transaction_hash.as_ref()).map(str::to_owned),
+        confirmations: non_empty(observation.confirmations.as_ref()).and_then(confirmations),
+        transaction_hash: non_empty(observation.transaction_hash.as_ref()).map(str::to_owned),
         paid_in: picked.and_then(|code| CryptoCode::parse(code).ok()),
     })
 }

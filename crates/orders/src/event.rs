@@ -1,8 +1,7 @@
-//! Facts about an order that the store is told.
+//! Events: facts about an order that the store is sent.
 
 use jiff::Timestamp;
 
-use crate::order::{thing_of, word_of};
 use crate::{EventId, OrderId, PriceSource, StoreId};
 
 /// What happened to an order.
@@ -12,7 +11,7 @@ pub enum EventType {
     Created,
     /// An invoice is shown to the customer.
     AttemptOpened,
-    /// A transaction was seen, without a confirmation.
+    /// A transaction without a confirmation was detected.
     PaymentSeen,
     /// The transaction gathers confirmations.
     Processing,
@@ -22,23 +21,23 @@ pub enum EventType {
     Overpaid,
     /// Completed with less than the price.
     Underpaid,
-    /// The service calls the payment failed.
+    /// The gateway reports the payment as failed.
     Failed,
     /// The invoice ran out before anything arrived.
     Expired,
     /// Given up before anything was paid.
     Cancelled,
-    /// The invoice did not pass our checks, or its address changed. A person should look.
+    /// The invoice did not pass our checks, or its address changed. A person has to check.
     Blocked,
     /// Money arrived for an attempt that was over or replaced, or for an order that was paid already.
     LatePayment,
-    /// It is credited, and the service says something against that: failed, cancelled, or less than was received. It stays
-    /// paid; a person should look before anything more is shipped.
+    /// It is credited, and the gateway contradicts that: failed, cancelled, or less than was
+    /// credited. It stays paid; a person has to check before anything more is shipped.
     Reverted,
 }
 
 impl EventType {
-    /// Every type with its word.
+    /// Every type with its name.
     pub const ALL: [(Self, &'static str); 13] = [
         (Self::Created, "order.created"),
         (Self::AttemptOpened, "order.attempt_opened"),
@@ -55,45 +54,43 @@ impl EventType {
         (Self::Reverted, "order.reverted"),
     ];
 
-    /// The word of an order that is sold: `order.paid`.
-    pub fn as_str(self) -> &'static str {
-        word_of(&Self::ALL, self)
-    }
-
-    /// The word on the wire: `order.paid`, or `donation.paid` where the customer named the price, so that code which
-    /// ships on `order.paid` is never fed by a donation.
-    pub fn told_of(self, source: PriceSource) -> String {
+    /// The name on the wire: `order.paid`, or `donation.paid` where the customer named the price,
+    /// so that a handler of `order.paid` never ships for a donation.
+    pub fn name_for(self, source: PriceSource) -> String {
         match (source, self.as_str().split_once('.')) {
             (PriceSource::Customer, Some((_, fact))) => format!("donation.{fact}"),
             _ => self.as_str().to_owned(),
         }
     }
 
-    /// The type of a word, of an order or of a donation.
-    pub fn parse(word: &str) -> Option<Self> {
-        match word.strip_prefix("donation.") {
-            Some(fact) => thing_of(&Self::ALL, &format!("order.{fact}")),
-            None => thing_of(&Self::ALL, word),
-        }
+    /// The type of a name, of an order or of a donation.
+    pub fn parse(name: &str) -> Option<Self> {
+        let fact = name
+            .strip_prefix("donation.")
+            .or(name.strip_prefix("order."))?;
+        let row = Self::ALL
+            .iter()
+            .find(|(_, known)| known.strip_prefix("order.") == Some(fact));
+        row.map(|(variant, _)| *variant)
     }
 }
 
-/// One event, as the store is told it, every time with the same bytes.
+/// One event. Every delivery has the same bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
     /// Grows over all events of the database: the cursor of the pull API.
     pub position: i64,
     /// Stable over every delivery: the webhook's id.
     pub id: EventId,
-    /// Who is told.
+    /// The store.
     pub store_id: StoreId,
-    /// Whose event.
+    /// The order.
     pub order_id: OrderId,
     /// Number among the order's events, from 1 without a gap.
     pub sequence: u32,
     /// What happened.
     pub event_type: EventType,
-    /// The word that the store reads: `order.paid`, or `donation.paid`.
+    /// The name that the store reads: `order.paid`, or `donation.paid`.
     pub kind: String,
     /// When.
     pub created_at: Timestamp,

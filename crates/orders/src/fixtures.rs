@@ -1,4 +1,4 @@
-//! One order of 19.90 dollars, one attempt at it in Bitcoin, and what the service may say of it.
+//! One order of 19.90 dollars, one attempt at it in Bitcoin, and observations of it.
 
 #![cfg_attr(
     not(test),
@@ -14,9 +14,9 @@ use florin_money::{Amount, CryptoCode, Currency};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{
-    Ask, Asked, Attempt, AttemptId, AttemptState, CustomAsk, Figures, Flow, Invoice, InvoiceId,
-    NewAttempt, NewOrder, Observation, Order, OrderId, OrderStatus, Place, PriceSource, Reference,
-    StoreId,
+    Amounts, Attempt, AttemptId, AttemptState, CustomTerms, Destination, Flow, Invoice, InvoiceId,
+    InvoiceTerms, NewAttempt, NewOrder, Observation, Order, OrderId, OrderStatus, PriceSource,
+    QuotedAmounts, Reference, StoreId,
 };
 
 pub const ADDRESS: &str = "tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx";
@@ -49,14 +49,14 @@ pub fn terms(reference: &str) -> NewOrder {
     }
 }
 
-pub fn asked() -> Asked {
-    let figures = Figures {
+pub fn asked() -> QuotedAmounts {
+    let amounts = Amounts {
         crypto: amount("0.00030973"),
         usd: amount("19.90"),
         local: amount("19.90"),
     };
-    Asked {
-        figures,
+    QuotedAmounts {
+        amounts,
         local_currency: Currency::USD,
     }
 }
@@ -64,7 +64,7 @@ pub fn asked() -> Asked {
 pub fn new_attempt(number: u8) -> NewAttempt {
     NewAttempt {
         id: AttemptId::from_random([number; 16]),
-        ask: Ask::Custom(CustomAsk {
+        ask: InvoiceTerms::Custom(CustomTerms {
             crypto_code: CryptoCode::parse("BTC").unwrap(),
             conversion_id: "conv".into(),
             asked: asked(),
@@ -73,13 +73,13 @@ pub fn new_attempt(number: u8) -> NewAttempt {
 }
 
 pub fn invoice(number: u8) -> Invoice {
-    let place = Place::Address {
+    let destination = Destination::Address {
         address: ADDRESS.into(),
         qr_string: format!("bitcoin:{ADDRESS}?amount=0.00030973"),
         warnings: vec!["Send only BTC.".into()],
     };
     let id = InvoiceId::parse(&format!("inv_{number}")).unwrap();
-    Invoice::opened(id, place, at(0), at(900))
+    Invoice::opened(id, destination, at(0), at(900))
 }
 
 pub fn order(status: OrderStatus) -> Order {
@@ -109,14 +109,14 @@ pub fn attempt(number: u8) -> Attempt {
     }
 }
 
-/// A session on the service's page for the same order.
+/// A session on the gateway's page for the same order.
 pub fn hosted(number: u8) -> Attempt {
     let url = format!("https://checkout.example/?id=inv_{number}");
     let id = InvoiceId::parse(&format!("inv_{number}")).unwrap();
-    let invoice = Invoice::opened(id, Place::Page { url }, at(0), at(3600));
+    let invoice = Invoice::opened(id, Destination::Page { url }, at(0), at(3600));
     Attempt {
         terms: NewAttempt {
-            ask: Ask::Hosted,
+            ask: InvoiceTerms::Hosted,
             ..new_attempt(number)
         },
         state: AttemptState::Open(Box::new(invoice)),
@@ -124,8 +124,8 @@ pub fn hosted(number: u8) -> Attempt {
     }
 }
 
-/// What the service says ten seconds after the invoice was opened.
-pub fn said(status: &str) -> Observation {
+/// An observation ten seconds after the invoice was opened.
+pub fn observed(status: &str) -> Observation {
     let some = |text: &str| Some(text.to_owned());
     Observation {
         observed_at: at(10),
@@ -133,12 +133,12 @@ pub fn said(status: &str) -> Observation {
         is_known: true,
         invoice_id: some("inv_1"),
         status: some(status),
-        asked: Figures {
+        asked: Amounts {
             crypto: some("0.00030973"),
             usd: some("19.90"),
             local: some("19.90"),
         },
-        received: Figures {
+        received: Amounts {
             crypto: some("0"),
             usd: some("0"),
             local: some("0"),
@@ -151,18 +151,18 @@ pub fn said(status: &str) -> Observation {
     }
 }
 
-/// The same with sums received: in the asset, in dollars, in local currency.
+/// The same with received amounts: in the asset, in dollars, in local currency.
 pub fn received(status: &str, crypto: &str, usd: &str, local: &str) -> Observation {
     let some = |text: &str| Some(text.to_owned());
     Observation {
-        received: Figures {
+        received: Amounts {
             crypto: some(crypto),
             usd: some(usd),
             local: some(local),
         },
         confirmations: some("1/3"),
         transaction_hash: some("cafe"),
-        ..said(status)
+        ..observed(status)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Names of things: each its own type, checked when made.
+//! Identifiers: one type each, checked by the constructor.
 
 use std::fmt;
 
@@ -67,7 +67,7 @@ macro_rules! random_id {
 }
 
 random_id! {
-    /// `ord_` and 128 random bits. A public handle, which opens nothing.
+    /// `ord_` and 128 random bits. A public handle that grants no access.
     OrderId, "order id", "ord_"
 }
 impl OrderId {
@@ -98,7 +98,7 @@ text_id! {
         && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.:-".contains(&b))
 }
 text_id! {
-    /// The payment service's name for an invoice: 1 to 128 of `A–Z a–z 0–9 _ . : -`. `Assumed:` an id outside this
+    /// The gateway's name for an invoice: 1 to 128 of `A–Z a–z 0–9 _ . : -`. `Assumed:` an id outside this
     /// shape would be refused when the invoice is created, before anything is shown.
     InvoiceId, "invoice id", "write 1 to 128 letters, digits and _ . : -",
     |text| (1..=128).contains(&text.len())
@@ -126,7 +126,7 @@ impl EventId {
 }
 
 text_id! {
-    /// `dlv_`, its event's digits and number, and the try's own number, from 1.
+    /// `dlv_`, its event's digits and number, and the number of the delivery, from 1.
     DeliveryId, "delivery id", "write dlv_, 32 hexadecimal digits, _, a number, _ and a number",
     |text| text.strip_prefix("dlv_").and_then(|rest| rest.rsplit_once('_')).is_some_and(
         |(event, number)| {
@@ -138,13 +138,13 @@ text_id! {
 }
 
 impl DeliveryId {
-    /// The id of try number `number` at telling an event.
+    /// The id of delivery number `number` of an event.
     pub fn of(event: &EventId, number: u32) -> Self {
         let digits = event.as_str().trim_start_matches("evt_");
         Self(format!("dlv_{digits}_{number}"))
     }
 
-    /// The event that was told, and the number of the try as it is written.
+    /// The id of the event, and the number of the delivery as text.
     pub fn parts(&self) -> (String, &str) {
         let (event, number) = self.0.rsplit_once('_').expect("the shape was checked");
         (event.replacen("dlv_", "evt_", 1), number)

@@ -1,10 +1,9 @@
 //! Orders, attempts and observations: a pure state machine.
 //!
-//! Two pure functions decide everything about money: [`judge`] turns an order, an attempt and one observation into a
-//! [`Verdict`], and [`advance`] turns the verdict into what changes. `florin-storage` applies the change in one
-//! transaction.
+//! Two pure functions decide everything about money: [`assess`] turns an order, an attempt and one observation into a
+//! [`Assessment`], and [`transition`] turns that into a [`Transition`], which `florin-storage` applies in one transaction.
 //!
-//! What this crate refuses to do: I/O, reading a clock, and knowing who reported an observation: no HTTP, no SQL, and no
+//! What this crate refuses to do: I/O, reading a clock, and depending on the source of an observation: no HTTP, no SQL, and no
 //! types of the gateway.
 
 mod assess;
@@ -19,22 +18,22 @@ mod order;
 mod poll;
 mod record;
 mod transition;
+mod words;
 
-pub use assess::{Hold, Verdict, judge};
+pub use assess::{Assessment, ReviewReason, assess};
 pub use attempt::{
-    Abandoned, Ask, Asked, Attempt, AttemptState, CustomAsk, Invoice, NewAttempt, Place, Progress,
-    Standing,
+    Abandoned, Attempt, AttemptState, CustomTerms, Destination, Invoice, InvoiceTerms, NewAttempt,
+    PaymentState, Progress, QuotedAmounts,
 };
 pub use event::{Event, EventType};
 pub use id::{
     AttemptId, DeliveryId, EndpointHash, EventId, InvalidId, InvoiceId, OrderId, Reference,
     StoreId, TokenHash,
 };
-pub use observation::{Figures, Observation};
+pub use observation::{Amounts, Observation};
 pub use order::{
     Flow, LatePayment, NewOrder, Order, OrderLine, OrderStatus, PriceSource, Reverted, Snapshot,
-    thing_of, word_of,
 };
-pub use poll::{Urgency, next_poll, next_poll_after_hold, watched_poll};
+pub use poll::{PollPriority, next_poll, next_poll_after_hold, watched_poll};
 pub use record::OrderRecord;
-pub use transition::{Change, advance, remember};
+pub use transition::{Transition, next_invoice, transition};

@@ -1,29 +1,29 @@
-//! What one look at the service said, stored as it was.
+//! Observations: what one GET /invoice returned, unchanged.
 
 use jiff::Timestamp;
 
-/// The same sum three times: in the asset, in US dollars, in the service's local currency.
+/// The same amount three times: in the asset, in US dollars, in the gateway's local currency.
 ///
 /// Source: payment-service.md, "Full-payment check": all three are compared before credit is given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Figures<T> {
+pub struct Amounts<T> {
     /// In the asset.
     pub crypto: T,
     /// In US dollars.
     pub usd: T,
-    /// In the service's local currency.
+    /// In the gateway's local currency.
     pub local: T,
 }
 
-impl<T> Figures<T> {
-    /// The three, for a look at each.
+impl<T> Amounts<T> {
+    /// The three as an array.
     pub fn each(self) -> [T; 3] {
         [self.crypto, self.usd, self.local]
     }
 
-    /// Makes something of each.
-    pub fn map<U>(self, make: impl Fn(T) -> U) -> Figures<U> {
-        Figures {
+    /// Maps each of the three.
+    pub fn map<U>(self, make: impl Fn(T) -> U) -> Amounts<U> {
+        Amounts {
             crypto: make(self.crypto),
             usd: make(self.usd),
             local: make(self.local),
@@ -31,8 +31,8 @@ impl<T> Figures<T> {
     }
 
     /// Pairs the three with three others.
-    pub fn zip<U>(self, other: Figures<U>) -> Figures<(T, U)> {
-        Figures {
+    pub fn zip<U>(self, other: Amounts<U>) -> Amounts<(T, U)> {
+        Amounts {
             crypto: (self.crypto, other.crypto),
             usd: (self.usd, other.usd),
             local: (self.local, other.local),
@@ -40,26 +40,26 @@ impl<T> Figures<T> {
     }
 }
 
-/// One answer about an invoice: every member as the service wrote it, absent where it wrote none.
+/// One response about an invoice: every field as the gateway wrote it, absent where it wrote none.
 ///
 /// Source: payment-service.md, "Invoice status record".
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Observation {
-    /// When the answer arrived.
+    /// When the response arrived.
     pub observed_at: Timestamp,
-    /// The whole answer, byte for byte.
+    /// The whole response body.
     pub raw: String,
-    /// Whether the service knows the invoice. When it says that there is none, nothing else is said.
+    /// `false` if the gateway does not know the invoice. Then all other fields are absent.
     pub is_known: bool,
-    /// The invoice it speaks of.
+    /// The invoice id in the response.
     pub invoice_id: Option<String>,
     /// `transaction_status`.
     pub status: Option<String>,
-    /// What the service asks for.
-    pub asked: Figures<Option<String>>,
-    /// What the service received.
-    pub received: Figures<Option<String>>,
-    /// Currency of the local figures.
+    /// What the gateway asks for.
+    pub asked: Amounts<Option<String>>,
+    /// What the gateway received.
+    pub received: Amounts<Option<String>>,
+    /// Currency of the local amounts.
     pub local_currency: Option<String>,
     /// The asset.
     pub crypto_code: Option<String>,

@@ -1,14 +1,14 @@
-//! What a store wants paid, once.
+//! Orders: what a store wants paid, once.
 
 use florin_money::{Amount, CryptoCode, Currency};
 use jiff::Timestamp;
 
-use crate::{Attempt, AttemptId, OrderId, Reference, Standing, StoreId};
+use crate::{Attempt, AttemptId, OrderId, PaymentState, Reference, StoreId};
 
 /// An order as it was opened. Nothing of it changes afterwards.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewOrder {
-    /// Who sells.
+    /// The store.
     pub store_id: StoreId,
     /// The store's own name for it; one order per reference.
     pub reference: Reference,
@@ -16,13 +16,13 @@ pub struct NewOrder {
     pub amount: Amount,
     /// The price's currency.
     pub currency: Currency,
-    /// Which door it came through.
+    /// Who named the price.
     pub price_source: PriceSource,
     /// What is sold, at most 120 characters.
     pub title: String,
-    /// What it is made of, for show: the price is `amount` alone. Empty when it is not said; at most 50.
+    /// What it is made of, for show: the price is `amount` alone. Empty when unknown; at most 50.
     pub lines: Vec<OrderLine>,
-    /// Where the buyer gets mail; absent when unknown.
+    /// The buyer's email address; absent when unknown.
     pub customer_email: Option<String>,
     /// Where the buyer goes afterwards.
     pub return_url: Option<String>,
@@ -45,9 +45,9 @@ pub struct OrderLine {
     pub title: String,
     /// How many, 1 at least.
     pub quantity: u32,
-    /// The price of one, in the order's currency; absent when it is not said.
+    /// The price of one, in the order's currency; absent when unknown.
     pub unit_amount: Option<Amount>,
-    /// The price of all of them, in the order's currency; absent when it is not said.
+    /// The price of all of them, in the order's currency; absent when unknown.
     pub amount: Option<Amount>,
     /// A picture, on a host that the operator named.
     pub image_url: Option<String>,
@@ -62,13 +62,13 @@ pub enum PriceSource {
     StoreServer,
     /// The store's server, by a token that it signed and the browser carried.
     OrderToken,
-    /// The customer, within the bounds of a declared donation. Nothing is shipped for such an order: its events are told
-    /// as `donation.*`.
+    /// The customer, within the bounds of a declared donation. Nothing is shipped for such an
+    /// order: its events are named `donation.*`.
     Customer,
 }
 
 impl PriceSource {
-    /// Every source with its word.
+    /// Every source with its stored word.
     pub const ALL: [(Self, &'static str); 4] = [
         (Self::Catalogue, "catalogue"),
         (Self::StoreServer, "store_server"),
@@ -82,48 +82,48 @@ impl PriceSource {
 pub enum Flow {
     /// We do: the asset is picked here, and its checked address shown.
     Custom,
-    /// The service does, on its own page.
+    /// The gateway does, on its own page.
     Hosted,
 }
 
 impl Flow {
-    /// Every flow with its word.
+    /// Every flow with its stored word.
     pub const ALL: [(Self, &'static str); 2] = [(Self::Custom, "custom"), (Self::Hosted, "hosted")];
 }
 
-/// What the service says against a credit that was given. The order stays paid all the same: what to do about it is for
-/// the store to decide.
+/// A contradiction of a given credit. The order stays paid: the store decides what to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reverted {
-    /// Since when it says so.
+    /// When it was first observed.
     pub at: Timestamp,
-    /// What it says. [`Standing::Settled`] is completed with less than what was credited.
-    pub says: Standing,
+    /// The state that contradicts the credit. [`PaymentState::Settled`]: completed with less than
+    /// was credited.
+    pub says: PaymentState,
 }
 
 /// A payment that came late to an order which is paid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LatePayment {
-    /// It paid the order, although it was first seen after its invoice had run out.
+    /// It paid the order, although it was first detected after the invoice had expired.
     Counted,
-    /// It came on top of what had paid the order: on another attempt, or on the same one.
+    /// It came after the order was paid: on another attempt, or on the same one.
     Second,
 }
 
 impl LatePayment {
-    /// Every kind with its word.
+    /// Every kind with its stored word.
     pub const ALL: [(Self, &'static str); 2] =
         [(Self::Counted, "counted"), (Self::Second, "second")];
 }
 
-/// An order and where it stands.
+/// An order and its status.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Order {
     /// Its id.
     pub id: OrderId,
     /// As it was opened.
     pub terms: NewOrder,
-    /// Where it stands.
+    /// Its status.
     pub status: OrderStatus,
     /// The attempt that is shown.
     pub current_attempt: Option<AttemptId>,
@@ -135,29 +135,29 @@ pub struct Order {
     pub created_at: Timestamp,
     /// When it was credited.
     pub settled_at: Option<Timestamp>,
-    /// What the service says against the credit; absent while it stands by it.
+    /// What contradicts the credit; absent while nothing does.
     pub reverted: Option<Reverted>,
-    /// When the store cancelled it. Its status may move on all the same, when money arrives.
+    /// When the store cancelled it. Its status still changes when a payment arrives.
     pub cancelled_at: Option<Timestamp>,
-    /// Whether money was seen on any of its attempts, current or replaced: on its way, confirming, too little, or there
-    /// although the service calls the payment cancelled.
+    /// `true` if a payment was detected on any of its attempts, current or replaced: unconfirmed,
+    /// confirming, underpaid, or received on a cancelled invoice.
     pub has_money: bool,
     /// What came late; absent while it is not paid, and when nothing did.
     pub late_payment: Option<LatePayment>,
-    /// Where the customer wants the receipt. It is sent to the service, and shown nowhere: whoever has the page's link would
-    /// read it.
+    /// The email address for the receipt. It is sent to the gateway and never shown: the page's
+    /// link would reveal it.
     pub receipt_email: Option<String>,
 }
 
-/// Where an order stands. `Paid` and `Overpaid` are final; every other status can still become one of them, because
-/// money that arrives late is found and credited.
+/// The status of an order. `Paid` and `Overpaid` are final; every other status can still become one
+/// of them, because money that arrives late is found and credited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OrderStatus {
     /// Nothing chosen yet.
     Open,
     /// An invoice is shown.
     AwaitingPayment,
-    /// The customer says it is paid, or a transaction was seen.
+    /// The customer reports the payment, or a transaction was detected.
     Checking,
     /// The transaction gathers confirmations.
     Processing,
@@ -167,7 +167,7 @@ pub enum OrderStatus {
     Overpaid,
     /// Completed with less than the price. Not credited.
     Underpaid,
-    /// The service calls the payment failed.
+    /// The gateway reports the payment as failed.
     Failed,
     /// Given up before anything was paid.
     Cancelled,
@@ -178,7 +178,7 @@ pub enum OrderStatus {
 }
 
 impl OrderStatus {
-    /// Every status with its word.
+    /// Every status with its stored word.
     pub const ALL: [(Self, &'static str); 11] = [
         (Self::Open, "open"),
         (Self::AwaitingPayment, "awaiting_payment"),
@@ -193,40 +193,31 @@ impl OrderStatus {
         (Self::Blocked, "blocked"),
     ];
 
-    /// The word in the database, JSON and logs.
-    pub fn as_str(self) -> &'static str {
-        word_of(&Self::ALL, self)
-    }
-
-    /// The status of a word.
-    pub fn parse(word: &str) -> Option<Self> {
-        thing_of(&Self::ALL, word)
-    }
-
-    /// Whether the order is credited. Then it stays so.
+    /// Returns `true` if the order is credited. It stays so.
     pub fn is_settled(self) -> bool {
         matches!(self, Self::Paid | Self::Overpaid)
     }
 }
 
 impl Order {
-    /// Whether this attempt is the one that is shown.
+    /// Returns `true` if this attempt is the one that is shown.
     pub fn is_current(&self, attempt: &Attempt) -> bool {
         self.current_attempt.as_ref() == Some(&attempt.terms.id)
     }
 
-    /// Whether this attempt paid the order: from then on none but it is the one that is shown.
+    /// Returns `true` if this attempt paid the order. It is then the one that is shown.
     pub fn is_credited_by(&self, attempt: &Attempt) -> bool {
         self.status.is_settled() && self.is_current(attempt)
     }
 
-    /// Whether the store cancelled it, and no money has moved it on since.
+    /// Returns `true` if the store cancelled the order and no payment has arrived since.
     pub fn is_cancelled_by_its_store(&self) -> bool {
         self.cancelled_at.is_some() && self.status == OrderStatus::Cancelled
     }
 
-    /// Whether another attempt may be opened at `now`: not once credited or cancelled by the store, not after the order's
-    /// own end, and not while money was seen on any attempt, since the same money would be asked for twice.
+    /// Returns `true` if another attempt may be opened at `now`: not once credited or cancelled by
+    /// the store, not after the order's expiry, and not while a payment is detected on any attempt,
+    /// because the customer would pay twice.
     pub fn takes_attempts(&self, now: Timestamp) -> bool {
         !self.status.is_settled()
             && self.cancelled_at.is_none()
@@ -242,19 +233,4 @@ pub struct Snapshot {
     pub order: Order,
     /// Its current attempt.
     pub attempt: Option<Attempt>,
-}
-
-/// The word of a variant in its table.
-pub fn word_of<T: Copy + PartialEq>(table: &[(T, &'static str)], thing: T) -> &'static str {
-    let row = table.iter().find(|(known, _)| *known == thing);
-    row.map(|(_, word)| *word)
-        .expect("the table lists every variant")
-}
-
-/// The variant of a word in its table.
-pub fn thing_of<T: Copy>(table: &[(T, &'static str)], word: &str) -> Option<T> {
-    table
-        .iter()
-        .find(|(_, known)| *known == word)
-        .map(|(thing, _)| *thing)
 }

@@ -3,8 +3,7 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::order::word_of;
-use crate::{Flow, Order, Place, PriceSource, Snapshot, Standing};
+use crate::{Destination, Order, Snapshot};
 
 /// An order as JSON for its store. Amounts are decimal strings, times RFC 3339 in UTC.
 #[derive(Clone, Debug, Serialize)]
@@ -15,7 +14,7 @@ pub struct OrderRecord {
     pub id: String,
     /// The store's own name for it.
     pub reference: String,
-    /// Where it stands, as in `OrderView`.
+    /// Its status, as in `OrderView`.
     #[cfg_attr(feature = "schema", schemars(schema_with = "schema::status"))]
     pub status: &'static str,
     /// The price.
@@ -47,21 +46,22 @@ pub struct OrderRecord {
     /// When it was credited; absent before.
     #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
     pub settled_at: Option<String>,
-    /// What the service says against the credit; absent while it stands by it.
+    /// What contradicts the credit; absent while nothing does.
     pub reverted: Option<RevertedRecord>,
     /// The attempt that counts: the one that is shown, or that was credited.
     pub attempt: Option<AttemptRecord>,
 }
 
-/// What the service says against a credit that was given.
+/// A contradiction of a given credit.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RevertedRecord {
-    /// Since when it says so.
+    /// When it was first observed.
     #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
     pub at: String,
-    /// What it says: `failed`, `cancelled`, `expired`, `waiting`, `seen` or `confirming` (no longer completed), `short` (less
-    /// than the price), `settled` (completed with less than was credited) or `frozen` (another address).
+    /// The state that contradicts the credit: `failed`, `cancelled`, `expired`, `waiting`, `seen`
+    /// or `confirming` (no longer completed), `short` (less than the price), `settled` (completed
+    /// with less than was credited) or `frozen` (another address).
     #[cfg_attr(feature = "schema", schemars(schema_with = "schema::says"))]
     pub says: &'static str,
 }
@@ -75,11 +75,11 @@ pub struct AttemptRecord {
     pub id: String,
     /// The asset; of a hosted attempt the one that the customer picked, absent before.
     pub crypto_code: Option<String>,
-    /// The payment service's id of the invoice or session.
+    /// The gateway's id of the invoice or session.
     pub invoice_id: String,
     /// Where the customer pays; absent for a hosted attempt.
     pub address: Option<String>,
-    /// The service's page where the customer pays; absent for a custom attempt.
+    /// The gateway's page where the customer pays; absent for a custom attempt.
     pub payment_process_url: Option<String>,
     /// What was asked for, in the asset; absent for a hosted attempt.
     #[cfg_attr(feature = "schema", schemars(with = "Option<florin_money::Amount>"))]
@@ -87,10 +87,10 @@ pub struct AttemptRecord {
     /// What was asked for, in US dollars; absent for a hosted attempt.
     #[cfg_attr(feature = "schema", schemars(with = "Option<florin_money::Amount>"))]
     pub amount_in_usd: Option<String>,
-    /// What was asked for, in the service's local currency.
+    /// What was asked for, in the gateway's local currency.
     #[cfg_attr(feature = "schema", schemars(with = "florin_money::Amount"))]
     pub amount_in_local_currency: String,
-    /// The service's local currency.
+    /// The gateway's local currency.
     #[cfg_attr(feature = "schema", schemars(with = "florin_money::Currency"))]
     pub local_currency_code: String,
     /// What arrived, in the asset.
@@ -99,10 +99,10 @@ pub struct AttemptRecord {
     /// What arrived, in US dollars.
     #[cfg_attr(feature = "schema", schemars(with = "florin_money::Amount"))]
     pub received_in_usd: String,
-    /// What arrived, in the service's local currency.
+    /// What arrived, in the gateway's local currency.
     #[cfg_attr(feature = "schema", schemars(with = "florin_money::Amount"))]
     pub received_in_local_currency: String,
-    /// The transaction's hash; absent before one is seen.
+    /// The transaction's hash; absent before one is detected.
     pub transaction_hash: Option<String>,
 }
 
@@ -124,18 +124,18 @@ impl OrderRecord {
             status: status.as_str(),
             amount: terms.amount.to_string(),
             currency: terms.currency.to_string(),
-            price_source: word_of(&PriceSource::ALL, terms.price_source),
+            price_source: terms.price_source.as_str(),
             title: terms.title.clone(),
             customer_email: terms.customer_email.clone(),
             return_url: terms.return_url.clone(),
             metadata: terms.metadata.clone(),
             created_at: created_at.to_string(),
             expires_at: terms.expires_at.to_string(),
-            flow: word_of(&Flow::ALL, terms.flow),
+            flow: terms.flow.as_str(),
             settled_at: settled_at.map(|at| at.to_string()),
             reverted: reverted.map(|reverted| RevertedRecord {
                 at: reverted.at.to_string(),
-                says: word_of(&Standing::ALL, reverted.says),
+                says: reverted.says.as_str(),
             }),
             attempt: AttemptRecord::of(snapshot),
         }
@@ -161,9 +161,9 @@ impl AttemptRecord {
         let price = &snapshot.order.terms;
         let received = &invoice.progress.received;
         let crypto_code = ask.map(|ask| &ask.crypto_code);
-        let (address, page) = match &invoice.place {
-            Place::Address { address, .. } => (Some(address.clone()), None),
-            Place::Page { url } => (None, Some(url.clone())),
+        let (address, page) = match &invoice.destination {
+            Destination::Address { address, .. } => (Some(address.clone()), None),
+            Destination::Page { url } => (None, Some(url.clone())),
         };
         Some(Self {
             id: attempt.terms.id.to_string(),
@@ -173,10 +173,10 @@ impl AttemptRecord {
             invoice_id: invoice.id.to_string(),
             address,
             payment_process_url: page,
-            amount_in_crypto: asked.map(|asked| asked.figures.crypto.to_string()),
-            amount_in_usd: asked.map(|asked| asked.figures.usd.to_string()),
+            amount_in_crypto: asked.map(|asked| asked.amounts.crypto.to_string()),
+            amount_in_usd: asked.map(|asked| asked.amounts.usd.to_string()),
             amount_in_local_currency: asked
-                .map_or(price.amount, |asked| asked.figures.local)
+                .map_or(price.amount, |asked| asked.amounts.local)
                 .to_string(),
             local_currency_code: asked
                 .map_or(price.currency, |asked| asked.local_currency)
@@ -194,9 +194,9 @@ impl AttemptRecord {
 mod schema {
     use schemars::{Schema, SchemaGenerator, json_schema};
 
-    use crate::{Flow, OrderStatus, PriceSource, Standing};
+    use crate::{Flow, OrderStatus, PaymentState, PriceSource};
 
-    /// Where an order stands.
+    /// The status of an order.
     pub(super) fn status(_: &mut SchemaGenerator) -> Schema {
         words(&OrderStatus::ALL)
     }
@@ -211,9 +211,9 @@ mod schema {
         words(&Flow::ALL)
     }
 
-    /// What the service says of an invoice.
+    /// The payment state of an invoice.
     pub(super) fn says(_: &mut SchemaGenerator) -> Schema {
-        words(&Standing::ALL)
+        words(&PaymentState::ALL)
     }
 
     fn words<T>(table: &[(T, &'static str)]) -> Schema {

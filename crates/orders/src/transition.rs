@@ -1,4 +1,4 @@
-//! The state machine: what a verdict changes.
+//! The state machine: the changes that follow from an assessment.
 //!
 //! ```text
 //! open ──attempt──▶ awaiting_payment ──seen──▶ checking ──confirming──▶ processing ──settled──▶ paid │ overpaid
@@ -6,86 +6,94 @@
 //!                        └─▶ expired │ failed │ cancelled ──(money arrives late)──▶ checking …
 //! ```
 //!
-//! `paid` and `overpaid` absorb everything. A verdict that says what is known already changes nothing. What the service
-//! says against a credit changes no status: it is told, once each time that it says something else.
+//! `paid` and `overpaid` are final. An assessment without news changes nothing. An observation that contradicts a credit
+//! changes no status: it emits one event each time that the contradiction changes.
 
 use jiff::Timestamp;
 
 use crate::{
-    Attempt, EventType, Invoice, Order, OrderStatus, Progress, Standing, Verdict, next_poll,
+    Assessment, Attempt, EventType, Invoice, Order, OrderStatus, PaymentState, Progress, next_poll,
     next_poll_after_hold,
 };
 
-/// What a verdict changes about its order.
+/// The changes that an assessment makes to its order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
-    /// Where the order stands afterwards.
+pub struct Transition {
+    /// The order's new status.
     pub status: OrderStatus,
-    /// Whether the judged attempt becomes the one that is shown.
+    /// `true` if the assessed attempt becomes the current one.
     pub shows_attempt: bool,
-    /// Whether the order is credited by this observation.
+    /// `true` if this observation credits the order.
     pub credits: bool,
-    /// What the service says against the order's credit afterwards.
-    pub reverted: Option<Standing>,
-    /// What the store is told, in this order.
+    /// What contradicts the order's credit afterwards.
+    pub reverted: Option<PaymentState>,
+    /// Events to emit, in this order.
     pub events: Vec<EventType>,
 }
 
-/// Turns a verdict about one of an order's attempts into a change.
-pub fn advance(order: &Order, attempt: &Attempt, verdict: &Verdict) -> Change {
-    let unchanged = Change {
+/// Applies an assessment of one of an order's attempts.
+pub fn transition(order: &Order, attempt: &Attempt, assessment: &Assessment) -> Transition {
+    let unchanged = Transition {
         status: order.status,
         shows_attempt: false,
         credits: false,
         reverted: order.reverted.map(|reverted| reverted.says),
         events: Vec::new(),
     };
-    let (Some(invoice), Some(standing)) = (attempt.invoice(), verdict.standing()) else {
+    let (Some(invoice), Some(payment_state)) = (attempt.invoice(), assessment.payment_state())
+    else {
         return unchanged;
     };
     let is_current = order.is_current(attempt);
     if order.is_credited_by(attempt) {
-        return reconsider(invoice, verdict, standing, &unchanged);
+        return reconsider(invoice, assessment, payment_state, &unchanged);
     }
-    let more_arrived = verdict
+    let more_arrived = assessment
         .progress()
         .is_some_and(|now| now.received != invoice.progress.received);
-    let is_news = standing != invoice.standing || more_arrived;
+    let is_news = payment_state != invoice.payment_state || more_arrived;
     if !is_news {
         return unchanged;
     }
     if order.status.is_settled() {
-        return second_payment(invoice, verdict, unchanged);
+        return second_payment(invoice, assessment, unchanged);
     }
     let carries_money = matches!(
-        standing,
-        Standing::Seen | Standing::Confirming | Standing::Settled | Standing::Short
+        payment_state,
+        PaymentState::Detected
+            | PaymentState::Confirming
+            | PaymentState::Settled
+            | PaymentState::Underpaid
     );
     if !is_current && !carries_money {
         return unchanged;
     }
-    // A cancellation stands until money arrives. Once some did, how it ends is told as of any other order.
+    // A cancellation stands until a payment arrives. From then on the order ends like any other.
     if order.is_cancelled_by_its_store() && !carries_money {
         return unchanged;
     }
-    let Some(status) = next_status(order, verdict) else {
+    let Some(status) = next_status(order, assessment) else {
         return unchanged;
     };
     let is_late = carries_money
         && invoice.progress.received.crypto.is_zero()
-        && verdict
+        && assessment
             .progress()
-            .is_some_and(|now| invoice.is_untold(now.received.crypto))
-        && (!is_current || is_over(order.status) || is_over_for(invoice.standing));
+            .is_some_and(|now| invoice.is_unnotified(now.received.crypto))
+        && (!is_current || is_over(order.status) || is_over_for(invoice.payment_state));
     let mut events = Vec::new();
     if is_late {
         events.push(EventType::LatePayment);
     }
-    let first_seen = standing == Standing::Seen && invoice.standing != Standing::Seen;
-    if status != order.status || first_seen || (status == OrderStatus::Underpaid && more_arrived) {
-        events.extend(told(status));
+    let newly_detected =
+        payment_state == PaymentState::Detected && invoice.payment_state != PaymentState::Detected;
+    if status != order.status
+        || newly_detected
+        || (status == OrderStatus::Underpaid && more_arrived)
+    {
+        events.extend(events_of(status));
     }
-    Change {
+    Transition {
         status,
         shows_attempt: true,
         credits: status.is_settled(),
@@ -94,28 +102,31 @@ pub fn advance(order: &Order, attempt: &Attempt, verdict: &Verdict) -> Change {
     }
 }
 
-fn next_status(order: &Order, verdict: &Verdict) -> Option<OrderStatus> {
+fn next_status(order: &Order, assessment: &Assessment) -> Option<OrderStatus> {
     use OrderStatus as S;
     let now = order.status;
-    Some(match verdict {
-        // A transaction that was seen and is gone again: the customer did pay, so the search goes on.
-        Verdict::Waiting if matches!(now, S::Processing) => S::Checking,
-        Verdict::Waiting | Verdict::Held(_) => return None,
-        Verdict::Seen(_) => S::Checking,
-        Verdict::Confirming(_) => S::Processing,
-        Verdict::Settled { excess, .. } if excess.is_zero() => S::Paid,
-        Verdict::Settled { .. } => S::Overpaid,
-        Verdict::Short(_) => S::Underpaid,
-        // What fell short stays short: the part that arrived is not forgotten.
-        Verdict::Failed(_) | Verdict::Expired | Verdict::Cancelled(_) if now == S::Underpaid => {
+    Some(match assessment {
+        // A detected transaction has vanished: keep checking.
+        Assessment::Waiting if matches!(now, S::Processing) => S::Checking,
+        Assessment::Waiting | Assessment::NeedsReview(_) => return None,
+        Assessment::Detected(_) => S::Checking,
+        Assessment::Confirming(_) => S::Processing,
+        Assessment::Settled { excess, .. } if excess.is_zero() => S::Paid,
+        Assessment::Settled { .. } => S::Overpaid,
+        Assessment::Underpaid(_) => S::Underpaid,
+        // An underpaid order stays underpaid: the received part is kept.
+        Assessment::Failed(_) | Assessment::Expired | Assessment::Cancelled(_)
+            if now == S::Underpaid =>
+        {
             return None;
         }
-        Verdict::Failed(_) => S::Failed,
-        // What was seen after the store's cancellation is gone again: the order is what it was before.
-        Verdict::Expired if order.cancelled_at.is_some() => S::Cancelled,
-        Verdict::Expired => S::Expired,
-        Verdict::Cancelled(_) => S::Cancelled,
-        Verdict::Frozen { .. } => S::Blocked,
+        Assessment::Failed(_) => S::Failed,
+        // A payment detected after the store's cancellation has vanished: the order is cancelled
+        // again.
+        Assessment::Expired if order.cancelled_at.is_some() => S::Cancelled,
+        Assessment::Expired => S::Expired,
+        Assessment::Cancelled(_) => S::Cancelled,
+        Assessment::AddressChanged { .. } => S::Blocked,
     })
 }
 
@@ -124,16 +135,16 @@ fn is_over(status: OrderStatus) -> bool {
     matches!(status, S::Expired | S::Failed | S::Cancelled)
 }
 
-fn is_over_for(standing: Standing) -> bool {
+fn is_over_for(payment_state: PaymentState) -> bool {
     matches!(
-        standing,
-        Standing::Expired | Standing::Failed | Standing::Cancelled
+        payment_state,
+        PaymentState::Expired | PaymentState::Failed | PaymentState::Cancelled
     )
 }
 
-/// The events of a step. A store that listens for `order.paid` alone hears of every paid order: an overpaid one is told
-/// as paid first, then with its excess.
-fn told(status: OrderStatus) -> Vec<EventType> {
+/// The events of a new status. An overpaid order emits `order.paid` first, so that a store which
+/// handles only that event misses no payment.
+fn events_of(status: OrderStatus) -> Vec<EventType> {
     use OrderStatus as S;
     match status {
         S::Checking => vec![EventType::PaymentSeen],
@@ -149,34 +160,40 @@ fn told(status: OrderStatus) -> Vec<EventType> {
     }
 }
 
-/// The credited attempt is looked at again. Anything but the same completed payment is against the credit: failed,
-/// cancelled, back among the unconfirmed, less than the price, or less than was credited in the asset, which is what moved.
-/// The sums in money may be valued anew, as long as they cover the price.
-fn reconsider(invoice: &Invoice, verdict: &Verdict, says: Standing, unchanged: &Change) -> Change {
+/// The credited attempt was observed again. Anything but the same completed payment contradicts the
+/// credit: failed, cancelled, unconfirmed, less than the price, or less of the asset than was
+/// credited. The fiat amounts may change as long as they cover the price.
+fn reconsider(
+    invoice: &Invoice,
+    assessment: &Assessment,
+    says: PaymentState,
+    unchanged: &Transition,
+) -> Transition {
     let credited = invoice.progress.received.crypto;
-    let now = verdict.progress().map(|now| now.received.crypto);
-    let stands = says == Standing::Settled && now.is_some_and(|now| now >= credited);
+    let now = assessment.progress().map(|now| now.received.crypto);
+    let stands = says == PaymentState::Settled && now.is_some_and(|now| now >= credited);
     let reverted = (!stands).then_some(says);
     let mut events = Vec::new();
     if reverted.is_some() && reverted != unchanged.reverted {
         events.push(EventType::Reverted);
     }
-    if stands && now.is_some_and(|now| now > credited && invoice.is_untold(now)) {
+    if stands && now.is_some_and(|now| now > credited && invoice.is_unnotified(now)) {
         events.push(EventType::LatePayment);
     }
-    Change {
+    Transition {
         reverted,
         events,
         ..unchanged.clone()
     }
 }
 
-/// Another attempt of a credited order: a second payment is told, and once, however often it goes and comes.
-fn second_payment(invoice: &Invoice, verdict: &Verdict, unchanged: Change) -> Change {
-    if let Verdict::Settled { progress, .. } | Verdict::Short(progress) = verdict
-        && invoice.is_untold(progress.received.crypto)
+/// Another attempt of a credited order: a second payment emits one event, however often it vanishes
+/// and returns.
+fn second_payment(invoice: &Invoice, assessment: &Assessment, unchanged: Transition) -> Transition {
+    if let Assessment::Settled { progress, .. } | Assessment::Underpaid(progress) = assessment
+        && invoice.is_unnotified(progress.received.crypto)
     {
-        return Change {
+        return Transition {
             events: vec![EventType::LatePayment],
             ..unchanged
         };
@@ -184,46 +201,49 @@ fn second_payment(invoice: &Invoice, verdict: &Verdict, unchanged: Change) -> Ch
     unchanged
 }
 
-/// The invoice as it is from this look on; `None` for an attempt that holds none.
-pub fn remember(
+/// The invoice after this observation; `None` for an attempt without one.
+pub fn next_invoice(
     order: &Order,
     attempt: &Attempt,
-    verdict: &Verdict,
-    change: &Change,
+    assessment: &Assessment,
+    change: &Transition,
     now: Timestamp,
 ) -> Option<Invoice> {
     let known = attempt.invoice()?;
     let mut kept = known.clone();
-    // What was credited stays on record as it was, whatever is said against it.
+    // The credited state stays on record, even when the gateway contradicts it.
     let stays = order.is_credited_by(attempt) && change.reverted.is_some();
     if !stays {
-        kept.standing = verdict.standing().unwrap_or(known.standing);
-        kept.progress = match verdict {
-            Verdict::Waiting | Verdict::Expired => Progress::NOTHING,
-            _ => verdict.progress().unwrap_or(&known.progress).clone(),
+        kept.payment_state = assessment.payment_state().unwrap_or(known.payment_state);
+        kept.progress = match assessment {
+            Assessment::Waiting | Assessment::Expired => Progress::NOTHING,
+            _ => assessment.progress().unwrap_or(&known.progress).clone(),
         };
     }
-    kept.was_seen = known.was_seen || sees_a_payment(verdict);
-    if kept.standing != known.standing {
-        kept.standing_since = now;
+    kept.was_seen = known.was_seen || sees_a_payment(assessment);
+    if kept.payment_state != known.payment_state {
+        kept.state_since = now;
     }
     if change.events.contains(&EventType::LatePayment) {
-        kept.told_late = verdict.progress().map(|arrived| arrived.received.crypto);
+        kept.late_amount_notified = assessment.progress().map(|arrived| arrived.received.crypto);
     }
     kept.observed_at = Some(now);
-    kept.next_poll_at = match verdict {
-        Verdict::Held(_) => next_poll_after_hold(&kept, now),
+    kept.next_poll_at = match assessment {
+        Assessment::NeedsReview(_) => next_poll_after_hold(&kept, now),
         _ => next_poll(&kept, now),
     };
     Some(kept)
 }
 
-fn sees_a_payment(verdict: &Verdict) -> bool {
+fn sees_a_payment(assessment: &Assessment) -> bool {
     let is_on_its_way = matches!(
-        verdict,
-        Verdict::Seen(_) | Verdict::Confirming(_) | Verdict::Settled { .. } | Verdict::Short(_)
+        assessment,
+        Assessment::Detected(_)
+            | Assessment::Confirming(_)
+            | Assessment::Settled { .. }
+            | Assessment::Underpaid(_)
     );
-    is_on_its_way || verdict.progress().is_some_and(Progress::is_something)
+    is_on_its_way || assessment.progress().is_some_and(Progress::is_something)
 }
 
 #[cfg(test)]

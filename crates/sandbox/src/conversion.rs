@@ -88,7 +88,7 @@ impl Conversion {
         local: Amount,
     ) -> Result<Option<String>, AmountError> {
         let decimals = self.coin.quote_decimals;
-        let least = local.times_ratio(Amount::ONE, self.local, decimals, Rounding::Down)?;
+        let least = local.mul_div(Amount::ONE, self.local, decimals, Rounding::Down)?;
         if crypto < least {
             return Ok(Some(format!(
                 "amount_in_crypto {crypto} is less than amount_in_local_currency {local} {} asks for at this \
@@ -96,8 +96,8 @@ impl Conversion {
                 self.local_currency, self.coin.code
             )));
         }
-        let due = local.times_ratio(Amount::ONE, self.local, decimals, Rounding::Up)?;
-        let most = due.times_ratio(whole(101), whole(100), decimals, Rounding::Up)?;
+        let due = local.mul_div(Amount::ONE, self.local, decimals, Rounding::Up)?;
+        let most = due.mul_div(whole(101), whole(100), decimals, Rounding::Up)?;
         if crypto > most {
             return Ok(Some(format!(
                 "amount_in_crypto {crypto} is more than amount_in_local_currency {local} {} asks for at this \
@@ -105,8 +105,8 @@ impl Conversion {
                 self.local_currency, self.coin.code
             )));
         }
-        let worth = local.times_ratio(self.usd, self.local, 6, Rounding::Down)?;
-        let distance = worth.minus(usd).or_else(|_| usd.minus(worth))?;
+        let worth = local.mul_div(self.usd, self.local, 6, Rounding::Down)?;
+        let distance = worth.checked_sub(usd).or_else(|_| usd.checked_sub(worth))?;
         if distance > self.tolerance_in_usd()? {
             return Ok(Some(format!(
                 "amount_in_usd {usd} and amount_in_local_currency {local} {} are not the same money: \
@@ -121,12 +121,12 @@ impl Conversion {
     fn tolerance_in_usd(&self) -> Result<Amount, AmountError> {
         let mut units_per_local = Amount::ONE;
         for _ in 0..self.local_currency.decimals() {
-            units_per_local = units_per_local.times(10)?;
+            units_per_local = units_per_local.checked_mul(10)?;
         }
-        let one_local = Amount::ONE.times_ratio(self.usd, self.local, 6, Rounding::Up)?;
-        let one_unit = one_local.times_ratio(Amount::ONE, units_per_local, 6, Rounding::Up)?;
-        let cent = Amount::ONE.times_ratio(Amount::ONE, whole(100), 2, Rounding::Up)?;
-        cent.plus(one_unit)
+        let one_local = Amount::ONE.mul_div(self.usd, self.local, 6, Rounding::Up)?;
+        let one_unit = one_local.mul_div(Amount::ONE, units_per_local, 6, Rounding::Up)?;
+        let cent = Amount::ONE.mul_div(Amount::ONE, whole(100), 2, Rounding::Up)?;
+        cent.checked_add(one_unit)
     }
 }
 
@@ -137,7 +137,7 @@ fn wrong(text: String) -> Result<(), Misfit> {
 /// A whole number as an amount.
 pub(crate) fn whole(number: u32) -> Amount {
     Amount::ONE
-        .times(number)
+        .checked_mul(number)
         .expect("32 bits fit an amount of twelve digits")
 }
 

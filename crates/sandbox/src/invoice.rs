@@ -199,7 +199,9 @@ impl Invoice {
     /// What is missing of the amount asked for.
     pub(crate) fn remaining(&self) -> Amount {
         let asked = Amount::from(&self.terms.crypto);
-        asked.minus(self.received.crypto).unwrap_or(Amount::ZERO)
+        asked
+            .checked_sub(self.received.crypto)
+            .unwrap_or(Amount::ZERO)
     }
 
     /// Whether it was told to fail: nothing can be paid any more.

@@ -82,22 +82,20 @@ impl Listed {
         per_usd: Amount,
         currency: Currency,
     ) -> Result<Quote, AmountError> {
-        let price = self
-            .usd
-            .times_ratio(per_usd, Amount::ONE, 8, Rounding::Down)?;
+        let price = self.usd.mul_div(per_usd, Amount::ONE, 8, Rounding::Down)?;
         let asked = Amount::from(local);
         let decimals = self.coin.quote_decimals;
-        let crypto = asked.times_ratio(Amount::ONE, price, decimals, Rounding::Up)?;
-        let usd = asked.times_ratio(Amount::ONE, per_usd, 2, Rounding::Up)?;
+        let crypto = asked.mul_div(Amount::ONE, price, decimals, Rounding::Up)?;
+        let usd = asked.mul_div(Amount::ONE, per_usd, 2, Rounding::Up)?;
         let limits = self.coin.limits;
         let fits = limits.min.is_none_or(|min| crypto >= min)
             && limits.max.is_none_or(|max| crypto <= max);
         Ok(Quote {
             coin: self.coin.clone(),
             terms: Terms {
-                crypto: crypto.padded(2).to_text(),
-                usd: usd.padded(Currency::USD.decimals()).to_text(),
-                local: asked.padded(currency.decimals()).to_text(),
+                crypto: crypto.with_min_decimals(2).to_text(),
+                usd: usd.with_min_decimals(Currency::USD.decimals()).to_text(),
+                local: asked.with_min_decimals(currency.decimals()).to_text(),
             },
             fits,
         })
@@ -137,8 +135,7 @@ impl Prices {
                 coin.usd
             } else {
                 let factor = whole(9_900 + prices.seed.below(coin.code.as_str(), 0, 201));
-                coin.usd
-                    .times_ratio(factor, whole(10_000), 6, Rounding::Down)?
+                coin.usd.mul_div(factor, whole(10_000), 6, Rounding::Down)?
             };
             let local = prices.in_local(usd)?;
             prices.listed.push(Listed { coin, usd, local });
@@ -147,7 +144,7 @@ impl Prices {
     }
 
     fn in_local(&self, usd: Amount) -> Result<Amount, AmountError> {
-        usd.times_ratio(self.local_per_usd, Amount::ONE, 8, Rounding::Down)
+        usd.mul_div(self.local_per_usd, Amount::ONE, 8, Rounding::Down)
     }
 
     /// Promises today's prices: a fresh conversion for each asset.
@@ -163,8 +160,10 @@ impl Prices {
         self.issued += 1;
         let conversion_id = format!("conv_{}", self.seed.id("conversion", self.issued));
         let conversion = Conversion {
-            usd: listed.usd.padded(Currency::USD.decimals()),
-            local: listed.local.padded(self.local_currency.decimals()),
+            usd: listed.usd.with_min_decimals(Currency::USD.decimals()),
+            local: listed
+                .local
+                .with_min_decimals(self.local_currency.decimals()),
             coin: listed.coin,
             local_currency: self.local_currency,
             issued_at: now,
@@ -262,7 +261,7 @@ impl Prices {
                 .seed
                 .below(&format!("walk {}", coin.code), step, 2 * basis_points + 1);
             let factor = whole(10_000 - basis_points + drawn);
-            let moved = usd.times_ratio(factor, whole_way, 6, Rounding::Down);
+            let moved = usd.mul_div(factor, whole_way, 6, Rounding::Down);
             let moved = moved.and_then(|usd| Ok((usd, self.in_local(usd)?)));
             if let Ok((usd, local)) = moved
                 && !usd.is_zero()

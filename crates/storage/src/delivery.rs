@@ -1,4 +1,4 @@
-//! Deliveries: the tries at telling a store its events.
+//! Deliveries: tries at sending an event to a store's webhook.
 
 use florin_orders::{DeliveryId, EndpointHash, Event, EventId, EventType};
 use jiff::{SignedDuration, Timestamp};
@@ -6,29 +6,29 @@ use jiff::{SignedDuration, Timestamp};
 /// An event that should be delivered now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DueDelivery {
-    /// What to tell.
+    /// The event.
     pub event: Event,
     /// Tries so far.
     pub tries: u32,
 }
 
-/// How a try ended.
+/// The outcome of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeliveryOutcome {
-    /// The store has it.
+    /// The webhook accepted it.
     Delivered,
-    /// Try again then.
+    /// Retry at that time.
     Retry(Timestamp),
-    /// No further try; the store can still read it by the pull API, or ask for it again.
+    /// No further retry; the store can still read it by the pull API, or ask for a redelivery.
     GivenUp,
-    /// The endpoint says that it is gone for good. Nothing more is sent to it, and nothing is lost: this event and all
-    /// later ones wait until the store's endpoint is restored.
+    /// The endpoint answered 410. It is disabled: this event and all later ones wait until it is
+    /// enabled again.
     Gone(EndpointHash),
     /// The store has no webhook.
     NotWanted,
 }
 
-/// A try at telling an event.
+/// One delivery of an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
     /// Which event.
@@ -43,18 +43,18 @@ pub struct Delivery {
     pub note: String,
 }
 
-/// A try on record, for people who ask what was tried.
+/// A recorded delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordedDelivery {
     /// Its id.
     pub id: DeliveryId,
-    /// What was told.
+    /// The event's type.
     pub event_type: EventType,
-    /// The try.
+    /// The delivery.
     pub delivery: Delivery,
 }
 
-/// Which tries of a store to list, latest first.
+/// Which deliveries of a store to list, latest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeliveryFilter {
     /// Only those of this event.
@@ -65,19 +65,19 @@ pub struct DeliveryFilter {
     pub limit: u32,
 }
 
-/// How telling a store goes.
+/// The status of a store's webhook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Telling {
-    /// How many events wait to be told.
+pub struct EndpointStatus {
+    /// Events that wait for delivery.
     pub waiting: u64,
-    /// The endpoint that said it is gone, while nothing is sent to it.
-    pub gone: Option<GoneEndpoint>,
+    /// The endpoint that is disabled.
+    pub gone: Option<DisabledEndpoint>,
 }
 
-/// An endpoint that said it is gone.
+/// An endpoint that answered 410.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GoneEndpoint {
-    /// Which address said so.
+pub struct DisabledEndpoint {
+    /// Hash of its address.
     pub endpoint: EndpointHash,
     /// When.
     pub since: Timestamp,

@@ -1,10 +1,10 @@
-//! What a store of the ledger can answer besides what was asked for.
+//! Storage errors.
 
 use florin_orders::{Order, OrderId, OrderStatus};
 
-/// The database did not do what it should. "Not there" is never an error: that is `Ok(None)`.
+/// The database failed. "Not there" is never an error: that is `Ok(None)`.
 #[derive(Debug, thiserror::Error)]
-pub enum LedgerError {
+pub enum StorageError {
     /// The database file or server cannot be opened.
     #[error("the database {url} cannot be opened: {source}")]
     Open {
@@ -19,9 +19,9 @@ pub enum LedgerError {
          give each environment a database of its own"
     )]
     OtherEnvironment {
-        /// The environment it remembers.
+        /// The environment of the database.
         found: String,
-        /// The environment it was opened for.
+        /// The configured environment.
         wanted: String,
     },
     /// The schema could not be brought up to date.
@@ -30,7 +30,7 @@ pub enum LedgerError {
     /// A statement failed: the disk is full, the file went away, the database is locked.
     #[error("the database failed: {0}")]
     Database(#[from] sqlx::Error),
-    /// A row does not read as what we wrote.
+    /// A row cannot be parsed.
     #[error("the database holds {0}, which is not readable")]
     Corrupt(String),
 }
@@ -43,24 +43,24 @@ pub enum OpenError {
     Conflict(Box<Order>),
     /// The database failed.
     #[error(transparent)]
-    Ledger(#[from] LedgerError),
+    Storage(#[from] StorageError),
 }
 
-/// Why something was not done to an order.
+/// Why an operation on an order was refused.
 #[derive(Debug, thiserror::Error)]
 pub enum BeginError {
     /// There is no such order.
     #[error("there is no order {0}")]
     NoOrder(OrderId),
-    /// The order does not take it any more.
+    /// The order's status does not allow it.
     #[error("the order is {}: it takes no {event}", .from.as_str())]
     Closed {
-        /// Where it stands.
+        /// The order's status.
         from: OrderStatus,
-        /// What was tried.
+        /// The refused operation.
         event: &'static str,
     },
-    /// So many attempts were begun in the last minute that no customer can have meant them all.
+    /// The limit of attempts per minute is reached.
     #[error("too many attempts were begun for this order in the last minute")]
     TooMany,
     /// Another attempt is being opened at this moment.
@@ -68,5 +68,5 @@ pub enum BeginError {
     InProgress,
     /// The database failed.
     #[error(transparent)]
-    Ledger(#[from] LedgerError),
+    Storage(#[from] StorageError),
 }

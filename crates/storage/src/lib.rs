@@ -1,6 +1,6 @@
 //! Stores orders, attempts, observations, events and the outbox.
 //!
-//! A store ([`Ledger`]) applies what `florin-orders` decides in one transaction: observation, state, credit and outbox
+//! A store ([`Storage`]) applies what `florin-orders` decides in one transaction: observation, state, credit and outbox
 //! row together, or nothing.
 //!
 //! Invariants, kept by code and by the database's own triggers:
@@ -9,7 +9,7 @@
 //! - every change of an order's status has an event, but for the customer's own "I have paid", which proves nothing; the
 //!   events of an order are numbered without a gap.
 //!
-//! What this crate refuses to do: HTTP, and to know the gateway.
+//! What this crate refuses to do: HTTP, and types of the gateway.
 
 mod delivery;
 mod error;
@@ -18,9 +18,10 @@ mod sqlite;
 mod traits;
 
 pub use delivery::{
-    Delivery, DeliveryFilter, DeliveryOutcome, DueDelivery, GoneEndpoint, RecordedDelivery, Telling,
+    Delivery, DeliveryFilter, DeliveryOutcome, DisabledEndpoint, DueDelivery, EndpointStatus,
+    RecordedDelivery,
 };
-pub use error::{BeginError, LedgerError, OpenError};
-pub use request::{Claim, Fingerprint, RequestId, StoredAnswer};
-pub use sqlite::SqliteLedger;
-pub use traits::{DueAttempt, Ledger, Observed, Opened, OrderFilter, Settlement};
+pub use error::{BeginError, OpenError, StorageError};
+pub use request::{Claim, Fingerprint, RequestId, StoredResponse};
+pub use sqlite::SqliteStorage;
+pub use traits::{DueAttempt, Opened, OrderFilter, RecordedObservation, Settlement, Storage};

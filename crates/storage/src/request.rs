@@ -1,36 +1,37 @@
-//! Requests that carry an idempotency key: what was asked, and what was answered.
+//! Requests with an idempotency key.
 
 use florin_orders::{OrderId, TokenHash};
 
-/// SHA-256 over scope, route and key of a request. The key itself is never stored: where nobody has a name, it opens the
-/// order that it opened.
+/// SHA-256 over scope, route and key of a request. The key itself is never stored: for
+/// unauthenticated requests it gives access to the order that it opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestId(pub [u8; 32]);
 
-/// SHA-256 over everything that decides a request's outcome.
+/// SHA-256 over everything that determines a request's outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fingerprint(pub [u8; 32]);
 
-/// An answer, to be given again.
+/// A response, stored for replays.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StoredAnswer {
+pub struct StoredResponse {
     /// Its HTTP status.
     pub status: u16,
-    /// Its body. Where a client token stood, its hash stands in hexadecimal digits.
+    /// Its body. A client token is replaced by its hash in hexadecimal digits.
     pub body: String,
-    /// The order whose client token the body hands out, and the token's hash; absent when it hands out none.
+    /// The order whose client token the body contains, and the token's hash; absent without a
+    /// token.
     pub hands_out: Option<(OrderId, TokenHash)>,
 }
 
-/// What a request with a key is to do.
+/// The outcome of claiming a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claim {
-    /// Go ahead: nobody else does until the lease ends.
-    Mine,
-    /// The same request is being carried out.
+    /// The caller holds the lease and carries the request out.
+    Acquired,
+    /// The same request is in progress.
     Running,
-    /// It was carried out: answer this.
-    Answered(StoredAnswer),
+    /// The request was carried out: replay this response.
+    Completed(StoredResponse),
     /// The key came with another request.
     Reused,
 }

@@ -1,4 +1,4 @@
-//! The ledger in SQLite: one file, one writer, every commit on disk before it is answered.
+//! Storage in SQLite: one file, one writer, every commit synchronised to disk.
 
 mod attempts;
 mod deliveries;
@@ -14,6 +14,10 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use florin_orders::{
+    Abandoned, Attempt, AttemptId, Event, EventId, Invoice, InvoiceId, NewAttempt, NewOrder,
+    Observation, OrderId, PollPriority, Snapshot, StoreId, TokenHash,
+};
 use jiff::Timestamp;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::sqlite::{
@@ -24,12 +28,8 @@ use sqlx::{SqlStr, Sqlite, Transaction};
 use self::attempts::Known;
 use crate::{
     BeginError, Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery,
-    Fingerprint, Ledger, LedgerError, Observed, OpenError, Opened, OrderFilter, RecordedDelivery,
-    RequestId, Settlement, StoredAnswer, Telling,
-};
-use florin_orders::{
-    Abandoned, Attempt, AttemptId, Event, EventId, Invoice, InvoiceId, NewAttempt, NewOrder,
-    Observation, OrderId, Snapshot, StoreId, TokenHash, Urgency,
+    EndpointStatus, Fingerprint, OpenError, Opened, OrderFilter, RecordedDelivery,
+    RecordedObservation, RequestId, Settlement, Storage, StorageError, StoredResponse,
 };
 
 /// How long a statement waits for another process that holds the file.
@@ -60,22 +60,22 @@ const MIGRATIONS: [(i64, &str, &str); 4] = [
     ),
 ];
 
-/// A ledger in one SQLite file.
+/// Storage in one SQLite file.
 #[derive(Clone, Debug)]
-pub struct SqliteLedger {
+pub struct SqliteStorage {
     writer: SqlitePool,
     reader: SqlitePool,
 }
 
-impl SqliteLedger {
-    /// Opens or makes the file that `url` names (`sqlite://florin.db`), and brings its schema up to date. Looks that were
-    /// under way when the file was left are due at once: whoever made them is gone.
+impl SqliteStorage {
+    /// Opens or makes the file that `url` names (`sqlite://florin.db`), and brings its schema up to
+    /// date. Leases of a previous process end: its polls are due at once.
     ///
     /// # Errors
-    /// [`LedgerError::Open`] when the file cannot be read and written; [`LedgerError::OtherEnvironment`] when it was
-    /// made for another environment than `environment` (`test` or `production`); [`LedgerError::Migrate`].
-    pub async fn open(url: &str, environment: &str) -> Result<Self, LedgerError> {
-        let failed = |source| LedgerError::Open {
+    /// [`StorageError::Open`] when the file cannot be read and written; [`StorageError::OtherEnvironment`] when it was
+    /// made for another environment than `environment` (`test` or `production`); [`StorageError::Migrate`].
+    pub async fn open(url: &str, environment: &str) -> Result<Self, StorageError> {
+        let failed = |source| StorageError::Open {
             url: url.to_owned(),
             source,
         };
@@ -87,7 +87,7 @@ impl SqliteLedger {
             .synchronous(SqliteSynchronous::Full)
             .foreign_keys(true)
             .busy_timeout(BUSY_TIMEOUT);
-        // A file does not hang up: a connection that was good stays so, and is not asked before every use.
+        // Skip the liveness check: SQLite connections do not drop.
         let pool = || SqlitePoolOptions::new().test_before_acquire(false);
         let one = pool().max_connections(1);
         let writer = one.connect_with(options.clone()).await.map_err(failed)?;
@@ -97,19 +97,19 @@ impl SqliteLedger {
             .connect_with(options.read_only(true))
             .await
             .map_err(failed)?;
-        let ledger = Self { writer, reader };
-        ledger.belong_to(environment).await?;
-        attempts::end_leases(&ledger.writer).await?;
-        Ok(ledger)
+        let storage = Self { writer, reader };
+        storage.belong_to(environment).await?;
+        attempts::end_leases(&storage.writer).await?;
+        Ok(storage)
     }
 
-    /// Finishes what is under way and closes the file.
+    /// Waits for open transactions and closes the file.
     pub async fn close(&self) {
         self.reader.close().await;
         self.writer.close().await;
     }
 
-    async fn belong_to(&self, environment: &str) -> Result<(), LedgerError> {
+    async fn belong_to(&self, environment: &str) -> Result<(), StorageError> {
         let mut tx = self.begin().await?;
         sqlx::query("INSERT INTO identity (id, environment) VALUES (1, ?) ON CONFLICT DO NOTHING")
             .bind(environment)
@@ -122,14 +122,14 @@ impl SqliteLedger {
         if found == environment {
             return Ok(());
         }
-        Err(LedgerError::OtherEnvironment {
+        Err(StorageError::OtherEnvironment {
             found,
             wanted: environment.to_owned(),
         })
     }
 
     /// A transaction that holds the write lock from its start, so that what it reads stays true until it commits.
-    async fn begin(&self) -> Result<Transaction<'static, Sqlite>, LedgerError> {
+    async fn begin(&self) -> Result<Transaction<'static, Sqlite>, StorageError> {
         Ok(self.writer.begin_with("BEGIN IMMEDIATE").await?)
     }
 }
@@ -146,7 +146,7 @@ fn migrator(migrations: &[(i64, &'static str, &'static str)]) -> Migrator {
 }
 
 #[async_trait]
-impl Ledger for SqliteLedger {
+impl Storage for SqliteStorage {
     async fn open_order(
         &self,
         id: &OrderId,
@@ -157,19 +157,19 @@ impl Ledger for SqliteLedger {
     ) -> Result<Opened, OpenError> {
         let mut tx = self.begin().await?;
         let opened = orders::open(&mut tx, id, terms, now).await?;
-        orders::admit(&mut tx, &opened.order.id, token, token_expires_at).await?;
-        tx.commit().await.map_err(LedgerError::from)?;
+        orders::add_token(&mut tx, &opened.order.id, token, token_expires_at).await?;
+        tx.commit().await.map_err(StorageError::from)?;
         Ok(opened)
     }
 
-    async fn admit(
+    async fn add_token(
         &self,
         order: &OrderId,
         token: TokenHash,
         token_expires_at: Timestamp,
-    ) -> Result<(), LedgerError> {
+    ) -> Result<(), StorageError> {
         let mut tx = self.begin().await?;
-        orders::admit(&mut tx, order, token, token_expires_at).await?;
+        orders::add_token(&mut tx, order, token, token_expires_at).await?;
         Ok(tx.commit().await?)
     }
 
@@ -179,20 +179,20 @@ impl Ledger for SqliteLedger {
         fingerprint: Fingerprint,
         now: Timestamp,
         lease_until: Timestamp,
-    ) -> Result<Claim, LedgerError> {
+    ) -> Result<Claim, StorageError> {
         let mut tx = self.begin().await?;
         let claim = requests::claim(&mut tx, request, fingerprint, now, lease_until).await?;
         tx.commit().await?;
         Ok(claim)
     }
 
-    async fn answer_request(
+    async fn store_response(
         &self,
         request: RequestId,
         lease_until: Timestamp,
-        answer: &StoredAnswer,
+        answer: &StoredResponse,
         kept_until: Timestamp,
-    ) -> Result<bool, LedgerError> {
+    ) -> Result<bool, StorageError> {
         requests::answer(&self.writer, request, lease_until, answer, kept_until).await
     }
 
@@ -200,11 +200,11 @@ impl Ledger for SqliteLedger {
         &self,
         request: RequestId,
         lease_until: Timestamp,
-    ) -> Result<(), LedgerError> {
+    ) -> Result<(), StorageError> {
         requests::release(&self.writer, request, lease_until).await
     }
 
-    async fn forget_requests(&self, now: Timestamp) -> Result<u64, LedgerError> {
+    async fn delete_expired_requests(&self, now: Timestamp) -> Result<u64, StorageError> {
         requests::forget(&self.writer, now).await
     }
 
@@ -212,12 +212,12 @@ impl Ledger for SqliteLedger {
         &self,
         token: TokenHash,
         now: Timestamp,
-    ) -> Result<Option<Snapshot>, LedgerError> {
+    ) -> Result<Option<Snapshot>, StorageError> {
         let mut connection = self.reader.acquire().await?;
         orders::of_token(&mut connection, token, now).await
     }
 
-    async fn snapshot(&self, id: &OrderId) -> Result<Option<Snapshot>, LedgerError> {
+    async fn snapshot(&self, id: &OrderId) -> Result<Option<Snapshot>, StorageError> {
         let mut connection = self.reader.acquire().await?;
         orders::snapshot(&mut connection, id).await
     }
@@ -226,7 +226,7 @@ impl Ledger for SqliteLedger {
         &self,
         store: &StoreId,
         filter: &OrderFilter,
-    ) -> Result<Vec<Snapshot>, LedgerError> {
+    ) -> Result<Vec<Snapshot>, StorageError> {
         let mut connection = self.reader.acquire().await?;
         orders::list(&mut connection, store, filter).await
     }
@@ -234,15 +234,15 @@ impl Ledger for SqliteLedger {
     async fn cancel_order(&self, id: &OrderId, now: Timestamp) -> Result<Snapshot, BeginError> {
         let mut tx = self.begin().await?;
         let snapshot = orders::cancel(&mut tx, id, now).await?;
-        tx.commit().await.map_err(LedgerError::from)?;
+        tx.commit().await.map_err(StorageError::from)?;
         Ok(snapshot)
     }
 
-    async fn forget_tokens(&self, now: Timestamp) -> Result<u64, LedgerError> {
-        orders::forget_tokens(&self.writer, now).await
+    async fn delete_expired_tokens(&self, now: Timestamp) -> Result<u64, StorageError> {
+        orders::delete_expired_tokens(&self.writer, now).await
     }
 
-    async fn expire_orders(&self, now: Timestamp) -> Result<Vec<OrderId>, LedgerError> {
+    async fn expire_orders(&self, now: Timestamp) -> Result<Vec<OrderId>, StorageError> {
         let mut tx = self.begin().await?;
         let expired = orders::expire(&mut tx, now).await?;
         tx.commit().await?;
@@ -257,7 +257,7 @@ impl Ledger for SqliteLedger {
     ) -> Result<Attempt, BeginError> {
         let mut tx = self.begin().await?;
         let attempt = attempts::begin(&mut tx, order, terms, now).await?;
-        tx.commit().await.map_err(LedgerError::from)?;
+        tx.commit().await.map_err(StorageError::from)?;
         Ok(attempt)
     }
 
@@ -266,7 +266,7 @@ impl Ledger for SqliteLedger {
         attempt: &AttemptId,
         invoice: &Invoice,
         now: Timestamp,
-    ) -> Result<(), LedgerError> {
+    ) -> Result<(), StorageError> {
         let mut tx = self.begin().await?;
         attempts::open(&mut tx, attempt, invoice, now).await?;
         Ok(tx.commit().await?)
@@ -277,7 +277,7 @@ impl Ledger for SqliteLedger {
         attempt: &AttemptId,
         reason: Abandoned,
         now: Timestamp,
-    ) -> Result<(), LedgerError> {
+    ) -> Result<(), StorageError> {
         let mut tx = self.begin().await?;
         attempts::abandon(&mut tx, attempt, reason, now).await?;
         Ok(tx.commit().await?)
@@ -287,7 +287,7 @@ impl Ledger for SqliteLedger {
         &self,
         begun_before: Timestamp,
         now: Timestamp,
-    ) -> Result<u64, LedgerError> {
+    ) -> Result<u64, StorageError> {
         let mut tx = self.begin().await?;
         let stale = attempts::stale(&mut tx, begun_before).await?;
         for attempt in &stale {
@@ -300,7 +300,7 @@ impl Ledger for SqliteLedger {
     async fn mark_as_paid(&self, order: &OrderId, now: Timestamp) -> Result<Snapshot, BeginError> {
         let mut tx = self.begin().await?;
         let snapshot = attempts::mark_as_paid(&mut tx, order, now).await?;
-        tx.commit().await.map_err(LedgerError::from)?;
+        tx.commit().await.map_err(StorageError::from)?;
         Ok(snapshot)
     }
 
@@ -308,7 +308,7 @@ impl Ledger for SqliteLedger {
         &self,
         order: &OrderId,
         email: Option<&str>,
-    ) -> Result<Option<Snapshot>, LedgerError> {
+    ) -> Result<Option<Snapshot>, StorageError> {
         let mut tx = self.begin().await?;
         let snapshot = orders::keep_receipt_email(&mut tx, order, email).await?;
         tx.commit().await?;
@@ -317,51 +317,63 @@ impl Ledger for SqliteLedger {
 
     async fn due_attempts(
         &self,
-        urgency: Urgency,
+        priority: PollPriority,
         now: Timestamp,
         lease_until: Timestamp,
         limit: u32,
-    ) -> Result<Vec<DueAttempt>, LedgerError> {
+    ) -> Result<Vec<DueAttempt>, StorageError> {
         let mut tx = self.begin().await?;
-        let due = attempts::due(&mut tx, urgency, now, lease_until, limit).await?;
+        let due = attempts::due(&mut tx, priority, now, lease_until, limit).await?;
         tx.commit().await?;
         Ok(due)
     }
 
-    async fn hurry_order(&self, order: &OrderId, at: Timestamp) -> Result<bool, LedgerError> {
-        attempts::hurry_order(&self.writer, order, at).await
+    async fn schedule_poll(&self, order: &OrderId, at: Timestamp) -> Result<bool, StorageError> {
+        attempts::schedule_poll(&self.writer, order, at).await
     }
 
-    async fn hurry_invoice(&self, invoice: &InvoiceId, at: Timestamp) -> Result<bool, LedgerError> {
+    async fn schedule_poll_of_invoice(
+        &self,
+        invoice: &InvoiceId,
+        at: Timestamp,
+    ) -> Result<bool, StorageError> {
         let known = Known::Unsettled;
-        attempts::hurry_invoice(&self.reader, &self.writer, invoice, known, at).await
+        attempts::schedule_poll_of_invoice(&self.reader, &self.writer, invoice, known, at).await
     }
 
-    async fn doubt_invoice(&self, invoice: &InvoiceId, at: Timestamp) -> Result<bool, LedgerError> {
+    async fn schedule_recheck(
+        &self,
+        invoice: &InvoiceId,
+        at: Timestamp,
+    ) -> Result<bool, StorageError> {
         let known = Known::Settled;
-        attempts::hurry_invoice(&self.reader, &self.writer, invoice, known, at).await
+        attempts::schedule_poll_of_invoice(&self.reader, &self.writer, invoice, known, at).await
     }
 
-    async fn store_of_invoice(&self, invoice: &InvoiceId) -> Result<Option<StoreId>, LedgerError> {
+    async fn store_of_invoice(&self, invoice: &InvoiceId) -> Result<Option<StoreId>, StorageError> {
         attempts::store_of(&self.reader, invoice).await
     }
 
-    async fn defer_attempt(&self, due: &DueAttempt, until: Timestamp) -> Result<(), LedgerError> {
+    async fn reschedule_poll(
+        &self,
+        due: &DueAttempt,
+        until: Timestamp,
+    ) -> Result<(), StorageError> {
         attempts::defer(&self.writer, due, until).await
     }
 
-    async fn observe(
+    async fn record_observation(
         &self,
         due: &DueAttempt,
         observation: &Observation,
-    ) -> Result<Option<Observed>, LedgerError> {
+    ) -> Result<Option<RecordedObservation>, StorageError> {
         let mut tx = self.begin().await?;
         let observed = observe::record(&mut tx, due, observation).await?;
         tx.commit().await?;
         Ok(observed)
     }
 
-    async fn settlement(&self, order: &OrderId) -> Result<Option<Settlement>, LedgerError> {
+    async fn settlement(&self, order: &OrderId) -> Result<Option<Settlement>, StorageError> {
         let mut connection = self.reader.acquire().await?;
         observe::settlement(&mut connection, order).await
     }
@@ -371,7 +383,7 @@ impl Ledger for SqliteLedger {
         store: &StoreId,
         after: Option<&EventId>,
         limit: u32,
-    ) -> Result<Option<Vec<Event>>, LedgerError> {
+    ) -> Result<Option<Vec<Event>>, StorageError> {
         let mut connection = self.reader.acquire().await?;
         events::page(&mut connection, store, after, limit).await
     }
@@ -382,7 +394,7 @@ impl Ledger for SqliteLedger {
         now: Timestamp,
         lease_until: Timestamp,
         limit: u32,
-    ) -> Result<Vec<DueDelivery>, LedgerError> {
+    ) -> Result<Vec<DueDelivery>, StorageError> {
         let mut tx = self.begin().await?;
         let due = deliveries::due(&mut tx, store, now, lease_until, limit).await?;
         tx.commit().await?;
@@ -393,7 +405,7 @@ impl Ledger for SqliteLedger {
         &self,
         delivery: &Delivery,
         outcome: DeliveryOutcome,
-    ) -> Result<(), LedgerError> {
+    ) -> Result<(), StorageError> {
         let mut tx = self.begin().await?;
         deliveries::record(&mut tx, delivery, outcome).await?;
         Ok(tx.commit().await?)
@@ -403,7 +415,7 @@ impl Ledger for SqliteLedger {
         &self,
         store: &StoreId,
         filter: &DeliveryFilter,
-    ) -> Result<Option<Vec<RecordedDelivery>>, LedgerError> {
+    ) -> Result<Option<Vec<RecordedDelivery>>, StorageError> {
         let mut connection = self.reader.acquire().await?;
         deliveries::page(&mut connection, store, filter).await
     }
@@ -413,26 +425,26 @@ impl Ledger for SqliteLedger {
         store: &StoreId,
         event: &EventId,
         now: Timestamp,
-    ) -> Result<bool, LedgerError> {
+    ) -> Result<bool, StorageError> {
         let mut tx = self.begin().await?;
         let known = deliveries::again(&mut tx, store, event, now).await?;
         tx.commit().await?;
         Ok(known)
     }
 
-    async fn telling(&self, store: &StoreId) -> Result<Telling, LedgerError> {
+    async fn endpoint_status(&self, store: &StoreId) -> Result<EndpointStatus, StorageError> {
         let mut connection = self.reader.acquire().await?;
-        deliveries::telling(&mut connection, store).await
+        deliveries::endpoint_status(&mut connection, store).await
     }
 
-    async fn restore_endpoint(&self, store: &StoreId, now: Timestamp) -> Result<bool, LedgerError> {
+    async fn enable_endpoint(&self, store: &StoreId, now: Timestamp) -> Result<bool, StorageError> {
         let mut tx = self.begin().await?;
         let was_gone = deliveries::restore(&mut tx, store, now).await?;
         tx.commit().await?;
         Ok(was_gone)
     }
 
-    async fn backlog(&self) -> Result<u64, LedgerError> {
+    async fn backlog(&self) -> Result<u64, StorageError> {
         let mut connection = self.reader.acquire().await?;
         deliveries::backlog(&mut connection).await
     }

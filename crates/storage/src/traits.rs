@@ -1,16 +1,16 @@
-//! What a database must do to be a ledger. SQLite is the first; the contract in this crate's tests is for all.
+//! The storage trait. The contract tests of this crate hold for every implementation.
 
 use async_trait::async_trait;
+use florin_orders::{
+    Abandoned, Assessment, Attempt, AttemptId, Event, EventId, EventType, Invoice, InvoiceId,
+    NewAttempt, NewOrder, Observation, Order, OrderId, OrderStatus, PollPriority, Reference,
+    Snapshot, StoreId, TokenHash,
+};
 use jiff::Timestamp;
 
 use crate::{
-    BeginError, Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueDelivery, Fingerprint,
-    LedgerError, OpenError, RecordedDelivery, RequestId, StoredAnswer, Telling,
-};
-use florin_orders::{
-    Abandoned, Attempt, AttemptId, Event, EventId, EventType, Invoice, InvoiceId, NewAttempt,
-    NewOrder, Observation, Order, OrderId, OrderStatus, Reference, Snapshot, StoreId, TokenHash,
-    Urgency, Verdict,
+    BeginError, Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueDelivery, EndpointStatus,
+    Fingerprint, OpenError, RecordedDelivery, RequestId, StorageError, StoredResponse,
 };
 
 /// An opened order.
@@ -18,7 +18,7 @@ use florin_orders::{
 pub struct Opened {
     /// The order: a new one, or the one that its reference already names.
     pub order: Order,
-    /// Whether it is new.
+    /// `true` if it is new.
     pub is_new: bool,
 }
 
@@ -27,7 +27,7 @@ pub struct Opened {
 pub struct OrderFilter {
     /// Only the order of this reference.
     pub reference: Option<Reference>,
-    /// Only orders that stand here.
+    /// Only orders with this status.
     pub status: Option<OrderStatus>,
     /// Only orders older than this one.
     pub after: Option<OrderId>,
@@ -35,31 +35,33 @@ pub struct OrderFilter {
     pub limit: u32,
 }
 
-/// An attempt that it is time to ask the service about. It is leased: nobody else gets it before the lease ends.
+/// An attempt that is due for a poll. It is leased: no other worker receives it before the lease
+/// ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DueAttempt {
     /// Which attempt.
     pub attempt_id: AttemptId,
-    /// Whose.
+    /// Its order.
     pub order_id: OrderId,
-    /// What to ask for.
+    /// The invoice to poll.
     pub invoice_id: InvoiceId,
-    /// What the look is for.
-    pub urgency: Urgency,
-    /// Number of this look. An answer to an earlier look is ignored once a later one is recorded.
-    pub look: u32,
+    /// The reason of the poll.
+    pub priority: PollPriority,
+    /// Fencing number of this poll. The response to an earlier poll is ignored once a later one is
+    /// recorded.
+    pub poll_seq: u32,
 }
 
-/// What an observation came to.
+/// The outcome of an observation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Observed {
-    /// What it means.
-    pub verdict: Verdict,
-    /// Whether that is news: the order or its attempt changed, or a payment is held for a reason that is new.
+pub struct RecordedObservation {
+    /// Its assessment.
+    pub assessment: Assessment,
+    /// `true` if the order or its attempt changed, or an attempt needs review for a new reason.
     pub changed: bool,
-    /// Where the order stands.
+    /// The order's status.
     pub status: OrderStatus,
-    /// What the store is told of it.
+    /// The emitted events.
     pub events: Vec<EventType>,
 }
 
@@ -76,10 +78,11 @@ pub struct Settlement {
     pub currency: florin_money::Currency,
 }
 
-/// A ledger in some database. Every method is one transaction; none waits for the network.
+/// Storage of orders. Every method is one transaction; none waits for the network.
 #[async_trait]
-pub trait Ledger: Send + Sync + std::fmt::Debug {
-    /// Opens an order, or finds the one that the reference names, and lets `token` see it until `token_expires_at`.
+pub trait Storage: Send + Sync + std::fmt::Debug {
+    /// Opens an order, or finds the one that the reference names, and grants `token` access to it
+    /// until `token_expires_at`.
     ///
     /// # Errors
     /// [`OpenError::Conflict`] when the reference names an order of another price or currency.
@@ -92,73 +95,74 @@ pub trait Ledger: Send + Sync + std::fmt::Debug {
         now: Timestamp,
     ) -> Result<Opened, OpenError>;
 
-    /// Lets another client token see an order.
-    async fn admit(
+    /// Grants another client token access to an order.
+    async fn add_token(
         &self,
         order: &OrderId,
         token: TokenHash,
         token_expires_at: Timestamp,
-    ) -> Result<(), LedgerError>;
+    ) -> Result<(), StorageError>;
 
-    /// Claims a request with an idempotency key until `lease_until`, or says what became of it. A lease that is over is
-    /// taken over, so that a crash locks no key for ever.
+    /// Claims a request with an idempotency key until `lease_until`, or returns its state. An
+    /// expired lease is taken over, so that a crash blocks no key for ever.
     async fn claim_request(
         &self,
         request: RequestId,
         fingerprint: Fingerprint,
         now: Timestamp,
         lease_until: Timestamp,
-    ) -> Result<Claim, LedgerError>;
+    ) -> Result<Claim, StorageError>;
 
-    /// Keeps the answer of the request that was claimed until `lease_until`. Answers whether the claim still held.
-    async fn answer_request(
+    /// Stores the response of the request that was claimed until `lease_until`. Returns `true` if
+    /// the claim still held.
+    async fn store_response(
         &self,
         request: RequestId,
         lease_until: Timestamp,
-        answer: &StoredAnswer,
+        answer: &StoredResponse,
         kept_until: Timestamp,
-    ) -> Result<bool, LedgerError>;
+    ) -> Result<bool, StorageError>;
 
-    /// Gives back the claim that holds until `lease_until`.
+    /// Releases the claim that holds until `lease_until`.
     async fn release_request(
         &self,
         request: RequestId,
         lease_until: Timestamp,
-    ) -> Result<(), LedgerError>;
+    ) -> Result<(), StorageError>;
 
-    /// Forgets requests that were kept long enough, and claims whose lease is over. Answers how many.
-    async fn forget_requests(&self, now: Timestamp) -> Result<u64, LedgerError>;
+    /// Deletes expired requests and claims. Returns their number.
+    async fn delete_expired_requests(&self, now: Timestamp) -> Result<u64, StorageError>;
 
     /// The order that a client token opens; `None` for an unknown or expired token.
     async fn order_of_token(
         &self,
         token: TokenHash,
         now: Timestamp,
-    ) -> Result<Option<Snapshot>, LedgerError>;
+    ) -> Result<Option<Snapshot>, StorageError>;
 
     /// One order.
-    async fn snapshot(&self, id: &OrderId) -> Result<Option<Snapshot>, LedgerError>;
+    async fn snapshot(&self, id: &OrderId) -> Result<Option<Snapshot>, StorageError>;
 
     /// A page of a store's orders, newest first.
     async fn orders(
         &self,
         store: &StoreId,
         filter: &OrderFilter,
-    ) -> Result<Vec<Snapshot>, LedgerError>;
+    ) -> Result<Vec<Snapshot>, StorageError>;
 
     /// Cancels an order for which nothing was paid.
     ///
     /// # Errors
-    /// [`BeginError::Closed`] once money was seen.
+    /// [`BeginError::Closed`] once a payment was detected.
     async fn cancel_order(&self, id: &OrderId, now: Timestamp) -> Result<Snapshot, BeginError>;
 
-    /// Forgets client tokens that opened nothing any more. Answers how many.
-    async fn forget_tokens(&self, now: Timestamp) -> Result<u64, LedgerError>;
+    /// Deletes expired client tokens. Returns their number.
+    async fn delete_expired_tokens(&self, now: Timestamp) -> Result<u64, StorageError>;
 
-    /// Ends every order that was never tried and takes no attempt any more. Answers which.
-    async fn expire_orders(&self, now: Timestamp) -> Result<Vec<OrderId>, LedgerError>;
+    /// Expires every order without an attempt whose time is over. Returns their ids.
+    async fn expire_orders(&self, now: Timestamp) -> Result<Vec<OrderId>, StorageError>;
 
-    /// Writes the row of an attempt, before the service is asked for its invoice.
+    /// Writes the row of an attempt, before the gateway is asked for its invoice.
     ///
     /// # Errors
     /// [`BeginError::Closed`] when the order takes no attempt; [`BeginError::InProgress`] while another is being
@@ -170,13 +174,14 @@ pub trait Ledger: Send + Sync + std::fmt::Debug {
         now: Timestamp,
     ) -> Result<Attempt, BeginError>;
 
-    /// Gives an attempt its invoice and shows it. The attempt that was shown before is still watched.
+    /// Stores the invoice of an attempt and makes the attempt current. The previous one is still
+    /// polled.
     async fn open_attempt(
         &self,
         attempt: &AttemptId,
         invoice: &Invoice,
         now: Timestamp,
-    ) -> Result<(), LedgerError>;
+    ) -> Result<(), StorageError>;
 
     /// Ends an attempt that got no invoice to show.
     async fn abandon_attempt(
@@ -184,67 +189,77 @@ pub trait Ledger: Send + Sync + std::fmt::Debug {
         attempt: &AttemptId,
         reason: Abandoned,
         now: Timestamp,
-    ) -> Result<(), LedgerError>;
+    ) -> Result<(), StorageError>;
 
-    /// Abandons, as [`Abandoned::Unclear`], every attempt begun before `begun_before` that is still being created: the
-    /// process that was to ask for its invoice is gone. Answers how many.
+    /// Abandons, as [`Abandoned::Unclear`], every attempt begun before `begun_before` that is still
+    /// being created: the process that was to request its invoice has ended. Returns their number.
     async fn abandon_stale_attempts(
         &self,
         begun_before: Timestamp,
         now: Timestamp,
-    ) -> Result<u64, LedgerError>;
+    ) -> Result<u64, StorageError>;
 
-    /// Notes that the customer says it is paid. Saying it again changes nothing.
+    /// Records that the customer reports the payment. A repetition changes nothing.
     ///
     /// # Errors
     /// [`BeginError::Closed`] when no invoice is open.
     async fn mark_as_paid(&self, order: &OrderId, now: Timestamp) -> Result<Snapshot, BeginError>;
 
-    /// Keeps where the customer of an order wants the receipt, in place of an earlier address; `None` removes it. Answers the
-    /// order; `None` for an unknown one.
+    /// Stores the email address for the receipt, in place of an earlier one; `None` removes it.
+    /// Returns the order; `None` for an unknown one.
     async fn keep_receipt_email(
         &self,
         order: &OrderId,
         email: Option<&str>,
-    ) -> Result<Option<Snapshot>, LedgerError>;
+    ) -> Result<Option<Snapshot>, StorageError>;
 
-    /// Leases up to `limit` attempts of an urgency that are due, those due longest first.
+    /// Leases up to `limit` due attempts of a priority, the longest due first.
     async fn due_attempts(
         &self,
-        urgency: Urgency,
+        priority: PollPriority,
         now: Timestamp,
         lease_until: Timestamp,
         limit: u32,
-    ) -> Result<Vec<DueAttempt>, LedgerError>;
+    ) -> Result<Vec<DueAttempt>, StorageError>;
 
-    /// Asks for a look at an order's current attempt at `at`, if none is planned before: somebody watches. Answers whether
-    /// that changed anything.
-    async fn hurry_order(&self, order: &OrderId, at: Timestamp) -> Result<bool, LedgerError>;
+    /// Schedules a poll of an order's current attempt at `at`, unless one is due before. Returns
+    /// `true` if the schedule changed.
+    async fn schedule_poll(&self, order: &OrderId, at: Timestamp) -> Result<bool, StorageError>;
 
-    /// The same on a callback's hint, by the service's id of the invoice; two seconds after the last look at the
-    /// earliest. Answers `false` for an unknown invoice.
-    async fn hurry_invoice(&self, invoice: &InvoiceId, at: Timestamp) -> Result<bool, LedgerError>;
+    /// The same for a callback, by the gateway's id of the invoice; two seconds after the last poll
+    /// at the earliest. Returns `false` for an unknown invoice.
+    async fn schedule_poll_of_invoice(
+        &self,
+        invoice: &InvoiceId,
+        at: Timestamp,
+    ) -> Result<bool, StorageError>;
 
-    /// The same for an invoice that settled, when a callback contradicts that; a minute after the last look at the
-    /// earliest. Answers `false` for any other invoice.
-    async fn doubt_invoice(&self, invoice: &InvoiceId, at: Timestamp) -> Result<bool, LedgerError>;
+    /// The same for a settled invoice, when a callback contradicts that; a minute after the last
+    /// poll at the earliest. Returns `false` for any other invoice.
+    async fn schedule_recheck(
+        &self,
+        invoice: &InvoiceId,
+        at: Timestamp,
+    ) -> Result<bool, StorageError>;
 
     /// The store whose order has or had an invoice; `None` for an unknown one.
-    async fn store_of_invoice(&self, invoice: &InvoiceId) -> Result<Option<StoreId>, LedgerError>;
+    async fn store_of_invoice(&self, invoice: &InvoiceId) -> Result<Option<StoreId>, StorageError>;
 
-    /// Plans a look anew that could not be made: just as urgent, unless it has become more so meanwhile.
-    async fn defer_attempt(&self, due: &DueAttempt, until: Timestamp) -> Result<(), LedgerError>;
+    /// Reschedules a poll that failed, with its priority or a higher one that was requested
+    /// meanwhile.
+    async fn reschedule_poll(&self, due: &DueAttempt, until: Timestamp)
+    -> Result<(), StorageError>;
 
-    /// Records an observation and all that follows from it: state, credit and events, in one transaction. `None` when a
-    /// later look was recorded already.
-    async fn observe(
+    /// Records an observation and everything that follows from it: state, credit and events, in one
+    /// transaction. `None` if a later poll has been recorded.
+    async fn record_observation(
         &self,
         due: &DueAttempt,
         observation: &Observation,
-    ) -> Result<Option<Observed>, LedgerError>;
+    ) -> Result<Option<RecordedObservation>, StorageError>;
 
     /// The credit of an order.
-    async fn settlement(&self, order: &OrderId) -> Result<Option<Settlement>, LedgerError>;
+    async fn settlement(&self, order: &OrderId) -> Result<Option<Settlement>, StorageError>;
 
     /// A page of a store's events in the order in which they happened, behind the event `after`; `None` when
     /// the store has no such event.
@@ -253,48 +268,50 @@ pub trait Ledger: Send + Sync + std::fmt::Debug {
         store: &StoreId,
         after: Option<&EventId>,
         limit: u32,
-    ) -> Result<Option<Vec<Event>>, LedgerError>;
+    ) -> Result<Option<Vec<Event>>, StorageError>;
 
-    /// Leases up to `limit` events that it is time to tell a store. Of one order only the earliest that is not settled yet is
-    /// among them: a store hears an order's events in their order. None while the store's endpoint is gone.
+    /// Leases up to `limit` events that are due for delivery. Of one order only the earliest
+    /// pending event is among them: events are delivered in order per order. Empty while the
+    /// store's endpoint is disabled.
     async fn due_deliveries(
         &self,
         store: &StoreId,
         now: Timestamp,
         lease_until: Timestamp,
         limit: u32,
-    ) -> Result<Vec<DueDelivery>, LedgerError>;
+    ) -> Result<Vec<DueDelivery>, StorageError>;
 
-    /// Records a try at telling an event and what follows from it.
+    /// Records a delivery and its outcome.
     async fn record_delivery(
         &self,
         delivery: &Delivery,
         outcome: DeliveryOutcome,
-    ) -> Result<(), LedgerError>;
+    ) -> Result<(), StorageError>;
 
-    /// A page of the tries at telling a store, latest first; `None` when the store has no such event or delivery as the
-    /// filter names.
+    /// A page of a store's deliveries, latest first; `None` when the store has no such event or
+    /// delivery as the filter names.
     async fn deliveries(
         &self,
         store: &StoreId,
         filter: &DeliveryFilter,
-    ) -> Result<Option<Vec<RecordedDelivery>>, LedgerError>;
+    ) -> Result<Option<Vec<RecordedDelivery>>, StorageError>;
 
-    /// Plans to tell an event again, with all its tries. Answers whether the store has such an event.
+    /// Schedules a redelivery of an event, with all its retries. Returns `true` if the store has
+    /// such an event.
     async fn redeliver(
         &self,
         store: &StoreId,
         event: &EventId,
         now: Timestamp,
-    ) -> Result<bool, LedgerError>;
+    ) -> Result<bool, StorageError>;
 
-    /// How telling a store goes.
-    async fn telling(&self, store: &StoreId) -> Result<Telling, LedgerError>;
+    /// The status of a store's webhook.
+    async fn endpoint_status(&self, store: &StoreId) -> Result<EndpointStatus, StorageError>;
 
-    /// Sends to a store again whose endpoint said that it is gone: everything that waits is told from now on, with all
-    /// its tries. Answers whether it was gone.
-    async fn restore_endpoint(&self, store: &StoreId, now: Timestamp) -> Result<bool, LedgerError>;
+    /// Enables a disabled endpoint: all waiting events are delivered from now on, with all their
+    /// retries. Returns `true` if it was disabled.
+    async fn enable_endpoint(&self, store: &StoreId, now: Timestamp) -> Result<bool, StorageError>;
 
-    /// How many events wait to be told, for the operator.
-    async fn backlog(&self) -> Result<u64, LedgerError>;
+    /// The number of events that wait for delivery, for the operator.
+    async fn backlog(&self) -> Result<u64, StorageError>;
 }

@@ -51,7 +51,7 @@ impl<'a> Cart<'a> {
     /// What it costs.
     pub(crate) fn total(&self) -> Result<Amount, AmountError> {
         self.0.iter().try_fold(Amount::ZERO, |sum, line| {
-            sum.plus(line.product.price.times(line.quantity)?)
+            sum.checked_add(line.product.price.checked_mul(line.quantity)?)
         })
     }
 

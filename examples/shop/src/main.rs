@@ -1,4 +1,4 @@
-//! `florin-shop`: the demonstration shop as a program of its own.
+//! `florin-shop`: the demonstration shop as a program.
 
 use std::io::IsTerminal as _;
 use std::process::ExitCode;

@@ -1,7 +1,7 @@
 //! The shop's own orders: what its backend would ship by.
 //!
-//! Invariants: an order is paid if and only if a verified `order.paid` said so; an event is stored once, however often
-//! it is delivered.
+//! Invariants: an order is paid if and only if a verified `order.paid` was received; an event is
+//! stored once, however often it is delivered.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,7 +25,7 @@ pub(crate) struct Order {
     title: String,
     amount: String,
     currency: String,
-    /// The `webhook-id` of the `order.paid` that said so; absent while unpaid.
+    /// The `webhook-id` of its `order.paid`; absent while unpaid.
     paid_by: Option<String>,
     /// Every event about it, oldest first.
     events: Vec<Heard>,
@@ -40,10 +40,10 @@ struct Heard {
     r#type: String,
 }
 
-/// Whether an event told something new.
+/// The outcome of storing an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stored {
-    /// It did.
+    /// The event is new.
     Fresh,
     /// It was delivered before: nothing changed.
     Known,
@@ -64,7 +64,8 @@ impl OrderBook {
             return Stored::Fresh;
         };
         let order = self.row_of(facts);
-        // `order.overpaid` follows `order.paid` and tells of the excess; `order.processing` is a promise. Neither pays.
+        // `order.overpaid` follows `order.paid` and reports the excess; `order.processing` may
+        // still fail. Neither marks an order as paid.
         if event.r#type == "order.paid" && order.paid_by.is_none() {
             order.paid_by = Some(webhook_id.to_owned());
         }

@@ -14,7 +14,7 @@ const KEY_ID: &str = "k1";
 /// How long the page may wait before it opens its order. An order that is open stays open.
 const LIFETIME_SECONDS: u64 = 3600;
 
-/// What is sold, to whom and for how much.
+/// The claims of an order token.
 pub(crate) struct Claims<'a> {
     /// The proxy's public address.
     pub(crate) proxy_url: &'a str,

@@ -7,7 +7,7 @@ const SIGNS: [(&str, &str); 4] = [("USD", "$"), ("EUR", "€"), ("GBP", "£"), (
 
 /// `$5,200.00`; `5,200.00 CHF` in a currency without a sign.
 pub(crate) fn price(amount: Amount, currency: Currency) -> String {
-    let amount = grouped(&amount.padded(currency.decimals()).to_string());
+    let amount = grouped(&amount.with_min_decimals(currency.decimals()).to_string());
     match SIGNS.iter().find(|(code, _)| *code == currency.as_str()) {
         Some((_, sign)) => format!("{sign}{amount}"),
         None => format!("{amount}\u{a0}{currency}"),

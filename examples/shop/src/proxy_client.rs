@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::cart::Line;
 
-/// Longest time to wait for the proxy before the customer is told to try again.
+/// Longest time to wait for the proxy before the page asks the customer to try again.
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// An answer is a few hundred bytes; more than this is not from the proxy.
 const MAX_ANSWER_BYTES: usize = 64 * 1024;
@@ -32,11 +32,11 @@ pub(crate) struct NewOrder<'a> {
     pub(crate) lines: &'a [Line<'a>],
     pub(crate) amount: Amount,
     pub(crate) currency: Currency,
-    /// Paid on the payment service's own page; absent for our checkout.
+    /// Paid on the gateway's own page; absent for our checkout.
     pub(crate) hosted: Option<Hosted<'a>>,
 }
 
-/// What the payment service's page needs.
+/// What the gateway's page needs.
 pub(crate) struct Hosted<'a> {
     pub(crate) customer_email: &'a str,
 }
@@ -48,13 +48,13 @@ pub(crate) struct OpenedOrder {
     pub(crate) client_token: String,
 }
 
-/// Why no order was opened. Nobody has paid anything yet, so trying again is safe.
+/// Why no order was opened. Nothing is paid yet, so a retry is safe.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum OpenError {
     /// No answer in time.
     #[error("the proxy cannot be reached")]
     Unreachable(#[source] reqwest::Error),
-    /// The proxy said no.
+    /// The proxy refused.
     #[error("the proxy answered {0}: {1}")]
     Refused(StatusCode, String),
     /// The answer was not what was agreed.
@@ -66,7 +66,7 @@ impl ProxyClient {
     /// # Errors
     /// The system's TLS cannot be set up.
     pub(crate) fn new(proxy_url: &str, secret_key: SecretString) -> anyhow::Result<Self> {
-        // Whoever runs first chooses; a second choice in one process is the same ring.
+        // The first provider installed in a process stays.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = Client::builder()
             .timeout(TIMEOUT)
@@ -83,7 +83,7 @@ impl ProxyClient {
     /// Opens an order, or finds the one of the same reference.
     ///
     /// # Errors
-    /// [`OpenError`] says which of the three ways it went wrong.
+    /// [`OpenError`]
     pub(crate) async fn open(&self, order: NewOrder<'_>) -> Result<OpenedOrder, OpenError> {
         let mut body = json!({
             "amount": order.amount.to_string(),
@@ -96,7 +96,7 @@ impl ProxyClient {
             json!({
                 "title": line.product.title,
                 "quantity": line.quantity,
-                "unit_amount": line.product.price.padded(decimals).to_string(),
+                "unit_amount": line.product.price.with_min_decimals(decimals).to_string(),
             })
         });
         body["lines"] = lines.collect();

@@ -1,4 +1,4 @@
-//! What the shop is told by whoever starts it.
+//! Settings of the shop.
 
 use florin_money::Currency;
 use secrecy::SecretString;

@@ -33,7 +33,7 @@ pub(crate) struct Checkout {
 
 impl Shop {
     /// # Errors
-    /// A setting is unusable; the error says which.
+    /// A setting is unusable; the error names it.
     pub(crate) fn new(settings: Settings) -> anyhow::Result<Self> {
         Ok(Self {
             catalogue: Catalogue::read()?,

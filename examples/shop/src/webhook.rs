@@ -1,4 +1,4 @@
-//! What the proxy tells the shop: verified first, on the exact bytes, then read.
+//! Webhooks of the proxy: verified on the exact bytes, then parsed.
 //!
 //! Source: Standard Webhooks 1.0.0, "Verifying signatures"; the events in docs/reference/webhooks.md.
 
@@ -18,7 +18,7 @@ pub(crate) struct Event {
     pub(crate) order: Option<Facts>,
 }
 
-/// What the shop knows of an order whenever it hears of it.
+/// What an event contains about an order.
 #[derive(Clone, Debug)]
 pub(crate) struct Facts {
     /// The proxy's id of it.
@@ -34,7 +34,8 @@ pub(crate) struct Facts {
 /// Why a request is no event.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Refusal {
-    /// Forged, altered, too old, or signed with another secret. Nobody's word: nothing changes.
+    /// Forged, altered, too old, or signed with another secret. It proves nothing and changes
+    /// nothing.
     #[error("the signature does not fit")]
     Signature(#[source] WebhookError),
     /// Signed, but not of the shape that was agreed.

@@ -2,7 +2,7 @@
 //!
 //! Source: the CashAddr specification, `spec/cashaddr.md` of bitcoincash.org.
 //!
-//! `Assumed:` the service writes this form, not the old Base58 one, which nothing tells apart from Bitcoin's; a
+//! `Assumed:` the gateway writes this form, not the old Base58 one, which equals Bitcoin's; a
 //! refused deposit address would disprove it.
 
 use super::{AddressError, Network};
@@ -137,7 +137,7 @@ mod tests {
         for (version, hash_bytes) in [(0x00, 20), (0x08, 20), (0x0b, 32)] {
             assert_eq!(checked(&groups(version, hash_bytes)), Ok(()), "{version}");
         }
-        // Sizes that the version byte does not say, a key hash of 32 bytes, and types for tokens.
+        // Sizes that contradict the version byte, a key hash of 32 bytes, and types for tokens.
         for (version, hash_bytes) in [
             (0x00, 19),
             (0x00, 32),

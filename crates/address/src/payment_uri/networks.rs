@@ -73,8 +73,8 @@ pub(super) fn trc20_token(network: Network) -> &'static str {
     }
 }
 
-/// Whether a `tron:` URI without a token is safe. On a test network it is not: a wallet on the main network takes it for
-/// a request of TRX there.
+/// Returns `true` if a `tron:` URI without a token is safe. On a test network it is not: a wallet
+/// on the main network would pay TRX there.
 pub(super) fn may_ask_for_trx(network: Network) -> bool {
     network == Main
 }

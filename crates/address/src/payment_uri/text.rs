@@ -6,8 +6,9 @@ use florin_money::Amount;
 
 use super::{UriError, short};
 
-/// A payment URI in its parts: `scheme:path?key=value&…`. Keys and values are decoded, since a wallet decodes them before it looks for an amount. The
-/// path is not: an address needs no encoding, and an encoded one is another one.
+/// A payment URI in its parts: `scheme:path?key=value&…`. Keys and values are decoded, as a wallet
+/// decodes them before it reads an amount. The path is not: an address needs no encoding, and an
+/// encoded one is another one.
 pub(super) struct Parts<'a> {
     /// In lower case.
     pub(super) scheme: String,

@@ -2,33 +2,32 @@
 
 use core::time::Duration;
 
-use crate::ServiceError;
+use crate::GatewayError;
 
 /// A call without a usable answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CallError {
-    /// No connection: refused, no such host, a broken TLS handshake, or the deadline for connecting passed. The service
+    /// No connection: refused, no such host, a broken TLS handshake, or the deadline for connecting passed. The gateway
     /// has not seen the request.
     #[error("the payment service cannot be reached: {0}")]
     NotSent(String),
-    /// The request was sent, and there is no usable answer: nobody knows whether the service has acted on it.
+    /// The request was sent, and there is no usable response: the gateway may or may not have
+    /// executed it.
     #[error("the payment service gave no usable answer: {0}")]
-    Unclear(#[from] Unclear),
-    /// The service asks for a pause, just now or earlier; while it lasts nothing is sent. It has not acted on the
-    /// request.
+    Ambiguous(#[from] AmbiguousOutcome),
+    /// The gateway rate-limits us (429 or `Retry-After`). The request was not executed.
     #[error("the payment service asks for a pause of {} s", .retry_after.as_secs())]
     RateLimited {
         /// What is left of the pause.
         retry_after: Duration,
     },
-    /// More calls are wanted than the service is asked for at a time; calls of a higher priority go first. Nothing was
-    /// sent.
+    /// Our own rate limit is exhausted for this priority. Nothing was sent.
     #[error("too many calls of the payment service at once; the next one in {} ms", .retry_after.as_millis())]
     OutOfBudget {
-        /// When there is room again, if nobody else takes it.
+        /// When the budget allows a call again, if no other call takes it.
         retry_after: Duration,
     },
-    /// The service has failed again and again just now and is left alone for a while. Nothing was sent.
+    /// The circuit is open after repeated failures. Nothing was sent.
     #[error("the payment service is down and is asked again in {} s", .retry_after.as_secs())]
     CircuitOpen {
         /// When it is tried again.
@@ -39,10 +38,10 @@ pub enum CallError {
     Refused {
         /// The status.
         status: u16,
-        /// What it said; empty if that was not readable.
-        error: ServiceError,
+        /// The error body; empty if it was not readable.
+        error: GatewayError,
     },
-    /// A status from 500 to 599: the service is in trouble. It may have acted on the request.
+    /// A status from 500 to 599. The gateway may have executed the request.
     #[error("the payment service failed with status {status}")]
     Broken {
         /// The status.
@@ -52,38 +51,38 @@ pub enum CallError {
 
 /// What is wrong with an answer, or with its absence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unclear {
+pub enum AmbiguousOutcome {
     /// The deadline passed.
     #[error("no whole answer in time")]
     TimedOut,
     /// The connection ended before the answer did.
     #[error("the connection broke: {0}")]
-    Cut(String),
-    /// The answer is larger than any of the service's.
+    Truncated(String),
+    /// The response exceeds the size limit.
     #[error(
         "the answer is larger than {} bytes",
         super::transport::MAX_ANSWER_BYTES
     )]
     TooLarge,
-    /// A success whose body is not what the endpoint answers.
+    /// A success whose body is not the documented JSON.
     #[error("the answer cannot be read: {0}")]
-    Garbled(String),
+    InvalidJson(String),
     /// A status that is neither success nor error, such as a redirect: none is followed.
     #[error("the answer has the status {0}")]
     Status(u16),
 }
 
 impl CallError {
-    /// Whether the service has surely not acted on the request. If it has not for POST /invoice, another invoice may
-    /// be asked for; if nobody knows, there may be one that was never seen.
-    pub fn surely_not_done(&self) -> bool {
+    /// Returns `true` if the gateway has definitely not executed the request. Then another POST
+    /// /invoice may be sent; otherwise an invoice may exist that we have never received.
+    pub fn definitely_not_executed(&self) -> bool {
         match self {
             Self::NotSent(_)
             | Self::RateLimited { .. }
             | Self::OutOfBudget { .. }
             | Self::CircuitOpen { .. }
             | Self::Refused { .. } => true,
-            Self::Unclear(_) | Self::Broken { .. } => false,
+            Self::Ambiguous(_) | Self::Broken { .. } => false,
         }
     }
 }
@@ -96,7 +95,7 @@ mod tests {
     fn only_what_the_service_has_not_seen_or_has_refused_is_surely_not_done() {
         let refused = CallError::Refused {
             status: 400,
-            error: ServiceError::default(),
+            error: GatewayError::default(),
         };
         let limited = CallError::RateLimited {
             retry_after: Duration::from_secs(1),
@@ -111,13 +110,13 @@ mod tests {
             over,
             open,
         ] {
-            assert!(error.surely_not_done(), "{error}");
+            assert!(error.definitely_not_executed(), "{error}");
         }
         for error in [
             CallError::Broken { status: 503 },
-            CallError::Unclear(Unclear::TimedOut),
+            CallError::Ambiguous(AmbiguousOutcome::TimedOut),
         ] {
-            assert!(!error.surely_not_done(), "{error}");
+            assert!(!error.definitely_not_executed(), "{error}");
         }
     }
 }

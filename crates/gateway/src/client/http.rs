@@ -13,14 +13,14 @@ use url::Url;
 use super::nonces::Nonces;
 use super::settings::check_base_url;
 use super::transport::{SignedRequest, Transport};
-use super::{CallError, Clock, Passage, Settings, SettingsError, Unclear};
-use crate::{Method, Nonce, ServiceError, Signing};
+use super::{AmbiguousOutcome, CallError, Clock, RawRequest, Settings, SettingsError};
+use crate::{GatewayError, Method, Nonce, Signing};
 
 const API_KEY: HeaderName = HeaderName::from_static("apikey");
 const SIGNATURE: HeaderName = HeaderName::from_static("signature");
 const NONCE: HeaderName = HeaderName::from_static("nonce");
 
-/// A customer waits no longer than this before he is told to come back.
+/// Longest wait for the budget while a customer waits for the call.
 const LONGEST_WAIT: Duration = Duration::from_secs(3);
 
 /// One endpoint.
@@ -32,23 +32,23 @@ pub(super) enum Call {
     Confirm,
     Checkout,
     /// Any endpoint, to read.
-    Ask,
+    Read,
     /// Any endpoint, to change something.
-    Tell,
+    Write,
 }
 
 impl Call {
-    /// Whether a second time does no harm when nobody knows what became of the first.
+    /// Returns `true` if the call may be repeated after an ambiguous outcome.
     pub(super) fn is_repeatable(self) -> bool {
         match self {
-            Self::Prices | Self::Invoice | Self::Confirm | Self::Ask => true,
+            Self::Prices | Self::Invoice | Self::Confirm | Self::Read => true,
             // Each makes something new every time, or may.
-            Self::CreateInvoice | Self::Checkout | Self::Tell => false,
+            Self::CreateInvoice | Self::Checkout | Self::Write => false,
         }
     }
 
-    /// How long a call may wait for its turn. A look is planned anew in the database instead: it waits there.
-    pub(super) fn longest_wait(self) -> Duration {
+    /// Longest wait for the budget. A poll does not wait here: it is rescheduled in the database.
+    pub(super) fn max_wait(self) -> Duration {
         match self {
             Self::Invoice => Duration::ZERO,
             _ => LONGEST_WAIT,
@@ -85,17 +85,17 @@ impl Request {
         }
     }
 
-    /// What somebody else wrote, as it is.
-    pub(super) fn passing(passage: &Passage) -> Self {
-        let call = match passage.method() {
-            Method::Get => Call::Ask,
-            Method::Post | Method::Put => Call::Tell,
+    /// The caller's own request, unchanged.
+    pub(super) fn forwarding(request: &RawRequest) -> Self {
+        let call = match request.method() {
+            Method::Get => Call::Read,
+            Method::Post | Method::Put => Call::Write,
         };
         Self {
             call,
-            method: passage.method(),
-            path_and_query: passage.path_and_query(),
-            body: passage.body().map(|body| body.as_bytes().to_vec()),
+            method: request.method(),
+            path_and_query: request.path_and_query(),
+            body: request.body().map(|body| body.as_bytes().to_vec()),
         }
     }
 
@@ -110,26 +110,28 @@ impl Request {
 pub(super) struct Answer {
     pub(super) status: u16,
     pub(super) retry_after: Option<String>,
-    /// Whether it was refused because our clock is off. The next request goes by the service's.
+    /// `true` if the request was refused because our clock is off. The next nonce follows the
+    /// gateway's clock.
     pub(super) clock_was_off: bool,
     /// Its bytes, or why there are none.
-    body: Result<Vec<u8>, Unclear>,
+    body: Result<Vec<u8>, AmbiguousOutcome>,
 }
 
 impl Answer {
-    pub(super) fn text(self) -> Result<String, Unclear> {
-        String::from_utf8(self.body?).map_err(|error| Unclear::Garbled(error.to_string()))
+    pub(super) fn text(self) -> Result<String, AmbiguousOutcome> {
+        String::from_utf8(self.body?)
+            .map_err(|error| AmbiguousOutcome::InvalidJson(error.to_string()))
     }
 
-    pub(super) fn explanation(&self) -> ServiceError {
+    pub(super) fn explanation(&self) -> GatewayError {
         self.body
             .as_deref()
-            .map(ServiceError::from_body)
+            .map(GatewayError::from_body)
             .unwrap_or_default()
     }
 }
 
-/// The connection to the service.
+/// The connection to the gateway.
 pub(super) struct Exchange {
     transport: Arc<dyn Transport>,
     base_url: Url,
@@ -185,7 +187,7 @@ impl Exchange {
             headers: self.headers(request, nonce),
             body: request.body.clone(),
         };
-        let answer = self.transport.carry(signed).await?;
+        let answer = self.transport.send(signed).await?;
         let header = |name| answer.headers.get(name)?.to_str().ok();
         let (now, status) = (self.clock.now(), answer.status);
         Ok(Answer {
@@ -196,7 +198,7 @@ impl Exchange {
         })
     }
 
-    /// How far the service's clock is ahead of ours, as last heard.
+    /// How far the gateway's clock is ahead of ours, by its last response.
     pub(super) fn skew(&self) -> Option<SignedDuration> {
         self.nonces.skew()
     }

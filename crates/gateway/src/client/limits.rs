@@ -1,7 +1,9 @@
-//! How we behave towards the service: one budget for all calls of a client.
+//! Client-side limits: rate, circuit breaker, Retry-After, retry budget. All calls of a client
+//! share them.
 //!
-//! A call is sent only when no pause is asked for, the service is not known to be down, and the budget has room for a
-//! call of this priority. What comes back teaches all three. Nothing here waits or sends: the client does.
+//! A call is sent only if no Retry-After pause lasts, the circuit is closed, and the budget allows
+//! a call of this priority. Every outcome updates all three. The client does the waiting and
+//! sending.
 
 mod budget;
 mod circuit;
@@ -15,56 +17,57 @@ use jiff::Timestamp;
 
 use self::budget::{Budget, Epoch};
 use self::circuit::{Change, Circuit};
-use self::retry::Quota;
-use self::retry_after::Pause;
-use super::{CallError, Unclear};
+use self::retry::RetryBudget;
+use self::retry_after::RetryAfter;
+use super::{AmbiguousOutcome, CallError};
 
 pub use self::retry::RetryPolicy;
 
 /// What a call is worth, the most first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Priority {
-    /// A customer waits for it to go on: prices, POST /invoice, POST /checkout. A fifth of the budget is kept for these,
-    /// and another one is kept from them: whoever opens orders, however many, stops no look.
+    /// A customer waits for it to go on: prices, POST /invoice, POST /checkout. A fifth of the
+    /// budget is kept for these, and a fifth is closed to these, so that new orders cannot starve
+    /// payment detection.
     Create,
-    /// A look at an invoice that a callback asked for. Anybody can send callbacks who has learnt their path, so these get
-    /// at most half of the budget.
+    /// A poll that a callback asked for. Callbacks are unsigned, so these get at most half of the
+    /// budget.
     Callback,
-    /// About an order that somebody watches.
+    /// A poll of an order with subscribers.
     Watched,
-    /// About an order that nobody watches. A fifth of the budget is theirs whatever the watched ones need: who paid and
-    /// closed the page is found too.
+    /// A poll of an order without subscribers. A fifth of the budget is reserved for these, so that
+    /// a payment is found after the customer has closed the page.
     Unwatched,
 }
 
-/// All that is known of how the service wants to be asked.
+/// The limits of a client.
 #[derive(Debug)]
-pub(super) struct Manners(Mutex<State>);
+pub(super) struct Limiter(Mutex<State>);
 
 #[derive(Debug)]
 struct State {
-    pause: Pause,
+    pause: RetryAfter,
     circuit: Circuit,
     budget: Budget,
-    quota: Quota,
+    retry_budget: RetryBudget,
 }
 
-/// The leave to send one request. Given back unsettled, it taught nothing: the caller went away.
+/// Permission to send one request. Dropped without `complete`, it records no outcome: the caller was cancelled.
 #[derive(Debug)]
-pub(super) struct Leave<'a> {
-    manners: &'a Manners,
+pub(super) struct Permit<'a> {
+    limiter: &'a Limiter,
     epoch: Epoch,
     is_probe: bool,
-    is_settled: bool,
+    is_completed: bool,
 }
 
-impl Manners {
+impl Limiter {
     fn new(budget: Budget) -> Self {
         Self(Mutex::new(State {
-            pause: Pause::default(),
+            pause: RetryAfter::default(),
             circuit: Circuit::default(),
             budget,
-            quota: Quota::default(),
+            retry_budget: RetryBudget::default(),
         }))
     }
 
@@ -73,56 +76,65 @@ impl Manners {
         Self::new(Budget::new(requests_per_second, now))
     }
 
-    /// For a service that takes a nonce once: one request a second, and the first one only after a second, since the
-    /// process that ended just now may have used this second's.
+    /// For a gateway that accepts a nonce once: one request a second, the first one after a second,
+    /// because a previous process may have used this second's nonce.
     pub(super) fn one_a_second(now: Timestamp) -> Self {
-        Self::new(Budget::new(1, now).emptied())
+        Self::new(Budget::new(1, now).drained())
     }
 
-    /// Lets one request of this priority go, or says why not and when to ask again.
-    pub(super) fn ask(&self, now: Timestamp, priority: Priority) -> Result<Leave<'_>, CallError> {
+    /// Permits one request of this priority, or returns why not and when to try again.
+    pub(super) fn acquire(
+        &self,
+        now: Timestamp,
+        priority: Priority,
+    ) -> Result<Permit<'_>, CallError> {
         let mut state = self.state();
         state.pause.check(now)?;
         let resting = |retry_after| CallError::CircuitOpen { retry_after };
         state.circuit.check(now).map_err(resting)?;
         let over = |retry_after| CallError::OutOfBudget { retry_after };
         let epoch = state.budget.take(now, priority).map_err(over)?;
-        Ok(Leave {
-            manners: self,
+        Ok(Permit {
+            limiter: self,
             epoch,
             is_probe: state.circuit.pass(now),
-            is_settled: false,
+            is_completed: false,
         })
     }
 
-    /// Takes in what the service asked for with an answer, and says how long its pause lasts.
-    pub(super) fn learn_pause(&self, now: Timestamp, status: u16, asked: Option<&str>) -> Duration {
+    /// Records the status and `Retry-After` of a response; returns how long the pause lasts.
+    pub(super) fn record_pause(
+        &self,
+        now: Timestamp,
+        status: u16,
+        asked: Option<&str>,
+    ) -> Duration {
         self.state().pause.learn(now, status, asked)
     }
 
-    /// Whether a failed call may be made again.
-    pub(super) fn may_repeat(&self) -> bool {
-        self.state().quota.take()
+    /// Returns `true` if a failed call may be retried.
+    pub(super) fn may_retry(&self) -> bool {
+        self.state().retry_budget.take()
     }
 
-    /// How many requests of a priority would be let go now.
-    pub(super) fn room(&self, now: Timestamp, priority: Priority) -> u32 {
+    /// The number of requests of a priority that would be permitted now.
+    pub(super) fn available(&self, now: Timestamp, priority: Priority) -> u32 {
         let state = self.state();
         if state.pause.check(now).is_err() {
             return 0;
         }
         state
             .budget
-            .room(now, priority)
-            .min(state.circuit.room(now))
+            .available(now, priority)
+            .min(state.circuit.available(now))
     }
 
-    /// Whether the service is known to be down.
+    /// Returns `true` while the circuit is open.
     pub(super) fn is_circuit_open(&self) -> bool {
         self.state().circuit.is_open()
     }
 
-    /// What is left of the pause that the service asked for.
+    /// The rest of the Retry-After pause.
     pub(super) fn pause_left(&self, now: Timestamp) -> Duration {
         match self.state().pause.check(now) {
             Err(CallError::RateLimited { retry_after }) => retry_after,
@@ -141,14 +153,14 @@ impl Manners {
     }
 }
 
-impl Leave<'_> {
-    /// What became of the request.
-    pub(super) fn settle<T>(mut self, now: Timestamp, result: &Result<T, CallError>) {
-        self.is_settled = true;
-        let mut state = self.manners.state();
+impl Permit<'_> {
+    /// Records the outcome of the request.
+    pub(super) fn complete<T>(mut self, now: Timestamp, result: &Result<T, CallError>) {
+        self.is_completed = true;
+        let mut state = self.limiter.state();
         let answered = match result {
             Ok(_) => {
-                state.quota.answered();
+                state.retry_budget.answered();
                 true
             }
             Err(error) => is_alive(error),
@@ -174,23 +186,28 @@ impl Leave<'_> {
     }
 }
 
-impl Drop for Leave<'_> {
+impl Drop for Permit<'_> {
     fn drop(&mut self) {
-        if self.is_probe && !self.is_settled {
-            self.manners.state().circuit.abandon();
+        if self.is_probe && !self.is_completed {
+            self.limiter.state().circuit.abandon();
         }
     }
 }
 
-/// Whether a failure shows that the service is up. An answer of an odd shape comes from a service that is.
+/// Returns `true` if a failure shows that the gateway is up. An unreadable response still comes
+/// from a running gateway.
 fn is_alive(error: &CallError) -> bool {
     match error {
         CallError::RateLimited { .. }
         | CallError::Refused { .. }
-        | CallError::Unclear(Unclear::Garbled(_) | Unclear::TooLarge | Unclear::Status(_)) => true,
+        | CallError::Ambiguous(
+            AmbiguousOutcome::InvalidJson(_)
+            | AmbiguousOutcome::TooLarge
+            | AmbiguousOutcome::Status(_),
+        ) => true,
         CallError::NotSent(_)
         | CallError::Broken { .. }
-        | CallError::Unclear(Unclear::TimedOut | Unclear::Cut(_))
+        | CallError::Ambiguous(AmbiguousOutcome::TimedOut | AmbiguousOutcome::Truncated(_))
         | CallError::OutOfBudget { .. }
         | CallError::CircuitOpen { .. } => false,
     }

@@ -1,4 +1,4 @@
-//! Nonces: the current second by the service's clock, never before one that it has accepted.
+//! Nonces: the current second by the gateway's clock, never before one that it has accepted.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -7,15 +7,16 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::Nonce;
 
-/// A difference of the clocks up to this is no reason for a refusal. `Assumed:` the service allows at least as much; the
-/// allowed difference is not shown (payment-service.md, "Authentication").
+/// A clock difference that does not explain a refusal. `Assumed:` the gateway allows at least as
+/// much; the allowed difference is not shown (payment-service.md, "Authentication").
 const HARMLESS_S: i64 = 5;
 
-/// Whether the service takes one nonce for several requests.
+/// Whether the gateway accepts one nonce for several requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NonceRule {
-    /// Several requests may carry the same second. `Assumed:` since a nonce is "current Unix time in seconds" and nothing
-    /// else is said; a 401 for the second request of a second would disprove it.
+    /// Several requests may carry the same second. `Assumed:` since a nonce is "current Unix time
+    /// in seconds" and nothing else is specified; a 401 for the second request of a second would
+    /// disprove it.
     #[default]
     MayRepeat,
     /// Every nonce must be above the last one: then one request a second is all that there is.
@@ -34,9 +35,9 @@ struct State {
     /// What is added to our clock.
     correction_s: i64,
     last: i64,
-    /// The last one that was not refused. Only what the service has accepted must never be gone behind.
+    /// The last accepted nonce. Later nonces are never below it.
     accepted: i64,
-    /// The service's clock less ours, when it was last heard.
+    /// The gateway's clock minus ours, by its last response.
     skew_s: Option<i64>,
 }
 
@@ -65,7 +66,7 @@ impl Nonces {
     }
 
     /// Takes in the status and the header `Date` of the answer to a nonce. `true`: the nonce was refused because our clock
-    /// is off, and the next one is by the service's clock.
+    /// is off, and the next one is by the gateway's clock.
     pub(super) fn learn(
         &self,
         now: Timestamp,
@@ -88,7 +89,7 @@ impl Nonces {
             return false;
         }
         let correction_s = date.saturating_sub(now.as_second());
-        // Requests that were under way together are refused together: that is said once.
+        // Concurrent requests are refused together: log once.
         if correction_s.abs_diff(state.correction_s) > 1 {
             tracing::warn!(
                 skew_seconds = correction_s,
@@ -100,7 +101,7 @@ impl Nonces {
         true
     }
 
-    /// How far the service's clock is ahead of ours, as last heard.
+    /// How far the gateway's clock is ahead of ours, by its last response.
     pub(super) fn skew(&self) -> Option<SignedDuration> {
         self.state().skew_s.map(SignedDuration::from_secs)
     }
@@ -126,7 +127,7 @@ mod tests {
         nonces.next(at(now)).second()
     }
 
-    /// A nonce is refused by a service whose clock says [`DATE`] while ours says `now`.
+    /// A gateway whose clock shows [`DATE`] refuses a nonce while ours shows `now`.
     fn refused(nonces: &Nonces, now: i64) -> bool {
         let nonce = nonces.next(at(now));
         nonces.learn(at(now), nonce, 401, Some(DATE))
@@ -185,7 +186,7 @@ mod tests {
     #[test]
     fn a_clock_that_jumps_back_is_noticed_by_what_was_sent() {
         let nonces = Nonces::new(NonceRule::MayRepeat);
-        // Our clock was right an hour later, and the service has forgotten all of it.
+        // Our clock was right an hour later, and the gateway has forgotten all of it.
         nonces.next(at(SECOND + 3600));
         assert!(refused(&nonces, SECOND));
         assert_eq!(given(&nonces, SECOND), SECOND);

@@ -1,5 +1,5 @@
-//! A call whose JSON passes through as it is, both ways: endpoints that the specification only names, and answers that
-//! somebody wants to read whole.
+//! A call whose JSON is forwarded unchanged in both directions: for endpoints that the
+//! specification only names, and for callers that need the whole response.
 //!
 //! Source: payment-service.md, "Endpoints listed by name only": their shapes are not shown, so nothing is read into
 //! them. Two things are done all the same. Whitespace between JSON's tokens goes, since what is signed is "the request
@@ -11,13 +11,13 @@ use super::invoice_path;
 use crate::{InvoiceId, Method};
 
 /// Longest body that is passed on.
-pub const MAX_PASSED_BYTES: usize = 64 * 1024;
+pub const MAX_RAW_BODY_BYTES: usize = 64 * 1024;
 /// Longest query that is passed on.
 const MAX_QUERY_BYTES: usize = 1024;
 /// The name by which the specification knows a merchant of a platform.
 const MERCHANT: &str = "merchant_id";
 
-/// Where a passage leads.
+/// The endpoint of a raw request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Endpoint {
     /// GET /currencies: the supported currencies.
@@ -49,15 +49,16 @@ impl Endpoint {
         }
     }
 
-    /// Whether a body belongs to it.
+    /// Returns `true` if the endpoint takes a body.
     pub fn takes_body(self) -> bool {
         self.method_and_path().0 != Method::Get
     }
 
-    /// Whether it is about one merchant of a platform.
+    /// Returns `true` if the endpoint is about one merchant of a platform.
     ///
-    /// The specification says so of POST /preferences. `Assumed:` of the other three as well: without it they would
-    /// change the platform's own account. A refusal of the member or parameter would disprove it.
+    /// The specification states it for POST /preferences. `Assumed:` for the other three as well:
+    /// without it they would change the platform's own account. A refusal of the member or
+    /// parameter would disprove it.
     pub fn is_about_a_merchant(self) -> bool {
         match self {
             Self::AddPreferences
@@ -71,7 +72,7 @@ impl Endpoint {
 
 /// A call to pass on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Passage {
+pub struct RawRequest {
     method: Method,
     path: String,
     /// Without its question mark; empty when there is none.
@@ -82,12 +83,12 @@ pub struct Passage {
 
 /// A call that is not passed on.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PassageError {
+pub enum RawRequestError {
     /// The body is not JSON.
     #[error("the body is not JSON: {0}")]
     NotJson(String),
     /// The body is too long.
-    #[error("the body has more than {MAX_PASSED_BYTES} bytes")]
+    #[error("the body has more than {MAX_RAW_BODY_BYTES} bytes")]
     TooLarge,
     /// The endpoint takes a body and there is none, or the other way round.
     #[error("{0}")]
@@ -103,21 +104,25 @@ pub enum PassageError {
     NotAnObject,
 }
 
-impl Passage {
+impl RawRequest {
     /// Passes a query and a body on to an endpoint.
     ///
     /// # Errors
-    /// [`PassageError`], all but those about merchants.
-    pub fn new(endpoint: Endpoint, query: &str, body: Option<&str>) -> Result<Self, PassageError> {
+    /// [`RawRequestError`], all but those about merchants.
+    pub fn new(
+        endpoint: Endpoint,
+        query: &str,
+        body: Option<&str>,
+    ) -> Result<Self, RawRequestError> {
         let (method, path) = endpoint.method_and_path();
         if query.len() > MAX_QUERY_BYTES || !query.bytes().all(stays_as_it_is) {
-            return Err(PassageError::Query);
+            return Err(RawRequestError::Query);
         }
         let body = match (body, endpoint.takes_body()) {
             (None, false) => None,
             (Some(body), true) => Some(checked(body)?),
-            (None, true) => return Err(PassageError::Body("the endpoint takes a JSON body")),
-            (Some(_), false) => return Err(PassageError::Body("the endpoint takes no body")),
+            (None, true) => return Err(RawRequestError::Body("the endpoint takes a JSON body")),
+            (Some(_), false) => return Err(RawRequestError::Body("the endpoint takes no body")),
         };
         Ok(Self {
             method,
@@ -145,13 +150,13 @@ impl Passage {
     /// Names a merchant of the platform, in the body or else in the query.
     ///
     /// # Errors
-    /// [`PassageError::OtherMerchant`] when the call names another one, at any depth and however the name is written;
-    /// [`PassageError::NotAnObject`].
-    pub fn for_merchant(mut self, merchant: &str) -> Result<Self, PassageError> {
-        let other = || PassageError::OtherMerchant(merchant.to_owned());
+    /// [`RawRequestError::OtherMerchant`] when the call names another one, at any depth and however the name is written;
+    /// [`RawRequestError::NotAnObject`].
+    pub fn for_merchant(mut self, merchant: &str) -> Result<Self, RawRequestError> {
+        let other = || RawRequestError::OtherMerchant(merchant.to_owned());
         let mut is_named = false;
         for (name, value) in url::form_urlencoded::parse(self.query.as_bytes()) {
-            if names_a_merchant(&name) {
+            if is_merchant_key(&name) {
                 if value != merchant || name != MERCHANT || is_named {
                     return Err(other());
                 }
@@ -168,11 +173,11 @@ impl Passage {
             }
             return Ok(self);
         };
-        let rest = body.strip_prefix('{').ok_or(PassageError::NotAnObject)?;
+        let rest = body.strip_prefix('{').ok_or(RawRequestError::NotAnObject)?;
         let quoted = serde_json::Value::from(merchant).to_string();
         let mut is_named = false;
         for member in json_text::members(body) {
-            if names_a_merchant(&member.name) {
+            if is_merchant_key(&member.name) {
                 if json_text::string(member.value).as_deref() != Some(merchant) {
                     return Err(other());
                 }
@@ -206,23 +211,24 @@ impl Passage {
     }
 }
 
-fn checked(body: &str) -> Result<String, PassageError> {
-    if body.len() > MAX_PASSED_BYTES {
-        return Err(PassageError::TooLarge);
+fn checked(body: &str) -> Result<String, RawRequestError> {
+    if body.len() > MAX_RAW_BODY_BYTES {
+        return Err(RawRequestError::TooLarge);
     }
     serde_json::from_str::<serde::de::IgnoredAny>(body)
-        .map_err(|error| PassageError::NotJson(error.to_string()))?;
+        .map_err(|error| RawRequestError::NotJson(error.to_string()))?;
     Ok(json_text::compact(body))
 }
 
-/// Whether a character of a query is sent as it is, so that what is signed is what arrives. Source: RFC 3986, section
+/// Returns `true` if a character of a query is sent unencoded, so that the signature matches what
+/// arrives. Source: RFC 3986, section
 /// 3.4, without the apostrophe, which the URL Standard encodes.
 fn stays_as_it_is(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~!$&()*+,;=:@/?%".contains(&byte)
 }
 
-/// `merchant_id`, `merchantId`, `Merchant-ID`: a service that reads its members leniently would take any of them.
-fn names_a_merchant(name: &str) -> bool {
+/// `merchant_id`, `merchantId`, `Merchant-ID`: a gateway that reads its members leniently would take any of them.
+fn is_merchant_key(name: &str) -> bool {
     let letters = name.chars().filter(|c| c.is_alphanumeric());
     let plain: String = letters.flat_map(char::to_lowercase).collect();
     plain == "merchantid"

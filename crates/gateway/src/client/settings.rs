@@ -10,7 +10,7 @@ use url::{Host, Url};
 use super::NonceRule;
 use crate::{RetryPolicy, Signing};
 
-/// Who we are to the service.
+/// Credentials of our account at the gateway.
 ///
 /// Source: payment-service.md, "Authentication".
 #[derive(Clone, Debug)]
@@ -40,7 +40,7 @@ impl Default for Deadlines {
     }
 }
 
-/// Everything a client must be told.
+/// Settings of a client.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The environment's base address; the endpoints' paths are appended. `Assumed:` it ends in `/api`, which the
@@ -54,15 +54,15 @@ pub struct Settings {
     pub deadlines: Deadlines,
     /// How often a failed call is repeated.
     pub retry: RetryPolicy,
-    /// The most requests that are sent in a second; twice as many may go at once after a second of silence. A service that
-    /// bears less says 429, and gets less.
+    /// The most requests that are sent in a second; twice as many may go at once after a second of
+    /// silence. A 429 lowers the rate.
     pub requests_per_second: u32,
-    /// Whether the service takes a nonce once. Then there is one request a second, whatever else is said.
+    /// Whether the gateway accepts a nonce once. Then at most one request a second is sent.
     pub nonces: NonceRule,
 }
 
-/// `Assumed:` the service bears ten requests a second, its numbers being nowhere shown; a 429 would disprove it, and is
-/// obeyed.
+/// `Assumed:` the gateway accepts ten requests a second; it publishes no number. A 429 would
+/// disprove it, and lowers the rate.
 const REQUESTS_PER_SECOND: u32 = 10;
 
 impl Settings {
@@ -80,7 +80,7 @@ impl Settings {
     }
 }
 
-/// What time it is, and waiting.
+/// Time and waiting.
 #[async_trait]
 pub trait Clock: Send + Sync {
     /// Now.
@@ -90,7 +90,7 @@ pub trait Clock: Send + Sync {
     async fn sleep(&self, time: Duration);
 }
 
-/// Chance.
+/// Randomness.
 pub trait Random: Send + Sync {
     /// A number from 0 up to but not including `bound`, which is not 0; each as likely as the others.
     fn below(&self, bound: u64) -> u64;

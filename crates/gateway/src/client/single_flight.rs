@@ -1,4 +1,4 @@
-//! One question about an invoice at a time: whoever asks the same meanwhile shares the answer.
+//! One lookup per invoice at a time: concurrent callers share its response.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -6,28 +6,32 @@ use std::sync::{Mutex, PoisonError};
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Shared, WeakShared};
 
-use super::{CallError, InvoiceAnswer};
+use super::{CallError, InvoiceResponse};
 use crate::InvoiceId;
 
-pub(super) type Asking = BoxFuture<'static, Result<InvoiceAnswer, CallError>>;
+pub(super) type PendingResponse = BoxFuture<'static, Result<InvoiceResponse, CallError>>;
 
-/// The questions under way. One ends early only when everybody who shares it has gone away.
+/// The lookups in flight. A lookup is cancelled only when all its callers are.
 #[derive(Default)]
-pub(super) struct Flights(Mutex<HashMap<InvoiceId, WeakShared<Asking>>>);
+pub(super) struct SingleFlight(Mutex<HashMap<InvoiceId, WeakShared<PendingResponse>>>);
 
-impl Flights {
-    /// The question that is under way, or a new one.
-    pub(super) fn join(&self, id: &InvoiceId, ask: impl FnOnce() -> Asking) -> Shared<Asking> {
-        let mut flights = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let under_way = flights.get(id).and_then(WeakShared::upgrade);
-        if let Some(flight) = under_way.filter(|flight| flight.peek().is_none()) {
-            return flight;
+impl SingleFlight {
+    /// Joins the lookup in flight, or starts one.
+    pub(super) fn join(
+        &self,
+        id: &InvoiceId,
+        ask: impl FnOnce() -> PendingResponse,
+    ) -> Shared<PendingResponse> {
+        let mut in_flight = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let under_way = in_flight.get(id).and_then(WeakShared::upgrade);
+        if let Some(request) = under_way.filter(|request| request.peek().is_none()) {
+            return request;
         }
-        flights.retain(|_, flight| flight.upgrade().is_some());
-        let flight = ask().shared();
-        if let Some(weak) = flight.downgrade() {
-            flights.insert(id.clone(), weak);
+        in_flight.retain(|_, request| request.upgrade().is_some());
+        let request = ask().shared();
+        if let Some(weak) = request.downgrade() {
+            in_flight.insert(id.clone(), weak);
         }
-        flight
+        request
     }
 }

@@ -1,5 +1,4 @@
-//! What carries a signed request to the service and its answer back: a parameter, so that years of answers, good and
-//! bad, can be played to a client without a network.
+//! The transport of signed requests: a parameter, so that tests run a client without a network.
 
 use core::time::Duration;
 use std::fmt;
@@ -9,7 +8,7 @@ use reqwest::header::HeaderMap;
 use reqwest::{Response, redirect, retry};
 use url::Url;
 
-use super::{CallError, Settings, SettingsError, Unclear};
+use super::{AmbiguousOutcome, CallError, Settings, SettingsError};
 use crate::Method;
 
 /// A request, ready to be sent as it is.
@@ -27,25 +26,25 @@ pub struct SignedRequest {
 
 /// What came back, unread.
 #[derive(Clone, Debug)]
-pub struct RawAnswer {
+pub struct RawResponse {
     /// Its status.
     pub status: u16,
     /// Its headers.
     pub headers: HeaderMap,
     /// Its bytes, or why there are none although the headers came.
-    pub body: Result<Vec<u8>, Unclear>,
+    pub body: Result<Vec<u8>, AmbiguousOutcome>,
 }
 
-/// Carries requests to the service.
+/// Sends requests to the gateway.
 #[async_trait]
 pub trait Transport: Send + Sync {
     /// Sends a request exactly once: it follows no redirect and repeats nothing. It gives up in bounded time and reads a
     /// bounded answer.
     ///
     /// # Errors
-    /// [`CallError::NotSent`] when the service has surely not seen the request; [`CallError::Unclear`] when it may have,
-    /// and no answer came.
-    async fn carry(&self, request: SignedRequest) -> Result<RawAnswer, CallError>;
+    /// [`CallError::NotSent`] if the gateway has definitely not received the request;
+    /// [`CallError::Ambiguous`] if it may have, and no response came.
+    async fn send(&self, request: SignedRequest) -> Result<RawResponse, CallError>;
 }
 
 impl fmt::Debug for SignedRequest {
@@ -61,12 +60,13 @@ impl fmt::Debug for SignedRequest {
 /// Largest answer that is read. All prices together are a few kilobytes.
 pub(super) const MAX_ANSWER_BYTES: usize = 256 * 1024;
 
-/// The real transport: HTTPS, bounded in time and size. Goes where it is told and nowhere else: no redirects, no proxies from the environment, and no second try of its own.
+/// The real transport: HTTPS, bounded in time and size. No redirects, no proxies from the
+/// environment, no automatic retries.
 pub(super) struct Https(reqwest::Client);
 
 impl Https {
     pub(super) fn new(settings: &Settings) -> Result<Self, SettingsError> {
-        // The first provider installed in a process stays; ours or another's are as good.
+        // The first provider installed in a process stays; any of them works.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut builder = reqwest::Client::builder()
             .connect_timeout(settings.deadlines.connect)
@@ -85,7 +85,7 @@ impl Https {
 
 #[async_trait]
 impl Transport for Https {
-    async fn carry(&self, request: SignedRequest) -> Result<RawAnswer, CallError> {
+    async fn send(&self, request: SignedRequest) -> Result<RawResponse, CallError> {
         let method = match request.method {
             Method::Get => reqwest::Method::GET,
             Method::Post => reqwest::Method::POST,
@@ -96,7 +96,7 @@ impl Transport for Https {
             builder = builder.body(body);
         }
         let mut response = builder.send().await.map_err(|error| failure(&error))?;
-        Ok(RawAnswer {
+        Ok(RawResponse {
             status: response.status().as_u16(),
             headers: std::mem::take(response.headers_mut()),
             body: read(&mut response).await,
@@ -105,11 +105,11 @@ impl Transport for Https {
 }
 
 /// The body as far as it may be read.
-async fn read(response: &mut Response) -> Result<Vec<u8>, Unclear> {
+async fn read(response: &mut Response) -> Result<Vec<u8>, AmbiguousOutcome> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(|error| cut(&error))? {
         if body.len() + chunk.len() > MAX_ANSWER_BYTES {
-            return Err(Unclear::TooLarge);
+            return Err(AmbiguousOutcome::TooLarge);
         }
         body.extend_from_slice(&chunk);
     }
@@ -121,15 +121,15 @@ fn failure(error: &reqwest::Error) -> CallError {
     if error.is_connect() {
         CallError::NotSent(innermost(error))
     } else {
-        CallError::Unclear(cut(error))
+        CallError::Ambiguous(cut(error))
     }
 }
 
-fn cut(error: &reqwest::Error) -> Unclear {
+fn cut(error: &reqwest::Error) -> AmbiguousOutcome {
     if error.is_timeout() {
-        Unclear::TimedOut
+        AmbiguousOutcome::TimedOut
     } else {
-        Unclear::Cut(innermost(error))
+        AmbiguousOutcome::Truncated(innermost(error))
     }
 }
 

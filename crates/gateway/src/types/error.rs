@@ -1,4 +1,4 @@
-//! What the service says when it refuses.
+//! Error responses of the gateway.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -28,20 +28,20 @@ words! {
 /// A refusal is one by its HTTP status; its body only explains. So nothing is required here, and a body that is no
 /// JSON at all is the empty explanation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-pub struct ServiceError {
+pub struct GatewayError {
     /// Short description; absent in the shape of POST /checkout, whose `error` is the boolean `true`.
     #[serde(default, rename = "error", deserialize_with = "lenient_text")]
     pub summary: Option<String>,
     /// For machines; absent in the shape of POST /checkout.
     #[serde(default, deserialize_with = "lenient_word")]
     pub code: Option<ErrorCode>,
-    /// For people, in the service's words. Never shown to customers as it is.
+    /// For people. Never shown to customers unchanged.
     #[serde(default, deserialize_with = "lenient_text")]
     pub message: Option<String>,
 }
 
-impl ServiceError {
-    /// Reads the body of a refusal, whatever it is.
+impl GatewayError {
+    /// Reads the body of an error response; any body is accepted.
     pub fn from_body(body: &[u8]) -> Self {
         match serde_json::from_slice(body) {
             Ok(value @ Value::Object(_)) => Self::deserialize(value).unwrap_or_default(),

@@ -1,5 +1,5 @@
-//! Invoices: POST /invoice opens one, GET /invoice says what became of it, POST /confirm marks it as paid, POST /checkout
-//! opens one on the service's page, and a callback names one.
+//! Invoices: POST /invoice opens one, GET /invoice returns its status, POST /confirm marks it as
+//! paid, POST /checkout opens one on the gateway's page, and a callback names one.
 
 use core::time::Duration;
 
@@ -19,7 +19,7 @@ pub struct InvoiceRequest {
     pub conversion_id: ConversionId,
     /// The price in US dollars.
     pub amount_in_usd: AmountText,
-    /// The price in the service's local currency.
+    /// The price in the gateway's local currency.
     pub amount_in_local_currency: AmountText,
     /// What the customer is to send, in the asset.
     pub amount_in_crypto: AmountText,
@@ -27,7 +27,7 @@ pub struct InvoiceRequest {
     pub crypto_code: CryptoCode,
 }
 
-/// Answer of POST /invoice. The texts are the service's, unchecked: an address goes to a customer only after
+/// Answer of POST /invoice. The texts are the gateway's, unchecked: an address goes to a customer only after
 /// `florin_address::check`; the text of its QR code only as `florin_address::PaymentTarget` writes it.
 ///
 /// Source: payment-service.md, "Invoice (response of POST /invoice)".
@@ -57,11 +57,12 @@ pub struct Invoice {
 }
 
 impl Invoice {
-    /// How long the invoice lives from the moment it was made; `None` unless the service wrote a number of minutes between
+    /// How long the invoice lives from the moment it was made; `None` unless the gateway wrote a number of minutes between
     /// one minute and a week.
     ///
-    /// Source: payment-service.md, "Invoice": `invoice_expired_in` is the time until it expires, in minutes. `Assumed:` no
-    /// invoice lives longer than a week; one that says so is not shown, and the log names what it said.
+    /// Source: payment-service.md, "Invoice": `invoice_expired_in` is the time until it expires, in
+    /// minutes. `Assumed:` no invoice lives longer than a week; a longer one is not shown, and the
+    /// log names the value.
     pub fn lifetime(&self) -> Option<Duration> {
         let minutes = self.invoice_expired_in.as_str();
         let is_number = !minutes.is_empty() && minutes.bytes().all(|b| b.is_ascii_digit());
@@ -77,7 +78,7 @@ words! {
     ///
     /// Source: payment-service.md, "States and transitions". What moves an invoice between them is not stated.
     TransactionStatus {
-        /// The service is looking for the transaction.
+        /// The gateway is searching for the transaction.
         Checking = "CHECKING",
         /// The transaction is on the chain with fewer than 3 confirmations.
         Processing = "PROCESSING",
@@ -92,8 +93,9 @@ words! {
 
 /// The `data` object of GET /invoice.
 ///
-/// Every member is a string on the wire. One that is missing or of another type is `None` here and fails nothing: who
-/// judges the payment must see what is absent. Empty strings stay `Some("")`.
+/// Every member is a string on the wire. A missing member, or one of another type, is `None` here
+/// and fails nothing: the assessment of a payment must see what is absent. Empty strings stay
+/// `Some("")`.
 ///
 /// Source: payment-service.md, "Invoice status record".
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
@@ -183,7 +185,8 @@ pub(crate) struct InvoiceLookup {
     pub(crate) data: InvoiceStatus,
 }
 
-/// Body of POST /confirm. It moves an invoice into no state: it says that the customer has started paying.
+/// Body of POST /confirm. It moves an invoice into no state: it reports that the customer has
+/// started paying.
 ///
 /// Source: payment-service.md, "POST /confirm".
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
@@ -213,7 +216,7 @@ pub struct Confirmed {
     /// `OK` on success.
     #[serde(default, deserialize_with = "lenient_text")]
     pub message: Option<String>,
-    /// Where the service would send the customer.
+    /// Where the gateway would send the customer.
     #[serde(default, deserialize_with = "lenient_text")]
     pub merchant_website_redirect_url: Option<String>,
 }
@@ -227,7 +230,7 @@ pub struct CheckoutRequest {
     pub client_email_id: String,
     /// The customer's currency.
     pub client_preferred_fiat_currency: Currency,
-    /// The price in fiat; absent: the customer enters it on the service's page.
+    /// The price in fiat; absent: the customer enters it on the gateway's page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub amount: Option<AmountText>,
     /// Required for platforms with several merchants, else absent.
@@ -251,7 +254,7 @@ pub struct CheckoutSession {
 }
 
 words! {
-    /// `status` of a callback. A hint: only GET /invoice says what is true.
+    /// `status` of a callback. A hint: only GET /invoice is authoritative.
     CallbackStatus {
         /// The invoice was completed.
         Completed = "COMPLETED",
@@ -267,6 +270,6 @@ words! {
 pub struct Callback {
     /// Which invoice to ask about.
     pub invoice_id: InvoiceId,
-    /// What is said to have become of it.
+    /// The claimed status.
     pub status: CallbackStatus,
 }

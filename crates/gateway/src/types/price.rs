@@ -30,21 +30,21 @@ pub struct SkippedPrice {
     pub reason: String,
 }
 
-/// What one asset costs. Amounts are decimal strings as the service wrote them.
+/// What one asset costs. Amounts are decimal strings as the gateway wrote them.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct PriceEntry {
     /// The price.
     pub rates: Rates,
     /// What may be deposited.
     pub limits: Limits,
-    /// What POST /invoice is told, so that it honours this price.
+    /// Identifies this price in POST /invoice.
     pub conversion_id: ConversionId,
 }
 
 /// A price: `amount_in_crypto` of the asset costs the two other amounts.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Rates {
-    /// Price in the service's local currency.
+    /// Price in the gateway's local currency.
     pub amount_in_local_currency: String,
     /// Quantity that the price is for.
     pub amount_in_crypto: String,

@@ -252,11 +252,11 @@ fn a_callback_keeps_an_unknown_word_and_ignores_other_members() {
 #[test]
 fn both_shapes_of_a_refusal_are_read() {
     let body = br#"{"error":"out of range","code":"AMOUNT_OUT_OF_RANGE","message":"at least 10"}"#;
-    let general = ServiceError::from_body(body);
+    let general = GatewayError::from_body(body);
     assert_eq!(general.code, Some(ErrorCode::AmountOutOfRange));
     assert_eq!(general.summary.as_deref(), Some("out of range"));
     assert_eq!(general.message.as_deref(), Some("at least 10"));
-    let checkout = ServiceError::from_body(br#"{"error":true,"message":"no email"}"#);
+    let checkout = GatewayError::from_body(br#"{"error":true,"message":"no email"}"#);
     assert_eq!((checkout.summary, checkout.code), (None, None));
     assert_eq!(checkout.message.as_deref(), Some("no email"));
 }
@@ -272,7 +272,7 @@ fn a_refusal_without_an_explanation_is_still_one() {
         b"\xff",
         b"{}",
     ] {
-        assert_eq!(ServiceError::from_body(body), ServiceError::default());
+        assert_eq!(GatewayError::from_body(body), GatewayError::default());
     }
 }
 

@@ -1,4 +1,4 @@
-//! Texts of the service: identifiers, words of a list that it may extend, and members that may be missing or of another
+//! Texts of the gateway: identifiers, words of a list that it may extend, and members that may be missing or of another
 //! type.
 //!
 //! Use the `lenient_…` functions with `#[serde(default, deserialize_with = "…")]`: what is not a string is absent, and
@@ -9,14 +9,14 @@ use core::fmt;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-/// Longest identifier taken from the service.
+/// Longest identifier taken from the gateway.
 const MAX_ID_CHARS: usize = 128;
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident;)+) => {$(
         $(#[$doc])*
         ///
-        /// Shape: 1 to 128 visible ASCII characters. `Assumed:` an identifier of the service that is refused here
+        /// Shape: 1 to 128 visible ASCII characters. `Assumed:` an identifier of the gateway that is refused here
         /// would disprove it; the specification says only that it is a string.
         #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
         #[serde(transparent)]
@@ -31,7 +31,7 @@ macro_rules! ids {
                 check(text).map(|()| Self(text.to_owned()))
             }
 
-            /// The identifier as the service wrote it.
+            /// The identifier as the gateway wrote it.
             pub fn as_str(&self) -> &str {
                 &self.0
             }

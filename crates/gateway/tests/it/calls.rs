@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use florin_gateway::{
-    CheckoutRequest, ConfirmRequest, ConversionId, InvoiceId, InvoiceRequest, PaymentService as _,
+    CheckoutRequest, ConfirmRequest, ConversionId, InvoiceId, InvoiceRequest, PaymentGateway as _,
     Priority, TransactionStatus,
 };
 use florin_money::{AmountText, CryptoCode};
@@ -37,7 +37,7 @@ pub(crate) fn invoice_answer() -> Value {
     })
 }
 
-/// The service's side of the signature, over what arrived.
+/// The gateway's side of the signature, over what arrived.
 #[track_caller]
 pub(crate) fn assert_signed(seen: &Seen, method: &str, path_and_query: &str) {
     assert_eq!(seen.method, method);

@@ -1,6 +1,6 @@
-//! A machine whose clock is off is refused once, and then goes by the service's clock.
+//! A machine whose clock is off is refused once, and then goes by the gateway's clock.
 
-use florin_gateway::{CallError, ErrorCode, PaymentService as _};
+use florin_gateway::{CallError, ErrorCode, PaymentGateway as _};
 use serde_json::json;
 
 use crate::calls::{invoice_answer, invoice_request};
@@ -43,7 +43,7 @@ async fn a_call_that_is_refused_for_its_time_is_made_again_by_the_services_clock
         client.create_invoice(&invoice_request()).await.unwrap();
         assert_eq!(nonces(&server), ["1700000000", corrected, corrected]);
         assert!(clock.slept_ms().is_empty());
-        let skew = client.condition().skew.unwrap().as_secs();
+        let skew = client.health().skew.unwrap().as_secs();
         assert_eq!(skew.abs(), 3600);
     }
 }

@@ -1,10 +1,10 @@
-//! Answers that are none, and ways that are not taken.
+//! Unreadable responses, and redirects and proxies that are not followed.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use florin_gateway::{
-    CallError, Client, ErrorCode, PaymentService as _, Priority, SettingsError, Unclear,
+    AmbiguousOutcome, CallError, Client, ErrorCode, PaymentGateway as _, Priority, SettingsError,
 };
 use secrecy::SecretString;
 
@@ -28,7 +28,7 @@ async fn a_redirect_is_not_followed() {
     let server = Server::start([(307, headers, String::new())]).await;
     assert_eq!(
         create(&server.base).await,
-        CallError::Unclear(Unclear::Status(307))
+        CallError::Ambiguous(AmbiguousOutcome::Status(307))
     );
     assert_eq!((server.count(), elsewhere.count()), (1, 0));
 }
@@ -49,7 +49,7 @@ async fn an_answer_beyond_the_limit_is_not_read() {
     let server = Server::json(200, &format!("{largest} ")).await;
     assert_eq!(
         create(&server.base).await,
-        CallError::Unclear(Unclear::TooLarge)
+        CallError::Ambiguous(AmbiguousOutcome::TooLarge)
     );
 }
 
@@ -60,7 +60,7 @@ async fn an_endless_answer_is_cut_at_the_limit_whatever_it_says_of_its_length() 
     let (address, _) = raw_server(bytes, Then::Hold);
     assert_eq!(
         create(&format!("http://{address}/api")).await,
-        CallError::Unclear(Unclear::TooLarge)
+        CallError::Ambiguous(AmbiguousOutcome::TooLarge)
     );
 }
 
@@ -69,7 +69,7 @@ async fn an_answer_that_never_ends_is_given_up() {
     for bytes in [&b""[..], b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{"] {
         let (address, count) = raw_server(bytes, Then::Hold);
         let error = create(&format!("http://{address}/api")).await;
-        assert_eq!(error, CallError::Unclear(Unclear::TimedOut));
+        assert_eq!(error, CallError::Ambiguous(AmbiguousOutcome::TimedOut));
         assert_eq!(count.load(Ordering::SeqCst), 1);
     }
 }
@@ -80,10 +80,10 @@ async fn a_connection_that_breaks_leaves_the_outcome_unclear() {
         let (address, count) = raw_server(bytes, Then::Close);
         let error = create(&format!("http://{address}/api")).await;
         assert!(
-            matches!(error, CallError::Unclear(Unclear::Cut(_))),
+            matches!(error, CallError::Ambiguous(AmbiguousOutcome::Truncated(_))),
             "{error}"
         );
-        assert!(!error.surely_not_done());
+        assert!(!error.definitely_not_executed());
         assert_eq!(count.load(Ordering::SeqCst), 1);
     }
 }
@@ -113,7 +113,10 @@ async fn a_success_that_cannot_be_read_is_unclear() {
         let server = Server::json(200, body).await;
         let error = create(&server.base).await;
         assert!(
-            matches!(error, CallError::Unclear(Unclear::Garbled(_))),
+            matches!(
+                error,
+                CallError::Ambiguous(AmbiguousOutcome::InvalidJson(_))
+            ),
             "{body}: {error}"
         );
         assert_eq!(server.count(), 1);
@@ -125,7 +128,10 @@ async fn a_success_that_cannot_be_read_is_unclear() {
         .await
         .unwrap_err();
     assert!(
-        matches!(error, CallError::Unclear(Unclear::Garbled(_))),
+        matches!(
+            error,
+            CallError::Ambiguous(AmbiguousOutcome::InvalidJson(_))
+        ),
         "{error}"
     );
 }
@@ -156,7 +162,7 @@ async fn a_failure_of_the_service_says_nothing_about_the_invoice() {
     let server = Server::json(500, "{}").await;
     let error = create(&server.base).await;
     assert_eq!(error, CallError::Broken { status: 500 });
-    assert!(!error.surely_not_done());
+    assert!(!error.definitely_not_executed());
 }
 
 /// Runs one test of this binary again with another environment, which cannot be changed within a process.

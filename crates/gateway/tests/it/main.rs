@@ -5,7 +5,7 @@ mod calls;
 mod clocks;
 mod effects;
 mod faults;
-mod manners;
+mod limits;
 mod pauses;
 mod retries;
 mod secrets;

@@ -1,8 +1,8 @@
-//! While the service asks for a pause nothing is sent.
+//! While the gateway asks for a pause nothing is sent.
 
 use std::time::Duration;
 
-use florin_gateway::{CallError, PaymentService as _, Priority};
+use florin_gateway::{CallError, PaymentGateway as _, Priority};
 
 use crate::calls::{invoice_id, invoice_request};
 use crate::server::{Answer, Server, client};

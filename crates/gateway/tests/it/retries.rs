@@ -1,6 +1,6 @@
 //! What is tried again, and what never.
 
-use florin_gateway::{CallError, ConfirmRequest, PaymentService as _, Priority};
+use florin_gateway::{CallError, ConfirmRequest, PaymentGateway as _, Priority};
 use serde_json::json;
 
 use crate::calls::{invoice_answer, invoice_id, invoice_request};

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 
-use florin_gateway::{InvoiceId, PaymentService as _, Priority};
+use florin_gateway::{InvoiceId, PaymentGateway as _, Priority};
 use tracing_subscriber::filter::LevelFilter;
 
 use crate::calls::invoice_request;

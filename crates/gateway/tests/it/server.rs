@@ -1,4 +1,4 @@
-//! Servers that stand in for the service.
+//! Servers that stand in for the gateway.
 
 use std::collections::VecDeque;
 use std::io::{Read as _, Write as _};
@@ -30,7 +30,7 @@ pub(crate) struct Seen {
 /// Status, headers and body of an answer.
 pub(crate) type Answer = (u16, &'static [(&'static str, &'static str)], String);
 
-/// Answers a list of answers in turn, the last one for ever, and keeps what it saw.
+/// Serves a list of responses in turn, the last one for ever, and records the requests.
 pub(crate) struct Server {
     pub(crate) base: String,
     seen: Arc<Mutex<Vec<Seen>>>,

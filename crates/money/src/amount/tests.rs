@@ -15,11 +15,11 @@ fn equal_amounts_are_equal_however_they_are_written() {
 #[test]
 fn rounding_up_never_asks_for_less_than_the_price() {
     let third = amount("1")
-        .times_ratio(Amount::ONE, amount("3"), 8, Rounding::Up)
+        .mul_div(Amount::ONE, amount("3"), 8, Rounding::Up)
         .unwrap();
     assert_eq!(third.to_string(), "0.33333334");
     let exact = amount("1")
-        .times_ratio(Amount::ONE, amount("4"), 8, Rounding::Up)
+        .mul_div(Amount::ONE, amount("4"), 8, Rounding::Up)
         .unwrap();
     assert_eq!(exact.to_string(), "0.25");
 }
@@ -27,7 +27,7 @@ fn rounding_up_never_asks_for_less_than_the_price() {
 #[test]
 fn rounding_down_never_claims_more_than_was_sent() {
     let two_thirds = amount("2")
-        .times_ratio(Amount::ONE, amount("3"), 2, Rounding::Down)
+        .mul_div(Amount::ONE, amount("3"), 2, Rounding::Down)
         .unwrap();
     assert_eq!(two_thirds.to_string(), "0.66");
 }
@@ -36,7 +36,7 @@ fn rounding_down_never_claims_more_than_was_sent() {
 fn a_remainder_beyond_twenty_eight_digits_is_still_rounded_up() {
     // 1 / 0.999999999999999999 = 1.000000000000000001 000000000000000001 …
     let quotient = Amount::ONE
-        .times_ratio(
+        .mul_div(
             Amount::ONE,
             amount("0.999999999999999999"),
             18,
@@ -49,31 +49,37 @@ fn a_remainder_beyond_twenty_eight_digits_is_still_rounded_up() {
 #[test]
 fn nothing_goes_below_zero() {
     assert_eq!(
-        amount("1").minus(amount("1.01")),
+        amount("1").checked_sub(amount("1.01")),
         Err(AmountError::Negative)
     );
-    assert_eq!(amount("1.01").minus(amount("1")).unwrap(), amount("0.01"));
+    assert_eq!(
+        amount("1.01").checked_sub(amount("1")).unwrap(),
+        amount("0.01")
+    );
 }
 
 #[test]
 fn a_rate_of_zero_is_an_error_not_a_panic() {
-    let quotient = amount("1").times_ratio(Amount::ONE, Amount::ZERO, 8, Rounding::Up);
+    let quotient = amount("1").mul_div(Amount::ONE, Amount::ZERO, 8, Rounding::Up);
     assert_eq!(quotient, Err(AmountError::DivisionByZero));
 }
 
 #[test]
 fn what_does_not_fit_is_said() {
     assert_eq!(
-        amount("999999999999").plus(Amount::ONE),
+        amount("999999999999").checked_add(Amount::ONE),
         Err(AmountError::TooLarge)
     );
-    assert_eq!(amount("999999999999").times(2), Err(AmountError::TooLarge));
+    assert_eq!(
+        amount("999999999999").checked_mul(2),
+        Err(AmountError::TooLarge)
+    );
 }
 
 #[test]
 fn an_amount_is_padded_for_people_and_never_cut() {
-    assert_eq!(amount("5").padded(2).to_string(), "5.00");
-    assert_eq!(amount("5.123").padded(2).to_string(), "5.123");
+    assert_eq!(amount("5").with_min_decimals(2).to_string(), "5.00");
+    assert_eq!(amount("5.123").with_min_decimals(2).to_string(), "5.123");
 }
 
 proptest! {
@@ -89,8 +95,8 @@ proptest! {
     ) {
         let price = Amount(Decimal::new(i64::from(price), 2));
         let rate = Amount(Decimal::new(i64::from(rate), 4));
-        let up = price.times_ratio(Amount::ONE, rate, decimals, Rounding::Up).unwrap();
-        let down = price.times_ratio(Amount::ONE, rate, decimals, Rounding::Down).unwrap();
+        let up = price.mul_div(Amount::ONE, rate, decimals, Rounding::Up).unwrap();
+        let down = price.mul_div(Amount::ONE, rate, decimals, Rounding::Down).unwrap();
         prop_assert!(up.0 * rate.0 >= price.0);
         prop_assert!(down.0 * rate.0 <= price.0);
         prop_assert!(up.0 - down.0 <= Decimal::new(1, decimals));

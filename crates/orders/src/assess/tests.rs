@@ -2,34 +2,34 @@ mod conditions;
 mod golden;
 
 use super::*;
-use crate::fixtures::{amount, asked, at, attempt, exact, hosted, order, received, said};
-use crate::{Ask, AttemptState, OrderStatus};
+use crate::fixtures::{amount, asked, at, attempt, exact, hosted, observed, order, received};
+use crate::{AttemptState, InvoiceTerms, OrderStatus};
 use florin_money::Currency;
 
 #[track_caller]
-fn verdict(observation: &Observation) -> Verdict {
-    judge(
+fn assessment(observation: &Observation) -> Assessment {
+    assess(
         &order(OrderStatus::AwaitingPayment),
         &attempt(1),
         observation,
     )
 }
 
-/// One word per verdict, so that tables can be read.
+/// One word per assessment, so that tables can be read.
 #[track_caller]
 fn word(observation: &Observation) -> &'static str {
-    match verdict(observation) {
-        Verdict::Waiting => "waiting",
-        Verdict::Expired => "expired",
-        Verdict::Seen(_) => "seen",
-        Verdict::Confirming(_) => "confirming",
-        Verdict::Settled { excess, .. } if excess.is_zero() => "exact",
-        Verdict::Settled { .. } => "over",
-        Verdict::Short(_) => "short",
-        Verdict::Failed(_) => "failed",
-        Verdict::Cancelled(_) => "cancelled",
-        Verdict::Frozen { .. } => "frozen",
-        Verdict::Held(_) => "held",
+    match assessment(observation) {
+        Assessment::Waiting => "waiting",
+        Assessment::Expired => "expired",
+        Assessment::Detected(_) => "seen",
+        Assessment::Confirming(_) => "confirming",
+        Assessment::Settled { excess, .. } if excess.is_zero() => "exact",
+        Assessment::Settled { .. } => "over",
+        Assessment::Underpaid(_) => "short",
+        Assessment::Failed(_) => "failed",
+        Assessment::Cancelled(_) => "cancelled",
+        Assessment::AddressChanged { .. } => "frozen",
+        Assessment::NeedsReview(_) => "held",
     }
 }
 
@@ -45,9 +45,9 @@ fn completed_is_paid_only_when_all_three_figures_cover() {
                     (_, 1) => "over",
                     _ => "exact",
                 };
-                let seen = received("COMPLETED", crypto, usd, local);
+                let observation = received("COMPLETED", crypto, usd, local);
                 assert_eq!(
-                    word(&seen),
+                    word(&observation),
                     expected,
                     "{crypto} BTC, {usd} USD, {local} local"
                 );
@@ -67,19 +67,19 @@ fn no_other_status_credits_however_much_arrived() {
         "completed",
         "",
     ] {
-        let seen = received(status, "1", "64250", "64250");
-        let verdict = verdict(&seen);
+        let observation = received(status, "1", "64250", "64250");
+        let assessment = assessment(&observation);
         assert!(
-            !matches!(verdict, Verdict::Settled { .. }),
-            "{status}: {verdict:?}"
+            !matches!(assessment, Assessment::Settled { .. }),
+            "{status}: {assessment:?}"
         );
     }
 }
 
 #[test]
 fn an_excess_is_told_to_the_last_unit() {
-    let seen = received("COMPLETED", "0.00030974", "19.91", "19.91");
-    let Verdict::Settled { excess, .. } = verdict(&seen) else {
+    let observation = received("COMPLETED", "0.00030974", "19.91", "19.91");
+    let Assessment::Settled { excess, .. } = assessment(&observation) else {
         panic!("must settle")
     };
     assert_eq!(excess, amount("0.00000001"));
@@ -104,16 +104,19 @@ fn a_completed_answer_without_one_of_its_members_is_held() {
         ("transaction_status", |o| o.status = None),
     ];
     for (name, remove) in members {
-        let mut seen = exact("COMPLETED");
-        remove(&mut seen);
-        assert_eq!(verdict(&seen), Verdict::Held(Hold::Missing(name)));
+        let mut observation = exact("COMPLETED");
+        remove(&mut observation);
+        assert_eq!(
+            assessment(&observation),
+            Assessment::NeedsReview(ReviewReason::Missing(name))
+        );
     }
 }
 
 #[test]
 fn an_answer_that_asks_for_something_else_is_held() {
-    type Change = fn(&mut Observation);
-    let members: [(&str, Change); 6] = [
+    type Transition = fn(&mut Observation);
+    let members: [(&str, Transition); 6] = [
         ("invoice_id", |o| o.invoice_id = Some("inv_2".into())),
         ("transaction_crypto", |o| o.crypto_code = Some("LTC".into())),
         ("local_currency_code", |o| {
@@ -131,9 +134,11 @@ fn an_answer_that_asks_for_something_else_is_held() {
     ];
     for (name, change) in members {
         for status in ["CHECKING", "PROCESSING", "COMPLETED"] {
-            let mut seen = exact(status);
-            change(&mut seen);
-            let Verdict::Held(Hold::Mismatch { field, .. }) = verdict(&seen) else {
+            let mut observation = exact(status);
+            change(&mut observation);
+            let Assessment::NeedsReview(ReviewReason::Mismatch { field, .. }) =
+                assessment(&observation)
+            else {
                 panic!("{name} in {status} must be held");
             };
             assert_eq!(field, name);
@@ -145,9 +150,13 @@ fn an_answer_that_asks_for_something_else_is_held() {
 fn junk_where_an_amount_is_due_is_held() {
     for junk in ["-1", "1e3", "NaN", "19,90", "19.90 USD", "∞", "0x13"] {
         for status in ["CHECKING", "PROCESSING", "COMPLETED"] {
-            let seen = received(status, junk, "19.90", "19.90");
-            let held = Hold::Unreadable("received_crypto_amount", junk.to_owned());
-            assert_eq!(verdict(&seen), Verdict::Held(held), "{status}");
+            let observation = received(status, junk, "19.90", "19.90");
+            let held = ReviewReason::Unreadable("received_crypto_amount", junk.to_owned());
+            assert_eq!(
+                assessment(&observation),
+                Assessment::NeedsReview(held),
+                "{status}"
+            );
         }
     }
 }
@@ -155,26 +164,29 @@ fn junk_where_an_amount_is_due_is_held() {
 #[test]
 fn an_attempt_that_does_not_ask_for_the_price_never_credits() {
     let mut cheap = attempt(1);
-    let Ask::Custom(ask) = &mut cheap.terms.ask else {
+    let InvoiceTerms::Custom(ask) = &mut cheap.terms.ask else {
         panic!("the attempt is custom")
     };
-    ask.asked.figures.usd = amount("1.99");
-    ask.asked.figures.local = amount("1.99");
-    let mut seen = received("COMPLETED", "0.00030973", "19.90", "19.90");
-    seen.asked.usd = Some("1.99".into());
-    seen.asked.local = Some("1.99".into());
-    let verdict = judge(&order(OrderStatus::AwaitingPayment), &cheap, &seen);
-    assert_eq!(verdict, Verdict::Held(Hold::OtherPrice));
+    ask.asked.amounts.usd = amount("1.99");
+    ask.asked.amounts.local = amount("1.99");
+    let mut observation = received("COMPLETED", "0.00030973", "19.90", "19.90");
+    observation.asked.usd = Some("1.99".into());
+    observation.asked.local = Some("1.99".into());
+    let assessment = assess(&order(OrderStatus::AwaitingPayment), &cheap, &observation);
+    assert_eq!(
+        assessment,
+        Assessment::NeedsReview(ReviewReason::OtherPrice)
+    );
 }
 
 #[test]
 fn another_address_freezes_whatever_else_is_said() {
     for status in ["CHECKING", "PROCESSING", "COMPLETED", "FAILED"] {
-        let mut seen = exact(status);
-        seen.address = Some("tb1qother".into());
+        let mut observation = exact(status);
+        observation.address = Some("tb1qother".into());
         assert_eq!(
-            verdict(&seen),
-            Verdict::Frozen {
+            assessment(&observation),
+            Assessment::AddressChanged {
                 address: "tb1qother".into()
             }
         );
@@ -185,17 +197,17 @@ fn another_address_freezes_whatever_else_is_said() {
 fn letter_case_is_no_change_of_an_ethereum_address() {
     let mut ether = attempt(1);
     if let AttemptState::Open(invoice) = &mut ether.state {
-        invoice.place = Place::Address {
+        invoice.destination = Destination::Address {
             address: "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed".into(),
             qr_string: String::new(),
             warnings: Vec::new(),
         };
     }
-    let mut seen = said("CHECKING");
-    seen.address = Some("0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed".into());
+    let mut observation = observed("CHECKING");
+    observation.address = Some("0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed".into());
     assert_eq!(
-        judge(&order(OrderStatus::AwaitingPayment), &ether, &seen),
-        Verdict::Waiting
+        assess(&order(OrderStatus::AwaitingPayment), &ether, &observation),
+        Assessment::Waiting
     );
 }
 
@@ -218,47 +230,50 @@ fn one_address_has_several_writings_and_another_is_another() {
 
 #[test]
 fn an_invoice_that_the_service_forgot_expires_with_its_time_and_not_before() {
-    let mut seen = said("CHECKING");
-    seen.is_known = false;
-    assert_eq!(verdict(&seen), Verdict::Held(Hold::Forgotten));
-    seen.observed_at = at(900);
-    assert_eq!(word(&seen), "expired");
+    let mut observation = observed("CHECKING");
+    observation.is_known = false;
+    assert_eq!(
+        assessment(&observation),
+        Assessment::NeedsReview(ReviewReason::Forgotten)
+    );
+    observation.observed_at = at(900);
+    assert_eq!(word(&observation), "expired");
     let mut paid = attempt(1);
     if let AttemptState::Open(invoice) = &mut paid.state {
         invoice.progress.received.crypto = amount("0.0001");
     }
-    let verdict = judge(&order(OrderStatus::Checking), &paid, &seen);
-    assert_eq!(verdict, Verdict::Held(Hold::Forgotten));
+    let assessment = assess(&order(OrderStatus::Checking), &paid, &observation);
+    assert_eq!(assessment, Assessment::NeedsReview(ReviewReason::Forgotten));
 }
 
 #[test]
 fn nothing_arrived_is_waiting_until_the_time_is_over() {
-    let mut seen = said("CHECKING");
-    assert_eq!(word(&seen), "waiting");
-    seen.observed_at = at(899);
-    assert_eq!(word(&seen), "waiting");
-    seen.observed_at = at(900);
-    assert_eq!(word(&seen), "expired");
-    seen.status = Some("FAILED".into());
-    assert_eq!(word(&seen), "expired");
-    seen.observed_at = at(10);
-    assert_eq!(word(&seen), "failed");
+    let mut observation = observed("CHECKING");
+    assert_eq!(word(&observation), "waiting");
+    observation.observed_at = at(899);
+    assert_eq!(word(&observation), "waiting");
+    observation.observed_at = at(900);
+    assert_eq!(word(&observation), "expired");
+    observation.status = Some("FAILED".into());
+    assert_eq!(word(&observation), "expired");
+    observation.observed_at = at(10);
+    assert_eq!(word(&observation), "failed");
 }
 
 #[test]
 fn absent_sums_mean_nothing_arrived_while_the_service_still_looks() {
-    let mut seen = said("CHECKING");
-    seen.received = Figures::default();
-    assert_eq!(word(&seen), "waiting");
-    seen.transaction_hash = Some("cafe".into());
-    assert_eq!(word(&seen), "seen");
+    let mut observation = observed("CHECKING");
+    observation.received = Amounts::default();
+    assert_eq!(word(&observation), "waiting");
+    observation.transaction_hash = Some("cafe".into());
+    assert_eq!(word(&observation), "seen");
 }
 
 #[test]
 fn a_late_transaction_is_seen_and_not_expired() {
-    let mut seen = received("CHECKING", "0.0001", "6.42", "6.42");
-    seen.observed_at = at(100_000);
-    assert_eq!(word(&seen), "seen");
+    let mut observation = received("CHECKING", "0.0001", "6.42", "6.42");
+    observation.observed_at = at(100_000);
+    assert_eq!(word(&observation), "seen");
 }
 
 #[test]
@@ -269,12 +284,12 @@ fn a_stores_tolerance_forgives_no_more_than_itself() {
     let just = received("COMPLETED", "0.000308173567839196", "19.80", "19.80");
     let less = received("COMPLETED", "0.000308173567839195", "19.80", "19.80");
     assert!(matches!(
-        judge(&tolerant, &attempt(1), &just),
-        Verdict::Settled { .. }
+        assess(&tolerant, &attempt(1), &just),
+        Assessment::Settled { .. }
     ));
     assert!(matches!(
-        judge(&tolerant, &attempt(1), &less),
-        Verdict::Short(_)
+        assess(&tolerant, &attempt(1), &less),
+        Assessment::Underpaid(_)
     ));
     assert_eq!(word(&just), "short");
 }
@@ -282,43 +297,53 @@ fn a_stores_tolerance_forgives_no_more_than_itself() {
 #[test]
 fn the_price_in_dollars_may_be_paid_through_another_local_currency() {
     let mut abroad = attempt(1);
-    let Ask::Custom(ask) = &mut abroad.terms.ask else {
+    let InvoiceTerms::Custom(ask) = &mut abroad.terms.ask else {
         panic!("the attempt is custom")
     };
-    ask.asked = crate::Asked {
-        figures: Figures {
+    ask.asked = crate::QuotedAmounts {
+        amounts: Amounts {
             local: amount("18.11"),
-            ..asked().figures
+            ..asked().amounts
         },
         local_currency: Currency::parse("EUR").unwrap(),
     };
-    let mut seen = received("COMPLETED", "0.00030973", "19.90", "18.11");
-    seen.asked.local = Some("18.11".into());
-    seen.local_currency = Some("EUR".into());
-    let verdict = judge(&order(OrderStatus::AwaitingPayment), &abroad, &seen);
-    assert!(matches!(verdict, Verdict::Settled { .. }), "{verdict:?}");
+    let mut observation = received("COMPLETED", "0.00030973", "19.90", "18.11");
+    observation.asked.local = Some("18.11".into());
+    observation.local_currency = Some("EUR".into());
+    let assessment = assess(&order(OrderStatus::AwaitingPayment), &abroad, &observation);
+    assert!(
+        matches!(assessment, Assessment::Settled { .. }),
+        "{assessment:?}"
+    );
 }
 
 #[test]
 fn an_unknown_status_is_held_with_its_word() {
-    let held = Hold::UnknownStatus("REFUNDED".into());
-    assert_eq!(verdict(&exact("REFUNDED")), Verdict::Held(held));
+    let held = ReviewReason::UnknownStatus("REFUNDED".into());
+    assert_eq!(
+        assessment(&exact("REFUNDED")),
+        Assessment::NeedsReview(held)
+    );
 }
 
-/// What a hosted session of the order said, judged.
+/// The assessment of an observation of the order's hosted session.
 #[track_caller]
-fn on_the_page(seen: &Observation) -> Verdict {
-    judge(&order(OrderStatus::AwaitingPayment), &hosted(1), seen)
+fn on_the_page(observation: &Observation) -> Assessment {
+    assess(
+        &order(OrderStatus::AwaitingPayment),
+        &hosted(1),
+        observation,
+    )
 }
 
 #[test]
 fn a_hosted_payment_is_credited_at_the_orders_price_in_whatever_asset() {
-    let mut seen = exact("COMPLETED");
-    seen.crypto_code = Some("DOGE".into());
-    seen.address = Some("nbMFaHF9pjNoohS4fD1jefKBgDnETK9uPu".into());
-    seen.asked.crypto = Some("99.5".into());
-    seen.received.crypto = Some("99.5".into());
-    let Verdict::Settled { progress, excess } = on_the_page(&seen) else {
+    let mut observation = exact("COMPLETED");
+    observation.crypto_code = Some("DOGE".into());
+    observation.address = Some("nbMFaHF9pjNoohS4fD1jefKBgDnETK9uPu".into());
+    observation.asked.crypto = Some("99.5".into());
+    observation.received.crypto = Some("99.5".into());
+    let Assessment::Settled { progress, excess } = on_the_page(&observation) else {
         panic!("must settle")
     };
     assert!(excess.is_zero());
@@ -334,12 +359,15 @@ fn a_hosted_payment_must_be_asked_at_the_orders_price() {
     ];
     for change in cheap {
         for status in ["CHECKING", "PROCESSING", "COMPLETED"] {
-            let mut seen = exact(status);
-            change(&mut seen);
-            let verdict = on_the_page(&seen);
+            let mut observation = exact(status);
+            change(&mut observation);
+            let assessment = on_the_page(&observation);
             assert!(
-                matches!(verdict, Verdict::Held(Hold::Mismatch { .. })),
-                "{status}: {verdict:?}"
+                matches!(
+                    assessment,
+                    Assessment::NeedsReview(ReviewReason::Mismatch { .. })
+                ),
+                "{status}: {assessment:?}"
             );
         }
     }
@@ -347,31 +375,37 @@ fn a_hosted_payment_must_be_asked_at_the_orders_price() {
 
 #[test]
 fn what_a_hosted_page_asks_in_the_asset_must_be_covered() {
-    let seen = received("COMPLETED", "0.00030972", "19.90", "19.90");
-    assert!(matches!(on_the_page(&seen), Verdict::Short(_)));
+    let observation = received("COMPLETED", "0.00030972", "19.90", "19.90");
+    assert!(matches!(
+        on_the_page(&observation),
+        Assessment::Underpaid(_)
+    ));
     let mut nothing = exact("COMPLETED");
     nothing.asked.crypto = Some("0".into());
-    let held = Verdict::Held(Hold::AsksNothing("invoice_crypto_amount"));
+    let held = Assessment::NeedsReview(ReviewReason::AsksNothing("invoice_crypto_amount"));
     assert_eq!(on_the_page(&nothing), held);
 }
 
 #[test]
 fn a_hosted_session_waits_without_an_asset_and_is_cancelled_without_a_code() {
-    let mut seen = said("CHECKING");
-    (seen.crypto_code, seen.address) = (None, None);
-    (seen.asked.crypto, seen.asked.usd) = (None, Some(String::new()));
-    assert_eq!(on_the_page(&seen), Verdict::Waiting);
-    seen.observed_at = at(3600);
-    assert_eq!(on_the_page(&seen), Verdict::Expired);
-    seen.status = Some("CANCELLED".into());
-    assert_eq!(on_the_page(&seen), Verdict::Cancelled(Progress::NOTHING));
+    let mut observation = observed("CHECKING");
+    (observation.crypto_code, observation.address) = (None, None);
+    (observation.asked.crypto, observation.asked.usd) = (None, Some(String::new()));
+    assert_eq!(on_the_page(&observation), Assessment::Waiting);
+    observation.observed_at = at(3600);
+    assert_eq!(on_the_page(&observation), Assessment::Expired);
+    observation.status = Some("CANCELLED".into());
+    assert_eq!(
+        on_the_page(&observation),
+        Assessment::Cancelled(Progress::NOTHING)
+    );
 }
 
 #[test]
 fn what_arrived_is_kept_when_the_service_gives_up() {
     for status in ["FAILED", "CANCELLED"] {
-        let verdict = verdict(&exact(status));
-        let arrived = verdict.progress().map(|arrived| arrived.received.crypto);
+        let assessment = assessment(&exact(status));
+        let arrived = assessment.progress().map(|arrived| arrived.received.crypto);
         assert_eq!(arrived, Some(amount("0.00030973")), "{status}");
     }
 }
@@ -382,8 +416,8 @@ proptest::proptest! {
         let sats = format!("0.{c:08}");
         let (usd, local) = (format!("{}.{:02}", u / 100, u % 100), format!("{}.{:02}", l / 100, l % 100));
         let settled = matches!(
-            verdict(&received("COMPLETED", &sats, &usd, &local)),
-            Verdict::Settled { .. }
+            assessment(&received("COMPLETED", &sats, &usd, &local)),
+            Assessment::Settled { .. }
         );
         proptest::prop_assert_eq!(settled, c >= 30_973 && u >= 1990 && l >= 1990);
     }

@@ -1,51 +1,60 @@
 mod lives;
 
 use super::*;
-use crate::fixtures::{attempt, exact, order, received, said};
-use crate::{AttemptState, Progress, judge};
+use crate::fixtures::{attempt, exact, observed, order, received};
+use crate::{AttemptState, Progress, assess};
 
 use EventType as E;
 use OrderStatus as S;
 
-/// What an observation changes about an order whose attempt stands at `standing`.
+/// The transition of an observation of an order whose attempt is in a payment state.
 #[track_caller]
-fn change(status: S, standing: Standing, seen: &crate::Observation) -> Change {
-    change_of(1, status, standing, seen)
+fn change(status: S, payment_state: PaymentState, observation: &crate::Observation) -> Transition {
+    change_of(1, status, payment_state, observation)
 }
 
 #[track_caller]
-fn change_of(number: u8, status: S, standing: Standing, seen: &crate::Observation) -> Change {
+fn change_of(
+    number: u8,
+    status: S,
+    payment_state: PaymentState,
+    observation: &crate::Observation,
+) -> Transition {
     let order = order(status);
     let mut attempt = attempt(number);
     if let AttemptState::Open(invoice) = &mut attempt.state {
-        invoice.standing = standing;
-        let verdict = judge(&order, &self::attempt(number), seen);
-        if Some(standing) == verdict.standing() {
-            invoice.progress = verdict.progress().cloned().unwrap_or(Progress::NOTHING);
+        invoice.payment_state = payment_state;
+        let assessment = assess(&order, &self::attempt(number), observation);
+        if Some(payment_state) == assessment.payment_state() {
+            invoice.progress = assessment.progress().cloned().unwrap_or(Progress::NOTHING);
         }
     }
-    let verdict = judge(&order, &attempt, seen);
-    advance(&order, &attempt, &verdict)
+    let assessment = assess(&order, &attempt, observation);
+    transition(&order, &attempt, &assessment)
 }
 
-fn for_invoice(number: u8, mut seen: crate::Observation) -> crate::Observation {
-    seen.invoice_id = Some(format!("inv_{number}"));
-    seen
+fn for_invoice(number: u8, mut observation: crate::Observation) -> crate::Observation {
+    observation.invoice_id = Some(format!("inv_{number}"));
+    observation
 }
 
 #[test]
 fn the_first_sale() {
-    let seen = change(S::AwaitingPayment, Standing::Waiting, &exact("CHECKING"));
+    let observation = change(
+        S::AwaitingPayment,
+        PaymentState::Waiting,
+        &exact("CHECKING"),
+    );
     assert_eq!(
-        (seen.status, seen.events, seen.credits),
+        (observation.status, observation.events, observation.credits),
         (S::Checking, vec![E::PaymentSeen], false)
     );
-    let confirming = change(S::Checking, Standing::Seen, &exact("PROCESSING"));
+    let confirming = change(S::Checking, PaymentState::Detected, &exact("PROCESSING"));
     assert_eq!(
         (confirming.status, confirming.events),
         (S::Processing, vec![E::Processing])
     );
-    let paid = change(S::Processing, Standing::Confirming, &exact("COMPLETED"));
+    let paid = change(S::Processing, PaymentState::Confirming, &exact("COMPLETED"));
     assert_eq!(
         (paid.status, paid.events, paid.credits),
         (S::Paid, vec![E::Paid], true)
@@ -54,22 +63,22 @@ fn the_first_sale() {
 
 #[test]
 fn an_overpaid_order_is_told_as_paid_first() {
-    let seen = received("COMPLETED", "1", "64250", "64250");
-    let change = change(S::Processing, Standing::Confirming, &seen);
+    let observation = received("COMPLETED", "1", "64250", "64250");
+    let change = change(S::Processing, PaymentState::Confirming, &observation);
     assert_eq!(change.events, [E::Paid, E::Overpaid]);
     assert_eq!((change.status, change.credits), (S::Overpaid, true));
 }
 
 #[test]
 fn too_little_is_never_paid_and_the_rest_makes_it_so() {
-    let seen = received("COMPLETED", "0.0001", "6.42", "6.42");
-    let short = change(S::Processing, Standing::Confirming, &seen);
+    let observation = received("COMPLETED", "0.0001", "6.42", "6.42");
+    let short = change(S::Processing, PaymentState::Confirming, &observation);
     assert_eq!(
         (short.status, short.events),
         (S::Underpaid, vec![E::Underpaid])
     );
     assert!(!short.credits);
-    let rest = change(S::Underpaid, Standing::Short, &exact("COMPLETED"));
+    let rest = change(S::Underpaid, PaymentState::Underpaid, &exact("COMPLETED"));
     assert_eq!(
         (rest.status, rest.events, rest.credits),
         (S::Paid, vec![E::Paid], true)
@@ -78,20 +87,20 @@ fn too_little_is_never_paid_and_the_rest_makes_it_so() {
 
 #[test]
 fn money_on_an_expired_attempt_is_told_as_late_and_credited() {
-    let seen = change(S::Expired, Standing::Expired, &exact("PROCESSING"));
+    let observation = change(S::Expired, PaymentState::Expired, &exact("PROCESSING"));
     assert_eq!(
-        (seen.status, seen.events),
+        (observation.status, observation.events),
         (S::Processing, vec![E::LatePayment, E::Processing])
     );
-    let paid = change(S::Failed, Standing::Failed, &exact("COMPLETED"));
+    let paid = change(S::Failed, PaymentState::Failed, &exact("COMPLETED"));
     assert_eq!(paid.events, [E::LatePayment, E::Paid]);
     assert!(paid.credits);
 }
 
 #[test]
 fn money_on_a_replaced_attempt_is_credited_and_shown() {
-    let seen = for_invoice(2, exact("COMPLETED"));
-    let change = change_of(2, S::AwaitingPayment, Standing::Waiting, &seen);
+    let observation = for_invoice(2, exact("COMPLETED"));
+    let change = change_of(2, S::AwaitingPayment, PaymentState::Waiting, &observation);
     assert_eq!(change.events, [E::LatePayment, E::Paid]);
     assert!(change.credits && change.shows_attempt);
 }
@@ -102,8 +111,8 @@ fn the_end_of_a_replaced_attempt_ends_no_order() {
         let change = change_of(
             2,
             S::AwaitingPayment,
-            Standing::Waiting,
-            &for_invoice(2, said(status)),
+            PaymentState::Waiting,
+            &for_invoice(2, observed(status)),
         );
         assert_eq!((change.status, change.events), (S::AwaitingPayment, vec![]));
     }
@@ -111,24 +120,28 @@ fn the_end_of_a_replaced_attempt_ends_no_order() {
 
 /// What an observation of an order that its store cancelled changes.
 #[track_caller]
-fn change_of_cancelled(status: S, standing: Standing, seen: &crate::Observation) -> Change {
+fn change_of_cancelled(
+    status: S,
+    payment_state: PaymentState,
+    observation: &crate::Observation,
+) -> Transition {
     let mut order = order(status);
     order.cancelled_at = Some(crate::fixtures::at(5));
     let mut attempt = attempt(1);
     if let AttemptState::Open(invoice) = &mut attempt.state {
-        invoice.standing = standing;
+        invoice.payment_state = payment_state;
     }
-    let verdict = judge(&order, &attempt, seen);
-    advance(&order, &attempt, &verdict)
+    let assessment = assess(&order, &attempt, observation);
+    transition(&order, &attempt, &assessment)
 }
 
 #[test]
 fn the_end_of_an_invoice_says_nothing_new_of_a_cancelled_order() {
     for word in ["FAILED", "CANCELLED", "CHECKING"] {
-        let mut seen = said(word);
+        let mut observation = observed(word);
         for second in [10, 1000] {
-            seen.observed_at = crate::fixtures::at(second);
-            let change = change_of_cancelled(S::Cancelled, Standing::Waiting, &seen);
+            observation.observed_at = crate::fixtures::at(second);
+            let change = change_of_cancelled(S::Cancelled, PaymentState::Waiting, &observation);
             assert_eq!((change.status, change.events), (S::Cancelled, vec![]));
         }
     }
@@ -138,18 +151,18 @@ fn the_end_of_an_invoice_says_nothing_new_of_a_cancelled_order() {
 fn how_a_late_payment_of_a_cancelled_order_ends_is_told() {
     let gone = crate::Observation {
         observed_at: crate::fixtures::at(1000),
-        ..said("CHECKING")
+        ..observed("CHECKING")
     };
-    for (seen, status, told) in [
-        (said("FAILED"), S::Failed, E::Failed),
-        (said("CANCELLED"), S::Cancelled, E::Cancelled),
+    for (observation, status, told) in [
+        (observed("FAILED"), S::Failed, E::Failed),
+        (observed("CANCELLED"), S::Cancelled, E::Cancelled),
         (gone, S::Cancelled, E::Cancelled),
     ] {
-        for (before, standing) in [
-            (S::Checking, Standing::Seen),
-            (S::Processing, Standing::Confirming),
+        for (before, payment_state) in [
+            (S::Checking, PaymentState::Detected),
+            (S::Processing, PaymentState::Confirming),
         ] {
-            let end = change_of_cancelled(before, standing, &seen);
+            let end = change_of_cancelled(before, payment_state, &observation);
             assert_eq!((end.status, end.events), (status, vec![told]));
         }
     }
@@ -157,8 +170,8 @@ fn how_a_late_payment_of_a_cancelled_order_ends_is_told() {
 
 #[test]
 fn a_second_payment_on_a_paid_order_is_told_and_not_credited() {
-    let seen = for_invoice(2, exact("COMPLETED"));
-    let change = change_of(2, S::Paid, Standing::Confirming, &seen);
+    let observation = for_invoice(2, exact("COMPLETED"));
+    let change = change_of(2, S::Paid, PaymentState::Confirming, &observation);
     assert_eq!(
         (change.status, change.events),
         (S::Paid, vec![E::LatePayment])
@@ -169,9 +182,9 @@ fn a_second_payment_on_a_paid_order_is_told_and_not_credited() {
 #[test]
 fn a_paid_order_stays_paid_whatever_is_said() {
     for paid in [S::Paid, S::Overpaid] {
-        for (_, seen) in everything_said() {
-            for (standing, _) in Standing::ALL {
-                let change = change(paid, standing, &seen);
+        for (_, observation) in every_observation() {
+            for (payment_state, _) in PaymentState::ALL {
+                let change = change(paid, payment_state, &observation);
                 assert_eq!((change.status, change.credits), (paid, false));
             }
         }
@@ -180,14 +193,14 @@ fn a_paid_order_stays_paid_whatever_is_said() {
 
 #[test]
 fn what_is_known_already_changes_nothing() {
-    for (_, seen) in everything_said() {
-        let verdict = judge(&order(S::AwaitingPayment), &attempt(1), &seen);
-        let Some(standing) = verdict.standing() else {
+    for (_, observation) in every_observation() {
+        let assessment = assess(&order(S::AwaitingPayment), &attempt(1), &observation);
+        let Some(payment_state) = assessment.payment_state() else {
             continue;
         };
         // What is known of a credited attempt is its credit: see below.
         for (status, _) in S::ALL.into_iter().filter(|(s, _)| !s.is_settled()) {
-            let again = change(status, standing, &seen);
+            let again = change(status, payment_state, &observation);
             assert_eq!(
                 (again.status, again.events.len(), again.credits),
                 (status, 0, false)
@@ -198,10 +211,10 @@ fn what_is_known_already_changes_nothing() {
 
 #[test]
 fn every_change_of_status_is_told() {
-    for (_, seen) in everything_said() {
+    for (_, observation) in every_observation() {
         for (status, _) in S::ALL {
-            for (standing, _) in Standing::ALL {
-                let change = change(status, standing, &seen);
+            for (payment_state, _) in PaymentState::ALL {
+                let change = change(status, payment_state, &observation);
                 assert!(change.status == status || !change.events.is_empty());
                 assert_eq!(
                     change.credits,
@@ -212,9 +225,9 @@ fn every_change_of_status_is_told() {
     }
 }
 
-/// What a look after the credit changes, while the service says `known` against it.
+/// The transition of a poll after the credit, while `known` contradicts it.
 #[track_caller]
-fn after_credit(known: Option<Standing>, seen: &crate::Observation) -> Change {
+fn after_credit(known: Option<PaymentState>, observation: &crate::Observation) -> Transition {
     let mut order = order(S::Paid);
     order.reverted = known.map(|says| crate::Reverted {
         at: crate::fixtures::at(5),
@@ -222,12 +235,12 @@ fn after_credit(known: Option<Standing>, seen: &crate::Observation) -> Change {
     });
     let mut attempt = attempt(1);
     if let AttemptState::Open(invoice) = &mut attempt.state {
-        invoice.standing = Standing::Settled;
-        let credited = judge(&order, &self::attempt(1), &exact("COMPLETED"));
+        invoice.payment_state = PaymentState::Settled;
+        let credited = assess(&order, &self::attempt(1), &exact("COMPLETED"));
         invoice.progress = credited.progress().unwrap().clone();
     }
-    let verdict = judge(&order, &attempt, seen);
-    advance(&order, &attempt, &verdict)
+    let assessment = assess(&order, &attempt, observation);
+    transition(&order, &attempt, &assessment)
 }
 
 #[test]
@@ -237,23 +250,23 @@ fn what_is_said_against_a_credit_is_told_once_and_takes_nothing_back() {
         address: Some("tb1qother".into()),
         ..exact("COMPLETED")
     };
-    for (seen, says) in [
-        (exact("FAILED"), Standing::Failed),
-        (said("FAILED"), Standing::Failed),
-        (said("CANCELLED"), Standing::Cancelled),
-        (said("CHECKING"), Standing::Waiting),
-        (exact("CHECKING"), Standing::Seen),
-        (exact("PROCESSING"), Standing::Confirming),
-        (less, Standing::Short),
-        (gone, Standing::Frozen),
+    for (observation, says) in [
+        (exact("FAILED"), PaymentState::Failed),
+        (observed("FAILED"), PaymentState::Failed),
+        (observed("CANCELLED"), PaymentState::Cancelled),
+        (observed("CHECKING"), PaymentState::Waiting),
+        (exact("CHECKING"), PaymentState::Detected),
+        (exact("PROCESSING"), PaymentState::Confirming),
+        (less, PaymentState::Underpaid),
+        (gone, PaymentState::AddressChanged),
     ] {
-        let first = after_credit(None, &seen);
+        let first = after_credit(None, &observation);
         assert_eq!((first.status, first.credits), (S::Paid, false));
         assert_eq!(
             (first.reverted, first.events),
             (Some(says), vec![E::Reverted])
         );
-        let again = after_credit(Some(says), &seen);
+        let again = after_credit(Some(says), &observation);
         assert_eq!((again.reverted, again.events), (Some(says), vec![]));
         let stands = after_credit(Some(says), &exact("COMPLETED"));
         assert_eq!((stands.reverted, stands.events), (None, vec![]));
@@ -266,12 +279,12 @@ fn less_than_was_credited_is_against_the_credit_even_when_it_covers() {
     order.terms.tolerance = crate::fixtures::amount("0.10");
     let mut attempt = attempt(1);
     if let AttemptState::Open(invoice) = &mut attempt.state {
-        invoice.standing = Standing::Settled;
+        invoice.payment_state = PaymentState::Settled;
         invoice.progress.received.crypto = crate::fixtures::amount("0.0004");
     }
-    let verdict = judge(&order, &attempt, &exact("COMPLETED"));
-    let change = advance(&order, &attempt, &verdict);
-    assert_eq!(change.reverted, Some(Standing::Settled));
+    let assessment = assess(&order, &attempt, &exact("COMPLETED"));
+    let change = transition(&order, &attempt, &assessment);
+    assert_eq!(change.reverted, Some(PaymentState::Settled));
     assert_eq!(change.events, [E::Reverted]);
 }
 
@@ -287,13 +300,13 @@ fn more_on_the_credited_attempt_is_a_late_payment() {
 
 #[test]
 fn a_held_answer_says_nothing_against_a_credit() {
-    for known in [None, Some(Standing::Failed)] {
+    for known in [None, Some(PaymentState::Failed)] {
         let change = after_credit(known, &exact("REFUNDED"));
         assert_eq!((change.reverted, change.events), (known, vec![]));
     }
 }
 
-fn everything_said() -> Vec<(&'static str, crate::Observation)> {
+fn every_observation() -> Vec<(&'static str, crate::Observation)> {
     let mut said = Vec::new();
     for status in [
         "CHECKING",
@@ -312,7 +325,7 @@ fn everything_said() -> Vec<(&'static str, crate::Observation)> {
             };
             said.push((status, received(status, crypto, money, money)));
         }
-        said.push((status, crate::fixtures::said(status)));
+        said.push((status, crate::fixtures::observed(status)));
     }
     said
 }

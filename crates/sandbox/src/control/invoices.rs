@@ -294,5 +294,5 @@ pub(super) fn view(invoice: &Invoice, now: Timestamp) -> InvoiceView {
 
 /// Without trailing zeros: sums and differences carry those of whatever was added last.
 fn shortest(amount: Amount) -> String {
-    amount.padded(0).to_string()
+    amount.with_min_decimals(0).to_string()
 }

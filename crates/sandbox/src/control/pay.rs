@@ -126,8 +126,8 @@ fn meant(word: &str, invoice: &Invoice) -> Result<Amount, ControlError> {
     let amount: Result<Amount, AmountError> = match word {
         "exact" => Ok(asked),
         "rest" => Ok(invoice.remaining()),
-        "double" => asked.times(2),
-        "half" => asked.times_ratio(Amount::ONE, whole(2), invoice.coin.decimals, Rounding::Down),
+        "double" => asked.checked_mul(2),
+        "half" => asked.mul_div(Amount::ONE, whole(2), invoice.coin.decimals, Rounding::Down),
         written => {
             return Amount::parse(written).map_err(|error| {
                 ControlError::BadRequest(format!(
@@ -146,8 +146,8 @@ fn parts(amount: Amount, count: u32, invoice: &Invoice) -> Result<Vec<Amount>, C
             return Ok(vec![amount]);
         }
         let decimals = invoice.coin.decimals;
-        let part = amount.times_ratio(Amount::ONE, whole(count), decimals, Rounding::Down)?;
-        let last = amount.minus(part.times(count - 1)?)?;
+        let part = amount.mul_div(Amount::ONE, whole(count), decimals, Rounding::Down)?;
+        let last = amount.checked_sub(part.checked_mul(count - 1)?)?;
         let others = core::iter::repeat_n(part, usize::try_from(count - 1).unwrap_or(0));
         Ok(others.chain([last]).collect())
     };

@@ -37,7 +37,7 @@ pub(super) fn views(state: &State) -> Vec<PriceView> {
         crypto_code: coin.code.to_string(),
         asset: coin.symbol,
         network: coin.network,
-        usd: usd.padded(2).to_string(),
+        usd: usd.with_min_decimals(2).to_string(),
         min: text(coin.limits.min),
         max: text(coin.limits.max),
     });

@@ -144,7 +144,7 @@ fn deposit(invoice: &Invoice, minutes: u32) -> DepositView {
         asset: invoice.coin.symbol,
         network: invoice.coin.network,
         amount_in_crypto: invoice.terms.crypto.to_string(),
-        remaining_in_crypto: invoice.remaining().padded(0).to_string(),
+        remaining_in_crypto: invoice.remaining().with_min_decimals(0).to_string(),
         address: invoice.address.clone(),
         qr_svg: qr::svg(&invoice.qr_string),
         payments: invoice.payment_count(),

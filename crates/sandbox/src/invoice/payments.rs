@@ -21,7 +21,7 @@ impl Invoice {
         if self.transactions.len() == MAX_TRANSACTIONS {
             return Err(Refused::TooMany);
         }
-        let crypto = self.received.crypto.plus(amount);
+        let crypto = self.received.crypto.checked_add(amount);
         self.received = crypto
             .and_then(|crypto| Received::worth(crypto, &self.terms, self.local_currency))
             .map_err(Refused::Incalculable)?;
@@ -86,7 +86,9 @@ impl Invoice {
         latest.ok_or(Refused::NoSuchPayment)?.standing = Standing::Replaced;
         let mut crypto = Amount::ZERO;
         for seen in self.seen() {
-            crypto = crypto.plus(seen.amount).map_err(Refused::Incalculable)?;
+            crypto = crypto
+                .checked_add(seen.amount)
+                .map_err(Refused::Incalculable)?;
         }
         self.received = if crypto.is_zero() {
             Received::NOTHING

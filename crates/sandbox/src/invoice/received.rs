@@ -38,8 +38,8 @@ impl Received {
         let share = |whole: &AmountText, currency: Currency| {
             let written = u32::try_from(whole.decimals()).expect("at most 18 decimals");
             let decimals = written.max(currency.decimals());
-            let share = Amount::from(whole).times_ratio(crypto, asked, decimals, Rounding::Down)?;
-            Ok(share.padded(decimals))
+            let share = Amount::from(whole).mul_div(crypto, asked, decimals, Rounding::Down)?;
+            Ok(share.with_min_decimals(decimals))
         };
         Ok(Self {
             crypto,

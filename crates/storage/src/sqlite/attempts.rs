@@ -1,6 +1,10 @@
-//! Attempts: begun before anything is sent, opened once, watched by `next_poll_at`.
+//! Attempts: inserted before anything is sent, opened once, polled by `next_poll_at`.
 
 use florin_money::Amount;
+use florin_orders::{
+    Abandoned, Amounts, Attempt, AttemptId, Destination, EventType, Flow, Invoice, InvoiceId,
+    NewAttempt, OrderId, OrderStatus, PollPriority, Snapshot, StoreId, next_poll,
+};
 use jiff::{SignedDuration, Timestamp};
 use sqlx::sqlite::{SqlitePool, SqliteRow};
 use sqlx::{Row as _, SqliteConnection};
@@ -8,14 +12,9 @@ use sqlx::{Row as _, SqliteConnection};
 use super::events::tell;
 use super::orders::{get, set_status, snapshot};
 use super::rows::{self, millis};
-use crate::{BeginError, DueAttempt, LedgerError};
-use florin_orders::word_of;
-use florin_orders::{
-    Abandoned, Attempt, AttemptId, EventType, Figures, Flow, Invoice, InvoiceId, NewAttempt,
-    OrderId, OrderStatus, Place, Snapshot, StoreId, Urgency, next_poll,
-};
+use crate::{BeginError, DueAttempt, StorageError};
 
-/// Every attempt costs a call to the service and leaves an invoice there.
+/// Every attempt costs a call to the gateway and leaves an invoice there.
 const MOST_PER_MINUTE: i64 = 6;
 
 pub(super) async fn begin(
@@ -39,7 +38,7 @@ pub(super) async fn begin(
         .bind(order_id.as_str())
         .fetch_one(&mut *tx)
         .await
-        .map_err(LedgerError::from)?;
+        .map_err(StorageError::from)?;
     if in_progress {
         return Err(BeginError::InProgress);
     }
@@ -54,7 +53,7 @@ async fn begun_just_now(
     tx: &mut SqliteConnection,
     order_id: &OrderId,
     now: Timestamp,
-) -> Result<i64, LedgerError> {
+) -> Result<i64, StorageError> {
     let count = "SELECT count(*) FROM attempts WHERE order_id = ? AND begun_at > ?";
     let since = now - SignedDuration::from_mins(1);
     let count = sqlx::query_scalar(count)
@@ -68,10 +67,10 @@ async fn insert(
     order_id: &OrderId,
     terms: &NewAttempt,
     now: Timestamp,
-) -> Result<(), LedgerError> {
+) -> Result<(), StorageError> {
     let ask = terms.custom();
     let figure =
-        |read: fn(&Figures<Amount>) -> Amount| ask.map(|ask| read(&ask.asked.figures).to_string());
+        |read: fn(&Amounts<Amount>) -> Amount| ask.map(|ask| read(&ask.asked.amounts).to_string());
     sqlx::query(
         "INSERT INTO attempts (id, order_id, flow, crypto_code, conversion_id, asked_crypto, asked_usd,
              asked_local, local_currency, begun_at, state)
@@ -79,12 +78,12 @@ async fn insert(
     )
     .bind(terms.id.as_str())
     .bind(order_id.as_str())
-    .bind(word_of(&Flow::ALL, terms.flow()))
+    .bind(terms.flow().as_str())
     .bind(ask.map(|ask| ask.crypto_code.as_str()))
     .bind(ask.map(|ask| ask.conversion_id.as_str()))
-    .bind(figure(|figures| figures.crypto))
-    .bind(figure(|figures| figures.usd))
-    .bind(figure(|figures| figures.local))
+    .bind(figure(|amounts| amounts.crypto))
+    .bind(figure(|amounts| amounts.usd))
+    .bind(figure(|amounts| amounts.local))
     .bind(ask.map(|ask| ask.asked.local_currency.as_str()))
     .bind(millis(now))
     .execute(tx)
@@ -96,7 +95,7 @@ async fn insert(
 pub(super) async fn find(
     connection: &mut SqliteConnection,
     id: &AttemptId,
-) -> Result<Attempt, LedgerError> {
+) -> Result<Attempt, StorageError> {
     let row = sqlx::query("SELECT * FROM attempts WHERE id = ?")
         .bind(id.as_str())
         .fetch_one(connection);
@@ -108,14 +107,14 @@ pub(super) async fn open(
     id: &AttemptId,
     invoice: &Invoice,
     now: Timestamp,
-) -> Result<(), LedgerError> {
-    let (address, qr_string, warnings) = match &invoice.place {
-        Place::Address {
+) -> Result<(), StorageError> {
+    let (address, qr_string, warnings) = match &invoice.destination {
+        Destination::Address {
             address,
             qr_string,
             warnings,
         } => (Some(address), Some(qr_string), Some(warnings.clone())),
-        Place::Page { .. } => (None, None, None),
+        Destination::Page { .. } => (None, None, None),
     };
     let opened = sqlx::query(
         "UPDATE attempts SET state = 'open', invoice_id = ?, address = ?, qr_string = ?, warnings = ?,
@@ -135,13 +134,14 @@ pub(super) async fn open(
     .execute(&mut *tx)
     .await?;
     if opened.rows_affected() == 0 {
-        // Abandoned meanwhile: nobody is shown this invoice.
+        // Abandoned meanwhile: this invoice is not shown.
         return Ok(());
     }
     let attempt = find(tx, id).await?;
     let order = get(tx, &attempt.order_id).await?;
     if !order.takes_attempts(now) {
-        // Cancelled, or money came on another attempt, while the service made this invoice: it is watched, not shown.
+        // The order was cancelled or paid by another attempt meanwhile: this invoice is polled, not
+        // shown.
         return Ok(());
     }
     sqlx::query("UPDATE orders SET current_attempt = ? WHERE id = ?")
@@ -158,9 +158,9 @@ pub(super) async fn abandon(
     id: &AttemptId,
     reason: Abandoned,
     now: Timestamp,
-) -> Result<(), LedgerError> {
+) -> Result<(), StorageError> {
     let ended = sqlx::query("UPDATE attempts SET state = ? WHERE id = ? AND state = 'creating'")
-        .bind(word_of(&Abandoned::ALL, reason))
+        .bind(reason.as_str())
         .bind(id.as_str())
         .execute(&mut *tx)
         .await?;
@@ -179,7 +179,7 @@ pub(super) async fn abandon(
 pub(super) async fn stale(
     tx: &mut SqliteConnection,
     begun_before: Timestamp,
-) -> Result<Vec<AttemptId>, LedgerError> {
+) -> Result<Vec<AttemptId>, StorageError> {
     let ids: Vec<String> =
         sqlx::query_scalar("SELECT id FROM attempts WHERE state = 'creating' AND begun_at < ?")
             .bind(millis(begun_before))
@@ -215,7 +215,7 @@ pub(super) async fn mark_as_paid(
         .bind(invoice.id.as_str())
         .execute(&mut *tx)
         .await
-        .map_err(LedgerError::from)?;
+        .map_err(StorageError::from)?;
     let status = if from == OrderStatus::AwaitingPayment {
         OrderStatus::Checking
     } else {
@@ -229,11 +229,11 @@ pub(super) async fn mark_as_paid(
 
 pub(super) async fn due(
     tx: &mut SqliteConnection,
-    urgency: Urgency,
+    priority: PollPriority,
     now: Timestamp,
     lease_until: Timestamp,
     limit: u32,
-) -> Result<Vec<DueAttempt>, LedgerError> {
+) -> Result<Vec<DueAttempt>, StorageError> {
     let leased = sqlx::query(
         "UPDATE attempts SET lease_until = ?2, next_poll_at = ?2, look = look + 1, looked_at = ?1,
              urgency = 'planned'
@@ -245,28 +245,31 @@ pub(super) async fn due(
     .bind(millis(now))
     .bind(millis(lease_until))
     .bind(limit)
-    .bind(word_of(&Urgency::ALL, urgency))
+    .bind(priority.as_str())
     .fetch_all(tx)
     .await?;
-    leased.iter().map(|row| due_attempt(row, urgency)).collect()
+    leased
+        .iter()
+        .map(|row| due_attempt(row, priority))
+        .collect()
 }
 
-fn due_attempt(row: &SqliteRow, urgency: Urgency) -> Result<DueAttempt, LedgerError> {
+fn due_attempt(row: &SqliteRow, priority: PollPriority) -> Result<DueAttempt, StorageError> {
     Ok(DueAttempt {
-        urgency,
+        priority,
         attempt_id: rows::read("an attempt id", AttemptId::parse(row.try_get("id")?))?,
         order_id: rows::read("an order id", OrderId::parse(row.try_get("order_id")?))?,
         invoice_id: rows::read(
             "an invoice id",
             InvoiceId::parse(row.try_get("invoice_id")?),
         )?,
-        look: row.try_get("look")?,
+        poll_seq: row.try_get("look")?,
     })
 }
 
-/// A file belongs to one process. Should another one still be at it, an attempt is looked at twice, and the later look
-/// counts.
-pub(super) async fn end_leases(writer: &SqlitePool) -> Result<(), LedgerError> {
+/// A file belongs to one process. If another one still uses it, an attempt is polled twice, and the
+/// later poll counts.
+pub(super) async fn end_leases(writer: &SqlitePool) -> Result<(), StorageError> {
     sqlx::query(
         "UPDATE attempts SET next_poll_at = min(next_poll_at, looked_at), lease_until = 0
          WHERE lease_until > 0",
@@ -276,12 +279,12 @@ pub(super) async fn end_leases(writer: &SqlitePool) -> Result<(), LedgerError> {
     Ok(())
 }
 
-pub(super) async fn hurry_order(
+pub(super) async fn schedule_poll(
     writer: &SqlitePool,
     id: &OrderId,
     at: Timestamp,
-) -> Result<bool, LedgerError> {
-    let hurried = sqlx::query(
+) -> Result<bool, StorageError> {
+    let scheduled = sqlx::query(
         "UPDATE attempts SET next_poll_at = ?1, urgency = iif(urgency = 'hinted', urgency, 'watched')
          WHERE id = (SELECT current_attempt FROM orders WHERE id = ?2) AND standing <> 'settled'
              AND (next_poll_at IS NULL OR next_poll_at > ?1)",
@@ -290,7 +293,7 @@ pub(super) async fn hurry_order(
     .bind(id.as_str())
     .execute(writer)
     .await?;
-    Ok(hurried.rows_affected() > 0)
+    Ok(scheduled.rows_affected() > 0)
 }
 
 /// Which invoices a callback is about.
@@ -301,8 +304,7 @@ pub(super) enum Known {
 }
 
 impl Known {
-    /// A callback may come as often as it likes: an invoice is asked about at most so often for it, whatever came of the
-    /// last question.
+    /// Shortest time between polls of an invoice that callbacks cause, whatever their number.
     fn debounce_ms(self) -> i64 {
         match self {
             Self::Unsettled => 2000,
@@ -311,17 +313,16 @@ impl Known {
     }
 }
 
-pub(super) async fn hurry_invoice(
+pub(super) async fn schedule_poll_of_invoice(
     reader: &SqlitePool,
     writer: &SqlitePool,
     id: &InvoiceId,
     known: Known,
     at: Timestamp,
-) -> Result<bool, LedgerError> {
-    // A flood of callbacks about nothing that we know, or that changes nothing, never waits for the one writer, and
-    // nobody waits for it.
-    // A look whose lease is over may still be answered, and then the next one is planned anew: only one that is due before
-    // the end of the lease is kept.
+) -> Result<bool, StorageError> {
+    // Callbacks that change nothing read only: a flood of them never occupies the single writer.
+    // The response to a poll whose lease has expired reschedules the next poll: only a poll that is
+    // due before the end of the lease is kept.
     let wanted: Option<(String, i64)> = sqlx::query_as(
         "SELECT id, wanted FROM (
              SELECT *, CASE WHEN NOT ?4 AND lease_until BETWEEN 1 AND ?1 THEN lease_until - 1
@@ -338,7 +339,7 @@ pub(super) async fn hurry_invoice(
     let Some((attempt, wanted)) = wanted else {
         return Ok(false);
     };
-    let hurried = sqlx::query(
+    let scheduled = sqlx::query(
         "UPDATE attempts SET next_poll_at = ?1, urgency = 'hinted'
          WHERE id = ?2 AND (standing = 'settled') = ?3 AND (next_poll_at IS NULL OR next_poll_at > ?1)",
     )
@@ -347,13 +348,13 @@ pub(super) async fn hurry_invoice(
     .bind(known == Known::Settled)
     .execute(writer)
     .await?;
-    Ok(hurried.rows_affected() > 0)
+    Ok(scheduled.rows_affected() > 0)
 }
 
 pub(super) async fn store_of(
     reader: &SqlitePool,
     id: &InvoiceId,
-) -> Result<Option<StoreId>, LedgerError> {
+) -> Result<Option<StoreId>, StorageError> {
     let found: Option<String> = sqlx::query_scalar(
         "SELECT store_id FROM orders
          WHERE id = (SELECT order_id FROM attempts WHERE invoice_id = ?)",
@@ -369,16 +370,16 @@ pub(super) async fn defer(
     writer: &SqlitePool,
     due: &DueAttempt,
     until: Timestamp,
-) -> Result<(), LedgerError> {
+) -> Result<(), StorageError> {
     sqlx::query(
         "UPDATE attempts SET next_poll_at = ?1, lease_until = 0,
              urgency = iif(urgency = 'planned', ?2, urgency)
          WHERE id = ?3 AND look = ?4",
     )
     .bind(millis(until))
-    .bind(word_of(&Urgency::ALL, due.urgency))
+    .bind(due.priority.as_str())
     .bind(due.attempt_id.as_str())
-    .bind(due.look)
+    .bind(due.poll_seq)
     .execute(writer)
     .await?;
     Ok(())

@@ -1,15 +1,15 @@
-//! The outbox: which events wait to be told, and what was tried.
+//! The outbox: pending events and their deliveries.
 
+use florin_orders::{DeliveryId, EndpointHash, EventId, EventType, StoreId};
 use jiff::{SignedDuration, Timestamp};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
 
 use super::rows::{self, millis};
 use crate::{
-    Delivery, DeliveryFilter, DeliveryOutcome, DueDelivery, GoneEndpoint, LedgerError,
-    RecordedDelivery, Telling,
+    Delivery, DeliveryFilter, DeliveryOutcome, DisabledEndpoint, DueDelivery, EndpointStatus,
+    RecordedDelivery, StorageError,
 };
-use florin_orders::{DeliveryId, EndpointHash, EventId, EventType, StoreId};
 
 pub(super) async fn due(
     tx: &mut SqliteConnection,
@@ -17,7 +17,7 @@ pub(super) async fn due(
     now: Timestamp,
     lease_until: Timestamp,
     limit: u32,
-) -> Result<Vec<DueDelivery>, LedgerError> {
+) -> Result<Vec<DueDelivery>, StorageError> {
     let leased: Vec<i64> = sqlx::query_scalar(
         "UPDATE outbox SET next_at = ?2 WHERE position IN (
              SELECT position FROM outbox AS mine WHERE state = 'pending' AND store_id = ?4 AND next_at <= ?1
@@ -54,7 +54,7 @@ pub(super) async fn record(
     tx: &mut SqliteConnection,
     delivery: &Delivery,
     outcome: DeliveryOutcome,
-) -> Result<(), LedgerError> {
+) -> Result<(), StorageError> {
     sqlx::query(
         "INSERT INTO deliveries (event_id, store_id, number, tried_at, took_ms, http_status, note)
          SELECT ?1, (SELECT store_id FROM events WHERE id = ?1), count(*) + 1, ?2, ?3, ?4, ?5
@@ -77,7 +77,8 @@ pub(super) async fn record(
         DeliveryOutcome::Retry(at) => ("pending", Some(at)),
         DeliveryOutcome::Gone(_) => ("pending", None),
     };
-    // A try that outlived its lease may end after another one: what is told stays told.
+    // A delivery that outlives its lease may end after another one: a delivered event stays
+    // delivered.
     sqlx::query(
         "UPDATE outbox SET state = ?1, tries = tries + 1, next_at = coalesce(?2, next_at)
          WHERE position = (SELECT position FROM events WHERE id = ?3) AND (state = 'pending' OR ?1 = 'delivered')",
@@ -94,8 +95,8 @@ async fn note_as_gone(
     tx: &mut SqliteConnection,
     delivery: &Delivery,
     EndpointHash(endpoint): EndpointHash,
-) -> Result<(), LedgerError> {
-    // Several deliveries may be under way when the first is told: it stays gone since then.
+) -> Result<(), StorageError> {
+    // Concurrent deliveries may all receive a 410: the first one counts.
     sqlx::query(
         "INSERT INTO gone_endpoints (store_id, endpoint, event_id, since)
          SELECT store_id, ?2, id, ?3 FROM events WHERE id = ?1 ON CONFLICT DO NOTHING",
@@ -112,7 +113,7 @@ pub(super) async fn page(
     connection: &mut SqliteConnection,
     store: &StoreId,
     filter: &DeliveryFilter,
-) -> Result<Option<Vec<RecordedDelivery>>, LedgerError> {
+) -> Result<Option<Vec<RecordedDelivery>>, StorageError> {
     if let Some(event) = &filter.event
         && !belongs_to(connection, store, event).await?
     {
@@ -147,7 +148,7 @@ async fn position(
     connection: &mut SqliteConnection,
     store: &StoreId,
     delivery: &DeliveryId,
-) -> Result<Option<i64>, LedgerError> {
+) -> Result<Option<i64>, StorageError> {
     let (event, number) = delivery.parts();
     let known = "SELECT id FROM deliveries WHERE event_id = ? AND number = CAST(? AS INTEGER) AND store_id = ?";
     let known = sqlx::query_scalar(known)
@@ -157,11 +158,11 @@ async fn position(
     Ok(known.fetch_optional(connection).await?)
 }
 
-fn delivery(row: &SqliteRow) -> Result<RecordedDelivery, LedgerError> {
+fn delivery(row: &SqliteRow) -> Result<RecordedDelivery, StorageError> {
     let event_id = rows::read("an event id", EventId::parse(row.try_get("event_id")?))?;
     Ok(RecordedDelivery {
         id: DeliveryId::of(&event_id, row.try_get("number")?),
-        event_type: rows::word(&EventType::ALL, row.try_get("type")?)?,
+        event_type: rows::word(EventType::parse, row.try_get("type")?)?,
         delivery: Delivery {
             event_id,
             tried_at: rows::time(row.try_get("tried_at")?)?,
@@ -177,7 +178,7 @@ pub(super) async fn again(
     store: &StoreId,
     event: &EventId,
     now: Timestamp,
-) -> Result<bool, LedgerError> {
+) -> Result<bool, StorageError> {
     if !belongs_to(tx, store, event).await? {
         return Ok(false);
     }
@@ -196,7 +197,7 @@ async fn belongs_to(
     connection: &mut SqliteConnection,
     store: &StoreId,
     event: &EventId,
-) -> Result<bool, LedgerError> {
+) -> Result<bool, StorageError> {
     let known = "SELECT EXISTS (SELECT 1 FROM events WHERE id = ? AND store_id = ?)";
     let known = sqlx::query_scalar(known)
         .bind(event.as_str())
@@ -204,17 +205,17 @@ async fn belongs_to(
     Ok(known.fetch_one(connection).await?)
 }
 
-pub(super) async fn backlog(connection: &mut SqliteConnection) -> Result<u64, LedgerError> {
+pub(super) async fn backlog(connection: &mut SqliteConnection) -> Result<u64, StorageError> {
     let waiting: i64 = sqlx::query_scalar("SELECT count(*) FROM outbox WHERE state = 'pending'")
         .fetch_one(connection)
         .await?;
     rows::read("a count", u64::try_from(waiting))
 }
 
-pub(super) async fn telling(
+pub(super) async fn endpoint_status(
     connection: &mut SqliteConnection,
     store: &StoreId,
-) -> Result<Telling, LedgerError> {
+) -> Result<EndpointStatus, StorageError> {
     let waiting = "SELECT count(*) FROM outbox WHERE state = 'pending' AND store_id = ?";
     let waiting: i64 = sqlx::query_scalar(waiting)
         .bind(store.as_str())
@@ -224,15 +225,15 @@ pub(super) async fn telling(
         .bind(store.as_str())
         .fetch_optional(connection)
         .await?;
-    Ok(Telling {
+    Ok(EndpointStatus {
         waiting: rows::read("a count", u64::try_from(waiting))?,
         gone: gone.as_ref().map(gone_endpoint).transpose()?,
     })
 }
 
-fn gone_endpoint(row: &SqliteRow) -> Result<GoneEndpoint, LedgerError> {
+fn gone_endpoint(row: &SqliteRow) -> Result<DisabledEndpoint, StorageError> {
     let endpoint: &[u8] = row.try_get("endpoint")?;
-    Ok(GoneEndpoint {
+    Ok(DisabledEndpoint {
         endpoint: EndpointHash(rows::read("an endpoint", endpoint.try_into())?),
         since: rows::time(row.try_get("since")?)?,
     })
@@ -242,7 +243,7 @@ pub(super) async fn restore(
     tx: &mut SqliteConnection,
     store: &StoreId,
     now: Timestamp,
-) -> Result<bool, LedgerError> {
+) -> Result<bool, StorageError> {
     let forgotten = sqlx::query("DELETE FROM gone_endpoints WHERE store_id = ?")
         .bind(store.as_str())
         .execute(&mut *tx)

@@ -1,34 +1,34 @@
-//! Events: numbered per order without a gap, written with what they tell, never changed.
+//! Events: numbered per order without a gap, stored with their payload, never changed.
 
+use florin_orders::{AttemptId, Event, EventId, EventType, OrderId, OrderRecord, StoreId};
 use jiff::Timestamp;
 use sqlx::SqliteConnection;
 
 use super::attempts::find;
 use super::orders::snapshot;
 use super::rows::{self, millis};
-use crate::LedgerError;
-use florin_orders::{AttemptId, Event, EventId, EventType, OrderId, OrderRecord, StoreId};
+use crate::StorageError;
 
-/// Appends events about an order as it stands now, each with its outbox row. `about` is the attempt that they are about,
-/// where that is another than the one that is shown.
+/// Appends events about an order in its present state, each with its outbox row. `about` is their
+/// attempt, if it is not the current one.
 pub(super) async fn tell(
     tx: &mut SqliteConnection,
     order_id: &OrderId,
     about: Option<&AttemptId>,
     events: &[EventType],
     now: Timestamp,
-) -> Result<(), LedgerError> {
+) -> Result<(), StorageError> {
     if events.is_empty() {
         return Ok(());
     }
-    let gone = || LedgerError::Corrupt(format!("no order {order_id} while telling of it"));
+    let gone = || StorageError::Corrupt(format!("no order {order_id} while telling of it"));
     let mut known = snapshot(tx, order_id).await?.ok_or_else(gone)?;
     if let Some(attempt) = about {
         known.attempt = Some(find(tx, attempt).await?);
     }
     let record = OrderRecord::of(&known);
     for (event, sequence) in events.iter().zip(known.order.sequence + 1..) {
-        let told = event.told_of(known.order.terms.price_source);
+        let told = event.name_for(known.order.terms.price_source);
         let payload = record.payload(&told, sequence, now);
         let inserted = sqlx::query(
             "INSERT INTO events (id, store_id, order_id, sequence, type, created_at, payload)
@@ -68,7 +68,7 @@ pub(super) async fn page(
     store: &StoreId,
     after: Option<&EventId>,
     limit: u32,
-) -> Result<Option<Vec<Event>>, LedgerError> {
+) -> Result<Option<Vec<Event>>, StorageError> {
     let start = match after {
         None => 0,
         Some(after) => {

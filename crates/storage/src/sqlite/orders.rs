@@ -1,17 +1,16 @@
-//! Orders: opened once per reference, seen by token, listed by store.
+//! Orders: one per reference, accessed by token, listed by store.
 
+use florin_orders::{
+    EventType, Flow, NewOrder, Order, OrderId, OrderStatus, PriceSource, Snapshot, StoreId,
+    TokenHash,
+};
 use jiff::Timestamp;
 use sqlx::SqliteConnection;
 use sqlx::sqlite::SqlitePool;
 
 use super::events::tell;
 use super::rows::{self, millis};
-use crate::{BeginError, LedgerError, OpenError, Opened, OrderFilter};
-use florin_orders::word_of;
-use florin_orders::{
-    EventType, Flow, NewOrder, Order, OrderId, OrderStatus, PriceSource, Snapshot, StoreId,
-    TokenHash,
-};
+use crate::{BeginError, OpenError, Opened, OrderFilter, StorageError};
 
 pub(super) async fn open(
     tx: &mut SqliteConnection,
@@ -24,7 +23,7 @@ pub(super) async fn open(
         .bind(terms.reference.as_str())
         .fetch_optional(&mut *tx)
         .await
-        .map_err(LedgerError::from)?;
+        .map_err(StorageError::from)?;
     if let Some(row) = known {
         let order = rows::order(&row)?;
         let same_price =
@@ -50,7 +49,7 @@ async fn insert(
     id: &OrderId,
     terms: &NewOrder,
     now: Timestamp,
-) -> Result<(), LedgerError> {
+) -> Result<(), StorageError> {
     let assets: Vec<&str> = terms
         .assets
         .iter()
@@ -68,14 +67,14 @@ async fn insert(
     .bind(terms.reference.as_str())
     .bind(terms.amount.to_string())
     .bind(terms.currency.as_str())
-    .bind(word_of(&PriceSource::ALL, terms.price_source))
+    .bind(terms.price_source.as_str())
     .bind(&terms.title)
     .bind(lines)
     .bind(&terms.customer_email)
     .bind(&terms.return_url)
     .bind(metadata)
     .bind(assets.join(" "))
-    .bind(word_of(&Flow::ALL, terms.flow))
+    .bind(terms.flow.as_str())
     .bind(terms.tolerance.to_string())
     .bind(millis(terms.expires_at))
     .bind(millis(now))
@@ -84,13 +83,13 @@ async fn insert(
     Ok(())
 }
 
-/// Lets a client token see an order.
-pub(super) async fn admit(
+/// Grants a client token access to an order.
+pub(super) async fn add_token(
     tx: &mut SqliteConnection,
     id: &OrderId,
     token: TokenHash,
     expires_at: Timestamp,
-) -> Result<(), LedgerError> {
+) -> Result<(), StorageError> {
     sqlx::query("INSERT INTO client_tokens (hash, order_id, expires_at) VALUES (?, ?, ?)")
         .bind(token.0.as_slice())
         .bind(id.as_str())
@@ -100,7 +99,10 @@ pub(super) async fn admit(
     Ok(())
 }
 
-pub(super) async fn forget_tokens(writer: &SqlitePool, now: Timestamp) -> Result<u64, LedgerError> {
+pub(super) async fn delete_expired_tokens(
+    writer: &SqlitePool,
+    now: Timestamp,
+) -> Result<u64, StorageError> {
     let forgotten = sqlx::query("DELETE FROM client_tokens WHERE expires_at <= ?")
         .bind(millis(now))
         .execute(writer)
@@ -108,12 +110,12 @@ pub(super) async fn forget_tokens(writer: &SqlitePool, now: Timestamp) -> Result
     Ok(forgotten.rows_affected())
 }
 
-/// The token is looked up by its hash: how long that takes tells nothing about the token.
+/// The token is looked up by its hash, so that the timing reveals nothing about the token.
 pub(super) async fn of_token(
     connection: &mut SqliteConnection,
     token: TokenHash,
     now: Timestamp,
-) -> Result<Option<Snapshot>, LedgerError> {
+) -> Result<Option<Snapshot>, StorageError> {
     let id: Option<String> =
         sqlx::query_scalar("SELECT order_id FROM client_tokens WHERE hash = ? AND expires_at > ?")
             .bind(token.0.as_slice())
@@ -129,7 +131,7 @@ pub(super) async fn of_token(
 pub(super) async fn snapshot(
     connection: &mut SqliteConnection,
     id: &OrderId,
-) -> Result<Option<Snapshot>, LedgerError> {
+) -> Result<Option<Snapshot>, StorageError> {
     let row = sqlx::query("SELECT * FROM orders_with_money WHERE id = ?")
         .bind(id.as_str())
         .fetch_optional(&mut *connection)
@@ -143,7 +145,7 @@ pub(super) async fn snapshot(
 async fn with_attempt(
     connection: &mut SqliteConnection,
     order: Order,
-) -> Result<Snapshot, LedgerError> {
+) -> Result<Snapshot, StorageError> {
     let Some(id) = &order.current_attempt else {
         return Ok(Snapshot {
             order,
@@ -164,7 +166,7 @@ async fn with_attempt(
 pub(super) async fn get(
     connection: &mut SqliteConnection,
     id: &OrderId,
-) -> Result<Order, LedgerError> {
+) -> Result<Order, StorageError> {
     let row = sqlx::query("SELECT * FROM orders_with_money WHERE id = ?")
         .bind(id.as_str())
         .fetch_one(connection);
@@ -175,7 +177,7 @@ pub(super) async fn list(
     connection: &mut SqliteConnection,
     store: &StoreId,
     filter: &OrderFilter,
-) -> Result<Vec<Snapshot>, LedgerError> {
+) -> Result<Vec<Snapshot>, StorageError> {
     let found = sqlx::query(
         "SELECT * FROM orders_with_money WHERE store_id = ?1
              AND (?2 IS NULL OR reference = ?2)
@@ -229,7 +231,7 @@ pub(super) async fn cancel(
         .bind(id.as_str())
         .execute(&mut *tx)
         .await
-        .map_err(LedgerError::from)?;
+        .map_err(StorageError::from)?;
     set_status(tx, id, OrderStatus::Cancelled).await?;
     tell(tx, id, None, &[EventType::Cancelled], now).await?;
     snapshot(tx, id)
@@ -241,7 +243,7 @@ pub(super) async fn keep_receipt_email(
     tx: &mut SqliteConnection,
     id: &OrderId,
     email: Option<&str>,
-) -> Result<Option<Snapshot>, LedgerError> {
+) -> Result<Option<Snapshot>, StorageError> {
     sqlx::query("UPDATE orders SET receipt_email = ?, version = version + 1 WHERE id = ?")
         .bind(email)
         .bind(id.as_str())
@@ -253,7 +255,7 @@ pub(super) async fn keep_receipt_email(
 pub(super) async fn expire(
     tx: &mut SqliteConnection,
     now: Timestamp,
-) -> Result<Vec<OrderId>, LedgerError> {
+) -> Result<Vec<OrderId>, StorageError> {
     let over: Vec<String> =
         sqlx::query_scalar("SELECT id FROM orders WHERE status = 'open' AND expires_at <= ?")
             .bind(millis(now))
@@ -269,12 +271,12 @@ pub(super) async fn expire(
     Ok(expired)
 }
 
-/// Moves an order to a status. Whoever calls this tells the event, if the step has one, in the same transaction.
+/// Sets the status of an order. The caller emits the event, if any, in the same transaction.
 pub(super) async fn set_status(
     tx: &mut SqliteConnection,
     id: &OrderId,
     status: OrderStatus,
-) -> Result<(), LedgerError> {
+) -> Result<(), StorageError> {
     sqlx::query("UPDATE orders SET status = ?, version = version + 1 WHERE id = ?")
         .bind(status.as_str())
         .bind(id.as_str())

@@ -1,21 +1,22 @@
-//! Requests with an idempotency key: claimed before they are carried out, answered afterwards, forgotten when over.
+//! Requests with an idempotency key: claimed before they are carried out, completed afterwards,
+//! deleted when expired.
 
+use florin_orders::{OrderId, TokenHash};
 use jiff::Timestamp;
 use sqlx::sqlite::{SqlitePool, SqliteRow};
 use sqlx::{Row as _, SqliteConnection};
 
 use super::rows::{self, millis};
-use crate::{Claim, Fingerprint, LedgerError, RequestId, StoredAnswer};
-use florin_orders::{OrderId, TokenHash};
+use crate::{Claim, Fingerprint, RequestId, StorageError, StoredResponse};
 
-/// Claims a request, or says what became of it. A claim whose lease is over is taken over: whoever had it is gone.
+/// Claims a request, or returns its state. An expired lease is taken over.
 pub(super) async fn claim(
     tx: &mut SqliteConnection,
     request: RequestId,
     fingerprint: Fingerprint,
     now: Timestamp,
     lease_until: Timestamp,
-) -> Result<Claim, LedgerError> {
+) -> Result<Claim, StorageError> {
     let known = sqlx::query("SELECT * FROM requests WHERE id = ?")
         .bind(request.0.as_slice())
         .fetch_optional(&mut *tx)
@@ -25,7 +26,7 @@ pub(super) async fn claim(
             return Ok(Claim::Reused);
         }
         if let Some(answer) = answer_of(row)? {
-            return Ok(Claim::Answered(answer));
+            return Ok(Claim::Completed(answer));
         }
         if row.try_get::<i64, _>("kept_until")? > millis(now) {
             return Ok(Claim::Running);
@@ -40,17 +41,17 @@ pub(super) async fn claim(
     .bind(millis(lease_until))
     .execute(tx)
     .await?;
-    Ok(Claim::Mine)
+    Ok(Claim::Acquired)
 }
 
-/// Keeps the answer; `false` when the lease was over and somebody else took the request.
+/// Stores the response; `false` if the lease had expired and the request was taken over.
 pub(super) async fn answer(
     writer: &SqlitePool,
     request: RequestId,
     lease_until: Timestamp,
-    answer: &StoredAnswer,
+    answer: &StoredResponse,
     kept_until: Timestamp,
-) -> Result<bool, LedgerError> {
+) -> Result<bool, StorageError> {
     let order = answer.hands_out.as_ref().map(|(order, _)| order.as_str());
     let hash = answer.hands_out.as_ref().map(|(_, hash)| hash.0.as_slice());
     let done = sqlx::query(
@@ -69,12 +70,12 @@ pub(super) async fn answer(
     Ok(done.rows_affected() == 1)
 }
 
-/// Gives a claim back: the request may be tried again at once.
+/// Releases a claim: the request may be retried at once.
 pub(super) async fn release(
     writer: &SqlitePool,
     request: RequestId,
     lease_until: Timestamp,
-) -> Result<(), LedgerError> {
+) -> Result<(), StorageError> {
     sqlx::query("DELETE FROM requests WHERE id = ? AND kept_until = ? AND status IS NULL")
         .bind(request.0.as_slice())
         .bind(millis(lease_until))
@@ -83,7 +84,7 @@ pub(super) async fn release(
     Ok(())
 }
 
-pub(super) async fn forget(writer: &SqlitePool, now: Timestamp) -> Result<u64, LedgerError> {
+pub(super) async fn forget(writer: &SqlitePool, now: Timestamp) -> Result<u64, StorageError> {
     let forgotten = sqlx::query("DELETE FROM requests WHERE kept_until <= ?")
         .bind(millis(now))
         .execute(writer)
@@ -91,7 +92,7 @@ pub(super) async fn forget(writer: &SqlitePool, now: Timestamp) -> Result<u64, L
     Ok(forgotten.rows_affected())
 }
 
-fn answer_of(row: &SqliteRow) -> Result<Option<StoredAnswer>, LedgerError> {
+fn answer_of(row: &SqliteRow) -> Result<Option<StoredResponse>, StorageError> {
     let Some(status) = row.try_get("status")? else {
         return Ok(None);
     };
@@ -99,7 +100,7 @@ fn answer_of(row: &SqliteRow) -> Result<Option<StoredAnswer>, LedgerError> {
     let order = rows::read("an order id", order.map(OrderId::parse).transpose())?;
     let hash: Option<&[u8]> = row.try_get("token_hash")?;
     let hash = rows::read("a token's hash", hash.map(<[u8; 32]>::try_from).transpose())?;
-    Ok(Some(StoredAnswer {
+    Ok(Some(StoredResponse {
         status,
         body: row.try_get("body")?,
         hands_out: order.zip(hash.map(TokenHash)),

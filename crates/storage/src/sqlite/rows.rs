@@ -1,56 +1,56 @@
-//! Rows as values. A row that does not read as what we wrote is corrupt: nothing is made up for it.
+//! Rows as values. A row that cannot be parsed is corrupt: there are no defaults.
 
 use std::fmt::Display;
 
 use florin_money::{Amount, CryptoCode, Currency};
+use florin_orders::{
+    Abandoned, Amounts, Attempt, AttemptId, AttemptState, CustomTerms, Destination, Event, EventId,
+    EventType, Flow, Invoice, InvoiceId, InvoiceTerms, LatePayment, NewAttempt, NewOrder, Order,
+    OrderId, OrderStatus, PaymentState, PriceSource, Progress, QuotedAmounts, Reference, Reverted,
+    StoreId,
+};
 use jiff::Timestamp;
 use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
 
-use crate::LedgerError;
-use florin_orders::thing_of;
-use florin_orders::{
-    Abandoned, Ask, Asked, Attempt, AttemptId, AttemptState, CustomAsk, Event, EventId, EventType,
-    Figures, Flow, Invoice, InvoiceId, LatePayment, NewAttempt, NewOrder, Order, OrderId,
-    OrderStatus, Place, PriceSource, Progress, Reference, Reverted, Standing, StoreId,
-};
+use crate::StorageError;
 
 /// A time as Unix milliseconds.
 pub(super) fn millis(time: Timestamp) -> i64 {
     time.as_millisecond()
 }
 
-pub(super) fn time(millis: i64) -> Result<Timestamp, LedgerError> {
+pub(super) fn time(millis: i64) -> Result<Timestamp, StorageError> {
     read("a time", Timestamp::from_millisecond(millis))
 }
 
-/// Reads a stored text as what it was written from.
-pub(super) fn read<T, E: Display>(what: &str, parsed: Result<T, E>) -> Result<T, LedgerError> {
-    parsed.map_err(|error| LedgerError::Corrupt(format!("{what} ({error})")))
+/// Parses a stored text.
+pub(super) fn read<T, E: Display>(what: &str, parsed: Result<T, E>) -> Result<T, StorageError> {
+    parsed.map_err(|error| StorageError::Corrupt(format!("{what} ({error})")))
 }
 
-pub(super) fn word<T: Copy>(table: &[(T, &'static str)], text: &str) -> Result<T, LedgerError> {
-    thing_of(table, text).ok_or_else(|| LedgerError::Corrupt(format!("the word {text:?}")))
+pub(super) fn word<T>(parse: fn(&str) -> Option<T>, text: &str) -> Result<T, StorageError> {
+    parse(text).ok_or_else(|| StorageError::Corrupt(format!("the word {text:?}")))
 }
 
-fn amount(row: &SqliteRow, column: &str) -> Result<Amount, LedgerError> {
+fn amount(row: &SqliteRow, column: &str) -> Result<Amount, StorageError> {
     read(column, Amount::parse(row.try_get(column)?))
 }
 
-fn maybe_amount(row: &SqliteRow, column: &str) -> Result<Option<Amount>, LedgerError> {
+fn maybe_amount(row: &SqliteRow, column: &str) -> Result<Option<Amount>, StorageError> {
     let text: Option<&str> = row.try_get(column)?;
     read(column, text.map(Amount::parse).transpose())
 }
 
-fn currency(row: &SqliteRow, column: &str) -> Result<Currency, LedgerError> {
+fn currency(row: &SqliteRow, column: &str) -> Result<Currency, StorageError> {
     read(column, Currency::parse(row.try_get(column)?))
 }
 
-fn maybe_time(row: &SqliteRow, column: &str) -> Result<Option<Timestamp>, LedgerError> {
+fn maybe_time(row: &SqliteRow, column: &str) -> Result<Option<Timestamp>, StorageError> {
     row.try_get::<Option<i64>, _>(column)?.map(time).transpose()
 }
 
-pub(super) fn order(row: &SqliteRow) -> Result<Order, LedgerError> {
+pub(super) fn order(row: &SqliteRow) -> Result<Order, StorageError> {
     let assets: &str = row.try_get("assets")?;
     let assets = assets
         .split_ascii_whitespace()
@@ -61,14 +61,14 @@ pub(super) fn order(row: &SqliteRow) -> Result<Order, LedgerError> {
         reference: read("a reference", Reference::parse(row.try_get("reference")?))?,
         amount: amount(row, "amount")?,
         currency: currency(row, "currency")?,
-        price_source: word(&PriceSource::ALL, row.try_get("price_source")?)?,
+        price_source: word(PriceSource::parse, row.try_get("price_source")?)?,
         title: row.try_get("title")?,
         lines: read("lines", serde_json::from_str(row.try_get("lines")?))?,
         customer_email: row.try_get("customer_email")?,
         return_url: row.try_get("return_url")?,
         metadata: read("metadata", serde_json::from_str(row.try_get("metadata")?))?,
         assets: read("assets", assets)?,
-        flow: word(&Flow::ALL, row.try_get("flow")?)?,
+        flow: word(Flow::parse, row.try_get("flow")?)?,
         tolerance: amount(row, "tolerance")?,
         expires_at: time(row.try_get("expires_at")?)?,
     };
@@ -76,7 +76,7 @@ pub(super) fn order(row: &SqliteRow) -> Result<Order, LedgerError> {
     Ok(Order {
         id: read("an order id", OrderId::parse(row.try_get("id")?))?,
         terms,
-        status: word(&OrderStatus::ALL, row.try_get("status")?)?,
+        status: word(OrderStatus::parse, row.try_get("status")?)?,
         current_attempt: read("an attempt id", current.map(AttemptId::parse).transpose())?,
         sequence: row.try_get("sequence")?,
         version: read(
@@ -90,32 +90,32 @@ pub(super) fn order(row: &SqliteRow) -> Result<Order, LedgerError> {
         has_money: row.try_get("has_money")?,
         late_payment: row
             .try_get::<Option<&str>, _>("late_payment")?
-            .map(|kind| word(&LatePayment::ALL, kind))
+            .map(|kind| word(LatePayment::parse, kind))
             .transpose()?,
         receipt_email: row.try_get("receipt_email")?,
     })
 }
 
-fn reverted(row: &SqliteRow) -> Result<Option<Reverted>, LedgerError> {
+fn reverted(row: &SqliteRow) -> Result<Option<Reverted>, StorageError> {
     let Some(at) = maybe_time(row, "reverted_at")? else {
         return Ok(None);
     };
-    let says = word(&Standing::ALL, row.try_get("reverted_to")?)?;
+    let says = word(PaymentState::parse, row.try_get("reverted_to")?)?;
     Ok(Some(Reverted { at, says }))
 }
 
-pub(super) fn attempt(row: &SqliteRow) -> Result<Attempt, LedgerError> {
+pub(super) fn attempt(row: &SqliteRow) -> Result<Attempt, StorageError> {
     let terms = NewAttempt {
         id: read("an attempt id", AttemptId::parse(row.try_get("id")?))?,
-        ask: match word(&Flow::ALL, row.try_get("flow")?)? {
-            Flow::Custom => Ask::Custom(custom_ask(row)?),
-            Flow::Hosted => Ask::Hosted,
+        ask: match word(Flow::parse, row.try_get("flow")?)? {
+            Flow::Custom => InvoiceTerms::Custom(custom_ask(row)?),
+            Flow::Hosted => InvoiceTerms::Hosted,
         },
     };
     let state = match row.try_get("state")? {
         "creating" => AttemptState::Creating,
         "open" => AttemptState::Open(Box::new(invoice(row)?)),
-        reason => AttemptState::Abandoned(word(&Abandoned::ALL, reason)?),
+        reason => AttemptState::Abandoned(word(Abandoned::parse, reason)?),
     };
     Ok(Attempt {
         order_id: read("an order id", OrderId::parse(row.try_get("order_id")?))?,
@@ -125,15 +125,15 @@ pub(super) fn attempt(row: &SqliteRow) -> Result<Attempt, LedgerError> {
     })
 }
 
-fn custom_ask(row: &SqliteRow) -> Result<CustomAsk, LedgerError> {
-    Ok(CustomAsk {
+fn custom_ask(row: &SqliteRow) -> Result<CustomTerms, StorageError> {
+    Ok(CustomTerms {
         crypto_code: read(
             "a crypto code",
             CryptoCode::parse(row.try_get("crypto_code")?),
         )?,
         conversion_id: row.try_get("conversion_id")?,
-        asked: Asked {
-            figures: Figures {
+        asked: QuotedAmounts {
+            amounts: Amounts {
                 crypto: amount(row, "asked_crypto")?,
                 usd: amount(row, "asked_usd")?,
                 local: amount(row, "asked_local")?,
@@ -143,18 +143,18 @@ fn custom_ask(row: &SqliteRow) -> Result<CustomAsk, LedgerError> {
     })
 }
 
-fn place(row: &SqliteRow) -> Result<Place, LedgerError> {
+fn destination(row: &SqliteRow) -> Result<Destination, StorageError> {
     if let Some(url) = row.try_get("page_url")? {
-        return Ok(Place::Page { url });
+        return Ok(Destination::Page { url });
     }
-    Ok(Place::Address {
+    Ok(Destination::Address {
         address: row.try_get("address")?,
         qr_string: row.try_get("qr_string")?,
         warnings: read("warnings", serde_json::from_str(row.try_get("warnings")?))?,
     })
 }
 
-fn invoice(row: &SqliteRow) -> Result<Invoice, LedgerError> {
+fn invoice(row: &SqliteRow) -> Result<Invoice, StorageError> {
     let count: Option<u32> = row.try_get("confirmations")?;
     let required: Option<u32> = row.try_get("confirmations_required")?;
     Ok(Invoice {
@@ -162,14 +162,14 @@ fn invoice(row: &SqliteRow) -> Result<Invoice, LedgerError> {
             "an invoice id",
             InvoiceId::parse(row.try_get("invoice_id")?),
         )?,
-        place: place(row)?,
+        destination: destination(row)?,
         opened_at: time(row.try_get("opened_at")?)?,
         expires_at: time(row.try_get("expires_at")?)?,
         marked_as_paid_at: maybe_time(row, "marked_as_paid_at")?,
-        standing: word(&Standing::ALL, row.try_get("standing")?)?,
-        standing_since: time(row.try_get("standing_since")?)?,
+        payment_state: word(PaymentState::parse, row.try_get("standing")?)?,
+        state_since: time(row.try_get("standing_since")?)?,
         progress: Progress {
-            received: Figures {
+            received: Amounts {
                 crypto: amount(row, "received_crypto")?,
                 usd: amount(row, "received_usd")?,
                 local: amount(row, "received_local")?,
@@ -184,17 +184,17 @@ fn invoice(row: &SqliteRow) -> Result<Invoice, LedgerError> {
             )?,
         },
         was_seen: row.try_get("was_seen")?,
-        told_late: maybe_amount(row, "told_late")?,
+        late_amount_notified: maybe_amount(row, "told_late")?,
         observed_at: maybe_time(row, "observed_at")?,
         next_poll_at: maybe_time(row, "next_poll_at")?,
     })
 }
 
-fn event_type(word: &str) -> Result<EventType, LedgerError> {
-    EventType::parse(word).ok_or_else(|| LedgerError::Corrupt(format!("the word {word:?}")))
+fn event_type(word: &str) -> Result<EventType, StorageError> {
+    EventType::parse(word).ok_or_else(|| StorageError::Corrupt(format!("the word {word:?}")))
 }
 
-pub(super) fn event(row: &SqliteRow) -> Result<Event, LedgerError> {
+pub(super) fn event(row: &SqliteRow) -> Result<Event, StorageError> {
     Ok(Event {
         position: row.try_get("position")?,
         id: read("an event id", EventId::parse(row.try_get("id")?))?,

@@ -1,32 +1,33 @@
-//! The contract of a ledger's store, shown on SQLite.
+//! The storage contract, tested with SQLite.
 
-mod arriving;
-mod attempting;
-mod crediting;
-mod hints;
-mod keeping;
-mod lives;
-mod opening;
-mod requesting;
-mod telling;
-mod watching;
+mod attempts;
+mod callbacks;
+mod credits;
+mod deliveries;
+mod migrations;
+mod model;
+mod orders;
+mod payments;
+mod polling;
+mod requests;
 
 use std::path::PathBuf;
 
+use florin_orders::fixtures::{amount, at, exact, invoice, new_attempt, observed, received, terms};
+use florin_orders::{
+    Assessment, EventType, EventType as E, LatePayment, OrderStatus, PaymentState,
+};
 use jiff::SignedDuration;
 
 use super::*;
-use florin_orders::EventType as E;
-use florin_orders::fixtures::{amount, at, exact, invoice, new_attempt, received, said, terms};
-use florin_orders::{EventType, LatePayment, OrderStatus, Standing, Verdict};
 
-/// A ledger in a folder of its own, gone with the value.
-struct Home {
-    ledger: SqliteLedger,
+/// Storage in a temporary folder that is removed on drop.
+struct TestStorage {
+    storage: SqliteStorage,
     folder: PathBuf,
 }
 
-impl Drop for Home {
+impl Drop for TestStorage {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.folder);
     }
@@ -36,12 +37,12 @@ fn url(folder: &std::path::Path) -> String {
     format!("sqlite://{}", folder.join("florin.db").display())
 }
 
-async fn home(name: &str) -> Home {
+async fn test(name: &str) -> TestStorage {
     let folder = std::env::temp_dir().join(format!("florin-ledger-{}-{name}", std::process::id()));
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).unwrap();
-    let ledger = SqliteLedger::open(&url(&folder), "test").await.unwrap();
-    Home { ledger, folder }
+    let storage = SqliteStorage::open(&url(&folder), "test").await.unwrap();
+    TestStorage { storage, folder }
 }
 
 fn id(number: u8) -> OrderId {
@@ -52,36 +53,42 @@ fn token(number: u8) -> TokenHash {
     TokenHash([number; 32])
 }
 
-async fn order(ledger: &SqliteLedger, number: u8) -> Opened {
+async fn order(storage: &SqliteStorage, number: u8) -> Opened {
     let terms = terms(&format!("r{number}"));
-    ledger
+    storage
         .open_order(&id(number), &terms, token(number), at(86_400), at(0))
         .await
         .unwrap()
 }
 
 /// An order with an open attempt of the same number.
-async fn awaiting(ledger: &SqliteLedger, number: u8) {
-    order(ledger, number).await;
-    attempt(ledger, number, number).await;
+async fn awaiting(storage: &SqliteStorage, number: u8) {
+    order(storage, number).await;
+    attempt(storage, number, number).await;
 }
 
-async fn attempt(ledger: &SqliteLedger, order: u8, number: u8) {
-    ledger
+async fn attempt(storage: &SqliteStorage, order: u8, number: u8) {
+    storage
         .begin_attempt(&id(order), &new_attempt(number), at(0))
         .await
         .unwrap();
     let invoice = invoice(number);
-    ledger
+    storage
         .open_attempt(&new_attempt(number).id, &invoice, at(0))
         .await
         .unwrap();
 }
 
-async fn look(ledger: &SqliteLedger, now: i64) -> DueAttempt {
-    // Whatever it is for, the most urgent first.
-    for urgency in [Urgency::Hinted, Urgency::Watched, Urgency::Planned] {
-        let due = ledger.due_attempts(urgency, at(now), at(now + 30), 1).await;
+async fn poll(storage: &SqliteStorage, now: i64) -> DueAttempt {
+    // All priorities, the highest first.
+    for priority in [
+        PollPriority::Callback,
+        PollPriority::Watched,
+        PollPriority::Scheduled,
+    ] {
+        let due = storage
+            .due_attempts(priority, at(now), at(now + 30), 1)
+            .await;
         if let Some(due) = due.unwrap().pop() {
             return due;
         }
@@ -89,12 +96,16 @@ async fn look(ledger: &SqliteLedger, now: i64) -> DueAttempt {
     panic!("an attempt is due");
 }
 
-async fn see(ledger: &SqliteLedger, now: i64, mut seen: Observation) -> Observed {
-    let due = look(ledger, now).await;
-    seen.invoice_id = Some(due.invoice_id.to_string());
-    seen.observed_at = at(now);
-    ledger
-        .observe(&due, &seen)
+async fn observe(
+    storage: &SqliteStorage,
+    now: i64,
+    mut observation: Observation,
+) -> RecordedObservation {
+    let due = poll(storage, now).await;
+    observation.invoice_id = Some(due.invoice_id.to_string());
+    observation.observed_at = at(now);
+    storage
+        .record_observation(&due, &observation)
         .await
         .unwrap()
         .expect("the latest look")
@@ -104,16 +115,16 @@ fn demo() -> StoreId {
     StoreId::parse("demo").unwrap()
 }
 
-async fn event_types(ledger: &SqliteLedger) -> Vec<EventType> {
-    let events = ledger.events(&demo(), None, 100).await.unwrap().unwrap();
+async fn event_types(storage: &SqliteStorage) -> Vec<EventType> {
+    let events = storage.events(&demo(), None, 100).await.unwrap().unwrap();
     for (event, number) in events.iter().zip(1..) {
         assert_eq!(event.sequence, number, "events are numbered without a gap");
     }
     events.into_iter().map(|event| event.event_type).collect()
 }
 
-async fn status(ledger: &SqliteLedger, number: u8) -> OrderStatus {
-    ledger
+async fn status(storage: &SqliteStorage, number: u8) -> OrderStatus {
+    storage
         .snapshot(&id(number))
         .await
         .unwrap()

@@ -45,7 +45,7 @@ pub(crate) async fn check_out_cart(
         return render_cart(&shop, &cart, StatusCode::BAD_REQUEST, problem);
     };
     let (title, currency) = (cart.title(), shop.settings.currency);
-    let amount = total.padded(currency.decimals());
+    let amount = total.with_min_decimals(currency.decimals());
     let reference = (shop.settings.new_reference)();
     let order = NewOrder {
         reference: &reference,
@@ -171,7 +171,7 @@ pub(crate) async fn hosted(State(shop): State<Arc<Shop>>) -> Response {
     render_hosted(&shop, StatusCode::OK, "")
 }
 
-/// The query of `/cart/{reference}` that says how the service's page is shown.
+/// The query of `/cart/{reference}`: how the gateway's page is shown.
 #[derive(Deserialize)]
 pub(crate) struct HostedQuery {
     #[serde(default)]
@@ -199,7 +199,7 @@ pub(crate) async fn check_out_hosted(
         .find(HOSTED_SKU)
         .expect("a test looks at the shelf");
     let currency = shop.settings.currency;
-    let amount = product.price.padded(currency.decimals());
+    let amount = product.price.with_min_decimals(currency.decimals());
     let reference = (shop.settings.new_reference)();
     let order = NewOrder {
         reference: &reference,
@@ -257,7 +257,7 @@ fn render_hosted(shop: &Shop, status: StatusCode, problem: &str) -> Response {
     page(status, &shop.settings, Shown::Frame, &product.title, main)
 }
 
-/// What members pay for the mug. Nobody else can ask for it.
+/// What members pay for the mug. Only the backend can offer it.
 const MEMBERS_PRICE: &str = "10.00";
 
 /// `GET /members`: draws a reference and sends the browser to its page.

@@ -103,7 +103,8 @@ pub(crate) async fn donate(State(shop): State<Arc<Shop>>) -> Response {
 
 /// `GET /thanks`: where the checkout sends the customer back to.
 ///
-/// The address proves nothing: anybody can type it. The page shows what the shop's own list says, and keeps looking.
+/// The address proves nothing: anyone can type it. The page shows the shop's own record and reloads
+/// it.
 pub(crate) async fn thanks(State(shop): State<Arc<Shop>>) -> Response {
     let main = Html::template(include_str!("../../site/thanks.html"), &[]);
     page(

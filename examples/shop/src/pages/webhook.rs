@@ -39,7 +39,7 @@ pub(crate) async fn receive(
 
 /// `GET /orders.json`: the shop's own orders, newest first.
 ///
-/// Open to everybody, so that the demonstration can be watched; a real shop shows its customers their own.
+/// Public, because this is a demonstration; a real shop shows customers only their own orders.
 pub(crate) async fn orders_json(State(shop): State<Arc<Shop>>) -> Response {
     let orders = json!({ "orders": shop.orders().newest_first() });
     ([(header::CACHE_CONTROL, "no-store")], Json(orders)).into_response()

@@ -91,7 +91,7 @@ impl Shop {
     }
 }
 
-/// One delivery, honest unless a test changes it.
+/// One delivery, valid unless a test changes it.
 pub(crate) struct Delivery<'a> {
     pub(crate) id: &'a str,
     pub(crate) event: Value,

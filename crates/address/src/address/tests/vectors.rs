@@ -11,7 +11,7 @@ use super::*;
 struct Table {
     asset: String,
     valid: Vec<Row>,
-    /// Valid by the standard, and owned by nobody.
+    /// Valid by the standard, and without an owner.
     #[serde(default)]
     unowned: Vec<Row>,
     /// Intact, of a network that is neither the main nor the test network.
@@ -24,7 +24,7 @@ struct Table {
     /// A right checksum over something that is no address in use.
     #[serde(default)]
     intact: Vec<String>,
-    /// Bitcoin Cash in the form that nothing tells apart from Bitcoin's.
+    /// Bitcoin Cash in the form that equals Bitcoin's.
     #[serde(default)]
     legacy: Vec<String>,
 }
@@ -129,11 +129,7 @@ fn a_right_checksum_of_the_tables_is_not_called_wrong() {
 #[test]
 fn segwit_addresses_of_the_tables_are_accepted_in_capitals() {
     for table in tables() {
-        for row in table
-            .valid
-            .iter()
-            .filter(|row| is_segwit(&row.address))
-        {
+        for row in table.valid.iter().filter(|row| is_segwit(&row.address)) {
             let upper = row.address.to_uppercase();
             let result = check(table.asset(), &upper, row.network());
             assert_eq!(result, Ok(()), "{upper}");

@@ -85,7 +85,7 @@ impl Case {
         TEST_CHAINS[nth]
     }
 
-    /// What an honest gateway writes.
+    /// What a correct gateway writes.
     fn qr_string(&self) -> String {
         let Self { asset, address, .. } = self;
         if self.said == Said::AddressOnly {
@@ -116,7 +116,7 @@ impl Case {
                 format!("tron:{address}?{token}{}", with_amount("amount", &amount))
             }
             Asset::BNB => {
-                // Without its number the scheme must say it.
+                // Without the chain id the scheme must name the chain.
                 let target = match self.network {
                     _ if !is_named => format!("smartchain:{address}"),
                     Main => format!("ethereum:{address}@56"),
@@ -196,7 +196,7 @@ impl Case {
         }
     }
 
-    /// Whether a URI can name the payment exactly when the gateway names `said` of it.
+    /// Returns `true` if a URI can name the payment exactly when the gateway names `said` of it.
     fn has_link(&self) -> bool {
         let is_named = matches!(self.said, Said::All | Said::NoAmount);
         match (self.asset, self.network) {

@@ -49,7 +49,7 @@ fn the_examples_with_unknown_parameters_are_refused() {
 }
 
 // Each of these is valid. But a wallet that follows it pays by Lightning, silently or to a second address, none of which
-// the service's invoice watches, or has to understand what nobody does.
+// the gateway's invoice watches, or has to understand what nobody does.
 #[test]
 fn the_examples_that_lead_elsewhere_are_refused() {
     for row in table().elsewhere {
@@ -69,7 +69,7 @@ fn the_invalid_examples_are_refused() {
     }
 }
 
-// Its checksum is wrong on purpose, so that nobody pays an example.
+// Its checksum is wrong on purpose: the example must not be payable.
 #[test]
 fn the_address_of_the_examples_is_no_address() {
     let refusal = crate::check(Asset::BTC, &table().broken_address, Main);

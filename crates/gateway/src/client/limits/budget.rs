@@ -1,7 +1,8 @@
-//! The budget: a token bucket whose rate follows what the service bears (additive increase, multiplicative decrease).
+//! The budget: a token bucket whose rate adapts to the gateway (additive increase, multiplicative
+//! decrease).
 //!
-//! The service's limit is not shown to us (payment-service.md, "Limits"), so it is found out: a 429 halves the rate, and
-//! every minute in which calls are answered gives a tenth of the full rate back.
+//! The gateway does not publish its limit (payment-service.md, "Limits"): a 429 halves the rate,
+//! and every minute in which calls are answered gives a tenth of the full rate back.
 //!
 //! Creates have the whole of the bucket but the [`Reserve`], so that no flood of them keeps payments from being found.
 //!
@@ -41,7 +42,7 @@ pub(super) struct Budget {
     /// The rate at present.
     rate: u64,
     bucket: u64,
-    /// What of the bucket is for looks alone.
+    /// The part of the bucket reserved for polling.
     reserve: Reserve,
     /// What callbacks may still take.
     callbacks: u64,
@@ -73,7 +74,7 @@ impl Budget {
         }
     }
 
-    pub(super) fn emptied(self) -> Self {
+    pub(super) fn drained(self) -> Self {
         Self {
             bucket: 0,
             reserve: Reserve::EMPTY,
@@ -83,7 +84,7 @@ impl Budget {
         }
     }
 
-    /// Takes one request out of the bucket, or says when there will be one.
+    /// Takes one request out of the bucket, or returns when there will be one.
     pub(super) fn take(&mut self, now: Timestamp, priority: Priority) -> Result<Epoch, Duration> {
         self.fill(now);
         let missing = self.missing(priority);
@@ -101,14 +102,14 @@ impl Budget {
     }
 
     /// How many requests of a priority the bucket would give now.
-    pub(super) fn room(&self, now: Timestamp, priority: Priority) -> u32 {
+    pub(super) fn available(&self, now: Timestamp, priority: Priority) -> u32 {
         let mut then = self.clone();
         let taken = iter::repeat_with(|| then.take(now, priority)).take_while(Result::is_ok);
         u32::try_from(taken.count()).unwrap_or(u32::MAX)
     }
 
-    /// The service said 429 to a request of this epoch. Answers the new rate per minute when it is news: what was under
-    /// way together is halved for once.
+    /// Records a 429 to a request of this epoch. Returns the new rate per minute if it changed:
+    /// concurrent requests halve it once.
     pub(super) fn limited(&mut self, now: Timestamp, epoch: Epoch) -> Option<u64> {
         if epoch != self.epoch {
             return None;
@@ -181,7 +182,7 @@ impl Budget {
     }
 }
 
-/// What is in the bucket for looks alone, the `Reserve`: its part of the rate and of the bucket, in percent.
+/// The reserve's share of the rate and of the bucket, in percent.
 const RESERVE_PART: u64 = 20;
 /// It holds this at least: one for the watched beside the one that is kept for the unwatched.
 const SMALLEST_RESERVE: u64 = 2 * ONE;
@@ -225,7 +226,7 @@ impl Reserve {
         self.unwatched = (self.unwatched + percent(new, UNWATCHED)).min(ONE);
     }
 
-    /// What has to come into the bucket until a look of this priority has its turn; None for what is no look.
+    /// The refill needed until a poll of this priority may go; `None` for other calls.
     fn missing(&self, priority: Priority) -> Option<u64> {
         let below = |needed: u64| needed.saturating_sub(self.left);
         let missing = match priority {
@@ -240,7 +241,7 @@ impl Reserve {
         Some(missing * 100 / RESERVE_PART)
     }
 
-    /// What has to come into a bucket that holds so much until this is left for those who create.
+    /// The refill needed until `rest` is left for creates, in a bucket of this capacity.
     fn leaves(&self, rest: u64, bucket: u64) -> u64 {
         if self.left < reserve_of(bucket) {
             rest * 100 / (100 - RESERVE_PART)
@@ -249,7 +250,7 @@ impl Reserve {
         }
     }
 
-    /// Lets a look go, if it is its turn.
+    /// Takes one poll out of the reserve, if the reserve allows it.
     fn take(&mut self, priority: Priority) {
         if self.missing(priority) != Some(0) {
             return;
@@ -275,7 +276,7 @@ fn percent(of: u64, part: u64) -> u64 {
     of * part / 100
 }
 
-/// What a rate per second comes to in some time.
+/// The amount that a rate per second adds in some time.
 fn scaled(rate: u64, time: SignedDuration) -> u64 {
     let nanos = u128::try_from(time.as_nanos()).unwrap_or(0);
     u64::try_from(u128::from(rate) * nanos / 1_000_000_000).unwrap_or(u64::MAX / 4)

@@ -1,4 +1,4 @@
-//! The circuit breaker: a service that is down is left alone, and asked by one call at a time whether it is back.
+//! The circuit breaker: after repeated failures nothing is sent except one probe at a time.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -11,7 +11,7 @@ const STRAIGHT_FAILURES: u32 = 5;
 const WINDOW: usize = 20;
 /// How long it rests at first; doubled by every probe that fails …
 const FIRST_REST: Duration = Duration::from_secs(5);
-/// … up to a minute: a customer who comes back then finds a service that came back.
+/// … up to a minute, so that recovery is noticed soon.
 const LONGEST_REST: Duration = Duration::from_mins(1);
 /// When to ask again while a probe is under way.
 const PROBE_TAKES: Duration = Duration::from_secs(1);
@@ -20,7 +20,7 @@ const PROBE_TAKES: Duration = Duration::from_secs(1);
 pub(super) struct Circuit {
     phase: Phase,
     straight: u32,
-    /// Whether the last calls failed, the newest last.
+    /// `true` for each of the last calls that failed, the newest last.
     recent: VecDeque<bool>,
 }
 
@@ -37,14 +37,14 @@ enum Phase {
 /// What became of the circuit.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Change {
-    /// The service is taken for down.
+    /// Nothing is sent except probes.
     Opened { rest: Duration },
     /// It is up.
     Closed,
 }
 
 impl Circuit {
-    /// Refuses while nothing may be sent, and says when to ask again.
+    /// Refuses while the circuit is open; the error is the time until the next probe.
     pub(super) fn check(&self, now: Timestamp) -> Result<(), Duration> {
         match self.phase {
             Phase::Closed => Ok(()),
@@ -56,7 +56,7 @@ impl Circuit {
         }
     }
 
-    /// Notes that a call that was not refused is sent, and answers whether it is the probe.
+    /// Records that a call is sent. Returns `true` if it is the probe.
     pub(super) fn pass(&mut self, now: Timestamp) -> bool {
         match self.phase {
             Phase::Open { until, rest } if until <= now => {
@@ -68,7 +68,7 @@ impl Circuit {
     }
 
     /// How many calls may be sent now.
-    pub(super) fn room(&self, now: Timestamp) -> u32 {
+    pub(super) fn available(&self, now: Timestamp) -> u32 {
         match self.phase {
             Phase::Closed => u32::MAX,
             _ => u32::from(self.check(now).is_ok()),
@@ -79,7 +79,7 @@ impl Circuit {
         !matches!(self.phase, Phase::Closed)
     }
 
-    /// Takes in whether a call was answered. Calls of before the circuit opened say nothing of now.
+    /// Records whether a call was answered. Calls sent before the circuit opened are ignored.
     pub(super) fn record(
         &mut self,
         now: Timestamp,
@@ -165,7 +165,7 @@ mod tests {
         assert_eq!(circuit.check(at(0)), Err(Duration::from_secs(5)));
         assert_eq!(circuit.check(at(4)), Err(Duration::from_secs(1)));
         assert_eq!(circuit.check(at(5)), Ok(()));
-        assert_eq!((circuit.room(at(4)), circuit.room(at(5))), (0, 1));
+        assert_eq!((circuit.available(at(4)), circuit.available(at(5))), (0, 1));
     }
 
     #[test]

@@ -41,7 +41,7 @@ impl RetryPolicy {
         random: &dyn Random,
     ) -> Option<Duration> {
         let may_pass = match error {
-            CallError::NotSent(_) | CallError::Unclear(_) | CallError::Broken { .. } => true,
+            CallError::NotSent(_) | CallError::Ambiguous(_) | CallError::Broken { .. } => true,
             // A pause is kept, and a refusal stays one.
             CallError::RateLimited { .. }
             | CallError::Refused { .. }
@@ -61,7 +61,7 @@ impl RetryPolicy {
     }
 }
 
-/// How many failed calls are made again: a quota, so that repetitions never double the load on a service in trouble.
+/// A budget for retries, so that they never double the load on a failing gateway.
 ///
 /// Source: AWS SDKs and Tools Reference Guide, "Retry behavior" (standard mode): a bucket of 500, 5 for a repetition, 1
 /// back for a call that succeeds at once. The bucket is a fifth of theirs: one proxy, not a fleet's client.
@@ -70,16 +70,16 @@ const REPETITION: u32 = 5;
 const ANSWERED: u32 = 1;
 
 #[derive(Debug)]
-pub(super) struct Quota(u32);
+pub(super) struct RetryBudget(u32);
 
-impl Default for Quota {
+impl Default for RetryBudget {
     fn default() -> Self {
         Self(FULL)
     }
 }
 
-impl Quota {
-    /// Takes a repetition out of the quota, if there is one.
+impl RetryBudget {
+    /// Takes a repetition out of the retry budget, if there is one.
     pub(super) fn take(&mut self) -> bool {
         let left = self.0.checked_sub(REPETITION);
         self.0 = left.unwrap_or(self.0);
@@ -95,7 +95,7 @@ impl Quota {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ServiceError, Unclear};
+    use crate::{AmbiguousOutcome, GatewayError};
 
     /// Always the largest.
     struct Largest;
@@ -116,7 +116,7 @@ mod tests {
     fn passing() -> [CallError; 3] {
         [
             CallError::NotSent("refused".into()),
-            CallError::Unclear(Unclear::TimedOut),
+            CallError::Ambiguous(AmbiguousOutcome::TimedOut),
             CallError::Broken { status: 503 },
         ]
     }
@@ -149,7 +149,7 @@ mod tests {
         };
         let refusal = CallError::Refused {
             status: 404,
-            error: ServiceError::default(),
+            error: GatewayError::default(),
         };
         for error in [pause, refusal] {
             assert_eq!(delay(Call::Invoice, &error, 1), None);
@@ -169,18 +169,18 @@ mod tests {
 
     #[test]
     fn twenty_repetitions_are_free_and_then_one_for_five_answers() {
-        let mut quota = Quota::default();
-        let free = (0..1000).filter(|_| quota.take()).count();
+        let mut retry_budget = RetryBudget::default();
+        let free = (0..1000).filter(|_| retry_budget.take()).count();
         assert_eq!(free, 20);
         let mut repeated = 0;
         for _ in 0..100 {
-            quota.answered();
-            repeated += u32::from(quota.take());
+            retry_budget.answered();
+            repeated += u32::from(retry_budget.take());
         }
         assert_eq!(repeated, 20);
         for _ in 0..1000 {
-            quota.answered();
+            retry_budget.answered();
         }
-        assert_eq!((0..1000).filter(|_| quota.take()).count(), 20);
+        assert_eq!((0..1000).filter(|_| retry_budget.take()).count(), 20);
     }
 }

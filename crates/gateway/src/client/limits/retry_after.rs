@@ -1,4 +1,4 @@
-//! The pause that the service asks for, kept by all calls of a client.
+//! The pause that the gateway asks for with 429 or `Retry-After`. All calls of a client observe it.
 //!
 //! Source: payment-service.md, "Errors" and "Limits": 429 when the rate limit is exceeded, to be retried with
 //! exponential back-off; numbers are not shown. `Retry-After` is RFC 9110, section 10.2.3: seconds or a date.
@@ -14,18 +14,18 @@ use crate::CallError;
 const FIRST_S: u64 = 1;
 /// … up to five minutes.
 const LONGEST_S: u64 = 5 * 60;
-/// What is asked for is kept up to a day: beyond that the header is taken for a mistake.
+/// Longest accepted `Retry-After`: a longer one is treated as a mistake.
 const LONGEST_ASKED_S: u64 = 24 * 60 * 60;
 
 #[derive(Debug, Default)]
-pub(super) struct Pause {
+pub(super) struct RetryAfter {
     /// Nothing is sent before this.
     until: Option<Timestamp>,
-    /// How often in a row the service has said 429.
+    /// Consecutive 429 responses.
     strikes: u32,
 }
 
-impl Pause {
+impl RetryAfter {
     /// Refuses while the pause lasts.
     pub(super) fn check(&self, now: Timestamp) -> Result<(), CallError> {
         let retry_after = self.left(now);
@@ -36,8 +36,8 @@ impl Pause {
         }
     }
 
-    /// Takes in the status of an answer and its `Retry-After`, and says how long the pause lasts. A 503 asks for one
-    /// only with that header.
+    /// Records the status of a response and its `Retry-After`; returns how long the pause lasts. A
+    /// 503 asks for one only with that header.
     pub(super) fn learn(
         &mut self,
         now: Timestamp,
@@ -92,7 +92,7 @@ mod tests {
         Timestamp::from_second(second).unwrap()
     }
 
-    fn left(pause: &Pause, now: i64) -> Option<u64> {
+    fn left(pause: &RetryAfter, now: i64) -> Option<u64> {
         match pause.check(at(now)) {
             Ok(()) => None,
             Err(CallError::RateLimited { retry_after }) => Some(retry_after.as_secs()),
@@ -102,14 +102,14 @@ mod tests {
 
     #[track_caller]
     fn asked(status: u16, retry_after: Option<&str>) -> Option<u64> {
-        let mut pause = Pause::default();
+        let mut pause = RetryAfter::default();
         pause.learn(at(1_700_000_000), status, retry_after);
         left(&pause, 1_700_000_000)
     }
 
     #[test]
     fn a_pause_lasts_as_long_as_was_asked() {
-        let mut pause = Pause::default();
+        let mut pause = RetryAfter::default();
         pause.learn(at(100), 429, Some("30"));
         assert_eq!(
             [100, 129, 130].map(|now| left(&pause, now)),
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn without_a_time_each_pause_is_twice_as_long_up_to_five_minutes() {
-        let mut pause = Pause::default();
+        let mut pause = RetryAfter::default();
         let mut now = 0;
         let mut pauses = Vec::new();
         for _ in 0..11 {
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_shorter_pause_does_not_shorten_a_longer_one() {
-        let mut pause = Pause::default();
+        let mut pause = RetryAfter::default();
         pause.learn(at(0), 429, Some("60"));
         pause.learn(at(0), 429, Some("5"));
         pause.learn(at(1), 200, None);

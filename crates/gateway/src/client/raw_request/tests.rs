@@ -3,19 +3,19 @@
 use super::*;
 
 fn body(text: &str) -> String {
-    let passage = Passage::new(Endpoint::AddPreferences, "", Some(text)).unwrap();
+    let passage = RawRequest::new(Endpoint::AddPreferences, "", Some(text)).unwrap();
     passage.body.unwrap()
 }
 
-fn named(text: &str) -> Result<String, PassageError> {
-    let passage = Passage::new(Endpoint::AddPreferences, "", Some(text)).unwrap();
+fn named(text: &str) -> Result<String, RawRequestError> {
+    let passage = RawRequest::new(Endpoint::AddPreferences, "", Some(text)).unwrap();
     passage
         .for_merchant("m\"1")
         .map(|passage| passage.body.unwrap())
 }
 
-fn asked(query: &str) -> Result<String, PassageError> {
-    let passage = Passage::new(Endpoint::MerchantAccount, query, None)?;
+fn asked(query: &str) -> Result<String, RawRequestError> {
+    let passage = RawRequest::new(Endpoint::MerchantAccount, query, None)?;
     Ok(passage.for_merchant("m 1")?.path_and_query())
 }
 
@@ -31,31 +31,34 @@ fn nothing_but_whitespace_between_tokens_changes() {
 
 #[test]
 fn a_body_is_json_of_a_bounded_length_where_one_belongs() {
-    let add = |body| Passage::new(Endpoint::AddPreferences, "", body);
-    assert!(matches!(add(Some("{")), Err(PassageError::NotJson(_))));
-    assert!(matches!(add(Some("{}{}")), Err(PassageError::NotJson(_))));
-    assert!(matches!(add(Some("")), Err(PassageError::NotJson(_))));
-    let longest = format!("\"{}\"", "a".repeat(MAX_PASSED_BYTES - 2));
+    let add = |body| RawRequest::new(Endpoint::AddPreferences, "", body);
+    assert!(matches!(add(Some("{")), Err(RawRequestError::NotJson(_))));
+    assert!(matches!(
+        add(Some("{}{}")),
+        Err(RawRequestError::NotJson(_))
+    ));
+    assert!(matches!(add(Some("")), Err(RawRequestError::NotJson(_))));
+    let longest = format!("\"{}\"", "a".repeat(MAX_RAW_BODY_BYTES - 2));
     let too_long = format!("{longest} ");
     assert!(add(Some(&longest)).is_ok());
-    assert_eq!(add(Some(&too_long)), Err(PassageError::TooLarge));
-    assert!(matches!(add(None), Err(PassageError::Body(_))));
-    let ask = Passage::new(Endpoint::Currencies, "", Some("{}"));
-    assert!(matches!(ask, Err(PassageError::Body(_))));
+    assert_eq!(add(Some(&too_long)), Err(RawRequestError::TooLarge));
+    assert!(matches!(add(None), Err(RawRequestError::Body(_))));
+    let ask = RawRequest::new(Endpoint::Currencies, "", Some("{}"));
+    assert!(matches!(ask, Err(RawRequestError::Body(_))));
 }
 
 #[test]
 fn a_query_is_passed_on_as_it_is_or_not_at_all() {
-    let passed = |query| Passage::new(Endpoint::Currencies, query, None);
+    let passed = |query| RawRequest::new(Endpoint::Currencies, query, None);
     let odd = "a=b%20c&d=(!$*+,;:@/?~)";
     assert_eq!(
         passed(odd).unwrap().path_and_query(),
         format!("/currencies?{odd}")
     );
     for query in ["a b", "a=\"", "a='", "a=é", "a=#b", "a=<", "a=\n", "a=[1]"] {
-        assert_eq!(passed(query), Err(PassageError::Query), "{query}");
+        assert_eq!(passed(query), Err(RawRequestError::Query), "{query}");
     }
-    assert_eq!(passed(&"a".repeat(1025)), Err(PassageError::Query));
+    assert_eq!(passed(&"a".repeat(1025)), Err(RawRequestError::Query));
 }
 
 #[test]
@@ -67,7 +70,7 @@ fn a_merchant_is_named_where_none_is() {
     );
     let already = r#"{"a":"merchant_id","merchant_id":"m\u00221"}"#;
     assert_eq!(named(already).unwrap(), already);
-    assert_eq!(named("[]"), Err(PassageError::NotAnObject));
+    assert_eq!(named("[]"), Err(RawRequestError::NotAnObject));
     assert_eq!(asked("").unwrap(), "/merchant/account?merchant_id=m+1");
     assert_eq!(
         asked("a=1").unwrap(),
@@ -82,7 +85,7 @@ fn a_merchant_is_named_where_none_is() {
 
 #[test]
 fn no_other_merchant_can_be_named_however_it_is_written() {
-    let other = Err(PassageError::OtherMerchant("m\"1".into()));
+    let other = Err(RawRequestError::OtherMerchant("m\"1".into()));
     for text in [
         r#"{"merchant_id":"m2"}"#,
         r#"{"merchant_id":7}"#,
@@ -107,7 +110,7 @@ fn no_other_merchant_can_be_named_however_it_is_written() {
     ] {
         assert_eq!(
             asked(query),
-            Err(PassageError::OtherMerchant("m 1".into())),
+            Err(RawRequestError::OtherMerchant("m 1".into())),
             "{query}"
         );
     }
@@ -116,7 +119,7 @@ fn no_other_merchant_can_be_named_however_it_is_written() {
 #[test]
 fn history_is_asked_for_in_the_query() {
     let id = InvoiceId::parse("a&b").unwrap();
-    let path = |hist| Passage::invoice(&id, hist).path_and_query();
+    let path = |hist| RawRequest::invoice(&id, hist).path_and_query();
     assert_eq!(path(false), "/invoice?id=a%26b");
     assert_eq!(path(true), "/invoice?id=a%26b&hist=true");
 }

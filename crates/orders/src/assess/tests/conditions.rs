@@ -1,15 +1,19 @@
-//! When an order is credited, said a second time: in whole numbers, without a line of the judge's own arithmetic.
+//! A second statement of when an order is credited: in integers, without the arithmetic of the
+//! assessment.
 
 use florin_money::Currency;
 use proptest::prelude::*;
 
 use crate::fixtures::{amount, at, attempt, exact, hosted, order};
-use crate::{Ask, Asked, Attempt, Figures, Observation, Order, OrderStatus, Verdict, judge};
+use crate::{
+    Amounts, Assessment, Attempt, InvoiceTerms, Observation, Order, OrderStatus, QuotedAmounts,
+    assess,
+};
 
 /// The asset and dollars in hundred-millionths and cents, the price in cents of its currency.
-type Sums = Figures<u64>;
+type Sums = Amounts<u64>;
 
-/// An order, what is asked of its customer, and what the service says.
+/// An order, its expected amounts, and an observation.
 #[derive(Clone, Debug)]
 struct Case {
     is_hosted: bool,
@@ -55,8 +59,8 @@ fn cents(sum: u64) -> String {
     format!("{}.{:02}", sum / 100, sum % 100)
 }
 
-fn texts(sums: Sums) -> Figures<String> {
-    Figures {
+fn texts(sums: Sums) -> Amounts<String> {
+    Amounts {
         crypto: sats(sums.crypto),
         usd: cents(sums.usd),
         local: cents(sums.local),
@@ -78,9 +82,9 @@ impl Case {
         }
         let texts = texts(self.asked);
         let mut attempt = attempt(1);
-        if let Ask::Custom(ask) = &mut attempt.terms.ask {
-            ask.asked = Asked {
-                figures: Figures {
+        if let InvoiceTerms::Custom(ask) = &mut attempt.terms.ask {
+            ask.asked = QuotedAmounts {
+                amounts: Amounts {
                     crypto: amount(&texts.crypto),
                     usd: amount(&texts.usd),
                     local: amount(&texts.local),
@@ -92,34 +96,34 @@ impl Case {
     }
 
     fn answer(&self) -> Observation {
-        let mut seen = exact(self.status);
-        seen.asked = texts(self.asked).map(Some);
-        seen.received = texts(self.received).map(Some);
-        seen.local_currency = Some("EUR".into());
+        let mut observation = exact(self.status);
+        observation.asked = texts(self.asked).map(Some);
+        observation.received = texts(self.received).map(Some);
+        observation.local_currency = Some("EUR".into());
         match self.defect {
             None => {}
-            Some(Defect::OtherInvoice) => seen.invoice_id = Some("inv_2".into()),
-            Some(Defect::OtherCurrency) => seen.local_currency = Some("ARS".into()),
-            Some(Defect::OtherPrice) => seen.asked.local = Some(cents(self.asked.local + 1)),
-            Some(Defect::NoAddress) => seen.address = None,
-            Some(Defect::NoAsset) => seen.crypto_code = Some(String::new()),
-            Some(Defect::NoSumInDollars) => seen.received.usd = None,
-            Some(Defect::NegativeSum) => seen.received.crypto = Some("-1".into()),
-            Some(Defect::Exponent) => seen.received.local = Some("1e9".into()),
+            Some(Defect::OtherInvoice) => observation.invoice_id = Some("inv_2".into()),
+            Some(Defect::OtherCurrency) => observation.local_currency = Some("ARS".into()),
+            Some(Defect::OtherPrice) => observation.asked.local = Some(cents(self.asked.local + 1)),
+            Some(Defect::NoAddress) => observation.address = None,
+            Some(Defect::NoAsset) => observation.crypto_code = Some(String::new()),
+            Some(Defect::NoSumInDollars) => observation.received.usd = None,
+            Some(Defect::NegativeSum) => observation.received.crypto = Some("-1".into()),
+            Some(Defect::Exponent) => observation.received.local = Some("1e9".into()),
             Some(Defect::UnknownInvoice) => {
-                seen.is_known = false;
-                seen.observed_at = at(9000);
+                observation.is_known = false;
+                observation.observed_at = at(9000);
             }
         }
-        seen
+        observation
     }
 
-    fn verdict(&self) -> Verdict {
-        judge(&self.order(), &self.attempt(), &self.answer())
+    fn assessment(&self) -> Assessment {
+        assess(&self.order(), &self.attempt(), &self.answer())
     }
 
     fn credits(&self) -> bool {
-        matches!(self.verdict(), Verdict::Settled { .. })
+        matches!(self.assessment(), Assessment::Settled { .. })
     }
 
     /// Of each figure at least the share of the price that the store insists on: received ÷ asked ≥ (price − tolerance) ÷
@@ -162,13 +166,13 @@ fn cases() -> impl Strategy<Value = Case> {
     (any::<bool>(), asked, words, defects).prop_flat_map(
         |(is_hosted, (crypto, usd, local), status, defect)| {
             let tolerance = prop_oneof![Just(0), 0..local.min(500)];
-            let asked = Figures { crypto, usd, local };
+            let asked = Amounts { crypto, usd, local };
             (tolerance, near(crypto), near(usd), near(local)).prop_map(
                 move |(tolerance, crypto, usd, local)| Case {
                     is_hosted,
                     asked,
                     tolerance,
-                    received: Figures { crypto, usd, local },
+                    received: Amounts { crypto, usd, local },
                     status,
                     defect,
                 },
@@ -183,7 +187,7 @@ proptest! {
     #[test]
     fn a_credit_is_given_when_every_condition_holds_and_never_else(case in cases()) {
         let all = case.status == "COMPLETED" && case.defect.is_none() && case.covers();
-        prop_assert_eq!(case.credits(), all, "{:?}", case.verdict());
+        prop_assert_eq!(case.credits(), all, "{:?}", case.assessment());
     }
 
     #[test]
@@ -194,7 +198,7 @@ proptest! {
         richer.received.local += more.2;
         prop_assert!(!before || richer.credits());
         // And never makes anything but a shortfall into a credit.
-        let was_short = matches!(case.verdict(), Verdict::Short(_));
+        let was_short = matches!(case.assessment(), Assessment::Underpaid(_));
         prop_assert!(before || was_short || !richer.credits());
     }
 
@@ -208,7 +212,7 @@ proptest! {
     #[test]
     fn completed_with_too_little_is_short(mut case in cases()) {
         (case.status, case.defect) = ("COMPLETED", None);
-        let is_short = matches!(case.verdict(), Verdict::Short(_));
+        let is_short = matches!(case.assessment(), Assessment::Underpaid(_));
         prop_assert_eq!(is_short, !case.covers());
     }
 }

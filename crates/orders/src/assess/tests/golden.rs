@@ -1,6 +1,6 @@
-//! The verdict as a table that people read: `verdicts.txt` beside this file, compared to the letter.
+//! The assessment as a table that people read: `assessments.txt` beside this file, compared to the letter.
 //!
-//! After a change that is meant: `FLORIN_WRITE_VERDICTS=1 cargo test -p ledger verdicts`, then read the difference line by
+//! After an intended change: `FLORIN_WRITE_ASSESSMENTS=1 cargo test -p florin-orders assessments`, then read the difference line by
 //! line. A `PAID` or `OVER` that appears where none was is money given away.
 
 mod answers;
@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 use self::answers::{LEVELS, STATUSES, answer, members, mixes, nothing};
 use self::bench::Bench;
 use crate::fixtures::at;
-use crate::{Figures, Flow, Observation};
+use crate::{Amounts, Flow, Observation};
 
 const FLOWS: [(Flow, &str); 2] = [(Flow::Custom, "custom"), (Flow::Hosted, "hosted")];
 const TOLERANCES: [&str; 2] = ["0", "0.10"];
@@ -55,13 +55,13 @@ impl Table {
         }
     }
 
-    fn judge(
+    fn assess(
         &mut self,
         bench: &Bench,
         status: Option<&'static str>,
-        seen: &Observation,
+        observation: &Observation,
     ) -> &'static str {
-        let word = bench.word(seen);
+        let word = bench.word(observation);
         *self.counts.entry((status, word)).or_default() += 1;
         word
     }
@@ -73,7 +73,7 @@ impl Table {
             let mixes: Vec<_> = mixes().collect();
             let words = mixes
                 .iter()
-                .map(|(_, arrived)| self.judge(&bench, status, &answer(status, *arrived)));
+                .map(|(_, arrived)| self.assess(&bench, status, &answer(status, *arrived)));
             let words: Vec<_> = words.collect();
             if words.iter().all(|word| *word == words[0]) {
                 let all = format!("whatever arrived: {}", words[0]);
@@ -95,21 +95,25 @@ impl Table {
 
     /// Nothing arrived, or nothing but a transaction's hash; in time, and after the end.
     fn nothing_arrived(&mut self, flow: Flow) {
-        type Change = fn(&mut Observation);
-        let columns: [(&str, Change); 6] = [
+        type Edit = fn(&mut Observation);
+        let columns: [(&str, Edit); 6] = [
             ("zeros", |_| {}),
-            ("absent", |seen| seen.received = Figures::default()),
-            ("a hash alone", |seen| {
-                seen.transaction_hash = Some("cafe".into());
+            ("absent", |observation| {
+                observation.received = Amounts::default()
             }),
-            ("zeros, late", |seen| seen.observed_at = at(3600)),
-            ("absent, late", |seen| {
-                seen.received = Figures::default();
-                seen.observed_at = at(3600);
+            ("a hash alone", |observation| {
+                observation.transaction_hash = Some("cafe".into());
             }),
-            ("no such invoice, late", |seen| {
-                seen.is_known = false;
-                seen.observed_at = at(3600);
+            ("zeros, late", |observation| {
+                observation.observed_at = at(3600)
+            }),
+            ("absent, late", |observation| {
+                observation.received = Amounts::default();
+                observation.observed_at = at(3600);
+            }),
+            ("no such invoice, late", |observation| {
+                observation.is_known = false;
+                observation.observed_at = at(3600);
             }),
         ];
         let bench = Bench::new(flow, "0");
@@ -117,9 +121,9 @@ impl Table {
         lines[0].extend(columns.map(|(column, _)| column.to_owned()));
         for status in STATUSES {
             let words = columns.map(|(_, change)| {
-                let mut seen = nothing(status);
-                change(&mut seen);
-                self.judge(&bench, status, &seen).to_owned()
+                let mut observation = nothing(status);
+                change(&mut observation);
+                self.assess(&bench, status, &observation).to_owned()
             });
             let name = padded(status);
             lines.push([name].into_iter().chain(words).collect());
@@ -150,9 +154,9 @@ impl Table {
                 let mut line = vec![member.to_owned(), (*defect).to_owned()];
                 for (status, sound) in statuses.iter().copied().zip(&sound) {
                     let spoiled = cases.iter().map(|(bench, arrived)| {
-                        let mut seen = answer(status, *arrived);
-                        set(&mut seen, value.map(str::to_owned));
-                        self.judge(bench, status, &seen)
+                        let mut observation = answer(status, *arrived);
+                        set(&mut observation, value.map(str::to_owned));
+                        self.assess(bench, status, &observation)
                     });
                     line.push(summary(sound, &spoiled.collect::<Vec<_>>()));
                 }
@@ -181,7 +185,7 @@ fn padded(status: Option<&str>) -> String {
     format!("{:12}", show(status))
 }
 
-/// What a defect makes of the verdicts: nothing, one word, or how often which.
+/// What a defect makes of the assessments: nothing, one word, or how often which.
 fn summary(sound: &[&str], spoiled: &[&str]) -> String {
     if sound == spoiled {
         return "·".into();
@@ -198,7 +202,7 @@ fn summary(sound: &[&str], spoiled: &[&str]) -> String {
 }
 
 /// The whole table.
-fn verdicts() -> String {
+fn assessments() -> String {
     let mut table = Table {
         text: HEAD.into(),
         ..Table::default()
@@ -220,14 +224,17 @@ fn verdicts() -> String {
 
 #[test]
 fn the_verdicts_are_those_of_the_table() {
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/src/judge/tests/verdicts.txt");
-    let found = verdicts();
-    if std::env::var_os("FLORIN_WRITE_VERDICTS").is_some() {
+    let file = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/src/assess/tests/assessments.txt"
+    );
+    let found = assessments();
+    if std::env::var_os("FLORIN_WRITE_ASSESSMENTS").is_some() {
         std::fs::write(file, &found).unwrap();
     }
     let golden = std::fs::read_to_string(file).unwrap();
     for (number, (golden, found)) in golden.lines().zip(found.lines()).enumerate() {
-        assert_eq!(golden, found, "verdicts.txt:{}", number + 1);
+        assert_eq!(golden, found, "assessments.txt:{}", number + 1);
     }
     assert_eq!(golden, found, "a line is missing, or one too many");
 }

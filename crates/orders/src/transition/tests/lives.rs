@@ -1,33 +1,33 @@
-//! What holds in every life of an order, whatever the service says, and in whatever order it is heard.
+//! Invariants of every order, for any responses in any order.
 
 use jiff::SignedDuration;
 use proptest::prelude::*;
 
-use crate::fixtures::life::{ATTEMPTS, Life, Look, looks, unruly_looks};
-use crate::{EventType, Flow, Observation, Order, OrderStatus, Standing, Verdict, judge};
+use crate::fixtures::life::{ATTEMPTS, Life, Poll, polls, unordered_polls};
+use crate::{Assessment, EventType, Flow, Observation, Order, OrderStatus, PaymentState, assess};
 
 fn flows() -> impl Strategy<Value = Flow> {
     prop_oneof![Just(Flow::Custom), Just(Flow::Hosted)]
 }
 
-/// A life in which every look of these is recorded.
-fn lived(flow: Flow, looks: &[Look]) -> Life {
+/// A model in which all these polls are recorded.
+fn lived(flow: Flow, polls: &[Poll]) -> Life {
     let mut life = Life::new(flow);
-    for look in looks {
-        life.sees(look);
+    for poll in polls {
+        life.record(poll);
     }
     life
 }
 
-/// The looks in another order, numbered and timed as they come.
-fn in_order(looks: &[Look]) -> Vec<Look> {
+/// The polls in another order, numbered and timed in that order.
+fn in_order(polls: &[Poll]) -> Vec<Poll> {
     let mut now = 0;
-    let renumber = looks.iter().zip(1..).map(|(look, number)| {
+    let renumber = polls.iter().zip(1..).map(|(poll, number)| {
         now += 10;
-        Look {
+        Poll {
             number,
             at: now,
-            ..look.clone()
+            ..poll.clone()
         }
     });
     renumber.collect()
@@ -38,19 +38,19 @@ fn count(life: &Life, wanted: EventType) -> usize {
 }
 
 /// What an answer means for an attempt that nothing is known of.
-fn judged_alone(order: &Order, flow: Flow, look: &Look) -> Verdict {
-    let seen: Observation = look.said.about(look.attempt, look.at);
-    judge(order, &Life::new(flow).attempts[look.attempt], &seen)
+fn judged_alone(order: &Order, flow: Flow, poll: &Poll) -> Assessment {
+    let observation: Observation = poll.response.about(poll.attempt, poll.at);
+    assess(order, &Life::new(flow).attempts[poll.attempt], &observation)
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
-    fn a_paid_order_stays_paid_and_is_credited_once(flow in flows(), looks in unruly_looks(24)) {
+    fn a_paid_order_stays_paid_and_is_credited_once(flow in flows(), polls in unordered_polls(24)) {
         let (mut life, mut settled) = (Life::new(flow), None);
-        for look in &looks {
-            life.sees(look);
+        for poll in &polls {
+            life.record(poll);
             if let Some(word) = settled {
                 prop_assert_eq!(life.order.status, word);
             } else if life.order.status.is_settled() {
@@ -63,25 +63,26 @@ proptest! {
     }
 
     #[test]
-    fn what_the_credit_was_given_for_stays_on_record(flow in flows(), looks in unruly_looks(24)) {
-        let life = lived(flow, &looks);
+    fn what_the_credit_was_given_for_stays_on_record(flow in flows(), polls in unordered_polls(24)) {
+        let life = lived(flow, &polls);
         if let Some(credited) = life.credits.first() {
-            prop_assert_eq!(life.standing(*credited), Standing::Settled);
+            prop_assert_eq!(life.payment_state(*credited), PaymentState::Settled);
             let shown = life.order.current_attempt.as_ref();
             prop_assert_eq!(shown, Some(&life.attempts[*credited].terms.id));
         }
     }
 
     #[test]
-    fn what_was_heard_before_changes_no_verdict(flow in flows(), looks in looks(24)) {
+    fn what_was_heard_before_changes_no_verdict(flow in flows(), polls in polls(24)) {
         let mut life = Life::new(flow);
-        for look in &looks {
-            let verdict = life.sees(look).expect("looks come in their order");
-            let alone = judged_alone(&Life::new(flow).order, flow, look);
-            // That the service forgot an invoice is the one answer whose sense depends on what was seen of it.
-            let is_forgotten = look.said.twist == crate::fixtures::life::Twist::Unknown;
-            prop_assert!(verdict == alone || is_forgotten, "{:?} and {:?}", verdict, alone);
-            let credits = matches!(verdict, Verdict::Settled { .. });
+        for poll in &polls {
+            let assessment = life.record(poll).expect("looks come in their order");
+            let alone = judged_alone(&Life::new(flow).order, flow, poll);
+            // An unknown invoice is the only response whose meaning depends on earlier
+            // observations.
+            let is_forgotten = poll.response.twist == crate::fixtures::life::Twist::Unknown;
+            prop_assert!(assessment == alone || is_forgotten, "{:?} and {:?}", assessment, alone);
+            let credits = matches!(assessment, Assessment::Settled { .. });
             prop_assert!(!(is_forgotten && credits));
         }
     }
@@ -89,43 +90,43 @@ proptest! {
     #[test]
     fn the_order_of_answers_decides_nothing_about_the_credit(
         flow in flows(),
-        looks in looks(16),
+        polls in polls(16),
         shuffled in any::<prop::sample::Index>(),
     ) {
-        let mut turned = looks.clone();
-        turned.rotate_left(shuffled.index(looks.len()));
-        let mut reversed = looks.clone();
+        let mut turned = polls.clone();
+        turned.rotate_left(shuffled.index(polls.len()));
+        let mut reversed = polls.clone();
         reversed.reverse();
-        let covers = looks.iter().any(|look| {
-            matches!(judged_alone(&Life::new(flow).order, flow, look), Verdict::Settled { .. })
+        let covers = polls.iter().any(|poll| {
+            matches!(judged_alone(&Life::new(flow).order, flow, poll), Assessment::Settled { .. })
         });
-        for looks in [&looks, &turned, &reversed] {
-            let life = lived(flow, &in_order(looks));
+        for polls in [&polls, &turned, &reversed] {
+            let life = lived(flow, &in_order(polls));
             prop_assert_eq!(life.order.status.is_settled(), covers);
         }
     }
 
     #[test]
-    fn an_answer_heard_again_changes_nothing(flow in flows(), looks in looks(24)) {
+    fn an_answer_heard_again_changes_nothing(flow in flows(), polls in polls(24)) {
         let mut life = Life::new(flow);
-        for look in &looks {
-            life.sees(look);
+        for poll in &polls {
+            life.record(poll);
             let before = life.clone();
-            prop_assert_eq!(life.sees(look), None, "the very same answer");
+            prop_assert_eq!(life.record(poll), None, "the very same answer");
             life.forgets_numbers();
-            life.sees(look);
+            life.record(poll);
             prop_assert_eq!(&life.order, &before.order, "the same answer to another look");
             prop_assert_eq!(&life.events, &before.events);
         }
     }
 
     #[test]
-    fn all_of_a_life_heard_again_credits_nothing_more(flow in flows(), looks in looks(16)) {
-        let mut life = lived(flow, &looks);
+    fn all_of_a_life_heard_again_credits_nothing_more(flow in flows(), polls in polls(16)) {
+        let mut life = lived(flow, &polls);
         let (status, credits) = (life.order.status, life.credits.clone());
         life.forgets_numbers();
-        for look in &looks {
-            life.sees(look);
+        for poll in &polls {
+            life.record(poll);
         }
         if status.is_settled() {
             prop_assert_eq!(life.order.status, status);
@@ -134,8 +135,8 @@ proptest! {
     }
 
     #[test]
-    fn no_sum_of_an_attempt_is_told_as_late_twice(flow in flows(), looks in unruly_looks(32)) {
-        let life = lived(flow, &looks);
+    fn no_sum_of_an_attempt_is_told_as_late_twice(flow in flows(), polls in unordered_polls(32)) {
+        let life = lived(flow, &polls);
         for attempt in 0..ATTEMPTS {
             let told = life.late.iter().filter(|(of, _)| *of == attempt);
             let told: Vec<_> = told.map(|(_, sum)| *sum).collect();
@@ -144,15 +145,15 @@ proptest! {
     }
 
     #[test]
-    fn every_change_of_status_is_an_event(flow in flows(), looks in unruly_looks(24)) {
+    fn every_change_of_status_is_an_event(flow in flows(), polls in unordered_polls(24)) {
         let mut life = Life::new(flow);
-        for look in &looks {
+        for poll in &polls {
             let (status, reverted, told) =
                 (life.order.status, life.order.reverted, life.events.len());
-            life.sees(look);
+            life.record(poll);
             let is_told = life.events.len() > told;
             prop_assert!(is_told || life.order.status == status);
-            // That the service stands by its word again is no event; that it does not, is one.
+            // That the gateway stands by its word again is no event; that it does not, is one.
             prop_assert!(is_told || life.order.reverted == reverted || life.order.reverted.is_none());
         }
     }
@@ -161,37 +162,37 @@ proptest! {
     fn no_order_waits_for_a_payment_that_is_over(
         flow in flows(),
         is_cancelled in any::<bool>(),
-        looks in unruly_looks(24),
+        polls in unordered_polls(24),
     ) {
         let mut life = Life::new(flow);
         if is_cancelled {
             life.order.cancelled_at = Some(crate::fixtures::at(0));
             life.order.status = OrderStatus::Cancelled;
         }
-        for look in &looks {
-            life.sees(look);
+        for poll in &polls {
+            life.record(poll);
             let shown = life.attempts.iter().find(|attempt| life.order.is_current(attempt));
-            let standing = shown.unwrap().invoice().unwrap().standing;
-            let is_over = matches!(standing, Standing::Failed | Standing::Cancelled | Standing::Expired);
+            let payment_state = shown.unwrap().invoice().unwrap().payment_state;
+            let is_over = matches!(payment_state, PaymentState::Failed | PaymentState::Cancelled | PaymentState::Expired);
             let waits = matches!(life.order.status, OrderStatus::Checking | OrderStatus::Processing);
-            prop_assert!(!(is_over && waits), "{:?} and {:?}", standing, life.order.status);
+            prop_assert!(!(is_over && waits), "{:?} and {:?}", payment_state, life.order.status);
         }
     }
 
     #[test]
-    fn what_can_still_change_is_looked_at_again(flow in flows(), looks in unruly_looks(24)) {
+    fn what_can_still_change_is_looked_at_again(flow in flows(), polls in unordered_polls(24)) {
         let mut life = Life::new(flow);
-        for look in &looks {
-            if life.sees(look).is_none() {
+        for poll in &polls {
+            if life.record(poll).is_none() {
                 continue;
             }
-            let now = crate::fixtures::at(look.at);
-            let invoice = life.attempts[look.attempt].invoice().unwrap();
+            let now = crate::fixtures::at(poll.at);
+            let invoice = life.attempts[poll.attempt].invoice().unwrap();
             let is_young = now < invoice.expires_at + SignedDuration::from_hours(7 * 24);
-            let settled_for = now.duration_since(invoice.standing_since);
-            let ends = match invoice.standing {
-                Standing::Waiting | Standing::Seen | Standing::Confirming => false,
-                Standing::Settled => settled_for >= SignedDuration::from_hours(48),
+            let settled_for = now.duration_since(invoice.state_since);
+            let ends = match invoice.payment_state {
+                PaymentState::Waiting | PaymentState::Detected | PaymentState::Confirming => false,
+                PaymentState::Settled => settled_for >= SignedDuration::from_hours(48),
                 _ => !is_young,
             };
             prop_assert!(

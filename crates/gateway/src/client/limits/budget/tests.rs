@@ -17,7 +17,7 @@ fn ten() -> Budget {
 
 /// How many of a priority are let go at once.
 fn taken(budget: &mut Budget, now: Timestamp, priority: Priority) -> usize {
-    let room = budget.room(now, priority);
+    let room = budget.available(now, priority);
     let count = (0..1000)
         .take_while(|_| budget.take(now, priority).is_ok())
         .count();
@@ -93,7 +93,7 @@ fn a_fifth_is_for_the_unwatched_however_many_watch() {
 
 /// How many of each are let go in ten minutes in which all of them always ask.
 fn in_a_flood(requests_per_second: u32, priorities: &[Priority]) -> Vec<usize> {
-    let mut budget = Budget::new(requests_per_second, at(0)).emptied();
+    let mut budget = Budget::new(requests_per_second, at(0)).drained();
     let mut taken = vec![0; priorities.len()];
     for n in 1..=60_000 {
         for (count, priority) in taken.iter_mut().zip(priorities) {
@@ -227,7 +227,7 @@ fn a_clock_that_is_set_back_gives_nothing_and_takes_nothing() {
 
 #[test]
 fn an_emptied_budget_of_one_a_second_never_gives_two_for_one_second_twice() {
-    let mut budget = Budget::new(1, at(0)).emptied();
+    let mut budget = Budget::new(1, at(0)).drained();
     let given: Vec<_> = (0..=100)
         .filter(|tenth| budget.take(at_ms(tenth * 100), Priority::Create).is_ok())
         .collect();

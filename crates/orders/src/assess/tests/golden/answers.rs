@@ -1,7 +1,7 @@
-//! What the service may answer: every word, every mix of sums, and all that can be wrong with a member.
+//! What the gateway may answer: every word, every mix of sums, and all that can be wrong with a member.
 
-use crate::fixtures::{received, said};
-use crate::{Figures, Observation};
+use crate::fixtures::{observed, received};
+use crate::{Amounts, Observation};
 
 pub(super) const STATUSES: [Option<&str>; 10] = [
     Some("CHECKING"),
@@ -18,10 +18,10 @@ pub(super) const STATUSES: [Option<&str>; 10] = [
 
 /// How much of one figure arrived. Forgiven is all but ten cents, in each figure, rounded up at the 18th decimal; under is
 /// one unit of that decimal less. Computed apart, with Python's fractions: 0.00030973 × 18.01 ÷ 18.11, and so on.
-pub(super) const LEVELS: [(&str, Figures<&str>); 4] = [
+pub(super) const LEVELS: [(&str, Amounts<&str>); 4] = [
     (
         "under",
-        Figures {
+        Amounts {
             crypto: "0.000308019729431253",
             usd: "19.790115958034235229",
             local: "18.009999999999999999",
@@ -29,7 +29,7 @@ pub(super) const LEVELS: [(&str, Figures<&str>); 4] = [
     ),
     (
         "forgiven",
-        Figures {
+        Amounts {
             crypto: "0.000308019729431254",
             usd: "19.79011595803423523",
             local: "18.01",
@@ -37,7 +37,7 @@ pub(super) const LEVELS: [(&str, Figures<&str>); 4] = [
     ),
     (
         "exact",
-        Figures {
+        Amounts {
             crypto: "0.00030973",
             usd: "19.90",
             local: "18.11",
@@ -45,7 +45,7 @@ pub(super) const LEVELS: [(&str, Figures<&str>); 4] = [
     ),
     (
         "over",
-        Figures {
+        Amounts {
             crypto: "0.00030974",
             usd: "19.91",
             local: "18.12",
@@ -53,13 +53,13 @@ pub(super) const LEVELS: [(&str, Figures<&str>); 4] = [
     ),
 ];
 
-/// The service's answer about the euro order, with a word and what arrived.
-pub(super) fn answer(status: Option<&str>, arrived: Figures<&str>) -> Observation {
-    let mut seen = received("", arrived.crypto, arrived.usd, arrived.local);
-    seen.asked.local = Some("18.11".into());
-    seen.local_currency = Some("EUR".into());
-    seen.status = status.map(str::to_owned);
-    seen
+/// The gateway's answer about the euro order, with a word and what arrived.
+pub(super) fn answer(status: Option<&str>, arrived: Amounts<&str>) -> Observation {
+    let mut observation = received("", arrived.crypto, arrived.usd, arrived.local);
+    observation.asked.local = Some("18.11".into());
+    observation.local_currency = Some("EUR".into());
+    observation.status = status.map(str::to_owned);
+    observation
 }
 
 /// The same before anything arrived.
@@ -68,7 +68,7 @@ pub(super) fn nothing(status: Option<&str>) -> Observation {
         received,
         transaction_hash,
         ..
-    } = said("");
+    } = observed("");
     Observation {
         received,
         transaction_hash,
@@ -76,17 +76,17 @@ pub(super) fn nothing(status: Option<&str>) -> Observation {
     }
 }
 
-/// Every way to mix the levels of the three figures.
-pub(super) fn mixes() -> impl Iterator<Item = ([&'static str; 3], Figures<&'static str>)> {
+/// Every way to mix the levels of the three amounts.
+pub(super) fn mixes() -> impl Iterator<Item = ([&'static str; 3], Amounts<&'static str>)> {
     LEVELS.into_iter().flat_map(|(c, crypto)| {
         LEVELS.into_iter().flat_map(move |(u, usd)| {
             LEVELS.into_iter().map(move |(l, local)| {
-                let figures = Figures {
+                let amounts = Amounts {
                     crypto: crypto.crypto,
                     usd: usd.usd,
                     local: local.local,
                 };
-                ([c, u, l], figures)
+                ([c, u, l], amounts)
             })
         })
     })
@@ -127,7 +127,7 @@ pub(super) fn members() -> [Member; 12] {
                 ("empty", Some("")),
                 ("another's", Some("inv_2")),
             ],
-            |seen, value| seen.invoice_id = value,
+            |observation, value| observation.invoice_id = value,
         ),
         (
             "wallet_address",
@@ -136,8 +136,8 @@ pub(super) fn members() -> [Member; 12] {
                 ("empty", Some("")),
                 ("another", Some("mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn")),
             ],
-            |seen, value| {
-                seen.address = value;
+            |observation, value| {
+                observation.address = value;
             },
         ),
         (
@@ -148,7 +148,7 @@ pub(super) fn members() -> [Member; 12] {
                 ("junk", Some("b t c")),
                 ("another", Some("LTC")),
             ],
-            |seen, value| seen.crypto_code = value,
+            |observation, value| observation.crypto_code = value,
         ),
         (
             "local_currency_code",
@@ -159,40 +159,48 @@ pub(super) fn members() -> [Member; 12] {
                 ("lower case", Some("eur")),
                 ("another", Some("ARS")),
             ],
-            |seen, value| seen.local_currency = value,
+            |observation, value| observation.local_currency = value,
         ),
-        ("invoice_crypto_amount", &OF_A_SUM_ASKED, |seen, value| {
-            seen.asked.crypto = value;
-        }),
-        ("invoice_amount_in_usd", &OF_A_SUM_ASKED, |seen, value| {
-            seen.asked.usd = value;
-        }),
+        (
+            "invoice_crypto_amount",
+            &OF_A_SUM_ASKED,
+            |observation, value| {
+                observation.asked.crypto = value;
+            },
+        ),
+        (
+            "invoice_amount_in_usd",
+            &OF_A_SUM_ASKED,
+            |observation, value| {
+                observation.asked.usd = value;
+            },
+        ),
         (
             "invoice_amount_in_local_currency",
             &OF_A_SUM_ASKED,
-            |seen, value| {
-                seen.asked.local = value;
+            |observation, value| {
+                observation.asked.local = value;
             },
         ),
         (
             "received_crypto_amount",
             &OF_A_SUM_RECEIVED,
-            |seen, value| {
-                seen.received.crypto = value;
+            |observation, value| {
+                observation.received.crypto = value;
             },
         ),
         (
             "received_amount_in_usd",
             &OF_A_SUM_RECEIVED,
-            |seen, value| {
-                seen.received.usd = value;
+            |observation, value| {
+                observation.received.usd = value;
             },
         ),
         (
             "received_amount_in_local_currency",
             &OF_A_SUM_RECEIVED,
-            |seen, value| {
-                seen.received.local = value;
+            |observation, value| {
+                observation.received.local = value;
             },
         ),
         (
@@ -202,14 +210,14 @@ pub(super) fn members() -> [Member; 12] {
                 ("empty", Some("")),
                 ("junk", Some("3 of 3")),
             ],
-            |seen, value| {
-                seen.confirmations = value;
+            |observation, value| {
+                observation.confirmations = value;
             },
         ),
         (
             "transaction_hash",
             &[("absent", None), ("empty", Some(""))],
-            |seen, value| seen.transaction_hash = value,
+            |observation, value| observation.transaction_hash = value,
         ),
     ]
 }

@@ -3,9 +3,12 @@
 use florin_money::Currency;
 
 use crate::fixtures::{amount, attempt, hosted, order};
-use crate::{Ask, Asked, Attempt, Figures, Flow, Hold, Observation, Order, Verdict, judge};
+use crate::{
+    Amounts, Assessment, Attempt, Flow, InvoiceTerms, Observation, Order, QuotedAmounts,
+    ReviewReason, assess,
+};
 
-/// An order of 18.11 euros, so that no two of the three figures are alike, and its attempt.
+/// An order of 18.11 euros, so that no two of the three amounts are alike, and its attempt.
 pub(super) struct Bench {
     order: Order,
     attempt: Attempt,
@@ -21,11 +24,11 @@ impl Bench {
             Flow::Custom => attempt(1),
             Flow::Hosted => hosted(1),
         };
-        if let Ask::Custom(ask) = &mut attempt.terms.ask {
-            ask.asked = Asked {
-                figures: Figures {
+        if let InvoiceTerms::Custom(ask) = &mut attempt.terms.ask {
+            ask.asked = QuotedAmounts {
+                amounts: Amounts {
                     local: amount("18.11"),
-                    ..ask.asked.figures
+                    ..ask.asked.amounts
                 },
                 local_currency: euro(),
             };
@@ -34,24 +37,24 @@ impl Bench {
     }
 
     /// What an answer is judged to mean, in a word.
-    pub(super) fn word(&self, seen: &Observation) -> &'static str {
-        match judge(&self.order, &self.attempt, seen) {
-            Verdict::Waiting => "waiting",
-            Verdict::Expired => "expired",
-            Verdict::Seen(_) => "seen",
-            Verdict::Confirming(_) => "confirming",
-            Verdict::Settled { excess, .. } if excess.is_zero() => "PAID",
-            Verdict::Settled { .. } => "OVER",
-            Verdict::Short(_) => "short",
-            Verdict::Failed(_) => "failed",
-            Verdict::Cancelled(_) => "cancelled",
-            Verdict::Frozen { .. } => "frozen",
-            Verdict::Held(Hold::Missing(_)) => "held:missing",
-            Verdict::Held(Hold::Unreadable(..)) => "held:unreadable",
-            Verdict::Held(Hold::UnknownStatus(_)) => "held:status",
-            Verdict::Held(Hold::Mismatch { .. }) => "held:mismatch",
-            Verdict::Held(Hold::AsksNothing(_)) => "held:nothing asked",
-            Verdict::Held(hold) => panic!("no cell of the table is held for: {hold}"),
+    pub(super) fn word(&self, observation: &Observation) -> &'static str {
+        match assess(&self.order, &self.attempt, observation) {
+            Assessment::Waiting => "waiting",
+            Assessment::Expired => "expired",
+            Assessment::Detected(_) => "seen",
+            Assessment::Confirming(_) => "confirming",
+            Assessment::Settled { excess, .. } if excess.is_zero() => "PAID",
+            Assessment::Settled { .. } => "OVER",
+            Assessment::Underpaid(_) => "short",
+            Assessment::Failed(_) => "failed",
+            Assessment::Cancelled(_) => "cancelled",
+            Assessment::AddressChanged { .. } => "frozen",
+            Assessment::NeedsReview(ReviewReason::Missing(_)) => "held:missing",
+            Assessment::NeedsReview(ReviewReason::Unreadable(..)) => "held:unreadable",
+            Assessment::NeedsReview(ReviewReason::UnknownStatus(_)) => "held:status",
+            Assessment::NeedsReview(ReviewReason::Mismatch { .. }) => "held:mismatch",
+            Assessment::NeedsReview(ReviewReason::AsksNothing(_)) => "held:nothing asked",
+            Assessment::NeedsReview(hold) => panic!("no cell of the table is held for: {hold}"),
         }
     }
 }

@@ -1,13 +1,13 @@
-//! Every member of every door at once, so that a refusal can name the member that does not belong.
+//! All fields of all ways to open an order, so that an error can name the unexpected field.
 
 use florin_money::AmountText;
 
-use super::Door;
+use super::OpenOrderRequest;
 
 /// The members as they came.
 #[derive(Default, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct AnyDoor {
+pub(super) struct RawOpenOrder {
     store: Option<String>,
     product: Option<String>,
     quantity: Option<u32>,
@@ -16,15 +16,15 @@ pub(super) struct AnyDoor {
     order_token: Option<String>,
 }
 
-/// The doors, for whoever named none of them or more than one.
-const ONE_DOOR: &str =
-    "name exactly one door: store and product, store, donation and amount, or order_token";
+/// The error for a request that names no way or several.
+const ONE_SOURCE: &str =
+    "name exactly one of: store and product, store, donation and amount, or order_token";
 
-impl TryFrom<AnyDoor> for Door {
+impl TryFrom<RawOpenOrder> for OpenOrderRequest {
     type Error = String;
 
-    fn try_from(any: AnyDoor) -> Result<Self, String> {
-        let AnyDoor {
+    fn try_from(any: RawOpenOrder) -> Result<Self, String> {
+        let RawOpenOrder {
             store,
             product,
             quantity,
@@ -36,38 +36,40 @@ impl TryFrom<AnyDoor> for Door {
         let no_amount = (amount.is_some(), "amount");
         match (product, donation, order_token) {
             (Some(product), None, None) => {
-                stray(&[no_amount])?;
+                reject_unknown(&[no_amount])?;
                 Ok(Self::Product {
-                    store: needed(store, "store")?,
+                    store: required(store, "store")?,
                     product,
                     quantity,
                 })
             }
             (None, Some(donation), None) => {
-                stray(&[no_quantity])?;
+                reject_unknown(&[no_quantity])?;
                 Ok(Self::Donation {
-                    store: needed(store, "store")?,
+                    store: required(store, "store")?,
                     donation,
-                    amount: needed(amount, "amount")?,
+                    amount: required(amount, "amount")?,
                 })
             }
             (None, None, Some(order_token)) => {
-                stray(&[(store.is_some(), "store"), no_quantity, no_amount])?;
+                reject_unknown(&[(store.is_some(), "store"), no_quantity, no_amount])?;
                 Ok(Self::OrderToken { order_token })
             }
-            _ => Err(ONE_DOOR.to_owned()),
+            _ => Err(ONE_SOURCE.to_owned()),
         }
     }
 }
 
-fn needed<T>(member: Option<T>, name: &str) -> Result<T, String> {
+fn required<T>(member: Option<T>, name: &str) -> Result<T, String> {
     member.ok_or_else(|| format!("missing field `{name}`"))
 }
 
-/// A member of another door is as unknown at this one as any other.
-fn stray(members: &[(bool, &str)]) -> Result<(), String> {
+/// A field of another way is unknown like any other.
+fn reject_unknown(members: &[(bool, &str)]) -> Result<(), String> {
     match members.iter().find(|(is_there, _)| *is_there) {
-        Some((_, name)) => Err(format!("unknown field `{name}` at this door")),
+        Some((_, name)) => Err(format!(
+            "unknown field `{name}` in this way to open an order"
+        )),
         None => Ok(()),
     }
 }

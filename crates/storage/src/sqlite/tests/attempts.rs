@@ -4,49 +4,49 @@ use super::*;
 
 #[tokio::test]
 async fn one_attempt_is_opened_at_a_time() {
-    let home = home("one").await;
-    order(&home.ledger, 1).await;
-    home.ledger
+    let test = test("one").await;
+    order(&test.storage, 1).await;
+    test.storage
         .begin_attempt(&id(1), &new_attempt(1), at(0))
         .await
         .unwrap();
-    let second = home
-        .ledger
+    let second = test
+        .storage
         .begin_attempt(&id(1), &new_attempt(2), at(0))
         .await;
     assert!(matches!(second, Err(BeginError::InProgress)));
     assert_eq!(
-        home.ledger
+        test.storage
             .abandon_stale_attempts(at(60), at(61))
             .await
             .unwrap(),
         1
     );
-    home.ledger
+    test.storage
         .begin_attempt(&id(1), &new_attempt(2), at(61))
         .await
         .unwrap();
-    // The invoice of the abandoned attempt comes late: nobody is shown it.
-    home.ledger
+    // The invoice of the abandoned attempt comes late: it is not shown.
+    test.storage
         .open_attempt(&new_attempt(1).id, &invoice(1), at(62))
         .await
         .unwrap();
-    assert_eq!(status(&home.ledger, 1).await, OrderStatus::Open);
+    assert_eq!(status(&test.storage, 1).await, OrderStatus::Open);
 }
 
 #[tokio::test]
 async fn no_customer_opens_a_dozen_attempts_in_a_minute() {
-    let home = home("many").await;
-    order(&home.ledger, 1).await;
+    let test = test("many").await;
+    order(&test.storage, 1).await;
     for number in 1..=6 {
-        attempt(&home.ledger, 1, number).await;
+        attempt(&test.storage, 1, number).await;
     }
-    let seventh = home
-        .ledger
+    let seventh = test
+        .storage
         .begin_attempt(&id(1), &new_attempt(7), at(59))
         .await;
     assert!(matches!(seventh, Err(BeginError::TooMany)));
-    home.ledger
+    test.storage
         .begin_attempt(&id(1), &new_attempt(7), at(60))
         .await
         .unwrap();
@@ -54,33 +54,33 @@ async fn no_customer_opens_a_dozen_attempts_in_a_minute() {
 
 #[tokio::test]
 async fn a_blocked_invoice_is_told_and_another_can_be_opened() {
-    let home = home("blocked").await;
-    order(&home.ledger, 1).await;
-    home.ledger
+    let test = test("blocked").await;
+    order(&test.storage, 1).await;
+    test.storage
         .begin_attempt(&id(1), &new_attempt(1), at(0))
         .await
         .unwrap();
     let blocked = Abandoned::Blocked;
-    home.ledger
+    test.storage
         .abandon_attempt(&new_attempt(1).id, blocked, at(1))
         .await
         .unwrap();
-    assert_eq!(status(&home.ledger, 1).await, OrderStatus::Blocked);
+    assert_eq!(status(&test.storage, 1).await, OrderStatus::Blocked);
     assert_eq!(
-        event_types(&home.ledger).await,
+        event_types(&test.storage).await,
         [EventType::Created, EventType::Blocked]
     );
-    attempt(&home.ledger, 1, 2).await;
-    assert_eq!(status(&home.ledger, 1).await, OrderStatus::AwaitingPayment);
+    attempt(&test.storage, 1, 2).await;
+    assert_eq!(status(&test.storage, 1).await, OrderStatus::AwaitingPayment);
 }
 
 #[tokio::test]
 async fn a_paid_or_cancelled_order_takes_no_attempt() {
-    let home = home("closed").await;
-    awaiting(&home.ledger, 1).await;
-    see(&home.ledger, 20, exact("COMPLETED")).await;
-    let refused = home
-        .ledger
+    let test = test("closed").await;
+    awaiting(&test.storage, 1).await;
+    observe(&test.storage, 20, exact("COMPLETED")).await;
+    let refused = test
+        .storage
         .begin_attempt(&id(1), &new_attempt(9), at(30))
         .await;
     assert!(matches!(
@@ -90,7 +90,7 @@ async fn a_paid_or_cancelled_order_takes_no_attempt() {
             ..
         })
     ));
-    let cancelled = home.ledger.cancel_order(&id(1), at(30)).await;
+    let cancelled = test.storage.cancel_order(&id(1), at(30)).await;
     assert!(matches!(
         cancelled,
         Err(BeginError::Closed {
@@ -98,11 +98,11 @@ async fn a_paid_or_cancelled_order_takes_no_attempt() {
             ..
         })
     ));
-    order(&home.ledger, 2).await;
-    home.ledger.cancel_order(&id(2), at(30)).await.unwrap();
-    home.ledger.cancel_order(&id(2), at(31)).await.unwrap();
-    let refused = home
-        .ledger
+    order(&test.storage, 2).await;
+    test.storage.cancel_order(&id(2), at(30)).await.unwrap();
+    test.storage.cancel_order(&id(2), at(31)).await.unwrap();
+    let refused = test
+        .storage
         .begin_attempt(&id(2), &new_attempt(9), at(30))
         .await;
     assert!(matches!(
@@ -116,30 +116,30 @@ async fn a_paid_or_cancelled_order_takes_no_attempt() {
 
 #[tokio::test]
 async fn a_cancelled_order_never_asks_for_money_again() {
-    let home = home("cancelled").await;
-    awaiting(&home.ledger, 1).await;
-    home.ledger.cancel_order(&id(1), at(5)).await.unwrap();
+    let test = test("cancelled").await;
+    awaiting(&test.storage, 1).await;
+    test.storage.cancel_order(&id(1), at(5)).await.unwrap();
     for (now, word) in [
         (100, "CHECKING"),
         (1000, "CHECKING"),
         (2000, "FAILED"),
         (4000, "CANCELLED"),
     ] {
-        see(&home.ledger, now, said(word)).await;
-        assert_eq!(status(&home.ledger, 1).await, OrderStatus::Cancelled);
-        let refused = home
-            .ledger
+        observe(&test.storage, now, observed(word)).await;
+        assert_eq!(status(&test.storage, 1).await, OrderStatus::Cancelled);
+        let refused = test
+            .storage
             .begin_attempt(&id(1), &new_attempt(9), at(now))
             .await;
         assert!(matches!(refused, Err(BeginError::Closed { .. })), "{word}");
     }
     assert_eq!(
-        event_types(&home.ledger).await,
+        event_types(&test.storage).await,
         [E::Created, E::AttemptOpened, E::Cancelled]
     );
-    see(&home.ledger, 9000, exact("COMPLETED")).await;
+    observe(&test.storage, 9000, exact("COMPLETED")).await;
     assert_eq!(
-        status(&home.ledger, 1).await,
+        status(&test.storage, 1).await,
         OrderStatus::Paid,
         "late money is credited"
     );
@@ -147,31 +147,31 @@ async fn a_cancelled_order_never_asks_for_money_again() {
 
 #[tokio::test]
 async fn an_invoice_that_comes_after_the_cancellation_is_not_shown() {
-    let home = home("crossing").await;
+    let test = test("crossing").await;
     for (number, is_good) in [(1, true), (2, false)] {
-        order(&home.ledger, number).await;
-        home.ledger
+        order(&test.storage, number).await;
+        test.storage
             .begin_attempt(&id(number), &new_attempt(number), at(0))
             .await
             .unwrap();
-        home.ledger.cancel_order(&id(number), at(1)).await.unwrap();
+        test.storage.cancel_order(&id(number), at(1)).await.unwrap();
         let attempt = new_attempt(number).id;
         if is_good {
-            home.ledger
+            test.storage
                 .open_attempt(&attempt, &invoice(number), at(2))
                 .await
                 .unwrap();
         } else {
-            home.ledger
+            test.storage
                 .abandon_attempt(&attempt, Abandoned::Blocked, at(2))
                 .await
                 .unwrap();
         }
-        assert_eq!(status(&home.ledger, number).await, OrderStatus::Cancelled);
+        assert_eq!(status(&test.storage, number).await, OrderStatus::Cancelled);
     }
     assert_eq!(
-        home.ledger
-            .due_attempts(Urgency::Planned, at(60), at(90), 9)
+        test.storage
+            .due_attempts(PollPriority::Scheduled, at(60), at(90), 9)
             .await
             .unwrap()
             .len(),
@@ -182,7 +182,7 @@ async fn an_invoice_that_comes_after_the_cancellation_is_not_shown() {
 
 #[tokio::test]
 async fn while_money_is_seen_nothing_more_is_asked_for() {
-    for (name, seen) in [
+    for (name, observation) in [
         ("money-seen", exact("CHECKING")),
         ("money-confirming", exact("PROCESSING")),
         (
@@ -190,30 +190,30 @@ async fn while_money_is_seen_nothing_more_is_asked_for() {
             received("COMPLETED", "0.0001", "6.42", "6.42"),
         ),
     ] {
-        let home = home(name).await;
-        awaiting(&home.ledger, 1).await;
-        // Another attempt is begun, and its invoice arrives only after the money on the first was seen.
-        home.ledger
+        let test = test(name).await;
+        awaiting(&test.storage, 1).await;
+        // Another attempt is begun, and its invoice arrives only after a payment on the first was detected.
+        test.storage
             .begin_attempt(&id(1), &new_attempt(2), at(1))
             .await
             .unwrap();
-        let before = see(&home.ledger, 20, seen).await.status;
-        home.ledger
+        let before = observe(&test.storage, 20, observation).await.status;
+        test.storage
             .open_attempt(&new_attempt(2).id, &invoice(2), at(21))
             .await
             .unwrap();
-        assert_eq!(status(&home.ledger, 1).await, before, "{name}");
-        let third = home
-            .ledger
+        assert_eq!(status(&test.storage, 1).await, before, "{name}");
+        let third = test
+            .storage
             .begin_attempt(&id(1), &new_attempt(3), at(22))
             .await;
         assert!(matches!(third, Err(BeginError::Closed { .. })), "{name}");
-        let cancelled = home.ledger.cancel_order(&id(1), at(23)).await;
+        let cancelled = test.storage.cancel_order(&id(1), at(23)).await;
         assert!(
             matches!(cancelled, Err(BeginError::Closed { .. })),
             "{name}"
         );
-        let shown = home.ledger.snapshot(&id(1)).await.unwrap().unwrap().order;
+        let shown = test.storage.snapshot(&id(1)).await.unwrap().unwrap().order;
         assert_eq!(
             (shown.current_attempt, shown.has_money),
             (Some(new_attempt(1).id), true)
@@ -223,9 +223,9 @@ async fn while_money_is_seen_nothing_more_is_asked_for() {
 
 #[tokio::test]
 async fn saying_paid_moves_the_screen_and_credits_nothing() {
-    let home = home("says-paid").await;
-    order(&home.ledger, 1).await;
-    let nothing = home.ledger.mark_as_paid(&id(1), at(1)).await;
+    let test = test("says-paid").await;
+    order(&test.storage, 1).await;
+    let nothing = test.storage.mark_as_paid(&id(1), at(1)).await;
     assert!(matches!(
         nothing,
         Err(BeginError::Closed {
@@ -233,13 +233,13 @@ async fn saying_paid_moves_the_screen_and_credits_nothing() {
             ..
         })
     ));
-    attempt(&home.ledger, 1, 1).await;
-    let marked = home.ledger.mark_as_paid(&id(1), at(5)).await.unwrap();
+    attempt(&test.storage, 1, 1).await;
+    let marked = test.storage.mark_as_paid(&id(1), at(5)).await.unwrap();
     assert_eq!(marked.order.status, OrderStatus::Checking);
-    let again = home.ledger.mark_as_paid(&id(1), at(9)).await.unwrap();
+    let again = test.storage.mark_as_paid(&id(1), at(9)).await.unwrap();
     assert_eq!(
         again.attempt.unwrap().invoice().unwrap().marked_as_paid_at,
         Some(at(5))
     );
-    assert_eq!(home.ledger.settlement(&id(1)).await.unwrap(), None);
+    assert_eq!(test.storage.settlement(&id(1)).await.unwrap(), None);
 }

@@ -1,4 +1,4 @@
-//! Money that arrived, and what the service calls it afterwards.
+//! Money that arrived, and what the gateway calls it afterwards.
 
 use super::*;
 
@@ -22,10 +22,10 @@ async fn money_that_arrived_is_not_asked_for_again_whatever_the_service_calls_it
         (
             "unsaid",
             short.clone(),
-            said("FAILED"),
+            observed("FAILED"),
             OrderStatus::Underpaid,
         ),
-        ("gone", short, said("CHECKING"), OrderStatus::Underpaid),
+        ("gone", short, observed("CHECKING"), OrderStatus::Underpaid),
         (
             "cancelled-in-full",
             exact("PROCESSING"),
@@ -33,11 +33,11 @@ async fn money_that_arrived_is_not_asked_for_again_whatever_the_service_calls_it
             OrderStatus::Cancelled,
         ),
     ] {
-        let home = home(&format!("arrived-{name}")).await;
-        awaiting(&home.ledger, 1).await;
-        see(&home.ledger, 20, before).await;
-        see(&home.ledger, 120, after).await;
-        let shown = home.ledger.snapshot(&id(1)).await.unwrap().unwrap().order;
+        let test = test(&format!("arrived-{name}")).await;
+        awaiting(&test.storage, 1).await;
+        observe(&test.storage, 20, before).await;
+        observe(&test.storage, 120, after).await;
+        let shown = test.storage.snapshot(&id(1)).await.unwrap().unwrap().order;
         assert_eq!(
             (shown.status, shown.has_money),
             (status_after, true),
@@ -45,9 +45,9 @@ async fn money_that_arrived_is_not_asked_for_again_whatever_the_service_calls_it
         );
         assert!(!shown.takes_attempts(at(121)), "{name}");
         let (order, another) = (id(1), new_attempt(2));
-        let second = home.ledger.begin_attempt(&order, &another, at(121)).await;
+        let second = test.storage.begin_attempt(&order, &another, at(121)).await;
         assert!(matches!(second, Err(BeginError::Closed { .. })), "{name}");
-        let cancelled = home.ledger.cancel_order(&id(1), at(122)).await;
+        let cancelled = test.storage.cancel_order(&id(1), at(122)).await;
         let is_refused = matches!(cancelled, Err(BeginError::Closed { .. }));
         assert!(is_refused, "{name}");
     }
@@ -55,23 +55,23 @@ async fn money_that_arrived_is_not_asked_for_again_whatever_the_service_calls_it
 
 #[tokio::test]
 async fn a_payment_that_failed_on_its_way_may_be_made_anew() {
-    let home = home("anew-stuck").await;
-    awaiting(&home.ledger, 1).await;
-    see(&home.ledger, 20, exact("PROCESSING")).await;
-    see(&home.ledger, 120, exact("FAILED")).await;
+    let test = test("anew-stuck").await;
+    awaiting(&test.storage, 1).await;
+    observe(&test.storage, 20, exact("PROCESSING")).await;
+    observe(&test.storage, 120, exact("FAILED")).await;
     let (order, another) = (id(1), new_attempt(2));
-    let second = home.ledger.begin_attempt(&order, &another, at(121));
+    let second = test.storage.begin_attempt(&order, &another, at(121));
     second.await.unwrap();
 }
 
 #[tokio::test]
 async fn a_payment_that_failed_before_anything_arrived_may_be_made_anew() {
     for word in ["FAILED", "CANCELLED"] {
-        let home = home(&format!("anew-{word}")).await;
-        awaiting(&home.ledger, 1).await;
-        see(&home.ledger, 20, received(word, "0.00", "0", "0")).await;
+        let test = test(&format!("anew-{word}")).await;
+        awaiting(&test.storage, 1).await;
+        observe(&test.storage, 20, received(word, "0.00", "0", "0")).await;
         let (order, another) = (id(1), new_attempt(2));
-        let second = home.ledger.begin_attempt(&order, &another, at(21));
+        let second = test.storage.begin_attempt(&order, &another, at(21));
         second.await.unwrap();
     }
 }

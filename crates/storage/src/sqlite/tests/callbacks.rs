@@ -1,4 +1,4 @@
-//! Callbacks, watchers, looks that come back late, not at all, or have to wait: no hint is ever lost.
+//! Callbacks and subscriptions during polls that are slow, lost or rescheduled: no hint is lost.
 
 use proptest::prelude::*;
 use tokio::runtime::Builder;
@@ -8,19 +8,19 @@ use super::*;
 /// What happens around one attempt.
 #[derive(Clone, Copy, Debug)]
 enum Happening {
-    /// The service calls back.
+    /// The gateway calls back.
     Callback,
-    /// Somebody looks at the order.
+    /// A subscription asks for a poll.
     Watcher,
-    /// The watcher begins a look, if one is due.
+    /// The poller starts a poll, if one is due.
     LookBegins,
-    /// The answer to the look under way arrives.
+    /// The response to the current poll arrives.
     Answer(&'static str),
-    /// The look under way could not be made, and is planned anew in so many seconds.
+    /// The current poll fails and is rescheduled in so many seconds.
     Deferral(i64),
 }
 
-/// A lease; within it a look is under way, and no other begins.
+/// The lease of a poll: no other poll starts within it.
 const LEASE: i64 = 30;
 
 fn happenings() -> impl Strategy<Value = Vec<(i64, Happening)>> {
@@ -37,11 +37,11 @@ fn happenings() -> impl Strategy<Value = Vec<(i64, Happening)>> {
 }
 
 struct Watching<'a> {
-    ledger: &'a SqliteLedger,
+    storage: &'a SqliteStorage,
     now: i64,
-    /// The look under way, and when its lease ends.
+    /// The current poll, and when its lease ends.
     under_way: Option<(DueAttempt, i64)>,
-    /// Whether a callback came since the last look began.
+    /// `true` if a callback came since the last poll started.
     is_hinted: bool,
 }
 
@@ -51,11 +51,14 @@ impl Watching<'_> {
         match happening {
             Happening::Callback => {
                 let known = invoice(1).id;
-                self.ledger.hurry_invoice(&known, now).await.unwrap();
+                self.storage
+                    .schedule_poll_of_invoice(&known, now)
+                    .await
+                    .unwrap();
                 self.is_hinted = true;
             }
             Happening::Watcher => {
-                self.ledger.hurry_order(&id(1), now).await.unwrap();
+                self.storage.schedule_poll(&id(1), now).await.unwrap();
             }
             Happening::LookBegins => {
                 if let Some(due) = self.begins().await {
@@ -66,29 +69,36 @@ impl Watching<'_> {
                 let Some((due, _)) = self.under_way.take() else {
                     return;
                 };
-                let seen = Observation {
+                let observation = Observation {
                     observed_at: now,
                     ..match word {
                         "PROCESSING" => exact(word),
-                        _ => said(word),
+                        _ => observed(word),
                     }
                 };
-                self.ledger.observe(&due, &seen).await.unwrap();
+                self.storage
+                    .record_observation(&due, &observation)
+                    .await
+                    .unwrap();
             }
             Happening::Deferral(seconds) => {
                 if let Some((due, _)) = self.under_way.take() {
                     let until = at(self.now + seconds);
-                    self.ledger.defer_attempt(&due, until).await.unwrap();
+                    self.storage.reschedule_poll(&due, until).await.unwrap();
                 }
             }
         }
     }
 
-    /// Begins a look at what is due.
+    /// Starts the poll that is due.
     async fn begins(&mut self) -> Option<DueAttempt> {
         let (now, until) = (at(self.now), at(self.now + LEASE));
-        for urgency in [Urgency::Hinted, Urgency::Watched, Urgency::Planned] {
-            let due = self.ledger.due_attempts(urgency, now, until, 9).await;
+        for priority in [
+            PollPriority::Callback,
+            PollPriority::Watched,
+            PollPriority::Scheduled,
+        ] {
+            let due = self.storage.due_attempts(priority, now, until, 9).await;
             if let Some(due) = due.unwrap().pop() {
                 if let Some((_, ends)) = &self.under_way {
                     assert!(self.now >= *ends, "one look at a time");
@@ -102,11 +112,11 @@ impl Watching<'_> {
 }
 
 async fn watched(first: i64, happenings: &[(i64, Happening)]) {
-    let home = home("hints").await;
-    awaiting(&home.ledger, 1).await;
-    see(&home.ledger, first, said("FAILED")).await;
+    let test = test("hints").await;
+    awaiting(&test.storage, 1).await;
+    observe(&test.storage, first, observed("FAILED")).await;
     let mut watching = Watching {
-        ledger: &home.ledger,
+        storage: &test.storage,
         now: first + 2,
         under_way: None,
         is_hinted: false,
@@ -137,7 +147,7 @@ proptest! {
         is_old in any::<bool>(),
         happenings in happenings(),
     ) {
-        // Just over, or so long that it is looked at no more unless somebody asks for it.
+        // Just expired, or so long ago that it is polled only on request.
         let first = if is_old { 30 * 86_400 } else { 1000 };
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(watched(first, &happenings));

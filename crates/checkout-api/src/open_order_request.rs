@@ -1,23 +1,23 @@
-//! What a browser may ask: to open an order, to open an attempt, to say "I have paid". None of it names a price, but for
-//! the amount of a donation.
+//! Requests of a browser: open an order, open an attempt, report a payment. None of them names a
+//! price, except the amount of a donation.
 
-mod any_door;
+mod raw;
 
 use florin_money::AmountText;
 use serde::{Deserialize, Serialize};
 
-use self::any_door::AnyDoor;
+use self::raw::RawOpenOrder;
 use crate::OrderView;
 
-/// Body of `POST /v1/checkout`: exactly one of the doors that a browser may open an order by.
+/// Body of `POST /v1/checkout`: exactly one of the ways to open an order from a browser.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "AnyDoor", untagged)]
+#[serde(try_from = "RawOpenOrder", untagged)]
 #[cfg_attr(
     feature = "schema",
     derive(schemars::JsonSchema),
     schemars(!try_from, deny_unknown_fields)
 )]
-pub enum Door {
+pub enum OpenOrderRequest {
     /// A product of the store's catalogue, which names the price.
     Product {
         /// The store's id.
@@ -29,7 +29,8 @@ pub enum Door {
         #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
         quantity: Option<u32>,
     },
-    /// A donation that the store declared: the one door through which a customer names a price, within its bounds.
+    /// A donation that the store declared: the only request in which a customer names a price,
+    /// within its bounds.
     Donation {
         /// The store's id.
         store: String,
@@ -67,7 +68,7 @@ const EMAIL_OR_NONE: &str =
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MarkPaid {
-    /// Where the service sends a receipt; absent or empty for the address that is kept with the order, if there is one.
+    /// Where the gateway sends a receipt; absent or empty for the address that is kept with the order, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(
         feature = "schema",
@@ -81,7 +82,8 @@ pub struct MarkPaid {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KeepEmail {
-    /// Where the service sends a receipt once the customer says "I have paid"; empty to remove the one that is kept.
+    /// Where the gateway sends a receipt after the customer has reported the payment; empty to
+    /// remove the stored address.
     #[cfg_attr(
         feature = "schema",
         schemars(length(max = 254), regex(pattern = EMAIL_OR_NONE))
@@ -93,7 +95,7 @@ pub struct KeepEmail {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Opened {
-    /// 64 hexadecimal digits: whoever holds it may see and pay this one order, nothing else.
+    /// 64 hexadecimal digits. It grants access to this one order: to see and pay it.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[0-9a-f]{64}$")))]
     pub client_token: String,
     /// The order.

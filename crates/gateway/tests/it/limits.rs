@@ -1,9 +1,9 @@
-//! All calls of a client keep to one budget, and leave a service alone that is down.
+//! All calls of a client share one budget, and none is sent while the circuit is open.
 
 use std::time::Duration;
 
 use florin_gateway::{
-    CallError, Client, Endpoint, NonceRule, Passage, PaymentService as _, Priority,
+    CallError, Client, Endpoint, NonceRule, PaymentGateway as _, Priority, RawRequest,
 };
 use serde_json::json;
 
@@ -42,9 +42,9 @@ async fn good() -> (Server, Client, HandClock) {
 #[tokio::test]
 async fn a_look_without_its_turn_is_refused_at_once_and_a_customer_waits_for_his() {
     let (server, client, clock) = good().await;
-    assert_eq!(client.room(Priority::Watched), 10);
+    assert_eq!(client.available(Priority::Watched), 10);
     assert_eq!(looks_at_once(&client).await, 10);
-    assert_eq!(client.room(Priority::Watched), 0);
+    assert_eq!(client.available(Priority::Watched), 0);
     assert!(clock.slept_ms().is_empty());
     for _ in 0..11 {
         client.prices().await.unwrap();
@@ -85,29 +85,29 @@ async fn five_failures_leave_the_service_alone_for_five_seconds_and_one_call_tri
     .await;
     let (client, clock) = client(&server.base);
     assert_eq!(looks(&client).await, Err(CallError::Broken { status: 500 }));
-    assert!(!client.condition().is_circuit_open);
+    assert!(!client.health().is_circuit_open);
     let error = looks(&client).await.unwrap_err();
     assert!(matches!(error, CallError::CircuitOpen { .. }), "{error}");
-    assert!(client.condition().is_circuit_open);
-    assert_eq!((server.count(), client.room(Priority::Create)), (5, 0));
+    assert!(client.health().is_circuit_open);
+    assert_eq!((server.count(), client.available(Priority::Create)), (5, 0));
     let refused = client.create_invoice(&invoice_request()).await.unwrap_err();
     assert!(
         matches!(refused, CallError::CircuitOpen { .. }),
         "{refused}"
     );
     clock.pass(Duration::from_secs(5));
-    assert_eq!(client.room(Priority::Unwatched), 1, "a probe");
+    assert_eq!(client.available(Priority::Unwatched), 1, "a probe");
     let error = looks(&client).await.unwrap_err();
     assert!(matches!(error, CallError::CircuitOpen { .. }), "{error}");
     assert_eq!(server.count(), 6, "one probe, and not repeated");
     clock.pass(Duration::from_secs(10));
     looks(&client).await.unwrap();
-    assert!(!client.condition().is_circuit_open);
+    assert!(!client.health().is_circuit_open);
 }
 
 #[tokio::test]
 async fn repetitions_come_out_of_a_quota() {
-    // Every other request fails: the circuit stays closed, and every look needs a repetition.
+    // Every other request fails: the circuit stays closed, and every poll needs a retry.
     let pair = [answer(500, ""), answer(200, r#"{"data":{}}"#)];
     let server = Server::start(pair.into_iter().cycle().take(60)).await;
     let (client, clock) = client(&server.base);
@@ -125,13 +125,13 @@ async fn a_429_halves_the_rate() {
     let limited: Answer = (429, &[("retry-after", "1")], String::new());
     let server = Server::start([limited, answer(200, r#"{"data":{}}"#)]).await;
     let (client, clock) = client(&server.base);
-    assert_eq!(client.condition().requests_per_minute, 600);
+    assert_eq!(client.health().requests_per_minute, 600);
     looks(&client).await.unwrap_err();
-    assert_eq!(client.condition().requests_per_minute, 300);
-    assert_eq!(client.condition().pause, Duration::from_secs(1));
+    assert_eq!(client.health().requests_per_minute, 300);
+    assert_eq!(client.health().pause, Duration::from_secs(1));
     clock.pass(Duration::from_secs(61));
     looks(&client).await.unwrap();
-    assert_eq!(client.condition().requests_per_minute, 360);
+    assert_eq!(client.health().requests_per_minute, 360);
 }
 
 #[tokio::test]
@@ -193,7 +193,7 @@ async fn where_a_nonce_is_taken_once_each_request_has_its_own_second() {
             "1700000006"
         ]
     );
-    // A fifth of the rate is for looks.
+    // A fifth of the rate is reserved for polling.
     assert_eq!(clock.slept_ms(), [1250; 5]);
 }
 
@@ -204,11 +204,11 @@ async fn what_passes_through_is_untouched_both_ways() {
     let (client, _) = client(&server.base);
     let body = r#"{"z":1.10,"a":1e5,"z":2}"#;
     for endpoint in [Endpoint::AddPreferences, Endpoint::UpdatePreferences] {
-        let passage = Passage::new(endpoint, "", Some(body)).unwrap();
-        assert_eq!(client.pass(&passage).await.unwrap(), odd);
+        let passage = RawRequest::new(endpoint, "", Some(body)).unwrap();
+        assert_eq!(client.forward(&passage).await.unwrap(), odd);
     }
-    let passage = Passage::new(Endpoint::MerchantAccount, "a=%20b", None).unwrap();
-    client.pass(&passage).await.unwrap();
+    let passage = RawRequest::new(Endpoint::MerchantAccount, "a=%20b", None).unwrap();
+    client.forward(&passage).await.unwrap();
     let seen = server.seen();
     assert_eq!(
         (seen[0].body.as_ref(), seen[1].body.as_ref()),
@@ -223,15 +223,15 @@ async fn what_passes_through_is_untouched_both_ways() {
 async fn what_changes_something_is_sent_once_and_what_reads_is_repeated() {
     let server = Server::json(500, "").await;
     let (client, _) = client(&server.base);
-    let add = Passage::new(Endpoint::AddPreferences, "", Some("{}")).unwrap();
+    let add = RawRequest::new(Endpoint::AddPreferences, "", Some("{}")).unwrap();
     assert_eq!(
-        client.pass(&add).await,
+        client.forward(&add).await,
         Err(CallError::Broken { status: 500 })
     );
     assert_eq!(server.count(), 1);
-    let read = Passage::new(Endpoint::Currencies, "", None).unwrap();
+    let read = RawRequest::new(Endpoint::Currencies, "", None).unwrap();
     assert_eq!(
-        client.pass(&read).await,
+        client.forward(&read).await,
         Err(CallError::Broken { status: 500 })
     );
     assert_eq!(server.count(), 4);
@@ -240,10 +240,10 @@ async fn what_changes_something_is_sent_once_and_what_reads_is_repeated() {
 #[tokio::test]
 async fn a_success_that_is_no_json_is_not_passed_on() {
     let server = Server::json(200, "<html>").await;
-    let add = Passage::new(Endpoint::AddPreferences, "", Some("{}")).unwrap();
-    let error = client(&server.base).0.pass(&add).await.unwrap_err();
-    assert!(matches!(error, CallError::Unclear(_)), "{error}");
+    let add = RawRequest::new(Endpoint::AddPreferences, "", Some("{}")).unwrap();
+    let error = client(&server.base).0.forward(&add).await.unwrap_err();
+    assert!(matches!(error, CallError::Ambiguous(_)), "{error}");
     let empty = json!({}).to_string();
     let server = Server::json(200, &empty).await;
-    assert_eq!(client(&server.base).0.pass(&add).await.unwrap(), empty);
+    assert_eq!(client(&server.base).0.forward(&add).await.unwrap(), empty);
 }

@@ -1,31 +1,31 @@
-//! Orders: opened once, seen by token, listed by store.
+//! Orders: one per reference, accessed by token, listed by store.
 
 use super::*;
 
 #[tokio::test]
 async fn a_reference_names_one_order_at_one_price() {
-    let home = home("reference").await;
-    assert!(order(&home.ledger, 1).await.is_new);
+    let test = test("reference").await;
+    assert!(order(&test.storage, 1).await.is_new);
     let terms_again = terms("r1");
-    let again = home
-        .ledger
+    let again = test
+        .storage
         .open_order(&id(2), &terms_again, token(2), at(9), at(1))
         .await
         .unwrap();
     assert_eq!((again.order.id, again.is_new), (id(1), false));
     let mut cheaper = terms("r1");
     cheaper.amount = amount("0.01");
-    let refused = home
-        .ledger
+    let refused = test
+        .storage
         .open_order(&id(3), &cheaper, token(3), at(9), at(1))
         .await;
     assert!(matches!(refused, Err(OpenError::Conflict(known)) if known.id == id(1)));
-    assert_eq!(event_types(&home.ledger).await, [EventType::Created]);
+    assert_eq!(event_types(&test.storage).await, [EventType::Created]);
 }
 
 #[tokio::test]
 async fn what_was_opened_is_what_is_read() {
-    let home = home("round-trip").await;
+    let test = test("round-trip").await;
     let mut full = terms("r1");
     full.metadata
         .insert("cart".into(), serde_json::json!({"lines": [1, 2]}));
@@ -48,8 +48,8 @@ async fn what_was_opened_is_what_is_read() {
         },
     ];
     full.tolerance = amount("0.05");
-    let opened = home
-        .ledger
+    let opened = test
+        .storage
         .open_order(&id(1), &full, token(1), at(9), at(0))
         .await
         .unwrap();
@@ -58,67 +58,79 @@ async fn what_was_opened_is_what_is_read() {
 
 #[tokio::test]
 async fn a_token_opens_its_order_until_it_expires() {
-    let home = home("token").await;
-    order(&home.ledger, 1).await;
-    let seen = home
-        .ledger
+    let test = test("token").await;
+    order(&test.storage, 1).await;
+    let observation = test
+        .storage
         .order_of_token(token(1), at(86_399))
         .await
         .unwrap()
         .unwrap();
-    assert_eq!(seen.order.id, id(1));
+    assert_eq!(observation.order.id, id(1));
     assert_eq!(
-        home.ledger
+        test.storage
             .order_of_token(token(1), at(86_400))
             .await
             .unwrap(),
         None
     );
     assert_eq!(
-        home.ledger.order_of_token(token(2), at(0)).await.unwrap(),
+        test.storage.order_of_token(token(2), at(0)).await.unwrap(),
         None
     );
 }
 
 #[tokio::test]
 async fn an_order_that_was_never_tried_expires_and_is_told() {
-    let home = home("untried").await;
-    order(&home.ledger, 1).await;
-    awaiting(&home.ledger, 2).await;
-    assert_eq!(home.ledger.expire_orders(at(86_399)).await.unwrap(), []);
+    let test = test("untried").await;
+    order(&test.storage, 1).await;
+    awaiting(&test.storage, 2).await;
+    assert_eq!(test.storage.expire_orders(at(86_399)).await.unwrap(), []);
     assert_eq!(
-        home.ledger.expire_orders(at(86_400)).await.unwrap(),
+        test.storage.expire_orders(at(86_400)).await.unwrap(),
         [id(1)]
     );
-    assert_eq!(home.ledger.expire_orders(at(86_401)).await.unwrap(), []);
-    assert_eq!(status(&home.ledger, 1).await, OrderStatus::Expired);
-    assert_eq!(status(&home.ledger, 2).await, OrderStatus::AwaitingPayment);
+    assert_eq!(test.storage.expire_orders(at(86_401)).await.unwrap(), []);
+    assert_eq!(status(&test.storage, 1).await, OrderStatus::Expired);
+    assert_eq!(status(&test.storage, 2).await, OrderStatus::AwaitingPayment);
 }
 
 #[tokio::test]
 async fn a_token_that_is_over_is_forgotten() {
-    let home = home("forgotten-token").await;
-    order(&home.ledger, 1).await;
-    assert_eq!(home.ledger.forget_tokens(at(86_399)).await.unwrap(), 0);
-    assert_eq!(home.ledger.forget_tokens(at(86_400)).await.unwrap(), 1);
+    let test = test("forgotten-token").await;
+    order(&test.storage, 1).await;
+    assert_eq!(
+        test.storage
+            .delete_expired_tokens(at(86_399))
+            .await
+            .unwrap(),
+        0
+    );
+    assert_eq!(
+        test.storage
+            .delete_expired_tokens(at(86_400))
+            .await
+            .unwrap(),
+        1
+    );
 }
 
 #[tokio::test]
 async fn another_store_sees_nothing() {
-    let home = home("apart").await;
-    order(&home.ledger, 1).await;
+    let test = test("apart").await;
+    order(&test.storage, 1).await;
     let other = StoreId::parse("other").unwrap();
     let event = EventId::of(&id(1), 1);
     assert_eq!(
-        home.ledger.events(&other, None, 9).await.unwrap(),
+        test.storage.events(&other, None, 9).await.unwrap(),
         Some(Vec::new())
     );
     assert_eq!(
-        home.ledger.events(&other, Some(&event), 9).await.unwrap(),
+        test.storage.events(&other, Some(&event), 9).await.unwrap(),
         None
     );
     assert_eq!(
-        home.ledger
+        test.storage
             .orders(&other, &OrderFilter::default())
             .await
             .unwrap(),
@@ -128,17 +140,20 @@ async fn another_store_sees_nothing() {
         event: Some(event.clone()),
         ..DeliveryFilter::default()
     };
-    assert_eq!(home.ledger.deliveries(&other, &filter).await.unwrap(), None);
-    assert!(!home.ledger.redeliver(&other, &event, at(0)).await.unwrap());
+    assert_eq!(
+        test.storage.deliveries(&other, &filter).await.unwrap(),
+        None
+    );
+    assert!(!test.storage.redeliver(&other, &event, at(0)).await.unwrap());
 }
 
 #[tokio::test]
 async fn orders_come_in_pages_newest_first() {
-    let home = home("pages").await;
+    let test = test("pages").await;
     for number in 1..=5 {
         let terms = terms(&format!("r{number}"));
         let now = at(i64::from(number));
-        home.ledger
+        test.storage
             .open_order(&id(number), &terms, token(number), at(9), now)
             .await
             .unwrap();
@@ -148,39 +163,39 @@ async fn orders_come_in_pages_newest_first() {
         limit: 2,
         ..OrderFilter::default()
     };
-    let mut seen = Vec::new();
+    let mut observation = Vec::new();
     loop {
-        let page = home.ledger.orders(&store, &filter).await.unwrap();
+        let page = test.storage.orders(&store, &filter).await.unwrap();
         let Some(last) = page.last() else { break };
         filter.after = Some(last.order.id.clone());
-        seen.extend(page.into_iter().map(|snapshot| snapshot.order.id));
+        observation.extend(page.into_iter().map(|snapshot| snapshot.order.id));
     }
-    assert_eq!(seen, [5, 4, 3, 2, 1].map(id));
+    assert_eq!(observation, [5, 4, 3, 2, 1].map(id));
     // Another store's order is a place in no list.
     let mut foreign = terms("r6");
     foreign.store_id = StoreId::parse("other").unwrap();
-    let opened = home
-        .ledger
+    let opened = test
+        .storage
         .open_order(&id(6), &foreign, token(6), at(9), at(6))
         .await;
     opened.unwrap();
     filter.after = Some(id(6));
-    assert_eq!(home.ledger.orders(&store, &filter).await.unwrap(), []);
+    assert_eq!(test.storage.orders(&store, &filter).await.unwrap(), []);
 }
 
 #[tokio::test]
 async fn what_was_committed_survives_the_process() {
-    let home = home("reopen").await;
-    awaiting(&home.ledger, 1).await;
-    home.ledger.close().await;
-    let again = SqliteLedger::open(&url(&home.folder), "test")
+    let test = test("reopen").await;
+    awaiting(&test.storage, 1).await;
+    test.storage.close().await;
+    let again = SqliteStorage::open(&url(&test.folder), "test")
         .await
         .unwrap();
     let found = again.snapshot(&id(1)).await.unwrap().unwrap();
     assert_eq!(found.order.status, OrderStatus::AwaitingPayment);
     let due = again
         .due_attempts(
-            Urgency::Planned,
+            PollPriority::Scheduled,
             at(15),
             at(15) + SignedDuration::from_secs(30),
             9,
@@ -197,17 +212,17 @@ async fn what_was_committed_survives_the_process() {
 
 #[tokio::test]
 async fn the_receipts_address_is_kept_replaced_and_removed() {
-    let home = home("receipt-email").await;
-    let opened = order(&home.ledger, 1).await.order;
+    let test = test("receipt-email").await;
+    let opened = order(&test.storage, 1).await.order;
     assert_eq!(opened.receipt_email, None);
     let mut version = opened.version;
     for email in [Some("a@b.example"), Some("c@d.example"), None] {
-        let kept = home.ledger.keep_receipt_email(&id(1), email).await;
+        let kept = test.storage.keep_receipt_email(&id(1), email).await;
         let kept = kept.unwrap().unwrap().order;
         assert_eq!(kept.receipt_email.as_deref(), email);
         assert!(kept.version > version, "a page sees a change");
         version = kept.version;
     }
-    let unknown = home.ledger.keep_receipt_email(&id(9), None).await;
+    let unknown = test.storage.keep_receipt_email(&id(9), None).await;
     assert_eq!(unknown.unwrap(), None);
 }

@@ -1,22 +1,23 @@
 //! The outbox.
 
-use super::*;
-use crate::GoneEndpoint;
 use florin_orders::{DeliveryId, EndpointHash};
+
+use super::*;
+use crate::DisabledEndpoint;
 
 #[tokio::test]
 async fn a_store_hears_an_orders_events_in_their_order() {
-    let home = home("outbox").await;
-    awaiting(&home.ledger, 1).await;
-    let due = home
-        .ledger
+    let test = test("outbox").await;
+    awaiting(&test.storage, 1).await;
+    let due = test
+        .storage
         .due_deliveries(&demo(), at(1), at(31), 9)
         .await
         .unwrap();
     assert_eq!(due.len(), 1, "the second event waits for the first");
     assert_eq!(due[0].event.event_type, EventType::Created);
     assert_eq!(
-        home.ledger
+        test.storage
             .due_deliveries(&demo(), at(2), at(32), 9)
             .await
             .unwrap(),
@@ -30,30 +31,30 @@ async fn a_store_hears_an_orders_events_in_their_order() {
         note: "answered 500".into(),
     };
     let later = at(7);
-    home.ledger
+    test.storage
         .record_delivery(&tried, DeliveryOutcome::Retry(later))
         .await
         .unwrap();
     assert_eq!(
-        home.ledger
+        test.storage
             .due_deliveries(&demo(), at(6), at(36), 9)
             .await
             .unwrap(),
         []
     );
-    let again = home
-        .ledger
+    let again = test
+        .storage
         .due_deliveries(&demo(), at(7), at(37), 9)
         .await
         .unwrap();
     assert_eq!((again[0].tries, &again[0].event), (1, &due[0].event));
     tried.http_status = Some(204);
-    home.ledger
+    test.storage
         .record_delivery(&tried, DeliveryOutcome::Delivered)
         .await
         .unwrap();
-    let next = home
-        .ledger
+    let next = test
+        .storage
         .due_deliveries(&demo(), at(7), at(37), 9)
         .await
         .unwrap();
@@ -64,7 +65,7 @@ async fn a_store_hears_an_orders_events_in_their_order() {
         limit: 9,
         ..DeliveryFilter::default()
     };
-    let page = home.ledger.deliveries(&store, &filter).await.unwrap();
+    let page = test.storage.deliveries(&store, &filter).await.unwrap();
     let statuses = |page: Vec<RecordedDelivery>| {
         let statuses = page.into_iter().map(|one| one.delivery.http_status);
         statuses.collect::<Vec<_>>()
@@ -79,16 +80,16 @@ async fn a_store_hears_an_orders_events_in_their_order() {
         after: Some(latest),
         limit: 9,
     };
-    let page = home.ledger.deliveries(&store, &older).await.unwrap();
+    let page = test.storage.deliveries(&store, &older).await.unwrap();
     assert_eq!(statuses(page.unwrap()), [Some(500)]);
     assert!(
-        home.ledger
+        test.storage
             .redeliver(&store, &tried.event_id, at(50))
             .await
             .unwrap()
     );
     assert_eq!(
-        home.ledger
+        test.storage
             .due_deliveries(&demo(), at(50), at(80), 9)
             .await
             .unwrap()[0]
@@ -109,12 +110,12 @@ fn tried(due: &DueDelivery, second: i64) -> Delivery {
 
 #[tokio::test]
 async fn nothing_is_sent_to_an_endpoint_that_is_gone_and_nothing_is_lost() {
-    let home = home("gone").await;
-    let (ledger, store) = (&home.ledger, demo());
-    awaiting(ledger, 1).await;
-    order(ledger, 2).await;
+    let test = test("gone").await;
+    let (storage, store) = (&test.storage, demo());
+    awaiting(storage, 1).await;
+    order(storage, 2).await;
     let due = async |second| {
-        let due = ledger.due_deliveries(&store, at(second), at(second + 30), 9);
+        let due = storage.due_deliveries(&store, at(second), at(second + 30), 9);
         due.await.unwrap()
     };
     let first = due(1).await;
@@ -122,68 +123,71 @@ async fn nothing_is_sent_to_an_endpoint_that_is_gone_and_nothing_is_lost() {
     let (endpoint, other) = (EndpointHash([7; 32]), EndpointHash([8; 32]));
     for (event, endpoint, second) in [(&first[0], endpoint, 2), (&first[1], other, 3)] {
         let (tried, outcome) = (tried(event, second), DeliveryOutcome::Gone(endpoint));
-        ledger.record_delivery(&tried, outcome).await.unwrap();
+        storage.record_delivery(&tried, outcome).await.unwrap();
     }
     assert_eq!(due(3600).await, []);
     let since = at(2);
-    let telling = Telling {
+    let telling = EndpointStatus {
         waiting: 3,
-        gone: Some(GoneEndpoint { endpoint, since }),
+        gone: Some(DisabledEndpoint { endpoint, since }),
     };
-    assert_eq!(ledger.telling(&store).await.unwrap(), telling);
+    assert_eq!(storage.endpoint_status(&store).await.unwrap(), telling);
 
-    assert!(ledger.restore_endpoint(&store, at(3600)).await.unwrap());
+    assert!(storage.enable_endpoint(&store, at(3600)).await.unwrap());
     let again = due(3600).await;
     let tries: Vec<_> = again.iter().map(|due| (&due.event.id, due.tries)).collect();
     assert_eq!(tries, [(&first[0].event.id, 0), (&first[1].event.id, 0)]);
-    assert!(!ledger.restore_endpoint(&store, at(3601)).await.unwrap());
+    assert!(!storage.enable_endpoint(&store, at(3601)).await.unwrap());
 }
 
 #[tokio::test]
 async fn a_stores_deliveries_are_its_own() {
-    let home = home("own-deliveries").await;
-    let (ledger, store) = (&home.ledger, demo());
-    awaiting(ledger, 1).await;
-    let due = ledger
+    let test = test("own-deliveries").await;
+    let (storage, store) = (&test.storage, demo());
+    awaiting(storage, 1).await;
+    let due = storage
         .due_deliveries(&store, at(1), at(31), 9)
         .await
         .unwrap();
     let (tried, outcome) = (tried(&due[0], 1), DeliveryOutcome::Delivered);
-    ledger.record_delivery(&tried, outcome).await.unwrap();
+    storage.record_delivery(&tried, outcome).await.unwrap();
     let other = StoreId::parse("other").unwrap();
     let all = DeliveryFilter {
         limit: 9,
         ..DeliveryFilter::default()
     };
-    assert_eq!(ledger.deliveries(&other, &all).await.unwrap(), Some(vec![]));
+    assert_eq!(
+        storage.deliveries(&other, &all).await.unwrap(),
+        Some(vec![])
+    );
     let of_event = DeliveryFilter {
         event: Some(due[0].event.id.clone()),
         ..all.clone()
     };
-    assert_eq!(ledger.deliveries(&other, &of_event).await.unwrap(), None);
+    assert_eq!(storage.deliveries(&other, &of_event).await.unwrap(), None);
     let after = DeliveryFilter {
         after: Some(DeliveryId::of(&due[0].event.id, 1)),
         ..all
     };
-    assert_eq!(ledger.deliveries(&other, &after).await.unwrap(), None);
+    assert_eq!(storage.deliveries(&other, &after).await.unwrap(), None);
     assert_eq!(
-        ledger.deliveries(&store, &after).await.unwrap(),
+        storage.deliveries(&store, &after).await.unwrap(),
         Some(vec![])
     );
 }
 
 #[tokio::test]
 async fn a_donation_is_told_in_words_of_its_own() {
-    let home = home("donation").await;
+    let test = test("donation").await;
     let mut donation = terms("r1");
     donation.price_source = florin_orders::PriceSource::Customer;
-    home.ledger
+    test.storage
         .open_order(&id(1), &donation, token(1), at(86_400), at(0))
         .await
         .unwrap();
-    attempt(&home.ledger, 1, 1).await;
-    see(&home.ledger, 20, exact("COMPLETED")).await;
-    let events = home.ledger.events(&demo(), None, 9).await.unwrap();
+    attempt(&test.storage, 1, 1).await;
+    observe(&test.storage, 20, exact("COMPLETED")).await;
+    let events = test.storage.events(&demo(), None, 9).await.unwrap();
     let events = events.unwrap();
     let kinds: Vec<&str> = events.iter().map(|event| event.kind.as_str()).collect();
     assert_eq!(
@@ -202,13 +206,14 @@ async fn a_donation_is_told_in_words_of_its_own() {
     assert_eq!(events[2].event_type, EventType::Paid);
 }
 
-/// Found by the simulation: a process that was frozen during a delivery came back after another process had made the
-/// delivery, and after the next event was told; its failure put the first event back into the outbox.
+/// Found by the simulation: a process that was frozen during a delivery came back after another
+/// process had made the delivery, and after the next event was delivered; its failure put the first
+/// event back into the outbox.
 #[tokio::test]
 async fn a_late_failure_does_not_untell_what_was_told() {
-    let home = home("late-failure").await;
-    awaiting(&home.ledger, 1).await;
-    let due = home.ledger.due_deliveries(&demo(), at(1), at(31), 9).await;
+    let test = test("late-failure").await;
+    awaiting(&test.storage, 1).await;
+    let due = test.storage.due_deliveries(&demo(), at(1), at(31), 9).await;
     let created = due.unwrap().remove(0).event;
     let tried = Delivery {
         event_id: created.id.clone(),
@@ -222,10 +227,10 @@ async fn a_late_failure_does_not_untell_what_was_told() {
         DeliveryOutcome::Retry(at(60)),
         DeliveryOutcome::GivenUp,
     ] {
-        home.ledger.record_delivery(&tried, outcome).await.unwrap();
+        test.storage.record_delivery(&tried, outcome).await.unwrap();
     }
-    let next = home
-        .ledger
+    let next = test
+        .storage
         .due_deliveries(&demo(), at(99), at(130), 9)
         .await;
     let next: Vec<EventType> = next
@@ -238,11 +243,11 @@ async fn a_late_failure_does_not_untell_what_was_told() {
 
 #[tokio::test]
 async fn an_event_that_was_taken_and_is_told_again_holds_back_no_later_one() {
-    let home = home("told-again").await;
-    let (ledger, store) = (&home.ledger, demo());
-    awaiting(ledger, 1).await;
+    let test = test("told-again").await;
+    let (storage, store) = (&test.storage, demo());
+    awaiting(storage, 1).await;
     let due = async |second| {
-        let due = ledger.due_deliveries(&store, at(second), at(second + 30), 9);
+        let due = storage.due_deliveries(&store, at(second), at(second + 30), 9);
         due.await.unwrap()
     };
     let types = |due: &[DueDelivery]| {
@@ -251,32 +256,32 @@ async fn an_event_that_was_taken_and_is_told_again_holds_back_no_later_one() {
     };
     let created = due(1).await.remove(0);
     let done = DeliveryOutcome::Delivered;
-    let taken = ledger.record_delivery(&tried(&created, 1), done).await;
+    let taken = storage.record_delivery(&tried(&created, 1), done).await;
     taken.unwrap();
     // Asked for twice, and the store is down each time.
     for second in [10, 20] {
-        let again = ledger.redeliver(&store, &created.event.id, at(second));
+        let again = storage.redeliver(&store, &created.event.id, at(second));
         assert!(again.await.unwrap());
     }
     let both = due(20).await;
     assert_eq!(types(&both), [E::Created, E::AttemptOpened]);
     let (lost, later) = (tried(&both[0], 21), DeliveryOutcome::Retry(at(600)));
-    ledger.record_delivery(&lost, later).await.unwrap();
+    storage.record_delivery(&lost, later).await.unwrap();
     assert_eq!(types(&due(100).await), [E::AttemptOpened]);
 }
 
 #[tokio::test]
 async fn an_event_that_was_given_up_is_told_before_those_that_still_wait() {
-    let home = home("given-up-again").await;
-    let (ledger, store) = (&home.ledger, demo());
-    awaiting(ledger, 1).await;
-    let first = ledger.due_deliveries(&store, at(1), at(31), 9);
+    let test = test("given-up-again").await;
+    let (storage, store) = (&test.storage, demo());
+    awaiting(storage, 1).await;
+    let first = storage.due_deliveries(&store, at(1), at(31), 9);
     let created = first.await.unwrap().remove(0);
     let (lost, outcome) = (tried(&created, 1), DeliveryOutcome::GivenUp);
-    ledger.record_delivery(&lost, outcome).await.unwrap();
-    let again = ledger.redeliver(&store, &created.event.id, at(10));
+    storage.record_delivery(&lost, outcome).await.unwrap();
+    let again = storage.redeliver(&store, &created.event.id, at(10));
     assert!(again.await.unwrap());
-    let due = ledger.due_deliveries(&store, at(10), at(40), 9);
+    let due = storage.due_deliveries(&store, at(10), at(40), 9);
     let due = due.await.unwrap();
     let due: Vec<_> = due.iter().map(|due| due.event.event_type).collect();
     assert_eq!(due, [E::Created]);

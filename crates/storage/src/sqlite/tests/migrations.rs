@@ -4,9 +4,9 @@ use super::*;
 
 #[tokio::test]
 async fn the_database_itself_refuses_to_rewrite_history() {
-    let home = home("triggers").await;
-    awaiting(&home.ledger, 1).await;
-    see(&home.ledger, 20, exact("COMPLETED")).await;
+    let test = test("triggers").await;
+    awaiting(&test.storage, 1).await;
+    observe(&test.storage, 20, exact("COMPLETED")).await;
     for (statement, refusal) in [
         (
             "UPDATE orders SET amount = '0.01'",
@@ -36,7 +36,7 @@ async fn the_database_itself_refuses_to_rewrite_history() {
         ("DELETE FROM events", "events are never deleted"),
     ] {
         let refused = sqlx::query(statement)
-            .execute(&home.ledger.writer)
+            .execute(&test.storage.writer)
             .await
             .unwrap_err();
         assert!(
@@ -44,10 +44,10 @@ async fn the_database_itself_refuses_to_rewrite_history() {
             "{statement}: {refused}"
         );
     }
-    order(&home.ledger, 2).await;
+    order(&test.storage, 2).await;
     let unpaid = "UPDATE orders SET status = 'paid' WHERE reference = 'r2'";
     let refused = sqlx::query(unpaid)
-        .execute(&home.ledger.writer)
+        .execute(&test.storage.writer)
         .await
         .unwrap_err();
     assert!(
@@ -60,16 +60,16 @@ async fn the_database_itself_refuses_to_rewrite_history() {
 
 #[tokio::test]
 async fn a_database_serves_one_environment() {
-    let home = home("environment").await;
-    let other = SqliteLedger::open(&url(&home.folder), "production")
+    let test = test("environment").await;
+    let other = SqliteStorage::open(&url(&test.folder), "production")
         .await
         .unwrap_err();
-    assert!(matches!(other, LedgerError::OtherEnvironment { ref found, .. } if found == "test"));
+    assert!(matches!(other, StorageError::OtherEnvironment { ref found, .. } if found == "test"));
 }
 
 #[tokio::test]
 async fn a_database_that_cannot_be_written_is_named() {
-    let error = SqliteLedger::open("sqlite:///nowhere/at/all.db", "test")
+    let error = SqliteStorage::open("sqlite:///nowhere/at/all.db", "test")
         .await
         .unwrap_err();
     assert!(
@@ -80,13 +80,17 @@ async fn a_database_that_cannot_be_written_is_named() {
     );
 }
 
-/// A database of the first version, with an order whose attempt is at this standing after these verdicts.
-async fn of_the_first_version(name: &str, standing: &str, verdicts: &[&str]) -> Home {
-    let home = self::home(name).await;
-    home.ledger.close().await;
-    std::fs::remove_dir_all(&home.folder).unwrap();
-    std::fs::create_dir_all(&home.folder).unwrap();
-    let file = SqliteConnectOptions::from_str(&url(&home.folder)).unwrap();
+/// A database of the first version, with an attempt in this state after these assessments.
+async fn of_the_first_version(
+    name: &str,
+    payment_state: &str,
+    assessments: &[&str],
+) -> TestStorage {
+    let test = self::test(name).await;
+    test.storage.close().await;
+    std::fs::remove_dir_all(&test.folder).unwrap();
+    std::fs::create_dir_all(&test.folder).unwrap();
+    let file = SqliteConnectOptions::from_str(&url(&test.folder)).unwrap();
     let old = SqlitePool::connect_with(file.create_if_missing(true))
         .await
         .unwrap();
@@ -109,17 +113,17 @@ async fn of_the_first_version(name: &str, standing: &str, verdicts: &[&str]) -> 
     )
     .bind(attempt.as_str())
     .bind(order.as_str())
-    .bind(standing)
+    .bind(payment_state)
     .execute(&old)
     .await
     .unwrap();
-    for (look, verdict) in (1_u32..).zip(verdicts) {
+    for (poll, assessment) in (1_u32..).zip(assessments) {
         sqlx::query(
             "INSERT INTO observations (attempt_id, look, observed_at, raw, verdict) VALUES (?, ?, 0, '', ?)",
         )
         .bind(attempt.as_str())
-        .bind(look)
-        .bind(*verdict)
+        .bind(poll)
+        .bind(*assessment)
         .execute(&old)
         .await
         .unwrap();
@@ -130,12 +134,12 @@ async fn of_the_first_version(name: &str, standing: &str, verdicts: &[&str]) -> 
         .await
         .unwrap();
     old.close().await;
-    home
+    test
 }
 
 #[tokio::test]
 async fn a_database_of_the_first_version_is_brought_up_to_date_with_what_its_looks_saw() {
-    for (name, verdicts, was_seen) in [
+    for (name, assessments, was_seen) in [
         ("old-unseen", &["waiting", "failed"][..], false),
         (
             "old-seen",
@@ -143,13 +147,13 @@ async fn a_database_of_the_first_version_is_brought_up_to_date_with_what_its_loo
             true,
         ),
     ] {
-        let home = of_the_first_version(name, "failed", verdicts).await;
-        let ledger = SqliteLedger::open(&url(&home.folder), "test")
+        let test = of_the_first_version(name, "failed", assessments).await;
+        let storage = SqliteStorage::open(&url(&test.folder), "test")
             .await
             .unwrap();
-        let found = ledger.snapshot(&id(1)).await.unwrap().unwrap();
+        let found = storage.snapshot(&id(1)).await.unwrap().unwrap();
         let attempt = found.attempt.unwrap();
         assert_eq!(attempt.invoice().unwrap().was_seen, was_seen, "{name}");
-        ledger.close().await;
+        storage.close().await;
     }
 }

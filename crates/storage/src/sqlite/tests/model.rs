@@ -1,0 +1,119 @@
+//! Random orders, in the database and in the model: both agree after every poll.
+
+use florin_orders::fixtures::life::{Life, Poll, unordered_polls};
+use florin_orders::{Attempt, Flow, Order};
+use proptest::prelude::*;
+use tokio::runtime::Builder;
+
+use super::*;
+use crate::sqlite::attempts::find;
+
+/// Opens the order of a life with its three attempts.
+async fn opened(storage: &SqliteStorage, life: &Life) {
+    let terms = NewOrder {
+        flow: life.order.terms.flow,
+        ..terms("r1")
+    };
+    let opened = storage.open_order(&life.order.id, &terms, token(1), at(86_400), at(0));
+    opened.await.unwrap();
+    for attempt in &life.attempts {
+        let begun = storage.begin_attempt(&life.order.id, &attempt.terms, at(0));
+        begun.await.unwrap();
+        let invoice = attempt.invoice().unwrap();
+        let opened = storage.open_attempt(&attempt.terms.id, invoice, at(0));
+        opened.await.unwrap();
+    }
+}
+
+fn due(attempt: &Attempt, poll: u32) -> DueAttempt {
+    DueAttempt {
+        attempt_id: attempt.terms.id.clone(),
+        order_id: attempt.order_id.clone(),
+        invoice_id: attempt.invoice().unwrap().id.clone(),
+        priority: PollPriority::Scheduled,
+        poll_seq: poll,
+    }
+}
+
+/// The attempt as the database has it.
+async fn kept(storage: &SqliteStorage, attempt: &Attempt) -> Attempt {
+    let mut reader = storage.reader.acquire().await.unwrap();
+    find(&mut reader, &attempt.terms.id).await.unwrap()
+}
+
+async fn rows_of(storage: &SqliteStorage, table: &str) -> usize {
+    let count = format!("SELECT count(*) FROM {table}");
+    let count = sqlx::query_scalar::<_, i64>(sqlx::AssertSqlSafe(count));
+    usize::try_from(count.fetch_one(&storage.reader).await.unwrap()).unwrap()
+}
+
+async fn lives(flow: Flow, polls: &[Poll]) {
+    let test = test("lives").await;
+    let (storage, mut life) = (&test.storage, Life::new(flow));
+    opened(storage, &life).await;
+    let mut recorded = 0;
+    for poll in polls {
+        let (told, attempt) = (life.events.len(), &life.attempts[poll.attempt]);
+        let (due, observation) = (
+            due(attempt, poll.number),
+            poll.response.about(poll.attempt, poll.at),
+        );
+        let observed = storage
+            .record_observation(&due, &observation)
+            .await
+            .unwrap();
+        let assessment = life.record(poll);
+        recorded += usize::from(assessment.is_some());
+        assert_eq!(
+            observed.as_ref().map(|observation| &observation.assessment),
+            assessment.as_ref()
+        );
+        let events = observed.map_or_else(Vec::new, |observation| observation.events);
+        assert_eq!(events, life.events[told..]);
+        let known = storage
+            .snapshot(&life.order.id)
+            .await
+            .unwrap()
+            .unwrap()
+            .order;
+        let order = Order {
+            sequence: 4 + u32::try_from(life.events.len()).unwrap(),
+            // A life counts no versions.
+            version: known.version,
+            ..life.order.clone()
+        };
+        assert_eq!(known, order);
+        if assessment.is_some() {
+            let attempt = &life.attempts[poll.attempt];
+            assert_eq!(&kept(storage, attempt).await, attempt);
+        }
+    }
+    let mut told = vec![
+        E::Created,
+        E::AttemptOpened,
+        E::AttemptOpened,
+        E::AttemptOpened,
+    ];
+    told.extend(&life.events);
+    assert_eq!(event_types(storage).await, told);
+    assert_eq!(rows_of(storage, "outbox").await, told.len());
+    assert_eq!(rows_of(storage, "observations").await, recorded);
+    assert_eq!(rows_of(storage, "credits").await, life.credits.len());
+    let credit = storage.settlement(&life.order.id).await.unwrap();
+    let credited = life.credits.first().map(|by| &life.attempts[*by].terms.id);
+    assert_eq!(credit.as_ref().map(|credit| &credit.attempt_id), credited);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn the_database_makes_of_every_life_what_the_pure_functions_do(
+        is_hosted in any::<bool>(),
+        polls in unordered_polls(20),
+    ) {
+        let flow = if is_hosted { Flow::Hosted } else { Flow::Custom };
+        let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(lives(flow, &polls));
+    }
+}

@@ -1,0 +1,400 @@
+//! Polls: leased, scheduled, rescheduled, and recorded in order.
+
+use super::*;
+
+#[tokio::test]
+async fn a_slow_answer_never_overwrites_a_later_one() {
+    let test = test("slow").await;
+    awaiting(&test.storage, 1).await;
+    let slow = poll(&test.storage, 20).await;
+    let quick = poll(&test.storage, 60).await;
+    let paid = test
+        .storage
+        .record_observation(&quick, &exact("COMPLETED"))
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(paid.status, OrderStatus::Paid);
+    assert_eq!(
+        test.storage
+            .record_observation(&slow, &observed("FAILED"))
+            .await
+            .unwrap(),
+        None
+    );
+    assert_eq!(
+        test.storage
+            .record_observation(&quick, &exact("COMPLETED"))
+            .await
+            .unwrap(),
+        None
+    );
+    assert_eq!(status(&test.storage, 1).await, OrderStatus::Paid);
+}
+
+#[tokio::test]
+async fn an_attempt_is_leased_to_one_watcher_at_a_time() {
+    let test = test("lease").await;
+    awaiting(&test.storage, 1).await;
+    assert_eq!(
+        test.storage
+            .due_attempts(PollPriority::Scheduled, at(20), at(50), 9)
+            .await
+            .unwrap()
+            .len(),
+        1
+    );
+    assert_eq!(
+        test.storage
+            .due_attempts(PollPriority::Scheduled, at(49), at(80), 9)
+            .await
+            .unwrap()
+            .len(),
+        0
+    );
+    let again = test
+        .storage
+        .due_attempts(PollPriority::Scheduled, at(50), at(80), 9)
+        .await
+        .unwrap();
+    assert_eq!(
+        again[0].poll_seq, 2,
+        "a look that never came back is made again"
+    );
+}
+
+#[tokio::test]
+async fn a_look_that_was_under_way_when_the_process_died_is_due_at_the_next_start() {
+    let mut test = test("died").await;
+    awaiting(&test.storage, 1).await;
+    let planned = PollPriority::Scheduled;
+    let before = test.storage.due_attempts(planned, at(20), at(80), 9).await;
+    assert_eq!(before.unwrap()[0].poll_seq, 1);
+    test.storage.close().await;
+    test.storage = SqliteStorage::open(&url(&test.folder), "test")
+        .await
+        .unwrap();
+    let after = test.storage.due_attempts(planned, at(21), at(81), 9).await;
+    assert_eq!(after.unwrap()[0].poll_seq, 2);
+}
+
+#[tokio::test]
+async fn a_callback_only_brings_the_next_look_forward() {
+    let test = test("hurry").await;
+    awaiting(&test.storage, 1).await;
+    let known = invoice(1).id;
+    assert!(
+        test.storage
+            .schedule_poll_of_invoice(&known, at(3))
+            .await
+            .unwrap()
+    );
+    assert!(
+        !test
+            .storage
+            .schedule_poll_of_invoice(&known, at(9))
+            .await
+            .unwrap(),
+        "never back"
+    );
+    assert!(
+        !test
+            .storage
+            .schedule_poll_of_invoice(&invoice(7).id, at(1))
+            .await
+            .unwrap()
+    );
+    assert_eq!(
+        test.storage
+            .due_attempts(PollPriority::Callback, at(3), at(33), 9)
+            .await
+            .unwrap()
+            .len(),
+        1
+    );
+    assert_eq!(event_types(&test.storage).await.len(), 2);
+}
+
+#[tokio::test]
+async fn a_callback_is_heard_long_after_the_last_look() {
+    let test = test("long-after").await;
+    awaiting(&test.storage, 1).await;
+    let month = 30 * 24 * 3600;
+    observe(&test.storage, month, observed("FAILED")).await;
+    let much_later = at(month + 3600);
+    assert_eq!(
+        test.storage
+            .due_attempts(PollPriority::Scheduled, much_later, much_later, 9)
+            .await
+            .unwrap(),
+        []
+    );
+    assert!(
+        test.storage
+            .schedule_poll_of_invoice(&invoice(1).id, much_later)
+            .await
+            .unwrap()
+    );
+    observe(&test.storage, month + 3600, exact("COMPLETED")).await;
+    assert_eq!(status(&test.storage, 1).await, OrderStatus::Paid);
+    assert!(
+        !test
+            .storage
+            .schedule_poll_of_invoice(&invoice(1).id, much_later)
+            .await
+            .unwrap(),
+        "settled"
+    );
+}
+
+#[tokio::test]
+async fn a_callback_during_a_look_leads_to_another_look() {
+    let test = test("during").await;
+    awaiting(&test.storage, 1).await;
+    let under_way = poll(&test.storage, 20).await;
+    assert!(
+        test.storage
+            .schedule_poll_of_invoice(&invoice(1).id, at(21))
+            .await
+            .unwrap()
+    );
+    assert_eq!(
+        test.storage
+            .due_attempts(PollPriority::Callback, at(21), at(51), 9)
+            .await
+            .unwrap(),
+        [],
+        "one at a time"
+    );
+    let observation = Observation {
+        observed_at: at(22),
+        ..observed("CHECKING")
+    };
+    test.storage
+        .record_observation(&under_way, &observation)
+        .await
+        .unwrap();
+    assert_eq!(
+        test.storage
+            .due_attempts(PollPriority::Callback, at(22), at(52), 9)
+            .await
+            .unwrap()
+            .len(),
+        1
+    );
+}
+
+#[tokio::test]
+async fn a_callback_during_the_look_that_settles_leads_to_no_other() {
+    let test = test("during-settling").await;
+    awaiting(&test.storage, 1).await;
+    let under_way = poll(&test.storage, 20).await;
+    test.storage
+        .schedule_poll_of_invoice(&invoice(1).id, at(21))
+        .await
+        .unwrap();
+    let observation = Observation {
+        observed_at: at(22),
+        ..exact("COMPLETED")
+    };
+    test.storage
+        .record_observation(&under_way, &observation)
+        .await
+        .unwrap();
+    for priority in [
+        PollPriority::Callback,
+        PollPriority::Watched,
+        PollPriority::Scheduled,
+    ] {
+        assert_eq!(due_of(&test.storage, priority, 30).await, []);
+    }
+}
+
+#[tokio::test]
+async fn what_is_held_is_news_once_and_looked_at_rarely() {
+    let test = test("held").await;
+    awaiting(&test.storage, 1).await;
+    assert!(observe(&test.storage, 20, observed("LOST")).await.changed);
+    assert_eq!(
+        test.storage
+            .due_attempts(PollPriority::Scheduled, at(79), at(109), 9)
+            .await
+            .unwrap(),
+        []
+    );
+    assert!(!observe(&test.storage, 80, observed("LOST")).await.changed);
+    assert_eq!(status(&test.storage, 1).await, OrderStatus::AwaitingPayment);
+}
+
+async fn due_of(storage: &SqliteStorage, priority: PollPriority, now: i64) -> Vec<DueAttempt> {
+    let due = storage
+        .due_attempts(priority, at(now), at(now + 30), 9)
+        .await;
+    due.unwrap()
+}
+
+#[tokio::test]
+async fn a_callback_leads_to_a_look_two_seconds_after_the_last_one_whatever_came_of_that() {
+    let test = test("debounce").await;
+    awaiting(&test.storage, 1).await;
+    let known = invoice(1).id;
+    let failed = poll(&test.storage, 20).await;
+    test.storage.reschedule_poll(&failed, at(25)).await.unwrap();
+    for _ in 0..100 {
+        test.storage
+            .schedule_poll_of_invoice(&known, at(20))
+            .await
+            .unwrap();
+    }
+    assert_eq!(due_of(&test.storage, PollPriority::Callback, 21).await, []);
+    assert_eq!(
+        due_of(&test.storage, PollPriority::Callback, 22)
+            .await
+            .len(),
+        1
+    );
+}
+
+#[tokio::test]
+async fn a_look_is_as_urgent_as_what_asked_for_it_and_stays_so_when_it_is_deferred() {
+    let test = test("urgency").await;
+    awaiting(&test.storage, 1).await;
+    let (order, known) = (id(1), invoice(1).id);
+    assert!(test.storage.schedule_poll(&order, at(5)).await.unwrap());
+    assert_eq!(due_of(&test.storage, PollPriority::Scheduled, 5).await, []);
+    let watched = due_of(&test.storage, PollPriority::Watched, 5).await;
+    test.storage
+        .reschedule_poll(&watched[0], at(6))
+        .await
+        .unwrap();
+    let watched = due_of(&test.storage, PollPriority::Watched, 6).await;
+    assert_eq!(watched[0].priority, PollPriority::Watched);
+    // A callback during the poll is kept when the poll is rescheduled.
+    assert!(
+        test.storage
+            .schedule_poll_of_invoice(&known, at(7))
+            .await
+            .unwrap()
+    );
+    test.storage
+        .reschedule_poll(&watched[0], at(8))
+        .await
+        .unwrap();
+    assert_eq!(due_of(&test.storage, PollPriority::Watched, 8).await, []);
+    assert_eq!(
+        due_of(&test.storage, PollPriority::Callback, 8).await.len(),
+        1
+    );
+    let later = at(8 + 30);
+    let again = test
+        .storage
+        .due_attempts(PollPriority::Scheduled, later, later, 9);
+    assert_eq!(again.await.unwrap().len(), 1, "a lost look is made again");
+}
+
+#[tokio::test]
+async fn a_deferral_that_comes_late_does_not_end_a_later_look() {
+    let test = test("late-deferral").await;
+    awaiting(&test.storage, 1).await;
+    let slow = poll(&test.storage, 20).await;
+    poll(&test.storage, 60).await;
+    test.storage.reschedule_poll(&slow, at(61)).await.unwrap();
+    assert_eq!(due_of(&test.storage, PollPriority::Scheduled, 62).await, []);
+}
+
+#[tokio::test]
+async fn a_callback_during_the_last_look_of_all_leads_to_another_look() {
+    let test = test("during-the-last").await;
+    awaiting(&test.storage, 1).await;
+    let (month, known) = (30 * 24 * 3600, invoice(1).id);
+    observe(&test.storage, month, observed("FAILED")).await;
+    // A poll for a callback returns FAILED; meanwhile the payment completes, with another callback.
+    test.storage
+        .schedule_poll_of_invoice(&known, at(month + 60))
+        .await
+        .unwrap();
+    let under_way = poll(&test.storage, month + 60).await;
+    test.storage
+        .schedule_poll_of_invoice(&known, at(month + 61))
+        .await
+        .unwrap();
+    let observation = Observation {
+        observed_at: at(month + 62),
+        ..observed("FAILED")
+    };
+    test.storage
+        .record_observation(&under_way, &observation)
+        .await
+        .unwrap();
+    observe(&test.storage, month + 63, exact("COMPLETED")).await;
+    assert_eq!(status(&test.storage, 1).await, OrderStatus::Paid);
+}
+
+#[tokio::test]
+async fn a_callback_against_a_settled_invoice_leads_to_a_look_after_a_minute_and_no_other_does() {
+    let test = test("doubt").await;
+    awaiting(&test.storage, 1).await;
+    let known = invoice(1).id;
+    assert!(!test.storage.schedule_recheck(&known, at(5)).await.unwrap());
+    observe(&test.storage, 20, exact("COMPLETED")).await;
+    assert!(
+        !test
+            .storage
+            .schedule_poll_of_invoice(&known, at(21))
+            .await
+            .unwrap()
+    );
+    for _ in 0..100 {
+        test.storage.schedule_recheck(&known, at(21)).await.unwrap();
+    }
+    assert_eq!(due_of(&test.storage, PollPriority::Callback, 79).await, []);
+    assert_eq!(
+        due_of(&test.storage, PollPriority::Callback, 80)
+            .await
+            .len(),
+        1
+    );
+    let later = 30 * 24 * 3600;
+    observe(&test.storage, later, exact("COMPLETED")).await;
+    assert_eq!(
+        due_of(&test.storage, PollPriority::Scheduled, 2 * later).await,
+        []
+    );
+    assert!(
+        test.storage
+            .schedule_recheck(&known, at(2 * later))
+            .await
+            .unwrap()
+    );
+    observe(&test.storage, 2 * later, exact("FAILED")).await;
+    assert_eq!(event_types(&test.storage).await.last(), Some(&E::Reverted));
+}
+
+/// Returns `true` if the order's attempt failed after a payment was detected.
+async fn failed_seen(storage: &SqliteStorage) -> bool {
+    let snapshot = storage.snapshot(&id(1)).await.unwrap().unwrap();
+    assert_eq!(snapshot.order.status, OrderStatus::Failed);
+    snapshot.attempt.unwrap().invoice().unwrap().was_seen
+}
+
+#[tokio::test]
+async fn a_failure_after_nothing_was_seen_is_told_from_one_of_a_payment_that_was() {
+    let test = test("unseen").await;
+    awaiting(&test.storage, 1).await;
+    observe(&test.storage, 20, observed("CHECKING")).await;
+    observe(&test.storage, 60, observed("FAILED")).await;
+    assert!(!failed_seen(&test.storage).await);
+
+    let test = self::test("seen").await;
+    awaiting(&test.storage, 1).await;
+    observe(&test.storage, 20, exact("CHECKING")).await;
+    // Gone from the chain, and then from the gateway's record.
+    observe(&test.storage, 60, observed("CHECKING")).await;
+    observe(&test.storage, 120, observed("FAILED")).await;
+    assert!(failed_seen(&test.storage).await);
+
+    let test = self::test("stuck").await;
+    awaiting(&test.storage, 1).await;
+    observe(&test.storage, 20, exact("FAILED")).await;
+    assert!(failed_seen(&test.storage).await);
+}

@@ -1,0 +1,71 @@
+//! Requests that come with an idempotency key.
+
+use super::*;
+use crate::{Claim, Fingerprint, RequestId, StoredResponse};
+
+const REQUEST: RequestId = RequestId([1; 32]);
+const ASKED: Fingerprint = Fingerprint([2; 32]);
+
+async fn claim(storage: &SqliteStorage, asked: Fingerprint, now: i64) -> Claim {
+    let claim = storage.claim_request(REQUEST, asked, at(now), at(now + 30));
+    claim.await.unwrap()
+}
+
+fn answer() -> StoredResponse {
+    StoredResponse {
+        status: 201,
+        body: "{}".into(),
+        hands_out: Some((id(1), token(1))),
+    }
+}
+
+#[tokio::test]
+async fn a_request_is_carried_out_once_and_answered_the_same_again() {
+    let test = test("request").await;
+    let storage = &test.storage;
+    order(storage, 1).await;
+    let answer = answer();
+    assert_eq!(claim(storage, ASKED, 0).await, Claim::Acquired);
+    assert_eq!(claim(storage, ASKED, 29).await, Claim::Running);
+    let kept = storage.store_response(REQUEST, at(30), &answer, at(900));
+    assert!(kept.await.unwrap());
+    assert_eq!(
+        claim(storage, ASKED, 31).await,
+        Claim::Completed(answer.clone())
+    );
+    let other = Fingerprint([3; 32]);
+    assert_eq!(claim(storage, other, 31).await, Claim::Reused);
+    assert_eq!(storage.delete_expired_requests(at(899)).await.unwrap(), 0);
+    assert_eq!(storage.delete_expired_requests(at(900)).await.unwrap(), 1);
+}
+
+#[tokio::test]
+async fn a_crash_locks_no_key_for_ever() {
+    let test = test("request-crash").await;
+    let storage = &test.storage;
+    order(storage, 1).await;
+    let answer = answer();
+    assert_eq!(claim(storage, ASKED, 0).await, Claim::Acquired);
+    assert_eq!(claim(storage, ASKED, 30).await, Claim::Acquired);
+    // The previous holder of the lease comes too late.
+    let late = storage.store_response(REQUEST, at(30), &answer, at(900));
+    assert!(!late.await.unwrap());
+    storage.release_request(REQUEST, at(30)).await.unwrap();
+    assert_eq!(claim(storage, ASKED, 31).await, Claim::Running);
+    storage.release_request(REQUEST, at(60)).await.unwrap();
+    assert_eq!(claim(storage, ASKED, 32).await, Claim::Acquired);
+}
+
+#[tokio::test]
+async fn another_token_sees_the_same_order_until_it_is_over() {
+    let test = test("request-token").await;
+    let storage = &test.storage;
+    order(storage, 1).await;
+    storage.add_token(&id(1), token(2), at(900)).await.unwrap();
+    for number in [1, 2] {
+        let observation = storage.order_of_token(token(number), at(899)).await;
+        assert_eq!(observation.unwrap().unwrap().order.id, id(1), "{number}");
+    }
+    let observation = storage.order_of_token(token(2), at(900)).await;
+    assert_eq!(observation.unwrap(), None);
+}
