@@ -268,6 +268,23 @@ impl Invoice {
 }
 
 impl Attempt {
+    /// Returns `true` if a payment was detected and not refunded: unconfirmed, confirming, underpaid, settled, or received on
+    /// a cancelled invoice. A failed payment has gone back to its sender.
+    pub fn has_money(&self) -> bool {
+        self.invoice()
+            .is_some_and(|invoice| match invoice.payment_state {
+                PaymentState::Detected
+                | PaymentState::Confirming
+                | PaymentState::Underpaid
+                | PaymentState::Settled => true,
+                PaymentState::Failed => false,
+                PaymentState::Waiting
+                | PaymentState::Cancelled
+                | PaymentState::Expired
+                | PaymentState::AddressChanged => !invoice.progress.received.crypto.is_zero(),
+            })
+    }
+
     /// Its invoice, once it has one.
     pub fn invoice(&self) -> Option<&Invoice> {
         match &self.state {

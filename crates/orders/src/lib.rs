@@ -6,6 +6,7 @@
 //! What this crate refuses to do: I/O, reading a clock, and depending on the source of an observation: no HTTP, no SQL, and no
 //! types of the gateway.
 
+mod aggregate;
 mod assess;
 mod attempt;
 mod event;
@@ -20,6 +21,7 @@ mod record;
 mod transition;
 mod words;
 
+pub use aggregate::{Aggregate, Applied};
 pub use assess::{Assessment, ReviewReason, assess};
 pub use attempt::{
     Abandoned, Attempt, AttemptState, CustomTerms, Destination, Invoice, InvoiceTerms, NewAttempt,

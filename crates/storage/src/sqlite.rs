@@ -37,7 +37,7 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Readers never wait for the writer in WAL mode; four serve two cores.
 const READERS: u32 = 4;
 
-const MIGRATIONS: [(i64, &str, &str); 4] = [
+const MIGRATIONS: [(i64, &str, &str); 5] = [
     (
         1,
         "ledger",
@@ -57,6 +57,11 @@ const MIGRATIONS: [(i64, &str, &str); 4] = [
         4,
         "receipt_email",
         include_str!("../migrations/sqlite/0004_receipt_email.sql"),
+    ),
+    (
+        5,
+        "order_facts",
+        include_str!("../migrations/sqlite/0005_order_facts.sql"),
     ),
 ];
 

@@ -2,14 +2,14 @@
 
 use florin_money::Amount;
 use florin_orders::{
-    Abandoned, Amounts, Attempt, AttemptId, Destination, EventType, Flow, Invoice, InvoiceId,
-    NewAttempt, OrderId, OrderStatus, PollPriority, Snapshot, StoreId, next_poll,
+    Abandoned, Amounts, Attempt, AttemptId, Destination, EventType, Invoice, InvoiceId, NewAttempt,
+    OrderId, OrderStatus, PollPriority, Snapshot, StoreId, next_poll,
 };
 use jiff::{SignedDuration, Timestamp};
 use sqlx::sqlite::{SqlitePool, SqliteRow};
 use sqlx::{Row as _, SqliteConnection};
 
-use super::events::tell;
+use super::events::emit;
 use super::orders::{get, set_status, snapshot};
 use super::rows::{self, millis};
 use crate::{BeginError, DueAttempt, StorageError};
@@ -150,7 +150,7 @@ pub(super) async fn open(
         .execute(&mut *tx)
         .await?;
     set_status(tx, &order.id, OrderStatus::AwaitingPayment).await?;
-    tell(tx, &order.id, None, &[EventType::AttemptOpened], now).await
+    emit(tx, &order.id, &[EventType::AttemptOpened], now).await
 }
 
 pub(super) async fn abandon(
@@ -173,7 +173,7 @@ pub(super) async fn abandon(
         return Ok(());
     }
     set_status(tx, &order.id, OrderStatus::Blocked).await?;
-    tell(tx, &order.id, None, &[EventType::Blocked], now).await
+    emit(tx, &order.id, &[EventType::Blocked], now).await
 }
 
 pub(super) async fn stale(

@@ -1,44 +1,57 @@
 //! Events: numbered per order without a gap, stored with their payload, never changed.
 
-use florin_orders::{AttemptId, Event, EventId, EventType, OrderId, OrderRecord, StoreId};
+use florin_orders::{Event, EventId, EventType, Order, OrderId, OrderRecord, Snapshot, StoreId};
 use jiff::Timestamp;
 use sqlx::SqliteConnection;
 
-use super::attempts::find;
 use super::orders::snapshot;
 use super::rows::{self, millis};
 use crate::StorageError;
 
-/// Appends events about an order in its present state, each with its outbox row. `about` is their
-/// attempt, if it is not the current one.
-pub(super) async fn tell(
+/// Emits events about an order in its present state, and counts them in the order's row.
+pub(super) async fn emit(
     tx: &mut SqliteConnection,
     order_id: &OrderId,
-    about: Option<&AttemptId>,
+    events: &[EventType],
+    now: Timestamp,
+) -> Result<(), StorageError> {
+    let missing = || StorageError::Corrupt(format!("no order {order_id} to emit events of"));
+    let snapshot = snapshot(tx, order_id).await?.ok_or_else(missing)?;
+    append(tx, &snapshot, snapshot.order.sequence + 1, events, now).await?;
+    let count = u32::try_from(events.len()).expect("a handful of events");
+    sqlx::query("UPDATE orders SET sequence = sequence + ?, version = version + 1 WHERE id = ?")
+        .bind(count)
+        .bind(order_id.as_str())
+        .execute(tx)
+        .await?;
+    Ok(())
+}
+
+/// Appends events to the outbox, numbered from `first`. Their payload shows the order with the snapshot's attempt.
+pub(super) async fn append(
+    tx: &mut SqliteConnection,
+    snapshot: &Snapshot,
+    first: u32,
     events: &[EventType],
     now: Timestamp,
 ) -> Result<(), StorageError> {
     if events.is_empty() {
         return Ok(());
     }
-    let gone = || StorageError::Corrupt(format!("no order {order_id} while telling of it"));
-    let mut known = snapshot(tx, order_id).await?.ok_or_else(gone)?;
-    if let Some(attempt) = about {
-        known.attempt = Some(find(tx, attempt).await?);
-    }
-    let record = OrderRecord::of(&known);
-    for (event, sequence) in events.iter().zip(known.order.sequence + 1..) {
-        let told = event.name_for(known.order.terms.price_source);
-        let payload = record.payload(&told, sequence, now);
+    let Order { id, terms, .. } = &snapshot.order;
+    let record = OrderRecord::of(snapshot);
+    for (event, sequence) in events.iter().zip(first..) {
+        let name = event.name_for(terms.price_source);
+        let payload = record.payload(&name, sequence, now);
         let inserted = sqlx::query(
             "INSERT INTO events (id, store_id, order_id, sequence, type, created_at, payload)
              VALUES (?, ?, ?, ?, ?, ?, ?)",
         )
-        .bind(EventId::of(order_id, sequence).as_str())
-        .bind(known.order.terms.store_id.as_str())
-        .bind(order_id.as_str())
+        .bind(EventId::of(id, sequence).as_str())
+        .bind(terms.store_id.as_str())
+        .bind(id.as_str())
         .bind(sequence)
-        .bind(told)
+        .bind(name)
         .bind(millis(now))
         .bind(payload)
         .execute(&mut *tx)
@@ -47,18 +60,12 @@ pub(super) async fn tell(
             "INSERT INTO outbox (position, order_id, store_id, next_at) VALUES (?, ?, ?, ?)",
         )
         .bind(inserted.last_insert_rowid())
-        .bind(order_id.as_str())
-        .bind(known.order.terms.store_id.as_str())
+        .bind(id.as_str())
+        .bind(terms.store_id.as_str())
         .bind(millis(now))
         .execute(&mut *tx)
         .await?;
     }
-    let told = u32::try_from(events.len()).expect("a change tells a handful of events");
-    sqlx::query("UPDATE orders SET sequence = sequence + ?, version = version + 1 WHERE id = ?")
-        .bind(told)
-        .bind(order_id.as_str())
-        .execute(tx)
-        .await?;
     Ok(())
 }
 

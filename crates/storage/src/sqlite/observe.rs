@@ -1,60 +1,67 @@
 //! Records an observation and everything that follows from it, in one transaction.
 
-use florin_money::{Amount, Currency};
+use florin_money::{Amount, CryptoCode, Currency};
 use florin_orders::{
-    Assessment, Attempt, AttemptId, Observation, Order, OrderId, PaymentState, ReviewReason,
-    Transition, assess, next_invoice, transition,
+    Applied, Assessment, Attempt, AttemptId, Observation, Order, OrderId, ReviewReason, Snapshot,
+    assess,
 };
 use sqlx::{Row as _, SqliteConnection};
 
-use super::attempts::find;
-use super::events::tell;
-use super::orders::{get, set_status};
 use super::rows::{self, millis};
+use super::{events, orders};
 use crate::{DueAttempt, RecordedObservation, Settlement, StorageError};
 
+/// Locks the order, loads it once, decides in pure code, and saves once. Returns `None` if a later poll has been recorded.
 pub(super) async fn record(
     tx: &mut SqliteConnection,
     due: &DueAttempt,
     observation: &Observation,
 ) -> Result<Option<RecordedObservation>, StorageError> {
-    if !is_latest(tx, due).await? {
+    if !lock(tx, due).await? {
         return Ok(None);
     }
-    let attempt = find(tx, &due.attempt_id).await?;
-    let order = get(tx, &due.order_id).await?;
-    let assessment = assess(&order, &attempt, observation);
-    let change = transition(&order, &attempt, &assessment);
-    let said = said(&assessment);
-    let is_news = latest_said(tx, &due.attempt_id).await?.as_deref() != Some(&*said);
-    let row = insert(tx, due, observation, &said).await?;
-    let moved = apply_to_attempt(tx, &order, &attempt, observation, &assessment, &change).await?;
-    let doubts = revert(tx, &order, &change, observation).await?;
-    if change.credits {
-        credit(tx, &order, &attempt, row, observation).await?;
+    let now = observation.observed_at;
+    let other = || StorageError::Corrupt(format!("{} of another order", due.attempt_id));
+    let before = orders::aggregate(tx, &due.order_id).await?;
+    let attempt = before.attempt(&due.attempt_id).ok_or_else(other)?;
+    let assessment = assess(&before.order, attempt, observation);
+    let mut after = before.clone();
+    let Applied {
+        transition,
+        changed,
+    } = after
+        .apply(&due.attempt_id, &assessment, now)
+        .ok_or_else(other)?;
+
+    let text = text_of(&assessment);
+    let is_news = latest_text(tx, &due.attempt_id).await?.as_deref() != Some(&*text);
+    let needs_review = is_news && needs_review(&before.order, attempt, &assessment);
+    let row = insert(tx, due, observation, &text).await?;
+    let attempt = after.attempt(&due.attempt_id).ok_or_else(other)?;
+    save_attempt(tx, attempt).await?;
+    if transition.credits {
+        credit(tx, &after.order, attempt, row, observation).await?;
     }
-    if change.shows_attempt {
-        show(tx, &order, &attempt).await?;
+    if changed {
+        orders::save(tx, &after).await?;
     }
-    if moved || doubts || change.status != order.status {
-        set_status(tx, &order.id, change.status).await?;
-    }
-    let Transition { status, events, .. } = change;
-    let about = Some(&due.attempt_id);
-    tell(tx, &order.id, about, &events, observation.observed_at).await?;
-    let newly_held = is_news && is_alarming(&order, &attempt, &assessment);
-    let changed = newly_held || moved || doubts || status != order.status || !events.is_empty();
+    let snapshot = Snapshot {
+        order: after.order.clone(),
+        attempt: Some(attempt.clone()),
+    };
+    let first = before.order.sequence + 1;
+    events::append(tx, &snapshot, first, &transition.events, now).await?;
     Ok(Some(RecordedObservation {
         assessment,
-        changed,
-        status,
-        events,
+        changed: changed || needs_review,
+        status: transition.status,
+        events: transition.events,
     }))
 }
 
 /// Returns `true` if a person has to check the assessment. A gateway that no longer knows an
 /// invoice which it completed does not contradict the credit.
-fn is_alarming(order: &Order, attempt: &Attempt, assessment: &Assessment) -> bool {
+fn needs_review(order: &Order, attempt: &Attempt, assessment: &Assessment) -> bool {
     match assessment {
         Assessment::NeedsReview(ReviewReason::Forgotten) => !order.is_credited_by(attempt),
         Assessment::NeedsReview(_) => true,
@@ -62,29 +69,9 @@ fn is_alarming(order: &Order, attempt: &Attempt, assessment: &Assessment) -> boo
     }
 }
 
-/// Records what contradicts the credit, or that nothing does any more. Returns `true` if that
-/// changed.
-async fn revert(
-    tx: &mut SqliteConnection,
-    order: &Order,
-    change: &Transition,
-    observation: &Observation,
-) -> Result<bool, StorageError> {
-    if change.reverted == order.reverted.map(|reverted| reverted.says) {
-        return Ok(false);
-    }
-    let says = change.reverted;
-    sqlx::query("UPDATE orders SET reverted_at = ?, reverted_to = ? WHERE id = ?")
-        .bind(says.map(|_| millis(observation.observed_at)))
-        .bind(says.map(|payment_state| payment_state.as_str()))
-        .bind(order.id.as_str())
-        .execute(tx)
-        .await?;
-    Ok(true)
-}
-
-/// The response to an earlier poll never overwrites that to a later one.
-async fn is_latest(tx: &mut SqliteConnection, due: &DueAttempt) -> Result<bool, StorageError> {
+/// Takes the write lock and marks the poll as recorded. Returns `false` if a later poll has been recorded: its response
+/// is never overwritten.
+async fn lock(tx: &mut SqliteConnection, due: &DueAttempt) -> Result<bool, StorageError> {
     let recorded =
         sqlx::query("UPDATE attempts SET recorded_look = ?1 WHERE id = ?2 AND recorded_look < ?1")
             .bind(due.poll_seq)
@@ -95,22 +82,22 @@ async fn is_latest(tx: &mut SqliteConnection, due: &DueAttempt) -> Result<bool, 
 }
 
 /// The assessment as it is stored beside its observation.
-fn said(assessment: &Assessment) -> String {
+fn text_of(assessment: &Assessment) -> String {
     match assessment {
-        Assessment::NeedsReview(hold) => format!("held: {hold}"),
+        Assessment::NeedsReview(reason) => format!("held: {reason}"),
         Assessment::AddressChanged { address } => {
             format!("frozen: the service names the address {address}")
         }
         decided => {
             let payment_state = decided
                 .payment_state()
-                .expect("only a held assessment has no standing");
+                .expect("only an assessment that needs review has no payment state");
             payment_state.as_str().to_owned()
         }
     }
 }
 
-async fn latest_said(
+async fn latest_text(
     tx: &mut SqliteConnection,
     attempt: &AttemptId,
 ) -> Result<Option<String>, StorageError> {
@@ -125,7 +112,7 @@ async fn insert(
     tx: &mut SqliteConnection,
     due: &DueAttempt,
     observation: &Observation,
-    said: &str,
+    text: &str,
 ) -> Result<i64, StorageError> {
     let inserted = sqlx::query(
         "INSERT INTO observations (attempt_id, look, observed_at, raw, verdict) VALUES (?, ?, ?, ?, ?)",
@@ -134,27 +121,19 @@ async fn insert(
     .bind(due.poll_seq)
     .bind(millis(observation.observed_at))
     .bind(&observation.raw)
-    .bind(said)
+    .bind(text)
     .execute(tx)
     .await?;
     Ok(inserted.last_insert_rowid())
 }
 
-/// Saves the attempt. Returns `true` if the customer would see a difference.
-async fn apply_to_attempt(
-    tx: &mut SqliteConnection,
-    order: &Order,
-    attempt: &Attempt,
-    observation: &Observation,
-    assessment: &Assessment,
-    change: &Transition,
-) -> Result<bool, StorageError> {
-    let kept = next_invoice(order, attempt, assessment, change, observation.observed_at);
-    let (Some(known), Some(now)) = (attempt.invoice(), kept) else {
-        return Ok(false);
+/// Saves an attempt after a transition.
+async fn save_attempt(tx: &mut SqliteConnection, attempt: &Attempt) -> Result<(), StorageError> {
+    let Some(invoice) = attempt.invoice() else {
+        return Ok(());
     };
-    let moved = now.payment_state != known.payment_state || now.progress != known.progress;
-    let (count, required) = now.progress.confirmations.unzip();
+    let progress = &invoice.progress;
+    let (count, required) = progress.confirmations.unzip();
     // A poll that was requested during this one is kept, unless the payment is settled.
     sqlx::query(
         "UPDATE attempts SET standing = ?1, received_crypto = ?2, received_usd = ?3, received_local = ?4,
@@ -166,23 +145,23 @@ async fn apply_to_attempt(
              lease_until = 0
          WHERE id = ?10",
     )
-    .bind(now.payment_state.as_str())
-    .bind(now.progress.received.crypto.to_string())
-    .bind(now.progress.received.usd.to_string())
-    .bind(now.progress.received.local.to_string())
+    .bind(invoice.payment_state.as_str())
+    .bind(progress.received.crypto.to_string())
+    .bind(progress.received.usd.to_string())
+    .bind(progress.received.local.to_string())
     .bind(count)
     .bind(required)
-    .bind(&now.progress.transaction_hash)
-    .bind(millis(observation.observed_at))
-    .bind(now.next_poll_at.map(millis))
+    .bind(&progress.transaction_hash)
+    .bind(invoice.observed_at.map(millis))
+    .bind(invoice.next_poll_at.map(millis))
     .bind(attempt.terms.id.as_str())
-    .bind(now.progress.paid_in.as_ref().map(florin_money::CryptoCode::as_str))
-    .bind(millis(now.state_since))
-    .bind(now.late_amount_notified.map(|told| told.to_string()))
-    .bind(now.was_seen)
+    .bind(progress.paid_in.as_ref().map(CryptoCode::as_str))
+    .bind(millis(invoice.state_since))
+    .bind(invoice.late_amount_notified.map(|amount| amount.to_string()))
+    .bind(invoice.was_seen)
     .execute(tx)
     .await?;
-    Ok(moved)
+    Ok(())
 }
 
 async fn credit(
@@ -202,26 +181,8 @@ async fn credit(
     .bind(order.terms.amount.to_string())
     .bind(order.terms.currency.as_str())
     .bind(millis(seen.observed_at))
-    .execute(&mut *tx)
+    .execute(tx)
     .await?;
-    sqlx::query("UPDATE orders SET settled_at = ? WHERE id = ?")
-        .bind(millis(seen.observed_at))
-        .bind(order.id.as_str())
-        .execute(tx)
-        .await?;
-    Ok(())
-}
-
-async fn show(
-    tx: &mut SqliteConnection,
-    order: &Order,
-    attempt: &Attempt,
-) -> Result<(), StorageError> {
-    sqlx::query("UPDATE orders SET current_attempt = ? WHERE id = ?")
-        .bind(attempt.terms.id.as_str())
-        .bind(order.id.as_str())
-        .execute(tx)
-        .await?;
     Ok(())
 }
 

@@ -1,14 +1,14 @@
 //! Orders: one per reference, accessed by token, listed by store.
 
 use florin_orders::{
-    EventType, Flow, NewOrder, Order, OrderId, OrderStatus, PriceSource, Snapshot, StoreId,
-    TokenHash,
+    Aggregate, AttemptId, EventType, LatePayment, NewOrder, Order, OrderId, OrderStatus, Snapshot,
+    StoreId, TokenHash,
 };
 use jiff::Timestamp;
 use sqlx::SqliteConnection;
 use sqlx::sqlite::SqlitePool;
 
-use super::events::tell;
+use super::events::emit;
 use super::rows::{self, millis};
 use crate::{BeginError, OpenError, Opened, OrderFilter, StorageError};
 
@@ -18,7 +18,7 @@ pub(super) async fn open(
     terms: &NewOrder,
     now: Timestamp,
 ) -> Result<Opened, OpenError> {
-    let known = sqlx::query("SELECT * FROM orders_with_money WHERE store_id = ? AND reference = ?")
+    let known = sqlx::query("SELECT * FROM orders WHERE store_id = ? AND reference = ?")
         .bind(terms.store_id.as_str())
         .bind(terms.reference.as_str())
         .fetch_optional(&mut *tx)
@@ -37,7 +37,7 @@ pub(super) async fn open(
         return Err(OpenError::Conflict(Box::new(order)));
     }
     insert(tx, id, terms, now).await?;
-    tell(tx, id, None, &[EventType::Created], now).await?;
+    emit(tx, id, &[EventType::Created], now).await?;
     Ok(Opened {
         order: get(tx, id).await?,
         is_new: true,
@@ -132,7 +132,7 @@ pub(super) async fn snapshot(
     connection: &mut SqliteConnection,
     id: &OrderId,
 ) -> Result<Option<Snapshot>, StorageError> {
-    let row = sqlx::query("SELECT * FROM orders_with_money WHERE id = ?")
+    let row = sqlx::query("SELECT * FROM orders WHERE id = ?")
         .bind(id.as_str())
         .fetch_optional(&mut *connection)
         .await?;
@@ -162,12 +162,54 @@ async fn with_attempt(
     })
 }
 
+/// An order with all its attempts.
+pub(super) async fn aggregate(
+    tx: &mut SqliteConnection,
+    id: &OrderId,
+) -> Result<Aggregate, StorageError> {
+    let order = sqlx::query("SELECT * FROM orders WHERE id = ?")
+        .bind(id.as_str())
+        .fetch_one(&mut *tx)
+        .await?;
+    let attempts = sqlx::query("SELECT * FROM attempts WHERE order_id = ?")
+        .bind(id.as_str())
+        .fetch_all(tx)
+        .await?;
+    rows::aggregate(&order, &attempts)
+}
+
+/// Saves an order after a transition: one statement for all that changed.
+pub(super) async fn save(tx: &mut SqliteConnection, after: &Aggregate) -> Result<(), StorageError> {
+    let order = &after.order;
+    let reverted = order.reverted;
+    let version = i64::try_from(order.version).expect("a version counts changes");
+    sqlx::query(
+        "UPDATE orders SET status = ?, current_attempt = ?, settled_at = ?, reverted_at = ?, reverted_to = ?,
+             has_money = ?, late_payment = ?, late_event_at = ?, sequence = ?, version = ?
+         WHERE id = ?",
+    )
+    .bind(order.status.as_str())
+    .bind(order.current_attempt.as_ref().map(AttemptId::as_str))
+    .bind(order.settled_at.map(millis))
+    .bind(reverted.map(|reverted| millis(reverted.at)))
+    .bind(reverted.map(|reverted| reverted.says.as_str()))
+    .bind(order.has_money)
+    .bind(order.late_payment.map(LatePayment::as_str))
+    .bind(after.late_event_at.map(millis))
+    .bind(order.sequence)
+    .bind(version)
+    .bind(order.id.as_str())
+    .execute(tx)
+    .await?;
+    Ok(())
+}
+
 /// The order of an id that is known to exist.
 pub(super) async fn get(
     connection: &mut SqliteConnection,
     id: &OrderId,
 ) -> Result<Order, StorageError> {
-    let row = sqlx::query("SELECT * FROM orders_with_money WHERE id = ?")
+    let row = sqlx::query("SELECT * FROM orders WHERE id = ?")
         .bind(id.as_str())
         .fetch_one(connection);
     rows::order(&row.await?)
@@ -179,7 +221,7 @@ pub(super) async fn list(
     filter: &OrderFilter,
 ) -> Result<Vec<Snapshot>, StorageError> {
     let found = sqlx::query(
-        "SELECT * FROM orders_with_money WHERE store_id = ?1
+        "SELECT * FROM orders WHERE store_id = ?1
              AND (?2 IS NULL OR reference = ?2)
              AND (?3 IS NULL OR status = ?3)
              AND (?4 IS NULL OR (created_at, id) <
@@ -233,7 +275,7 @@ pub(super) async fn cancel(
         .await
         .map_err(StorageError::from)?;
     set_status(tx, id, OrderStatus::Cancelled).await?;
-    tell(tx, id, None, &[EventType::Cancelled], now).await?;
+    emit(tx, id, &[EventType::Cancelled], now).await?;
     snapshot(tx, id)
         .await?
         .ok_or_else(|| BeginError::NoOrder(id.clone()))
@@ -265,7 +307,7 @@ pub(super) async fn expire(
     for id in over {
         let id = rows::read("an order id", OrderId::parse(&id))?;
         set_status(tx, &id, OrderStatus::Expired).await?;
-        tell(tx, &id, None, &[EventType::Expired], now).await?;
+        emit(tx, &id, &[EventType::Expired], now).await?;
         expired.push(id);
     }
     Ok(expired)

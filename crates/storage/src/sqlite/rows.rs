@@ -4,10 +4,10 @@ use std::fmt::Display;
 
 use florin_money::{Amount, CryptoCode, Currency};
 use florin_orders::{
-    Abandoned, Amounts, Attempt, AttemptId, AttemptState, CustomTerms, Destination, Event, EventId,
-    EventType, Flow, Invoice, InvoiceId, InvoiceTerms, LatePayment, NewAttempt, NewOrder, Order,
-    OrderId, OrderStatus, PaymentState, PriceSource, Progress, QuotedAmounts, Reference, Reverted,
-    StoreId,
+    Abandoned, Aggregate, Amounts, Attempt, AttemptId, AttemptState, CustomTerms, Destination,
+    Event, EventId, EventType, Flow, Invoice, InvoiceId, InvoiceTerms, LatePayment, NewAttempt,
+    NewOrder, Order, OrderId, OrderStatus, PaymentState, PriceSource, Progress, QuotedAmounts,
+    Reference, Reverted, StoreId,
 };
 use jiff::Timestamp;
 use sqlx::Row as _;
@@ -93,6 +93,18 @@ pub(super) fn order(row: &SqliteRow) -> Result<Order, StorageError> {
             .map(|kind| word(LatePayment::parse, kind))
             .transpose()?,
         receipt_email: row.try_get("receipt_email")?,
+    })
+}
+
+/// An order with all its attempts.
+pub(super) fn aggregate(
+    row: &SqliteRow,
+    attempts: &[SqliteRow],
+) -> Result<Aggregate, StorageError> {
+    Ok(Aggregate {
+        order: order(row)?,
+        attempts: attempts.iter().map(attempt).collect::<Result<_, _>>()?,
+        late_event_at: maybe_time(row, "late_event_at")?,
     })
 }
 

@@ -157,3 +157,68 @@ async fn a_database_of_the_first_version_is_brought_up_to_date_with_what_its_loo
         storage.close().await;
     }
 }
+
+#[tokio::test]
+async fn an_old_order_keeps_the_money_of_its_attempts() {
+    for (name, payment_state, has_money) in [
+        ("old-detected", "seen", true),
+        ("old-underpaid", "short", true),
+        ("old-refunded", "failed", false),
+        ("old-cancelled", "cancelled", false),
+    ] {
+        let test = of_the_first_version(name, payment_state, &[]).await;
+        let storage = SqliteStorage::open(&url(&test.folder), "test")
+            .await
+            .unwrap();
+        let found = storage.snapshot(&id(1)).await.unwrap().unwrap();
+        assert_eq!(found.order.has_money, has_money, "{name}");
+        storage.close().await;
+    }
+}
+
+#[tokio::test]
+async fn an_old_order_keeps_its_late_payment() {
+    for (name, events, late_payment) in [
+        ("old-in-time", &["order.paid"][..], None),
+        (
+            "old-counted",
+            &["order.late_payment", "order.paid"][..],
+            Some(LatePayment::Counted),
+        ),
+        (
+            "old-second",
+            &["order.paid", "order.late_payment"][..],
+            Some(LatePayment::Second),
+        ),
+    ] {
+        let test = of_the_first_version(name, "settled", &[]).await;
+        let file = SqliteConnectOptions::from_str(&url(&test.folder)).unwrap();
+        let old = SqlitePool::connect_with(file).await.unwrap();
+        for (sequence, event) in (1_u32..).zip(events) {
+            sqlx::query(
+                "INSERT INTO events (id, store_id, order_id, sequence, type, created_at, payload)
+                 VALUES (?, 'demo', ?, ?, ?, 9, '{}')",
+            )
+            .bind(EventId::of(&id(1), sequence).as_str())
+            .bind(id(1).as_str())
+            .bind(sequence)
+            .bind(*event)
+            .execute(&old)
+            .await
+            .unwrap();
+        }
+        for change in [
+            "UPDATE orders SET settled_at = 9",
+            "UPDATE attempts SET told_late = '1'",
+        ] {
+            sqlx::query(change).execute(&old).await.unwrap();
+        }
+        old.close().await;
+        let storage = SqliteStorage::open(&url(&test.folder), "test")
+            .await
+            .unwrap();
+        let found = storage.snapshot(&id(1)).await.unwrap().unwrap();
+        assert_eq!(found.order.late_payment, late_payment, "{name}");
+        storage.close().await;
+    }
+}

@@ -1,0 +1,150 @@
+//! An order with all its attempts: what one transaction loads, changes and saves.
+
+use jiff::Timestamp;
+
+use crate::{
+    Assessment, Attempt, AttemptId, AttemptState, EventType, Invoice, LatePayment, Order,
+    OrderStatus, Reverted, Transition, next_invoice, transition,
+};
+
+/// An order with all its attempts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Aggregate {
+    /// The order.
+    pub order: Order,
+    /// All its attempts, in any order.
+    pub attempts: Vec<Attempt>,
+    /// When its latest `order.late_payment` was emitted; absent before the first.
+    pub late_event_at: Option<Timestamp>,
+}
+
+/// The outcome of an assessment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Applied {
+    /// What follows for the order.
+    pub transition: Transition,
+    /// `true` if the order or the attempt changed for a customer or a store.
+    pub changed: bool,
+}
+
+impl Aggregate {
+    /// One of the attempts; `None` for an attempt of another order.
+    pub fn attempt(&self, id: &AttemptId) -> Option<&Attempt> {
+        self.attempts.iter().find(|attempt| attempt.terms.id == *id)
+    }
+
+    /// Applies the assessment of an attempt, observed at `now`. Returns `None`, and changes nothing, for an attempt of
+    /// another order.
+    pub fn apply(
+        &mut self,
+        id: &AttemptId,
+        assessment: &Assessment,
+        now: Timestamp,
+    ) -> Option<Applied> {
+        let index = self
+            .attempts
+            .iter()
+            .position(|attempt| attempt.terms.id == *id)?;
+        let attempt = &self.attempts[index];
+        let transition = transition(&self.order, attempt, assessment);
+        let invoice = next_invoice(&self.order, attempt, assessment, &transition, now);
+        let was_settled = self.order.status.is_settled();
+        let contradiction = self.order.reverted.map(|reverted| reverted.says);
+        let changed = differs(attempt.invoice(), invoice.as_ref())
+            || transition.reverted != contradiction
+            || transition.status != self.order.status
+            || !transition.events.is_empty();
+
+        if let Some(invoice) = invoice {
+            self.attempts[index].state = AttemptState::Open(Box::new(invoice));
+        }
+        let is_late = transition.events.contains(&EventType::LatePayment);
+        if is_late {
+            self.late_event_at = self.late_event_at.max(Some(now));
+        }
+        let order = &mut self.order;
+        order.status = transition.status;
+        if transition.shows_attempt {
+            order.current_attempt = Some(id.clone());
+        }
+        if transition.credits {
+            order.settled_at = Some(now);
+        }
+        if transition.reverted != contradiction {
+            order.reverted = transition.reverted.map(|says| Reverted { at: now, says });
+        }
+        order.has_money =
+            order.status == OrderStatus::Underpaid || self.attempts.iter().any(Attempt::has_money);
+        if was_settled && is_late {
+            order.late_payment = Some(LatePayment::Second);
+        } else if transition.credits {
+            let paid = self.attempts[index].invoice();
+            let counts = paid.is_some_and(|paid| is_paid_late(paid, self.late_event_at));
+            order.late_payment = counts.then_some(LatePayment::Counted);
+        }
+        order.sequence += u32::try_from(transition.events.len()).expect("a handful of events");
+        order.version += u64::from(changed);
+        Some(Applied {
+            transition,
+            changed,
+        })
+    }
+}
+
+/// Returns `true` if a customer would see a difference.
+fn differs(before: Option<&Invoice>, after: Option<&Invoice>) -> bool {
+    let shown = |invoice: &Invoice| (invoice.payment_state, invoice.progress.clone());
+    before.map(shown) != after.map(shown)
+}
+
+/// Returns `true` if an invoice was paid by a payment that was reported as late, after the invoice had expired.
+fn is_paid_late(invoice: &Invoice, late_event_at: Option<Timestamp>) -> bool {
+    invoice.late_amount_notified.is_some()
+        && late_event_at.is_some_and(|at| at >= invoice.expires_at)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::Flow;
+    use crate::fixtures::at;
+    use crate::fixtures::life::{Life, unordered_polls};
+
+    proptest! {
+        /// The model derives what follows from all attempts in its own way.
+        #[test]
+        fn an_aggregate_agrees_with_the_model(polls in unordered_polls(12), is_hosted in any::<bool>()) {
+            let flow = if is_hosted { Flow::Hosted } else { Flow::Custom };
+            let mut life = Life::new(flow);
+            let mut aggregate = Aggregate {
+                order: life.order.clone(),
+                attempts: life.attempts.clone(),
+                late_event_at: None,
+            };
+            for poll in &polls {
+                let Some(assessment) = life.record(poll) else { continue };
+                let id = aggregate.attempts[poll.attempt].terms.id.clone();
+                prop_assert!(aggregate.apply(&id, &assessment, at(poll.at)).is_some());
+                let Order { sequence, version, .. } = life.order;
+                let order = Order { sequence, version, ..aggregate.order.clone() };
+                prop_assert_eq!(&order, &life.order);
+                prop_assert_eq!(&aggregate.attempts, &life.attempts);
+            }
+        }
+    }
+
+    #[test]
+    fn an_attempt_of_another_order_changes_nothing() {
+        let life = Life::new(Flow::Custom);
+        let mut aggregate = Aggregate {
+            order: life.order.clone(),
+            attempts: Vec::new(),
+            late_event_at: None,
+        };
+        let id = life.attempts[0].terms.id.clone();
+        assert_eq!(aggregate.apply(&id, &Assessment::Expired, at(1000)), None);
+        assert_eq!(aggregate.order, life.order);
+    }
+}
