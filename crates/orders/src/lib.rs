@@ -36,6 +36,6 @@ pub use observation::{Amounts, Observation};
 pub use order::{
     Flow, LatePayment, NewOrder, Order, OrderLine, OrderStatus, PriceSource, Reverted, Snapshot,
 };
-pub use poll::{PollPriority, next_poll, next_poll_after_hold, watched_poll};
+pub use poll::{PollPriority, next_poll, next_poll_after_review, subscribed_poll};
 pub use record::OrderRecord;
 pub use transition::{Transition, next_invoice, transition};

@@ -85,7 +85,7 @@ pub fn next_poll(invoice: &Invoice, now: Timestamp) -> Option<Timestamp> {
 
 /// The time of the next poll after an observation that needs review: a person has to act first, so
 /// polls are rare.
-pub fn next_poll_after_hold(invoice: &Invoice, now: Timestamp) -> Option<Timestamp> {
+pub fn next_poll_after_review(invoice: &Invoice, now: Timestamp) -> Option<Timestamp> {
     if invoice.payment_state == PaymentState::Settled {
         return next_poll(invoice, now);
     }
@@ -99,7 +99,7 @@ pub fn next_poll_after_hold(invoice: &Invoice, now: Timestamp) -> Option<Timesta
 /// The time of a poll for an order with subscribers; `None` if the schedule is soon enough.
 /// Whatever their number, the gateway is asked once per `interval` while the payment is in
 /// progress, and at most hourly after the schedule has ended.
-pub fn watched_poll(
+pub fn subscribed_poll(
     invoice: &Invoice,
     interval: SignedDuration,
     now: Timestamp,
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn waiting_is_looked_at_often_and_never_past_its_end() {
+    fn a_waiting_attempt_is_polled_often_and_never_past_its_expiry() {
         assert_eq!(pause(PaymentState::Waiting, 0), Some(15));
         assert_eq!(pause(PaymentState::Waiting, 300), Some(30));
         assert_eq!(pause(PaymentState::Waiting, 890), Some(10));
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_over_is_looked_at_for_a_week_ever_more_rarely() {
+    fn an_ended_attempt_is_polled_for_a_week_ever_more_rarely() {
         let day = 24 * 3600;
         for payment_state in [
             PaymentState::Expired,
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_settled_is_looked_at_ten_times_ever_more_rarely() {
+    fn a_settled_attempt_is_polled_ten_times_ever_more_rarely() {
         let (mut now, mut polls) = (0, Vec::new());
         while let Some(pause) = pause(PaymentState::Settled, now) {
             now += pause;
@@ -199,12 +199,12 @@ mod tests {
             next_poll_at: planned.map(at),
             ..invoice(payment_state)
         };
-        let wanted = watched_poll(&invoice, SignedDuration::from_secs(5), at(now));
+        let wanted = subscribed_poll(&invoice, SignedDuration::from_secs(5), at(now));
         wanted.map(Timestamp::as_second)
     }
 
     #[test]
-    fn a_watcher_brings_a_look_at_a_moving_payment_forward() {
+    fn a_subscription_brings_the_next_poll_forward() {
         for payment_state in [
             PaymentState::Waiting,
             PaymentState::Detected,
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_watcher_has_what_ended_looked_at_once_an_hour() {
+    fn a_subscription_polls_an_ended_attempt_once_an_hour() {
         let week = 900 + 7 * 24 * 3600;
         for payment_state in [
             PaymentState::Failed,

@@ -13,7 +13,7 @@ use jiff::Timestamp;
 
 use crate::{
     Assessment, Attempt, EventType, Invoice, Order, OrderStatus, PaymentState, Progress, next_poll,
-    next_poll_after_hold,
+    next_poll_after_review,
 };
 
 /// The changes that an assessment makes to its order.
@@ -229,7 +229,7 @@ pub fn next_invoice(
     }
     kept.observed_at = Some(now);
     kept.next_poll_at = match assessment {
-        Assessment::NeedsReview(_) => next_poll_after_hold(&kept, now),
+        Assessment::NeedsReview(_) => next_poll_after_review(&kept, now),
         _ => next_poll(&kept, now),
     };
     Some(kept)

@@ -239,7 +239,7 @@ fn the_broken_segwit_addresses_of_the_standard_are_refused() {
 
 // BIP-350, "Test vectors": valid as addresses, but there is no key to a program of these versions and lengths.
 #[test]
-fn a_witness_program_that_nobody_can_own_is_refused() {
+fn a_witness_program_without_an_owner_is_refused() {
     refused(
         Asset::BTC,
         Main,

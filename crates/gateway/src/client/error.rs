@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_the_service_has_not_seen_or_has_refused_is_surely_not_done() {
+    fn only_an_unsent_or_refused_request_is_definitely_not_executed() {
         let refused = CallError::Refused {
             status: 400,
             error: GatewayError::default(),

@@ -125,7 +125,7 @@ fn plain(body: Option<&[u8]>) -> Signature {
 }
 
 #[test]
-fn only_a_post_signs_its_body_unless_told_otherwise() {
+fn only_a_post_signs_its_body_by_default() {
     let standard = Signing::default();
     assert_eq!(signed_as(standard, Method::Get), plain(None));
     assert_eq!(signed_as(standard, Method::Post), plain(BODY));

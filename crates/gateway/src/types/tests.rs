@@ -159,7 +159,7 @@ fn an_unknown_status_is_kept_and_one_that_is_no_text_is_absent() {
 }
 
 #[test]
-fn a_member_said_twice_is_not_believed_once() {
+fn a_duplicate_member_is_refused() {
     let twice = r#"{"transaction_status":"CHECKING","transaction_status":"COMPLETED"}"#;
     let error = serde_json::from_str::<InvoiceStatus>(twice)
         .unwrap_err()
@@ -200,7 +200,7 @@ fn confirmations_are_two_numbers_or_none() {
 }
 
 #[test]
-fn a_confirmation_says_paid_and_leaves_out_a_missing_email() {
+fn a_confirm_request_marks_as_paid_and_omits_a_missing_email() {
     let invoice = InvoiceId::parse("inv_1").unwrap();
     assert_eq!(
         serde_json::to_string(&ConfirmRequest::new(invoice.clone(), None)).unwrap(),
@@ -213,7 +213,7 @@ fn a_confirmation_says_paid_and_leaves_out_a_missing_email() {
 }
 
 #[test]
-fn a_confirmation_is_read_whatever_it_holds() {
+fn any_confirm_response_is_accepted() {
     let read = |json| serde_json::from_value::<Confirmed>(json).unwrap();
     let confirmed = read(json!({"message": "OK", "merchant_website_redirect_url": 5}));
     assert_eq!(confirmed.message.as_deref(), Some("OK"));
@@ -221,7 +221,7 @@ fn a_confirmation_is_read_whatever_it_holds() {
 }
 
 #[test]
-fn a_checkout_without_an_amount_leaves_it_to_the_customer() {
+fn a_checkout_request_omits_a_missing_amount() {
     let request = CheckoutRequest {
         client_email_id: "a@b.example".into(),
         client_preferred_fiat_currency: Currency::USD,

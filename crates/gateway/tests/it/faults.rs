@@ -34,7 +34,7 @@ async fn a_redirect_is_not_followed() {
 }
 
 #[tokio::test]
-async fn an_answer_beyond_the_limit_is_not_read() {
+async fn a_response_beyond_the_limit_is_not_read() {
     let largest = format!("{{{}}}", " ".repeat(256 * 1024 - 2));
     let server = Server::json(200, &largest).await;
     assert!(
@@ -54,7 +54,7 @@ async fn an_answer_beyond_the_limit_is_not_read() {
 }
 
 #[tokio::test]
-async fn an_endless_answer_is_cut_at_the_limit_whatever_it_says_of_its_length() {
+async fn an_endless_response_is_cut_at_the_limit_whatever_its_length_header() {
     let chunked = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n100000\r\n";
     let bytes: &'static [u8] = [&chunked[..], &vec![b' '; 0x10_0000]].concat().leak();
     let (address, _) = raw_server(bytes, Then::Hold);
@@ -65,7 +65,7 @@ async fn an_endless_answer_is_cut_at_the_limit_whatever_it_says_of_its_length() 
 }
 
 #[tokio::test]
-async fn an_answer_that_never_ends_is_given_up() {
+async fn a_response_that_never_ends_times_out() {
     for bytes in [&b""[..], b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{"] {
         let (address, count) = raw_server(bytes, Then::Hold);
         let error = create(&format!("http://{address}/api")).await;
@@ -75,7 +75,7 @@ async fn an_answer_that_never_ends_is_given_up() {
 }
 
 #[tokio::test]
-async fn a_connection_that_breaks_leaves_the_outcome_unclear() {
+async fn a_broken_connection_is_an_ambiguous_outcome() {
     for bytes in [&b""[..], b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{"] {
         let (address, count) = raw_server(bytes, Then::Close);
         let error = create(&format!("http://{address}/api")).await;
@@ -137,7 +137,7 @@ async fn a_success_that_cannot_be_read_is_unclear() {
 }
 
 #[tokio::test]
-async fn a_refusal_carries_what_the_service_said() {
+async fn a_refusal_contains_the_gateways_error() {
     let body = r#"{"error":"too small","code":"AMOUNT_OUT_OF_RANGE","message":"at least 10"}"#;
     let server = Server::json(400, body).await;
     let CallError::Refused { status, error } = create(&server.base).await else {
@@ -158,7 +158,7 @@ async fn a_refusal_carries_what_the_service_said() {
 }
 
 #[tokio::test]
-async fn a_failure_of_the_service_says_nothing_about_the_invoice() {
+async fn a_server_error_leaves_the_outcome_open() {
     let server = Server::json(500, "{}").await;
     let error = create(&server.base).await;
     assert_eq!(error, CallError::Broken { status: 500 });
@@ -200,7 +200,7 @@ async fn proxies_of_the_environment_are_ignored() {
 }
 
 #[tokio::test]
-async fn a_machine_without_certificates_can_use_a_sandbox_and_says_so_for_anything_else() {
+async fn without_certificates_only_a_sandbox_is_reachable() {
     if std::env::var_os("SSL_CERT_FILE").is_some_and(|file| file == "/dev/null") {
         let server = Server::json(200, "{}").await;
         client(&server.base).0.prices().await.unwrap();
@@ -210,7 +210,7 @@ async fn a_machine_without_certificates_can_use_a_sandbox_and_says_so_for_anythi
         return;
     }
     run_again(
-        "faults::a_machine_without_certificates_can_use_a_sandbox_and_says_so_for_anything_else",
+        "faults::without_certificates_only_a_sandbox_is_reachable",
         &[
             ("SSL_CERT_FILE", "/dev/null"),
             ("SSL_CERT_DIR", "/dev/null"),

@@ -23,7 +23,7 @@ async fn looks(client: &Client) -> Result<(), CallError> {
 }
 
 /// Looks until the budget refuses; answers how many were answered.
-async fn looks_at_once(client: &Client) -> usize {
+async fn concurrent_polls(client: &Client) -> usize {
     for looked in 0..1000 {
         if let Err(error) = looks(client).await {
             assert!(matches!(error, CallError::OutOfBudget { .. }), "{error}");
@@ -40,10 +40,10 @@ async fn good() -> (Server, Client, HandClock) {
 }
 
 #[tokio::test]
-async fn a_look_without_its_turn_is_refused_at_once_and_a_customer_waits_for_his() {
+async fn a_poll_over_budget_is_refused_at_once_and_a_create_waits() {
     let (server, client, clock) = good().await;
     assert_eq!(client.available(Priority::Watched), 10);
-    assert_eq!(looks_at_once(&client).await, 10);
+    assert_eq!(concurrent_polls(&client).await, 10);
     assert_eq!(client.available(Priority::Watched), 0);
     assert!(clock.slept_ms().is_empty());
     for _ in 0..11 {
@@ -60,7 +60,7 @@ async fn a_look_without_its_turn_is_refused_at_once_and_a_customer_waits_for_his
 #[tokio::test]
 async fn ten_a_second_is_the_most_in_the_long_run() {
     let (server, client, clock) = good().await;
-    looks_at_once(&client).await;
+    concurrent_polls(&client).await;
     let before = server.count();
     for _ in 0..600 {
         clock.pass(Duration::from_millis(100));
@@ -72,7 +72,7 @@ async fn ten_a_second_is_the_most_in_the_long_run() {
 }
 
 #[tokio::test]
-async fn five_failures_leave_the_service_alone_for_five_seconds_and_one_call_tries_it() {
+async fn five_failures_open_the_circuit_for_five_seconds_and_one_probe_follows() {
     let server = Server::start([
         answer(500, ""),
         answer(500, ""),
@@ -135,7 +135,7 @@ async fn a_429_halves_the_rate() {
 }
 
 #[tokio::test]
-async fn who_asks_about_the_same_invoice_at_once_shares_the_answer() {
+async fn concurrent_lookups_of_one_invoice_share_the_response() {
     let (server, client, _) = good().await;
     let looks = (0..50).map(|_| looks(&client));
     for look in futures_util::future::join_all(looks).await {
@@ -158,7 +158,7 @@ async fn who_asks_about_the_same_invoice_at_once_shares_the_answer() {
 }
 
 #[tokio::test]
-async fn a_question_goes_on_when_the_first_who_asked_goes_away() {
+async fn a_shared_lookup_survives_its_first_caller() {
     let (server, client, _) = good().await;
     let id = invoice_id();
     let mut first = Box::pin(client.invoice(&id, Priority::Watched));

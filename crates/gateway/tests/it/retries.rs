@@ -11,7 +11,7 @@ fn answer(status: u16, body: &str) -> Answer {
 }
 
 #[tokio::test]
-async fn a_question_is_asked_again_until_it_is_answered() {
+async fn a_read_is_retried_until_it_is_answered() {
     let good = json!({"data": {}}).to_string();
     let server = Server::start([answer(502, ""), answer(200, "<html>"), answer(200, &good)]).await;
     let (client, clock) = client(&server.base);

@@ -65,7 +65,7 @@ fn a_rate_of_zero_is_an_error_not_a_panic() {
 }
 
 #[test]
-fn what_does_not_fit_is_said() {
+fn an_invalid_text_is_refused_with_the_reason() {
     assert_eq!(
         amount("999999999999").checked_add(Amount::ONE),
         Err(AmountError::TooLarge)

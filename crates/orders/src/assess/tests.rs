@@ -77,7 +77,7 @@ fn no_other_status_credits_however_much_arrived() {
 }
 
 #[test]
-fn an_excess_is_told_to_the_last_unit() {
+fn an_excess_is_exact_to_the_last_unit() {
     let observation = received("COMPLETED", "0.00030974", "19.91", "19.91");
     let Assessment::Settled { excess, .. } = assessment(&observation) else {
         panic!("must settle")
@@ -86,7 +86,7 @@ fn an_excess_is_told_to_the_last_unit() {
 }
 
 #[test]
-fn a_completed_answer_without_one_of_its_members_is_held() {
+fn a_completed_response_without_one_of_its_fields_needs_review() {
     type Remove = fn(&mut Observation);
     let members: [(&str, Remove); 11] = [
         ("invoice_id", |o| o.invoice_id = None),
@@ -114,7 +114,7 @@ fn a_completed_answer_without_one_of_its_members_is_held() {
 }
 
 #[test]
-fn an_answer_that_asks_for_something_else_is_held() {
+fn a_response_with_other_terms_needs_review() {
     type Transition = fn(&mut Observation);
     let members: [(&str, Transition); 6] = [
         ("invoice_id", |o| o.invoice_id = Some("inv_2".into())),
@@ -147,7 +147,7 @@ fn an_answer_that_asks_for_something_else_is_held() {
 }
 
 #[test]
-fn junk_where_an_amount_is_due_is_held() {
+fn junk_instead_of_an_amount_needs_review() {
     for junk in ["-1", "1e3", "NaN", "19,90", "19.90 USD", "∞", "0x13"] {
         for status in ["CHECKING", "PROCESSING", "COMPLETED"] {
             let observation = received(status, junk, "19.90", "19.90");
@@ -180,7 +180,7 @@ fn an_attempt_that_does_not_ask_for_the_price_never_credits() {
 }
 
 #[test]
-fn another_address_freezes_whatever_else_is_said() {
+fn another_address_overrides_everything_else() {
     for status in ["CHECKING", "PROCESSING", "COMPLETED", "FAILED"] {
         let mut observation = exact(status);
         observation.address = Some("tb1qother".into());
@@ -261,7 +261,7 @@ fn nothing_arrived_is_waiting_until_the_time_is_over() {
 }
 
 #[test]
-fn absent_sums_mean_nothing_arrived_while_the_service_still_looks() {
+fn absent_amounts_mean_zero_while_checking() {
     let mut observation = observed("CHECKING");
     observation.received = Amounts::default();
     assert_eq!(word(&observation), "waiting");
@@ -270,7 +270,7 @@ fn absent_sums_mean_nothing_arrived_while_the_service_still_looks() {
 }
 
 #[test]
-fn a_late_transaction_is_seen_and_not_expired() {
+fn a_late_transaction_is_detected_and_not_expired() {
     let mut observation = received("CHECKING", "0.0001", "6.42", "6.42");
     observation.observed_at = at(100_000);
     assert_eq!(word(&observation), "seen");
@@ -318,7 +318,7 @@ fn the_price_in_dollars_may_be_paid_through_another_local_currency() {
 }
 
 #[test]
-fn an_unknown_status_is_held_with_its_word() {
+fn an_unknown_status_needs_review() {
     let held = ReviewReason::UnknownStatus("REFUNDED".into());
     assert_eq!(
         assessment(&exact("REFUNDED")),

@@ -62,7 +62,7 @@ fn the_first_sale() {
 }
 
 #[test]
-fn an_overpaid_order_is_told_as_paid_first() {
+fn an_overpaid_order_emits_paid_first() {
     let observation = received("COMPLETED", "1", "64250", "64250");
     let change = change(S::Processing, PaymentState::Confirming, &observation);
     assert_eq!(change.events, [E::Paid, E::Overpaid]);
@@ -86,7 +86,7 @@ fn too_little_is_never_paid_and_the_rest_makes_it_so() {
 }
 
 #[test]
-fn money_on_an_expired_attempt_is_told_as_late_and_credited() {
+fn a_payment_on_an_expired_attempt_is_reported_as_late_and_credited() {
     let observation = change(S::Expired, PaymentState::Expired, &exact("PROCESSING"));
     assert_eq!(
         (observation.status, observation.events),
@@ -136,7 +136,7 @@ fn change_of_cancelled(
 }
 
 #[test]
-fn the_end_of_an_invoice_says_nothing_new_of_a_cancelled_order() {
+fn the_end_of_an_invoice_changes_no_cancelled_order() {
     for word in ["FAILED", "CANCELLED", "CHECKING"] {
         let mut observation = observed(word);
         for second in [10, 1000] {
@@ -148,7 +148,7 @@ fn the_end_of_an_invoice_says_nothing_new_of_a_cancelled_order() {
 }
 
 #[test]
-fn how_a_late_payment_of_a_cancelled_order_ends_is_told() {
+fn the_end_of_a_late_payment_on_a_cancelled_order_is_reported() {
     let gone = crate::Observation {
         observed_at: crate::fixtures::at(1000),
         ..observed("CHECKING")
@@ -169,7 +169,7 @@ fn how_a_late_payment_of_a_cancelled_order_ends_is_told() {
 }
 
 #[test]
-fn a_second_payment_on_a_paid_order_is_told_and_not_credited() {
+fn a_second_payment_on_a_paid_order_is_reported_and_not_credited() {
     let observation = for_invoice(2, exact("COMPLETED"));
     let change = change_of(2, S::Paid, PaymentState::Confirming, &observation);
     assert_eq!(
@@ -180,7 +180,7 @@ fn a_second_payment_on_a_paid_order_is_told_and_not_credited() {
 }
 
 #[test]
-fn a_paid_order_stays_paid_whatever_is_said() {
+fn a_paid_order_stays_paid_after_any_observation() {
     for paid in [S::Paid, S::Overpaid] {
         for (_, observation) in every_observation() {
             for (payment_state, _) in PaymentState::ALL {
@@ -210,7 +210,7 @@ fn what_is_known_already_changes_nothing() {
 }
 
 #[test]
-fn every_change_of_status_is_told() {
+fn every_change_of_status_emits_an_event() {
     for (_, observation) in every_observation() {
         for (status, _) in S::ALL {
             for (payment_state, _) in PaymentState::ALL {
@@ -244,7 +244,7 @@ fn after_credit(known: Option<PaymentState>, observation: &crate::Observation) -
 }
 
 #[test]
-fn what_is_said_against_a_credit_is_told_once_and_takes_nothing_back() {
+fn a_contradiction_is_reported_once_and_reverts_nothing() {
     let less = received("COMPLETED", "0.0001", "6.42", "6.42");
     let gone = crate::Observation {
         address: Some("tb1qother".into()),
@@ -299,7 +299,7 @@ fn more_on_the_credited_attempt_is_a_late_payment() {
 }
 
 #[test]
-fn a_held_answer_says_nothing_against_a_credit() {
+fn a_response_that_needs_review_contradicts_no_credit() {
     for known in [None, Some(PaymentState::Failed)] {
         let change = after_credit(known, &exact("REFUNDED"));
         assert_eq!((change.reverted, change.events), (known, vec![]));

@@ -145,7 +145,7 @@ async fn a_proxy_that_refuses_opens_nothing_whatever_its_answer_holds() {
 }
 
 #[tokio::test]
-async fn a_proxy_that_is_down_is_said_to_the_customer() {
+async fn a_proxy_that_is_down_is_reported_to_the_customer() {
     let shop = Shop::start("http://127.0.0.1:9").await;
     let answer = check_out(&shop, "mug=1").await;
     assert_eq!(answer.status(), StatusCode::BAD_GATEWAY);

@@ -9,7 +9,7 @@ use crate::shop::{Delivery, Shop, delivery};
 const NO_PROXY: &str = "http://127.0.0.1:9";
 
 #[tokio::test]
-async fn a_paid_order_is_shown_with_the_event_that_said_so() {
+async fn a_paid_order_is_shown_with_its_event() {
     let shop = Shop::start(NO_PROXY).await;
     let status = shop.deliver(&delivery("msg_1", "order.paid")).await;
     assert_eq!(status, StatusCode::NO_CONTENT);
@@ -71,7 +71,7 @@ async fn an_unsigned_request_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_replay_is_answered_and_stored_once() {
+async fn a_repeated_webhook_is_accepted_and_stored_once() {
     let shop = Shop::start(NO_PROXY).await;
     for _ in 0..3 {
         let status = shop.deliver(&delivery("msg_1", "order.paid")).await;

@@ -32,7 +32,7 @@ fn table() -> Table {
 }
 
 #[test]
-fn the_examples_of_the_standard_are_read_as_it_says() {
+fn the_examples_of_the_standard_are_parsed() {
     for row in table().accepted {
         assert_eq!(row.check(), Ok(()), "{}", row.uri);
     }
@@ -78,7 +78,7 @@ fn the_address_of_the_examples_is_no_address() {
 
 // Source: ERC-681, "Semantics". The address of its first example is in both cases and fails ERC-55's checksum.
 #[test]
-fn the_examples_of_ethers_standard_are_read_as_it_says() {
+fn the_examples_of_erc_681_are_parsed() {
     let address = "0xfb6916095ca1df60bb79Ce92ce3ea74c37c5d359";
     let uri = format!("ethereum:{address}?value=2.014e18");
     assert_eq!(checked(Asset::ETH, &uri, address, "2.014"), Ok(()));

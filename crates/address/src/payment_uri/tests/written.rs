@@ -166,7 +166,7 @@ fn usdt_on_tron_is_asked_for_only_with_the_token_that_the_gateway_names() {
 }
 
 #[test]
-fn what_the_gateway_leaves_out_is_written() {
+fn omitted_parts_are_written() {
     for said in [
         EVM.to_owned(),
         format!("ethereum:{EVM}"),

@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_probe_that_is_answered_closes_it_and_forgets_the_failures() {
+    fn an_answered_probe_closes_the_circuit_and_clears_the_failures() {
         let mut circuit = down();
         assert!(circuit.pass(at(5)));
         assert_eq!(circuit.record(at(5), true, true), Some(Change::Closed));
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_to_a_call_of_before_decides_nothing() {
+    fn a_response_to_an_earlier_call_decides_nothing() {
         let mut circuit = down();
         assert_eq!(circuit.record(at(1), true, false), None);
         assert!(circuit.is_open());
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_probe_that_nobody_waits_for_leaves_its_place_to_the_next() {
+    fn a_cancelled_probe_permits_another() {
         let mut circuit = down();
         assert!(circuit.pass(at(5)));
         circuit.abandon();

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn twenty_repetitions_are_free_and_then_one_for_five_answers() {
+    fn twenty_retries_are_free_and_then_one_per_five_responses() {
         let mut retry_budget = RetryBudget::default();
         let free = (0..1000).filter(|_| retry_budget.take()).count();
         assert_eq!(free, 20);

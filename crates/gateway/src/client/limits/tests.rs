@@ -21,7 +21,7 @@ fn broken() -> Result<(), CallError> {
 }
 
 #[test]
-fn only_a_service_that_does_not_answer_is_taken_for_down() {
+fn only_missing_responses_open_the_circuit() {
     let garbled = CallError::Ambiguous(AmbiguousOutcome::InvalidJson(String::new()));
     let refused = CallError::Refused {
         status: 404,
@@ -115,7 +115,7 @@ fn nothing_is_let_go_within_a_pause() {
 }
 
 #[test]
-fn a_429_is_an_answer_that_slows_us_down() {
+fn a_429_lowers_the_rate_and_keeps_the_circuit_closed() {
     let limiter = limiter();
     let limited = Err(CallError::RateLimited {
         retry_after: Duration::from_secs(1),

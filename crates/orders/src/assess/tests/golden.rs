@@ -223,7 +223,7 @@ fn assessments() -> String {
 }
 
 #[test]
-fn the_verdicts_are_those_of_the_table() {
+fn the_assessments_match_the_table() {
     let file = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/src/assess/tests/assessments.txt"

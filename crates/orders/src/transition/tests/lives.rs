@@ -38,7 +38,7 @@ fn count(life: &Life, wanted: EventType) -> usize {
 }
 
 /// What an answer means for an attempt that nothing is known of.
-fn judged_alone(order: &Order, flow: Flow, poll: &Poll) -> Assessment {
+fn assessed_alone(order: &Order, flow: Flow, poll: &Poll) -> Assessment {
     let observation: Observation = poll.response.about(poll.attempt, poll.at);
     assess(order, &Life::new(flow).attempts[poll.attempt], &observation)
 }
@@ -73,11 +73,11 @@ proptest! {
     }
 
     #[test]
-    fn what_was_heard_before_changes_no_verdict(flow in flows(), polls in polls(24)) {
+    fn earlier_observations_change_no_assessment(flow in flows(), polls in polls(24)) {
         let mut life = Life::new(flow);
         for poll in &polls {
             let assessment = life.record(poll).expect("looks come in their order");
-            let alone = judged_alone(&Life::new(flow).order, flow, poll);
+            let alone = assessed_alone(&Life::new(flow).order, flow, poll);
             // An unknown invoice is the only response whose meaning depends on earlier
             // observations.
             let is_forgotten = poll.response.twist == crate::fixtures::life::Twist::Unknown;
@@ -88,7 +88,7 @@ proptest! {
     }
 
     #[test]
-    fn the_order_of_answers_decides_nothing_about_the_credit(
+    fn the_order_of_responses_does_not_affect_the_credit(
         flow in flows(),
         polls in polls(16),
         shuffled in any::<prop::sample::Index>(),
@@ -98,7 +98,7 @@ proptest! {
         let mut reversed = polls.clone();
         reversed.reverse();
         let covers = polls.iter().any(|poll| {
-            matches!(judged_alone(&Life::new(flow).order, flow, poll), Assessment::Settled { .. })
+            matches!(assessed_alone(&Life::new(flow).order, flow, poll), Assessment::Settled { .. })
         });
         for polls in [&polls, &turned, &reversed] {
             let life = lived(flow, &in_order(polls));
@@ -107,7 +107,7 @@ proptest! {
     }
 
     #[test]
-    fn an_answer_heard_again_changes_nothing(flow in flows(), polls in polls(24)) {
+    fn a_repeated_response_changes_nothing(flow in flows(), polls in polls(24)) {
         let mut life = Life::new(flow);
         for poll in &polls {
             life.record(poll);
@@ -135,7 +135,7 @@ proptest! {
     }
 
     #[test]
-    fn no_sum_of_an_attempt_is_told_as_late_twice(flow in flows(), polls in unordered_polls(32)) {
+    fn no_amount_is_reported_as_late_twice(flow in flows(), polls in unordered_polls(32)) {
         let life = lived(flow, &polls);
         for attempt in 0..ATTEMPTS {
             let told = life.late.iter().filter(|(of, _)| *of == attempt);
@@ -180,7 +180,7 @@ proptest! {
     }
 
     #[test]
-    fn what_can_still_change_is_looked_at_again(flow in flows(), polls in unordered_polls(24)) {
+    fn an_attempt_that_can_change_is_polled_again(flow in flows(), polls in unordered_polls(24)) {
         let mut life = Life::new(flow);
         for poll in &polls {
             if life.record(poll).is_none() {

@@ -53,7 +53,7 @@ async fn no_customer_opens_a_dozen_attempts_in_a_minute() {
 }
 
 #[tokio::test]
-async fn a_blocked_invoice_is_told_and_another_can_be_opened() {
+async fn a_blocked_invoice_is_reported_and_another_can_be_opened() {
     let test = test("blocked").await;
     order(&test.storage, 1).await;
     test.storage
@@ -181,7 +181,7 @@ async fn an_invoice_that_comes_after_the_cancellation_is_not_shown() {
 }
 
 #[tokio::test]
-async fn while_money_is_seen_nothing_more_is_asked_for() {
+async fn no_attempt_is_opened_while_a_payment_is_detected() {
     for (name, observation) in [
         ("money-seen", exact("CHECKING")),
         ("money-confirming", exact("PROCESSING")),

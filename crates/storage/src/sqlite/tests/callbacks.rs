@@ -143,7 +143,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn no_hint_is_lost_and_no_two_looks_are_under_way(
+    fn no_callback_is_lost_and_no_two_polls_overlap(
         is_old in any::<bool>(),
         happenings in happenings(),
     ) {

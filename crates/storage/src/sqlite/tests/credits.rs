@@ -3,7 +3,7 @@
 use super::*;
 
 #[tokio::test]
-async fn the_first_sale_is_credited_once_and_told_in_order() {
+async fn the_first_sale_is_credited_once_and_reported_in_order() {
     let test = test("sale").await;
     awaiting(&test.storage, 1).await;
     assert_eq!(
@@ -32,7 +32,7 @@ async fn the_first_sale_is_credited_once_and_told_in_order() {
 }
 
 #[tokio::test]
-async fn what_contradicts_a_credit_is_told_once_and_the_order_stays_paid() {
+async fn a_contradiction_is_reported_once_and_the_order_stays_paid() {
     let test = test("reverted").await;
     awaiting(&test.storage, 1).await;
     observe(&test.storage, 20, exact("COMPLETED")).await;
@@ -91,7 +91,7 @@ async fn a_credited_invoice_that_the_service_forgets_is_no_alarm() {
 }
 
 #[tokio::test]
-async fn a_credit_is_looked_at_ten_times_and_then_left_alone() {
+async fn a_credited_attempt_is_polled_ten_times() {
     let test = test("settled").await;
     awaiting(&test.storage, 1).await;
     observe(&test.storage, 20, exact("COMPLETED")).await;
@@ -200,7 +200,7 @@ async fn a_replaced_attempt_that_is_paid_in_its_time_is_not_called_late() {
 }
 
 #[tokio::test]
-async fn what_falls_short_is_watched_on_and_completed_by_the_rest() {
+async fn an_underpayment_is_polled_on_and_completed_by_the_rest() {
     let test = test("short").await;
     awaiting(&test.storage, 1).await;
     observe(
@@ -216,7 +216,7 @@ async fn what_falls_short_is_watched_on_and_completed_by_the_rest() {
 }
 
 #[tokio::test]
-async fn a_late_payment_is_told_with_its_own_invoice() {
+async fn a_late_payment_is_reported_with_its_own_invoice() {
     let test = test("late-about").await;
     awaiting(&test.storage, 1).await;
     attempt(&test.storage, 1, 2).await;
@@ -257,7 +257,7 @@ async fn a_late_payment_is_told_with_its_own_invoice() {
 }
 
 #[tokio::test]
-async fn a_second_payment_that_goes_and_comes_is_told_once_and_a_larger_one_again() {
+async fn a_second_payment_that_returns_is_reported_once_and_a_larger_one_again() {
     let test = test("flip").await;
     awaiting(&test.storage, 1).await;
     attempt(&test.storage, 1, 2).await;
@@ -297,7 +297,7 @@ async fn a_second_payment_that_goes_and_comes_is_told_once_and_a_larger_one_agai
 }
 
 #[tokio::test]
-async fn what_was_told_as_late_before_the_credit_is_not_told_again_after_it() {
+async fn an_amount_reported_as_late_before_the_credit_is_not_reported_after_it() {
     let test = test("late-before").await;
     awaiting(&test.storage, 1).await;
     observe(&test.storage, 900, observed("FAILED")).await;

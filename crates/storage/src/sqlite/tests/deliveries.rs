@@ -177,7 +177,7 @@ async fn a_stores_deliveries_are_its_own() {
 }
 
 #[tokio::test]
-async fn a_donation_is_told_in_words_of_its_own() {
+async fn events_of_a_donation_have_their_own_names() {
     let test = test("donation").await;
     let mut donation = terms("r1");
     donation.price_source = florin_orders::PriceSource::Customer;
@@ -210,7 +210,7 @@ async fn a_donation_is_told_in_words_of_its_own() {
 /// process had made the delivery, and after the next event was delivered; its failure put the first
 /// event back into the outbox.
 #[tokio::test]
-async fn a_late_failure_does_not_untell_what_was_told() {
+async fn a_late_failure_does_not_undo_a_delivery() {
     let test = test("late-failure").await;
     awaiting(&test.storage, 1).await;
     let due = test.storage.due_deliveries(&demo(), at(1), at(31), 9).await;
@@ -242,7 +242,7 @@ async fn a_late_failure_does_not_untell_what_was_told() {
 }
 
 #[tokio::test]
-async fn an_event_that_was_taken_and_is_told_again_holds_back_no_later_one() {
+async fn a_redelivery_delays_no_later_event() {
     let test = test("told-again").await;
     let (storage, store) = (&test.storage, demo());
     awaiting(storage, 1).await;
@@ -271,7 +271,7 @@ async fn an_event_that_was_taken_and_is_told_again_holds_back_no_later_one() {
 }
 
 #[tokio::test]
-async fn an_event_that_was_given_up_is_told_before_those_that_still_wait() {
+async fn an_abandoned_event_is_redelivered_before_pending_ones() {
     let test = test("given-up-again").await;
     let (storage, store) = (&test.storage, demo());
     awaiting(storage, 1).await;

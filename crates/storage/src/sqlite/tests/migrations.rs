@@ -138,7 +138,7 @@ async fn of_the_first_version(
 }
 
 #[tokio::test]
-async fn a_database_of_the_first_version_is_brought_up_to_date_with_what_its_looks_saw() {
+async fn a_database_of_the_first_version_keeps_what_its_polls_detected() {
     for (name, assessments, was_seen) in [
         ("old-unseen", &["waiting", "failed"][..], false),
         (

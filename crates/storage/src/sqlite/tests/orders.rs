@@ -81,7 +81,7 @@ async fn a_token_opens_its_order_until_it_expires() {
 }
 
 #[tokio::test]
-async fn an_order_that_was_never_tried_expires_and_is_told() {
+async fn an_order_without_an_attempt_expires_with_an_event() {
     let test = test("untried").await;
     order(&test.storage, 1).await;
     awaiting(&test.storage, 2).await;

@@ -3,7 +3,7 @@
 use super::*;
 
 #[tokio::test]
-async fn a_slow_answer_never_overwrites_a_later_one() {
+async fn a_slow_response_never_overwrites_a_later_one() {
     let test = test("slow").await;
     awaiting(&test.storage, 1).await;
     let slow = poll(&test.storage, 20).await;
@@ -33,7 +33,7 @@ async fn a_slow_answer_never_overwrites_a_later_one() {
 }
 
 #[tokio::test]
-async fn an_attempt_is_leased_to_one_watcher_at_a_time() {
+async fn an_attempt_is_leased_to_one_poller_at_a_time() {
     let test = test("lease").await;
     awaiting(&test.storage, 1).await;
     assert_eq!(
@@ -64,7 +64,7 @@ async fn an_attempt_is_leased_to_one_watcher_at_a_time() {
 }
 
 #[tokio::test]
-async fn a_look_that_was_under_way_when_the_process_died_is_due_at_the_next_start() {
+async fn a_poll_interrupted_by_a_crash_is_due_at_the_next_start() {
     let mut test = test("died").await;
     awaiting(&test.storage, 1).await;
     let planned = PollPriority::Scheduled;
@@ -79,7 +79,7 @@ async fn a_look_that_was_under_way_when_the_process_died_is_due_at_the_next_star
 }
 
 #[tokio::test]
-async fn a_callback_only_brings_the_next_look_forward() {
+async fn a_callback_only_brings_the_next_poll_forward() {
     let test = test("hurry").await;
     awaiting(&test.storage, 1).await;
     let known = invoice(1).id;
@@ -116,7 +116,7 @@ async fn a_callback_only_brings_the_next_look_forward() {
 }
 
 #[tokio::test]
-async fn a_callback_is_heard_long_after_the_last_look() {
+async fn a_callback_schedules_a_poll_long_after_the_last_one() {
     let test = test("long-after").await;
     awaiting(&test.storage, 1).await;
     let month = 30 * 24 * 3600;
@@ -148,7 +148,7 @@ async fn a_callback_is_heard_long_after_the_last_look() {
 }
 
 #[tokio::test]
-async fn a_callback_during_a_look_leads_to_another_look() {
+async fn a_callback_during_a_poll_schedules_another() {
     let test = test("during").await;
     awaiting(&test.storage, 1).await;
     let under_way = poll(&test.storage, 20).await;
@@ -185,7 +185,7 @@ async fn a_callback_during_a_look_leads_to_another_look() {
 }
 
 #[tokio::test]
-async fn a_callback_during_the_look_that_settles_leads_to_no_other() {
+async fn a_callback_during_the_settling_poll_schedules_none() {
     let test = test("during-settling").await;
     awaiting(&test.storage, 1).await;
     let under_way = poll(&test.storage, 20).await;
@@ -211,7 +211,7 @@ async fn a_callback_during_the_look_that_settles_leads_to_no_other() {
 }
 
 #[tokio::test]
-async fn what_is_held_is_news_once_and_looked_at_rarely() {
+async fn a_payment_that_needs_review_is_news_once_and_polled_rarely() {
     let test = test("held").await;
     awaiting(&test.storage, 1).await;
     assert!(observe(&test.storage, 20, observed("LOST")).await.changed);
@@ -234,7 +234,7 @@ async fn due_of(storage: &SqliteStorage, priority: PollPriority, now: i64) -> Ve
 }
 
 #[tokio::test]
-async fn a_callback_leads_to_a_look_two_seconds_after_the_last_one_whatever_came_of_that() {
+async fn a_callback_schedules_a_poll_two_seconds_after_the_last_one() {
     let test = test("debounce").await;
     awaiting(&test.storage, 1).await;
     let known = invoice(1).id;
@@ -256,7 +256,7 @@ async fn a_callback_leads_to_a_look_two_seconds_after_the_last_one_whatever_came
 }
 
 #[tokio::test]
-async fn a_look_is_as_urgent_as_what_asked_for_it_and_stays_so_when_it_is_deferred() {
+async fn a_rescheduled_poll_keeps_its_priority() {
     let test = test("urgency").await;
     awaiting(&test.storage, 1).await;
     let (order, known) = (id(1), invoice(1).id);
@@ -293,7 +293,7 @@ async fn a_look_is_as_urgent_as_what_asked_for_it_and_stays_so_when_it_is_deferr
 }
 
 #[tokio::test]
-async fn a_deferral_that_comes_late_does_not_end_a_later_look() {
+async fn a_late_reschedule_does_not_end_a_later_poll() {
     let test = test("late-deferral").await;
     awaiting(&test.storage, 1).await;
     let slow = poll(&test.storage, 20).await;
@@ -303,7 +303,7 @@ async fn a_deferral_that_comes_late_does_not_end_a_later_look() {
 }
 
 #[tokio::test]
-async fn a_callback_during_the_last_look_of_all_leads_to_another_look() {
+async fn a_callback_during_the_last_poll_schedules_another() {
     let test = test("during-the-last").await;
     awaiting(&test.storage, 1).await;
     let (month, known) = (30 * 24 * 3600, invoice(1).id);
@@ -331,7 +331,7 @@ async fn a_callback_during_the_last_look_of_all_leads_to_another_look() {
 }
 
 #[tokio::test]
-async fn a_callback_against_a_settled_invoice_leads_to_a_look_after_a_minute_and_no_other_does() {
+async fn only_a_contradicting_callback_schedules_a_recheck_after_a_minute() {
     let test = test("doubt").await;
     awaiting(&test.storage, 1).await;
     let known = invoice(1).id;
@@ -378,7 +378,7 @@ async fn failed_seen(storage: &SqliteStorage) -> bool {
 }
 
 #[tokio::test]
-async fn a_failure_after_nothing_was_seen_is_told_from_one_of_a_payment_that_was() {
+async fn a_failure_without_a_payment_is_distinguished() {
     let test = test("unseen").await;
     awaiting(&test.storage, 1).await;
     observe(&test.storage, 20, observed("CHECKING")).await;

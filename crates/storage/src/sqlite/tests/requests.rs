@@ -20,7 +20,7 @@ fn answer() -> StoredResponse {
 }
 
 #[tokio::test]
-async fn a_request_is_carried_out_once_and_answered_the_same_again() {
+async fn a_request_is_executed_once_and_replayed() {
     let test = test("request").await;
     let storage = &test.storage;
     order(storage, 1).await;

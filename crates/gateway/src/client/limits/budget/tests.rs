@@ -51,7 +51,7 @@ fn two_seconds_worth_may_go_at_once_and_then_the_rate_holds() {
 }
 
 #[test]
-fn a_fifth_is_kept_for_creation_whatever_looks_ask_for() {
+fn a_fifth_is_reserved_for_creates_whatever_the_polls() {
     let mut budget = ten();
     assert_eq!(taken(&mut budget, at(0), Priority::Unwatched), 10);
     assert_eq!(taken(&mut budget, at(0), Priority::Watched), 4);
@@ -78,7 +78,7 @@ fn callbacks_get_half_of_the_rate_at_most() {
 }
 
 #[test]
-fn a_fifth_is_for_the_unwatched_however_many_watch() {
+fn a_fifth_is_for_orders_without_subscribers() {
     let mut budget = ten();
     taken(&mut budget, at(0), Priority::Create);
     let (mut watched, mut unwatched) = (0, 0);
@@ -106,7 +106,7 @@ fn in_a_flood(requests_per_second: u32, priorities: &[Priority]) -> Vec<usize> {
 }
 
 #[test]
-fn a_flood_of_creates_leaves_a_fifth_to_looks_of_each_kind() {
+fn a_flood_of_creates_leaves_a_fifth_to_polls_of_each_kind() {
     use Priority::{Callback, Create, Unwatched, Watched};
     for rate in [1, 2, 10, 50] {
         let all = rate as usize * 600;
@@ -131,7 +131,7 @@ fn a_flood_of_creates_leaves_a_fifth_to_looks_of_each_kind() {
 }
 
 #[test]
-fn while_nobody_looks_creates_have_the_whole_rate() {
+fn without_polls_creates_have_the_whole_rate() {
     for rate in [1, 10] {
         let all = rate as usize * 600;
         let created = in_a_flood(rate, &[Priority::Create])[0];
@@ -187,7 +187,7 @@ fn the_rate_never_falls_below_one_request_in_thirty_seconds() {
 }
 
 #[test]
-fn a_tenth_of_the_full_rate_comes_back_with_every_minute_of_answers() {
+fn every_minute_of_responses_restores_a_tenth_of_the_rate() {
     let mut budget = ten();
     let epoch = budget.epoch;
     budget.limited(at(0), epoch);
