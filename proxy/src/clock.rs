@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
+pub use florin_gateway::{Clock, Random};
 use jiff::Timestamp;
-pub use service_api::{Clock, Random};
 
 /// The machine's clock.
 #[derive(Clone, Copy, Debug)]

@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use clap::{Args, Subcommand};
+use florin_gateway::{
+    CallError, Client, Endpoint, InvoiceId, MAX_RAW_BODY_BYTES, PaymentGateway as _, RawRequest,
+};
 use proxy::clock::{SystemClock, SystemRandom};
 use proxy::config::Config;
-use service_api::{
-    CallError, Client, Endpoint, InvoiceId, MAX_PASSED_BYTES, Passage, PaymentService as _,
-};
 
 /// What to ask.
 #[derive(Subcommand)]
@@ -84,7 +84,7 @@ pub(crate) fn ask(config: &Config, ask: Ask) -> anyhow::Result<()> {
     let settings = config.service.client_settings();
     let client = Client::new(settings, Arc::new(SystemClock), Arc::new(SystemRandom));
     let client = client.context("service")?;
-    match runtime.block_on(client.pass(&passage)) {
+    match runtime.block_on(client.forward(&passage)) {
         Ok(json) => {
             println!("{json}");
             Ok(())
@@ -94,15 +94,15 @@ pub(crate) fn ask(config: &Config, ask: Ask) -> anyhow::Result<()> {
 }
 
 /// The call, and whether it changes something.
-fn passage(ask: Ask) -> anyhow::Result<(Passage, bool)> {
+fn passage(ask: Ask) -> anyhow::Result<(RawRequest, bool)> {
     let tell =
         |endpoint, Tell { body, merchant }: Tell| tell(endpoint, &body, merchant.merchant_id);
     let passage = match ask {
-        Ask::Currencies => Passage::new(Endpoint::Currencies, "", None)?,
-        Ask::Prices => Passage::new(Endpoint::Prices, "", None)?,
-        Ask::Invoice { id, hist } => Passage::invoice(&InvoiceId::parse(&id)?, hist),
+        Ask::Currencies => RawRequest::new(Endpoint::Currencies, "", None)?,
+        Ask::Prices => RawRequest::new(Endpoint::Prices, "", None)?,
+        Ask::Invoice { id, hist } => RawRequest::invoice(&InvoiceId::parse(&id)?, hist),
         Ask::MerchantAccount { merchant, query } => {
-            let passage = Passage::new(Endpoint::MerchantAccount, &query, None)?;
+            let passage = RawRequest::new(Endpoint::MerchantAccount, &query, None)?;
             for_merchant(passage, merchant.merchant_id)?
         }
         Ask::AddPreferences(told) => return tell(Endpoint::AddPreferences, told),
@@ -119,12 +119,12 @@ fn tell(
     endpoint: Endpoint,
     body: &Body,
     merchant: Option<String>,
-) -> anyhow::Result<(Passage, bool)> {
-    let passage = Passage::new(endpoint, "", Some(&read(&body.body)?))?;
+) -> anyhow::Result<(RawRequest, bool)> {
+    let passage = RawRequest::new(endpoint, "", Some(&read(&body.body)?))?;
     Ok((for_merchant(passage, merchant)?, true))
 }
 
-fn for_merchant(passage: Passage, merchant: Option<String>) -> anyhow::Result<Passage> {
+fn for_merchant(passage: RawRequest, merchant: Option<String>) -> anyhow::Result<RawRequest> {
     match merchant {
         Some(id) => Ok(passage.for_merchant(&id)?),
         None => Ok(passage),
@@ -134,7 +134,7 @@ fn for_merchant(passage: Passage, merchant: Option<String>) -> anyhow::Result<Pa
 fn read(file: &Path) -> anyhow::Result<String> {
     let mut text = String::new();
     // One byte more than is passed on shows that there is more.
-    let limit = u64::try_from(MAX_PASSED_BYTES).unwrap_or(u64::MAX) + 1;
+    let limit = u64::try_from(MAX_RAW_BODY_BYTES).unwrap_or(u64::MAX) + 1;
     let read = if file == Path::new("-") {
         std::io::stdin().take(limit).read_to_string(&mut text)
     } else {
@@ -156,7 +156,7 @@ fn sentence(error: &CallError, changes_something: bool) -> String {
             let code = code.unwrap_or_default();
             format!("the payment service refused with status {status}: {said}{code}")
         }
-        error if changes_something && !error.surely_not_done() => format!(
+        error if changes_something && !error.definitely_not_executed() => format!(
             "{error}. It may have been done all the same: look at the account before sending it again"
         ),
         error => error.to_string(),

@@ -9,12 +9,12 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::{Parser, Subcommand};
-use ledger::SqliteLedger;
+use florin_gateway::Client;
+use florin_storage::SqliteStorage;
 use proxy::clock::{SystemClock, SystemRandom};
 use proxy::config::{Config, load, reference};
 use proxy::webhooks::WebhookSender;
 use proxy::{Dependencies, Listeners};
-use service_api::Client;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -95,7 +95,7 @@ fn serve(config: Config) -> anyhow::Result<()> {
             public: bind(config.listen, "listen").await?,
             admin: bind(config.admin_listen, "admin_listen").await?,
         };
-        let ledger = SqliteLedger::open(&config.database_url, config.environment.as_str()).await?;
+        let ledger = SqliteStorage::open(&config.database_url, config.environment.as_str()).await?;
         let dependencies = dependencies(&config, ledger.clone())?;
         let (public, admin) = (
             listeners.public.local_addr()?,
@@ -110,7 +110,7 @@ fn serve(config: Config) -> anyhow::Result<()> {
     })
 }
 
-fn dependencies(config: &Config, ledger: SqliteLedger) -> anyhow::Result<Dependencies> {
+fn dependencies(config: &Config, ledger: SqliteStorage) -> anyhow::Result<Dependencies> {
     let settings = config.service.client_settings();
     let client =
         Client::new(settings, Arc::new(SystemClock), Arc::new(SystemRandom)).context("service")?;

@@ -12,10 +12,10 @@ mod tests;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use checkout_api::{Receipt, SignedReceipt};
+use florin_checkout_api::{Receipt, SignedReceipt};
+use florin_money::{Asset, CryptoCode};
+use florin_orders::{OrderId, OrderRecord, Snapshot};
 use hmac::{Hmac, KeyInit as _, Mac as _};
-use ledger::{OrderId, OrderRecord, Snapshot};
-use money::{Asset, CryptoCode};
 use sha2::Sha256;
 use subtle::ConstantTimeEq as _;
 

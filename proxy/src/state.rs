@@ -3,9 +3,10 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use florin_gateway::{Clock, PaymentGateway};
+use florin_orders::{AttemptId, OrderId};
+use florin_storage::Storage;
 use jiff::Timestamp;
-use ledger::{AttemptId, Ledger, OrderId};
-use service_api::{Clock, PaymentService};
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -21,9 +22,9 @@ use crate::webhooks::send::Webhooks;
 #[derive(Clone)]
 pub struct Dependencies {
     /// The database.
-    pub ledger: Arc<dyn Ledger>,
+    pub ledger: Arc<dyn Storage>,
     /// The gateway's client.
-    pub service: Arc<dyn PaymentService>,
+    pub service: Arc<dyn PaymentGateway>,
     /// Sends events to the stores.
     pub webhooks: Arc<dyn Webhooks>,
     /// The clock.
@@ -141,6 +142,6 @@ impl AppState {
     /// Returns `true` if the last poll did not reach the gateway, or the circuit is open.
     pub(crate) fn gateway_unavailable(&self) -> bool {
         self.is_gateway_unreachable.load(Ordering::Relaxed)
-            || self.deps.service.condition().is_circuit_open
+            || self.deps.service.health().is_circuit_open
     }
 }

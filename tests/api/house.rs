@@ -80,8 +80,9 @@ fn the_widget_cannot_link_what_holds_the_secret() {
     House::built_for("wasm32-unknown-unknown").never(
         "widget",
         &[
-            "service-api",
-            "ledger",
+            "florin-gateway",
+            "florin-orders",
+            "florin-storage",
             "proxy",
             "tokio",
             "sqlx",
@@ -93,26 +94,59 @@ fn the_widget_cannot_link_what_holds_the_secret() {
 }
 
 #[test]
-fn money_and_the_browsers_contract_know_no_outside() {
+fn crates_without_io_link_no_network_and_no_database() {
     for target in ["wasm32-unknown-unknown", "x86_64-unknown-linux-gnu"] {
         let house = House::built_for(target);
-        for package in ["money", "checkout-api"] {
+        for package in [
+            "florin-money",
+            "florin-address",
+            "florin-orders",
+            "florin-checkout-api",
+        ] {
             house.never(package, &["tokio", "reqwest", "hyper", "sqlx", "web-sys"]);
         }
     }
 }
 
 #[test]
-fn the_ledger_does_not_care_who_reports_a_fact() {
+fn orders_do_not_know_who_reports_an_observation() {
     House::built_for("x86_64-unknown-linux-gnu").never(
-        "ledger",
-        &["service-api", "checkout-api", "reqwest", "hyper", "axum"],
+        "florin-orders",
+        &[
+            "florin-gateway",
+            "florin-storage",
+            "florin-checkout-api",
+            "sqlx",
+            "tokio",
+        ],
     );
 }
 
 #[test]
+fn storage_knows_no_network() {
+    House::built_for("x86_64-unknown-linux-gnu").never(
+        "florin-storage",
+        &[
+            "florin-gateway",
+            "florin-checkout-api",
+            "reqwest",
+            "hyper",
+            "axum",
+        ],
+    );
+}
+
+#[test]
+fn addresses_are_checked_without_the_gateway() {
+    House::built_for("x86_64-unknown-linux-gnu").never("florin-address", &["florin-gateway"]);
+}
+
+#[test]
 fn the_sandbox_shares_no_line_with_what_it_checks() {
-    House::built_for("x86_64-unknown-linux-gnu").never("sandbox", &["proxy", "service-api"]);
+    House::built_for("x86_64-unknown-linux-gnu").never(
+        "florin-sandbox",
+        &["proxy", "florin-address", "florin-gateway"],
+    );
 }
 
 #[test]
@@ -120,24 +154,27 @@ fn the_auditor_shares_no_line_with_what_it_judges() {
     House::built_for("x86_64-unknown-linux-gnu").never(
         "auditor",
         &[
-            "ledger",
-            "money",
+            "florin-address",
+            "florin-orders",
+            "florin-storage",
+            "florin-money",
             "proxy",
-            "sandbox",
-            "service-api",
-            "checkout-api",
+            "florin-sandbox",
+            "florin-gateway",
+            "florin-checkout-api",
             "tests",
         ],
     );
 }
 
 #[test]
-fn sql_is_the_ledgers_alone() {
+fn sql_is_in_storage_alone() {
     for folder in [
         "proxy/src",
         "crates/sandbox/src",
-        "crates/demo-shop/src",
-        "crates/service-api/src",
+        "examples/shop/src",
+        "crates/gateway/src",
+        "crates/orders/src",
     ] {
         for file in files(&root().join(folder)) {
             let source = fs::read_to_string(&file).expect("a source is text");
@@ -158,8 +195,10 @@ fn sql_is_recognised() {
 #[test]
 fn a_way_through_other_packages_is_found() {
     let house = House::built_for("x86_64-unknown-linux-gnu");
-    let way = house.way("proxy", "sqlx").expect("proxy → ledger → sqlx");
-    assert_eq!(way, ["proxy", "ledger", "sqlx"]);
+    let way = house
+        .way("proxy", "sqlx")
+        .expect("proxy → florin-storage → sqlx");
+    assert_eq!(way, ["proxy", "florin-storage", "sqlx"]);
 }
 
 fn sql_in(source: &str) -> Option<&'static str> {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use money::Amount;
+use florin_money::Amount;
 use reqwest::header::ETAG;
 use serde_json::{Value, json};
 use support::{Checkout, World, WorldConfig, eventually, pause, pays_in_full};

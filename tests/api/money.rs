@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use money::Amount;
+use florin_money::Amount;
 use serde_json::Value;
 use support::{World, WorldConfig, eventually, pays_in_full};
 
@@ -26,10 +26,13 @@ fn costs_what_the_rate_says(view: &Value) {
     ] {
         let (crypto, local) = (amount(view, crypto), amount(view, local));
         let cost = crypto
-            .times_ratio(rate, Amount::ONE, 2, money::Rounding::Up)
+            .mul_div(rate, Amount::ONE, 2, florin_money::Rounding::Up)
             .unwrap();
         assert!(!local.is_zero());
-        assert!(cost == local || cost == local.plus(cent).unwrap(), "{view}");
+        assert!(
+            cost == local || cost == local.checked_add(cent).unwrap(),
+            "{view}"
+        );
     }
 }
 
@@ -48,7 +51,7 @@ async fn half_is_not_enough_and_the_rest_completes_it() {
         amount(&view, "received_in_crypto"),
     );
     assert_eq!(
-        asked.minus(received).unwrap(),
+        asked.checked_sub(received).unwrap(),
         amount(&view, "remaining_in_crypto")
     );
     assert!(!amount(&view, "remaining_in_crypto").is_zero());
@@ -72,7 +75,7 @@ async fn one_smallest_unit_short_is_not_paid() {
     let checkout = world.shopper().open("ebook").await;
     let view = checkout.choose("LTC").await;
     let one = Amount::parse("0.00000001").unwrap();
-    let short = amount(&view, "amount_in_crypto").minus(one).unwrap();
+    let short = amount(&view, "amount_in_crypto").checked_sub(one).unwrap();
     world.sandbox().pay(&checkout, &short.to_string()).await;
     world.sandbox().mine(3).await;
     let view = checkout.wait_for("underpaid").await;
@@ -94,7 +97,7 @@ async fn a_store_may_forgive_what_it_said_it_would() {
         let share = Amount::parse(share).unwrap();
         let sent = amount(&view, "amount_in_crypto");
         let sent = sent
-            .times_ratio(share, Amount::ONE, 8, money::Rounding::Down)
+            .mul_div(share, Amount::ONE, 8, florin_money::Rounding::Down)
             .unwrap();
         world.sandbox().pay(&checkout, &sent.to_string()).await;
         world.sandbox().mine(3).await;

@@ -142,7 +142,7 @@ fn a_database_that_cannot_be_written_is_said_in_a_sentence() {
 async fn a_database_of_another_environment_is_refused() {
     let folder = Folder::new();
     let url = format!("sqlite://{}", folder.file("florin.db").display());
-    ledger::SqliteLedger::open(&url, "test")
+    florin_storage::SqliteStorage::open(&url, "test")
         .await
         .unwrap()
         .close()

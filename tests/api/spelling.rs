@@ -32,7 +32,7 @@ fn every_file_that_names_the_themes_names_all() {
     let gallery: Value =
         serde_json::from_str(&of_the_repository("widget/gallery/states.json")).unwrap();
     assert_eq!(gallery["themes"], Value::from(themes.clone()), "gallery");
-    let builder = of_the_repository("crates/demo-shop/site/theme-builder.js");
+    let builder = of_the_repository("examples/shop/site/theme-builder.js");
     let (_, rows) = builder.split_once("const THEMES = [").unwrap();
     let (rows, _) = rows.split_once("];").unwrap();
     let first = |row: &str| row.split('"').nth(1).unwrap().to_owned();

@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
+use florin_gateway::{Nonce, sign};
 use secrecy::SecretString;
 use serde_json::{Value, json};
-use service_api::{Nonce, sign};
 use support::{Browser, Checkout, Look, World, eventually, secrets, within};
 use thirtyfour::Key;
 

@@ -30,7 +30,7 @@ fn number(row: &SqliteRow, column: &str) -> i64 {
 impl World {
     /// After every call of the ledger: credits are judged at the moment at which they are given.
     pub(crate) fn after_write(&self, call: &'static str) {
-        if call == "observe" {
+        if call == "record_observation" {
             self.judge_credits();
         }
         if !matches!(call, "due_attempts" | "due_deliveries" | "order_of_token") {

@@ -3,9 +3,9 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
+use florin_gateway::{AmbiguousOutcome, CallError, Method, RawResponse, SignedRequest, Transport};
 use reqwest::header::{HeaderMap, HeaderValue, RETRY_AFTER};
 use serde_json::{Value, json};
-use service_api::{CallError, Method, RawAnswer, SignedRequest, Transport, Unclear};
 
 use crate::life::Life;
 use crate::timeline::Millis;
@@ -80,7 +80,7 @@ impl Line {
         endpoint: Endpoint,
         request: &SignedRequest,
         trouble: Trouble,
-    ) -> Result<RawAnswer, CallError> {
+    ) -> Result<RawResponse, CallError> {
         let (life, world) = (&self.life, &self.life.world);
         let now = world.timeline.now();
         let refusal = json!({ "error": "e", "code": "X", "message": "m" });
@@ -91,12 +91,14 @@ impl Line {
             }
             Trouble::LostBefore => {
                 life.sleep(10_000).await;
-                Err(CallError::Unclear(Unclear::TimedOut))
+                Err(CallError::Ambiguous(AmbiguousOutcome::TimedOut))
             }
             Trouble::LostAfter => {
                 self.taint(&self.serve(endpoint, request, now));
                 life.sleep(world.chance.between(100, 10_000)).await;
-                Err(CallError::Unclear(Unclear::Cut("injected: reset".into())))
+                Err(CallError::Ambiguous(AmbiguousOutcome::Truncated(
+                    "injected: reset".into(),
+                )))
             }
             Trouble::Limited(seconds) => Ok(raw(429, &refusal, seconds)),
             Trouble::Broken(status) => Ok(raw(status, &refusal, None)),
@@ -161,7 +163,7 @@ impl Line {
         }
     }
 
-    fn spoil(&self, endpoint: Endpoint, mut served: Served, wrong: Member) -> RawAnswer {
+    fn spoil(&self, endpoint: Endpoint, mut served: Served, wrong: Member) -> RawResponse {
         let chance = &self.life.world.chance;
         if served.status != 200 {
             return raw(served.status, &served.body, None);
@@ -266,7 +268,7 @@ struct Served {
 
 #[async_trait]
 impl Transport for Line {
-    async fn carry(&self, request: SignedRequest) -> Result<RawAnswer, CallError> {
+    async fn send(&self, request: SignedRequest) -> Result<RawResponse, CallError> {
         let (life, world) = (&self.life, Arc::clone(&self.life.world));
         life.goes_on().await;
         let endpoint = endpoint(&request);
@@ -327,12 +329,12 @@ fn asked_about(request: &SignedRequest) -> String {
     id.map(|(_, id)| id.into_owned()).unwrap_or_default()
 }
 
-fn raw(status: u16, body: &Value, retry_after: Option<i64>) -> RawAnswer {
+fn raw(status: u16, body: &Value, retry_after: Option<i64>) -> RawResponse {
     let mut headers = HeaderMap::new();
     if let Some(seconds) = retry_after {
         headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
     }
-    RawAnswer {
+    RawResponse {
         status,
         headers,
         body: Ok(body.to_string().into_bytes()),

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::{env, fs, thread};
 
-use ledger::SqliteLedger;
+use florin_storage::SqliteStorage;
 use proxy::clock::{Clock as _, RandomBytes as _, SystemClock, SystemRandom};
 use tokio::runtime::{Builder, Handle};
 
@@ -180,7 +180,7 @@ fn play(
     let database = Database(folder.handle.clone());
     let file = folder.fresh_database(number);
     let url = format!("sqlite://{}", file.display());
-    let ledger = database.run(SqliteLedger::open(&url, "test"));
+    let ledger = database.run(SqliteStorage::open(&url, "test"));
     let ledger = ledger.expect("a copy of a good database");
     let settings = folder.path.join("florin.toml");
     fs::write(&settings, florin_toml(&url)).expect("our own folder is writable");
@@ -243,7 +243,7 @@ impl Scratch {
         let empty = scratch.path.join("empty.db");
         let database = Database(scratch.handle.clone());
         let url = format!("sqlite://{}", empty.display());
-        let made = database.run(SqliteLedger::open(&url, "test"));
+        let made = database.run(SqliteStorage::open(&url, "test"));
         database.run(made.expect("our own folder is writable").close());
         scratch
     }

@@ -4,19 +4,22 @@
 use std::future::Future;
 
 use async_trait::async_trait;
-use jiff::Timestamp;
-use ledger::{
-    Abandoned, Attempt, AttemptId, BeginError, Claim, Delivery, DeliveryFilter, DeliveryOutcome,
-    DueAttempt, DueDelivery, Event, EventId, Fingerprint, Invoice, InvoiceId, Ledger, LedgerError,
-    NewAttempt, NewOrder, Observation, Observed, OpenError, Opened, OrderFilter, OrderId,
-    RecordedDelivery, RequestId, Settlement, Snapshot, SqliteLedger, StoreId, StoredAnswer,
-    Telling, TokenHash, Urgency,
+use florin_orders::{
+    Abandoned, Attempt, AttemptId, Event, EventId, Invoice, InvoiceId, NewAttempt, NewOrder,
+    Observation, OrderId, PollPriority, Snapshot, StoreId, TokenHash,
 };
+use florin_storage::{
+    BeginError, Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery,
+    EndpointStatus, Fingerprint, OpenError, Opened, OrderFilter, RecordedDelivery,
+    RecordedObservation, RequestId, Settlement, SqliteStorage, Storage, StorageError,
+    StoredResponse,
+};
+use jiff::Timestamp;
 
 use crate::life::Life;
 
 pub(crate) struct Shaky {
-    pub(crate) inner: SqliteLedger,
+    pub(crate) inner: SqliteStorage,
     pub(crate) life: Life,
 }
 
@@ -47,12 +50,12 @@ const FAILURES: [(u64, Failure); 6] = [
 ];
 
 /// What a call of the ledger fails with.
-trait Failed: From<LedgerError> + std::fmt::Debug {
+trait Failed: From<StorageError> + std::fmt::Debug {
     /// Whether it is the ledger that failed, and not the caller who asked for too much.
     fn is_the_ledgers(&self) -> bool;
 }
 
-impl Failed for LedgerError {
+impl Failed for StorageError {
     fn is_the_ledgers(&self) -> bool {
         true
     }
@@ -60,13 +63,13 @@ impl Failed for LedgerError {
 
 impl Failed for OpenError {
     fn is_the_ledgers(&self) -> bool {
-        matches!(self, Self::Ledger(_))
+        matches!(self, Self::Storage(_))
     }
 }
 
 impl Failed for BeginError {
     fn is_the_ledgers(&self) -> bool {
-        matches!(self, Self::Ledger(_))
+        matches!(self, Self::Storage(_))
     }
 }
 
@@ -89,7 +92,7 @@ impl Shaky {
                 .tally
                 .one("faults of the ledger", format!("{failure:?}"));
         }
-        let lost = || E::from(LedgerError::Corrupt("injected: disk I/O error".into()));
+        let lost = || E::from(StorageError::Corrupt("injected: disk I/O error".into()));
         let halfway = matches!(failure, Some(Failure::Halfway | Failure::CrashHalfway));
         let done = match failure {
             Some(Failure::Before) => return Err(lost()),
@@ -130,7 +133,7 @@ impl Shaky {
 macro_rules! shaken {
     ($(async fn $name:ident(&self $(, $argument:ident: $type:ty)* $(,)?) -> $answer:ty;)*) => {
         #[async_trait]
-        impl Ledger for Shaky {
+        impl Storage for Shaky {
             $(async fn $name(&self $(, $argument: $type)*) -> $answer {
                 self.call(stringify!($name), self.inner.$name($($argument),*)).await
             })*
@@ -142,59 +145,59 @@ shaken! {
     async fn open_order(
         &self, id: &OrderId, terms: &NewOrder, token: TokenHash, token_expires_at: Timestamp, now: Timestamp,
     ) -> Result<Opened, OpenError>;
-    async fn admit(
+    async fn add_token(
         &self, order: &OrderId, token: TokenHash, token_expires_at: Timestamp,
-    ) -> Result<(), LedgerError>;
+    ) -> Result<(), StorageError>;
     async fn claim_request(
         &self, request: RequestId, fingerprint: Fingerprint, now: Timestamp, lease_until: Timestamp,
-    ) -> Result<Claim, LedgerError>;
-    async fn answer_request(
-        &self, request: RequestId, lease_until: Timestamp, answer: &StoredAnswer, kept_until: Timestamp,
-    ) -> Result<bool, LedgerError>;
-    async fn release_request(&self, request: RequestId, lease_until: Timestamp) -> Result<(), LedgerError>;
-    async fn forget_requests(&self, now: Timestamp) -> Result<u64, LedgerError>;
-    async fn order_of_token(&self, token: TokenHash, now: Timestamp) -> Result<Option<Snapshot>, LedgerError>;
-    async fn snapshot(&self, id: &OrderId) -> Result<Option<Snapshot>, LedgerError>;
-    async fn orders(&self, store: &StoreId, filter: &OrderFilter) -> Result<Vec<Snapshot>, LedgerError>;
+    ) -> Result<Claim, StorageError>;
+    async fn store_response(
+        &self, request: RequestId, lease_until: Timestamp, answer: &StoredResponse, kept_until: Timestamp,
+    ) -> Result<bool, StorageError>;
+    async fn release_request(&self, request: RequestId, lease_until: Timestamp) -> Result<(), StorageError>;
+    async fn delete_expired_requests(&self, now: Timestamp) -> Result<u64, StorageError>;
+    async fn order_of_token(&self, token: TokenHash, now: Timestamp) -> Result<Option<Snapshot>, StorageError>;
+    async fn snapshot(&self, id: &OrderId) -> Result<Option<Snapshot>, StorageError>;
+    async fn orders(&self, store: &StoreId, filter: &OrderFilter) -> Result<Vec<Snapshot>, StorageError>;
     async fn cancel_order(&self, id: &OrderId, now: Timestamp) -> Result<Snapshot, BeginError>;
-    async fn forget_tokens(&self, now: Timestamp) -> Result<u64, LedgerError>;
-    async fn expire_orders(&self, now: Timestamp) -> Result<Vec<OrderId>, LedgerError>;
+    async fn delete_expired_tokens(&self, now: Timestamp) -> Result<u64, StorageError>;
+    async fn expire_orders(&self, now: Timestamp) -> Result<Vec<OrderId>, StorageError>;
     async fn begin_attempt(
         &self, order: &OrderId, terms: &NewAttempt, now: Timestamp,
     ) -> Result<Attempt, BeginError>;
     async fn open_attempt(
         &self, attempt: &AttemptId, invoice: &Invoice, now: Timestamp,
-    ) -> Result<(), LedgerError>;
+    ) -> Result<(), StorageError>;
     async fn abandon_attempt(
         &self, attempt: &AttemptId, reason: Abandoned, now: Timestamp,
-    ) -> Result<(), LedgerError>;
-    async fn abandon_stale_attempts(&self, begun_before: Timestamp, now: Timestamp) -> Result<u64, LedgerError>;
+    ) -> Result<(), StorageError>;
+    async fn abandon_stale_attempts(&self, begun_before: Timestamp, now: Timestamp) -> Result<u64, StorageError>;
     async fn mark_as_paid(&self, order: &OrderId, now: Timestamp) -> Result<Snapshot, BeginError>;
     async fn keep_receipt_email(
         &self, order: &OrderId, email: Option<&str>,
-    ) -> Result<Option<Snapshot>, LedgerError>;
+    ) -> Result<Option<Snapshot>, StorageError>;
     async fn due_attempts(
-        &self, urgency: Urgency, now: Timestamp, lease_until: Timestamp, limit: u32,
-    ) -> Result<Vec<DueAttempt>, LedgerError>;
-    async fn hurry_order(&self, order: &OrderId, at: Timestamp) -> Result<bool, LedgerError>;
-    async fn hurry_invoice(&self, invoice: &InvoiceId, at: Timestamp) -> Result<bool, LedgerError>;
-    async fn doubt_invoice(&self, invoice: &InvoiceId, at: Timestamp) -> Result<bool, LedgerError>;
-    async fn store_of_invoice(&self, invoice: &InvoiceId) -> Result<Option<StoreId>, LedgerError>;
-    async fn defer_attempt(&self, due: &DueAttempt, until: Timestamp) -> Result<(), LedgerError>;
-    async fn observe(&self, due: &DueAttempt, observation: &Observation) -> Result<Option<Observed>, LedgerError>;
-    async fn settlement(&self, order: &OrderId) -> Result<Option<Settlement>, LedgerError>;
+        &self, urgency: PollPriority, now: Timestamp, lease_until: Timestamp, limit: u32,
+    ) -> Result<Vec<DueAttempt>, StorageError>;
+    async fn schedule_poll(&self, order: &OrderId, at: Timestamp) -> Result<bool, StorageError>;
+    async fn schedule_poll_of_invoice(&self, invoice: &InvoiceId, at: Timestamp) -> Result<bool, StorageError>;
+    async fn schedule_recheck(&self, invoice: &InvoiceId, at: Timestamp) -> Result<bool, StorageError>;
+    async fn store_of_invoice(&self, invoice: &InvoiceId) -> Result<Option<StoreId>, StorageError>;
+    async fn reschedule_poll(&self, due: &DueAttempt, until: Timestamp) -> Result<(), StorageError>;
+    async fn record_observation(&self, due: &DueAttempt, observation: &Observation) -> Result<Option<RecordedObservation>, StorageError>;
+    async fn settlement(&self, order: &OrderId) -> Result<Option<Settlement>, StorageError>;
     async fn events(
         &self, store: &StoreId, after: Option<&EventId>, limit: u32,
-    ) -> Result<Option<Vec<Event>>, LedgerError>;
+    ) -> Result<Option<Vec<Event>>, StorageError>;
     async fn due_deliveries(
         &self, store: &StoreId, now: Timestamp, lease_until: Timestamp, limit: u32,
-    ) -> Result<Vec<DueDelivery>, LedgerError>;
-    async fn record_delivery(&self, delivery: &Delivery, outcome: DeliveryOutcome) -> Result<(), LedgerError>;
+    ) -> Result<Vec<DueDelivery>, StorageError>;
+    async fn record_delivery(&self, delivery: &Delivery, outcome: DeliveryOutcome) -> Result<(), StorageError>;
     async fn deliveries(
         &self, store: &StoreId, filter: &DeliveryFilter,
-    ) -> Result<Option<Vec<RecordedDelivery>>, LedgerError>;
-    async fn redeliver(&self, store: &StoreId, event: &EventId, now: Timestamp) -> Result<bool, LedgerError>;
-    async fn telling(&self, store: &StoreId) -> Result<Telling, LedgerError>;
-    async fn restore_endpoint(&self, store: &StoreId, now: Timestamp) -> Result<bool, LedgerError>;
-    async fn backlog(&self) -> Result<u64, LedgerError>;
+    ) -> Result<Option<Vec<RecordedDelivery>>, StorageError>;
+    async fn redeliver(&self, store: &StoreId, event: &EventId, now: Timestamp) -> Result<bool, StorageError>;
+    async fn endpoint_status(&self, store: &StoreId) -> Result<EndpointStatus, StorageError>;
+    async fn enable_endpoint(&self, store: &StoreId, now: Timestamp) -> Result<bool, StorageError>;
+    async fn backlog(&self) -> Result<u64, StorageError>;
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
+use florin_orders::Event;
 use jiff::Timestamp;
-use ledger::Event;
 use proxy::config::Webhook;
 use proxy::webhooks::{SendOutcome, Webhooks};
 

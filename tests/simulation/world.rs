@@ -10,11 +10,11 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::Request;
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, ORIGIN};
-use ledger::SqliteLedger;
+use florin_gateway::{Client, Credentials, Settings};
+use florin_storage::SqliteStorage;
 use proxy::config::load;
 use proxy::{Core, Dependencies};
 use serde_json::Value;
-use service_api::{Client, Credentials, Settings};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
@@ -48,7 +48,7 @@ pub(crate) struct World {
     pub(crate) shop: Shop,
     pub(crate) books: Books,
     pub(crate) database: Database,
-    ledger: SqliteLedger,
+    ledger: SqliteStorage,
     settings: PathBuf,
     process: Mutex<Option<Process>>,
     wall_offset: AtomicI64,
@@ -88,7 +88,7 @@ pub(crate) struct Making<'a> {
     pub(crate) seed: u64,
     pub(crate) timeline: Timeline,
     pub(crate) database: Database,
-    pub(crate) ledger: SqliteLedger,
+    pub(crate) ledger: SqliteStorage,
     pub(crate) file: &'a Path,
     pub(crate) settings: PathBuf,
     pub(crate) longest_minutes: i64,
@@ -156,7 +156,7 @@ impl World {
         let settings = Settings::new(config.service.url.clone(), credentials);
         let transport = Arc::new(Line::new(life.clone()));
         let clock = Arc::new(life.clone());
-        let client = Client::over(transport, settings, clock.clone(), self.dice.clone());
+        let client = Client::with_transport(transport, settings, clock.clone(), self.dice.clone());
         let dependencies = Dependencies {
             ledger: Arc::new(Shaky {
                 inner: self.ledger.clone(),

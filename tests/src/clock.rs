@@ -62,12 +62,12 @@ impl Clock for MovableClock {
     }
 }
 
-impl sandbox::Clock for MovableClock {
+impl florin_sandbox::Clock for MovableClock {
     fn now(&self) -> Timestamp {
         Self::now(self)
     }
 
-    fn sleep(&self, time: Duration) -> sandbox::Sleep {
+    fn sleep(&self, time: Duration) -> florin_sandbox::Sleep {
         Box::pin(self.clone().sleep_by_it(time))
     }
 }

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use money::Currency;
+use florin_money::Currency;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tracing::subscriber::DefaultGuard;
@@ -86,9 +86,9 @@ impl World {
             webhook: store_link.address(),
         };
         let settings = config.sandbox(&places, clock.clone());
-        spawn(sandbox::run(sandbox.0, settings, shutdown.clone()));
+        spawn(florin_sandbox::run(sandbox.0, settings, shutdown.clone()));
         let shops_clock = clock.clone();
-        let settings = demo_shop::Settings {
+        let settings = florin_shop::Settings {
             proxy_url: places.proxy_url(),
             store_id: "demo".to_owned(),
             secret_key: secrets::STORE_KEY.into(),
@@ -98,7 +98,7 @@ impl World {
             new_reference: secrets::new_reference,
             now: Box::new(move || shops_clock.now().as_second().unsigned_abs()),
         };
-        spawn(demo_shop::run(shop.0, settings, shutdown.clone()));
+        spawn(florin_shop::run(shop.0, settings, shutdown.clone()));
         let mut world = Self {
             clock,
             front_link,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use ledger::TokenHash;
+use florin_orders::TokenHash;
 use sha2::{Digest as _, Sha256};
 
 use crate::clock::RandomBytes;

@@ -18,10 +18,10 @@ mod tests;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use florin_money::{Amount, AmountText, Currency};
+use florin_orders::{OrderLine, Reference, StoreId};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use jiff::{SignedDuration, Timestamp};
-use ledger::{OrderLine, Reference, StoreId};
-use money::{Amount, AmountText, Currency};
 use secrecy::ExposeSecret as _;
 use serde::Deserialize;
 use sha2::Sha256;
@@ -241,7 +241,7 @@ fn price(text: &AmountText, currency: Currency) -> Result<Amount, String> {
         return Err("the amount must be above zero".to_owned());
     }
     if u32::try_from(text.decimals()).is_ok_and(|written| written <= decimals) {
-        return Ok(amount.padded(decimals));
+        return Ok(amount.with_min_decimals(decimals));
     }
     Err(format!(
         "{text} has more than the {decimals} decimals of {currency}"

@@ -1,6 +1,6 @@
 //! `[[store.product]]` and `[[store.donation]]`: what a store sells, and what it takes donations for.
 
-use money::{Amount, Currency};
+use florin_money::{Amount, Currency};
 use serde::Deserialize;
 
 use crate::config::keys::Key;
@@ -119,7 +119,7 @@ pub(crate) fn product(
         return Err("max_quantity: write 1 to 10000".into());
     }
     price
-        .times(max_quantity)
+        .checked_mul(max_quantity)
         .map_err(|error| format!("price × max_quantity: {error}"))?;
     let title = table.title.unwrap_or_else(|| table.sku.clone());
     if title.chars().count() > 100 {
@@ -129,7 +129,7 @@ pub(crate) fn product(
         sku: table.sku,
         title,
         image_url: table.image_url,
-        price: price.padded(currency.decimals()),
+        price: price.with_min_decimals(currency.decimals()),
         max_quantity,
     })
 }
@@ -223,5 +223,5 @@ fn amount(name: &str, text: Option<&str>, currency: Currency) -> Result<Amount, 
             "{name}: {text} has more than the {decimals} decimals of {currency}"
         ));
     }
-    Ok(amount.padded(decimals))
+    Ok(amount.with_min_decimals(decimals))
 }

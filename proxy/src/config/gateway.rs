@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use florin_gateway::{Credentials, NonceRule, PutBody, Settings, Signing};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
-use service_api::{Credentials, NonceRule, PutBody, Settings, Signing};
 use url::Url;
 
 use crate::config::keys::Key;

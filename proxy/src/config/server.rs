@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
-use checkout_api::Environment;
-use ledger::StoreId;
+use florin_checkout_api::Environment;
+use florin_orders::StoreId;
 use secrecy::ExposeSecret;
 use serde::Deserialize;
 use url::Url;

@@ -1,7 +1,7 @@
 //! `[[store]]`: a merchant's shop.
 
-use ledger::StoreId;
-use money::{Amount, Currency};
+use florin_money::{Amount, Currency};
+use florin_orders::StoreId;
 use secrecy::SecretString;
 use serde::Deserialize;
 use url::Url;
@@ -127,7 +127,7 @@ pub struct Store {
     pub webhook: Option<Webhook>,
     /// Its theme, by name.
     pub theme: String,
-    /// What differs from the theme: CSS values by the names in [`checkout_api::TOKENS`].
+    /// What differs from the theme: CSS values by the names in [`florin_checkout_api::TOKENS`].
     pub theme_tokens: Vec<(&'static str, String)>,
     /// What it sells.
     pub products: Vec<Product>,

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use checkout_api::Environment;
+use florin_checkout_api::Environment;
 use secrecy::ExposeSecret as _;
 
 use super::*;
@@ -309,13 +309,13 @@ fn how_the_service_is_asked_can_be_set_and_is_checked() {
     let service = |lines: &str| loaded(&set(lines), &[]).unwrap().service.client_settings();
     let usual = service("");
     assert_eq!(usual.requests_per_second, 10);
-    assert_eq!(usual.nonces, service_api::NonceRule::MayRepeat);
-    assert_eq!(usual.signing.put_body, service_api::PutBody::Unsigned);
+    assert_eq!(usual.nonces, florin_gateway::NonceRule::MayRepeat);
+    assert_eq!(usual.signing.put_body, florin_gateway::PutBody::Unsigned);
     let other =
         service("requests_per_second = 3\nnonces = \"must_increase\"\nsign_put_body = true");
     assert_eq!(other.requests_per_second, 3);
-    assert_eq!(other.nonces, service_api::NonceRule::MustIncrease);
-    assert_eq!(other.signing.put_body, service_api::PutBody::Signed);
+    assert_eq!(other.nonces, florin_gateway::NonceRule::MustIncrease);
+    assert_eq!(other.signing.put_body, florin_gateway::PutBody::Signed);
     for (line, key) in [
         ("requests_per_second = 0", "service.requests_per_second"),
         ("requests_per_second = 1001", "service.requests_per_second"),
@@ -472,7 +472,7 @@ fn a_theme_has_a_name_and_values_that_are_what_they_should_be() {
         assert_eq!(keys(&text), [format!("store.demo.theme.{key}")], "{value}");
     }
     // What the checkout knows can be configured, and what is configured is known to it.
-    for token in checkout_api::TOKENS {
+    for token in florin_checkout_api::TOKENS {
         let key = token.replace('-', "_");
         let text = dressed(&format!("theme = {{ {key} = \"?\" }}"));
         assert_eq!(keys(&text), [format!("store.demo.theme.{key}")]);

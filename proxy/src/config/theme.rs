@@ -1,7 +1,7 @@
 //! `[store.theme]`: a preset, and what differs from it.
 
-use checkout_api::THEMES;
-use money::Amount;
+use florin_checkout_api::THEMES;
+use florin_money::Amount;
 use serde::Deserialize;
 
 use crate::config::keys::Key;

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use ledger::EndpointHash;
+use florin_orders::EndpointHash;
 use secrecy::ExposeSecret as _;
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use axum::extract::{Path, Request, State};
 use axum::http::StatusCode;
-use checkout_api::ErrorCode;
-use ledger::InvoiceId;
+use florin_checkout_api::ErrorCode;
+use florin_orders::InvoiceId;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -81,8 +81,8 @@ async fn is_worth_a_look(
     hint: &CallbackBody,
 ) -> Result<bool, ApiError> {
     let (ledger, now) = (&app.deps.ledger, app.now());
-    if ledger.hurry_invoice(id, now).await? {
+    if ledger.schedule_poll_of_invoice(id, now).await? {
         return Ok(true);
     }
-    Ok(hint.status == "FAILED" && ledger.doubt_invoice(id, now).await?)
+    Ok(hint.status == "FAILED" && ledger.schedule_recheck(id, now).await?)
 }

@@ -12,9 +12,9 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
-use checkout_api::OrderView;
+use florin_checkout_api::OrderView;
+use florin_orders::{OrderId, Snapshot, subscribed_poll};
 use jiff::SignedDuration;
-use ledger::{OrderId, Snapshot, watched_poll};
 
 use crate::auth::client_token::ClientToken;
 use crate::config::Store;
@@ -101,10 +101,10 @@ pub(crate) async fn request_poll(app: &AppState, snapshot: &Snapshot) -> Result<
     };
     let interval = SignedDuration::try_from(app.config.service.watch_interval)
         .expect("the interval is a minute at most");
-    if let Some(wanted) = watched_poll(invoice, interval, app.now()) {
+    if let Some(wanted) = subscribed_poll(invoice, interval, app.now()) {
         app.deps
             .ledger
-            .hurry_order(&snapshot.order.id, wanted)
+            .schedule_poll(&snapshot.order.id, wanted)
             .await?;
         app.poller_wakeup.notify_one();
     }

@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::Response;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use checkout_api::Environment;
+use florin_checkout_api::Environment;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;

@@ -8,10 +8,10 @@ use axum::Json;
 use axum::http::header::RETRY_AFTER;
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use checkout_api::{ErrorBody, ErrorCode, Refusal};
-use ledger::LedgerError;
+use florin_checkout_api::{ErrorBody, ErrorCode, Refusal};
+use florin_gateway::{GatewayError, RawRequestError};
+use florin_storage::StorageError;
 use serde_json::{Value, json};
-use service_api::{PassageError, ServiceError};
 
 use crate::orders::open::OpenOrderError;
 use crate::orders::price::PriceError;
@@ -114,14 +114,14 @@ pub(crate) enum ApiError {
     OnboardingDenied,
     /// The call was not forwarded to the gateway.
     #[error(transparent)]
-    NotForwarded(#[from] PassageError),
+    NotForwarded(#[from] RawRequestError),
     /// The gateway refused a forwarded call.
     #[error("the gateway refused with status {status}")]
     ForwardRefused {
         /// Its status.
         status: u16,
         /// Its explanation.
-        error: ServiceError,
+        error: GatewayError,
     },
     /// The gateway does not accept the proxy's key.
     #[error("the gateway does not accept the proxy's key or signature")]
@@ -149,7 +149,7 @@ pub(crate) enum ApiError {
     Payment(#[from] PaymentError),
     /// The database failed.
     #[error(transparent)]
-    Storage(#[from] LedgerError),
+    Storage(#[from] StorageError),
     /// A task was cut off.
     #[error(transparent)]
     Interrupted(#[from] tokio::task::JoinError),
@@ -195,7 +195,7 @@ impl Failure {
         }
     }
 
-    fn with_gateway_error(self, status: u16, error: &ServiceError) -> Self {
+    fn with_gateway_error(self, status: u16, error: &GatewayError) -> Self {
         Self {
             gateway: Some(gateway_error_json(status, error)),
             ..self
@@ -413,15 +413,15 @@ impl ApiError {
     }
 }
 
-fn not_forwarded(error: &PassageError) -> Failure {
+fn not_forwarded(error: &RawRequestError) -> Failure {
     let code = match error {
-        PassageError::Query => {
+        RawRequestError::Query => {
             let message = format!("It is refused: {error}.");
             return Failure::new(ErrorCode::InvalidRequest, message).at("query");
         }
-        PassageError::TooLarge => ErrorCode::PayloadTooLarge,
-        PassageError::OtherMerchant(_) => ErrorCode::ServiceAccessDenied,
-        PassageError::NotJson(_) | PassageError::Body(_) | PassageError::NotAnObject => {
+        RawRequestError::TooLarge => ErrorCode::PayloadTooLarge,
+        RawRequestError::OtherMerchant(_) => ErrorCode::ServiceAccessDenied,
+        RawRequestError::NotJson(_) | RawRequestError::Body(_) | RawRequestError::NotAnObject => {
             ErrorCode::InvalidRequest
         }
     };
@@ -571,13 +571,13 @@ impl IntoResponse for ApiError {
 const MAX_CHARS: usize = 500;
 
 /// The gateway's error member by member; what it did not say is absent.
-fn gateway_error_json(status: u16, error: &ServiceError) -> Value {
+fn gateway_error_json(status: u16, error: &GatewayError) -> Value {
     let mut json = json!({ "status": status });
     let members = [
         ("error", error.summary.as_deref()),
         (
             "code",
-            error.code.as_ref().map(service_api::ErrorCode::as_str),
+            error.code.as_ref().map(florin_gateway::ErrorCode::as_str),
         ),
         ("message", error.message.as_deref()),
     ];

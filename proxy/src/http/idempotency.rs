@@ -12,8 +12,9 @@ use axum::extract::{FromRequest, MatchedPath, Request};
 use axum::http::header::ORIGIN;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::{IntoResponse, IntoResponseParts, Response, ResponseParts};
+use florin_orders::{OrderId, StoreId};
+use florin_storage::{Claim, Fingerprint, RequestId, StoredResponse};
 use jiff::{SignedDuration, Timestamp};
-use ledger::{Claim, Fingerprint, OrderId, RequestId, StoreId, StoredAnswer};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest as _, Sha256};
@@ -194,8 +195,8 @@ where
     let ledger = &app.deps.ledger;
     let claim = ledger.claim_request(id, request.fingerprint, now, lease_until);
     match claim.await? {
-        Claim::Mine => {}
-        Claim::Answered(stored) => return Ok(Done::Before(serde_json::from_str(&stored.body)?)),
+        Claim::Acquired => {}
+        Claim::Completed(stored) => return Ok(Done::Before(serde_json::from_str(&stored.body)?)),
         Claim::Running => return Err(ApiError::RequestInProgress),
         Claim::Reused => return Err(ApiError::IdempotencyKeyReused),
     }
@@ -217,7 +218,7 @@ where
 }
 
 async fn store_result(app: &AppState, id: RequestId, lease_until: Timestamp, json: String) {
-    let stored = StoredAnswer {
+    let stored = StoredResponse {
         status: 200,
         body: json,
         hands_out: None,
@@ -225,7 +226,7 @@ async fn store_result(app: &AppState, id: RequestId, lease_until: Timestamp, jso
     let kept_until = app.now() + KEPT;
     let ledger = &app.deps.ledger;
     let kept = ledger
-        .answer_request(id, lease_until, &stored, kept_until)
+        .store_response(id, lease_until, &stored, kept_until)
         .await;
     match kept {
         Ok(true) => {}

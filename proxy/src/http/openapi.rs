@@ -1,7 +1,7 @@
 //! GET /openapi.json: the HTTP described for machines, made from the types and the codes that answer.
 //!
-//! Nothing is written twice: shapes come from the types (through [`Types`]), refusals from [`checkout_api::ErrorCode`],
-//! events from [`ledger::EventType`]. By hand are only the operations themselves, each beside its handler; a test in
+//! Nothing is written twice: shapes come from the types (through [`Types`]), refusals from [`florin_checkout_api::ErrorCode`],
+//! events from [`florin_orders::EventType`]. By hand are only the operations themselves, each beside its handler; a test in
 //! `tests/api/openapi.rs` compares them with the router, and every answer of every journey with its shape.
 
 pub(crate) mod information;

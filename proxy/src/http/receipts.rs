@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, State};
-use checkout_api::{ErrorCode, SignedReceipt};
-use ledger::OrderRecord;
+use florin_checkout_api::{ErrorCode, SignedReceipt};
+use florin_orders::OrderRecord;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -50,7 +50,7 @@ pub(crate) fn describe_customer_receipt(types: &mut Types) -> Operation {
 pub(crate) fn receipt_of(
     app: &AppState,
     store: &Store,
-    snapshot: &ledger::Snapshot,
+    snapshot: &florin_orders::Snapshot,
 ) -> Result<Json<SignedReceipt>, ApiError> {
     let issued = issue(&app.config, store, snapshot);
     issued.map(Json).ok_or(ApiError::NotPaid {

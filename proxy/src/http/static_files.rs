@@ -9,7 +9,7 @@ use axum::http::header::{
 };
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use checkout_api::{Environment, ErrorCode};
+use florin_checkout_api::{Environment, ErrorCode};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 

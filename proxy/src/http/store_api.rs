@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use ledger::{OrderId, OrderRecord, Snapshot, StoreId};
+use florin_orders::{OrderId, OrderRecord, Snapshot, StoreId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 

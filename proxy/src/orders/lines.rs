@@ -3,8 +3,8 @@
 //! Lines are for display. The price is the order's `amount`; if every line has an amount, they must add up to it, so that
 //! a customer never reads a sum that is not the price.
 
-use ledger::OrderLine;
-use money::{Amount, Currency};
+use florin_money::{Amount, Currency};
+use florin_orders::OrderLine;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -73,7 +73,7 @@ pub(crate) fn check(
     if let Some(amounts) = amounts.filter(|amounts| !amounts.is_empty()) {
         let sum = amounts
             .iter()
-            .try_fold(Amount::ZERO, |sum, amount| sum.plus(*amount));
+            .try_fold(Amount::ZERO, |sum, amount| sum.checked_add(*amount));
         if sum != Ok(price) {
             let sum = sum.map_or_else(|_| "too much".to_owned(), |sum| format!("{sum} {currency}"));
             let message = format!(
@@ -97,7 +97,7 @@ fn check_line(store: &Store, line: Line, currency: Currency) -> Result<OrderLine
     let exact = |field: &str, amount: Amount| {
         let decimals = currency.decimals();
         if amount.decimals() <= decimals {
-            return Ok(amount.padded(decimals));
+            return Ok(amount.with_min_decimals(decimals));
         }
         let message = format!("{amount} has more than the {decimals} decimals of {currency}.");
         Err(invalid(field, message))
@@ -105,7 +105,7 @@ fn check_line(store: &Store, line: Line, currency: Currency) -> Result<OrderLine
     let unit_amount = line.unit_amount.map(|one| exact("unit_amount", one));
     let unit_amount = unit_amount.transpose()?;
     let amount = line.amount.map(|all| exact("amount", all)).transpose()?;
-    let product = unit_amount.map(|one| one.times(line.quantity));
+    let product = unit_amount.map(|one| one.checked_mul(line.quantity));
     let product = product
         .transpose()
         .map_err(|error| invalid("unit_amount", format!("Times quantity: {error}.")))?;

@@ -1,7 +1,8 @@
 //! Opening an order, and the client tokens that let its customer see and pay it.
 
+use florin_orders::{NewOrder, OrderId, Snapshot};
+use florin_storage::{OpenError, StorageError};
 use jiff::SignedDuration;
-use ledger::{LedgerError, NewOrder, OpenError, OrderId, Snapshot};
 
 use crate::auth::client_token::ClientToken;
 use crate::state::AppState;
@@ -20,7 +21,7 @@ pub(crate) enum OpenOrderError {
     OtherFlow,
     /// The database failed.
     #[error(transparent)]
-    Storage(#[from] LedgerError),
+    Storage(#[from] StorageError),
 }
 
 /// An order, and a fresh token that lets its customer see and pay it.
@@ -75,21 +76,21 @@ pub(crate) async fn open(app: &AppState, terms: &NewOrder) -> Result<Opening, Op
 pub(crate) async fn issue_client_token(
     app: &AppState,
     order: &OrderId,
-) -> Result<Option<ClientToken>, LedgerError> {
+) -> Result<Option<ClientToken>, StorageError> {
     let ledger = &app.deps.ledger;
     let Some(known) = ledger.snapshot(order).await? else {
         return Ok(None);
     };
     let token = ClientToken::draw(&*app.deps.random);
     let ends_at = known.order.terms.expires_at + TOKEN_LIFETIME_AFTER_ORDER;
-    ledger.admit(order, token.hash(), ends_at).await?;
+    ledger.add_token(order, token.hash(), ends_at).await?;
     Ok(Some(token))
 }
 
 /// Two prices under one reference: the store's code is wrong, or its key has leaked. A person should look.
 fn refused(terms: &NewOrder, error: OpenError) -> OpenOrderError {
     let known = match error {
-        OpenError::Ledger(error) => return OpenOrderError::Storage(error),
+        OpenError::Storage(error) => return OpenOrderError::Storage(error),
         OpenError::Conflict(known) => known,
     };
     tracing::error!(

@@ -1,9 +1,9 @@
 //! The price of an order that a browser opens: from the store's catalogue, from a declared donation, or from a token that
 //! the store's server signed.
 
+use florin_money::{Amount, AmountText, Currency};
+use florin_orders::{Flow, NewOrder, OrderLine, PriceSource, Reference};
 use jiff::{SignedDuration, Timestamp};
-use ledger::{Flow, NewOrder, OrderLine, PriceSource, Reference};
-use money::{Amount, AmountText, Currency};
 
 use crate::auth::order_token::Claims;
 use crate::config::{Donation, Store};
@@ -53,7 +53,10 @@ pub(crate) fn product(
     if !(1..=product.max_quantity).contains(&quantity) {
         return Err(out_of_range);
     }
-    let amount = product.price.times(quantity).map_err(|_| out_of_range)?;
+    let amount = product
+        .price
+        .checked_mul(quantity)
+        .map_err(|_| out_of_range)?;
     let title = match quantity {
         1 => product.title.clone(),
         many => format!("{many} × {}", product.title),
@@ -131,7 +134,7 @@ fn within_bounds(
     let (amount, decimals) = (Amount::from(given), store.currency.decimals());
     let fits = u32::try_from(given.decimals()).is_ok_and(|written| written <= decimals);
     if fits && (*min..=*max).contains(&amount) {
-        return Ok(amount.padded(decimals));
+        return Ok(amount.with_min_decimals(decimals));
     }
     Err(PriceError::DonationOutOfRange {
         min: *min,

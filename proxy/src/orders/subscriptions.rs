@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use florin_orders::OrderId;
 use jiff::{SignedDuration, Timestamp};
-use ledger::OrderId;
 use tokio::sync::{Mutex as AsyncMutex, watch};
 
 /// How long a view is shared; its countdowns and a change of another process are late by as much.

@@ -1,10 +1,11 @@
 //! The checks that an invoice or a hosted session must pass before a customer sees it.
 
-use checkout_api::Environment;
+use florin_address::{AddressError, Network, PaymentTarget, UriError};
+use florin_checkout_api::Environment;
+use florin_gateway::CheckoutSession;
+use florin_money::{Amount, Asset, InvalidAmount};
+use florin_orders::{CustomTerms, Destination, Invoice, InvoiceId};
 use jiff::{SignedDuration, Timestamp};
-use ledger::{CustomAsk, Invoice, InvoiceId, Place};
-use money::{Amount, Asset, InvalidAmount};
-use service_api::{AddressError, CheckoutSession, Network, PaymentTarget, UriError};
 use url::Url;
 
 use crate::config::is_encrypted_or_loopback;
@@ -43,16 +44,16 @@ pub(crate) enum InvoiceMismatch {
     Lifetime(String),
     /// The service's id does not have the shape of an id.
     #[error("{0}")]
-    Id(#[from] ledger::InvalidId),
+    Id(#[from] florin_orders::InvalidId),
 }
 
 /// Turns the service's answer into an invoice that may be shown.
 pub(crate) fn check_invoice(
-    ask: &CustomAsk,
-    answer: &service_api::Invoice,
+    ask: &CustomTerms,
+    answer: &florin_gateway::Invoice,
     environment: Environment,
     now: Timestamp,
-) -> Result<ledger::Invoice, InvoiceMismatch> {
+) -> Result<florin_orders::Invoice, InvoiceMismatch> {
     let asset = Asset::of(&ask.crypto_code).ok_or(InvoiceMismatch::UnknownAsset)?;
     expect_eq(
         "deposit_crypto",
@@ -62,17 +63,17 @@ pub(crate) fn check_invoice(
     let asked = &ask.asked;
     expect_amount(
         "invoice_amount_in_crypto",
-        asked.figures.crypto,
+        asked.amounts.crypto,
         &answer.invoice_amount_in_crypto,
     )?;
     expect_amount(
         "invoice_amount_in_usd",
-        asked.figures.usd,
+        asked.amounts.usd,
         &answer.invoice_amount_in_usd,
     )?;
     expect_amount(
         "local_currency_amount",
-        asked.figures.local,
+        asked.amounts.local,
         &answer.local_currency_amount,
     )?;
     expect_eq(
@@ -81,10 +82,10 @@ pub(crate) fn check_invoice(
         &answer.local_currency_code,
     )?;
     let address = &answer.deposit_address;
-    service_api::address::check(asset, address, network(environment))?;
+    florin_address::check(asset, address, network(environment))?;
     target(asset, ask, address, &answer.qr_string, environment)?;
-    let id = ledger::InvoiceId::parse(answer.invoice_id.as_str())?;
-    let place = Place::Address {
+    let id = florin_orders::InvoiceId::parse(answer.invoice_id.as_str())?;
+    let place = Destination::Address {
         address: answer.deposit_address.clone(),
         qr_string: answer.qr_string.clone(),
         warnings: warnings(&answer.warning_messages),
@@ -94,19 +95,24 @@ pub(crate) fn check_invoice(
         .lifetime()
         .and_then(|lifetime| SignedDuration::try_from(lifetime).ok())
         .ok_or_else(|| InvoiceMismatch::Lifetime(minutes.chars().take(40).collect()))?;
-    Ok(ledger::Invoice::opened(id, place, now, now + lifetime))
+    Ok(florin_orders::Invoice::opened(
+        id,
+        place,
+        now,
+        now + lifetime,
+    ))
 }
 
 /// Where the invoice is paid, by what the gateway's QR code says. The row keeps that text; customers are shown what the
 /// target writes.
 pub(crate) fn target(
     asset: Asset,
-    ask: &CustomAsk,
+    ask: &CustomTerms,
     address: &str,
     qr_string: &str,
     environment: Environment,
 ) -> Result<PaymentTarget, UriError> {
-    let amount = ask.asked.figures.crypto;
+    let amount = ask.asked.amounts.crypto;
     PaymentTarget::check(asset, qr_string, address, amount, network(environment))
 }
 
@@ -176,7 +182,7 @@ pub(crate) enum SessionMismatch {
     },
     /// The service's id does not have the shape of an id.
     #[error("{0}")]
-    Id(#[from] ledger::InvalidId),
+    Id(#[from] florin_orders::InvalidId),
 }
 
 /// Turns the service's answer into a session that a customer may be sent to.
@@ -211,7 +217,7 @@ pub(crate) fn check_session(
     let url = String::from(url);
     Ok(Invoice::opened(
         id,
-        Place::Page { url },
+        Destination::Page { url },
         now,
         now + SESSION_LIFETIME,
     ))
@@ -230,7 +236,7 @@ mod tests {
 
     fn checked(page: &str, base: &str) -> Result<Invoice, SessionMismatch> {
         let answer = CheckoutSession {
-            session_id: service_api::InvoiceId::parse("ses_1").unwrap(),
+            session_id: florin_gateway::InvoiceId::parse("ses_1").unwrap(),
             payment_process_url: page.into(),
         };
         check_session(&answer, &Url::parse(base).unwrap(), Timestamp::UNIX_EPOCH)

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use ledger::{Invoice, Snapshot};
-use service_api::{ConfirmRequest, InvoiceId};
+use florin_gateway::{ConfirmRequest, InvoiceId};
+use florin_orders::{Invoice, Snapshot};
 
 use crate::state::AppState;
 

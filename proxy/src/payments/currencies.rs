@@ -6,8 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use florin_money::{Asset, CryptoCode};
 use jiff::Timestamp;
-use money::{Asset, CryptoCode};
 use serde_json::Value;
 
 /// Where an object says its code, the likeliest first.

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use ledger::{BeginError, LedgerError, OrderStatus};
-use service_api::{CallError, ErrorCode, ServiceError};
+use florin_gateway::{CallError, ErrorCode, GatewayError};
+use florin_orders::OrderStatus;
+use florin_storage::{BeginError, StorageError};
 
 /// Why there are no quotes, or no invoice. Nothing was charged.
 #[derive(Debug, thiserror::Error)]
@@ -68,7 +69,7 @@ pub(crate) enum PaymentError {
         /// The gateway's status.
         status: u16,
         /// The gateway's explanation.
-        error: ServiceError,
+        error: GatewayError,
     },
     /// The gateway cannot be reached or does not answer usably.
     #[error("the gateway is unavailable")]
@@ -78,7 +79,7 @@ pub(crate) enum PaymentError {
     },
     /// The database failed.
     #[error(transparent)]
-    Storage(#[from] LedgerError),
+    Storage(#[from] StorageError),
     /// The task was cut off.
     #[error(transparent)]
     Interrupted(#[from] tokio::task::JoinError),
@@ -106,7 +107,7 @@ impl From<BeginError> for PaymentError {
             BeginError::Closed { .. } => Self::OrderClosed,
             BeginError::InProgress => Self::InProgress,
             BeginError::TooMany => Self::TooManyAttempts,
-            BeginError::Ledger(error) => Self::Storage(error),
+            BeginError::Storage(error) => Self::Storage(error),
         }
     }
 }
@@ -148,7 +149,7 @@ impl PaymentError {
             | CallError::CircuitOpen { retry_after }
             | CallError::OutOfBudget { retry_after } => *retry_after,
             CallError::Refused { .. } => Duration::from_secs(30),
-            CallError::NotSent(_) | CallError::Unclear(_) | CallError::Broken { .. } => {
+            CallError::NotSent(_) | CallError::Ambiguous(_) | CallError::Broken { .. } => {
                 Duration::from_secs(5)
             }
         };

@@ -5,14 +5,14 @@
 
 use std::sync::Arc;
 
-use jiff::{SignedDuration, Timestamp};
-use ledger::{
-    Abandoned, Ask, Attempt, CustomAsk, Flow, Invoice, NewAttempt, Order, OrderId, OrderStatus,
-    Snapshot,
+use florin_gateway::{CallError, CheckoutRequest, InvoiceRequest};
+use florin_money::{Asset, CryptoCode};
+use florin_orders::{
+    Abandoned, Attempt, CustomTerms, Flow, Invoice, InvoiceTerms, NewAttempt, Order, OrderId,
+    OrderStatus, Snapshot,
 };
-use money::{Asset, CryptoCode};
+use jiff::{SignedDuration, Timestamp};
 use secrecy::ExposeSecret as _;
-use service_api::{CallError, CheckoutRequest, InvoiceRequest};
 use url::Url;
 
 use crate::config::Store;
@@ -99,7 +99,7 @@ fn is_open(app: &AppState, snapshot: &Snapshot, crypto_code: &str) -> bool {
 /// The one call of the gateway that makes an invoice.
 enum Call {
     Invoice {
-        ask: CustomAsk,
+        ask: CustomTerms,
         request: InvoiceRequest,
     },
     Session {
@@ -146,12 +146,12 @@ fn invoice_call(
     })?;
     let request = InvoiceRequest {
         conversion_id: price.conversion_id.clone(),
-        amount_in_usd: asked.figures.usd.to_text(),
-        amount_in_local_currency: asked.figures.local.to_text(),
-        amount_in_crypto: asked.figures.crypto.to_text(),
+        amount_in_usd: asked.amounts.usd.to_text(),
+        amount_in_local_currency: asked.amounts.local.to_text(),
+        amount_in_crypto: asked.amounts.crypto.to_text(),
         crypto_code: code.clone(),
     };
-    let ask = CustomAsk {
+    let ask = CustomTerms {
         crypto_code: code,
         conversion_id: price.conversion_id.as_str().to_owned(),
         asked,
@@ -227,7 +227,7 @@ async fn send(app: &AppState, order: &OrderId, call: Call) -> Result<(), Payment
     let made = match call.make(app, sent_at).await {
         Ok(made) => made,
         Err(error) => {
-            let reason = if error.surely_not_done() {
+            let reason = if error.definitely_not_executed() {
                 Abandoned::Refused
             } else {
                 Abandoned::Unclear
@@ -259,10 +259,10 @@ async fn send(app: &AppState, order: &OrderId, call: Call) -> Result<(), Payment
 
 impl Call {
     /// What the attempt's row says about the call.
-    fn ask(&self) -> Ask {
+    fn ask(&self) -> InvoiceTerms {
         match self {
-            Self::Invoice { ask, .. } => Ask::Custom(ask.clone()),
-            Self::Session { .. } => Ask::Hosted,
+            Self::Invoice { ask, .. } => InvoiceTerms::Custom(ask.clone()),
+            Self::Session { .. } => InvoiceTerms::Hosted,
         }
     }
 

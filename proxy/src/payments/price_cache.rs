@@ -3,9 +3,9 @@
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
+use florin_gateway::{CallError, Clock, PaymentGateway, PriceEntry, Prices};
+use florin_money::CryptoCode;
 use jiff::{SignedDuration, Timestamp};
-use money::CryptoCode;
-use service_api::{CallError, Clock, PaymentService, PriceEntry, Prices};
 use tokio::sync::Mutex;
 
 /// The prices as they were at one moment.
@@ -44,7 +44,7 @@ impl PriceCache {
     /// The gateway's error, if there is no fresh copy.
     pub(crate) async fn fresh(
         &self,
-        service: &dyn PaymentService,
+        service: &dyn PaymentGateway,
         clock: &dyn Clock,
     ) -> Result<Arc<PriceSnapshot>, CallError> {
         if let Some(priced) = self.newest(clock.now()) {

@@ -1,8 +1,8 @@
 //! What an order costs in an asset, from a price of the service. Pure: the one place where an amount to pay is computed.
 
-use ledger::{Asked, Figures, Order};
-use money::{Amount, AmountError, Asset, Currency, Rounding};
-use service_api::{Limits, PriceEntry, Rates};
+use florin_gateway::{Limits, PriceEntry, Rates};
+use florin_money::{Amount, AmountError, Asset, Currency, Rounding};
+use florin_orders::{Amounts, Order, QuotedAmounts};
 
 /// Decimals of a dollar amount.
 const USD_DECIMALS: u32 = 2;
@@ -72,7 +72,11 @@ impl Range {
 ///
 /// # Errors
 /// [`QuoteError::NotPriced`].
-pub(crate) fn price(order: &Order, asset: Asset, rates: &Rates) -> Result<Asked, QuoteError> {
+pub(crate) fn price(
+    order: &Order,
+    asset: Asset,
+    rates: &Rates,
+) -> Result<QuotedAmounts, QuoteError> {
     let read = |text: &str| {
         let amount = Amount::parse(text).map_err(|_| QuoteError::NotPriced)?;
         if amount.is_zero() {
@@ -94,7 +98,7 @@ pub(crate) fn price(order: &Order, asset: Asset, rates: &Rates) -> Result<Asked,
     } else {
         return Err(QuoteError::NotPriced);
     };
-    let share = |of: Amount, decimals| price.times_ratio(of, basis, decimals, Rounding::Up);
+    let share = |of: Amount, decimals| price.mul_div(of, basis, decimals, Rounding::Up);
     let in_usd = match currency {
         Currency::USD => price,
         _ => share(usd, USD_DECIMALS)?,
@@ -103,14 +107,14 @@ pub(crate) fn price(order: &Order, asset: Asset, rates: &Rates) -> Result<Asked,
         same if same == local_currency => price,
         _ => share(local, local_currency.decimals())?,
     };
-    let figures = Figures {
+    let amounts = Amounts {
         // People read 19.90 USDT more easily than 19.9; more decimals than that are the amount's own.
-        crypto: share(crypto, asset.quote_decimals())?.padded(2),
-        usd: in_usd.padded(USD_DECIMALS),
-        local: in_local.padded(local_currency.decimals()),
+        crypto: share(crypto, asset.quote_decimals())?.with_min_decimals(2),
+        usd: in_usd.with_min_decimals(USD_DECIMALS),
+        local: in_local.with_min_decimals(local_currency.decimals()),
     };
-    Ok(Asked {
-        figures,
+    Ok(QuotedAmounts {
+        amounts,
         local_currency,
     })
 }
@@ -119,9 +123,13 @@ pub(crate) fn price(order: &Order, asset: Asset, rates: &Rates) -> Result<Asked,
 ///
 /// # Errors
 /// [`QuoteError`] says why not.
-pub(crate) fn quote(order: &Order, asset: Asset, entry: &PriceEntry) -> Result<Asked, QuoteError> {
+pub(crate) fn quote(
+    order: &Order,
+    asset: Asset,
+    entry: &PriceEntry,
+) -> Result<QuotedAmounts, QuoteError> {
     let asked = price(order, asset, &entry.rates)?;
-    Range::of(&entry.limits)?.check(asked.figures.crypto)?;
+    Range::of(&entry.limits)?.check(asked.amounts.crypto)?;
     Ok(asked)
 }
 
@@ -129,7 +137,7 @@ pub(crate) fn quote(order: &Order, asset: Asset, entry: &PriceEntry) -> Result<A
 /// down. `None` where no limit rules it out.
 pub(crate) fn limit_in_order_currency(
     order: &Order,
-    asked: &Asked,
+    asked: &QuotedAmounts,
     range: Range,
     no_quote: QuoteError,
 ) -> Option<Amount> {
@@ -140,8 +148,8 @@ pub(crate) fn limit_in_order_currency(
     };
     let decimals = order.terms.currency.decimals();
     let price = order.terms.amount;
-    let worth = price.times_ratio(limit, asked.figures.crypto, decimals, rounding);
-    Some(worth.ok()?.padded(decimals))
+    let worth = price.mul_div(limit, asked.amounts.crypto, decimals, rounding);
+    Some(worth.ok()?.with_min_decimals(decimals))
 }
 
 /// Significant digits of a rate at least: the decimals of a currency leave too few of a cheap asset's.
@@ -154,12 +162,12 @@ const MAX_DECIMALS: u32 = 18;
 ///
 /// The amount to send was rounded up, so the quotient is at most the price that it was made from; rounding up comes closest
 /// to that price.
-pub(crate) fn rate(asked: &Asked) -> Option<Amount> {
-    let Figures { crypto, local, .. } = asked.figures;
+pub(crate) fn rate(asked: &QuotedAmounts) -> Option<Amount> {
+    let Amounts { crypto, local, .. } = asked.amounts;
     let least = asked.local_currency.decimals();
-    let rounded = |decimals| local.times_ratio(Amount::ONE, crypto, decimals, Rounding::Up);
+    let rounded = |decimals| local.mul_div(Amount::ONE, crypto, decimals, Rounding::Up);
     let is_precise = |decimals, rate: Amount| {
-        let text = rate.padded(decimals).to_string();
+        let text = rate.with_min_decimals(decimals).to_string();
         let digits = text.bytes().filter(u8::is_ascii_digit);
         digits.skip_while(|digit| *digit == b'0').count() >= RATE_DIGITS
     };
@@ -168,15 +176,19 @@ pub(crate) fn rate(asked: &Asked) -> Option<Amount> {
         is_precise(decimals, rate).then_some(rate)
     });
     let rate = precise.or_else(|| rounded(MAX_DECIMALS).ok())?;
-    Some(rate.padded(least))
+    Some(rate.with_min_decimals(least))
 }
 
 /// A part of what an attempt asks for, in the local currency at the attempt's price.
-pub(crate) fn in_local_currency(asked: &Asked, part: Amount, rounding: Rounding) -> Option<Amount> {
-    let Figures { crypto, local, .. } = asked.figures;
+pub(crate) fn in_local_currency(
+    asked: &QuotedAmounts,
+    part: Amount,
+    rounding: Rounding,
+) -> Option<Amount> {
+    let Amounts { crypto, local, .. } = asked.amounts;
     let decimals = asked.local_currency.decimals();
-    let share = local.times_ratio(part, crypto, decimals, rounding);
-    Some(share.ok()?.padded(decimals))
+    let share = local.mul_div(part, crypto, decimals, rounding);
+    Some(share.ok()?.with_min_decimals(decimals))
 }
 
 #[cfg(test)]

@@ -1,12 +1,14 @@
 //! An order as its customer sees it. Pure: a snapshot, the store, the time.
 
-use checkout_api::{
+use florin_checkout_api::{
     AttemptView, BlockedReason, Confirmations, Environment, FailureReason, Flow, LatePayment,
     LineView, OrderView, Status, StoreView,
 };
+use florin_money::{Amount, Asset, Rounding};
+use florin_orders::{
+    Attempt, Destination, Invoice, Order, OrderLine, OrderStatus, PaymentState, Snapshot,
+};
 use jiff::{SignedDuration, Timestamp};
-use ledger::{Attempt, Invoice, Order, OrderLine, OrderStatus, Place, Snapshot, Standing};
-use money::{Amount, Asset, Rounding};
 use url::Url;
 
 use crate::config::Store;
@@ -43,8 +45,9 @@ pub(crate) fn view(snapshot: &Snapshot, context: ViewContext<'_>) -> OrderView {
     let shown = attempt
         .as_ref()
         .and_then(|attempt| Some((attempt, attempt.invoice()?)));
-    let shown = shown
-        .filter(|(_, invoice)| status != Status::Blocked && invoice.standing != Standing::Frozen);
+    let shown = shown.filter(|(_, invoice)| {
+        status != Status::Blocked && invoice.payment_state != PaymentState::AddressChanged
+    });
     let observed_at = shown.and_then(|(_, invoice)| invoice.observed_at);
     OrderView {
         id: order.id.to_string(),
@@ -59,8 +62,8 @@ pub(crate) fn view(snapshot: &Snapshot, context: ViewContext<'_>) -> OrderView {
         failure_reason: (status == Status::Failed).then(|| failure_reason(attempt.as_ref())),
         blocked_reason: (status == Status::Blocked).then(|| blocked_reason(attempt.as_ref())),
         flow: match order.terms.flow {
-            ledger::Flow::Custom => Flow::Custom,
-            ledger::Flow::Hosted => Flow::Hosted,
+            florin_orders::Flow::Custom => Flow::Custom,
+            florin_orders::Flow::Hosted => Flow::Hosted,
         },
         payment_process_url: hosted_page(snapshot, context.now),
         paid_at: order
@@ -69,8 +72,8 @@ pub(crate) fn view(snapshot: &Snapshot, context: ViewContext<'_>) -> OrderView {
             .map(|at| at.to_string()),
         reverted: order.reverted.is_some(),
         late_payment: order.late_payment.map(|late| match late {
-            ledger::LatePayment::Counted => LatePayment::Counted,
-            ledger::LatePayment::Second => LatePayment::Second,
+            florin_orders::LatePayment::Counted => LatePayment::Counted,
+            florin_orders::LatePayment::Second => LatePayment::Second,
         }),
         attempt: shown
             .and_then(|(attempt, invoice)| attempt_view(order, attempt, invoice, context)),
@@ -175,7 +178,9 @@ fn failure_reason(attempt: Option<&Attempt>) -> FailureReason {
 
 fn blocked_reason(attempt: Option<&Attempt>) -> BlockedReason {
     match attempt.and_then(Attempt::invoice) {
-        Some(invoice) if invoice.standing == Standing::Frozen => BlockedReason::AddressChanged,
+        Some(invoice) if invoice.payment_state == PaymentState::AddressChanged => {
+            BlockedReason::AddressChanged
+        }
         _ => BlockedReason::AddressRejected,
     }
 }
@@ -187,22 +192,22 @@ fn attempt_view(
     context: ViewContext<'_>,
 ) -> Option<AttemptView> {
     let ask = attempt.terms.custom()?;
-    let Place::Address {
+    let Destination::Address {
         address,
         qr_string,
         warnings,
-    } = &invoice.place
+    } = &invoice.destination
     else {
         return None;
     };
     let asset = Asset::of(&ask.crypto_code);
-    let asked = ask.asked.figures;
+    let asked = ask.asked.amounts;
     let received = invoice.progress.received.crypto;
     let excess = received
-        .minus(asked.crypto)
+        .checked_sub(asked.crypto)
         .ok()
         .filter(|excess| !excess.is_zero());
-    let remaining = asked.crypto.minus(received).unwrap_or(Amount::ZERO);
+    let remaining = asked.crypto.checked_sub(received).unwrap_or(Amount::ZERO);
     // Of a paid order the store's tolerance may have forgiven a rest.
     let due = if status(order.status).is_settled() {
         Amount::ZERO

@@ -8,8 +8,8 @@
 //! is not among them is shown as it is.
 
 use WarningKind::{Confirmations, Expiry, LatePrice, NetworkFee, OnlyThisAsset, WrongNetwork};
-use checkout_api::{Warning, WarningKind};
-use money::Asset;
+use florin_checkout_api::{Warning, WarningKind};
+use florin_money::Asset;
 
 /// The known sentences: in lower case, without punctuation. `{asset}` is the attempt's asset by symbol, name or both,
 /// `{network}` its network, `{n}` a whole number.

@@ -1,5 +1,5 @@
-use checkout_api::Environment;
-use ledger::OrderId;
+use florin_checkout_api::Environment;
+use florin_orders::OrderId;
 
 use super::*;
 

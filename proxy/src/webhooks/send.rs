@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use florin_orders::Event;
 use jiff::fmt::rfc2822::DateTimeParser;
 use jiff::{SignedDuration, Timestamp};
-use ledger::Event;
 use reqwest::Response;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use reqwest::redirect::Policy;

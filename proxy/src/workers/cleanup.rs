@@ -4,8 +4,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use florin_storage::StorageError;
 use jiff::SignedDuration;
-use ledger::LedgerError;
 
 use crate::state::AppState;
 
@@ -31,7 +31,7 @@ pub(crate) async fn run_once(app: &AppState) {
     }
 }
 
-async fn clean_up(app: &AppState) -> Result<(), LedgerError> {
+async fn clean_up(app: &AppState) -> Result<(), StorageError> {
     let (ledger, now) = (&app.deps.ledger, app.now());
     let stale = ledger
         .abandon_stale_attempts(now - ATTEMPT_TIMEOUT, now)
@@ -39,8 +39,8 @@ async fn clean_up(app: &AppState) -> Result<(), LedgerError> {
     if stale > 0 {
         tracing::warn!(attempts = stale, "abandoned attempts without an invoice");
     }
-    ledger.forget_tokens(now).await?;
-    ledger.forget_requests(now).await?;
+    ledger.delete_expired_tokens(now).await?;
+    ledger.delete_expired_requests(now).await?;
     for order in ledger.expire_orders(now).await? {
         app.order_changed(&order);
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use service_api::{Endpoint, Passage};
+use florin_gateway::{Endpoint, RawRequest};
 
 use crate::payments::currencies::Currencies;
 use crate::payments::error::log_rejection;
@@ -28,10 +28,10 @@ pub(crate) async fn run(app: Arc<AppState>) {
 }
 
 async fn compare(app: &AppState) -> Currencies {
-    let ask = Passage::new(Endpoint::Currencies, "", None).expect("it takes nothing");
+    let ask = RawRequest::new(Endpoint::Currencies, "", None).expect("it takes nothing");
     let asked = tokio::select! {
         () = app.shutdown.cancelled() => return Currencies::NotAsked,
-        asked = app.deps.service.pass(&ask) => asked,
+        asked = app.deps.service.forward(&ask) => asked,
     };
     let found = match &asked {
         Ok(answer) => Currencies::compare(answer, app.now()),

@@ -6,9 +6,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use florin_gateway::{CallError, ErrorCode, GatewayError, InvoiceId, InvoiceResponse, Priority};
+use florin_orders::{Amounts, Assessment, EventType, Observation, OrderId, PollPriority};
+use florin_storage::{DueAttempt, RecordedObservation};
 use jiff::SignedDuration;
-use ledger::{DueAttempt, EventType, Figures, Observation, Observed, OrderId, Urgency, Verdict};
-use service_api::{CallError, ErrorCode, InvoiceAnswer, InvoiceId, Priority, ServiceError};
 use tokio::task::JoinSet;
 
 use crate::payments::confirm::{confirm, is_marked_as_paid};
@@ -51,11 +52,15 @@ pub(crate) async fn poll_once(app: &Arc<AppState>) {
 
 async fn start_polls(app: &Arc<AppState>, polls: &mut JoinSet<()>) {
     let mut begun = 0;
-    for urgency in [Urgency::Hinted, Urgency::Watched, Urgency::Planned] {
+    for urgency in [
+        PollPriority::Callback,
+        PollPriority::Watched,
+        PollPriority::Scheduled,
+    ] {
         // One slot is reserved for unwatched attempts, so that watched ones cannot starve them.
-        let kept = usize::from(urgency != Urgency::Planned);
+        let kept = usize::from(urgency != PollPriority::Scheduled);
         let free = CONCURRENT_POLLS.saturating_sub(polls.len() + kept);
-        let room = app.deps.service.room(priority(urgency));
+        let room = app.deps.service.available(priority(urgency));
         let limit = room
             .saturating_sub(begun)
             .min(u32::try_from(free).unwrap_or(u32::MAX));
@@ -66,15 +71,15 @@ async fn start_polls(app: &Arc<AppState>, polls: &mut JoinSet<()>) {
     }
 }
 
-fn priority(urgency: Urgency) -> Priority {
+fn priority(urgency: PollPriority) -> Priority {
     match urgency {
-        Urgency::Hinted => Priority::Callback,
-        Urgency::Watched => Priority::Watched,
-        Urgency::Planned => Priority::Unwatched,
+        PollPriority::Callback => Priority::Callback,
+        PollPriority::Watched => Priority::Watched,
+        PollPriority::Scheduled => Priority::Unwatched,
     }
 }
 
-async fn lease_due(app: &AppState, urgency: Urgency, limit: u32) -> Vec<DueAttempt> {
+async fn lease_due(app: &AppState, urgency: PollPriority, limit: u32) -> Vec<DueAttempt> {
     if limit == 0 {
         return Vec::new();
     }
@@ -91,14 +96,14 @@ async fn poll_invoice(app: Arc<AppState>, due: DueAttempt) {
         Ok(id) => id,
         Err(error) => return tracing::error!(%error, "a stored invoice has an invalid id"),
     };
-    let priority = priority(due.urgency);
+    let priority = priority(due.priority);
     match app.deps.service.invoice(&id, priority).await {
         Ok(answer) => on_response(&app, &due, answer).await,
         Err(error) => on_error(&app, &due, &error).await,
     }
 }
 
-async fn on_response(app: &Arc<AppState>, due: &DueAttempt, answer: InvoiceAnswer) {
+async fn on_response(app: &Arc<AppState>, due: &DueAttempt, answer: InvoiceResponse) {
     answered(app);
     record(app, due, &observation(app, answer)).await;
 }
@@ -110,7 +115,7 @@ fn answered(app: &AppState) {
 }
 
 async fn record(app: &Arc<AppState>, due: &DueAttempt, observation: &Observation) {
-    match app.deps.ledger.observe(due, observation).await {
+    match app.deps.ledger.record_observation(due, observation).await {
         Ok(Some(observed)) => {
             report(app, due, &observed);
             if observed.events.contains(&EventType::Paid) {
@@ -140,19 +145,19 @@ async fn send_kept_email(app: &Arc<AppState>, order: &OrderId) {
     }
 }
 
-fn report(app: &AppState, due: &DueAttempt, observed: &Observed) {
+fn report(app: &AppState, due: &DueAttempt, observed: &RecordedObservation) {
     let order = &due.order_id;
-    match &observed.verdict {
-        Verdict::Held(_) if !observed.changed => {}
-        Verdict::Held(hold) => tracing::error!(
+    match &observed.assessment {
+        Assessment::NeedsReview(_) if !observed.changed => {}
+        Assessment::NeedsReview(hold) => tracing::error!(
             %order, invoice = %due.invoice_id, %hold,
             "a payment is held: nothing is credited until the service's answer is clear"
         ),
         verdict if observed.events.contains(&EventType::Reverted) => tracing::error!(
-            %order, invoice = %due.invoice_id, says = ?verdict.standing(),
+            %order, invoice = %due.invoice_id, says = ?verdict.payment_state(),
             "the service takes back a payment that was credited: the order stays paid, ask the service and the store"
         ),
-        Verdict::Frozen { address } if observed.changed => tracing::error!(
+        Assessment::AddressChanged { address } if observed.changed => tracing::error!(
             %order, invoice = %due.invoice_id, address,
             "the service changed an invoice's address: the order is blocked"
         ),
@@ -195,9 +200,13 @@ async fn on_error(app: &Arc<AppState>, due: &DueAttempt, error: &CallError) {
             .unwrap_or(RETRY_WITHOUT_BUDGET)
             .max(RETRY_WITHOUT_BUDGET),
         CallError::Refused { .. } => SignedDuration::from_mins(1),
-        CallError::NotSent(_) | CallError::Unclear(_) | CallError::Broken { .. } => RETRY,
+        CallError::NotSent(_) | CallError::Ambiguous(_) | CallError::Broken { .. } => RETRY,
     };
-    let deferred = app.deps.ledger.defer_attempt(due, app.now() + pause).await;
+    let deferred = app
+        .deps
+        .ledger
+        .reschedule_poll(due, app.now() + pause)
+        .await;
     if let Err(error) = deferred {
         tracing::error!(order = %due.order_id, %error, "failed to reschedule poll");
     }
@@ -205,20 +214,20 @@ async fn on_error(app: &Arc<AppState>, due: &DueAttempt, error: &CallError) {
 
 /// Source: payment-service.md, "Errors": 404 for what does not exist, `INVALID_INVOICE_ID` for an invoice that does not
 /// exist or has expired.
-fn is_unknown_invoice(status: u16, error: &ServiceError) -> bool {
+fn is_unknown_invoice(status: u16, error: &GatewayError) -> bool {
     status == 404 || error.code == Some(ErrorCode::InvalidInvoiceId)
 }
 
 /// An invoice that the gateway does not know is an observation too.
-fn unknown_invoice(app: &AppState, error: &ServiceError) -> Observation {
+fn unknown_invoice(app: &AppState, error: &GatewayError) -> Observation {
     Observation {
         observed_at: app.now(),
         raw: format!("{:?}: {:?}", error.code, error.message),
         is_known: false,
         invoice_id: None,
         status: None,
-        asked: Figures::default(),
-        received: Figures::default(),
+        asked: Amounts::default(),
+        received: Amounts::default(),
         local_currency: None,
         crypto_code: None,
         address: None,
@@ -228,8 +237,8 @@ fn unknown_invoice(app: &AppState, error: &ServiceError) -> Observation {
 }
 
 /// The answer member by member, as the gateway wrote it.
-fn observation(app: &AppState, answer: InvoiceAnswer) -> Observation {
-    let InvoiceAnswer {
+fn observation(app: &AppState, answer: InvoiceResponse) -> Observation {
+    let InvoiceResponse {
         status: invoice,
         raw,
     } = answer;
@@ -241,12 +250,12 @@ fn observation(app: &AppState, answer: InvoiceAnswer) -> Observation {
         status: invoice
             .transaction_status
             .map(|status| status.as_str().to_owned()),
-        asked: Figures {
+        asked: Amounts {
             crypto: invoice.invoice_crypto_amount,
             usd: invoice.invoice_amount_in_usd,
             local: invoice.invoice_amount_in_local_currency,
         },
-        received: Figures {
+        received: Amounts {
             crypto: invoice.received_crypto_amount,
             usd: invoice.received_amount_in_usd,
             local: invoice.received_amount_in_local_currency,

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use florin_orders::{EndpointHash, Event, StoreId};
+use florin_storage::{Delivery, DeliveryOutcome, DueDelivery};
 use jiff::{SignedDuration, Timestamp};
-use ledger::{Delivery, DeliveryOutcome, DueDelivery, EndpointHash, Event, StoreId};
 use tokio::task::JoinSet;
 
 use crate::config::Webhook;
@@ -77,8 +78,8 @@ async fn enable_if_url_changed(app: &AppState, store: &StoreId) {
     };
     let ledger = &app.deps.ledger;
     let restored = async {
-        match ledger.telling(store).await?.gone {
-            Some(gone) if gone.endpoint != here => ledger.restore_endpoint(store, app.now()).await,
+        match ledger.endpoint_status(store).await?.gone {
+            Some(gone) if gone.endpoint != here => ledger.enable_endpoint(store, app.now()).await,
             _ => Ok(false),
         }
     };

@@ -96,13 +96,13 @@ impl Lane {
         let toml = florin_toml(&places, &wants, &post.database_url());
         std::fs::write(&post.config, toml).expect("the folder is writable");
         let register = Arc::new(Register::of(folder.file(SANDBOX_LOG)));
-        let settings = sandbox::Settings {
+        let settings = florin_sandbox::Settings {
             seed: dice.roll(),
             log_file: Some(folder.file(SANDBOX_LOG)),
             ..wants.sandbox(&places, MovableClock::default())
         };
         let mut others = JoinSet::new();
-        let serve = sandbox::run(sandbox, settings, shutdown.clone());
+        let serve = florin_sandbox::run(sandbox, settings, shutdown.clone());
         others.spawn(async move { serve.await.expect("the sandbox runs to the end") });
         let http = client();
         let chain = SandboxControl {

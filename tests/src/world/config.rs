@@ -67,10 +67,10 @@ impl Default for WorldConfig {
 }
 
 impl WorldConfig {
-    pub(crate) fn sandbox(&self, places: &Places, clock: MovableClock) -> sandbox::Settings {
+    pub(crate) fn sandbox(&self, places: &Places, clock: MovableClock) -> florin_sandbox::Settings {
         let token = secrets::CALLBACK_TOKEN;
         let callbacks = format!("{}/callbacks/{token}", places.proxy_url());
-        sandbox::Settings {
+        florin_sandbox::Settings {
             seed: 7,
             api_key: secrets::API_KEY.to_owned(),
             api_secret: secrets::API_SECRET.into(),
@@ -78,7 +78,7 @@ impl WorldConfig {
             unknown_asset: self.unknown_asset,
             invoice_minutes: self.invoice_minutes,
             clock: Arc::new(clock),
-            ..sandbox::Settings::default()
+            ..florin_sandbox::Settings::default()
         }
     }
 }

@@ -82,7 +82,7 @@ pub(crate) fn florin_toml(places: &Places, config: &WorldConfig, database_url: &
              dangerous_allow_private_targets = true"
         )
     };
-    let (products, donations) = (demo_shop::PRODUCTS_TOML, demo_shop::DONATIONS_TOML);
+    let (products, donations) = (florin_shop::PRODUCTS_TOML, florin_shop::DONATIONS_TOML);
     format!(
         r#"listen = "{public}"
 admin_listen = "{admin}"

@@ -2,7 +2,7 @@
 
 use std::sync::PoisonError;
 
-use ledger::{Ledger as _, SqliteLedger};
+use florin_storage::{SqliteStorage, Storage as _};
 
 use super::World;
 use crate::answer::Answer;
@@ -26,7 +26,7 @@ impl World {
     /// How many events wait to be told, by the ledger of a proxy that does not run.
     async fn backlog(&self) -> u64 {
         let url = format!("sqlite://{}", self.database().display());
-        let ledger = SqliteLedger::open(&url, self.config.environment)
+        let ledger = SqliteStorage::open(&url, self.config.environment)
             .await
             .expect("the proxy's own database");
         let backlog = ledger.backlog().await.expect("the ledger answers");

@@ -5,12 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ledger::SqliteLedger;
+use florin_gateway::{Client, Deadlines};
+use florin_storage::SqliteStorage;
 use proxy::clock::SystemRandom;
 use proxy::config::load;
 use proxy::webhooks::WebhookSender;
 use proxy::{Dependencies, Listeners};
-use service_api::{Client, Deadlines};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -29,7 +29,7 @@ const END: Duration = Duration::from_secs(15);
 pub(super) struct Running {
     shutdown: CancellationToken,
     ended: JoinHandle<anyhow::Result<()>>,
-    ledger: SqliteLedger,
+    ledger: SqliteStorage,
 }
 
 impl Running {
@@ -43,7 +43,7 @@ impl Running {
         let config = load(Some(file), &BTreeMap::new());
         let config = config.unwrap_or_else(|problems| panic!("our own configuration: {problems}"));
         let environment = config.environment.as_str();
-        let ledger = SqliteLedger::open(&config.database_url, environment).await;
+        let ledger = SqliteStorage::open(&config.database_url, environment).await;
         let ledger = ledger.expect("a file in our own folder");
         let mut settings = config.service.client_settings();
         settings.deadlines = DEADLINES;

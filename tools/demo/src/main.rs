@@ -17,12 +17,12 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, bail, ensure};
 use clap::Parser;
-use ledger::SqliteLedger;
-use money::Currency;
+use florin_gateway::Client;
+use florin_money::Currency;
+use florin_storage::SqliteStorage;
 use proxy::clock::{SystemClock, SystemRandom};
 use proxy::webhooks::WebhookSender;
 use proxy::{Dependencies, Listeners};
-use service_api::Client;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinSet;
@@ -132,10 +132,10 @@ async fn serve(
     };
     running.start(
         "sandbox",
-        sandbox::run(sandbox, secrets.sandbox(ports), shutdown.clone()),
+        florin_sandbox::run(sandbox, secrets.sandbox(ports), shutdown.clone()),
     );
     running.start("proxy", run_proxy(config, listeners, shutdown.clone()));
-    let shop_settings = demo_shop::Settings {
+    let shop_settings = florin_shop::Settings {
         proxy_url: format!("http://127.0.0.1:{}", ports.proxy),
         store_id: "demo".to_owned(),
         secret_key: secrets.secret_key.as_str().into(),
@@ -147,7 +147,7 @@ async fn serve(
     };
     running.start(
         "shop",
-        demo_shop::run(shop, shop_settings, shutdown.clone()),
+        florin_shop::run(shop, shop_settings, shutdown.clone()),
     );
 
     let beside = async {
@@ -219,7 +219,7 @@ async fn run_proxy(
 ) -> anyhow::Result<()> {
     let config = proxy::config::load(Some(&file), &std::collections::BTreeMap::new());
     let config = config.map_err(|problems| anyhow::anyhow!("its configuration: {problems}"))?;
-    let ledger = SqliteLedger::open(&config.database_url, config.environment.as_str()).await?;
+    let ledger = SqliteStorage::open(&config.database_url, config.environment.as_str()).await?;
     let settings = config.service.client_settings();
     let client = Client::new(settings, Arc::new(SystemClock), Arc::new(SystemRandom));
     let dependencies = Dependencies {

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use demo_shop::{DONATIONS_TOML, PRODUCTS_TOML};
-use sandbox::ApiSecret;
+use florin_sandbox::ApiSecret;
+use florin_shop::{DONATIONS_TOML, PRODUCTS_TOML};
 
 /// Where each part listens.
 #[derive(Clone, Copy)]
@@ -57,16 +57,16 @@ impl Secrets {
     }
 
     /// The sandbox's settings: the proxy's credentials, and where to send callbacks.
-    pub(crate) fn sandbox(&self, ports: Ports) -> sandbox::Settings {
+    pub(crate) fn sandbox(&self, ports: Ports) -> florin_sandbox::Settings {
         let callbacks = format!(
             "http://127.0.0.1:{}/callbacks/{}",
             ports.proxy, self.callback_token
         );
-        sandbox::Settings {
+        florin_sandbox::Settings {
             callback_url: Some(callbacks),
             api_key: self.api_key.clone(),
             api_secret: ApiSecret::new(self.api_secret.clone()),
-            ..sandbox::Settings::default()
+            ..florin_sandbox::Settings::default()
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What is bought, from which shop, for how much: always on the screen.
 
-use checkout_api::{Environment, LineView, OrderView, StoreView};
+use florin_checkout_api::{Environment, LineView, OrderView, StoreView};
 use leptos::prelude::*;
 
 use crate::components::{HelpLink, Ltr};

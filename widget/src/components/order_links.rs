@@ -1,6 +1,6 @@
 //! The ways out of an order: help, the shop, another purchase, the gateway's page.
 
-use checkout_api::{OrderView, Status};
+use florin_checkout_api::{OrderView, Status};
 use leptos::prelude::*;
 
 use super::{Button, CopyButton, Look};

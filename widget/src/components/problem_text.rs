@@ -1,6 +1,6 @@
 //! A problem in the customer's words.
 
-use checkout_api::ErrorCode;
+use florin_checkout_api::ErrorCode;
 
 use crate::i18n::I18n;
 use crate::state::Problem;

@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn the_pace_of_every_network_that_is_offered_is_known() {
-        for asset in money::Asset::ALL {
+        for asset in florin_money::Asset::ALL {
             assert!(estimate(asset.network(), 0, 3).is_some(), "{asset:?}");
         }
     }

@@ -7,7 +7,7 @@ pub struct Network {
     name: &'static str,
     /// The symbol of the coin that it was made for, as `Quote::asset` writes it.
     ///
-    /// Source: the networks' own names of their coins, as in `money::Asset`.
+    /// Source: the networks' own names of their coins, as in `florin_money::Asset`.
     coin: &'static str,
     /// Milliseconds from one block to the next.
     ///
@@ -90,7 +90,7 @@ pub fn is_guest(asset: &str, network: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use money::Asset;
+    use florin_money::Asset;
 
     use super::*;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use checkout_api::from_json;
+use florin_checkout_api::from_json;
 use js_sys::{Date, JSON, Object};
 use leptos::prelude::{LocalStorage, StoredValue, UpdateValue as _, WithValue as _};
 use wasm_bindgen::JsValue;

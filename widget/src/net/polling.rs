@@ -11,7 +11,7 @@ mod wake;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::{Rc, Weak};
 
-use checkout_api::{ErrorCode, OrderView, Quote};
+use florin_checkout_api::{ErrorCode, OrderView, Quote};
 use js_sys::Function;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast as _;

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use checkout_api::{DonationView, OrderView, Quote, Refusal, from_json};
+use florin_checkout_api::{DonationView, OrderView, Quote, Refusal, from_json};
 use gloo_net::http::{RequestBuilder, Response};
 use js_sys::{JSON, Promise};
 use serde::Serialize;

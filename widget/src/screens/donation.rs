@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use checkout_api::DonationView;
+use florin_checkout_api::DonationView;
 use leptos::html::Input;
 use leptos::prelude::*;
 

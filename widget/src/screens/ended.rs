@@ -1,7 +1,7 @@
 //! The ends without a full payment. Each says what happened, that the money is not lost, what to do next, where to get
 //! help, and by which reference.
 
-use checkout_api::{AttemptView, BlockedReason, Flow};
+use florin_checkout_api::{AttemptView, BlockedReason, Flow};
 use leptos::prelude::*;
 
 use super::instructions::WhatToSend;

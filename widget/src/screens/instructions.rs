@@ -12,7 +12,7 @@ mod warnings;
 
 use std::sync::Arc;
 
-use checkout_api::{AttemptView, OrderView};
+use florin_checkout_api::{AttemptView, OrderView};
 use leptos::prelude::*;
 
 use self::address::Destination;

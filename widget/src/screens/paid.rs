@@ -2,7 +2,7 @@
 
 mod facts;
 
-use checkout_api::{LatePayment, OrderView, looks_like_email};
+use florin_checkout_api::{LatePayment, OrderView, looks_like_email};
 use leptos::prelude::*;
 
 use self::facts::Facts;

@@ -2,7 +2,7 @@
 
 mod confirm_sent;
 
-use checkout_api::{AttemptView, OrderView};
+use florin_checkout_api::{AttemptView, OrderView};
 use leptos::prelude::*;
 
 use self::confirm_sent::ConfirmSent;

@@ -7,7 +7,7 @@ mod asset_row;
 mod confirm_network;
 mod search;
 
-use checkout_api::Quote;
+use florin_checkout_api::Quote;
 use leptos::prelude::*;
 
 use self::asset_row::{AssetRow, CoinRow};

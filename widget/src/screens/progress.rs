@@ -1,6 +1,6 @@
 //! Waiting for the blockchain.
 
-use checkout_api::Confirmations;
+use florin_checkout_api::Confirmations;
 use leptos::prelude::*;
 
 use super::instructions::WhatToSend;

@@ -1,6 +1,6 @@
 //! The receipt: a button on the screen, a sheet on paper.
 
-use checkout_api::{Environment, OrderView, SignedReceipt};
+use florin_checkout_api::{Environment, OrderView, SignedReceipt};
 use leptos::prelude::*;
 
 use crate::components::{Button, Drawing, Look, Ltr, coins};

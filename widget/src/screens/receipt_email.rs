@@ -1,6 +1,6 @@
 //! Where the customer wants the receipt.
 
-use checkout_api::looks_like_email;
+use florin_checkout_api::looks_like_email;
 use leptos::html::Input;
 use leptos::prelude::*;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use checkout_api::{KeepEmail, MarkPaid, OpenAttempt, OrderView, from_json};
+use florin_checkout_api::{KeepEmail, MarkPaid, OpenAttempt, OrderView, from_json};
 use leptos::prelude::*;
 use wasm_bindgen::JsValue;
 

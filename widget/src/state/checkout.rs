@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use checkout_api::{AttemptView, DonationView, OrderView, SignedReceipt};
+use florin_checkout_api::{AttemptView, DonationView, OrderView, SignedReceipt};
 use leptos::prelude::*;
 use web_sys::HtmlElement;
 

@@ -1,6 +1,6 @@
 //! The proxy as the state calls it.
 
-use checkout_api::{DonationView, KeepEmail, MarkPaid, OpenAttempt, OrderView, Quote};
+use florin_checkout_api::{DonationView, KeepEmail, MarkPaid, OpenAttempt, OrderView, Quote};
 
 use super::Problem;
 

@@ -1,6 +1,6 @@
 //! Which screen an order is at.
 
-use checkout_api::{AttemptView, FailureReason, Flow, OrderView, Status};
+use florin_checkout_api::{AttemptView, FailureReason, Flow, OrderView, Status};
 
 /// What the customer is to do or to wait for. Screens are functions of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Why there is no answer.
 
-use checkout_api::{ErrorBody, ErrorCode};
+use florin_checkout_api::{ErrorBody, ErrorCode};
 
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]

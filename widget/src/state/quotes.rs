@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use checkout_api::Quote;
+use florin_checkout_api::Quote;
 use leptos::prelude::*;
 
 use super::Checkout;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use checkout_api::{ErrorCode, OrderView};
+use florin_checkout_api::{ErrorCode, OrderView};
 use leptos::prelude::*;
 
 use super::announcements;

@@ -1,8 +1,8 @@
 //! Tokens are signed here by a library that shares no line with the verifier.
 
+use florin_money::Currency;
+use florin_orders::StoreId;
 use jsonwebtoken::{Algorithm, EncodingKey, Header, crypto};
-use ledger::StoreId;
-use money::Currency;
 use proptest::prelude::*;
 use secrecy::SecretString;
 use serde_json::{Value, json};
@@ -38,7 +38,7 @@ fn store(id: &str) -> Store {
         support_url: None,
         logo_url: None,
         image_origins: vec![Origin::of(&Url::parse("https://cdn.example").unwrap())],
-        tolerance: money::Amount::ZERO,
+        tolerance: florin_money::Amount::ZERO,
         confirmations_required: 3,
         webhook: None,
         theme: "auto".to_owned(),

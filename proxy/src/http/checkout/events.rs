@@ -11,11 +11,11 @@ use std::time::Duration;
 
 use axum::extract::State;
 use axum::response::sse::{Event, Sse};
-use checkout_api::{ErrorCode, OrderView};
+use florin_checkout_api::{ErrorCode, OrderView};
+use florin_orders::OrderId;
 use futures_util::Stream;
 use futures_util::stream::unfold;
 use jiff::{SignedDuration, Timestamp};
-use ledger::OrderId;
 use serde_json::json;
 
 use crate::http::checkout::{CheckoutSession, render, request_poll};

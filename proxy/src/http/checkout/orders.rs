@@ -9,10 +9,10 @@ use axum::extract::{Query, State};
 use axum::http::header::{CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use checkout_api::{DonationView, Door, ErrorCode, Opened, OrderView};
+use florin_checkout_api::{DonationView, ErrorCode, OpenOrderRequest, Opened, OrderView};
+use florin_money::{Amount, AmountText};
+use florin_orders::{NewOrder, StoreId};
 use jiff::Timestamp;
-use ledger::{NewOrder, StoreId};
-use money::{Amount, AmountText};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -42,22 +42,22 @@ pub(crate) async fn open(
     ClientAddress(client): ClientAddress,
     headers: HeaderMap,
     Post {
-        body: Body(door),
+        body: Body(body),
         request,
-    }: Post<Body<Door>>,
+    }: Post<Body<OpenOrderRequest>>,
 ) -> Result<(StatusCode, Replayed, Json<Opened>), ApiError> {
-    let wanted = OpenOrderRequest::verify(&app, door);
-    // Claims, orders and tokens are rows, so a request is counted before any is written. What a store's server signed is
-    // the store's to count.
-    if !matches!(wanted, Ok(OpenOrderRequest::Signed { .. })) {
+    let verified = VerifiedRequest::verify(&app, body);
+    // Claims, orders and tokens are rows, so a request is counted before any is written. The store limits what its server
+    // signs.
+    if !matches!(verified, Ok(VerifiedRequest::Signed { .. })) {
         count(&app, client)?;
     }
-    let wanted = wanted?;
-    let store = wanted.store(&app, &headers)?;
+    let verified = verified?;
+    let store = verified.store(&app, &headers)?;
     let caller = Caller::Anyone(&store.id);
     // The reference of the order, so that a retry after a crash finds it.
     let name = request.order_name(caller);
-    let terms = wanted.price(store, name.unwrap_or_else(|| app.random_bits()), app.now())?;
+    let terms = verified.price(store, name.unwrap_or_else(|| app.random_bits()), app.now())?;
     let work = {
         let app = app.clone();
         async move {
@@ -92,7 +92,7 @@ struct OpenedOrder {
 }
 
 /// A request to open an order, its token verified.
-enum OpenOrderRequest<'a> {
+enum VerifiedRequest<'a> {
     Product {
         store: String,
         sku: String,
@@ -109,11 +109,11 @@ enum OpenOrderRequest<'a> {
     },
 }
 
-impl<'a> OpenOrderRequest<'a> {
+impl<'a> VerifiedRequest<'a> {
     /// Verifies an order token. Every refusal is the same to the outside; the log says why, without the token.
-    fn verify(app: &'a AppState, door: Door) -> Result<Self, ApiError> {
-        match door {
-            Door::Product {
+    fn verify(app: &'a AppState, request: OpenOrderRequest) -> Result<Self, ApiError> {
+        match request {
+            OpenOrderRequest::Product {
                 store,
                 product,
                 quantity,
@@ -122,7 +122,7 @@ impl<'a> OpenOrderRequest<'a> {
                 sku: product,
                 quantity: quantity.unwrap_or(1),
             }),
-            Door::Donation {
+            OpenOrderRequest::Donation {
                 store,
                 donation,
                 amount,
@@ -131,7 +131,7 @@ impl<'a> OpenOrderRequest<'a> {
                 id: donation,
                 amount,
             }),
-            Door::OrderToken { order_token } => {
+            OpenOrderRequest::OrderToken { order_token } => {
                 let (stores, audience) = (&app.config.stores, app.config.public_url.base());
                 let verified = verify(&order_token, stores, audience, app.now());
                 let (store, claims) = verified.map_err(|reason| {
@@ -171,14 +171,14 @@ pub(crate) fn describe_open(types: &mut Types) -> Operation {
         .of(CHECKOUT)
         .does(
             "Open an order",
-            "By exactly one door: a product of the catalogue, a declared donation, or a token that the store's server \
+            "In exactly one way: a product of the catalogue, a declared donation, or a token that the store's server \
              signed. Only a donation's amount is the customer's, within its bounds. A product or a donation is an order \
              of its own at every call; a token is the order of its reference, however often it is used.",
         )
         .by(operation::Caller::Anyone)
         .refuses(&[ErrorCode::OriginNotAllowed, ErrorCode::Internal])
         .takes_key(16)
-        .takes::<Door>(types, &json!({ "store": "demo", "product": "ebook", "quantity": 1 }))
+        .takes::<OpenOrderRequest>(types, &json!({ "store": "demo", "product": "ebook", "quantity": 1 }))
         .refuses(&[
             ErrorCode::InvalidOrderToken,
             ErrorCode::UnknownStore,
@@ -282,7 +282,11 @@ pub(crate) async fn donation(
     let Query(wanted) = wanted.map_err(|error| ApiError::invalid("query", error.body_text()))?;
     let store = store_of_page(&app, &wanted.store, &headers)?;
     let donation = price::declared_donation(store, &wanted.donation)?;
-    let padded = |amount: Amount| amount.padded(store.currency.decimals()).to_text();
+    let padded = |amount: Amount| {
+        amount
+            .with_min_decimals(store.currency.decimals())
+            .to_text()
+    };
     Ok(Json(DonationView {
         environment: app.config.environment,
         store: store_view(store),

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use checkout_api::{
+use florin_checkout_api::{
     ErrorCode, KeepEmail, MarkPaid, OpenAttempt, OrderView, Quote, Unavailable, looks_like_email,
 };
-use ledger::{BeginError, Flow, Order, Snapshot};
-use money::{Amount, Asset, CryptoCode};
+use florin_gateway::PriceEntry;
+use florin_money::{Amount, Asset, CryptoCode};
+use florin_orders::{Flow, Order, Snapshot};
+use florin_storage::BeginError;
 use serde_json::json;
-use service_api::PriceEntry;
 
 use crate::http::body::{Body, NoBody};
 use crate::http::checkout::{CheckoutSession, reload, view_of};
@@ -104,8 +105,8 @@ fn known_asset(order: &Order, asset: Asset, entry: &PriceEntry, valid_for_second
         asset: asset.symbol().to_owned(),
         asset_name: asset.name().to_owned(),
         network: asset.network().to_owned(),
-        amount_in_crypto: asked.map(|asked| asked.figures.crypto.to_text()),
-        amount_in_usd: asked.map(|asked| asked.figures.usd.to_text()),
+        amount_in_crypto: asked.map(|asked| asked.amounts.crypto.to_text()),
+        amount_in_usd: asked.map(|asked| asked.amounts.usd.to_text()),
         min: range.min.map(Amount::to_text),
         max: range.max.map(Amount::to_text),
         available: reason.is_none(),
@@ -267,7 +268,7 @@ async fn mark_as_paid(
         .mark_as_paid(&snapshot.order.id, app.now())
         .await;
     let marked = marked.map_err(|error| match error {
-        BeginError::Ledger(error) => ApiError::from(error),
+        BeginError::Storage(error) => ApiError::from(error),
         BeginError::NoOrder(_) => ApiError::NoSuchOrder,
         BeginError::Closed { .. } | BeginError::InProgress | BeginError::TooMany => {
             ApiError::from(PaymentError::NothingToPay)
@@ -278,7 +279,7 @@ async fn mark_as_paid(
         confirm(app, &marked, email.clone().or(kept));
         app.deps
             .ledger
-            .hurry_order(&marked.order.id, app.now())
+            .schedule_poll(&marked.order.id, app.now())
             .await?;
         app.poller_wakeup.notify_one();
         app.order_changed(&marked.order.id);

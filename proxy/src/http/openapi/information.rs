@@ -1,6 +1,6 @@
 //! The parts of the API document beside its operations: introduction, chapters, keys and headers.
 
-use checkout_api::ErrorCode;
+use florin_checkout_api::ErrorCode;
 use serde_json::{Value, json};
 
 /// The chapters, in the order in which they are read.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use checkout_api::ErrorCode;
+use florin_checkout_api::ErrorCode;
 use schemars::JsonSchema;
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! The webhooks in the API document.
 
-use ledger::{EventType, OrderRecord, PriceSource};
+use florin_orders::{EventType, OrderRecord, PriceSource};
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 
@@ -22,7 +22,7 @@ pub(super) fn webhooks(types: &mut Types) -> Value {
 /// Every type of event: of an order, and of a donation.
 fn kinds() -> impl Iterator<Item = (EventType, String)> {
     let sources = [PriceSource::StoreServer, PriceSource::Customer];
-    let events = |source| EventType::ALL.map(|(event, _)| (event, event.told_of(source)));
+    let events = |source| EventType::ALL.map(|(event, _)| (event, event.name_for(source)));
     sources.into_iter().flat_map(events)
 }
 

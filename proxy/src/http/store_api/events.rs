@@ -6,8 +6,9 @@ use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
-use checkout_api::ErrorCode;
-use ledger::{DeliveryFilter, DeliveryId, Event, EventId, RecordedDelivery};
+use florin_checkout_api::ErrorCode;
+use florin_orders::{DeliveryId, Event, EventId};
+use florin_storage::{DeliveryFilter, RecordedDelivery};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -281,7 +282,7 @@ pub(crate) async fn enable_webhook(
         let app = app.clone();
         async move {
             let ledger = &app.deps.ledger;
-            if ledger.restore_endpoint(&store.0, app.now()).await? {
+            if ledger.enable_endpoint(&store.0, app.now()).await? {
                 tracing::info!(store = %store.0, "the store enabled its webhook: events are sent again");
                 app.dispatcher_wakeup.send_replace(());
             }
@@ -307,7 +308,7 @@ async fn webhook_status(
     app: &AppState,
     store: &AuthenticatedStore,
 ) -> Result<WebhookStatus, ApiError> {
-    let status = app.deps.ledger.telling(&store.0).await?;
+    let status = app.deps.ledger.endpoint_status(&store.0).await?;
     let state = match (&store.store(app).webhook, &status.gone) {
         (None, _) => "none",
         (Some(_), None) => "enabled",

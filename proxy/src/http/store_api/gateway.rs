@@ -12,11 +12,11 @@ use axum::extract::{Query, RawQuery, State};
 use axum::http::HeaderValue;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse as _, Response};
-use checkout_api::ErrorCode;
+use florin_checkout_api::ErrorCode;
+use florin_gateway::{CallError, Endpoint, InvoiceId, RawRequest};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use service_api::{CallError, Endpoint, InvoiceId, Passage};
 
 use crate::config::Store;
 use crate::http::body::JsonText;
@@ -36,7 +36,7 @@ pub(crate) async fn currencies(
     RawQuery(query): RawQuery,
 ) -> Result<Response, ApiError> {
     let query = query.unwrap_or_default();
-    let passage = Passage::new(Endpoint::Currencies, &query, None)?;
+    let passage = RawRequest::new(Endpoint::Currencies, &query, None)?;
     Ok(as_json(pass(&app, passage, false).await?))
 }
 
@@ -119,7 +119,7 @@ pub(crate) async fn merchant_account(
 ) -> Result<Response, ApiError> {
     let endpoint = Endpoint::MerchantAccount;
     let store = permitted(&app, &merchant, endpoint)?;
-    let passage = Passage::new(endpoint, &query.unwrap_or_default(), None);
+    let passage = RawRequest::new(endpoint, &query.unwrap_or_default(), None);
     let passage = for_its_merchant(store, endpoint, passage?)?;
     Ok(as_json(pass(&app, passage, false).await?))
 }
@@ -179,7 +179,7 @@ async fn change(
     body: &str,
 ) -> Result<String, ApiError> {
     let store = permitted(app, merchant, endpoint)?;
-    let passage = Passage::new(endpoint, "", Some(body))?;
+    let passage = RawRequest::new(endpoint, "", Some(body))?;
     let passage = for_its_merchant(store, endpoint, passage)?;
     tracing::info!(store = %store.id, ?endpoint, "store changes the account at the payment service");
     pass(app, passage, true).await
@@ -203,8 +203,8 @@ fn permitted<'a>(
 fn for_its_merchant(
     store: &Store,
     endpoint: Endpoint,
-    passage: Passage,
-) -> Result<Passage, ApiError> {
+    passage: RawRequest,
+) -> Result<RawRequest, ApiError> {
     match &store.merchant_id {
         Some(id) if endpoint.is_about_a_merchant() => Ok(passage.for_merchant(id)?),
         _ => Ok(passage),
@@ -214,11 +214,11 @@ fn for_its_merchant(
 /// Passes a call on, to its end even when the store goes away meanwhile, and answers what came, as it came.
 async fn pass(
     app: &Arc<AppState>,
-    passage: Passage,
+    passage: RawRequest,
     changes_something: bool,
 ) -> Result<String, ApiError> {
     let app = app.clone();
-    let passed = tokio::spawn(async move { app.deps.service.pass(&passage).await });
+    let passed = tokio::spawn(async move { app.deps.service.forward(&passage).await });
     let passed = passed.await?;
     passed.map_err(|error| failed(error, changes_something))
 }
@@ -249,13 +249,13 @@ pub(crate) async fn invoice(
 ) -> Result<Response, ApiError> {
     let Query(wanted) = wanted.map_err(|error| ApiError::invalid("query", error.body_text()))?;
     let id = InvoiceId::parse(&wanted.id).map_err(|_| ApiError::NoSuchInvoice)?;
-    let known = ledger::InvoiceId::parse(&wanted.id).map_err(|_| ApiError::NoSuchInvoice)?;
+    let known = florin_orders::InvoiceId::parse(&wanted.id).map_err(|_| ApiError::NoSuchInvoice)?;
     let owner = app.deps.ledger.store_of_invoice(&known).await?;
     if owner != Some(merchant.0) {
         return Err(ApiError::NoSuchInvoice);
     }
     Ok(as_json(
-        pass(&app, Passage::invoice(&id, wanted.hist), false).await?,
+        pass(&app, RawRequest::invoice(&id, wanted.hist), false).await?,
     ))
 }
 
@@ -280,10 +280,10 @@ fn failed(error: CallError, changes_something: bool) -> ApiError {
         CallError::NotSent(_) => ApiError::ForwardUnavailable {
             retry_after: Duration::from_secs(5),
         },
-        CallError::Unclear(_) | CallError::Broken { .. } if changes_something => {
+        CallError::Ambiguous(_) | CallError::Broken { .. } if changes_something => {
             ApiError::ForwardAmbiguous
         }
-        CallError::Unclear(_) | CallError::Broken { .. } => ApiError::ForwardFailed,
+        CallError::Ambiguous(_) | CallError::Broken { .. } => ApiError::ForwardFailed,
     }
 }
 

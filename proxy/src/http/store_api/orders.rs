@@ -6,13 +6,11 @@ use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
-use checkout_api::{ErrorCode, looks_like_email};
+use florin_checkout_api::{ErrorCode, looks_like_email};
+use florin_money::{Amount, CryptoCode, Currency};
+use florin_orders::{Flow, NewOrder, OrderId, OrderRecord, OrderStatus, PriceSource, Reference};
+use florin_storage::{BeginError, OrderFilter};
 use jiff::SignedDuration;
-use ledger::{
-    BeginError, Flow, NewOrder, OrderFilter, OrderId, OrderRecord, OrderStatus, PriceSource,
-    Reference,
-};
-use money::{Amount, CryptoCode, Currency};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -303,7 +301,7 @@ fn amount(amount: Amount, currency: Currency) -> Result<Amount, ApiError> {
         let message = format!("{amount} has more than the {decimals} decimals of {currency}.");
         return Err(ApiError::invalid("amount", message));
     }
-    Ok(amount.padded(decimals))
+    Ok(amount.with_min_decimals(decimals))
 }
 
 /// Which orders.
@@ -314,7 +312,7 @@ pub(crate) struct OrdersQuery {
     #[schemars(regex(pattern = "^[A-Za-z0-9_.:-]{1,64}$"))]
     reference: Option<String>,
     /// Only orders that stand here.
-    #[schemars(with = "Option<checkout_api::Status>")]
+    #[schemars(with = "Option<florin_checkout_api::Status>")]
     status: Option<String>,
     /// The `next` of the page before: only what is older than this order.
     #[schemars(regex(pattern = "^ord_[0-9a-f]{32}$"))]
@@ -390,7 +388,7 @@ pub(crate) fn describe_orders(types: &mut Types) -> Operation {
 
 fn filter(wanted: &OrdersQuery) -> Result<OrderFilter, ApiError> {
     let refuse = |field: &'static str| {
-        move |error: ledger::InvalidId| ApiError::invalid(field, error.to_string())
+        move |error: florin_orders::InvalidId| ApiError::invalid(field, error.to_string())
     };
     let status = wanted.status.as_deref().map(|word| {
         let unknown = || ApiError::invalid("status", "There is no such status.");
@@ -427,7 +425,7 @@ pub(crate) async fn cancel(
             let order = store.order(&app, &id).await?.order.id;
             let cancelled = app.deps.ledger.cancel_order(&order, app.now()).await;
             let cancelled = cancelled.map_err(|error| match error {
-                BeginError::Ledger(error) => ApiError::from(error),
+                BeginError::Storage(error) => ApiError::from(error),
                 BeginError::NoOrder(_) => ApiError::NoSuchOrder,
                 BeginError::Closed { .. } | BeginError::InProgress | BeginError::TooMany => {
                     ApiError::NotCancellable

@@ -1,6 +1,6 @@
+use florin_gateway::ConversionId;
+use florin_orders::{NewOrder, OrderId, OrderStatus, PriceSource, Reference, StoreId};
 use jiff::Timestamp;
-use ledger::{NewOrder, OrderId, OrderStatus, PriceSource, Reference, StoreId};
-use service_api::ConversionId;
 
 use super::*;
 
@@ -19,7 +19,7 @@ fn order(amount: &str, currency: &str) -> Order {
             return_url: None,
             metadata: serde_json::Map::new(),
             assets: Vec::new(),
-            flow: ledger::Flow::Custom,
+            flow: florin_orders::Flow::Custom,
             tolerance: Amount::ZERO,
             expires_at: Timestamp::UNIX_EPOCH,
         },
@@ -61,7 +61,7 @@ fn entry(local: &str) -> PriceEntry {
 
 #[track_caller]
 fn figures(order: &Order, entry: &PriceEntry) -> [String; 3] {
-    let asked = quote(order, Asset::BTC, entry).unwrap().figures;
+    let asked = quote(order, Asset::BTC, entry).unwrap().amounts;
     asked.each().map(|amount| amount.to_string())
 }
 
@@ -150,10 +150,10 @@ fn junk_in_a_price_or_a_limit_is_no_price() {
     }
 }
 
-fn asked(crypto: &str, local: &str, currency: &str) -> Asked {
+fn asked(crypto: &str, local: &str, currency: &str) -> QuotedAmounts {
     let amount = |text| Amount::parse(text).unwrap();
-    Asked {
-        figures: Figures {
+    QuotedAmounts {
+        amounts: Amounts {
             crypto: amount(crypto),
             usd: amount(local),
             local: amount(local),

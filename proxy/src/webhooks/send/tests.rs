@@ -1,7 +1,7 @@
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use ledger::{EventId, EventType, OrderId, StoreId};
+use florin_orders::{EventId, EventType, OrderId, StoreId};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 

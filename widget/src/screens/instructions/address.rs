@@ -1,6 +1,6 @@
 //! The address, whole and in groups, and the two ways to carry it into a wallet.
 
-use checkout_api::AttemptView;
+use florin_checkout_api::AttemptView;
 use leptos::prelude::*;
 
 use super::names;

@@ -1,6 +1,6 @@
 //! What to send, exactly.
 
-use checkout_api::{AttemptView, OrderView};
+use florin_checkout_api::{AttemptView, OrderView};
 use leptos::prelude::*;
 
 use super::{due, names};

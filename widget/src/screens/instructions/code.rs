@@ -1,6 +1,6 @@
 //! The QR code: with the amount in it, or of the address alone for wallets that do not understand more.
 
-use checkout_api::AttemptView;
+use florin_checkout_api::AttemptView;
 use leptos::prelude::*;
 
 use super::{due, names};

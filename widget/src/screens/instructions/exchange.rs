@@ -1,6 +1,6 @@
 //! Help for a payment from an exchange, the most frequent cause of underpayments.
 
-use checkout_api::AttemptView;
+use florin_checkout_api::AttemptView;
 use leptos::prelude::*;
 
 use super::{Aid, due};

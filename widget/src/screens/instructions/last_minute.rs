@@ -1,6 +1,6 @@
 //! The last minute: a payment that is prepared now could arrive too late, so a new price comes before the address.
 
-use checkout_api::{AttemptView, OrderView};
+use florin_checkout_api::{AttemptView, OrderView};
 use leptos::prelude::*;
 
 use crate::components::{Button, Look, NewPriceButton, focus};

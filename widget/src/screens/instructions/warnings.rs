@@ -1,6 +1,6 @@
 //! What the gateway wants every customer to read before paying.
 
-use checkout_api::{AttemptView, Warning, WarningKind};
+use florin_checkout_api::{AttemptView, Warning, WarningKind};
 use leptos::prelude::*;
 
 use super::names;

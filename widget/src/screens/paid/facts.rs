@@ -1,6 +1,6 @@
 //! What was paid, as one list.
 
-use checkout_api::OrderView;
+use florin_checkout_api::OrderView;
 use leptos::prelude::*;
 
 use crate::components::{CopyButton, ExplorerLink, Ltr, coins};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use checkout_api::{Quote, Unavailable};
+use florin_checkout_api::{Quote, Unavailable};
 use leptos::prelude::*;
 
 use super::search::is_found;

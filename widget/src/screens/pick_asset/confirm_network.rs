@@ -1,6 +1,6 @@
 //! The network of an asset that exists on several, confirmed before an address is requested.
 
-use checkout_api::Quote;
+use florin_checkout_api::Quote;
 use leptos::prelude::*;
 
 use super::FreshPrices;

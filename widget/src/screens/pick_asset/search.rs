@@ -1,6 +1,6 @@
 //! The search among many assets.
 
-use checkout_api::Quote;
+use florin_checkout_api::Quote;
 use js_sys::Reflect;
 use leptos::prelude::*;
 use wasm_bindgen::{JsCast as _, JsValue};

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
-use checkout_api::{Confirmations, Environment, Flow, StoreView};
-use money::AmountText;
+use florin_checkout_api::{Confirmations, Environment, Flow, StoreView};
+use florin_money::AmountText;
 
 use super::*;
 
