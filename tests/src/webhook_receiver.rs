@@ -185,15 +185,15 @@ async fn receive(
 ) -> Response {
     let delivery = receiver.check(&headers, &body);
     let reply = {
-        let mut received = receiver.lock();
-        let reply = received.reply;
+        let mut state = receiver.lock();
+        let reply = state.reply;
         match delivery {
-            Ok(delivery) => received.heard.push(Delivery {
+            Ok(delivery) => state.heard.push(Delivery {
                 taken: reply == Reply::Accept,
                 ..delivery
             }),
             Err(fault) => {
-                received.faults.push(fault);
+                state.faults.push(fault);
                 return StatusCode::BAD_REQUEST.into_response();
             }
         }

@@ -1,11 +1,8 @@
 //! One order of 19.90 dollars, one attempt at it in Bitcoin, and observations of it.
 
-#![cfg_attr(
-    not(test),
-    expect(
-        clippy::unwrap_used,
-        reason = "a fixture that does not parse is a broken test"
-    )
+#![expect(
+    clippy::unwrap_used,
+    reason = "a fixture that does not parse is a broken test"
 )]
 
 pub mod life;

@@ -7,7 +7,7 @@
 //! A browser is used by one test at a time. It comes back only from a test that succeeded and only if it still does
 //! what it is told; otherwise it is killed, and the next test starts another one.
 //!
-//! Source: Chrome DevTools Protocol, domain Target (2026): createBrowserContext, createTarget, disposeBrowserContext.
+//! Source: the protocol of Chrome's developer tools, domain Target (2026): `createBrowserContext`, `createTarget`, `disposeBrowserContext`.
 //! The first and the last are refused to a page's session, which is what the driver offers: they go to the browser's own.
 
 use std::fs;

@@ -117,13 +117,13 @@ fn nothing_is_let_go_within_a_pause() {
 #[test]
 fn a_429_lowers_the_rate_and_keeps_the_circuit_closed() {
     let limiter = limiter();
-    let limited = Err(CallError::RateLimited {
+    let refusal = Err(CallError::RateLimited {
         retry_after: Duration::from_secs(1),
     });
     for _ in 0..20 {
         let permit = limiter.acquire(at(0), Priority::Create);
         if let Ok(permit) = permit {
-            permit.complete::<()>(at(0), &limited);
+            permit.complete::<()>(at(0), &refusal);
         }
     }
     assert!(!limiter.is_circuit_open());

@@ -99,13 +99,13 @@ impl Table {
         let columns: [(&str, Edit); 6] = [
             ("zeros", |_| {}),
             ("absent", |observation| {
-                observation.received = Amounts::default()
+                observation.received = Amounts::default();
             }),
             ("a hash alone", |observation| {
                 observation.transaction_hash = Some("cafe".into());
             }),
             ("zeros, late", |observation| {
-                observation.observed_at = at(3600)
+                observation.observed_at = at(3600);
             }),
             ("absent, late", |observation| {
                 observation.received = Amounts::default();

@@ -118,6 +118,7 @@ pub(super) const OF_A_SUM_ASKED: [Defect; 8] = [
     ("more", Some("1000")),
 ];
 
+#[expect(clippy::too_many_lines, reason = "a table")]
 pub(super) fn members() -> [Member; 12] {
     [
         (
