@@ -167,7 +167,7 @@ async fn an_asset_that_cannot_carry_the_price_says_why_and_is_refused() {
         let network = if code == "BTC" {
             "Bitcoin"
         } else {
-            "BNB SandboxControl"
+            "BNB Chain"
         };
         assert_eq!(
             (&quote["asset"], &quote["network"]),

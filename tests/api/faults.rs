@@ -276,7 +276,7 @@ async fn an_address_that_fails_a_check_is_never_shown() {
         world.sandbox().override_next_invoice(lie.clone()).await;
         let answer = checkout.request_attempt("BTC").await.with(200);
         assert_eq!(answer.body["status"], "blocked", "{lie}");
-        assert_eq!(answer.body["blocked_reason"], "address_rejected", "{lie}");
+        assert_eq!(answer.body["blocked_reason"], "invoice_rejected", "{lie}");
         let texts = [answer.text, checkout.get("").await.text];
         for text in &texts {
             for shown in ["tb1q", "bc1q", "0x529", "bitcoin:", "address", "qr_string"] {

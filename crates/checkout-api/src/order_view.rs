@@ -77,14 +77,14 @@ impl FailureReason {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum BlockedReason {
     /// The invoice did not pass the proxy's checks. Its address was never shown.
-    AddressRejected,
+    InvoiceRejected,
     /// The payment service named another address after the first one was shown: the customer may have paid there.
     AddressChanged,
 }
 
 impl BlockedReason {
     /// Every reason.
-    pub const ALL: [Self; 2] = [Self::AddressRejected, Self::AddressChanged];
+    pub const ALL: [Self; 2] = [Self::InvoiceRejected, Self::AddressChanged];
 }
 
 /// One order, whole: the widget is a function of this.

@@ -532,7 +532,7 @@ fn every_word_of_a_closed_list_is_the_contracts() {
     }
     for (reason, word) in BlockedReason::ALL
         .into_iter()
-        .zip(["address_rejected", "address_changed"])
+        .zip(["invoice_rejected", "address_changed"])
     {
         assert_eq!(written(&reason), word);
         assert_eq!(read::<BlockedReason>(&word.into()), Ok(reason));

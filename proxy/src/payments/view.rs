@@ -181,7 +181,7 @@ fn blocked_reason(attempt: Option<&Attempt>) -> BlockedReason {
         Some(invoice) if invoice.payment_state == PaymentState::AddressChanged => {
             BlockedReason::AddressChanged
         }
-        _ => BlockedReason::AddressRejected,
+        _ => BlockedReason::InvoiceRejected,
     }
 }
 

@@ -44,7 +44,7 @@ pub(crate) fn print(ports: Ports, folder: &Path, has_database_elsewhere: bool) {
     ] {
         println!("     {name:<37}http://127.0.0.1:{port}{path}");
     }
-    println!("\n  To sell on your own page: docs/quick-start.md");
+    println!("\n  To sell on your own page: docs/guide/quick-start.md");
     let database = if has_database_elsewhere {
         ""
     } else {
