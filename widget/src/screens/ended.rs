@@ -106,7 +106,7 @@ pub(super) fn Blocked() -> impl IntoView {
     Some(
         if order.blocked_reason == Some(BlockedReason::AddressChanged) {
             let hints = &["old_address", "if_sent"];
-            view! { <End name="blocked" title=title hints=hints remedy=().into_any() /> }
+            view! { <End name="blocked" title=title hints=hints remedy=().into_any() is_help_first=true /> }
         } else {
             let remedy = view! { <NextAttempt renews=false /> }.into_any();
             view! { <End name="blocked" title=title hints=&["blocked_hint"] remedy=remedy /> }
@@ -114,16 +114,23 @@ pub(super) fn Blocked() -> impl IntoView {
     )
 }
 
-/// One end; `name` is its status, `title` its heading, `hints` the keys of its sentences.
+/// One end; `name` is its status, `title` its heading, `hints` the keys of its sentences. `is_help_first`: to contact the
+/// store is the next step.
 #[component]
 fn End(
     name: &'static str,
     title: String,
     hints: &'static [&'static str],
     remedy: AnyView,
+    #[prop(optional)] is_help_first: bool,
 ) -> impl IntoView {
     let (checkout, i18n) = (use_checkout(), use_i18n());
     let order = checkout.order.get_untracked()?;
+    let (help, help_part) = if is_help_first {
+        ("primary", "button primary")
+    } else {
+        ("secondary", "button secondary")
+    };
     let hints = hints.iter().map(|hint| view! { <p>{i18n.text(hint)}</p> });
     Some(view! {
         <div class="screen" data-testid=format!("status-{name}")>
@@ -136,7 +143,7 @@ fn End(
             <div class="contact">
                 <OrderReference order=&order />
                 <div class="actions">
-                    <HelpLink class="secondary" part="button secondary" />
+                    <HelpLink class=help part=help_part />
                     <ReturnLink look=Look::Plain />
                 </div>
             </div>
