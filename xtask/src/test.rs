@@ -42,7 +42,7 @@ const CHECKS: [Check; 11] = [
     (
         "The contract with the browser needs no operating system",
         |workspace| {
-            let packages = "--package money --package checkout-api";
+            let packages = "--package florin-money --package florin-checkout-api";
             cargo(
                 workspace,
                 &format!("build --locked --quiet --target wasm32-unknown-unknown {packages}"),
