@@ -1,6 +1,6 @@
 //! Running Chromiums that one test after another uses, each test in a browser context of its own.
 //!
-//! Starting Chromium takes 2 s of a processor, a context a fifth of that. A context has its own cookies, storage,
+//! Starting Chromium takes about 2 s of a processor, a context less than half of that. A context has its own cookies, storage,
 //! caches, connections and permissions, as another profile has; its window has its own emulation, scripts and history.
 //! What is left is shared by a whole process, and is reset here: the clipboard, and the console's log of the driver.
 //!
