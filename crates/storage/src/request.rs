@@ -1,7 +1,5 @@
 //! Requests with an idempotency key.
 
-use florin_orders::{OrderId, TokenHash};
-
 /// SHA-256 over scope, route and key of a request. The key itself is never stored: for
 /// unauthenticated requests it gives access to the order that it opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,11 +14,8 @@ pub struct Fingerprint(pub [u8; 32]);
 pub struct StoredResponse {
     /// Its HTTP status.
     pub status: u16,
-    /// Its body. A client token is replaced by its hash in hexadecimal digits.
+    /// Its result as JSON. It has no client token: each replay issues a fresh one.
     pub body: String,
-    /// The order whose client token the body contains, and the token's hash; absent without a
-    /// token.
-    pub hands_out: Option<(OrderId, TokenHash)>,
 }
 
 /// The outcome of claiming a request.

@@ -221,7 +221,6 @@ async fn store_result(app: &AppState, id: RequestId, lease_until: Timestamp, jso
     let stored = StoredResponse {
         status: 200,
         body: json,
-        hands_out: None,
     };
     let kept_until = app.now() + KEPT;
     let ledger = &app.deps.ledger;

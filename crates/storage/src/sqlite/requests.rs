@@ -1,12 +1,11 @@
 //! Requests with an idempotency key: claimed before they are carried out, completed afterwards,
 //! deleted when expired.
 
-use florin_orders::{OrderId, TokenHash};
 use jiff::Timestamp;
 use sqlx::sqlite::{SqlitePool, SqliteRow};
 use sqlx::{Row as _, SqliteConnection};
 
-use super::rows::{self, millis};
+use super::rows::millis;
 use crate::{Claim, Fingerprint, RequestId, StorageError, StoredResponse};
 
 /// Claims a request, or returns its state. An expired lease is taken over.
@@ -52,16 +51,12 @@ pub(super) async fn answer(
     answer: &StoredResponse,
     kept_until: Timestamp,
 ) -> Result<bool, StorageError> {
-    let order = answer.hands_out.as_ref().map(|(order, _)| order.as_str());
-    let hash = answer.hands_out.as_ref().map(|(_, hash)| hash.0.as_slice());
     let done = sqlx::query(
-        "UPDATE requests SET status = ?, body = ?, order_id = ?, token_hash = ?, kept_until = ?
+        "UPDATE requests SET status = ?, body = ?, kept_until = ?
          WHERE id = ? AND kept_until = ? AND status IS NULL",
     )
     .bind(answer.status)
     .bind(&answer.body)
-    .bind(order)
-    .bind(hash)
     .bind(millis(kept_until))
     .bind(request.0.as_slice())
     .bind(millis(lease_until))
@@ -96,13 +91,8 @@ fn answer_of(row: &SqliteRow) -> Result<Option<StoredResponse>, StorageError> {
     let Some(status) = row.try_get("status")? else {
         return Ok(None);
     };
-    let order: Option<&str> = row.try_get("order_id")?;
-    let order = rows::read("an order id", order.map(OrderId::parse).transpose())?;
-    let hash: Option<&[u8]> = row.try_get("token_hash")?;
-    let hash = rows::read("a token's hash", hash.map(<[u8; 32]>::try_from).transpose())?;
     Ok(Some(StoredResponse {
         status,
         body: row.try_get("body")?,
-        hands_out: order.zip(hash.map(TokenHash)),
     }))
 }

@@ -15,7 +15,6 @@ fn answer() -> StoredResponse {
     StoredResponse {
         status: 201,
         body: "{}".into(),
-        hands_out: Some((id(1), token(1))),
     }
 }
 
