@@ -57,7 +57,7 @@ pub(crate) const KEYS: &[Key] = &[
         "service.watch_seconds",
         "",
         "5",
-        "how often an attempt is asked about while somebody watches it, 1 to 60",
+        "seconds between two polls of an attempt while a customer has its order open, 1 to 60",
     ),
     (
         "service.requests_per_second",

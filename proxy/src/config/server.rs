@@ -302,7 +302,7 @@ pub(crate) fn require_distinct_keys(findings: &mut Findings, stores: &[Store]) {
         for TokenKey { kid, secret } in &store.token_keys {
             if !context.insert(secret.expose_secret()) {
                 let key = format!("store.{}.token_keys.{kid}", store.id);
-                findings.add(&key, "is a key of something else too: draw one of its own");
+                findings.add(&key, "is also used as another key: generate a separate one");
             }
         }
     }

@@ -268,7 +268,7 @@ fn check_tron(payment: &Payment<'_>, parts: &Parts<'_>) -> Result<Option<&'stati
         match key {
             "amount" => payment.check_amount(value)?,
             "token" if payment.asset == Asset::USDTTRC20 && value == token => named = Some(token),
-            // A gateway may have deployed a token of its own on a test network.
+            // A gateway may have deployed its own token contract on a test network.
             "token" if payment.asset == Asset::USDTTRC20 && payment.network == Network::Test => {}
             "token" => {
                 return Err(UriError::Token {

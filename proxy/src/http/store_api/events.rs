@@ -261,11 +261,11 @@ pub(crate) fn describe_show_webhook(types: &mut Types) -> Operation {
     Operation::get("/v1/webhook", "show_webhook")
         .of(EVENTS)
         .does(
-            "How telling goes",
-            "Whether the store's endpoint is told, and how much waits.",
+            "The state of the webhook",
+            "Whether events are sent to the store's endpoint, and how many wait.",
         )
         .by(operation::Caller::Store)
-        .answers::<WebhookStatus>(200, "How it goes.", types)
+        .answers::<WebhookStatus>(200, "The state.", types)
 }
 
 /// POST /v1/webhook/enable: re-enables a webhook that answered 410; any other stays as it is.
@@ -296,12 +296,12 @@ pub(crate) fn describe_enable_webhook(types: &mut Types) -> Operation {
     Operation::post("/v1/webhook/enable", "enable_webhook")
         .of(EVENTS)
         .does(
-            "Tell the endpoint again",
-            "After it has answered 410. Everything that waited is told first; an endpoint that has not is left as it is.",
+            "Enable the webhook",
+            "After the endpoint has responded 410. Events that waited are sent first. Any other endpoint stays as it is.",
         )
         .by(operation::Caller::Store)
         .takes_key(1)
-        .answers::<WebhookStatus>(200, "How it goes now.", types)
+        .answers::<WebhookStatus>(200, "The state afterwards.", types)
 }
 
 async fn webhook_status(

@@ -49,7 +49,7 @@ fn the_examples_with_unknown_parameters_are_refused() {
 }
 
 // Each of these is valid. But a wallet that follows it pays by Lightning, silently or to a second address, none of which
-// the gateway's invoice watches, or has to understand what nobody does.
+// the gateway's invoice watches, or needs a required parameter (`req-…`) that no wallet knows.
 #[test]
 fn the_examples_that_lead_elsewhere_are_refused() {
     for row in table().elsewhere {
