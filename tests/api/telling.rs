@@ -67,6 +67,7 @@ async fn an_event_that_is_told_again_is_the_same_event() {
     .await;
     assert_eq!(twice[0].id, twice[1].id);
     assert_eq!(twice[0].body, twice[1].body);
+    assert!(twice[0].sent_at < twice[1].sent_at);
     world.webhooks.reply_with(Reply::Accept);
     is_told_in_the_end(&world, &checkout).await;
     world.end().await;
@@ -85,8 +86,11 @@ async fn after_ten_tries_a_person_is_called_and_the_store_can_still_read() {
     })
     .await;
     let heard = world.webhooks.deliveries();
-    let tries = heard.iter().filter(|one| one.id == heard[0].id).count();
-    assert_eq!(tries, 10);
+    let tries: Vec<_> = heard.iter().filter(|one| one.id == heard[0].id).collect();
+    assert_eq!(tries.len(), 10);
+    for pair in tries.windows(2) {
+        assert!(pair[0].sent_at < pair[1].sent_at);
+    }
     let events = world.store().events_of(&checkout.order).await;
     assert_eq!(types(&events)[0], "order.created");
     world.webhooks.reply_with(Reply::Accept);

@@ -1,44 +1,68 @@
 //! The machine's clock plus an offset that is moved by hand.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 use proxy::clock::{Clock, SystemClock};
 use tokio::sync::watch;
 
-/// A clock that runs like the machine's and can be moved forward. Whoever sleeps by it wakes when his time has come,
-/// whichever way it came.
+/// The longest that a message is on its way on the loopback of a loaded machine.
+const IN_FLIGHT: Duration = Duration::from_secs(10);
+
+/// A clock that runs like the machine's and can be moved forward. A sleep by it ends when its time has come, with or
+/// without a skip.
 #[derive(Clone, Debug)]
-pub struct MovableClock(Arc<watch::Sender<SignedDuration>>);
+pub struct MovableClock(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    offset: watch::Sender<SignedDuration>,
+    /// When the clock was moved, and its offset until then.
+    skips: Mutex<Vec<(Instant, SignedDuration)>>,
+}
 
 impl Default for MovableClock {
     fn default() -> Self {
-        Self(Arc::new(watch::channel(SignedDuration::ZERO).0))
+        Self(Arc::new(Inner {
+            offset: watch::channel(SignedDuration::ZERO).0,
+            skips: Mutex::default(),
+        }))
     }
 }
 
 impl MovableClock {
     /// What time it is by this clock.
     pub fn now(&self) -> Timestamp {
-        SystemClock.now() + *self.0.borrow()
+        SystemClock.now() + *self.0.offset.borrow()
     }
 
     /// Moves it forward.
     pub fn skip(&self, time: Duration) {
         let time = SignedDuration::try_from(time).expect("tests skip days, not ages");
-        self.0.send_modify(|offset| *offset += time);
+        let mut skips = self.0.skips.lock().unwrap_or_else(PoisonError::into_inner);
+        skips.push((Instant::now(), *self.0.offset.borrow()));
+        self.0.offset.send_modify(|offset| *offset += time);
+    }
+
+    /// The times that a message which arrives now may carry: now, and now by the clock as it ran before each skip that
+    /// happened while the message was on its way.
+    pub fn times_in_flight(&self) -> Vec<Timestamp> {
+        let skips = self.0.skips.lock().unwrap_or_else(PoisonError::into_inner);
+        let recent = skips.iter().filter(|(at, _)| at.elapsed() < IN_FLIGHT);
+        let earlier = recent.map(|(_, offset)| SystemClock.now() + *offset);
+        std::iter::once(self.now()).chain(earlier).collect()
     }
 
     /// Whether it was ever moved.
     pub fn was_moved(&self) -> bool {
-        !self.0.borrow().is_zero()
+        !self.0.offset.borrow().is_zero()
     }
 
     async fn sleep_by_it(self, time: Duration) {
         let until = self.now() + SignedDuration::try_from(time).unwrap_or(SignedDuration::MAX);
-        let mut moved = self.0.subscribe();
+        let mut moved = self.0.offset.subscribe();
         while let Ok(left) = Duration::try_from(until.duration_since(self.now())) {
             if left.is_zero() {
                 return;
