@@ -13,6 +13,7 @@ mod diagnostics;
 mod dialog;
 mod displays;
 mod doors;
+mod early_choice;
 mod ends;
 mod everywhere;
 mod failing;

@@ -81,10 +81,35 @@ export interface Store {
   theme_tokens?: Record<string, string>;
 }
 
+/** A price of an order: `Quote` of crates/checkout-api/src/quote.rs. */
+export interface Quote {
+  crypto_code: string;
+  asset: string;
+  asset_name: string;
+  network: string;
+  amount_in_crypto?: string;
+  min?: string;
+  max?: string;
+  available: boolean;
+  reason?: string;
+  limit_in_order_currency?: string;
+}
+
+/** An order whose asset is to be chosen: `OrderView` of crates/checkout-api/src/order_view.rs, as far as its list shows it. */
+export interface OpenOrder {
+  environment: string;
+  store: { name: string; logo_url?: string; support_url?: string };
+  title: string;
+  lines?: { title: string; quantity: number; amount?: string; image_url?: string }[];
+  amount: string;
+  currency: string;
+}
+
 /** What opening an order brought; see `HostAnswer` in widget/src/host.rs. */
 export interface Opening {
   token?: string;
   body: OrderBody;
-  quotes?: Promise<unknown> | false;
+  /** The prices, or a promise of them, where an asset is to be chosen. */
+  quotes?: unknown;
   asks?: boolean;
 }

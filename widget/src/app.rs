@@ -22,8 +22,20 @@ pub(crate) fn App(checkout: Checkout) -> impl IntoView {
     provide_context(checkout.i18n);
     let i18n = use_i18n();
     follow_state(checkout);
+    let is_mounted = RwSignal::new(false);
     // Once what is shown first is on the screen.
-    later(0, move || load_payment_screens(checkout));
+    later(0, move || {
+        let _ = is_mounted.try_set(true);
+        load_payment_screens(checkout);
+    });
+    // A screen reader announces what changes in a live region, not what it begins with.
+    let announcement = move || {
+        if is_mounted.get() {
+            checkout.announcement.get()
+        } else {
+            String::new()
+        }
+    };
     view! {
         <div class="florin" part="checkout" lang=i18n.locale() dir=i18n.direction()>
             <Summary />
@@ -32,7 +44,7 @@ pub(crate) fn App(checkout: Checkout) -> impl IntoView {
                 <CurrentScreen />
             </section>
             <p class="unseen" role="status">
-                {move || checkout.announcement.get()}
+                {announcement}
             </p>
         </div>
     }

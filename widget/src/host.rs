@@ -45,6 +45,12 @@ extern "C" {
     /// `null` if the proxy no longer has those of this page's version.
     #[wasm_bindgen(method)]
     pub(crate) fn load_payment(this: &Host) -> Promise;
+    /// The glyph of an asset by its symbol: the path of a shape in a square of 24. `None` for an asset without one.
+    #[wasm_bindgen(method)]
+    pub(crate) fn glyph(this: &Host, symbol: &str) -> Option<String>;
+    /// What opening the order brought, once, if it came with its prices before the program did.
+    #[wasm_bindgen(method)]
+    pub(crate) fn take_opening(this: &Host) -> Option<HostAnswer>;
     /// Opens the order; brings a [`HostAnswer`]. `again` leaves the known order and opens another; an empty `amount` is
     /// none.
     #[wasm_bindgen(method)]
@@ -68,7 +74,7 @@ extern "C" {
     /// The order; without a token a refusal, or the donation that needs an amount.
     #[wasm_bindgen(method, getter)]
     pub(crate) fn body(this: &HostAnswer) -> JsValue;
-    /// A promise of the prices or of nothing, where an asset is to be chosen.
+    /// The prices, or a promise of them or of nothing, where an asset is to be chosen.
     #[wasm_bindgen(method, getter)]
     pub(crate) fn quotes(this: &HostAnswer) -> JsValue;
     /// `true` while the customer has yet to name the amount of a donation.

@@ -3,7 +3,9 @@ import { TOKENS } from '../attributes.js';
 import { make } from '../dom.js';
 import { chooseLanguage } from '../locale.js';
 import { recall, remember } from '../storage.js';
+import { createEarlyChoice } from './early_choice.js';
 import { BASE, loadPayment, loadPaymentStyle, loadProgram, loadStyle, loadTheme, showIcon } from './files.js';
+import { GLYPHS } from './glyphs.js';
 import { LANGUAGES, createMenu, createWords, focusAgain } from './language.js';
 import { opener } from './order.js';
 import { printAlone } from './print.js';
@@ -19,6 +21,7 @@ const CHECK_AFTER_MS = 2000;
 const HIDDEN_CONTRAST = 2;
 /** Where the asset that was chosen last is kept. */
 const LAST_ASSET = 'florin:asset';
+const lastAsset = () => recall(LAST_ASSET, 'localStorage') || '';
 
 /**
  * Shows a checkout in the element.
@@ -83,45 +86,84 @@ export const showCheckout = async (context, read, isPage) => {
   });
   observer.observe(place);
   signal.addEventListener('abort', () => observer.disconnect());
-  try {
-    // Without the order and its prices the screens would start smaller than they soon are, and what is below would move.
-    const pause = (/** @type {number} */ time) => new Promise((done) => setTimeout(done, time));
-    /** @type {Opening | undefined} */
-    let known;
-    const priced = async () => {
-      known = await first;
-      await Promise.race([known.quotes, pause(PRICES_PATIENCE_MS)]);
-    };
-    const opened = Promise.race([priced(), pause(PATIENCE_MS)]).catch(() => {});
-    const [words, program, theme] = await Promise.all([loadingWords, loadProgram(context.load), style, opened]);
-    if (signal.aborted) return;
-    if (isPage) document.documentElement.dir = String(words.direction);
-    isWaiting = false;
-    const found = /** @type {Opening | undefined} */ (known);
-    // The store whose theme is applied.
-    let dressed = found?.body?.store;
-    // Before the screens are in it: a theme changes every style in the place.
-    appear(place, theme, dressed);
-    const isAlone = isPage && parent === window;
+  /** @type {Opening | undefined} The order, once its prices are there. */
+  let known;
+  const opened = first.then(async (opening) => {
+    known = { ...opening, quotes: await opening.quotes };
+    return opening;
+  });
+  // The store whose theme is applied.
+  /** @type {Store | undefined} */
+  let dressed;
+  const isAlone = isPage && parent === window;
+  /**
+   * Puts `place` on the page. A theme changes every style in the place: nothing is in it yet.
+   *
+   * @param {typeof import('../theme.js')} theme
+   * @param {Store} [store]
+   */
+  const dress = (theme, store) => {
+    appear(place, theme, dressed = store);
+    if (store) check(theme);
+  };
+  /** @param {typeof import('../theme.js')} theme */
+  const check = (theme) => {
     const look = () => {
       // Anybody can send a link: its colours are removed where they hide the text.
       if (!signal.aborted && theme.checkContrast(place) < HIDDEN_CONTRAST && isAlone) theme.applyTheme(element, '--florin-', TOKENS.map((name) => [name, null]));
     };
-    // The merchant's warnings take long, and no customer waits for them.
-    const check = () => (isAlone ? look() : setTimeout(look, CHECK_AFTER_MS));
-    if (dressed) check();
-    const menu = createMenu(context, String(words.language), file);
+    // Once the screen is painted: the merchant's warnings take long, and no customer waits for them.
+    setTimeout(look, isAlone ? 0 : CHECK_AFTER_MS);
+  };
+  /** @type {ReturnType<typeof createEarlyChoice>} */
+  let early;
+  const showEarlyChoice = async () => {
+    const [words, theme] = await Promise.all([loadingWords, style, opened]);
+    // An asset that the page names is chosen at once, without a list.
+    if (signal.aborted || !isWaiting || !known || read('asset')) return;
+    early = createEarlyChoice(known, words, locale, { isPage, last: lastAsset(), menu: createMenu(context, String(words.language), file) });
+    if (!early) return;
+    if (isPage) document.documentElement.dir = String(words.direction);
+    dress(theme, known.body.store);
+    place.append(early.tree);
+  };
+  showEarlyChoice().catch((error) => console.error('florin:', error));
+  try {
+    // Without the order and its prices the screens would start smaller than they soon are, and what is below would move.
+    const pause = (/** @type {number} */ time) => new Promise((done) => setTimeout(done, time));
+    const priced = async () => {
+      await first;
+      await Promise.race([opened, pause(PRICES_PATIENCE_MS)]);
+    };
+    const patience = Promise.race([priced(), pause(PATIENCE_MS)]).catch(() => {});
+    const [words, program, theme] = await Promise.all([loadingWords, loadProgram(context.load), style, patience]);
+    await early?.released();
+    if (signal.aborted) return;
+    isWaiting = false;
+    if (!early) {
+      if (isPage) document.documentElement.dir = String(words.direction);
+      dress(theme, known?.body?.store);
+    }
+    const menu = early?.menu || createMenu(context, String(words.language), file);
+    const repeat = early?.remove(place);
+    let isReady = false;
     const mounted = program.mount(place, {
       base: BASE,
       words,
       locale,
       menu,
       asset: read('asset') || '',
-      recall: () => recall(LAST_ASSET, 'localStorage') || '',
+      recall: lastAsset,
       remember: (/** @type {string} */ code) => remember(LAST_ASSET, code, 'localStorage'),
       heading: isPage ? 'h1' : 'p',
       repeatable: !read('client-token') && !read('order-token'),
       embed: !!isPage && parent !== window && read('display') !== 'redirect',
+      glyph: (/** @type {string} */ symbol) => GLYPHS.get(symbol),
+      take_opening: () => {
+        const opening = isFirst ? known : undefined;
+        if (opening) isFirst = false;
+        return opening;
+      },
       open: (/** @type {boolean} */ again, /** @type {string} */ amount) => {
         const opening = isFirst ? first : open(again, amount);
         isFirst = false;
@@ -129,7 +171,7 @@ export const showCheckout = async (context, read, isPage) => {
           if (dressed || signal.aborted || !body.store) return;
           dressed = body.store;
           theme.applyStoreTheme(place, read('theme'), dressed, isPage);
-          check();
+          check(theme);
         }, () => {});
         return opening;
       },
@@ -142,7 +184,8 @@ export const showCheckout = async (context, read, isPage) => {
         if (error.status !== 404) throw error;
         return null;
       }),
-      emit,
+      // The page hears of the first status after `florin-ready`.
+      emit: (/** @type {string} */ name, /** @type {unknown} */ detail) => (isReady ? emit(name, detail) : queueMicrotask(() => emit(name, detail))),
       mark: showIcon,
       // In the next frame the screens are up to date.
       print: () => requestAnimationFrame(() => printAlone(element)),
@@ -151,9 +194,11 @@ export const showCheckout = async (context, read, isPage) => {
     if (signal.aborted) return program.unmount(mounted);
     signal.addEventListener('abort', () => program.unmount(mounted));
     context.onRefresh(() => program.refresh(mounted));
+    repeat?.();
     focusAgain(element, menu);
     // The diagnostics of an earlier attempt no longer hold.
     element.shadowRoot?.querySelector('.fl-diagnostics')?.remove();
+    isReady = true;
     emit('ready');
   } catch (error) {
     isWaiting = false;

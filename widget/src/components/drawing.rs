@@ -8,7 +8,7 @@ pub(crate) const TICK: &str = "M9.6 17.4 4.5 12.3l1.7-1.7 3.4 3.4 8.2-8.2 1.7 1.
 /// A drawing. `label` describes it to a screen reader; without one it is decoration.
 #[component]
 pub(crate) fn Drawing(
-    #[prop(optional)] class: Option<&'static str>,
+    #[prop(optional, into)] class: Option<String>,
     #[prop(into)] view_box: String,
     #[prop(into)] path: String,
     #[prop(optional_no_strip)] label: Option<String>,

@@ -190,6 +190,12 @@ impl Polling {
 
 impl Connection for Polling {
     fn open(&self, again: bool, amount: &str, done: Done<Opened>) {
+        if !again
+            && amount.is_empty()
+            && let Some(answer) = self.requests.take_opening()
+        {
+            return done(answer);
+        }
         let opening = self.requests.start_opening(again, amount);
         let this = self.this.clone();
         let done = Box::new(move |answer: Result<Opened, Problem>| {
@@ -203,6 +209,9 @@ impl Connection for Polling {
     }
 
     fn quotes(&self, done: Done<Vec<Quote>>) {
+        if let Some(quotes) = self.requests.take_first_quotes() {
+            return done(quotes);
+        }
         self.request(|requests| async move { requests.quotes().await }, done);
     }
 

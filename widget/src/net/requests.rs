@@ -24,8 +24,8 @@ pub(super) struct Requests {
     /// The proxy's address; ends in a slash.
     base: String,
     token: RefCell<String>,
-    /// The order's first prices, requested by the script that opened it.
-    first_quotes: RefCell<Option<Promise>>,
+    /// The order's first prices, requested by the script that opened it: they, or a promise of them.
+    first_quotes: RefCell<Option<JsValue>>,
     /// Of the last order that a poll read.
     etag: RefCell<String>,
 }
@@ -44,7 +44,23 @@ impl Requests {
     /// Opens the order and keeps its token for the requests that follow.
     pub(super) async fn open(&self, opening: Promise) -> Result<Opened, Problem> {
         let answer = JsFuture::from(opening).await;
-        let answer: HostAnswer = answer.map_err(|_| Problem::Network)?.unchecked_into();
+        let answer = answer.map_err(|_| Problem::Network)?;
+        self.read_opening(&answer.unchecked_into())
+    }
+
+    /// What opening the order brought, with its prices, if it came before the program.
+    pub(super) fn take_opening(&self) -> Option<Result<Opened, Problem>> {
+        let answer = self.host.take_opening()?;
+        Some(self.read_opening(&answer))
+    }
+
+    /// The first prices, if they came before the program.
+    pub(super) fn take_first_quotes(&self) -> Option<Result<Vec<Quote>, Problem>> {
+        let quotes = self.first_quotes.borrow_mut().take_if(|quotes| quotes.is_array())?;
+        Some(stringify(&quotes).and_then(|quotes| read(&quotes)))
+    }
+
+    fn read_opening(&self, answer: &HostAnswer) -> Result<Opened, Problem> {
         let body = stringify(&answer.body())?;
         if answer.asks() == Some(true) {
             return read::<DonationView>(&body).map(Opened::Donation);
@@ -53,7 +69,7 @@ impl Requests {
             return Err(refusal(&body));
         };
         *self.token.borrow_mut() = token;
-        *self.first_quotes.borrow_mut() = answer.quotes().dyn_into().ok();
+        *self.first_quotes.borrow_mut() = Some(answer.quotes());
         self.etag.borrow_mut().clear();
         read(&body).map(Box::new).map(Opened::Order)
     }
@@ -92,6 +108,7 @@ impl Requests {
     /// The prices in every asset.
     pub(super) async fn quotes(&self) -> Result<Vec<Quote>, Problem> {
         let first = self.first_quotes.take();
+        let first = first.and_then(|first| first.dyn_into::<Promise>().ok());
         if let Some(first) = first
             && let Ok(quotes) = JsFuture::from(first).await
             && quotes.is_object()
