@@ -210,17 +210,26 @@ async fn requests(browser: &Browser) -> Vec<String> {
 
 async fn baseline(world: &World) -> String {
     let proxy = world.proxy_url();
-    let page = world.http().get(world.checkout_page()).send().await;
-    let page = page.expect("the proxy answers").text().await;
-    let page = page.expect("the page is text");
-    let program = page
-        .split('"')
-        .find(|part| part.starts_with("assets/widget_bg-"));
-    let program = program.expect("the page asks for its program early");
+    let page = read(world, &world.checkout_page()).await;
+    let host = read(world, &format!("{proxy}/{}", asset(&page, "assets/host-"))).await;
+    let program = asset(&host, "assets/widget_bg-");
     format!(
         "<script>fetch('{proxy}/{program}').then(answer => answer.arrayBuffer()).then(() => mark('choice'))</script>
          <script src=\"{proxy}/florin.js\" onload=\"mark('skeleton')\"></script>"
     )
+}
+
+async fn read(world: &World, url: &str) -> String {
+    let answer = world.http().get(url).send().await;
+    let answer = answer.expect("the proxy answers").text().await;
+    answer.expect("the file is text")
+}
+
+/// The path of a file, which begins so, in what names it.
+fn asset<'a>(text: &'a str, begin: &str) -> &'a str {
+    let mut parts = text.split(['"', '\'', '`']);
+    let asset = parts.find(|part| part.starts_with(begin));
+    asset.unwrap_or_else(|| panic!("{begin}… is named"))
 }
 
 /// The middle one, then the least and the most.
