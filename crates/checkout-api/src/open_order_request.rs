@@ -7,7 +7,7 @@ use florin_money::AmountText;
 use serde::{Deserialize, Serialize};
 
 use self::raw::RawOpenOrder;
-use crate::OrderView;
+use crate::{OrderView, Quote};
 
 /// Body of `POST /v1/checkout`: exactly one of the ways to open an order from a browser.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -100,4 +100,8 @@ pub struct Opened {
     pub client_token: String,
     /// The order.
     pub order: OrderView,
+    /// What `GET /v1/checkout/quotes` would list; absent where an asset cannot be chosen, or the proxy has no current
+    /// prices at hand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quotes: Option<Vec<Quote>>,
 }

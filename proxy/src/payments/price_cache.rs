@@ -81,6 +81,16 @@ impl PriceCache {
         Ok(fetched)
     }
 
+    /// The same without a request: `None` if there is no fresh copy.
+    pub(crate) fn newest(&self, now: Timestamp) -> Option<Arc<PriceSnapshot>> {
+        let offered = self.offered.read().unwrap_or_else(PoisonError::into_inner);
+        let half = u32::try_from(self.lifetime.as_secs() / 2).unwrap_or(u32::MAX);
+        offered
+            .last()
+            .filter(|priced| self.seconds_left(priced, now) > half)
+            .cloned()
+    }
+
     /// Drops all prices: the gateway does not honour one of them.
     pub(crate) fn forget(&self) {
         self.offered
@@ -109,14 +119,5 @@ impl PriceCache {
     pub(crate) fn seconds_left(&self, priced: &PriceSnapshot, now: Timestamp) -> u32 {
         let left = self.lifetime - now.duration_since(priced.fetched_at);
         u32::try_from(left.as_secs().max(0)).unwrap_or(u32::MAX)
-    }
-
-    fn newest(&self, now: Timestamp) -> Option<Arc<PriceSnapshot>> {
-        let offered = self.offered.read().unwrap_or_else(PoisonError::into_inner);
-        let half = u32::try_from(self.lifetime.as_secs() / 2).unwrap_or(u32::MAX);
-        offered
-            .last()
-            .filter(|priced| self.seconds_left(priced, now) > half)
-            .cloned()
     }
 }

@@ -1,6 +1,4 @@
 /** One checkout on the page: opens the order, loads program, style and texts, and mounts the screens. */
-import { TOKENS } from '../attributes.js';
-import { make } from '../dom.js';
 import { chooseLanguage } from '../locale.js';
 import { recall, remember } from '../storage.js';
 import { createEarlyChoice } from './early_choice.js';
@@ -8,17 +6,14 @@ import { BASE, loadPayment, loadPaymentStyle, loadProgram, loadStyle, loadTheme,
 import { GLYPHS } from './glyphs.js';
 import { LANGUAGES, createMenu, createWords, focusAgain } from './language.js';
 import { opener } from './order.js';
+import { createPlace } from './place.js';
 import { printAlone } from './print.js';
-/** @import { Context, Labels, Opening, Read, Store } from '../types.d.ts' */
+/** @import { Context, Labels, Opening, Read } from '../types.d.ts' */
 
 /** The longest that the screens wait for the order; then they show that they wait. */
 const PATIENCE_MS = 3000;
 /** The longest that they wait for its prices after that. */
 const PRICES_PATIENCE_MS = 400;
-/** When colours are checked inline: the checkout is on the screen by then. */
-const CHECK_AFTER_MS = 2000;
-/** A contrast below which text is hidden. */
-const HIDDEN_CONTRAST = 2;
 /** Where the asset that was chosen last is kept. */
 const LAST_ASSET = 'florin:asset';
 const lastAsset = () => recall(LAST_ASSET, 'localStorage') || '';
@@ -31,7 +26,7 @@ const lastAsset = () => recall(LAST_ASSET, 'localStorage') || '';
  * @param {boolean} isPage Whether this is the proxy's page.
  */
 export const showCheckout = async (context, read, isPage) => {
-  const { element, box, signal } = context;
+  const { element, signal } = context;
   /** @param {string} name @param {unknown} [detail] */
   const emit = (name, detail) => element.dispatchEvent(new CustomEvent('florin-' + name, { bubbles: true, composed: true, detail }));
   const open = opener(read);
@@ -47,87 +42,52 @@ export const showCheckout = async (context, read, isPage) => {
   if (isPage) document.documentElement.lang = file;
   // A page that the proxy does not let in reads no response, or this one.
   if (!isPage) first.then(({ body }) => void (body?.error?.code === 'origin_not_allowed' && context.reportRejected(true)), () => context.reportRejected());
-  const themed = (/** @type {Node[]} */ ...children) => {
-    const place = make('div', { className: 'theme' }, ...children);
-    place.dataset.theme = read('theme') || '';
-    return place;
-  };
-  /**
-   * @param {HTMLElement} shown @param {typeof import('../theme.js')} theme
-   * @param {Store} [store] Missing while the order loads.
-   */
-  const appear = (shown, theme, store) => {
-    box.replaceChildren(shown);
-    if (store || isPage) theme.applyStoreTheme(shown, read('theme'), store || theme.announcedTheme(), isPage);
-  };
-  const place = themed();
-  const bar = () => make('div', { className: 'bar' });
-  const skeleton = make('div', { className: 'florin' }, make('aside', { className: 'summary' }, bar(), bar()), make('section', { className: 'main' }, bar(), bar(), bar(), bar()));
-  skeleton.setAttribute('aria-busy', 'true');
   const texts = createWords(file, read('words'));
   const loadingWords = texts.first();
   loadingWords.catch(() => {});
   let isWaiting = true;
+  const { place, begin, dress, fill, check } = createPlace(context, read, isPage, emit);
   const style = Promise.all([loadStyle(context.load), loadTheme(context.load)]).then(([sheet, theme]) => {
     // The loader's sheet comes first.
     const root = /** @type {ShadowRoot} */ (element.shadowRoot);
     root.adoptedStyleSheets = [root.adoptedStyleSheets[0], sheet];
-    if (!signal.aborted && isWaiting) appear(themed(skeleton), theme);
+    begin(theme);
     return theme;
   });
-  let lastWidth = 0;
-  const observer = new ResizeObserver(([{ contentRect: { width, height } }]) => {
-    // Empty or hidden, it has no height to report.
-    if (!height) return;
-    // Inline, the checkout does not shrink while its width stays: what is below keeps its place.
-    if (!isPage) place.style.setProperty('--florin-min-height', width === lastWidth ? height + 'px' : '');
-    lastWidth = width;
-    emit('resize', { height: Math.ceil(height) });
-  });
-  observer.observe(place);
-  signal.addEventListener('abort', () => observer.disconnect());
+  /** Applies the theme of the order's store. @param {Promise<Opening>} opening */
+  const dressFor = async (opening) => {
+    const [theme, { body }] = await Promise.all([style, opening]);
+    if (!body?.store) return;
+    dress(theme, body.store);
+    check(theme);
+  };
+  // While the prices are on their way: a theme takes long to apply.
+  dressFor(first).catch(() => {});
   /** @type {Opening | undefined} The order, once its prices are there. */
   let known;
   const opened = first.then(async (opening) => {
     known = { ...opening, quotes: await opening.quotes };
     return opening;
   });
-  // The store whose theme is applied.
-  /** @type {Store | undefined} */
-  let dressed;
-  const isAlone = isPage && parent === window;
-  /**
-   * Puts `place` on the page. A theme changes every style in the place: nothing is in it yet.
-   *
-   * @param {typeof import('../theme.js')} theme
-   * @param {Store} [store]
-   */
-  const dress = (theme, store) => {
-    appear(place, theme, dressed = store);
-    if (store) check(theme);
-  };
-  /** @param {typeof import('../theme.js')} theme */
-  const check = (theme) => {
-    const look = () => {
-      // Anybody can send a link: its colours are removed where they hide the text.
-      if (!signal.aborted && theme.checkContrast(place) < HIDDEN_CONTRAST && isAlone) theme.applyTheme(element, '--florin-', TOKENS.map((name) => [name, null]));
-    };
-    // Once the screen is painted: the merchant's warnings take long, and no customer waits for them.
-    setTimeout(look, isAlone ? 0 : CHECK_AFTER_MS);
-  };
   /** @type {ReturnType<typeof createEarlyChoice>} */
   let early;
   const showEarlyChoice = async () => {
-    const [words, theme] = await Promise.all([loadingWords, style, opened]);
+    const [words] = await Promise.all([loadingWords, style, opened]);
     // An asset that the page names is chosen at once, without a list.
     if (signal.aborted || !isWaiting || !known || read('asset')) return;
-    early = createEarlyChoice(known, words, locale, { isPage, last: lastAsset(), menu: createMenu(context, String(words.language), file) });
+    const menu = createMenu(context, String(words.language), file);
+    try {
+      early = createEarlyChoice(known, words, locale, { isPage, last: lastAsset(), menu });
+    } catch (error) {
+      // The program shows the choice, or what is wrong with it.
+      console.error('florin:', error);
+    }
     if (!early) return;
     if (isPage) document.documentElement.dir = String(words.direction);
-    dress(theme, known.body.store);
+    fill();
     place.append(early.tree);
   };
-  showEarlyChoice().catch((error) => console.error('florin:', error));
+  showEarlyChoice().catch(() => {});
   try {
     // Without the order and its prices the screens would start smaller than they soon are, and what is below would move.
     const pause = (/** @type {number} */ time) => new Promise((done) => setTimeout(done, time));
@@ -136,14 +96,12 @@ export const showCheckout = async (context, read, isPage) => {
       await Promise.race([opened, pause(PRICES_PATIENCE_MS)]);
     };
     const patience = Promise.race([priced(), pause(PATIENCE_MS)]).catch(() => {});
-    const [words, program, theme] = await Promise.all([loadingWords, loadProgram(context.load), style, patience]);
+    const [words, program] = await Promise.all([loadingWords, loadProgram(context.load), style, patience]);
     await early?.released();
     if (signal.aborted) return;
     isWaiting = false;
-    if (!early) {
-      if (isPage) document.documentElement.dir = String(words.direction);
-      dress(theme, known?.body?.store);
-    }
+    if (isPage) document.documentElement.dir = String(words.direction);
+    fill();
     const menu = early?.menu || createMenu(context, String(words.language), file);
     const repeat = early?.remove(place);
     let isReady = false;
@@ -167,12 +125,7 @@ export const showCheckout = async (context, read, isPage) => {
       open: (/** @type {boolean} */ again, /** @type {string} */ amount) => {
         const opening = isFirst ? first : open(again, amount);
         isFirst = false;
-        opening.then(({ body }) => {
-          if (dressed || signal.aborted || !body.store) return;
-          dressed = body.store;
-          theme.applyStoreTheme(place, read('theme'), dressed, isPage);
-          check(theme);
-        }, () => {});
+        dressFor(opening).catch(() => {});
         return opening;
       },
       load_payment: () => Promise.all([texts.payment(), loadPaymentStyle(context.load), loadPayment(context.load)]).then(([words, sheet]) => {

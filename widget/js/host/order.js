@@ -40,16 +40,16 @@ const refuse = (message) => {
 };
 
 /**
- * Asks for the prices of an order whose asset is not chosen, while the program still loads.
+ * The order with its prices, where an asset is to be chosen: those that came with it, or a request for them.
  *
- * @param {string} token @param {OrderBody} body @returns {Opening}
+ * @param {string} token @param {OrderBody} body @param {unknown} given @returns {Opening}
  */
-const prefetch = (token, body) => {
+const prefetch = (token, body, given) => {
   const prices = async () => {
     const [answer, quotes] = await call('/quotes', 'GET', { authorization: 'Bearer ' + token });
     return answer.ok && quotes;
   };
-  return { token, body, quotes: body.status === 'open' && body.flow !== 'hosted' && prices().catch(() => {}) };
+  return { token, body, quotes: body.status === 'open' && body.flow !== 'hosted' && (given || prices().catch(() => {})) };
 };
 
 /**
@@ -63,7 +63,7 @@ export const opener = (read) => {
   const given = read('client-token');
   const store = read('store');
   /** A page that names its store shows no other store's order. */
-  const known = (/** @type {string} */ token, /** @type {OrderBody} */ body) => (!store || !body.store || body.store.id === store ? prefetch(token, body) : refuse('This order is not of the store ' + store + '.'));
+  const known = (/** @type {string} */ token, /** @type {OrderBody} */ body, /** @type {unknown} */ quotes = undefined) => (!store || !body.store || body.store.id === store ? prefetch(token, body, quotes) : refuse('This order is not of the store ' + store + '.'));
   const key = 'florin:' + JSON.stringify(request);
   const named = SOURCES.filter(read);
   /** @type {(again: boolean, amount?: string) => Promise<Opening>} */
@@ -92,6 +92,6 @@ export const opener = (read) => {
     if (answer.ok) remember(key, body.client_token);
     // Done, or refused for good: the next call is another request.
     if (answer.status < 409 || answer.status === 422) remember(slot);
-    return answer.ok ? known(body.client_token, body.order) : { body };
+    return answer.ok ? known(body.client_token, body.order, body.quotes) : { body };
   };
 };

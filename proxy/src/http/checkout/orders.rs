@@ -9,9 +9,9 @@ use axum::extract::{Query, State};
 use axum::http::header::{CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use florin_checkout_api::{DonationView, ErrorCode, OpenOrderRequest, Opened, OrderView};
+use florin_checkout_api::{DonationView, ErrorCode, OpenOrderRequest, Opened, OrderView, Quote};
 use florin_money::{Amount, AmountText};
-use florin_orders::{NewOrder, StoreId};
+use florin_orders::{Flow, NewOrder, Order, StoreId};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,6 +20,7 @@ use serde_json::json;
 use crate::auth::order_token::{Claims, verify};
 use crate::config::Store;
 use crate::http::body::Body;
+use crate::http::checkout::payments::list_quotes;
 use crate::http::checkout::{
     CheckoutSession, created_or_ok, fresh_token, render, request_poll, view_of,
 };
@@ -63,25 +64,34 @@ pub(crate) async fn open(
         async move {
             let opening = orders::open::open(&app, &terms).await?;
             let order = view_of(&app, &opening.snapshot)?;
+            let quotes = cached_quotes(&app, &opening.snapshot.order);
             let is_new = opening.is_new;
-            Ok((OpenedOrder { is_new, order }, opening.token))
+            Ok((OpenedOrder { is_new, order }, (opening.token, quotes)))
         }
     };
     let done = idempotent_with(&app, request, caller, work).await?;
     let replayed = done.replayed();
-    let (OpenedOrder { is_new, order }, token) = match done {
-        Done::Now(opened, token) => (opened, token),
+    let (OpenedOrder { is_new, order }, (token, quotes)) = match done {
+        Done::Now(opened, fresh) => (opened, fresh),
         Done::Before(opened) => {
             let token = fresh_token(&app, &opened.order.id).await?;
-            (opened, token)
+            (opened, (token, None))
         }
     };
     let client_token = token.expose().to_owned();
     let answer = Opened {
         client_token,
         order,
+        quotes,
     };
     Ok((created_or_ok(is_new), replayed, Json(answer)))
+}
+
+/// The quotes of an order whose asset can be chosen, if there are current prices: a page that has them saves a request.
+fn cached_quotes(app: &AppState, order: &Order) -> Option<Vec<Quote>> {
+    let is_choosing = order.terms.flow == Flow::Custom && order.takes_attempts(app.now());
+    let priced = app.prices.newest(app.now()).filter(|_| is_choosing)?;
+    Some(list_quotes(app, order, &priced))
 }
 
 /// What is stored of an order that was opened.

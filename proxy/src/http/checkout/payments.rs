@@ -25,6 +25,7 @@ use crate::payments::confirm::{confirm, is_marked_as_paid};
 use crate::payments::currencies::Names;
 use crate::payments::error::{PaymentError, log_rejection};
 use crate::payments::open::Method;
+use crate::payments::price_cache::PriceSnapshot;
 use crate::payments::quotes::{QuoteError, Range, limit_in_order_currency, price, quote};
 use crate::state::AppState;
 
@@ -41,12 +42,17 @@ pub(crate) async fn quotes(
         log_rejection(&error, "no prices");
         PaymentError::of_invoice_call(error)
     })?;
-    let valid_for_seconds = app.prices.seconds_left(&priced, app.now());
+    Ok(Json(list_quotes(&app, &snapshot.order, &priced)))
+}
+
+/// The quotes of an order at these prices.
+pub(crate) fn list_quotes(app: &AppState, order: &Order, priced: &PriceSnapshot) -> Vec<Quote> {
+    let valid_for_seconds = app.prices.seconds_left(priced, app.now());
     let entries = &priced.prices.entries;
     let known = Asset::ALL.into_iter().filter_map(|asset| {
         let code = asset.crypto_code();
         Some(known_asset(
-            &snapshot.order,
+            order,
             asset,
             entries.get(&code)?,
             valid_for_seconds,
@@ -58,14 +64,14 @@ pub(crate) async fn quotes(
         let names = currencies.names(code);
         unknown_asset(code, names, entry, valid_for_seconds)
     });
-    let accepted = &snapshot.order.terms.assets;
+    let accepted = &order.terms.assets;
     let accepts = |quote: &Quote| {
         accepted.is_empty()
             || accepted
                 .iter()
                 .any(|code| code.as_str() == quote.crypto_code)
     };
-    Ok(Json(known.chain(unknown).filter(accepts).collect()))
+    known.chain(unknown).filter(accepts).collect()
 }
 
 pub(crate) fn describe_quotes(types: &mut Types) -> Operation {

@@ -1,0 +1,87 @@
+/** The place of a checkout on the page: first with a skeleton, then with the screens; its theme and its height. */
+import { TOKENS } from '../attributes.js';
+import { make } from '../dom.js';
+/** @import { Context, Read, Store } from '../types.d.ts' */
+
+/** When colours are checked inline: the checkout is on the screen by then. */
+const CHECK_AFTER_MS = 2000;
+/** A contrast below which text is hidden. */
+const HIDDEN_CONTRAST = 2;
+
+/**
+ * @param {Context} context @param {Read} read
+ * @param {boolean} isPage Whether this is the proxy's page.
+ * @param {(name: string, detail?: unknown) => void} emit Dispatches an event of the element.
+ */
+export const createPlace = ({ element, box, signal }, read, isPage, emit) => {
+  const place = make('div', { className: 'theme' });
+  place.dataset.theme = read('theme') || '';
+  const bar = () => make('div', { className: 'bar' });
+  const skeleton = make('div', { className: 'florin' }, make('aside', { className: 'summary' }, bar(), bar()), make('section', { className: 'main' }, bar(), bar(), bar(), bar()));
+  skeleton.setAttribute('aria-busy', 'true');
+  const isAlone = isPage && parent === window;
+  /** The theme that is applied, as JSON. */
+  let applied = '';
+  let checked = '';
+  let isFilled = false;
+  let lastWidth = 0;
+  const observer = new ResizeObserver(([{ contentRect: { width, height } }]) => {
+    // Empty or hidden, it has no height to report.
+    if (!height) return;
+    // Inline, the checkout does not shrink while its width stays: what is below keeps its place.
+    if (!isPage) place.style.setProperty('--florin-min-height', width === lastWidth ? height + 'px' : '');
+    lastWidth = width;
+    emit('resize', { height: Math.ceil(height) });
+  });
+  signal.addEventListener('abort', () => observer.disconnect());
+
+  /**
+   * Applies a store's theme, unless it is applied already.
+   *
+   * @param {typeof import('../theme.js')} theme @param {Partial<Store>} store
+   */
+  const dress = (theme, store) => {
+    const wanted = JSON.stringify([store.theme || '', Object.entries(store.theme_tokens || {}).sort()]);
+    if (signal.aborted || wanted === applied) return;
+    applied = wanted;
+    theme.applyStoreTheme(place, read('theme'), store, isPage);
+  };
+  return {
+    place,
+    dress,
+    /**
+     * Shows the skeleton, on the proxy's page in the theme that its response announces.
+     *
+     * @param {typeof import('../theme.js')} theme
+     */
+    begin: (theme) => {
+      if (signal.aborted || isFilled) return;
+      place.append(skeleton);
+      box.replaceChildren(place);
+      if (isPage) dress(theme, theme.announcedTheme());
+    },
+    /** Removes the skeleton: what comes now has the height of the checkout. */
+    fill: () => {
+      if (isFilled) return;
+      isFilled = true;
+      skeleton.remove();
+      box.replaceChildren(place);
+      observer.observe(place);
+    },
+    /**
+     * Checks the colours of the store's theme, once the screen is painted: the merchant's warnings take long, and no
+     * customer waits for them.
+     *
+     * @param {typeof import('../theme.js')} theme
+     */
+    check: (theme) => {
+      if (checked === applied) return;
+      checked = applied;
+      const look = () => {
+        // Anybody can send a link: its colours are removed where they hide the text.
+        if (!signal.aborted && theme.checkContrast(place) < HIDDEN_CONTRAST && isAlone) theme.applyTheme(element, '--florin-', TOKENS.map((name) => [name, null]));
+      };
+      requestAnimationFrame(() => setTimeout(look, isAlone ? 0 : CHECK_AFTER_MS));
+    },
+  };
+};
