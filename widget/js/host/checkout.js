@@ -1,7 +1,7 @@
 /** One checkout on the page: opens the order, loads program, style and texts, and mounts the screens. */
 import { chooseLanguage } from '../locale.js';
 import { recall, remember } from '../storage.js';
-import { createEarlyChoice } from './early_choice.js';
+import { createEarlyChoice, prepareAmounts } from './early_choice.js';
 import { BASE, loadPayment, loadPaymentStyle, loadProgram, loadStyle, loadTheme, showIcon } from './files.js';
 import { GLYPHS } from './glyphs.js';
 import { LANGUAGES, createMenu, createWords, focusAgain } from './language.js';
@@ -36,8 +36,7 @@ export const showCheckout = async (context, read, isPage) => {
   first.then(async ({ body }) => {
     if (body?.status && (body.status !== 'open' || body.flow === 'hosted')) await Promise.all([loadPayment(context.load), loadPaymentStyle(context.load)]);
   }).catch(() => {});
-  // After the first request is sent: a browser's first use of languages takes long. The language of a shop's page counts;
-  // that of the proxy's page is set here.
+  // The language of a shop's page counts; that of the proxy's page is set here.
   const [file, locale] = chooseLanguage((tag) => LANGUAGES.has(tag), read('locale'), !isPage && document.documentElement.lang);
   if (isPage) document.documentElement.lang = file;
   // A page that the proxy does not let in reads no response, or this one.
@@ -54,6 +53,11 @@ export const showCheckout = async (context, read, isPage) => {
     begin(theme);
     return theme;
   });
+  const loadingProgram = loadProgram(context.load);
+  loadingProgram.catch(() => {});
+  // All requests are sent: until they are answered there is time for what takes long at its first use.
+  const menu = createMenu(context, file);
+  prepareAmounts(locale);
   /** Applies the theme of the order's store. @param {Promise<Opening>} opening */
   const dressFor = async (opening) => {
     const [theme, { body }] = await Promise.all([style, opening]);
@@ -75,7 +79,6 @@ export const showCheckout = async (context, read, isPage) => {
     const [words] = await Promise.all([loadingWords, style, opened]);
     // An asset that the page names is chosen at once, without a list.
     if (signal.aborted || !isWaiting || !known || read('asset')) return;
-    const menu = createMenu(context, String(words.language), file);
     try {
       early = createEarlyChoice(known, words, locale, { isPage, last: lastAsset(), menu });
     } catch (error) {
@@ -84,6 +87,7 @@ export const showCheckout = async (context, read, isPage) => {
     }
     if (!early) return;
     if (isPage) document.documentElement.dir = String(words.direction);
+    menu.ariaLabel = String(words.language);
     fill();
     place.append(early.tree);
   };
@@ -96,13 +100,13 @@ export const showCheckout = async (context, read, isPage) => {
       await Promise.race([opened, pause(PRICES_PATIENCE_MS)]);
     };
     const patience = Promise.race([priced(), pause(PATIENCE_MS)]).catch(() => {});
-    const [words, program] = await Promise.all([loadingWords, loadProgram(context.load), style, patience]);
+    const [words, program] = await Promise.all([loadingWords, loadingProgram, style, patience]);
     await early?.released();
     if (signal.aborted) return;
     isWaiting = false;
     if (isPage) document.documentElement.dir = String(words.direction);
+    menu.ariaLabel = String(words.language);
     fill();
-    const menu = early?.menu || createMenu(context, String(words.language), file);
     const repeat = early?.remove(place);
     let isReady = false;
     const mounted = program.mount(place, {

@@ -97,6 +97,18 @@ const icon = ({ asset, network }, several) => {
   return h('span', { class: 'coin', 'aria-hidden': 'true' }, disc(asset), several && network && !isRepeated && h('span', { class: 'badge' }, disc(coin)));
 };
 
+/** @param {string} locale BCP 47 @param {string} currency @param {number} decimals */
+const moneyFormat = (locale, currency, decimals) => new Intl.NumberFormat(locale, { style: 'currency', currency, minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+
+/** Writes an amount in vain: the first one takes a slow phone 50 ms. @param {string} locale BCP 47 */
+export const prepareAmounts = (locale) => {
+  try {
+    moneyFormat(locale, 'USD', 2).format(1);
+  } catch {
+    // This browser does not know the locale; amounts are written without it.
+  }
+};
+
 /**
  * Returns `true` if the choice of assets is the first screen of this order, and something can be chosen.
  *
@@ -128,7 +140,7 @@ export const createEarlyChoice = ({ token, body, quotes: prices }, texts, locale
   const money = (amount) => {
     const digits = (amount.split('.')[1] || '').length;
     try {
-      return new Intl.NumberFormat(locale, { style: 'currency', currency: order.currency, minimumFractionDigits: digits, maximumFractionDigits: digits }).format(/** @type {any} */ (amount));
+      return moneyFormat(locale, order.currency, digits).format(/** @type {any} */ (amount));
     } catch {
       return amount + '\u00a0' + order.currency;
     }
@@ -249,7 +261,6 @@ export const createEarlyChoice = ({ token, body, quotes: prices }, texts, locale
 
   return {
     tree,
-    menu: view.menu,
     /** A press that began on an element ends on it, or it is none: the list stays for so long. */
     released: () => released,
     /**

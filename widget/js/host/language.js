@@ -82,14 +82,14 @@ export const focusAgain = (element, menu) => {
  * The menu of languages, each by its own name. It holds the current one alone until it is used: the names of all take
  * longer than everything else that is shown first.
  *
- * @param {Context} context @param {string} label @param {string} file The current language's tag.
+ * @param {Context} context @param {string} file The current language's tag.
  */
-export const createMenu = ({ element, restart }, label, file) => {
+export const createMenu = ({ element, restart }, file) => {
   const named = (/** @type {string} */ tag) => {
     const name = new Intl.DisplayNames(tag, { type: 'language' }).of(tag) || tag;
     return make('option', { value: tag, lang: tag }, name[0].toLocaleUpperCase(tag) + name.slice(1));
   };
-  const select = make('select', { className: 'language', ariaLabel: label }, named(file));
+  const select = make('select', { className: 'language' }, named(file));
   select.onfocus = select.onpointerdown = () => {
     select.onfocus = select.onpointerdown = null;
     const options = [...LANGUAGES.keys()].map(named).sort((a, b) => a.text.localeCompare(b.text));
