@@ -67,7 +67,7 @@ impl SandboxControl {
 
     /// GET /invoice says these members of an invoice instead of its own; `{}` ends that.
     pub async fn override_invoice(&self, id: &str, members: &Value) {
-        self.post(&format!("invoices/{id}/record"), members).await;
+        self.post(&format!("invoices/{id}/override"), members).await;
     }
 
     /// Every hosted session, newest first.
@@ -85,8 +85,8 @@ impl SandboxControl {
     /// The service names another address for an invoice from now on.
     pub async fn change_address(&self, checkout: &Checkout, address: &str) {
         let id = self.invoice_of(&checkout.address().await).await;
-        let path = format!("invoices/{id}/address");
-        self.post(&path, &json!({ "address": address })).await;
+        self.override_invoice(&id, &json!({ "wallet_address": address }))
+            .await;
     }
 
     /// The next POST /invoice answers with these members instead of its own.
@@ -113,10 +113,7 @@ impl SandboxControl {
     /// The calls to the service, newest first.
     pub async fn calls(&self) -> Vec<Value> {
         let all = self.send(Method::GET, "requests", None).await.body;
-        all.as_array()
-            .or(all["requests"].as_array())
-            .expect("a list")
-            .clone()
+        all.as_array().expect("a list").clone()
     }
 
     /// How many calls the service has had of this method and path.

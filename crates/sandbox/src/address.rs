@@ -1,17 +1,320 @@
-//! Fresh addresses, valid for the test network of each chain.
+//! Addresses and payment URIs, valid for the test network of each chain.
 //!
-//! Nobody has the keys: an address is a hash that was drawn, not a hash of a key. Money that is sent to one of these on
-//! a real test network is lost.
+//! An address is drawn from the seed, not derived from a key: coins that are sent to it on a real test network are lost.
 
-mod base58;
-mod cashaddr;
-mod evm;
-mod segwit;
+use bech32::{Hrp, segwit};
+use florin_money::AmountText;
+use sha3::{Digest as _, Keccak256};
 
-pub(crate) use base58::{base58, base58check};
-pub(crate) use cashaddr::cashaddr_p2pkh;
-pub(crate) use evm::checksummed;
-pub(crate) use segwit::p2wpkh;
+use crate::asset::{Chain, Coin};
 
 /// The hash of a public key, as most chains put it into an address.
-pub(crate) type KeyHash = [u8; 20];
+type KeyHash = [u8; 20];
+
+impl Chain {
+    /// The address of 32 drawn bytes.
+    ///
+    /// Source of prefixes and version bytes: BIP-173 (`tb`), the chain parameters of Litecoin (`tltc`) and Dogecoin
+    /// (0x71) for their test networks, the `CashAddr` specification (`bchtest`), EIP-55, Tron's documentation (0x41 on
+    /// every network).
+    pub(crate) fn address(self, drawn: &[u8; 32]) -> String {
+        let hash: &KeyHash = drawn.first_chunk().expect("32 bytes hold the 20 of a hash");
+        match self {
+            Self::Bitcoin => p2wpkh("tb", hash),
+            Self::Litecoin => p2wpkh("tltc", hash),
+            Self::Dogecoin => base58check(0x71, hash),
+            Self::BitcoinCash => cashaddr("bchtest", P2PKH_160, hash),
+            Self::Ethereum | Self::Bnb => eip55(hash),
+            Self::Tron => base58check(0x41, hash),
+            Self::Solana => bs58::encode(drawn).into_string(),
+        }
+    }
+
+    /// A transaction's hash, written as the chain's explorers do.
+    pub(crate) fn transaction_hash(self, drawn: &[u8; 32]) -> String {
+        match self {
+            Self::Ethereum | Self::Bnb => format!("0x{}", hex::encode(drawn)),
+            Self::Solana => bs58::encode(drawn).into_string(),
+            Self::Bitcoin | Self::Litecoin | Self::Dogecoin | Self::BitcoinCash | Self::Tron => {
+                hex::encode(drawn)
+            }
+        }
+    }
+}
+
+/// Bech32 with witness version 0 (BIP-173).
+fn p2wpkh(hrp: &str, hash: &KeyHash) -> String {
+    let hrp = Hrp::parse(hrp).expect("a chain's human-readable part is valid");
+    segwit::encode_v0(hrp, hash).expect("20 bytes are a program of version 0")
+}
+
+/// A version byte, the hash, four bytes of checksum.
+fn base58check(version: u8, hash: &KeyHash) -> String {
+    bs58::encode(hash).with_check_version(version).into_string()
+}
+
+/// Hexadecimal with the checksum in the letters' case (EIP-55).
+fn eip55(account: &KeyHash) -> String {
+    let lower = hex::encode(account);
+    let digest = Keccak256::digest(lower.as_bytes());
+    let nibbles = digest.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    let cased = lower.chars().zip(nibbles).map(|(letter, nibble)| {
+        if nibble >= 8 {
+            letter.to_ascii_uppercase()
+        } else {
+            letter
+        }
+    });
+    format!("0x{}", cased.collect::<String>())
+}
+
+/// Version byte of CashAddr: pay to public key hash, 160 bits.
+const P2PKH_160: u8 = 0;
+
+/// `prefix:payload`. Source: the CashAddr specification, reference.cash/protocol/blockchain/encoding/cashaddr.
+fn cashaddr(prefix: &str, version: u8, hash: &KeyHash) -> String {
+    const CHARSET: &[u8; 32] = b"qpzry9x8gf2tvdw0s3jn54khce6mua7l";
+    let payload = groups_of_five(core::iter::once(version).chain(hash.iter().copied()));
+    let checksum = checksum(prefix, &payload);
+    let letters = payload
+        .into_iter()
+        .chain((0..8).rev().map(|group| five_bits(checksum >> (5 * group))))
+        .map(|value| char::from(CHARSET[usize::from(value)]));
+    format!("{prefix}:{}", letters.collect::<String>())
+}
+
+fn groups_of_five(bytes: impl Iterator<Item = u8>) -> Vec<u8> {
+    let (mut groups, mut buffer, mut bits) = (Vec::new(), 0_u64, 0);
+    for byte in bytes {
+        buffer = (buffer << 8) | u64::from(byte);
+        bits += 8;
+        while bits >= 5 {
+            bits -= 5;
+            groups.push(five_bits(buffer >> bits));
+        }
+        buffer &= (1 << bits) - 1;
+    }
+    if bits > 0 {
+        groups.push(five_bits(buffer << (5 - bits)));
+    }
+    groups
+}
+
+fn five_bits(value: u64) -> u8 {
+    u8::try_from(value & 31).expect("five bits fit a byte")
+}
+
+fn checksum(prefix: &str, payload: &[u8]) -> u64 {
+    const GENERATOR: [u64; 5] = [
+        0x98_f2bc_8e61,
+        0x79_b76d_99e2,
+        0xf3_3e5f_b3c4,
+        0xae_2eab_e2a8,
+        0x1e_4f43_e470,
+    ];
+    let values = prefix.bytes().map(|byte| byte & 31);
+    let values = values
+        .chain([0])
+        .chain(payload.iter().copied())
+        .chain([0; 8]);
+    let state = values.fold(1_u64, |state, value| {
+        let top = state >> 35;
+        let state = ((state & 0x07_ffff_ffff) << 5) ^ u64::from(value);
+        GENERATOR
+            .iter()
+            .enumerate()
+            .filter(|(bit, _)| (top >> bit) & 1 == 1)
+            .fold(state, |state, (_, term)| state ^ term)
+    });
+    state ^ 1
+}
+
+/// The chain ids of Sepolia and of BNB Chain's test network. Source: the EIP-155 registry.
+const SEPOLIA_CHAIN_ID: u32 = 11_155_111;
+const BNB_TEST_CHAIN_ID: u32 = 97;
+
+/// The URI that asks for `amount` at `address`.
+///
+/// Each names its test network or its token, where the form can. Source: BIP-21 for Bitcoin and its relatives, EIP-681
+/// for Ethereum's; `tron:` and `solana:` have the form that wallets accept, amount in whole coins. `Assumed:` the gateway
+/// writes these forms; the specification says only "payment URI form carrying the address and amount".
+pub(crate) fn payment_uri(coin: &Coin, address: &str, amount: &AmountText) -> String {
+    match coin.chain {
+        Chain::Bitcoin => format!("bitcoin:{address}?amount={amount}"),
+        Chain::Litecoin => format!("litecoin:{address}?amount={amount}"),
+        Chain::Dogecoin => format!("dogecoin:{address}?amount={amount}"),
+        // A CashAddr with its prefix is a URI already.
+        Chain::BitcoinCash => format!("{address}?amount={amount}"),
+        Chain::Tron => match coin.contract {
+            Some(token) => format!("tron:{address}?token={token}&amount={amount}"),
+            None => format!("tron:{address}?amount={amount}"),
+        },
+        Chain::Solana => format!("solana:{address}?amount={amount}"),
+        Chain::Ethereum => {
+            let units = smallest_units(amount, coin.decimals);
+            match coin.contract {
+                Some(contract) => format!(
+                    "ethereum:{contract}@{SEPOLIA_CHAIN_ID}/transfer?address={address}&uint256={units}"
+                ),
+                None => format!("ethereum:{address}@{SEPOLIA_CHAIN_ID}?value={units}"),
+            }
+        }
+        Chain::Bnb => {
+            let units = smallest_units(amount, coin.decimals);
+            format!("ethereum:{address}@{BNB_TEST_CHAIN_ID}?value={units}")
+        }
+    }
+}
+
+/// The amount in units of 10^-`decimals`, as a whole number. The amount has no more decimals than that.
+fn smallest_units(amount: &AmountText, decimals: u32) -> String {
+    let (whole, fraction) = amount
+        .as_str()
+        .split_once('.')
+        .unwrap_or((amount.as_str(), ""));
+    let width = usize::try_from(decimals).expect("an asset has a few decimals");
+    let digits = format!("{whole}{fraction:0<width$}");
+    match digits.trim_start_matches('0') {
+        "" => "0".to_owned(),
+        units => units.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use florin_money::Asset;
+
+    use super::*;
+
+    fn hash(hex: &str) -> KeyHash {
+        hex::decode(hex).unwrap().try_into().unwrap()
+    }
+
+    /// The hash of private key 1, from BIP-173's examples.
+    const FIRST_KEY: &str = "751e76e8199196d454941c45d1b3a323f1433bd6";
+
+    #[test]
+    fn the_addresses_of_the_first_key_are_the_published_ones() {
+        let hash = hash(FIRST_KEY);
+        assert_eq!(base58check(0, &hash), "1BgGZ9tcN4rm9KBzDn7KprQz87SZ26SAMH");
+        assert_eq!(
+            p2wpkh("tb", &hash),
+            "tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx"
+        );
+    }
+
+    #[test]
+    fn the_tron_address_of_tether_is_the_published_one() {
+        let hash = hash("a614f803b6fd780986a42c78ec9c7f77e6ded13c");
+        assert_eq!(
+            base58check(0x41, &hash),
+            "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t"
+        );
+    }
+
+    #[test]
+    fn the_examples_of_cashaddr_come_out() {
+        // Source: the specification's "Larger test vectors", 20 bytes.
+        let hash = hash("f5bf48b397dae70be82b3cca4793f8eb2b6cdac9");
+        assert_eq!(
+            cashaddr("bitcoincash", 0, &hash),
+            "bitcoincash:qr6m7j9njldwwzlg9v7v53unlr4jkmx6eylep8ekg2"
+        );
+        assert_eq!(
+            cashaddr("bchtest", 1 << 3, &hash),
+            "bchtest:pr6m7j9njldwwzlg9v7v53unlr4jkmx6eyvwc0uz5t"
+        );
+    }
+
+    #[test]
+    fn the_examples_of_eip_55_come_out() {
+        for address in [
+            "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
+            "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359",
+            "0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB",
+            "0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb",
+        ] {
+            assert_eq!(eip55(&hash(&address[2..])), address);
+        }
+    }
+
+    #[test]
+    fn every_address_has_the_form_of_its_test_network() {
+        let forms = [
+            (Chain::Bitcoin, "tb1q", 42),
+            (Chain::Litecoin, "tltc1q", 44),
+            (Chain::Dogecoin, "n", 34),
+            (Chain::BitcoinCash, "bchtest:q", 50),
+            (Chain::Ethereum, "0x", 42),
+            (Chain::Bnb, "0x", 42),
+            (Chain::Tron, "T", 34),
+        ];
+        for (chain, start, length) in forms {
+            let address = chain.address(&[7; 32]);
+            assert!(address.starts_with(start), "{address}");
+            assert_eq!(address.len(), length, "{address}");
+        }
+    }
+
+    fn uri(asset: Asset, address: &str, amount: &str) -> String {
+        let coins = crate::asset::offered(false);
+        let coin = coins.iter().find(|coin| coin.code == asset.crypto_code());
+        payment_uri(coin.unwrap(), address, &AmountText::parse(amount).unwrap())
+    }
+
+    #[test]
+    fn bitcoin_and_its_relatives_follow_bip_21() {
+        assert_eq!(
+            uri(Asset::BTC, "tb1q", "0.00031"),
+            "bitcoin:tb1q?amount=0.00031"
+        );
+        assert_eq!(
+            uri(Asset::LTC, "tltc1q", "0.5"),
+            "litecoin:tltc1q?amount=0.5"
+        );
+        assert_eq!(uri(Asset::DOGE, "n1", "60.00"), "dogecoin:n1?amount=60.00");
+        assert_eq!(uri(Asset::BCH, "bchtest:q", "1"), "bchtest:q?amount=1");
+    }
+
+    #[test]
+    fn ether_is_asked_for_in_wei_of_its_test_network() {
+        assert_eq!(
+            uri(Asset::ETH, "0xA", "1.05"),
+            "ethereum:0xA@11155111?value=1050000000000000000"
+        );
+        assert_eq!(
+            uri(Asset::ETH, "0xA", "0.00000001"),
+            "ethereum:0xA@11155111?value=10000000000"
+        );
+    }
+
+    #[test]
+    fn bnb_names_its_chain_so_that_no_ether_is_sent() {
+        assert_eq!(
+            uri(Asset::BNB, "0xA", "2"),
+            "ethereum:0xA@97?value=2000000000000000000"
+        );
+    }
+
+    #[test]
+    fn a_token_is_transferred_by_its_contract() {
+        assert_eq!(
+            uri(Asset::USDTERC20, "0xA", "19.90"),
+            "ethereum:0xaA8E23Fb1079EA71e0a56F48a2aA51851D8433D0@11155111/transfer?address=0xA&uint256=19900000"
+        );
+    }
+
+    #[test]
+    fn tron_names_the_token_of_its_test_network() {
+        assert_eq!(
+            uri(Asset::USDTTRC20, "TA", "19.90"),
+            "tron:TA?token=TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf&amount=19.90"
+        );
+        assert_eq!(uri(Asset::TRX, "TA", "55.5"), "tron:TA?amount=55.5");
+    }
+
+    #[test]
+    fn nothing_is_zero_units() {
+        assert_eq!(smallest_units(&AmountText::parse("0.00").unwrap(), 6), "0");
+    }
+}

@@ -1,20 +1,20 @@
-//! Time as a parameter, so that tests let an invoice run out without waiting for it.
+//! Time: where it comes from, and how far the sandbox is ahead of it.
 
 use core::fmt;
 use core::pin::Pin;
 use std::time::Duration;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
-/// A pause that is over some day.
+/// The future of [`Clock::sleep`].
 pub type Sleep = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Where the sandbox takes its time from.
 pub trait Clock: fmt::Debug + Send + Sync {
-    /// This moment.
+    /// The current time.
     fn now(&self) -> Timestamp;
 
-    /// Waits: before a slow answer, and between two tries of a callback.
+    /// Waits: before a slow response, and between two tries of a callback.
     fn sleep(&self, duration: Duration) -> Sleep;
 }
 
@@ -37,5 +37,48 @@ impl Clock for SystemClock {
     )]
     fn sleep(&self, duration: Duration) -> Sleep {
         Box::pin(tokio::time::sleep(duration))
+    }
+}
+
+/// The time of invoices, prices and payments: that of the clock, plus every jump.
+///
+/// Nonces are compared with the clock itself, so that a caller still signs with the time of day after a jump.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct VirtualClock {
+    ahead: SignedDuration,
+}
+
+/// Longest jump: a year.
+pub(crate) const MAX_JUMP_SECONDS: u32 = 366 * 24 * 60 * 60;
+
+impl VirtualClock {
+    /// The sandbox's time when the clock shows `clock`.
+    pub(crate) fn now(self, clock: Timestamp) -> Timestamp {
+        clock.saturating_add(self.ahead).unwrap_or(clock)
+    }
+
+    pub(crate) fn jump(&mut self, seconds: u32) {
+        let jump = SignedDuration::from_secs(i64::from(seconds));
+        self.ahead = self.ahead.saturating_add(jump);
+    }
+
+    pub(crate) fn ahead_seconds(self) -> i64 {
+        self.ahead.as_secs()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_follows_the_clock_and_keeps_its_jumps() {
+        let at = |second| Timestamp::from_second(second).unwrap();
+        let mut clock = VirtualClock::default();
+        assert_eq!(clock.now(at(160)), at(160));
+        clock.jump(900);
+        clock.jump(60);
+        assert_eq!(clock.now(at(161)), at(1_121));
+        assert_eq!(clock.ahead_seconds(), 960);
     }
 }

@@ -1,124 +1,126 @@
-//! The developer's side, below `/sandbox`: no signature, plain JSON, every refusal a sentence.
+//! The developer's side, below `/sandbox`: the page, and a control API of plain JSON without signatures. An error is a
+//! sentence.
 //!
-//! A fault of the developer's own request is answered here and never shows in the service's answers.
+//! | call | does |
+//! |---|---|
+//! | GET `state` | all that the page shows |
+//! | GET `invoices`, `sessions` | every invoice and every hosted checkout, newest first |
+//! | POST `invoices/{id}/pay` | `{"amount": "exact"}`: also `half`, `double`, `rest`, a decimal; with `"fee": "low"` it is stuck |
+//! | POST `invoices/{id}/{action}` | `bump-fee`, `replace`, `expire`, `fail` |
+//! | POST `invoices/{id}/override` | members with which GET /invoice replaces its own; `null` removes one, `{}` ends it |
+//! | POST `invoices/{id}/scenario` | `{"name": "paid"}`, of GET `scenarios`; `pause_ms` between the steps |
+//! | POST `next-invoice` | `address`, `qr_string` of the next POST /invoice |
+//! | POST `mine`, `reorg` | `{"blocks": 1}`, on every chain or on one: `{"chain": "bitcoin"}` |
+//! | POST `prices` | `{"crypto_code": "BTC", "usd": "70000"}` |
+//! | POST `time` | `{"jump_seconds": 900}` |
+//! | GET, POST, DELETE `faults` | `{"endpoint": "create_invoice", "kind": "status", "status": 429, "retry_after": 7, "times": 2}` |
+//! | GET `requests` | the newest calls to the gateway, newest first |
+//! | GET `journal` | the newest events, oldest first |
+//!
+//! `{id}` may be `latest`.
 
-mod api;
-mod callbacks;
-mod chains;
-mod faults;
 mod invoices;
-mod journal;
-mod next_invoice;
-mod open_invoice;
-mod pay;
-mod prices;
-mod requests;
-mod reset;
-mod rules;
-mod scenario;
-mod sessions;
-mod time;
-mod walk;
-mod world;
 
 use std::sync::Arc;
 
-use axum::Json;
-use axum::Router;
-use axum::extract::DefaultBodyLimit;
-use axum::http::{Method, StatusCode, Uri};
+use axum::body::Bytes;
+use axum::extract::{DefaultBodyLimit, State as Extract};
+use axum::http::{HeaderName, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{delete, get, post};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use florin_money::{Amount, CryptoCode};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::state::Sandbox;
+use crate::asset::Chain;
+use crate::clock::MAX_JUMP_SECONDS;
+use crate::faults::FaultPlan;
+use crate::journal::{Entry, Event};
+use crate::scenario::SCENARIOS;
+use crate::state::{NextInvoice, Sandbox, State};
+
+type Shared = Extract<Arc<Sandbox>>;
+type JsonResult = Result<Json<Value>, ControlError>;
+
+/// Larger bodies are rejected.
+const MAX_BODY_BYTES: usize = 256 * 1024;
+/// Invoices, sessions and events that the page shows.
+const PAGE_LENGTH: usize = 50;
 
 pub(crate) fn routes() -> Router<Arc<Sandbox>> {
-    verbs()
-        .route("/sandbox/scenarios", get(scenario::list))
-        .route("/sandbox/scenario", post(scenario::play))
+    const HTML: &str = include_str!("page/page.html");
+    const CSS: &str = include_str!("page/page.css");
+    const JS: &str = include_str!("page/page.js");
+    const ICON: &str = include_str!("page/icon.svg");
+    Router::new()
+        .route("/sandbox", get(async || file(POLICY, "text/html", HTML)))
+        .route(
+            "/sandbox/page.css",
+            get(async || file(POLICY, "text/css", CSS)),
+        )
+        .route(
+            "/sandbox/page.js",
+            get(async || file(POLICY, "text/javascript", JS)),
+        )
+        .route(
+            "/sandbox/icon.svg",
+            get(async || file(POLICY, "image/svg+xml", ICON)),
+        )
+        .route("/sandbox/state", get(state))
+        .route("/sandbox/invoices", get(invoices::list))
+        .route("/sandbox/invoices/{id}/{action}", post(invoices::act))
+        .route("/sandbox/sessions", get(invoices::list_sessions))
+        .route("/sandbox/scenarios", get(async || Json(SCENARIOS)))
+        .route("/sandbox/next-invoice", post(override_next_invoice))
+        .route("/sandbox/mine", post(mine))
+        .route("/sandbox/reorg", post(reorganize))
+        .route("/sandbox/prices", post(set_price))
+        .route("/sandbox/time", post(jump))
+        .route(
+            "/sandbox/faults",
+            get(list_faults).post(inject_fault).delete(clear_faults),
+        )
+        .route("/sandbox/requests", get(requests))
+        .route("/sandbox/journal", get(journal))
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
 }
 
-/// What a step of a scenario can do: all but to play another one.
-fn verbs() -> Router<Arc<Sandbox>> {
-    Router::new()
-        .route("/sandbox/api", get(api::list))
-        .route(
-            "/sandbox/invoices",
-            get(invoices::list).post(open_invoice::open),
-        )
-        .route("/sandbox/invoices/{id}/pay", post(pay::pay))
-        .route("/sandbox/invoices/{id}/unstick", post(invoices::unstick))
-        .route("/sandbox/invoices/{id}/replace", post(invoices::replace))
-        .route("/sandbox/invoices/{id}/expire", post(invoices::expire))
-        .route("/sandbox/invoices/{id}/fail", post(invoices::fail))
-        .route(
-            "/sandbox/invoices/{id}/address",
-            post(invoices::report_address),
-        )
-        .route("/sandbox/invoices/{id}/record", post(invoices::lie))
-        .route("/sandbox/next-invoice", post(next_invoice::lie))
-        .route(
-            "/sandbox/sessions",
-            get(sessions::list).post(sessions::open),
-        )
-        .route("/sandbox/sessions/{id}/close", post(sessions::close))
-        .route("/sandbox/chains", get(chains::list))
-        .route("/sandbox/mine", post(chains::mine))
-        .route("/sandbox/auto-mine", post(chains::mine_every))
-        .route("/sandbox/reorg", post(chains::reorganize))
-        .route("/sandbox/prices", get(prices::list).post(prices::set))
-        .route("/sandbox/prices/lapse", post(prices::lapse))
-        .route("/sandbox/walk", get(walk::show).post(walk::change))
-        .route("/sandbox/time", get(time::show).post(time::change))
-        .route("/sandbox/rules", get(rules::show).post(rules::change))
-        .route(
-            "/sandbox/faults",
-            get(faults::list).post(faults::plan).delete(faults::clear),
-        )
-        .route("/sandbox/faults/{number}", delete(faults::forget))
-        .route("/sandbox/callbacks", post(callbacks::forge))
-        .route("/sandbox/reset", post(reset::reset))
-        .route("/sandbox/requests", get(requests::list))
-        .route("/sandbox/requests/{number}", get(requests::show))
-        .route("/sandbox/journal", get(journal::list))
-        .route("/sandbox/world", get(world::show))
+/// Nothing inline, nothing from elsewhere, in no frame.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
+                      base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// A file of a page, under that page's policy.
+pub(crate) fn file(
+    policy: &'static str,
+    media_type: &'static str,
+    content: &'static str,
+) -> Response {
+    let headers: [(HeaderName, &str); 4] = [
+        (header::CONTENT_TYPE, media_type),
+        (header::CONTENT_SECURITY_POLICY, policy),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::CACHE_CONTROL, "no-cache"),
+    ];
+    (headers, content).into_response()
 }
 
-/// No request of the control API comes near this.
-const MAX_BODY_BYTES: usize = 256 * 1024;
-
-/// For every path and method that leads nowhere.
-pub(crate) async fn nothing_here(method: Method, uri: Uri) -> Response {
-    let sentence = format!(
-        "The sandbox has no {method} {}: see /sandbox/api.",
-        uri.path()
-    );
-    ControlError::NotFound(sentence).into_response()
+/// The response to every unknown path and method.
+pub(crate) async fn not_found(method: Method, uri: Uri) -> Response {
+    let path = uri.path();
+    ControlError::NotFound(format!("The sandbox has no {method} {path}.")).into_response()
 }
 
-/// Why the control API did not do it.
+/// Why the control API rejects a request, as a sentence.
 #[derive(Debug)]
 enum ControlError {
-    /// 400: the request makes no sense.
+    /// 400: the request is invalid.
     BadRequest(String),
-    /// 404: there is no such invoice, or no such endpoint.
+    /// 404: there is no such invoice, or no such path.
     NotFound(String),
     /// 409: not in this state.
     Conflict(String),
-}
-
-impl ControlError {
-    /// The refusal of another verb, handed on.
-    fn of(status: StatusCode, sentence: String) -> Self {
-        match status {
-            StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED => Self::NotFound(sentence),
-            StatusCode::CONFLICT => Self::Conflict(sentence),
-            _ => Self::BadRequest(sentence),
-        }
-    }
 }
 
 impl IntoResponse for ControlError {
@@ -132,12 +134,152 @@ impl IntoResponse for ControlError {
     }
 }
 
-/// Reads a JSON body, whatever its content type says, so that `curl -d '{…}'` is enough. No body is an empty object.
-fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, ControlError> {
+/// Parses a JSON body, whatever its content type is, so that `curl -d '{…}'` is enough. No body is an empty object.
+fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ControlError> {
     let body = if body.is_empty() { b"{}" } else { body };
-    serde_json::from_slice(body).map_err(|error| {
-        ControlError::BadRequest(format!(
-            "The body is not what this endpoint takes: {error}."
-        ))
+    serde_json::from_slice(body)
+        .map_err(|error| ControlError::BadRequest(format!("The body is invalid: {error}.")))
+}
+
+/// GET /sandbox/state
+async fn state(Extract(sandbox): Shared) -> Json<Value> {
+    Json(sandbox.update(|state, now| {
+        let invoices = state.invoices.newest_first().take(PAGE_LENGTH);
+        let invoices: Vec<_> = invoices.map(|it| invoices::view(it, now)).collect();
+        let open = state.sessions.newest_first();
+        let open = open.filter(|session| state.invoices.get(&session.id).is_none());
+        let sessions: Vec<_> = open
+            .take(PAGE_LENGTH)
+            .map(|session| invoices::session_view(state, session, now))
+            .collect();
+        json!({
+            "now": now.to_string(),
+            "ahead_seconds": state.clock.ahead_seconds(),
+            "invoice_count": state.invoices.len(),
+            "invoices": invoices,
+            "sessions": sessions,
+            "faults": state.faults.waiting(),
+            "prices": prices(state),
+            "journal": state.journal.newest_first().take(PAGE_LENGTH).collect::<Vec<_>>(),
+            "callback_url": sandbox.settings.callback_url,
+        })
+    }))
+}
+
+fn prices(state: &State) -> Vec<Value> {
+    let prices = state.prices.listed().iter();
+    let view = prices.map(|listed| {
+        let usd = listed.usd.with_min_decimals(2).to_string();
+        json!({"crypto_code": listed.coin.code.as_str(), "usd": usd})
+    });
+    view.collect()
+}
+
+async fn override_next_invoice(Extract(sandbox): Shared, body: Bytes) -> JsonResult {
+    let next: NextInvoice = parse(&body)?;
+    sandbox.update(|state, _| state.next_invoice = next);
+    Ok(Json(json!({})))
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Blocks {
+    #[serde(default = "one")]
+    blocks: u32,
+    /// `None`: every chain.
+    chain: Option<Chain>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+async fn mine(Extract(sandbox): Shared, body: Bytes) -> JsonResult {
+    let Blocks { blocks, chain } = parse(&body)?;
+    sandbox.update(|state, now| state.mine(chain, blocks, now));
+    Ok(Json(json!({"blocks": blocks})))
+}
+
+async fn reorganize(Extract(sandbox): Shared, body: Bytes) -> JsonResult {
+    let Blocks { blocks, chain } = parse(&body)?;
+    sandbox.update(|state, now| state.reorganize(chain, blocks, now));
+    Ok(Json(json!({"blocks": blocks})))
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Price {
+    crypto_code: String,
+    /// Dollars for one.
+    usd: String,
+}
+
+/// Applies to new conversions; those that were issued keep their price.
+async fn set_price(Extract(sandbox): Shared, body: Bytes) -> JsonResult {
+    let Price { crypto_code, usd } = parse(&body)?;
+    let usd = Amount::parse(&usd).ok().filter(|usd| !usd.is_zero());
+    let usd = usd
+        .ok_or_else(|| ControlError::BadRequest("The price is no positive decimal.".to_owned()))?;
+    sandbox.update(|state, _| {
+        let mut listed = state.prices.listed().iter();
+        let code = CryptoCode::parse(&crypto_code).ok();
+        let code = code.filter(|code| listed.any(|listed| listed.coin.code == *code));
+        let code = code.ok_or_else(|| {
+            let codes = state.prices.codes();
+            let sentence = format!("The crypto_code {crypto_code:?} is not one of {codes}.");
+            ControlError::BadRequest(sentence)
+        })?;
+        let set = state.prices.set(&code, usd);
+        set.map_err(|error| ControlError::BadRequest(format!("The price is too large: {error}.")))?;
+        Ok(Json(json!(prices(state))))
     })
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Jump {
+    jump_seconds: u32,
+}
+
+async fn jump(Extract(sandbox): Shared, body: Bytes) -> JsonResult {
+    let Jump { jump_seconds } = parse(&body)?;
+    if jump_seconds > MAX_JUMP_SECONDS {
+        let sentence = format!("The time jumps by {MAX_JUMP_SECONDS} seconds at most.");
+        return Err(ControlError::BadRequest(sentence));
+    }
+    sandbox.update(|state, _| {
+        state.clock.jump(jump_seconds);
+        Ok(Json(json!({"ahead_seconds": state.clock.ahead_seconds()})))
+    })
+}
+
+async fn list_faults(Extract(sandbox): Shared) -> Json<Vec<FaultPlan>> {
+    Json(sandbox.update(|state, _| state.faults.waiting().to_vec()))
+}
+
+async fn inject_fault(
+    Extract(sandbox): Shared,
+    body: Bytes,
+) -> Result<Json<FaultPlan>, ControlError> {
+    let plan: FaultPlan = parse(&body)?;
+    let injected = sandbox.update(|state, _| state.faults.inject(plan.clone()));
+    injected.map_err(|sentence| ControlError::BadRequest(sentence.to_owned()))?;
+    Ok(Json(plan))
+}
+
+async fn clear_faults(Extract(sandbox): Shared) -> Json<Value> {
+    sandbox.update(|state, _| state.faults.clear());
+    Json(json!({}))
+}
+
+async fn requests(Extract(sandbox): Shared) -> Json<Vec<Entry>> {
+    let is_request = |entry: &&Entry| matches!(entry.event, Event::Request { .. });
+    Json(sandbox.update(|state, _| {
+        let newest_first = state.journal.newest_first();
+        newest_first.filter(is_request).cloned().collect()
+    }))
+}
+
+async fn journal(Extract(sandbox): Shared) -> Json<Vec<Entry>> {
+    Json(sandbox.update(|state, _| state.journal.newest_first().rev().cloned().collect()))
 }

@@ -1,149 +1,213 @@
-//! Faults on order: what the service does wrong, where, and how often.
+//! Faults on demand: which calls they hit, how often, and what goes wrong.
 
-mod fault;
-mod target;
+pub(crate) mod layer;
 
 use serde::{Deserialize, Serialize};
 
-use crate::seed::Seed;
-use crate::service::Endpoint;
-pub(crate) use fault::Fault;
-pub(crate) use target::{Target, Word};
+use crate::api::request::Endpoint;
 
-/// A fault with where and how often it comes.
+/// What goes wrong. All but `Status` leave the work done: only the response is damaged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Plan {
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub(crate) enum Fault {
+    /// An error instead of a response; nothing is done.
+    Status {
+        /// 400 to 599.
+        status: u16,
+        /// The error's `code`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        code: Option<String>,
+        /// The header Retry-After, in seconds.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        retry_after: Option<u32>,
+    },
+    /// The response is late.
+    Slow { delay_ms: u64 },
+    /// The body is the first half of its text, complete as HTTP.
+    Garbled {},
+    /// Numbers and lists in place of strings.
+    WrongTypes {},
+    /// 200 without a body.
+    Empty {},
+    /// The connection is closed instead of a response.
+    Drop {},
+    /// The connection is closed in the middle of the body.
+    Cut {},
+    /// A callback is not sent.
+    Lost {},
+    /// A callback is sent twice.
+    Repeated {},
+}
+
+/// Where a fault happens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Target {
+    /// Every endpoint.
+    #[default]
+    Any,
+    /// A callback that is about to be sent.
+    Callback,
+    #[serde(untagged)]
+    Endpoint(Endpoint),
+}
+
+/// A fault that waits for its calls.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct FaultPlan {
+    #[serde(default)]
     pub(crate) endpoint: Target,
     #[serde(flatten)]
     pub(crate) fault: Fault,
-    /// How many more calls it spoils; `None` until it is called off. Without a share it is 1 when it is not named.
-    #[serde(default)]
-    pub(crate) times: Option<u32>,
-    /// How many of a hundred calls it spoils, drawn from the seed; `None` for all.
-    #[serde(default)]
-    pub(crate) share_percent: Option<u32>,
+    /// Calls that it still hits.
+    #[serde(default = "one")]
+    pub(crate) times: u32,
 }
 
-/// A plan that is kept.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Planned {
-    /// Counted from 1; to forget this one.
-    pub(crate) number: u64,
-    #[serde(flatten)]
-    pub(crate) plan: Plan,
+fn one() -> u32 {
+    1
 }
 
-/// Faults that are still to come, oldest first.
-#[derive(Debug)]
-pub(crate) struct Faults {
-    seed: Seed,
-    plans: Vec<Planned>,
-    /// Plans that were made.
-    count: u64,
-    /// Calls that a share was drawn for.
-    drawn: u64,
-}
+/// Faults that wait for their calls, oldest first.
+#[derive(Debug, Default)]
+pub(crate) struct Faults(Vec<FaultPlan>);
 
-/// Plans beyond which no more are taken.
+/// Faults that wait at once.
 const CAPACITY: usize = 100;
 
 impl Faults {
-    pub(crate) fn new(seed: Seed) -> Self {
-        Self {
-            seed,
-            plans: Vec::new(),
-            count: 0,
-            drawn: 0,
-        }
-    }
-
-    /// Plans a fault.
+    /// Injects a fault into the next calls.
     ///
     /// # Errors
-    /// A sentence, when the plan makes no sense.
-    pub(crate) fn plan(&mut self, mut plan: Plan) -> Result<Planned, &'static str> {
-        if let Some(nonsense) = plan.fault.nonsense() {
-            return Err(nonsense);
+    /// A sentence, when the plan is invalid.
+    pub(crate) fn inject(&mut self, plan: FaultPlan) -> Result<(), &'static str> {
+        if let Fault::Status { status, .. } = plan.fault
+            && !(400..=599).contains(&status)
+        {
+            return Err("The status of a fault is one from 400 to 599.");
         }
-        if plan.fault.is_of_callbacks() != (plan.endpoint == Target::Word(Word::Callback)) {
+        let is_of_callbacks = matches!(plan.fault, Fault::Lost {} | Fault::Repeated {});
+        if is_of_callbacks != (plan.endpoint == Target::Callback) {
             return Err(
-                "The kinds lost, duplicated, delayed, reordered, early and lying go with the endpoint \"callback\", \
-                 and no other kind does.",
+                "The kinds lost and repeated go with the endpoint \"callback\", and no other kind does.",
             );
         }
-        if !(1..=100).contains(&plan.share_percent.unwrap_or(100)) {
-            return Err("The member share_percent is one from 1 to 100.");
+        if self.0.len() == CAPACITY {
+            return Err("A hundred faults are waiting: DELETE /sandbox/faults removes them.");
         }
-        if self.plans.len() == CAPACITY {
-            return Err("A hundred faults are planned: DELETE /sandbox/faults forgets them.");
+        if plan.times > 0 {
+            self.0.push(plan);
         }
-        if plan.share_percent.is_none() {
-            plan.times = plan.times.or(Some(1));
-        }
-        self.count += 1;
-        let number = self.count;
-        let planned = Planned { number, plan };
-        if planned.plan.times != Some(0) {
-            self.plans.push(planned.clone());
-        }
-        Ok(planned)
+        Ok(())
     }
 
-    /// The fault of this call, which is used up by it.
+    /// The oldest fault of a call to this endpoint; it counts down.
     pub(crate) fn take(&mut self, endpoint: Option<Endpoint>) -> Option<Fault> {
-        self.take_where(|plan| plan.endpoint.hits(endpoint))
+        self.take_where(|target| match target {
+            Target::Any => true,
+            Target::Callback => false,
+            Target::Endpoint(target) => endpoint == Some(target),
+        })
     }
 
-    /// The fault of a callback that is about to be sent.
-    pub(crate) fn take_of_callback(&mut self) -> Option<Fault> {
-        self.take_where(|plan| plan.fault.is_of_callbacks() && plan.fault != Fault::Early {})
+    /// The oldest fault of a callback; it counts down.
+    pub(crate) fn take_for_callback(&mut self) -> Option<Fault> {
+        self.take_where(|target| target == Target::Callback)
     }
 
-    /// Whether this payment is told before it is complete.
-    pub(crate) fn take_early(&mut self) -> bool {
-        self.take_where(|plan| plan.fault == Fault::Early {})
-            .is_some()
-    }
-
-    fn take_where(&mut self, hits: impl Fn(&Plan) -> bool) -> Option<Fault> {
-        let (seed, drawn) = (self.seed, &mut self.drawn);
-        let mut comes = |plan: &Plan| {
-            let Some(share) = plan.share_percent else {
-                return true;
-            };
-            *drawn += 1;
-            seed.below("fault", *drawn, 100) < share
-        };
-        let place = self
-            .plans
-            .iter()
-            .position(|planned| hits(&planned.plan) && comes(&planned.plan))?;
-        let plan = &mut self.plans[place].plan;
-        let fault = plan.fault.clone();
-        if let Some(times) = &mut plan.times {
-            *times -= 1;
-            if *times == 0 {
-                self.plans.remove(place);
-            }
+    fn take_where(&mut self, hits: impl Fn(Target) -> bool) -> Option<Fault> {
+        let index = self.0.iter().position(|plan| hits(plan.endpoint))?;
+        let plan = &mut self.0[index];
+        plan.times -= 1;
+        if plan.times == 0 {
+            return Some(self.0.remove(index).fault);
         }
-        Some(fault)
+        Some(plan.fault.clone())
     }
 
     pub(crate) fn clear(&mut self) {
-        self.plans.clear();
+        self.0.clear();
     }
 
-    /// Forgets one; says whether it was there.
-    pub(crate) fn forget(&mut self, number: u64) -> bool {
-        let before = self.plans.len();
-        self.plans.retain(|planned| planned.number != number);
-        self.plans.len() < before
-    }
-
-    pub(crate) fn plans(&self) -> &[Planned] {
-        &self.plans
+    pub(crate) fn waiting(&self) -> &[FaultPlan] {
+        &self.0
     }
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    const GARBLED: Fault = Fault::Garbled {};
+    const DROP: Fault = Fault::Drop {};
+    const PRICES: Target = Target::Endpoint(Endpoint::Prices);
+
+    fn faults(plans: &[(Target, Fault, u32)]) -> Faults {
+        let mut faults = Faults::default();
+        for (endpoint, fault, times) in plans.iter().cloned() {
+            let plan = FaultPlan {
+                endpoint,
+                fault,
+                times,
+            };
+            faults.inject(plan).unwrap();
+        }
+        faults
+    }
+
+    fn error(endpoint: Target, fault: Fault) -> &'static str {
+        let plan = FaultPlan {
+            endpoint,
+            fault,
+            times: 1,
+        };
+        Faults::default().inject(plan).unwrap_err()
+    }
+
+    #[test]
+    fn a_fault_hits_its_endpoint_as_often_as_planned() {
+        let mut faults = faults(&[(PRICES, GARBLED, 2)]);
+        assert_eq!(faults.take(Some(Endpoint::Invoice)), None);
+        assert_eq!(faults.take(Some(Endpoint::Prices)), Some(GARBLED));
+        assert_eq!(faults.take(Some(Endpoint::Prices)), Some(GARBLED));
+        assert_eq!(faults.take(Some(Endpoint::Prices)), None);
+    }
+
+    #[test]
+    fn faults_happen_in_the_order_of_their_plans() {
+        let mut faults = faults(&[(Target::Any, DROP, 1), (PRICES, GARBLED, 1)]);
+        assert_eq!(faults.take(Some(Endpoint::Prices)), Some(DROP));
+        assert_eq!(faults.take(Some(Endpoint::Prices)), Some(GARBLED));
+    }
+
+    #[test]
+    fn cleared_faults_and_faults_of_no_call_never_happen() {
+        let mut cleared = faults(&[(Target::Any, DROP, 5)]);
+        cleared.clear();
+        assert_eq!(cleared.take(Some(Endpoint::Prices)), None);
+        assert_eq!(faults(&[(Target::Any, DROP, 0)]).take(None), None);
+    }
+
+    #[test]
+    fn callbacks_have_their_own_faults() {
+        let lost = Fault::Lost {};
+        assert!(error(PRICES, lost.clone()).starts_with("The kinds lost"));
+        assert!(error(Target::Callback, DROP).starts_with("The kinds lost"));
+        let mut faults = faults(&[(Target::Callback, lost.clone(), 1)]);
+        assert_eq!(faults.take(Some(Endpoint::Prices)), None);
+        assert_eq!(faults.take_for_callback(), Some(lost));
+        assert_eq!(faults.take_for_callback(), None);
+    }
+
+    #[test]
+    fn a_hundred_faults_are_the_limit() {
+        let mut faults = faults(&vec![(Target::Any, DROP, 1); 100]);
+        let plan = FaultPlan {
+            endpoint: Target::Any,
+            fault: DROP,
+            times: 1,
+        };
+        let error = faults.inject(plan).unwrap_err();
+        assert!(error.starts_with("A hundred faults"), "{error}");
+    }
+}

@@ -1,32 +1,38 @@
-//! The hosted checkout: the service's own page, to which POST /checkout sends the customer.
+//! The hosted checkout: the gateway's own page, to which POST /checkout sends the customer.
 //!
 //! | path | does |
 //! |---|---|
 //! | GET `/checkout?id=` | the page: full, or in a frame of 1270 × 740 |
 //! | GET `/checkout/session?id=` | what the page shows |
-//! | POST `/checkout/choose` | `{"id", "crypto_code", "amount"?}`: the QR code is shown |
-//! | POST `/checkout/pay` | `{"id"}`: a wallet on this page pays exactly |
+//! | POST `/checkout/choose` | `{"id", "crypto_code", "amount"?}`: opens the invoice and shows its QR code |
+//! | POST `/checkout/pay` | `{"id"}`: pays what is missing |
 //! | POST `/checkout/close` | `{"id"}`: the page is closed; before the QR code that means CANCELLED |
 //!
 //! Source: payment-service.md, "POST /checkout" and "Limits" for the frame's size.
 
-mod choose;
-mod close;
-mod pay;
-mod qr;
-mod view;
-
+use core::fmt::Write as _;
 use std::sync::Arc;
 
-use axum::Json;
-use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{Query, State as Extract};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use serde_json::json;
+use axum::{Json, Router};
+use florin_money::{Amount, AmountText};
+use jiff::Timestamp;
+use qrcodegen::{QrCode, QrCodeEcc};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
-use crate::page::file;
-use crate::state::Sandbox;
+use crate::asset::REQUIRED_CONFIRMATIONS;
+use crate::control::file;
+use crate::invoice::{Hosted, Invoice, NewInvoice, TransactionState};
+use crate::journal::Event;
+use crate::session::Session;
+use crate::state::{Sandbox, State};
+
+type Shared = Extract<Arc<Sandbox>>;
 
 /// Nothing inline, nothing from elsewhere; any shop may frame it.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
@@ -37,54 +43,301 @@ pub(crate) fn routes() -> Router<Arc<Sandbox>> {
     const CSS: &str = include_str!("hosted/checkout.css");
     const JS: &str = include_str!("hosted/checkout.js");
     Router::new()
-        .route(
-            "/checkout",
-            get(async || file(POLICY, "text/html; charset=utf-8", HTML)),
-        )
+        .route("/checkout", get(async || file(POLICY, "text/html", HTML)))
         .route(
             "/checkout/checkout.css",
-            get(async || file(POLICY, "text/css; charset=utf-8", CSS)),
+            get(async || file(POLICY, "text/css", CSS)),
         )
         .route(
             "/checkout/checkout.js",
-            get(async || file(POLICY, "text/javascript; charset=utf-8", JS)),
+            get(async || file(POLICY, "text/javascript", JS)),
         )
-        .route("/checkout/session", get(view::show))
-        .route("/checkout/choose", post(choose::choose))
-        .route("/checkout/pay", post(pay::pay))
-        .route("/checkout/close", post(close::close))
+        .route("/checkout/session", get(show))
+        .route("/checkout/choose", post(choose))
+        .route("/checkout/pay", post(pay))
+        .route("/checkout/close", post(close))
 }
 
-/// Why the page did not get what it asked for: a status and a sentence for the customer.
+/// A status and a sentence for the customer.
 #[derive(Debug)]
-struct Refusal(StatusCode, String);
+struct PageError(StatusCode, &'static str);
 
-impl Refusal {
-    fn no_session() -> Self {
-        Self(
-            StatusCode::NOT_FOUND,
-            "There is no such checkout. Go back to the shop and start again.".to_owned(),
-        )
+impl PageError {
+    const NO_SESSION: Self = Self(
+        StatusCode::NOT_FOUND,
+        "There is no such checkout. Go back to the shop and start again.",
+    );
+
+    fn bad_request(sentence: &'static str) -> Self {
+        Self(StatusCode::BAD_REQUEST, sentence)
     }
 
-    fn bad_request(sentence: impl Into<String>) -> Self {
-        Self(StatusCode::BAD_REQUEST, sentence.into())
-    }
-
-    fn conflict(sentence: impl Into<String>) -> Self {
-        Self(StatusCode::CONFLICT, sentence.into())
+    fn conflict(sentence: &'static str) -> Self {
+        Self(StatusCode::CONFLICT, sentence)
     }
 }
 
-impl IntoResponse for Refusal {
+impl IntoResponse for PageError {
     fn into_response(self) -> Response {
         (self.0, Json(json!({"error": self.1}))).into_response()
     }
 }
 
-/// Reads a JSON body, whatever its content type says: a closing page sends it as plain text.
-fn read<T: serde::de::DeserializeOwned>(body: &[u8]) -> Result<T, Refusal> {
-    serde_json::from_slice(body).map_err(|error| {
-        Refusal::bad_request(format!("The body is not what is taken here: {error}."))
+/// What the customer sends.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Choice {
+    #[serde(default)]
+    id: String,
+    #[serde(default)]
+    crypto_code: String,
+    /// In the session's currency; required when the shop set no amount, and rejected otherwise.
+    amount: Option<String>,
+}
+
+/// Parses a JSON body, whatever its content type is: a closing page sends it as plain text.
+fn parse(body: &[u8]) -> Result<Choice, PageError> {
+    let invalid = |_| PageError::bad_request("The body is invalid.");
+    serde_json::from_slice(body).map_err(invalid)
+}
+
+/// GET /checkout/session: with `amount`, what the customer has typed so far.
+async fn show(
+    Extract(sandbox): Shared,
+    Query(choice): Query<Choice>,
+) -> Result<Json<View>, PageError> {
+    sandbox.update(|state, now| {
+        let mut view = View::new(state, &choice.id, now)?;
+        if let (Some(amount), Some(session)) = (choice.amount, state.sessions.get(&choice.id))
+            && session.request.amount.is_none()
+            && session.is_choosing(now)
+        {
+            let amount = AmountText::parse(&amount).ok();
+            view.assets = assets(state, session, amount.as_ref());
+        }
+        Ok(Json(view))
     })
+}
+
+/// Opens the invoice; it has the id of the session.
+async fn choose(Extract(sandbox): Shared, body: Bytes) -> Result<Json<View>, PageError> {
+    let choice = parse(&body)?;
+    sandbox.update(|state, now| {
+        let session = state.sessions.get_mut(&choice.id);
+        let session = session.ok_or(PageError::NO_SESSION)?;
+        if !session.is_choosing(now) {
+            return Err(PageError::conflict(
+                "This checkout has ended, or its asset is chosen.",
+            ));
+        }
+        let amount = amount(session, choice.amount.as_deref())?;
+        let request = &session.request;
+        let quotes = state
+            .prices
+            .quotes(&amount, request.per_usd, request.currency);
+        let mut quotes = quotes.into_iter();
+        let quote = quotes.find(|quote| quote.coin.code.as_str() == choice.crypto_code);
+        let quote = quote.ok_or(PageError::bad_request("This asset is not offered."))?;
+        if !quote.is_within_limits {
+            return Err(PageError::bad_request(
+                "This amount is outside the limits of the asset.",
+            ));
+        }
+        let new = NewInvoice {
+            coin: quote.coin,
+            terms: quote.terms,
+            local_currency: request.currency,
+            minutes: state.invoice_minutes,
+            hosted: Some(Hosted {
+                session_id: session.id.clone(),
+                email: request.email.clone(),
+                website: request.website.clone(),
+                callback_url: request.callback_url.clone(),
+            }),
+        };
+        session.choose();
+        let invoice = state.open_invoice(new, now);
+        let chosen = Event::Chosen {
+            invoice_id: invoice.id.clone(),
+            crypto_code: invoice.coin.code.to_string(),
+            amount: invoice.terms.crypto.to_string(),
+        };
+        state.journal.add(now, chosen);
+        View::new(state, &choice.id, now).map(Json)
+    })
+}
+
+/// The shop's amount, or else the customer's.
+fn amount(session: &Session, typed: Option<&str>) -> Result<AmountText, PageError> {
+    match (&session.request.amount, typed) {
+        (Some(amount), None) => Ok(amount.clone()),
+        (Some(_), Some(_)) => Err(PageError::bad_request("The shop has set the amount.")),
+        (None, typed) => {
+            let text = typed.and_then(|typed| AmountText::parse(typed).ok());
+            let decimals = session.request.currency.decimals();
+            let is_valid = |text: &AmountText| {
+                let amount = Amount::from(text);
+                !amount.is_zero() && amount.decimals() <= decimals
+            };
+            text.filter(is_valid)
+                .ok_or(PageError::bad_request("Write an amount, such as 20."))
+        }
+    }
+}
+
+/// Pays what is missing.
+async fn pay(Extract(sandbox): Shared, body: Bytes) -> Result<Json<View>, PageError> {
+    let Choice { id, .. } = parse(&body)?;
+    sandbox.update(|state, now| {
+        let invoice = state.invoices.get(&id).ok_or(PageError::NO_SESSION)?;
+        let amount = invoice.remaining();
+        let paid = state.pay(&id, amount, TransactionState::Pending, now);
+        let paid = paid.ok_or(PageError::NO_SESSION)?;
+        paid.map_err(|_| PageError::conflict("Nothing can be paid here any more."))?;
+        View::new(state, &id, now).map(Json)
+    })
+}
+
+/// Before the QR code, closing cancels; after it, the invoice stays open.
+async fn close(Extract(sandbox): Shared, body: Bytes) -> Result<Json<Value>, PageError> {
+    let Choice { id, .. } = parse(&body)?;
+    sandbox.update(|state, now| {
+        let session = state.sessions.get_mut(&id).ok_or(PageError::NO_SESSION)?;
+        session.close(now);
+        Ok(Json(json!({"status": session.status(now).as_str()})))
+    })
+}
+
+/// A hosted checkout as its customer sees it.
+#[derive(Debug, Serialize)]
+struct View {
+    id: String,
+    status: &'static str,
+    merchant_website: String,
+    /// Its host, for people.
+    merchant: String,
+    currency: String,
+    amount: Option<String>,
+    expires_in_seconds: i64,
+    /// Empty once one is chosen.
+    assets: Vec<AssetView>,
+    deposit: Option<DepositView>,
+}
+
+/// An asset with its price. Without an amount there is no price yet.
+#[derive(Debug, Serialize)]
+struct AssetView {
+    crypto_code: String,
+    asset: &'static str,
+    name: &'static str,
+    network: &'static str,
+    amount_in_crypto: Option<String>,
+    available: bool,
+}
+
+/// Where to pay.
+#[derive(Debug, Serialize)]
+struct DepositView {
+    asset: &'static str,
+    network: &'static str,
+    amount_in_crypto: String,
+    remaining_in_crypto: String,
+    address: String,
+    qr_svg: Option<String>,
+    payments: usize,
+    confirmations: u32,
+    required: u32,
+    warnings: Vec<String>,
+}
+
+impl View {
+    fn new(state: &State, id: &str, now: Timestamp) -> Result<Self, PageError> {
+        let session = state.sessions.get(id).ok_or(PageError::NO_SESSION)?;
+        let invoice = state.invoices.get(id);
+        let (status, expires_at) = match invoice {
+            Some(invoice) => (invoice.status(now), invoice.expires_at),
+            None => (session.status(now), session.expires_at),
+        };
+        let request = &session.request;
+        let website = reqwest::Url::parse(&request.website).ok();
+        let host = website.and_then(|url| url.host_str().map(ToOwned::to_owned));
+        Ok(Self {
+            id: id.to_owned(),
+            status: status.as_str(),
+            merchant: host.unwrap_or_default(),
+            merchant_website: request.website.clone(),
+            currency: request.currency.to_string(),
+            assets: if session.is_choosing(now) {
+                assets(state, session, request.amount.as_ref())
+            } else {
+                Vec::new()
+            },
+            amount: match invoice {
+                Some(invoice) => Some(invoice.terms.local.to_string()),
+                None => request.amount.as_ref().map(ToString::to_string),
+            },
+            expires_in_seconds: expires_at.duration_since(now).as_secs().max(0),
+            deposit: invoice.map(|invoice| deposit(invoice, state.invoice_minutes)),
+        })
+    }
+}
+
+fn assets(state: &State, session: &Session, amount: Option<&AmountText>) -> Vec<AssetView> {
+    let request = &session.request;
+    let quote = |amount| {
+        state
+            .prices
+            .quotes(amount, request.per_usd, request.currency)
+    };
+    let quotes = amount.map(quote).unwrap_or_default();
+    let listed = state.prices.listed().iter();
+    let views = listed.map(|listed| {
+        let coin = &listed.coin;
+        let quote = quotes.iter().find(|quote| quote.coin.code == coin.code);
+        AssetView {
+            crypto_code: coin.code.to_string(),
+            asset: coin.symbol,
+            name: coin.name,
+            network: coin.network,
+            amount_in_crypto: quote.map(|quote| quote.terms.crypto.to_string()),
+            available: quote.is_some_and(|quote| quote.is_within_limits),
+        }
+    });
+    views.collect()
+}
+
+fn deposit(invoice: &Invoice, minutes: u32) -> DepositView {
+    DepositView {
+        asset: invoice.coin.symbol,
+        network: invoice.coin.network,
+        amount_in_crypto: invoice.terms.crypto.to_string(),
+        remaining_in_crypto: invoice.remaining().with_min_decimals(0).to_string(),
+        address: invoice.address.clone(),
+        qr_svg: qr_svg(&invoice.qr_string),
+        payments: invoice.seen().count(),
+        confirmations: invoice.confirmations().unwrap_or(0),
+        required: REQUIRED_CONFIRMATIONS,
+        warnings: invoice.coin.warnings(minutes),
+    }
+}
+
+/// Light modules around a QR code. Source: ISO/IEC 18004, "quiet zone".
+const QUIET: i32 = 4;
+
+/// The QR code of a text, black on white whatever the page's colours are; `None` when the text is too long for one.
+fn qr_svg(text: &str) -> Option<String> {
+    let code = QrCode::encode_text(text, QrCodeEcc::Medium).ok()?;
+    let width = code.size();
+    let mut path = String::new();
+    for (y, x) in (0..width).flat_map(|y| (0..width).map(move |x| (y, x))) {
+        if code.get_module(x, y) {
+            write!(path, "M{} {}h1v1h-1z", x + QUIET, y + QUIET).expect("a String takes all");
+        }
+    }
+    let size = width + 2 * QUIET;
+    Some(format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {size} {size}\" \
+         shape-rendering=\"crispEdges\"><path fill=\"#fff\" d=\"M0 0h{size}v{size}H0z\"/>\
+         <path d=\"{path}\"/></svg>"
+    ))
 }

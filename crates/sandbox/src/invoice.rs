@@ -1,150 +1,236 @@
-//! One invoice: what was asked for, what arrived, and what the service says about it.
+//! One invoice: what it asks for, what arrived, and the status that follows.
 //!
 //! ```text
 //!             a transaction is seen           in a block            3 confirmations of all
 //!  CHECKING ────────────────────────► CHECKING ─────────► PROCESSING ─────────────────────► COMPLETED
-//!     │ time is up, and nothing arrived     ▲                 ▲ ▲                             │   │
-//!     │ or what arrived is stuck            │ a reorg takes   │ └─── a top-up is seen, ───────┘   │
+//!     │ it expires with nothing             ▲                 ▲ ▲                             │   │
+//!     │ received, or with it stuck          │ a reorg takes   │ └─── a top-up is seen, ───────┘   │
 //!     ▼                                     │ the block back ─┘      a reorg takes blocks back    │
-//!   FAILED ── late: seen, or unstuck ──► as above ◄── the payment is replaced by another one ─────┘
+//!   FAILED ── late: seen, or unstuck ──► as above ◄── the payment is replaced ────────────────────┘
 //!
-//!   told to fail, from anywhere ──► FAILED, for good
+//!   POST /sandbox/invoices/{id}/fail, from any status ──► FAILED, for good
 //! ```
 //!
 //! `Assumed:` all of it: the specification names the states and not what moves an invoice between them. That COMPLETED
-//! says nothing about *how much* arrived is the specification's word ("invoices can be underpaid or overpaid"). A
-//! service that looks at an invoice only until it runs out disproves the late transaction; one that never leaves
-//! COMPLETED disproves the top-up and the reorg.
+//! means nothing about *how much* arrived is the specification's word ("invoices can be underpaid or overpaid"). A
+//! gateway that ignores an invoice after it expires disproves the late transaction; one that never leaves COMPLETED
+//! disproves the top-up and the reorg.
 
-mod payments;
-mod received;
-mod status;
-mod transaction;
-
-use florin_money::{Amount, AmountError, Currency};
-use jiff::Timestamp;
+use florin_money::{Amount, AmountError, AmountText, Currency, Rounding};
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
-use crate::coin::Coin;
-use crate::conversion::Terms;
-pub(crate) use received::Received;
-pub(crate) use status::{Final, Status};
-pub(crate) use transaction::{Standing, Transaction};
+use crate::asset::{Coin, REQUIRED_CONFIRMATIONS};
+use crate::prices::Terms;
 
-/// Confirmations of every transaction that complete an invoice. Source: payment-service.md, "Limits".
-pub(crate) const REQUIRED_CONFIRMATIONS: u32 = 3;
-
-/// Statuses that are remembered of one invoice.
+/// Statuses that are kept of one invoice.
 const MAX_HISTORY: usize = 50;
 /// Payments of one invoice.
 const MAX_TRANSACTIONS: usize = 100;
 
-/// An invoice with its life.
+/// `transaction_status`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Status {
+    Checking,
+    Processing,
+    Completed,
+    Failed,
+    /// Of a hosted checkout only, before it has an invoice.
+    Cancelled,
+}
+
+impl Status {
+    /// The word on the wire.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Checking => "CHECKING",
+            Self::Processing => "PROCESSING",
+            Self::Completed => "COMPLETED",
+            Self::Failed => "FAILED",
+            Self::Cancelled => "CANCELLED",
+        }
+    }
+
+    /// Whether a callback reports it. Source: payment-service.md, "Events".
+    pub(crate) fn has_callback(self) -> bool {
+        matches!(self, Self::Completed | Self::Failed)
+    }
+}
+
+/// A payment on the chain.
+#[derive(Clone, Debug)]
+pub(crate) struct Transaction {
+    pub(crate) hash: String,
+    pub(crate) amount: Amount,
+    pub(crate) seen_at: Timestamp,
+    pub(crate) state: TransactionState,
+}
+
+/// A transaction's state on its chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TransactionState {
+    /// In the mempool.
+    Pending,
+    /// In the mempool, with a fee so low that no block includes it.
+    Stuck,
+    /// In a block, with so many confirmations: 1 or more.
+    Confirmed(u32),
+    /// Another transaction spent its coins: it does not count.
+    Replaced,
+}
+
+impl Transaction {
+    /// 0 while no block includes it.
+    pub(crate) fn confirmations(&self) -> u32 {
+        match self.state {
+            TransactionState::Confirmed(confirmations) => confirmations,
+            _ => 0,
+        }
+    }
+}
+
+/// The sum of an invoice's payments, counted from the mempool on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Received {
+    pub(crate) crypto: Amount,
+    pub(crate) usd: Amount,
+    pub(crate) local: Amount,
+}
+
+impl Received {
+    pub(crate) const NOTHING: Self = Self {
+        crypto: Amount::ZERO,
+        usd: Amount::ZERO,
+        local: Amount::ZERO,
+    };
+
+    /// The worth of an amount at the invoice's own rate: in proportion, rounded down to the decimals in which the
+    /// invoice is written (at least those of the currency), so that a payment one unit short is never worth the whole.
+    /// The whole amount is worth exactly what the invoice asks for, written as it was.
+    fn worth(crypto: Amount, terms: &Terms, local: Currency) -> Result<Self, AmountError> {
+        let asked = Amount::from(&terms.crypto);
+        if crypto.is_zero() {
+            return Ok(Self::NOTHING);
+        }
+        if crypto == asked {
+            return Ok(Self {
+                crypto: asked,
+                usd: Amount::from(&terms.usd),
+                local: Amount::from(&terms.local),
+            });
+        }
+        let share = |whole: &AmountText, currency: Currency| {
+            let written = u32::try_from(whole.decimals()).expect("at most 18 decimals");
+            let decimals = written.max(currency.decimals());
+            let share = Amount::from(whole).mul_div(crypto, asked, decimals, Rounding::Down)?;
+            Ok(share.with_min_decimals(decimals))
+        };
+        Ok(Self {
+            crypto,
+            usd: share(&terms.usd, Currency::USD)?,
+            local: share(&terms.local, local)?,
+        })
+    }
+}
+
+/// An invoice.
 #[derive(Clone, Debug)]
 pub(crate) struct Invoice {
     pub(crate) id: String,
     pub(crate) coin: Coin,
     pub(crate) terms: Terms,
     pub(crate) local_currency: Currency,
-    /// Where the customer was told to send it.
     pub(crate) address: String,
     pub(crate) qr_string: String,
     pub(crate) created_at: Timestamp,
-    expires_at: Timestamp,
-    /// What GET /invoice names as the address: another one, when the service was told to lie.
-    pub(crate) reported_address: String,
-    /// Members of the record that GET /invoice answers with instead of its own; `null` leaves one out.
-    pub(crate) lies: Map<String, Value>,
-    /// Payments that went to the address on another chain or in another asset, and that nobody sees.
-    pub(crate) unseen_payments: u32,
-    /// Set by POST /confirm, which moves nothing else.
+    pub(crate) expires_at: Timestamp,
+    /// Members with which GET /invoice replaces its own; `null` removes one.
+    pub(crate) overrides: Map<String, Value>,
+    /// Set by POST /confirm, which changes no status.
     pub(crate) marked_as_paid: bool,
     pub(crate) email: Option<String>,
-    /// The checkout session it belongs to, when the service's own page opened it.
+    /// The checkout session it belongs to, when the hosted page opened it.
     pub(crate) hosted: Option<Hosted>,
     transactions: Vec<Transaction>,
     received: Received,
-    /// Told to fail; no transaction changes that.
+    /// Failed by the developer; no transaction changes that.
     failed: bool,
-    announced: Option<Final>,
-    /// The status at the last look.
-    noted: Status,
-    /// The statuses it had and since when, oldest first; the last [`MAX_HISTORY`] of them.
+    /// The statuses and since when, oldest first; the last [`MAX_HISTORY`] of them.
     history: Vec<(Timestamp, Status)>,
 }
 
 /// What an invoice takes over from its checkout session.
 #[derive(Clone, Debug)]
 pub(crate) struct Hosted {
+    pub(crate) session_id: String,
+    pub(crate) email: String,
     /// Where the customer goes afterwards.
     pub(crate) website: String,
-    /// Where the end is told.
     pub(crate) callback_url: String,
 }
 
-/// A transition that does not exist.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Refused {
-    /// The invoice was told to fail.
-    HasFailed,
-    /// Something has arrived: it cannot run out.
-    HasPayment,
-    /// There is no payment with which this could happen.
-    NoSuchPayment,
-    /// A payment of nothing.
-    Nothing,
-    /// The payment has more decimals than the asset.
-    TooFine { decimals: u32 },
-    /// It has as many payments as are kept.
-    TooMany,
-    /// The sum has no exact value.
-    Incalculable(AmountError),
-}
-
-/// What an invoice starts with.
+/// A request for an invoice.
 #[derive(Debug)]
-pub(crate) struct Opening {
-    pub(crate) id: String,
+pub(crate) struct NewInvoice {
     pub(crate) coin: Coin,
     pub(crate) terms: Terms,
     pub(crate) local_currency: Currency,
-    pub(crate) address: String,
-    pub(crate) qr_string: String,
-    pub(crate) expires_at: Timestamp,
-    pub(crate) email: Option<String>,
+    pub(crate) minutes: u32,
     pub(crate) hosted: Option<Hosted>,
 }
 
+/// Why a change of an invoice is rejected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum InvoiceError {
+    /// The developer failed the invoice.
+    HasFailed,
+    /// It has a payment: it cannot expire.
+    HasPayment,
+    /// No payment is in the state that the change needs.
+    NoSuchPayment,
+    /// A payment of zero.
+    ZeroAmount,
+    /// The payment has more decimals than the asset.
+    TooManyDecimals { decimals: u32 },
+    /// It has as many payments as are kept.
+    TooManyPayments,
+    /// The sum has no exact value.
+    Overflow(AmountError),
+}
+
 impl Invoice {
-    pub(crate) fn open(opening: Opening, now: Timestamp) -> Self {
+    pub(crate) fn new(
+        id: String,
+        new: NewInvoice,
+        address: String,
+        qr_string: String,
+        now: Timestamp,
+    ) -> Self {
+        let lifetime = SignedDuration::from_mins(i64::from(new.minutes));
+        let expires_at = now.saturating_add(lifetime);
         Self {
-            id: opening.id,
-            coin: opening.coin,
-            terms: opening.terms,
-            local_currency: opening.local_currency,
-            reported_address: opening.address.clone(),
-            address: opening.address,
-            lies: Map::new(),
-            unseen_payments: 0,
-            qr_string: opening.qr_string,
+            id,
+            coin: new.coin,
+            terms: new.terms,
+            local_currency: new.local_currency,
+            address,
+            qr_string,
             created_at: now,
-            expires_at: opening.expires_at,
+            expires_at: expires_at.expect("a duration is no calendar unit"),
+            overrides: Map::new(),
             marked_as_paid: false,
-            email: opening.email,
-            hosted: opening.hosted,
+            email: new.hosted.as_ref().map(|hosted| hosted.email.clone()),
+            hosted: new.hosted,
             transactions: Vec::new(),
             received: Received::NOTHING,
             failed: false,
-            announced: None,
-            noted: Status::Checking,
             history: vec![(now, Status::Checking)],
         }
     }
 
     pub(crate) fn status(&self, now: Timestamp) -> Status {
-        let mut seen = self.seen().peekable();
-        let hopeless = seen.peek().is_none() || seen.all(|seen| seen.standing == Standing::Stuck);
-        if self.failed || (hopeless && now >= self.expires_at) {
+        let is_stuck = |seen: &Transaction| seen.state == TransactionState::Stuck;
+        if self.failed || (now >= self.expires_at && self.seen().all(is_stuck)) {
             return Status::Failed;
         }
         let counts = || self.seen().map(Transaction::confirmations);
@@ -156,9 +242,9 @@ impl Invoice {
     }
 
     /// Every transaction that was not replaced.
-    fn seen(&self) -> impl Iterator<Item = &Transaction> {
-        let stands = |seen: &&Transaction| seen.standing != Standing::Replaced;
-        self.transactions.iter().filter(stands)
+    pub(crate) fn seen(&self) -> impl DoubleEndedIterator<Item = &Transaction> {
+        let counts = |seen: &&Transaction| seen.state != TransactionState::Replaced;
+        self.transactions.iter().filter(counts)
     }
 
     /// Confirmations of the transaction that has fewest; `None` while none is in a block.
@@ -169,27 +255,23 @@ impl Invoice {
     }
 
     pub(crate) fn latest_transaction(&self) -> Option<&Transaction> {
-        self.seen().last()
+        self.seen().next_back()
     }
 
-    /// Every payment, oldest first, replaced ones included.
-    pub(crate) fn transactions(&self) -> &[Transaction] {
-        &self.transactions
+    /// Payments so far, replaced ones included.
+    pub(crate) fn transaction_count(&self) -> usize {
+        self.transactions.len()
     }
 
-    /// The statuses it had and since when, oldest first.
+    /// The statuses and since when, oldest first.
     pub(crate) fn history(&self) -> &[(Timestamp, Status)] {
         &self.history
     }
 
-    /// Payments that wait with a fee that is too low.
+    /// Payments whose fee is too low.
     pub(crate) fn stuck_count(&self) -> usize {
-        let stuck = |seen: &&Transaction| seen.standing == Standing::Stuck;
-        self.seen().filter(stuck).count()
-    }
-
-    pub(crate) fn payment_count(&self) -> usize {
-        self.seen().count()
+        let is_stuck = |seen: &&Transaction| seen.state == TransactionState::Stuck;
+        self.seen().filter(is_stuck).count()
     }
 
     pub(crate) fn received(&self) -> Received {
@@ -204,33 +286,115 @@ impl Invoice {
             .unwrap_or(Amount::ZERO)
     }
 
-    /// Whether it was told to fail: nothing can be paid any more.
-    pub(crate) fn was_told_to_fail(&self) -> bool {
+    pub(crate) fn has_failed(&self) -> bool {
         self.failed
     }
 
-    pub(crate) fn expires_at(&self) -> Timestamp {
-        self.expires_at
+    /// Adds a transaction.
+    pub(crate) fn pay(&mut self, transaction: Transaction) -> Result<(), InvoiceError> {
+        let amount = transaction.amount;
+        let decimals = self.coin.decimals;
+        if self.failed {
+            return Err(InvoiceError::HasFailed);
+        }
+        if amount.is_zero() {
+            return Err(InvoiceError::ZeroAmount);
+        }
+        if amount.decimals() > decimals {
+            return Err(InvoiceError::TooManyDecimals { decimals });
+        }
+        if self.transactions.len() == MAX_TRANSACTIONS {
+            return Err(InvoiceError::TooManyPayments);
+        }
+        let crypto = self.received.crypto.checked_add(amount);
+        self.received = crypto
+            .and_then(|crypto| Received::worth(crypto, &self.terms, self.local_currency))
+            .map_err(InvoiceError::Overflow)?;
+        self.transactions.push(transaction);
+        Ok(())
     }
 
-    /// Time is up at once.
-    pub(crate) fn expire(&mut self, now: Timestamp) -> Result<(), Refused> {
+    /// Mines blocks: every transaction that is not stuck counts them. Returns `true` if one did.
+    pub(crate) fn mine(&mut self, blocks: u32) -> bool {
+        if self.failed || blocks == 0 {
+            return false;
+        }
+        let mut changed = false;
+        for seen in &mut self.transactions {
+            seen.state = match seen.state {
+                TransactionState::Pending => TransactionState::Confirmed(blocks),
+                TransactionState::Confirmed(count) => {
+                    TransactionState::Confirmed(count.saturating_add(blocks))
+                }
+                other => other,
+            };
+            changed |= seen.confirmations() > 0;
+        }
+        changed
+    }
+
+    /// Takes blocks back: their transactions are pending again. Returns `true` if there was one.
+    pub(crate) fn reorganize(&mut self, blocks: u32) -> bool {
+        let mut changed = false;
+        for seen in &mut self.transactions {
+            if let TransactionState::Confirmed(count) = seen.state {
+                seen.state = match count.saturating_sub(blocks) {
+                    0 => TransactionState::Pending,
+                    left => TransactionState::Confirmed(left),
+                };
+                changed = true;
+            }
+        }
+        changed
+    }
+
+    /// Raises the fee of every stuck transaction: the next block includes it.
+    pub(crate) fn bump_fee(&mut self) -> Result<(), InvoiceError> {
+        if self.stuck_count() == 0 {
+            return Err(InvoiceError::NoSuchPayment);
+        }
+        for seen in &mut self.transactions {
+            if seen.state == TransactionState::Stuck {
+                seen.state = TransactionState::Pending;
+            }
+        }
+        Ok(())
+    }
+
+    /// Replaces the latest payment by one to another address. Returns its hash.
+    pub(crate) fn replace(&mut self) -> Result<String, InvoiceError> {
+        let counts = |seen: &&mut Transaction| seen.state != TransactionState::Replaced;
+        let latest = self.transactions.iter_mut().rev().find(counts);
+        let latest = latest.ok_or(InvoiceError::NoSuchPayment)?;
+        latest.state = TransactionState::Replaced;
+        let hash = latest.hash.clone();
+        let crypto = self
+            .seen()
+            .try_fold(Amount::ZERO, |sum, seen| sum.checked_add(seen.amount));
+        self.received = crypto
+            .and_then(|crypto| Received::worth(crypto, &self.terms, self.local_currency))
+            .map_err(InvoiceError::Overflow)?;
+        Ok(hash)
+    }
+
+    /// Expires at once.
+    pub(crate) fn expire(&mut self, now: Timestamp) -> Result<(), InvoiceError> {
         if self.seen().next().is_some() {
-            return Err(Refused::HasPayment);
+            return Err(InvoiceError::HasPayment);
         }
         self.expires_at = self.expires_at.min(now);
         Ok(())
     }
 
-    /// The transaction is stuck, or taken back.
+    /// Fails for good.
     pub(crate) fn fail(&mut self) {
         self.failed = true;
     }
 
-    /// The status at the last look and now, when they differ.
-    pub(crate) fn moved(&mut self, now: Timestamp) -> Option<(Status, Status)> {
+    /// The last recorded status and the current one, when they differ; then records the current one.
+    pub(crate) fn transition(&mut self, now: Timestamp) -> Option<(Status, Status)> {
         let to = self.status(now);
-        let from = core::mem::replace(&mut self.noted, to);
+        let (_, from) = *self.history.last().expect("it begins with CHECKING");
         if from == to {
             return None;
         }
@@ -239,18 +403,6 @@ impl Invoice {
         }
         self.history.push((now, to));
         Some((from, to))
-    }
-
-    /// The final status that nobody was told yet, once. After a top-up, completing is told again.
-    pub(crate) fn announce(&mut self, now: Timestamp) -> Option<Final> {
-        let reached = match self.status(now) {
-            Status::Completed => Some(Final::Completed),
-            Status::Failed => Some(Final::Failed),
-            Status::Checking | Status::Processing | Status::Cancelled => None,
-        };
-        let news = reached.filter(|_| reached != self.announced);
-        self.announced = reached;
-        news
     }
 }
 

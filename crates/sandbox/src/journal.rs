@@ -1,20 +1,19 @@
-//! All that happens, in order: what was asked and answered, and what moved on the chains.
+//! What happened, in order: calls and responses, payments, blocks, statuses and callbacks.
 //!
-//! The last entries are kept for the developer's page. With a file, each entry is also appended to it as one line of
-//! JSON, written before anybody is answered: whoever reads it after a crash misses nothing that was told.
+//! The newest entries are kept for the page. With a file, each entry is also appended to it as one line of JSON, before
+//! the caller gets its response: after a crash the file has everything that was answered.
 //!
 //! | `kind` | members besides `number`, `at`, `kind` |
 //! |---|---|
 //! | `started` | `seed` |
-//! | `request` | `call` (see GET `/sandbox/requests/{call}`), `method`, `path` (with query, below `/api`), `nonce`, `asked` (the body, `null` when it is no JSON), `status` (`null`: no answer), `retry_after` (seconds), `did`, `answer`, `code`, `message`, `fault` |
+//! | `request` | `method`, `path` (with query, below `/api`), `nonce`, `asked` (the body, `null` when it is no JSON), `status` (`null`: no response), `retry_after` (seconds), `did`, `answer`, `code`, `message`, `fault` |
 //! | `chosen` | `invoice_id`, `crypto_code`, `amount`: what is to be paid for a hosted checkout |
-//! | `payment` | `invoice_id`, `crypto_code`, `amount`, `transaction_hash`, `confirmations` |
-//! | `unseen_payment` | `invoice_id`, `crypto_code` |
+//! | `payment` | `invoice_id`, `crypto_code`, `amount`, `transaction_hash` |
 //! | `replaced` | `invoice_id`, `transaction_hash` |
 //! | `block`, `reorg` | `chain` (`all`, or one), `blocks` |
 //! | `status` | `invoice_id`, `from`, `to` |
-//! | `callback_spoiled` | `invoice_id`, `status`, `fault` |
-//! | `callback_dropped` | `invoice_id`, `status` (too many others waited) |
+//! | `callback_fault` | `invoice_id`, `status`, `fault` |
+//! | `callback_dropped` | `invoice_id`, `status` (the queue is full) |
 //! | `callback_sent` | `invoice_id`, `status`, `url`, `attempt` |
 //! | `callback_answered` | `invoice_id`, `status`, `attempt`, `accepted`, `answer` (the status, or `null`), `why` |
 
@@ -28,18 +27,21 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 
-/// Entries that are remembered.
+use crate::asset::Chain;
+use crate::faults::Fault;
+
+/// Entries that are kept.
 const CAPACITY: usize = 1_000;
 
 /// The journal.
 #[derive(Debug, Default)]
 pub(crate) struct Journal {
-    recent: VecDeque<Entry>,
+    newest_first: VecDeque<Entry>,
     count: u64,
     file: Option<File>,
 }
 
-/// One thing that happened.
+/// One event.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Entry {
     /// Counted from 1 since the start.
@@ -50,7 +52,7 @@ pub(crate) struct Entry {
     pub(crate) event: Event,
 }
 
-/// What happened. The members are told in the module's table.
+/// What happened. The module's table describes the members.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(crate) enum Event {
@@ -58,25 +60,20 @@ pub(crate) enum Event {
         seed: u64,
     },
     Request {
-        /// Its number among the calls.
-        call: u64,
         method: String,
         path: String,
         nonce: Option<String>,
-        /// The request's body; `null` when it is empty or no JSON.
         asked: Option<Box<Value>>,
         status: Option<u16>,
-        /// The header of the answer, in seconds.
         retry_after: Option<u32>,
         /// `null` when nothing was done.
         did: Option<&'static str>,
-        /// What was answered, or would have been without the fault; `null` for the long list of prices.
+        /// The response before its fault; `null` for the long list of prices.
         answer: Option<Value>,
         code: Option<&'static str>,
         message: Option<String>,
-        fault: Option<String>,
+        fault: Option<Fault>,
     },
-    /// The customer picked an asset on the service's page, and is to pay this much of it.
     Chosen {
         invoice_id: String,
         crypto_code: String,
@@ -87,23 +84,17 @@ pub(crate) enum Event {
         crypto_code: String,
         amount: String,
         transaction_hash: String,
-        confirmations: u32,
-    },
-    /// A payment on another chain, or in another asset, that the service never sees.
-    UnseenPayment {
-        invoice_id: String,
-        crypto_code: String,
     },
     Replaced {
         invoice_id: String,
         transaction_hash: String,
     },
     Block {
-        chain: &'static str,
+        chain: Scope,
         blocks: u32,
     },
     Reorg {
-        chain: &'static str,
+        chain: Scope,
         blocks: u32,
     },
     Status {
@@ -111,13 +102,11 @@ pub(crate) enum Event {
         from: &'static str,
         to: &'static str,
     },
-    /// A callback that a fault spoils: how, it says.
-    CallbackSpoiled {
+    CallbackFault {
         invoice_id: String,
         status: &'static str,
-        fault: String,
+        fault: Fault,
     },
-    /// A callback that nobody sends, as too many others wait.
     CallbackDropped {
         invoice_id: String,
         status: &'static str,
@@ -138,11 +127,26 @@ pub(crate) enum Event {
     },
 }
 
+/// One chain, or all.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Scope {
+    All,
+    #[serde(untagged)]
+    One(Chain),
+}
+
+impl From<Option<Chain>> for Scope {
+    fn from(chain: Option<Chain>) -> Self {
+        chain.map_or(Self::All, Self::One)
+    }
+}
+
 impl Journal {
     /// A journal that is also appended to a file.
     ///
     /// # Errors
-    /// When the file cannot be opened for writing.
+    /// The file cannot be opened for writing.
     pub(crate) fn appending_to(file: Option<&Path>) -> anyhow::Result<Self> {
         let open = |path: &Path| {
             let file = OpenOptions::new().create(true).append(true).open(path);
@@ -154,7 +158,7 @@ impl Journal {
         })
     }
 
-    /// Adds what happened, under the next number. A file that takes no more is told of and let go.
+    /// Adds an event under the next number. A file that cannot be written is logged and closed.
     pub(crate) fn add(&mut self, now: Timestamp, event: Event) {
         self.count += 1;
         let entry = Entry {
@@ -163,29 +167,21 @@ impl Journal {
             event,
         };
         if let Some(file) = &mut self.file {
-            let mut line = serde_json::to_vec(&entry).expect("an entry has text keys alone");
+            let mut line = serde_json::to_vec(&entry).expect("an entry has string keys only");
             line.push(b'\n');
-            // One write per line and no buffer: a line is in the file whole, or not at all.
+            // One write per line and no buffer: the file has a whole line, or nothing of it.
             if let Err(error) = file.write_all(&line) {
-                tracing::error!("the log takes no more lines, it ends here: {error}");
+                tracing::error!("the log file cannot be written and ends here: {error}");
                 self.file = None;
             }
         }
-        self.recent.truncate(CAPACITY - 1);
-        self.recent.push_front(entry);
+        self.newest_first.truncate(CAPACITY - 1);
+        self.newest_first.push_front(entry);
     }
 
-    /// The number of the newest entry; 0 before there is one.
-    pub(crate) fn last_number(&self) -> u64 {
-        self.count
-    }
-
-    /// The entries after a number that are still remembered, oldest first.
-    pub(crate) fn after(&self, number: u64) -> Vec<Entry> {
-        let newer = self.recent.iter().take_while(|entry| entry.number > number);
-        let mut newer: Vec<Entry> = newer.cloned().collect();
-        newer.reverse();
-        newer
+    /// The newest entries.
+    pub(crate) fn newest_first(&self) -> impl DoubleEndedIterator<Item = &Entry> {
+        self.newest_first.iter()
     }
 }
 
@@ -199,10 +195,8 @@ mod tests {
         for seed in 0..1_003 {
             journal.add(Timestamp::UNIX_EPOCH, Event::Started { seed });
         }
-        let entries = journal.after(0);
-        assert_eq!(entries.len(), CAPACITY);
-        assert_eq!((entries[0].number, entries[999].number), (4, 1_003));
-        assert_eq!(journal.after(1_001).len(), 2);
-        assert_eq!(journal.after(1_003).len(), 0);
+        let numbers: Vec<u64> = journal.newest_first().map(|entry| entry.number).collect();
+        assert_eq!(numbers.len(), CAPACITY);
+        assert_eq!((numbers[0], numbers[999]), (1_003, 4));
     }
 }

@@ -1,60 +1,40 @@
-//! The payment service itself, for development and tests.
+//! The payment gateway on a developer's machine, for development and tests.
 //!
-//! Below `/api` it answers as the payment service does, strictly: a wrong header, signature, type, amount or limit is
-//! refused with a sentence that says what was wrong. Below `/sandbox` it is the developer's: a page and a control API
-//! that pay invoices, mine blocks, let invoices run out, move prices, and make the service lie, stall or break.
-//!
-//! GET `/sandbox/api` lists what the control API can do, each verb with an example that works. Every fault and every turn
-//! of the chains is there, and all of it can be had again from the seed.
+//! Below `/api` it is the gateway, strictly: a wrong header, signature, type, amount or limit is rejected with a sentence
+//! that names the mistake. `/checkout` is its hosted page. Below `/sandbox` is the developer's side: a page and a control
+//! API that pay invoices, mine blocks, expire invoices, move prices and time, and inject faults.
 //!
 //! | layer | modules |
 //! |---|---|
-//! | what the service knows | `invoice`, `session`, `prices`, `platform`, `rules`; pure, time is an argument |
-//! | what happens by itself | `chains`, `warp`, `faults`, `callback` |
-//! | who asks | `service` (the merchant), `control` and `page` (the developer), `hosted` (the customer) |
-//! | what is told afterwards | `journal`, `request_log` |
+//! | model | `asset`, `address`, `prices`, `invoice`, `session`, `account`: pure, time is an argument |
+//! | state | `state`, `store`, `clock`, `journal`, `callback` |
+//! | HTTP | `api` (the store's server), `faults` (one layer over `api`), `hosted` (the customer), `control` (the developer) |
 //!
-//! What this crate refuses to do: touch a real chain, share code with the signing or address checks of those who call
-//! it (two ends written from one function agree on a wrong answer), and read the clock behind its caller's back: the
-//! same seed, clock and requests give the same ids, addresses and answers.
+//! What this crate refuses to do: touch a real chain, share code with the signing or the address checks of the product
+//! (two ends written from one function agree on a wrong result), and read the machine's clock or randomness: the same
+//! seed, clock and requests give the same ids, addresses and responses.
 //!
-//! Source: the payment service's interface specification; where that is silent, the guess is marked `Assumed:`.
+//! Source: the gateway's interface specification; where it is silent, the guess is marked `Assumed:`.
 
+mod account;
 mod address;
+mod api;
+mod asset;
 mod callback;
-mod chain;
-mod chains;
 mod clock;
-mod coin;
 mod connection;
 mod control;
-mod conversion;
 mod faults;
-mod fiat;
 mod hosted;
 mod invoice;
-mod invoices;
 mod journal;
-mod page;
-mod payment_uri;
-mod platform;
 mod prices;
-mod request_log;
-mod rules;
 mod scenario;
-mod seed;
 mod server;
-mod service;
 mod session;
-mod sessions;
 mod settings;
-mod shelf;
-mod signature;
-mod signature_hint;
 mod state;
-mod throttle;
-mod warnings;
-mod warp;
+mod store;
 
 pub use clock::{Clock, Sleep, SystemClock};
 pub use server::run;

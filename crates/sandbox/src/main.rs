@@ -1,4 +1,4 @@
-//! `florin-sandbox`: the payment service on a developer's machine.
+//! `florin-sandbox`: the payment gateway on a developer's machine.
 
 use std::io::ErrorKind;
 use std::net::SocketAddr;
@@ -14,29 +14,29 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use tracing_subscriber::EnvFilter;
 
-/// The payment service itself, for development and tests: no account, no network, no real money.
+/// The payment gateway on your machine, for development and tests: no account, no network, no real money.
 #[derive(Debug, Parser)]
 #[command(name = "florin-sandbox")]
 struct Arguments {
-    /// Where to listen.
+    /// The address to listen on.
     #[arg(long, default_value = "127.0.0.1:8090")]
     listen: SocketAddr,
-    /// Where ids, addresses and prices come from; the same seed gives the same.
+    /// Source of ids, addresses and prices; the same seed gives the same ones.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Where to POST that an invoice has completed or failed.
+    /// Where to POST callbacks of completed and failed invoices.
     #[arg(long)]
     callback_url: Option<Url>,
     /// A file to which every request and every event is appended, one JSON object per line.
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
-    /// Where browsers reach the sandbox, when that is not the address it listens on.
+    /// Where browsers reach the sandbox; default: the address it listens on.
     #[arg(long, value_name = "URL")]
     public_url: Option<Url>,
-    /// The API key that callers must name.
+    /// The API key of callers.
     #[arg(long)]
     api_key: Option<String>,
-    /// The API secret that callers must sign with.
+    /// The API secret that callers sign with.
     #[arg(long)]
     api_secret: Option<String>,
 }
@@ -74,7 +74,7 @@ async fn serve(arguments: Arguments) -> anyhow::Result<()> {
     let listener = match TcpListener::bind(address).await {
         Ok(listener) => listener,
         Err(error) if error.kind() == ErrorKind::AddrInUse => anyhow::bail!(
-            "{address} is taken: stop the program that listens there, \
+            "{address} is in use: stop the program that listens there, \
              or choose another address with --listen"
         ),
         Err(error) => return Err(error).with_context(|| format!("cannot listen on {address}")),
@@ -84,15 +84,15 @@ async fn serve(arguments: Arguments) -> anyhow::Result<()> {
         .context("the listener has no address")?;
     let shutdown = CancellationToken::new();
     cancel_on_signal(shutdown.clone())?;
-    greet(address, &settings);
+    print_welcome(address, &settings);
     florin_sandbox::run(listener, settings, shutdown).await
 }
 
-fn greet(address: SocketAddr, settings: &Settings) {
+fn print_welcome(address: SocketAddr, settings: &Settings) {
     println!("The sandbox is ready. No real money moves here.");
     println!();
     println!("  page      http://{address}/sandbox");
-    println!("  service   http://{address}/api");
+    println!("  gateway   http://{address}/api");
     println!("  apikey    {}", settings.api_key);
     println!("  secret    {}", settings.api_secret.expose());
     if let Some(url) = &settings.callback_url {
@@ -103,7 +103,7 @@ fn greet(address: SocketAddr, settings: &Settings) {
     }
 }
 
-/// SIGINT and SIGTERM end the program in good order.
+/// SIGINT and SIGTERM shut the program down.
 fn cancel_on_signal(shutdown: CancellationToken) -> anyhow::Result<()> {
     let mut terminate = signal(SignalKind::terminate()).context("SIGTERM cannot be handled")?;
     let mut interrupt = signal(SignalKind::interrupt()).context("SIGINT cannot be handled")?;

@@ -1,20 +1,18 @@
-//! What each asset costs now, and every price that was promised lately.
+//! Prices: what each asset costs, the conversions that were issued, and the check of an invoice against its conversion.
 
 use std::collections::{HashMap, VecDeque};
 
 use florin_money::{Amount, AmountError, AmountText, CryptoCode, Currency, Rounding};
-use jiff::Timestamp;
-use serde::Serialize;
+use jiff::{SignedDuration, Timestamp};
 
-use crate::coin::{Coin, Limits, offered};
-use crate::conversion::{Conversion, Terms, whole};
-use crate::seed::Seed;
-use crate::settings::Settings;
+use crate::asset::{Coin, Limits, offered};
+use crate::settings::{Seed, Settings};
+use crate::store;
 
-/// Conversions that are remembered, lapsed ones included, so that a refusal can say "lapsed" instead of "unknown".
-const CAPACITY: usize = 10_000;
+/// Lifetime of a `conversion_id` of GET /prices. `Assumed:` the specification gives no number.
+const CONVERSION_LIFETIME: SignedDuration = SignedDuration::from_secs(120);
 
-/// The service's price list.
+/// The gateway's price list.
 #[derive(Debug)]
 pub(crate) struct Prices {
     seed: Seed,
@@ -22,102 +20,72 @@ pub(crate) struct Prices {
     local_currency: Currency,
     local_per_usd: Amount,
     issued: u64,
+    /// Expired ones included, so that an error can name "expired" instead of "unknown".
     conversions: HashMap<String, Conversion>,
     /// The ids of the conversions, oldest first.
     oldest_first: VecDeque<String>,
-    walk: Option<Walk>,
-    /// Conversions up to this number lapsed when they were told to.
-    lapsed: u64,
 }
 
-/// A coin with what one of it costs.
+/// A coin with the price of one.
 #[derive(Clone, Debug)]
-struct Listed {
-    coin: Coin,
-    usd: Amount,
+pub(crate) struct Listed {
+    pub(crate) coin: Coin,
+    pub(crate) usd: Amount,
     local: Amount,
 }
 
-/// Prices that move by themselves.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub(crate) struct Walk {
-    /// Seconds from step to step.
-    every_seconds: u32,
-    /// How far a step goes at most, in hundredths of a per cent, up or down.
-    basis_points: u32,
-    #[serde(skip)]
-    since: Timestamp,
-    /// Steps since the walk began.
-    #[serde(skip)]
-    steps: u64,
-}
-
-/// Steps that are taken at once after a jump of time.
-const MAX_STEPS: u64 = 1_000;
-
-/// One entry of GET /prices.
-#[derive(Debug)]
-pub(crate) struct Offer {
-    pub(crate) code: CryptoCode,
-    pub(crate) conversion_id: String,
+/// The price of one unit of an asset under a `conversion_id`.
+#[derive(Clone, Debug)]
+pub(crate) struct Conversion {
+    pub(crate) id: String,
+    pub(crate) coin: Coin,
     pub(crate) usd: Amount,
     pub(crate) local: Amount,
-    pub(crate) limits: Limits,
+    pub(crate) local_currency: Currency,
+    issued_at: Timestamp,
 }
 
-/// What a hosted checkout costs in one asset.
+/// The three amounts of an invoice, as they were written.
+#[derive(Clone, Debug)]
+pub(crate) struct Terms {
+    pub(crate) crypto: AmountText,
+    pub(crate) usd: AmountText,
+    pub(crate) local: AmountText,
+}
+
+/// The price of a hosted checkout in one asset.
 #[derive(Clone, Debug)]
 pub(crate) struct Quote {
     pub(crate) coin: Coin,
     pub(crate) terms: Terms,
     /// Whether the asset's limits allow it.
-    pub(crate) fits: bool,
-}
-
-impl Listed {
-    /// The amount in crypto is rounded up to what a customer is asked for, dollars up to a cent.
-    fn quote(
-        &self,
-        local: &AmountText,
-        per_usd: Amount,
-        currency: Currency,
-    ) -> Result<Quote, AmountError> {
-        let price = self.usd.mul_div(per_usd, Amount::ONE, 8, Rounding::Down)?;
-        let asked = Amount::from(local);
-        let decimals = self.coin.quote_decimals;
-        let crypto = asked.mul_div(Amount::ONE, price, decimals, Rounding::Up)?;
-        let usd = asked.mul_div(Amount::ONE, per_usd, 2, Rounding::Up)?;
-        let limits = self.coin.limits;
-        let fits = limits.min.is_none_or(|min| crypto >= min)
-            && limits.max.is_none_or(|max| crypto <= max);
-        Ok(Quote {
-            coin: self.coin.clone(),
-            terms: Terms {
-                crypto: crypto.with_min_decimals(2).to_text(),
-                usd: usd.with_min_decimals(Currency::USD.decimals()).to_text(),
-                local: asked.with_min_decimals(currency.decimals()).to_text(),
-            },
-            fits,
-        })
-    }
+    pub(crate) is_within_limits: bool,
 }
 
 /// Why a `conversion_id` cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum NotPromised {
-    /// Never issued, or long ago.
+pub(crate) enum ConversionError {
+    /// Never issued, or removed since.
     Unknown,
-    /// Its time is over.
-    Lapsed,
+    Expired,
     /// Issued for this other asset.
-    ForAnother(CryptoCode),
+    OtherAsset(CryptoCode),
+}
+
+/// Why the amounts of an invoice are rejected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum TermsError {
+    /// Outside the asset's limits.
+    OutOfRange(String),
+    /// They contradict each other, or the asset.
+    Mismatch(String),
 }
 
 impl Prices {
     /// The table's prices, each moved by up to one per cent by the seed.
     ///
     /// # Errors
-    /// When `local_per_usd` is so large that a price cannot be stated.
+    /// `local_per_usd` is so large that a price has no exact value.
     pub(crate) fn new(settings: &Settings, seed: Seed) -> Result<Self, AmountError> {
         let mut prices = Self {
             seed,
@@ -127,14 +95,12 @@ impl Prices {
             issued: 0,
             conversions: HashMap::new(),
             oldest_first: VecDeque::new(),
-            walk: None,
-            lapsed: 0,
         };
         for coin in offered(settings.unknown_asset) {
-            let usd = if coin.stable {
+            let usd = if coin.is_stable() {
                 coin.usd
             } else {
-                let factor = whole(9_900 + prices.seed.below(coin.code.as_str(), 0, 201));
+                let factor = whole(9_900 + seed.below(coin.code.as_str(), 0, 201));
                 coin.usd.mul_div(factor, whole(10_000), 6, Rounding::Down)?
             };
             let local = prices.in_local(usd)?;
@@ -147,19 +113,26 @@ impl Prices {
         usd.mul_div(self.local_per_usd, Amount::ONE, 8, Rounding::Down)
     }
 
-    /// Promises today's prices: a fresh conversion for each asset.
-    pub(crate) fn offer(&mut self, now: Timestamp) -> Vec<Offer> {
-        let listed = self.listed.clone();
-        listed
-            .into_iter()
-            .map(|listed| self.promise(listed, now))
-            .collect()
+    pub(crate) fn listed(&self) -> &[Listed] {
+        &self.listed
     }
 
-    fn promise(&mut self, listed: Listed, now: Timestamp) -> Offer {
+    /// Every code on offer, for people: `USDTTRC20, BTC, …`.
+    pub(crate) fn codes(&self) -> String {
+        let codes = self.listed.iter().map(|listed| listed.coin.code.as_str());
+        codes.collect::<Vec<_>>().join(", ")
+    }
+
+    /// Issues a conversion for each asset at its current price.
+    pub(crate) fn issue(&mut self, now: Timestamp) -> Vec<Conversion> {
+        let listed = self.listed.clone().into_iter();
+        listed.map(|listed| self.issue_one(listed, now)).collect()
+    }
+
+    fn issue_one(&mut self, listed: Listed, now: Timestamp) -> Conversion {
         self.issued += 1;
-        let conversion_id = format!("conv_{}", self.seed.id("conversion", self.issued));
         let conversion = Conversion {
+            id: format!("conv_{}", self.seed.id("conversion", self.issued)),
             usd: listed.usd.with_min_decimals(Currency::USD.decimals()),
             local: listed
                 .local
@@ -167,165 +140,172 @@ impl Prices {
             coin: listed.coin,
             local_currency: self.local_currency,
             issued_at: now,
-            number: self.issued,
         };
-        let offer = Offer {
-            code: conversion.coin.code.clone(),
-            conversion_id: conversion_id.clone(),
-            usd: conversion.usd,
-            local: conversion.local,
-            limits: conversion.coin.limits,
-        };
-        if self.oldest_first.len() == CAPACITY {
+        if self.oldest_first.len() == store::CAPACITY {
             let oldest = self.oldest_first.pop_front();
             oldest.and_then(|id| self.conversions.remove(&id));
         }
-        self.oldest_first.push_back(conversion_id.clone());
-        self.conversions.insert(conversion_id, conversion);
-        offer
+        self.oldest_first.push_back(conversion.id.clone());
+        self.conversions
+            .insert(conversion.id.clone(), conversion.clone());
+        conversion
     }
 
-    /// The price that was promised under an id, for that asset.
+    /// The conversion of this id for this asset.
     ///
-    /// `Assumed:` a conversion holds for one asset, for a time, and for any number of invoices.
-    pub(crate) fn promised(
+    /// `Assumed:` a conversion is valid for one asset, for a time, and for any number of invoices.
+    pub(crate) fn conversion(
         &self,
-        conversion_id: &str,
+        id: &str,
         code: &CryptoCode,
         now: Timestamp,
-        lifetime_seconds: u32,
-    ) -> Result<&Conversion, NotPromised> {
-        let conversion = self
-            .conversions
-            .get(conversion_id)
-            .ok_or(NotPromised::Unknown)?;
+    ) -> Result<&Conversion, ConversionError> {
+        let conversion = self.conversions.get(id).ok_or(ConversionError::Unknown)?;
         if conversion.coin.code != *code {
-            return Err(NotPromised::ForAnother(conversion.coin.code.clone()));
+            let other = conversion.coin.code.clone();
+            return Err(ConversionError::OtherAsset(other));
         }
-        if conversion.number <= self.lapsed || conversion.has_lapsed(now, lifetime_seconds) {
-            return Err(NotPromised::Lapsed);
+        if now.duration_since(conversion.issued_at) >= CONVERSION_LIFETIME {
+            return Err(ConversionError::Expired);
         }
         Ok(conversion)
     }
 
-    /// Lets every promise lapse at once.
-    pub(crate) fn lapse(&mut self) {
-        self.lapsed = self.issued;
-    }
-
-    pub(crate) fn local_currency(&self) -> Currency {
-        self.local_currency
-    }
-
-    /// From now on prices move by themselves; no seconds or no basis points stop them.
-    pub(crate) fn walk_every(&mut self, every_seconds: u32, basis_points: u32, now: Timestamp) {
-        let walk = Walk {
-            every_seconds,
-            basis_points,
-            since: now,
-            steps: 0,
-        };
-        self.walk = Some(walk).filter(|_| every_seconds > 0 && basis_points > 0);
-    }
-
-    pub(crate) fn walks(&self) -> Option<Walk> {
-        self.walk
-    }
-
-    /// Takes the steps that are due. What holds still stays; what cannot be calculated with stays as well.
-    pub(crate) fn walk(&mut self, now: Timestamp) {
-        let Some(walk) = self.walk else {
-            return;
-        };
-        let passed = now.duration_since(walk.since).as_secs().max(0);
-        let due =
-            u64::try_from(passed).expect("it is no less than 0") / u64::from(walk.every_seconds);
-        let first = walk.steps.max(due.saturating_sub(MAX_STEPS));
-        for step in first..due {
-            self.step(step, walk.basis_points);
+    /// Sets the price of one unit, from the next conversion on. The code must be on offer.
+    ///
+    /// # Errors
+    /// The price has no exact value in the local currency.
+    pub(crate) fn set(&mut self, code: &CryptoCode, usd: Amount) -> Result<(), AmountError> {
+        let local = self.in_local(usd)?;
+        for listed in self.listed.iter_mut().filter(|it| it.coin.code == *code) {
+            (listed.usd, listed.local) = (usd, local);
         }
-        self.walk = Some(Walk {
-            steps: walk.steps.max(due),
-            ..walk
-        });
+        Ok(())
     }
 
-    fn step(&mut self, step: u64, basis_points: u32) {
-        let whole_way = whole(10_000);
-        for place in 0..self.listed.len() {
-            let Listed { coin, usd, .. } = &self.listed[place];
-            if coin.stable {
-                continue;
-            }
-            let drawn = self
-                .seed
-                .below(&format!("walk {}", coin.code), step, 2 * basis_points + 1);
-            let factor = whole(10_000 - basis_points + drawn);
-            let moved = usd.mul_div(factor, whole_way, 6, Rounding::Down);
-            let moved = moved.and_then(|usd| Ok((usd, self.in_local(usd)?)));
-            if let Ok((usd, local)) = moved
-                && !usd.is_zero()
-            {
-                (self.listed[place].usd, self.listed[place].local) = (usd, local);
-            }
-        }
-    }
-
-    /// Sets an asset's limits from the next promise on.
-    pub(crate) fn limit(&mut self, code: &CryptoCode, change: impl FnOnce(&mut Limits)) {
-        let mut listed = self.listed.iter_mut();
-        if let Some(listed) = listed.find(|listed| listed.coin.code == *code) {
-            change(&mut listed.coin.limits);
-        }
-    }
-
-    /// What an amount in a currency costs in each asset now, without a promise.
+    /// The price of an amount in each asset now, without a conversion.
     pub(crate) fn quotes(
         &self,
         local: &AmountText,
         per_usd: Amount,
         currency: Currency,
     ) -> Vec<Quote> {
-        let listed = self.listed.iter();
-        listed
-            .filter_map(|listed| listed.quote(local, per_usd, currency).ok())
-            .collect()
+        let quote = |listed: &Listed| listed.quote(local, per_usd, currency).ok();
+        self.listed.iter().filter_map(quote).collect()
+    }
+}
+
+impl Listed {
+    /// The amount in crypto is rounded up to the decimals that a customer is asked for, dollars up to a cent.
+    fn quote(
+        &self,
+        local: &AmountText,
+        per_usd: Amount,
+        currency: Currency,
+    ) -> Result<Quote, AmountError> {
+        let price = self.usd.mul_div(per_usd, Amount::ONE, 8, Rounding::Down)?;
+        let asked = Amount::from(local);
+        let decimals = self.coin.quote_decimals;
+        let crypto = asked.mul_div(Amount::ONE, price, decimals, Rounding::Up)?;
+        let usd = asked.mul_div(Amount::ONE, per_usd, 2, Rounding::Up)?;
+        Ok(Quote {
+            coin: self.coin.clone(),
+            terms: Terms {
+                crypto: crypto.with_min_decimals(2).to_text(),
+                usd: usd.with_min_decimals(Currency::USD.decimals()).to_text(),
+                local: asked.with_min_decimals(currency.decimals()).to_text(),
+            },
+            is_within_limits: self.coin.limits.contain(crypto),
+        })
+    }
+}
+
+impl Conversion {
+    /// Checks that the three amounts fit each other at these rates, and the limits.
+    ///
+    /// `Assumed:` the amount in the local currency is the price; dollars may differ from it by a cent and a unit of
+    /// the local currency; the amount in crypto may fall short by less than one unit of its last usual decimal, and
+    /// exceed by 1 %. Limits come first: they are what a shop shows to its customer. The specification does not define
+    /// what the gateway checks; a gateway that accepts any three numbers disproves it.
+    pub(crate) fn check(&self, terms: &Terms) -> Result<(), TermsError> {
+        let crypto = Amount::from(&terms.crypto);
+        let (usd, local) = (Amount::from(&terms.usd), Amount::from(&terms.local));
+        let mismatch = |text| Err(TermsError::Mismatch(text));
+        let code = &self.coin.code;
+        if crypto.decimals() > self.coin.decimals {
+            return mismatch(format!(
+                "amount_in_crypto {crypto} has more decimals than {code} has ({})",
+                self.coin.decimals
+            ));
+        }
+        if local.is_zero() || crypto.is_zero() {
+            return mismatch("an invoice over nothing cannot be paid".to_owned());
+        }
+        let Limits { min, max } = self.coin.limits;
+        if let Some(min) = min.filter(|min| crypto < *min) {
+            let text = format!("amount_in_crypto {crypto} is below the minimum of {min} {code}");
+            return Err(TermsError::OutOfRange(text));
+        }
+        if let Some(max) = max.filter(|max| crypto > *max) {
+            let text = format!("amount_in_crypto {crypto} is above the maximum of {max} {code}");
+            return Err(TermsError::OutOfRange(text));
+        }
+        match self.contradiction(crypto, usd, local) {
+            Ok(None) => Ok(()),
+            Ok(Some(text)) => mismatch(text),
+            Err(error) => mismatch(format!("the amounts cannot be calculated with: {error}")),
+        }
     }
 
-    pub(crate) fn offers(&self, code: &CryptoCode) -> bool {
-        self.listed.iter().any(|listed| listed.coin.code == *code)
-    }
-
-    /// Everything on offer with what one of it costs in dollars.
-    pub(crate) fn listed(&self) -> impl Iterator<Item = (&Coin, Amount)> {
-        self.listed.iter().map(|listed| (&listed.coin, listed.usd))
-    }
-
-    /// Everything on offer.
-    pub(crate) fn coins(&self) -> impl Iterator<Item = &Coin> {
-        self.listed.iter().map(|listed| &listed.coin)
-    }
-
-    /// Every code on offer, for people: `USDTTRC20, BTC, …`.
-    pub(crate) fn codes(&self) -> String {
-        let codes = self.listed.iter().map(|listed| listed.coin.code.as_str());
-        let codes: Vec<&str> = codes.collect();
-        codes.join(", ")
-    }
-
-    /// Sets what one unit costs from the next promise on; `None` when the asset is not on offer.
-    pub(crate) fn set(
-        &mut self,
-        code: &CryptoCode,
+    fn contradiction(
+        &self,
+        crypto: Amount,
         usd: Amount,
-    ) -> Option<Result<(), AmountError>> {
-        let local = self.in_local(usd);
-        let listed = self
-            .listed
-            .iter_mut()
-            .find(|listed| listed.coin.code == *code)?;
-        Some(local.map(|local| (listed.usd, listed.local) = (usd, local)))
+        local: Amount,
+    ) -> Result<Option<String>, AmountError> {
+        let (decimals, code) = (self.coin.quote_decimals, &self.coin.code);
+        let price = format!("amount_in_local_currency {local} {}", self.local_currency);
+        let least = local.mul_div(Amount::ONE, self.local, decimals, Rounding::Down)?;
+        if crypto < least {
+            return Ok(Some(format!(
+                "amount_in_crypto {crypto} is less than {price} asks for at this conversion_id: {least} {code}"
+            )));
+        }
+        let due = local.mul_div(Amount::ONE, self.local, decimals, Rounding::Up)?;
+        let most = due.mul_div(whole(101), whole(100), decimals, Rounding::Up)?;
+        if crypto > most {
+            return Ok(Some(format!(
+                "amount_in_crypto {crypto} is more than {price} asks for at this conversion_id: {due} {code}"
+            )));
+        }
+        let worth = local.mul_div(self.usd, self.local, 6, Rounding::Down)?;
+        let distance = worth.checked_sub(usd).or_else(|_| usd.checked_sub(worth))?;
+        if distance > self.tolerance_in_usd()? {
+            return Ok(Some(format!(
+                "amount_in_usd {usd} and {price} are not the same money: the latter is {worth} USD"
+            )));
+        }
+        Ok(None)
     }
+
+    /// A cent, plus the worth of one minor unit of the local currency.
+    fn tolerance_in_usd(&self) -> Result<Amount, AmountError> {
+        let mut units_per_local = Amount::ONE;
+        for _ in 0..self.local_currency.decimals() {
+            units_per_local = units_per_local.checked_mul(10)?;
+        }
+        let one_local = Amount::ONE.mul_div(self.usd, self.local, 6, Rounding::Up)?;
+        let one_unit = one_local.mul_div(Amount::ONE, units_per_local, 6, Rounding::Up)?;
+        let cent = Amount::ONE.mul_div(Amount::ONE, whole(100), 2, Rounding::Up)?;
+        cent.checked_add(one_unit)
+    }
+}
+
+/// A whole number as an amount.
+pub(crate) fn whole(number: u32) -> Amount {
+    Amount::ONE
+        .checked_mul(number)
+        .expect("32 bits fit an amount of twelve digits")
 }
 
 #[cfg(test)]

@@ -1,122 +1,156 @@
-//! Scenarios: what happens to an invoice, step by step, each step a verb of the control API.
-//!
-//! In a step's path and body `{invoice}`, `{session}`, `{chain}`, `{other_asset}`, `{other_address}` and `{seconds_left}`
-//! stand for what the invoice, or the hosted checkout, of the scenario has.
-
-mod known;
+//! Scenarios: what happens to an invoice, step by step.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
-pub(crate) use known::{Known, known, named};
-
-/// Steps beyond which nobody watches.
-pub(crate) const MAX_STEPS: usize = 100;
-
-/// One call of the control API.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Step {
-    #[serde(default)]
-    pub(crate) method: Method,
-    /// Below `/sandbox/`, without a slash at its beginning.
-    pub(crate) path: String,
-    #[serde(default, skip_serializing_if = "Value::is_null")]
-    pub(crate) body: Value,
+/// A scenario.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Scenario {
+    pub(crate) name: &'static str,
+    title: &'static str,
+    /// The status at the end, and why.
+    ends: &'static str,
+    #[serde(skip)]
+    pub(crate) steps: &'static [Step<'static>],
 }
 
-/// How a verb of the control API is called when it changes something.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "UPPERCASE")]
-pub(crate) enum Method {
+/// A change of one invoice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step<'a> {
+    Pay {
+        /// `exact`, `half`, `double`, `rest`, or a decimal in the asset.
+        amount: &'a str,
+        fee: Fee,
+    },
+    /// Mines a block on the invoice's chain.
+    Mine,
+    /// Takes so many blocks of the invoice's chain back.
+    Reorg(u32),
+    /// Raises the fee of stuck payments.
+    BumpFee,
+    /// Replaces the latest payment by one to another address.
+    Replace,
+    Expire,
+    /// Fails for good.
+    Fail,
+    LoseNextCallback,
+    RepeatNextCallback,
+}
+
+/// The network fee of a payment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Fee {
     #[default]
-    Post,
-    Delete,
+    Usual,
+    /// No block includes the payment.
+    Low,
 }
 
-impl Method {
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Post => "POST",
-            Self::Delete => "DELETE",
-        }
-    }
-}
-
-impl Step {
-    /// Whether the step speaks of `{name}`.
-    pub(crate) fn names(&self, name: &str) -> bool {
-        let text = format!("{} {}", self.path, self.body);
-        text.contains(&format!("{{{name}}}"))
-    }
-
-    /// The step with what its names stand for.
-    pub(crate) fn filled(&self, meanings: &Map<String, Value>) -> Self {
-        Self {
-            method: self.method,
-            path: filled_text(&self.path, meanings),
-            body: filled(&self.body, meanings),
-        }
+const fn pay(amount: &'static str) -> Step<'static> {
+    Step::Pay {
+        amount,
+        fee: Fee::Usual,
     }
 }
 
-/// A text that is a name and nothing else becomes what the name stands for, a number as well.
-fn filled(value: &Value, meanings: &Map<String, Value>) -> Value {
-    match value {
-        Value::String(text) => {
-            let name = text
-                .strip_prefix('{')
-                .and_then(|rest| rest.strip_suffix('}'));
-            let whole = name.and_then(|name| meanings.get(name)).cloned();
-            whole.unwrap_or_else(|| Value::String(filled_text(text, meanings)))
-        }
-        Value::Array(items) => items.iter().map(|item| filled(item, meanings)).collect(),
-        Value::Object(members) => {
-            let members = members.iter();
-            let members = members.map(|(name, member)| (name.clone(), filled(member, meanings)));
-            Value::Object(members.collect())
-        }
-        other => other.clone(),
+const MINE: Step<'_> = Step::Mine;
+
+const fn scenario(
+    name: &'static str,
+    title: &'static str,
+    ends: &'static str,
+    steps: &'static [Step<'static>],
+) -> Scenario {
+    Scenario {
+        name,
+        title,
+        ends,
+        steps,
     }
 }
 
-fn filled_text(text: &str, meanings: &Map<String, Value>) -> String {
-    let mut text = text.to_owned();
-    for (name, meaning) in meanings {
-        if let Value::String(meaning) = meaning {
-            text = text.replace(&format!("{{{name}}}"), meaning);
-        }
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn names_are_filled_in_path_and_body() {
-        let step = json!({"path": "invoices/{invoice}/pay", "body": {"in": ["to {chain}", 3], "seconds": "{left}"}});
-        let step: Step = serde_json::from_value(step).unwrap();
-        let meanings = json!({"invoice": "inv_1", "chain": "bitcoin", "left": 901});
-        let filled = step.filled(meanings.as_object().unwrap());
-        assert_eq!(filled.path, "invoices/inv_1/pay");
-        assert_eq!(
-            filled.body,
-            json!({"in": ["to bitcoin", 3], "seconds": 901})
-        );
-        assert!(step.names("left") && step.names("invoice") && !step.names("session"));
-    }
-
-    #[test]
-    fn every_known_scenario_can_be_read_and_has_a_name_of_its_own() {
-        let mut names: Vec<&str> = known().into_iter().map(|known| known.name).collect();
-        let count = names.len();
-        names.sort_unstable();
-        names.dedup();
-        assert_eq!(names.len(), count);
-        assert!(known().iter().all(|known| !known.steps.is_empty()));
-    }
-}
+/// Every scenario, in the order of the page.
+pub(crate) const SCENARIOS: [Scenario; 12] = [
+    scenario(
+        "paid",
+        "Paid exactly",
+        "COMPLETED after three blocks",
+        &[pay("exact"), MINE, MINE, MINE],
+    ),
+    scenario(
+        "underpaid",
+        "Paid less",
+        "COMPLETED with half of the amount",
+        &[pay("half"), MINE, MINE, MINE],
+    ),
+    scenario(
+        "overpaid",
+        "Paid more",
+        "COMPLETED with twice the amount",
+        &[pay("double"), MINE, MINE, MINE],
+    ),
+    scenario(
+        "topped_up",
+        "Paid less, then the rest",
+        "COMPLETED with half, PROCESSING, COMPLETED with all",
+        &[pay("half"), MINE, MINE, MINE, pay("rest"), MINE, MINE, MINE],
+    ),
+    scenario(
+        "late",
+        "Paid late",
+        "FAILED at expiry, then COMPLETED",
+        &[Step::Expire, pay("exact"), MINE, MINE, MINE],
+    ),
+    scenario(
+        "stuck",
+        "Stuck, then unstuck",
+        "COMPLETED after the fee is raised",
+        &[
+            Step::Pay {
+                amount: "exact",
+                fee: Fee::Low,
+            },
+            MINE,
+            Step::BumpFee,
+            MINE,
+            MINE,
+            MINE,
+        ],
+    ),
+    scenario(
+        "replaced",
+        "Replaced",
+        "CHECKING: the coins went to another address before a block",
+        &[pay("exact"), Step::Replace],
+    ),
+    scenario(
+        "reorg",
+        "Reorg",
+        "CHECKING: both blocks of the payment are taken back",
+        &[pay("exact"), MINE, MINE, Step::Reorg(2)],
+    ),
+    scenario(
+        "expired",
+        "Expired",
+        "FAILED with nothing paid",
+        &[Step::Expire],
+    ),
+    scenario(
+        "failed",
+        "Failed",
+        "FAILED, whatever is paid",
+        &[Step::Fail],
+    ),
+    scenario(
+        "callback_lost",
+        "Callback lost",
+        "COMPLETED without a callback",
+        &[Step::LoseNextCallback, pay("exact"), MINE, MINE, MINE],
+    ),
+    scenario(
+        "callback_repeated",
+        "Callback repeated",
+        "COMPLETED with two callbacks",
+        &[Step::RepeatNextCallback, pay("exact"), MINE, MINE, MINE],
+    ),
+];

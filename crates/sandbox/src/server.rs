@@ -1,40 +1,40 @@
-//! The server: the service below `/api`, the developer's side below `/sandbox`.
+//! The server: the gateway below `/api`, the developer's side below `/sandbox`.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
 use axum::Router;
+use axum::middleware::from_fn_with_state;
 use axum::response::Redirect;
 use axum::routing::get;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::callback::{Callbacks, send_callbacks};
-use crate::connection::{Cut, CuttableListener};
+use crate::callback::CallbackSender;
+use crate::connection::{ConnectionFault, FaultyListener};
 use crate::state::Sandbox;
-use crate::{Settings, control, hosted, page, service};
+use crate::{Settings, api, control, faults, hosted};
 
-/// How often invoices are looked at for having run out, when nobody asks.
+/// How often expired invoices are looked for.
 const EXPIRY_INTERVAL: Duration = Duration::from_secs(1);
-/// Callbacks that wait to be sent; one more is dropped.
-const MAX_ANNOUNCEMENTS: usize = 10_000;
-/// How long open requests may take to end after the shutdown.
+/// Callbacks in the sender's queue.
+const MAX_CALLBACKS: usize = 10_000;
+/// Time for open requests after the shutdown.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// Serves until `shutdown` is cancelled; open requests then have two seconds.
 ///
 /// # Errors
-/// A callback URL that is none, prices beyond what an amount holds, a log that cannot be written, or a listener that
-/// fails.
+/// The callback URL is invalid, a price has no exact value, the log cannot be written, or the listener fails.
 pub async fn run(
     listener: TcpListener,
     settings: Settings,
     shutdown: CancellationToken,
 ) -> anyhow::Result<()> {
-    let callbacks = Callbacks::new(settings.callback_url.as_deref())?;
-    let (announce, announcements) = mpsc::channel(MAX_ANNOUNCEMENTS);
+    let sender = CallbackSender::new(settings.callback_url.as_deref())?;
+    let (queue, callbacks) = mpsc::channel(MAX_CALLBACKS);
     let address = listener
         .local_addr()
         .context("the listener has no address")?;
@@ -42,17 +42,17 @@ pub async fn run(
         || format!("http://{address}"),
         |url| url.trim_end_matches('/').to_owned(),
     );
-    let sandbox = Arc::new(Sandbox::new(settings, public_url, announce)?);
+    let sandbox = Arc::new(Sandbox::new(settings, public_url, queue)?);
     let stopped = shutdown.child_token();
-    // One task holds all three: a panic in any of them ends the server instead of leaving half of it.
+    // One task runs all three: a panic in any of them ends the server instead of half of it.
     let (served, (), ()) = tokio::join!(
         async {
             let served = serve(listener, sandbox.clone(), shutdown).await;
             stopped.cancel();
             served
         },
-        watch_expiry(&sandbox, &stopped),
-        send_callbacks(callbacks, &sandbox, announcements, &stopped),
+        expire_invoices(&sandbox, &stopped),
+        sender.run(&sandbox, callbacks, &stopped),
     );
     served
 }
@@ -62,20 +62,18 @@ async fn serve(
     sandbox: Arc<Sandbox>,
     shutdown: CancellationToken,
 ) -> anyhow::Result<()> {
-    let clock = sandbox.settings.clock.clone();
+    let inject = from_fn_with_state(sandbox.clone(), faults::layer::inject);
     let app = Router::new()
+        .merge(api::routes().route_layer(inject))
         .route("/", get(async || Redirect::to("/sandbox")))
-        .merge(service::routes())
         .merge(control::routes())
-        .merge(page::routes())
         .merge(hosted::routes())
-        .fallback(control::nothing_here)
-        .method_not_allowed_fallback(control::nothing_here)
+        .fallback(control::not_found)
+        .method_not_allowed_fallback(control::not_found)
         .with_state(sandbox)
-        .into_make_service_with_connect_info::<Cut>();
-    let listener = CuttableListener { listener, clock };
-    let served =
-        axum::serve(listener, app).with_graceful_shutdown(shutdown.clone().cancelled_owned());
+        .into_make_service_with_connect_info::<ConnectionFault>();
+    let served = axum::serve(FaultyListener(listener), app)
+        .with_graceful_shutdown(shutdown.clone().cancelled_owned());
     tokio::select! {
         served = async { served.await } => served.context("the listener failed"),
         () = grace(&shutdown) => Ok(()),
@@ -88,13 +86,13 @@ async fn grace(shutdown: &CancellationToken) {
     let _elapsed = tokio::time::timeout(GRACE, never).await;
 }
 
-/// Looks at the invoices now and then, so that one that ran out is told without anybody asking.
-async fn watch_expiry(sandbox: &Sandbox, shutdown: &CancellationToken) {
+/// Records expired invoices, so that their callbacks are sent without a request.
+async fn expire_invoices(sandbox: &Sandbox, shutdown: &CancellationToken) {
     let mut interval = tokio::time::interval(EXPIRY_INTERVAL);
     loop {
         tokio::select! {
             () = shutdown.cancelled() => return,
-            _ = interval.tick() => sandbox.act(|_, _| {}),
+            _ = interval.tick() => sandbox.update(|_, _| {}),
         }
     }
 }

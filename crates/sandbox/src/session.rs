@@ -1,84 +1,68 @@
-//! A hosted checkout, from POST /checkout until the customer has chosen an asset or gone.
+//! A hosted checkout, from POST /checkout until the customer picks an asset or leaves.
 //!
 //! ```text
-//!   CHECKING ── an asset is chosen, the QR code is shown ──► an invoice of the same id tells the rest
+//!   CHECKING ── the customer picks an asset ──► an invoice of the same id has the status from here on
 //!      │ the page is closed before that ──► CANCELLED
-//!      │ time is up ──► FAILED
+//!      │ it expires ──► FAILED
 //! ```
 //!
-//! Source: payment-service.md, "States", for CANCELLED. `Assumed:` the other two; a service that answers GET /invoice
-//! with 404 until an asset is chosen, or calls a page that nobody opened CANCELLED, disproves them.
+//! Source: payment-service.md, "States", for CANCELLED. `Assumed:` the other two; a gateway that answers GET /invoice
+//! with 404 until an asset is picked, or reports a page that was never opened as CANCELLED, disproves them.
 
 use florin_money::{Amount, AmountText, Currency};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::invoice::Status;
 
-/// A hosted checkout before there is an address.
+/// A hosted checkout before it has an address.
 #[derive(Clone, Debug)]
 pub(crate) struct Session {
     pub(crate) id: String,
-    pub(crate) email: String,
-    pub(crate) currency: Currency,
-    /// Units of the currency for one US dollar.
-    pub(crate) per_usd: Amount,
-    /// What is to be paid, in the currency; `None` lets the customer say it on the page.
-    pub(crate) amount: Option<AmountText>,
-    pub(crate) merchant_id: Option<String>,
-    /// Where the customer goes afterwards.
-    pub(crate) website: String,
-    /// Where the end is told.
-    pub(crate) callback_url: String,
+    pub(crate) request: SessionRequest,
     pub(crate) created_at: Timestamp,
     pub(crate) expires_at: Timestamp,
     stage: Stage,
-    noted: Status,
+    recorded: Status,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Choosing,
     Cancelled,
-    /// The invoice of the same id tells the rest.
+    /// The invoice of the same id has the status.
     Chosen,
 }
 
-/// What POST /checkout asked for.
-#[derive(Debug)]
-pub(crate) struct Request {
+/// The body of POST /checkout.
+#[derive(Clone, Debug)]
+pub(crate) struct SessionRequest {
     pub(crate) email: String,
     pub(crate) currency: Currency,
+    /// Units of the currency for one US dollar.
     pub(crate) per_usd: Amount,
+    /// In the currency; `None`: the customer enters it on the page.
     pub(crate) amount: Option<AmountText>,
     pub(crate) merchant_id: Option<String>,
+    /// Where the customer goes afterwards.
     pub(crate) website: String,
     pub(crate) callback_url: String,
 }
 
 impl Session {
-    pub(crate) fn open(
-        id: String,
-        request: Request,
-        now: Timestamp,
-        expires_at: Timestamp,
-    ) -> Self {
+    pub(crate) fn new(id: String, request: SessionRequest, minutes: u32, now: Timestamp) -> Self {
+        let lifetime = SignedDuration::from_mins(i64::from(minutes));
+        let expires_at = now.saturating_add(lifetime);
         Self {
             id,
-            email: request.email,
-            currency: request.currency,
-            per_usd: request.per_usd,
-            amount: request.amount,
-            merchant_id: request.merchant_id,
-            website: request.website,
-            callback_url: request.callback_url,
+            request,
             created_at: now,
-            expires_at,
+            expires_at: expires_at.expect("a duration is no calendar unit"),
             stage: Stage::Choosing,
-            noted: Status::Checking,
+            recorded: Status::Checking,
         }
     }
 
-    /// The status while no invoice tells it.
+    /// The status while there is no invoice.
     pub(crate) fn status(&self, now: Timestamp) -> Status {
         match self.stage {
             Stage::Cancelled => Status::Cancelled,
@@ -87,27 +71,27 @@ impl Session {
         }
     }
 
-    /// Whether the customer may still choose.
+    /// Whether the customer may still pick an asset.
     pub(crate) fn is_choosing(&self, now: Timestamp) -> bool {
         self.stage == Stage::Choosing && now < self.expires_at
     }
 
-    /// The customer has chosen; from here on the invoice tells.
+    /// Hands over to the invoice of the same id.
     pub(crate) fn choose(&mut self) {
         self.stage = Stage::Chosen;
     }
 
-    /// The page was closed. After the QR code was shown, that means nothing.
+    /// The page is closed. After the asset is picked, this changes nothing.
     pub(crate) fn close(&mut self, now: Timestamp) {
         if self.is_choosing(now) {
             self.stage = Stage::Cancelled;
         }
     }
 
-    /// The status at the last look and now, when they differ.
-    pub(crate) fn moved(&mut self, now: Timestamp) -> Option<(Status, Status)> {
+    /// The last recorded status and the current one, when they differ; then records the current one.
+    pub(crate) fn transition(&mut self, now: Timestamp) -> Option<(Status, Status)> {
         let to = self.status(now);
-        let from = core::mem::replace(&mut self.noted, to);
+        let from = core::mem::replace(&mut self.recorded, to);
         (from != to).then_some((from, to))
     }
 }

@@ -1,28 +1,29 @@
-//! What a sandbox is started with.
+//! Configuration, and the random draws from its seed.
 
 use core::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use florin_money::{Amount, Currency};
+use sha2::{Digest as _, Sha256};
 
 use crate::{Clock, SystemClock};
 
-/// How a sandbox behaves. [`Settings::default`] is a service with test credentials that anybody may know.
+/// Configuration. [`Settings::default`] is a gateway with public test credentials.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Where ids, addresses and prices come from.
+    /// Source of ids, addresses and prices.
     pub seed: u64,
-    /// The key that callers name in `apikey`.
+    /// The key that callers send in `apikey`.
     pub api_key: String,
     /// The secret that callers sign with.
     pub api_secret: ApiSecret,
-    /// Where COMPLETED and FAILED are told; `None` tells nobody.
+    /// Where COMPLETED and FAILED are sent; `None` sends nothing.
     ///
     /// `Assumed:` invoices of POST /invoice, which name no URL themselves, use one of the account. Disproved by a
-    /// service that sends callbacks for hosted checkouts only.
+    /// gateway that sends callbacks for hosted checkouts only.
     pub callback_url: Option<String>,
-    /// Where browsers reach the sandbox, for the pages it links to; `None` names the address it listens on.
+    /// Where browsers reach the sandbox, for the pages it links to; `None`: the address it listens on.
     pub public_url: Option<String>,
     /// Where POST /confirm sends the customer.
     pub merchant_website: String,
@@ -30,19 +31,12 @@ pub struct Settings {
     pub local_currency: Currency,
     /// Units of the local currency for one US dollar.
     pub local_per_usd: Amount,
-    /// Minutes until an invoice runs out.
+    /// Minutes until an invoice expires.
     pub invoice_minutes: u32,
-    /// Seconds until a `conversion_id` of GET /prices lapses. `Assumed:` 120; the specification gives no number.
-    pub conversion_seconds: u32,
-    /// Seconds by which a nonce may differ from the clock. `Assumed:` 300; the specification gives no number.
-    pub nonce_tolerance_seconds: u32,
-    /// Whether each nonce must be larger than every one before. `Assumed:` no, since a nonce is a Unix time in whole
-    /// seconds, and a merchant calls more than once a second.
-    pub strict_nonce: bool,
     /// Whether GET /prices also offers `USDTSOL`, an asset that the specification does not list.
     pub unknown_asset: bool,
-    /// Where every request and every event is appended, one JSON object per line; `None` keeps the last ones in
-    /// memory alone.
+    /// Where every request and every event is appended, one JSON object per line; `None` keeps the newest ones in
+    /// memory only.
     pub log_file: Option<PathBuf>,
     /// Where time comes from.
     pub clock: Arc<dyn Clock>,
@@ -60,9 +54,6 @@ impl Default for Settings {
             local_currency: Currency::USD,
             local_per_usd: Amount::ONE,
             invoice_minutes: 15,
-            conversion_seconds: 120,
-            nonce_tolerance_seconds: 300,
-            strict_nonce: false,
             unknown_asset: false,
             log_file: None,
             clock: Arc::new(SystemClock),
@@ -70,12 +61,12 @@ impl Default for Settings {
     }
 }
 
-/// The secret behind the signatures. Its Debug shows nothing of it.
+/// The secret behind the signatures. Debug prints `[redacted]`.
 #[derive(Clone)]
 pub struct ApiSecret(String);
 
 impl ApiSecret {
-    /// Takes the text as it is.
+    /// Wraps the text as it is.
     pub fn new(secret: impl Into<String>) -> Self {
         Self(secret.into())
     }
@@ -104,12 +95,48 @@ impl fmt::Debug for ApiSecret {
     }
 }
 
+/// Draws ids, addresses and hashes.
+///
+/// A draw depends on its label and number only, never on earlier draws: one more GET /prices does not change the
+/// address of the next invoice.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seed(u64);
+
+impl Seed {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// The 32 bytes of a label's `index`-th draw.
+    pub(crate) fn draw(self, label: &str, index: u64) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        hash.update(self.0.to_be_bytes());
+        hash.update(index.to_be_bytes());
+        hash.update(label.as_bytes());
+        hash.finalize().into()
+    }
+
+    /// An id of 24 hexadecimal digits.
+    pub(crate) fn id(self, label: &str, index: u64) -> String {
+        hex::encode(&self.draw(label, index)[..12])
+    }
+
+    /// A number below `limit`.
+    ///
+    /// # Panics
+    /// When `limit` is zero.
+    pub(crate) fn below(self, label: &str, index: u64, limit: u32) -> u32 {
+        let [a, b, c, d, ..] = self.draw(label, index);
+        u32::from_be_bytes([a, b, c, d]) % limit
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn settings_do_not_print_the_secret() {
+    fn debug_does_not_print_the_secret() {
         let settings = Settings {
             api_secret: "swordfish".into(),
             ..Settings::default()
@@ -117,5 +144,14 @@ mod tests {
         let printed = format!("{settings:?}");
         assert!(printed.contains("api_secret: [redacted]"), "{printed}");
         assert!(!printed.contains("swordfish"), "{printed}");
+    }
+
+    #[test]
+    fn seed_label_and_index_each_change_the_draw() {
+        let draw = Seed::new(1).draw("invoice", 1);
+        assert_eq!(draw, Seed::new(1).draw("invoice", 1));
+        assert_ne!(draw, Seed::new(2).draw("invoice", 1));
+        assert_ne!(draw, Seed::new(1).draw("address", 1));
+        assert_ne!(draw, Seed::new(1).draw("invoice", 2));
     }
 }

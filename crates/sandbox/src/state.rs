@@ -1,91 +1,116 @@
-//! All that a running sandbox knows, behind one lock.
+//! The state of a running sandbox, behind one lock.
 
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
 
 use anyhow::Context as _;
 use florin_money::Amount;
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
+use serde::Deserialize;
 use tokio::sync::mpsc::Sender;
 use tokio::sync::mpsc::error::TrySendError;
 
-use crate::chain::Chain;
-use crate::chains::Chains;
+use crate::account::Accounts;
+use crate::address::payment_uri;
+use crate::asset::Chain;
+use crate::clock::VirtualClock;
 use crate::faults::{Fault, Faults};
-use crate::invoice::{Final, Refused, Standing};
-use crate::invoices::{Announcement, Change, Invoices};
+use crate::invoice::{Invoice, InvoiceError, NewInvoice, Status, Transaction, TransactionState};
 use crate::journal::{Event, Journal};
-use crate::platform::Platform;
 use crate::prices::Prices;
-use crate::request_log::RequestLog;
-use crate::rules::Rules;
-use crate::seed::Seed;
-use crate::sessions::Sessions;
-use crate::throttle::Throttle;
-use crate::warp::Warp;
+use crate::session::{Session, SessionRequest};
+use crate::settings::Seed;
+use crate::store::BoundedStore;
 use crate::{Clock, Settings};
 
-/// Callbacks that wait for another one to go first; one more goes out in its turn.
-const MAX_HELD: usize = 1_000;
-
-/// A running sandbox: settings that stay, state that moves.
+/// A running sandbox: constant settings, changing state.
 #[derive(Debug)]
 pub(crate) struct Sandbox {
     pub(crate) settings: Settings,
-    /// The address under which browsers reach the sandbox, without a slash at its end.
+    /// Where browsers reach the sandbox, without a slash at the end.
     pub(crate) public_url: String,
     state: Mutex<State>,
-    announcements: Sender<Announcement>,
+    callbacks: Sender<Callback>,
 }
 
-/// What moves. Everything in it is pure: time is an argument.
+/// The changing state. Everything in it is pure: time is an argument.
 #[derive(Debug)]
 pub(crate) struct State {
-    /// Where all of it comes from.
-    pub(crate) seed: u64,
-    pub(crate) rules: Rules,
+    seed: Seed,
+    pub(crate) clock: VirtualClock,
     pub(crate) prices: Prices,
-    pub(crate) sessions: Sessions,
-    pub(crate) invoices: Invoices,
-    pub(crate) platform: Platform,
+    pub(crate) invoices: BoundedStore<Invoice>,
+    pub(crate) sessions: BoundedStore<Session>,
+    pub(crate) accounts: Accounts,
     pub(crate) faults: Faults,
-    pub(crate) requests: RequestLog,
     pub(crate) journal: Journal,
-    pub(crate) throttle: Throttle,
-    pub(crate) chains: Chains,
-    pub(crate) warp: Warp,
-    /// Callbacks on their way out.
-    pub(crate) outgoing: Vec<Announcement>,
-    /// Callbacks that wait for another one to go first.
-    held: Vec<Announcement>,
-    /// The largest nonce that was accepted.
-    pub(crate) last_nonce: i64,
+    /// Members of the next POST /invoice that replace its own.
+    pub(crate) next_invoice: NextInvoice,
+    /// Lifetime of invoices and hosted checkouts.
+    pub(crate) invoice_minutes: u32,
+    /// Callbacks for the sender's queue.
+    outgoing: Vec<Callback>,
+}
+
+/// What the next POST /invoice reports instead of its own: a corrupted address, another QR code.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NextInvoice {
+    pub(crate) address: Option<String>,
+    pub(crate) qr_string: Option<String>,
+}
+
+/// A callback to be sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Callback {
+    pub(crate) invoice_id: String,
+    pub(crate) status: Status,
+    /// `None`: the account's own URL.
+    pub(crate) url: Option<String>,
 }
 
 impl State {
-    /// A world in which nothing has happened yet, except for what the journal knows.
-    pub(crate) fn new(settings: &Settings, seed: u64, journal: Journal) -> anyhow::Result<Self> {
-        let clock = settings.clock.now();
-        let number = seed;
-        let seed = Seed::new(number);
+    fn new(settings: &Settings, journal: Journal) -> anyhow::Result<Self> {
+        let seed = Seed::new(settings.seed);
         let prices = Prices::new(settings, seed);
         Ok(Self {
-            seed: number,
-            rules: Rules::new(settings),
-            prices: prices.context("the prices cannot be stated in the local currency")?,
-            sessions: Sessions::new(seed),
-            invoices: Invoices::new(seed),
-            platform: Platform::new(seed),
-            faults: Faults::new(seed),
-            requests: RequestLog::default(),
+            seed,
+            clock: VirtualClock::default(),
+            prices: prices.context("a price has no exact value in the local currency")?,
+            invoices: BoundedStore::default(),
+            sessions: BoundedStore::default(),
+            accounts: Accounts::new(seed),
+            faults: Faults::default(),
             journal,
-            throttle: Throttle::default(),
-            chains: Chains::new(clock),
-            warp: Warp::none(clock),
+            next_invoice: NextInvoice::default(),
+            invoice_minutes: settings.invoice_minutes,
             outgoing: Vec::new(),
-            held: Vec::new(),
-            last_nonce: 0,
         })
+    }
+
+    /// Opens an invoice at a new address, or at that of [`State::next_invoice`].
+    pub(crate) fn open_invoice(&mut self, new: NewInvoice, now: Timestamp) -> &Invoice {
+        let number = self.invoices.next_number();
+        let NextInvoice { address, qr_string } = core::mem::take(&mut self.next_invoice);
+        let address =
+            address.unwrap_or_else(|| new.coin.chain.address(&self.seed.draw("address", number)));
+        let qr_string =
+            qr_string.unwrap_or_else(|| payment_uri(&new.coin, &address, &new.terms.crypto));
+        let id = match &new.hosted {
+            Some(hosted) => hosted.session_id.clone(),
+            None => format!("inv_{}", self.seed.id("invoice", number)),
+        };
+        let invoice = Invoice::new(id.clone(), new, address, qr_string, now);
+        let due = invoice.expires_at;
+        self.invoices.insert(id, invoice, due)
+    }
+
+    /// Opens a hosted checkout.
+    pub(crate) fn open_session(&mut self, request: SessionRequest, now: Timestamp) -> &Session {
+        let number = self.sessions.next_number();
+        let id = format!("ses_{}", self.seed.id("session", number));
+        let session = Session::new(id.clone(), request, self.invoice_minutes, now);
+        let due = session.expires_at;
+        self.sessions.insert(id, session, due)
     }
 
     /// Sends `amount` to an invoice's address; `None` when there is no such invoice.
@@ -93,177 +118,173 @@ impl State {
         &mut self,
         id: &str,
         amount: Amount,
-        standing: Standing,
+        state: TransactionState,
         now: Timestamp,
-    ) -> Option<Result<(), Refused>> {
-        let paid = self.invoices.pay(id, amount, standing, now)?;
+    ) -> Option<Result<(), InvoiceError>> {
+        let seed = self.seed;
+        let invoice = self.invoices.get_mut(id)?;
+        let number = u64::try_from(invoice.transaction_count()).expect("it is bounded");
+        let hash = invoice.coin.chain.transaction_hash(&seed.draw(id, number));
+        let payment = Event::Payment {
+            invoice_id: invoice.id.clone(),
+            crypto_code: invoice.coin.code.to_string(),
+            amount: amount.to_string(),
+            transaction_hash: hash.clone(),
+        };
+        let paid = invoice.pay(Transaction {
+            hash,
+            amount,
+            seen_at: now,
+            state,
+        });
         if paid.is_ok() {
-            let invoice = self.invoices.find(id)?;
-            let seen = invoice.latest_transaction()?;
-            let payment = Event::Payment {
-                invoice_id: invoice.id.clone(),
-                crypto_code: invoice.coin.code.to_string(),
-                amount: seen.amount.to_string(),
-                transaction_hash: seen.hash.clone(),
-                confirmations: seen.confirmations(),
-            };
             self.journal.add(now, payment);
-            if self.faults.take_early() {
-                let hosted = invoice.hosted.as_ref();
-                let url = hosted.map(|hosted| hosted.callback_url.clone());
-                let early = Announcement::new(id.to_owned(), Final::Completed, url);
-                self.outgoing.push(early);
-            }
         }
         Some(paid)
     }
 
-    /// Blocks are found on one chain, or on all.
+    /// Mines blocks on one chain, or on all.
     pub(crate) fn mine(&mut self, chain: Option<Chain>, blocks: u32, now: Timestamp) {
-        self.chains.mine(chain, blocks);
-        self.count_blocks(chain, blocks, now);
-    }
-
-    fn count_blocks(&mut self, chain: Option<Chain>, blocks: u32, now: Timestamp) {
-        self.invoices.mine(chain, blocks);
-        let chain = chain.map_or("all", Chain::as_str);
+        self.invoices
+            .change_all(|invoice| is_on(invoice, chain) && invoice.mine(blocks));
+        let chain = chain.into();
         self.journal.add(now, Event::Block { chain, blocks });
     }
 
-    /// Blocks are taken back on one chain, or on all.
+    /// Takes blocks back on one chain, or on all.
     pub(crate) fn reorganize(&mut self, chain: Option<Chain>, blocks: u32, now: Timestamp) {
-        self.chains.reorganize(chain);
-        self.invoices.reorganize(chain, blocks);
-        let chain = chain.map_or("all", Chain::as_str);
+        self.invoices
+            .change_all(|invoice| is_on(invoice, chain) && invoice.reorganize(blocks));
+        let chain = chain.into();
         self.journal.add(now, Event::Reorg { chain, blocks });
     }
 
-    /// What happens by itself: blocks are found, prices walk.
-    fn catch_up(&mut self, now: Timestamp) {
-        for (chain, blocks) in self.chains.found(now) {
-            self.count_blocks(Some(chain), blocks, now);
-        }
-        self.prices.walk(now);
-    }
-
-    /// A callback on its way out, spoiled by what was planned for it.
-    fn send(&mut self, mut callback: Announcement, now: Timestamp) {
-        let fault = self.faults.take_of_callback();
-        if let Some(fault) = &fault {
-            let spoiled = Event::CallbackSpoiled {
-                invoice_id: callback.invoice_id.clone(),
-                status: callback.reached.as_str(),
-                fault: fault.to_string(),
-            };
-            self.journal.add(now, spoiled);
-        }
-        callback.delay = fault.as_ref().map_or(Duration::ZERO, Fault::delay);
-        match fault {
-            Some(Fault::Lost {}) => return,
-            Some(Fault::Reordered {}) if self.held.len() < MAX_HELD => {
-                self.held.push(callback);
-                return;
-            }
-            Some(Fault::Duplicated {}) => self.outgoing.push(callback.clone()),
-            Some(Fault::Lying {}) => callback.reached = callback.reached.opposite(),
-            _ => {}
-        }
-        callback.followers = core::mem::take(&mut self.held);
-        self.outgoing.push(callback);
-    }
-
-    /// A callback for which there is no room, and those behind it: said, and written down.
-    pub(crate) fn drop_callback(&mut self, callback: Announcement, now: Timestamp) {
-        let Announcement {
-            invoice_id,
-            reached,
-            followers,
-            ..
-        } = callback;
-        let status = reached.as_str();
-        tracing::warn!(invoice_id, status, "callback dropped: too many others wait");
-        let dropped = Event::CallbackDropped { invoice_id, status };
-        self.journal.add(now, dropped);
-        for follower in followers {
-            self.drop_callback(follower, now);
-        }
-    }
-
-    /// What moved since the last look, written down.
-    fn changes(&mut self, now: Timestamp) -> Vec<Change> {
-        let mut changes = self.sessions.changes(now);
-        changes.extend(self.invoices.changes(now));
-        for change in &changes {
+    /// Records the statuses that changed, and queues their callbacks.
+    fn record_transitions(&mut self, now: Timestamp) {
+        let sessions = self.sessions.visit_changed(now, |session| {
+            let url = session.request.callback_url.clone();
+            Some((session.id.clone(), session.transition(now)?, Some(url)))
+        });
+        let invoices = self.invoices.visit_changed(now, |invoice| {
+            let url = invoice.hosted.as_ref().map(|it| it.callback_url.clone());
+            Some((invoice.id.clone(), invoice.transition(now)?, url))
+        });
+        for (invoice_id, (from, to), url) in sessions.into_iter().chain(invoices) {
             let status = Event::Status {
-                invoice_id: change.invoice_id.clone(),
-                from: change.from.as_str(),
-                to: change.to.as_str(),
+                invoice_id: invoice_id.clone(),
+                from: from.as_str(),
+                to: to.as_str(),
             };
             self.journal.add(now, status);
+            if to.has_callback() {
+                self.queue_callback(invoice_id, to, url, now);
+            }
         }
-        changes
     }
+
+    fn queue_callback(&mut self, id: String, status: Status, url: Option<String>, now: Timestamp) {
+        let callback = Callback {
+            invoice_id: id.clone(),
+            status,
+            url,
+        };
+        let fault = self.faults.take_for_callback();
+        match &fault {
+            Some(Fault::Lost {}) => {}
+            Some(Fault::Repeated {}) => self.outgoing.extend([callback.clone(), callback]),
+            _ => self.outgoing.push(callback),
+        }
+        if let Some(fault) = fault {
+            let event = Event::CallbackFault {
+                invoice_id: id,
+                status: status.as_str(),
+                fault,
+            };
+            self.journal.add(now, event);
+        }
+    }
+
+    /// Logs and journals a callback for which the queue has no room.
+    pub(crate) fn drop_callback(&mut self, callback: Callback, now: Timestamp) {
+        let Callback {
+            invoice_id, status, ..
+        } = callback;
+        let status = status.as_str();
+        tracing::warn!(invoice_id, status, "callback dropped: the queue is full");
+        let dropped = Event::CallbackDropped { invoice_id, status };
+        self.journal.add(now, dropped);
+    }
+}
+
+fn is_on(invoice: &Invoice, chain: Option<Chain>) -> bool {
+    chain.is_none_or(|chain| chain == invoice.coin.chain)
 }
 
 impl Sandbox {
     pub(crate) fn new(
         settings: Settings,
         public_url: String,
-        announcements: Sender<Announcement>,
+        callbacks: Sender<Callback>,
     ) -> anyhow::Result<Self> {
         let mut journal = Journal::appending_to(settings.log_file.as_deref())?;
         let seed = settings.seed;
         journal.add(settings.clock.now(), Event::Started { seed });
-        let state = State::new(&settings, seed, journal)?;
+        let state = State::new(&settings, journal)?;
         Ok(Self {
             settings,
             public_url,
             state: Mutex::new(state),
-            announcements,
+            callbacks,
         })
     }
 
+    /// The clock behind the sandbox's time.
     pub(crate) fn clock(&self) -> &dyn Clock {
         self.settings.clock.as_ref()
     }
 
-    /// Does something at this moment, alone; then tells what came to an end.
-    pub(crate) fn act<T>(&self, act: impl FnOnce(&mut State, Timestamp) -> T) -> T {
+    /// Reads or changes the state, alone; then records what changed and hands its callbacks to the sender.
+    pub(crate) fn update<T>(&self, update: impl FnOnce(&mut State, Timestamp) -> T) -> T {
         let clock = self.clock().now();
-        // Every transition is finished or refused before the next begins: a panic elsewhere leaves nothing half done.
+        // Each change is complete or rejected before the next one: a panic elsewhere leaves nothing half done.
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = state.warp.here(clock);
-        state.catch_up(now);
-        let result = act(&mut state, now);
-        // The act may have moved the time itself.
-        let now = state.warp.here(clock);
-        state.catch_up(now);
-        for change in state.changes(now) {
-            if let Some(reached) = change.announced {
-                let callback = Announcement::new(change.invoice_id, reached, change.callback_url);
-                state.send(callback, now);
+        let now = state.clock.now(clock);
+        let result = update(&mut state, now);
+        // The update may have moved the time.
+        let now = state.clock.now(clock);
+        state.record_transitions(now);
+        for callback in core::mem::take(&mut state.outgoing) {
+            if let Err(TrySendError::Full(callback)) = self.callbacks.try_send(callback) {
+                state.drop_callback(callback, now);
             }
         }
-        self.hand_over(&mut state, now);
         result
-    }
-
-    /// Gives the sender what is to be told. What it has no room for is dropped and written down.
-    fn hand_over(&self, state: &mut State, now: Timestamp) {
-        for announcement in core::mem::take(&mut state.outgoing) {
-            if let Err(TrySendError::Full(dropped)) = self.announcements.try_send(announcement) {
-                state.drop_callback(dropped, now);
-            }
-        }
-    }
-
-    /// The service's own clock, which may be told to run ahead: what the header Date says and nonces are compared with.
-    pub(crate) fn service_time(&self, rules: &Rules) -> Timestamp {
-        let skew = SignedDuration::from_secs(rules.clock_skew_seconds);
-        let now = self.clock().now();
-        now.saturating_add(skew).unwrap_or(now)
     }
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use tokio::sync::mpsc;
+
+    use super::*;
+
+    #[test]
+    fn callbacks_beyond_the_queue_are_dropped_and_journaled() {
+        let (sender, mut queue) = mpsc::channel(3);
+        let sandbox = Sandbox::new(Settings::default(), String::new(), sender).unwrap();
+        let callback = |number: usize| Callback {
+            invoice_id: format!("inv_{number}"),
+            status: Status::Completed,
+            url: None,
+        };
+        sandbox.update(|state, _| state.outgoing.extend((0..5).map(callback)));
+        assert_eq!(queue.len(), 3);
+        let is_dropped = |event: &Event| matches!(event, Event::CallbackDropped { .. });
+        let dropped = sandbox.update(|state, _| {
+            let entries = state.journal.newest_first();
+            entries.filter(|entry| is_dropped(&entry.event)).count()
+        });
+        assert_eq!(dropped, 2);
+        assert_eq!(queue.try_recv().unwrap(), callback(0));
+    }
+}

@@ -21,7 +21,7 @@ pub(crate) fn print(ports: Ports, folder: &Path, has_database_elsewhere: bool) {
     println!("     shop's page, in a dialog. Choose an asset.");
     println!("       Shop      {}", url(shop, "/"));
     println!(
-        "  2  Pay: in the sandbox, press Paid “Exactly”. The sandbox imitates the payment gateway"
+        "  2  Pay: in the sandbox, press “Paid exactly”. The sandbox imitates the payment gateway"
     );
     println!(
         "     and the customer's wallet. The checkout shows the payment; the shop's own list of"

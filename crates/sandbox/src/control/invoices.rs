@@ -1,180 +1,239 @@
-//! Invoices: seen, paid, run out, failed, lied about.
+//! Invoices in the control API: listed, paid, expired, failed, overridden, and run through scenarios.
 
 use core::cmp::Ordering;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Json;
 use axum::body::Bytes;
-use axum::extract::{Path, Query, State};
-use florin_money::Amount;
+use axum::extract::{Path, State as Extract};
+use florin_money::{Amount, Rounding};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
-use super::{ControlError, read};
-use crate::invoice::{Invoice, REQUIRED_CONFIRMATIONS, Refused};
+use super::{ControlError, Shared, parse};
+use crate::asset::{Chain, REQUIRED_CONFIRMATIONS};
+use crate::faults::{Fault, FaultPlan, Target};
+use crate::invoice::{Invoice, InvoiceError, TransactionState};
 use crate::journal::Event;
-use crate::state::Sandbox;
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Page {
-    /// All of them when it is not named.
-    #[serde(default = "all")]
-    limit: usize,
-}
-
-fn all() -> usize {
-    usize::MAX
-}
+use crate::prices::whole;
+use crate::scenario::{Fee, SCENARIOS, Step};
+use crate::session::Session;
+use crate::state::{Sandbox, State};
 
 /// GET /sandbox/invoices: newest first.
-pub(super) async fn list(
-    State(sandbox): State<Arc<Sandbox>>,
-    Query(Page { limit }): Query<Page>,
-) -> Json<Vec<InvoiceView>> {
-    let views = sandbox.act(|state, now| {
-        let views = state
-            .invoices
-            .newest_first()
-            .take(limit)
-            .map(|invoice| view(invoice, now));
-        views.collect()
-    });
-    Json(views)
+pub(super) async fn list(Extract(sandbox): Shared) -> Json<Vec<InvoiceView>> {
+    Json(sandbox.update(|state, now| {
+        let invoices = state.invoices.newest_first();
+        invoices.map(|invoice| view(invoice, now)).collect()
+    }))
 }
 
-/// POST /sandbox/invoices/{id}/unstick: the fee of what is stuck is raised.
-pub(super) async fn unstick(
-    State(sandbox): State<Arc<Sandbox>>,
-    Path(id): Path<String>,
-) -> Result<Json<InvoiceView>, ControlError> {
-    change(&sandbox, &id, |state, id, _| {
-        let invoice = state.invoices.find_mut(id).ok_or_else(|| unknown(id))?;
-        invoice.unstick().map_err(refused)
-    })
-}
-
-/// POST /sandbox/invoices/{id}/replace: the latest payment's coins go to somebody else.
-pub(super) async fn replace(
-    State(sandbox): State<Arc<Sandbox>>,
-    Path(id): Path<String>,
-) -> Result<Json<InvoiceView>, ControlError> {
-    change(&sandbox, &id, |state, id, now| {
-        let invoice = state.invoices.find_mut(id).ok_or_else(|| unknown(id))?;
-        let latest = invoice.latest_transaction().map(|seen| seen.hash.clone());
-        invoice.replace().map_err(refused)?;
-        let replaced = Event::Replaced {
-            invoice_id: id.to_owned(),
-            transaction_hash: latest.unwrap_or_default(),
-        };
-        state.journal.add(now, replaced);
-        Ok(())
-    })
-}
-
-/// POST /sandbox/invoices/{id}/record: GET /invoice answers with these members instead of its own from now on; `null`
-/// leaves one out, and an empty object ends it.
-pub(super) async fn lie(
-    State(sandbox): State<Arc<Sandbox>>,
-    Path(id): Path<String>,
-    body: Bytes,
-) -> Result<Json<InvoiceView>, ControlError> {
-    let lies: Map<String, Value> = read(&body)?;
-    change(&sandbox, &id, |state, id, _| {
-        let invoice = state.invoices.find_mut(id).ok_or_else(|| unknown(id))?;
-        invoice.lies = lies;
-        Ok(())
-    })
-}
-
-/// POST /sandbox/invoices/{id}/expire
-pub(super) async fn expire(
-    State(sandbox): State<Arc<Sandbox>>,
-    Path(id): Path<String>,
-) -> Result<Json<InvoiceView>, ControlError> {
-    change(&sandbox, &id, |state, id, now| {
-        let invoice = state.invoices.find_mut(id).ok_or_else(|| unknown(id))?;
-        invoice.expire(now).map_err(refused)
-    })
-}
-
-/// POST /sandbox/invoices/{id}/fail
-pub(super) async fn fail(
-    State(sandbox): State<Arc<Sandbox>>,
-    Path(id): Path<String>,
-) -> Result<Json<InvoiceView>, ControlError> {
-    change(&sandbox, &id, |state, id, _| {
-        let invoice = state.invoices.find_mut(id).ok_or_else(|| unknown(id))?;
-        invoice.fail();
-        Ok(())
-    })
+/// GET /sandbox/sessions: newest first.
+pub(super) async fn list_sessions(Extract(sandbox): Shared) -> Json<Vec<SessionView>> {
+    Json(sandbox.update(|state, now| {
+        let sessions = state.sessions.newest_first();
+        let view = sessions.map(|session| session_view(state, session, now));
+        view.collect()
+    }))
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct ReportAddress {
-    address: String,
+struct Payment {
+    amount: String,
+    #[serde(default)]
+    fee: Fee,
 }
 
-/// POST /sandbox/invoices/{id}/address: GET /invoice names this address from now on.
-pub(super) async fn report_address(
-    State(sandbox): State<Arc<Sandbox>>,
-    Path(id): Path<String>,
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Play {
+    name: String,
+    /// Between two steps, so that a person can watch.
+    #[serde(default)]
+    pause_ms: u64,
+}
+
+/// Longest pause between two steps.
+const MAX_PAUSE_MS: u64 = 10_000;
+
+/// POST /sandbox/invoices/{id}/{action}
+pub(super) async fn act(
+    Extract(sandbox): Shared,
+    Path((id, action)): Path<(String, String)>,
     body: Bytes,
 ) -> Result<Json<InvoiceView>, ControlError> {
-    let ReportAddress { address } = read(&body)?;
-    change(&sandbox, &id, |state, id, _| {
-        let invoice = state.invoices.find_mut(id).ok_or_else(|| unknown(id))?;
-        invoice.reported_address = address;
-        Ok(())
-    })
+    let id = sandbox.update(|state, _| {
+        let latest = state.invoices.newest_first().next();
+        let latest = latest.filter(|_| id == "latest");
+        latest.map_or(id, |invoice| invoice.id.clone())
+    });
+    let payment: Payment;
+    let step = match action.as_str() {
+        "pay" => {
+            payment = parse(&body)?;
+            Step::Pay {
+                amount: &payment.amount,
+                fee: payment.fee,
+            }
+        }
+        "bump-fee" => Step::BumpFee,
+        "replace" => Step::Replace,
+        "expire" => Step::Expire,
+        "fail" => Step::Fail,
+        "override" => {
+            let overrides = parse(&body)?;
+            return change(&sandbox, &id, |state, _| {
+                let invoice = state.invoices.get_mut(&id).ok_or_else(|| unknown(&id))?;
+                invoice.overrides = overrides;
+                Ok(())
+            });
+        }
+        "scenario" => return play(sandbox, &id, parse(&body)?).await,
+        _ => {
+            let sentence = format!("The sandbox has no POST /sandbox/invoices/{id}/{action}.");
+            return Err(ControlError::NotFound(sentence));
+        }
+    };
+    change(&sandbox, &id, |state, now| apply(state, &id, step, now))
 }
 
-/// Changes one invoice and shows what it became. The id `latest` means the newest invoice.
-pub(super) fn change(
+/// Runs a scenario. The first step that is rejected ends it; earlier steps stay done.
+async fn play(
+    sandbox: Arc<Sandbox>,
+    id: &str,
+    Play { name, pause_ms }: Play,
+) -> Result<Json<InvoiceView>, ControlError> {
+    if pause_ms > MAX_PAUSE_MS {
+        let sentence = format!("The member pause_ms is at most {MAX_PAUSE_MS}.");
+        return Err(ControlError::BadRequest(sentence));
+    }
+    let scenario = SCENARIOS.iter().find(|scenario| scenario.name == name);
+    let scenario = scenario.ok_or_else(|| {
+        ControlError::NotFound(format!(
+            "There is no scenario {name:?}: see GET /sandbox/scenarios."
+        ))
+    })?;
+    for (index, step) in scenario.steps.iter().copied().enumerate() {
+        if index > 0 && pause_ms > 0 {
+            sandbox.clock().sleep(Duration::from_millis(pause_ms)).await;
+        }
+        sandbox.update(|state, now| apply(state, id, step, now))?;
+    }
+    change(&sandbox, id, |_, _| Ok(()))
+}
+
+/// Changes an invoice and returns its view.
+fn change(
     sandbox: &Sandbox,
     id: &str,
-    change: impl FnOnce(&mut crate::state::State, &str, Timestamp) -> Result<(), ControlError>,
+    change: impl FnOnce(&mut State, Timestamp) -> Result<(), ControlError>,
 ) -> Result<Json<InvoiceView>, ControlError> {
-    sandbox.act(|state, now| {
-        let latest = state.invoices.newest_first().next();
-        let latest = latest
-            .filter(|_| id == "latest")
-            .map(|invoice| invoice.id.clone());
-        let id = latest.as_deref().unwrap_or(id);
-        change(state, id, now)?;
-        let invoice = state.invoices.find(id).ok_or_else(|| unknown(id))?;
+    sandbox.update(|state, now| {
+        change(state, now)?;
+        let invoice = state.invoices.get(id).ok_or_else(|| unknown(id))?;
         Ok(Json(view(invoice, now)))
     })
 }
 
-pub(super) fn unknown(id: &str) -> ControlError {
+fn apply(state: &mut State, id: &str, step: Step<'_>, now: Timestamp) -> Result<(), ControlError> {
+    let invoice = state.invoices.get_mut(id).ok_or_else(|| unknown(id))?;
+    let chain = Some(invoice.coin.chain);
+    let result = match step {
+        Step::Pay { amount, fee } => {
+            let amount = parse_amount(amount, invoice)?;
+            let transaction = match fee {
+                Fee::Usual => TransactionState::Pending,
+                Fee::Low => TransactionState::Stuck,
+            };
+            let paid = state.pay(id, amount, transaction, now);
+            paid.ok_or_else(|| unknown(id))?
+        }
+        Step::BumpFee => invoice.bump_fee(),
+        Step::Expire => invoice.expire(now),
+        Step::Replace => invoice.replace().map(|transaction_hash| {
+            let replaced = Event::Replaced {
+                invoice_id: id.to_owned(),
+                transaction_hash,
+            };
+            state.journal.add(now, replaced);
+        }),
+        Step::Fail => {
+            invoice.fail();
+            Ok(())
+        }
+        Step::Mine => {
+            state.mine(chain, 1, now);
+            Ok(())
+        }
+        Step::Reorg(blocks) => {
+            state.reorganize(chain, blocks, now);
+            Ok(())
+        }
+        Step::LoseNextCallback => return inject_into_callback(state, Fault::Lost {}),
+        Step::RepeatNextCallback => return inject_into_callback(state, Fault::Repeated {}),
+    };
+    result.map_err(ControlError::from)
+}
+
+fn inject_into_callback(state: &mut State, fault: Fault) -> Result<(), ControlError> {
+    let plan = FaultPlan {
+        endpoint: Target::Callback,
+        fault,
+        times: 1,
+    };
+    let injected = state.faults.inject(plan);
+    injected.map_err(|sentence| ControlError::Conflict(sentence.to_owned()))
+}
+
+/// The amount of a word, or the decimal.
+fn parse_amount(word: &str, invoice: &Invoice) -> Result<Amount, ControlError> {
+    let asked = Amount::from(&invoice.terms.crypto);
+    let amount = match word {
+        "exact" => Ok(asked),
+        "rest" => Ok(invoice.remaining()),
+        "double" => asked.checked_mul(2),
+        "half" => asked.mul_div(Amount::ONE, whole(2), invoice.coin.decimals, Rounding::Down),
+        decimal => {
+            return Amount::parse(decimal).map_err(|error| {
+                ControlError::BadRequest(format!(
+                    "Write \"exact\", \"half\", \"double\", \"rest\" or an amount: {error}."
+                ))
+            });
+        }
+    };
+    amount.map_err(|error| InvoiceError::Overflow(error).into())
+}
+
+fn unknown(id: &str) -> ControlError {
     ControlError::NotFound(format!(
         "There is no invoice {id:?}: see GET /sandbox/invoices."
     ))
 }
 
-pub(super) fn refused(refused: Refused) -> ControlError {
-    match refused {
-        Refused::HasFailed => {
-            ControlError::Conflict("The invoice was told to fail, and stays so.".to_owned())
-        }
-        Refused::HasPayment => ControlError::Conflict(
-            "Something has arrived for this invoice: it cannot run out any more.".to_owned(),
-        ),
-        Refused::NoSuchPayment => {
-            ControlError::Conflict("No payment of this invoice can be changed so.".to_owned())
-        }
-        Refused::TooMany => ControlError::Conflict(
-            "The invoice has a hundred payments, and takes no more.".to_owned(),
-        ),
-        Refused::Nothing => ControlError::Conflict("There is nothing to pay.".to_owned()),
-        Refused::TooFine { decimals } => ControlError::BadRequest(format!(
-            "The amount has more decimals than the asset has: {decimals}."
-        )),
-        Refused::Incalculable(error) => {
-            ControlError::BadRequest(format!("The sandbox cannot count that far: {error}."))
+impl From<InvoiceError> for ControlError {
+    fn from(error: InvoiceError) -> Self {
+        match error {
+            InvoiceError::HasFailed => {
+                Self::Conflict("The invoice has failed for good: it takes no payment.".to_owned())
+            }
+            InvoiceError::HasPayment => {
+                Self::Conflict("The invoice has a payment: it cannot expire any more.".to_owned())
+            }
+            InvoiceError::NoSuchPayment => {
+                Self::Conflict("The invoice has no payment that this can change.".to_owned())
+            }
+            InvoiceError::TooManyPayments => {
+                Self::Conflict("The invoice has a hundred payments, the most it takes.".to_owned())
+            }
+            InvoiceError::ZeroAmount => Self::Conflict("There is nothing to pay.".to_owned()),
+            InvoiceError::TooManyDecimals { decimals } => Self::BadRequest(format!(
+                "The amount has more decimals than the asset has: {decimals}."
+            )),
+            InvoiceError::Overflow(error) => {
+                Self::BadRequest(format!("The sum has no exact value: {error}."))
+            }
         }
     }
 }
@@ -186,44 +245,39 @@ pub(super) struct InvoiceView {
     crypto_code: String,
     asset: &'static str,
     network: &'static str,
+    chain: Chain,
     address: String,
-    /// What GET /invoice says instead, when it was told to lie.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reported_address: Option<String>,
     qr_string: String,
     amount_in_crypto: String,
     amount_in_usd: String,
     amount_in_local_currency: String,
     local_currency_code: String,
     status: &'static str,
-    confirmations: ConfirmationsView,
+    confirmations: u32,
+    required_confirmations: u32,
     received_in_crypto: String,
     remaining_in_crypto: String,
     covered: Covered,
     /// Those that were not replaced.
     payments: usize,
-    /// Those on another chain or in another asset.
-    unseen_payments: u32,
-    /// Whether the service's own page opened it.
-    hosted: bool,
-    /// Members of the record that GET /invoice lies about.
-    lies: Vec<String>,
-    chain: &'static str,
-    /// Those that wait with a fee that is too low.
     stuck_payments: usize,
+    /// Whether it failed for good.
+    has_failed: bool,
+    /// Whether the hosted page opened it.
+    is_hosted: bool,
+    /// Members of the record that GET /invoice replaces.
+    overrides: Vec<String>,
     /// The latest transaction's.
     transaction_hash: Option<String>,
-    /// Whether it failed by POST …/fail, and not because time was up.
-    told_to_fail: bool,
     marked_as_paid: bool,
     email: Option<String>,
     created_at: String,
     expires_at: String,
-    /// 0 when time is up.
+    /// 0 after expiry.
     expires_in_seconds: i64,
 }
 
-/// How much of the amount has arrived.
+/// How much of the amount arrived.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Covered {
@@ -233,66 +287,77 @@ enum Covered {
     More,
 }
 
-impl Covered {
-    fn of(invoice: &Invoice) -> Self {
-        let received = invoice.received().crypto;
-        if received.is_zero() {
-            return Self::Nothing;
-        }
-        match received.cmp(&Amount::from(&invoice.terms.crypto)) {
-            Ordering::Less => Self::Part,
-            Ordering::Equal => Self::Exact,
-            Ordering::Greater => Self::More,
-        }
-    }
-}
-
-/// `count` of `required` blocks.
-#[derive(Debug, Serialize)]
-struct ConfirmationsView {
-    count: u32,
-    required: u32,
-}
-
 pub(super) fn view(invoice: &Invoice, now: Timestamp) -> InvoiceView {
-    let differs = invoice.reported_address != invoice.address;
+    // Sums and differences carry the trailing zeros of their last operand.
+    let shortest = |amount: Amount| amount.with_min_decimals(0).to_string();
+    let received = invoice.received().crypto;
     InvoiceView {
         id: invoice.id.clone(),
         crypto_code: invoice.coin.code.to_string(),
         asset: invoice.coin.symbol,
         network: invoice.coin.network,
+        chain: invoice.coin.chain,
         address: invoice.address.clone(),
-        reported_address: differs.then(|| invoice.reported_address.clone()),
         qr_string: invoice.qr_string.clone(),
         amount_in_crypto: invoice.terms.crypto.to_string(),
         amount_in_usd: invoice.terms.usd.to_string(),
         amount_in_local_currency: invoice.terms.local.to_string(),
         local_currency_code: invoice.local_currency.to_string(),
         status: invoice.status(now).as_str(),
-        confirmations: ConfirmationsView {
-            count: invoice.confirmations().unwrap_or(0),
-            required: REQUIRED_CONFIRMATIONS,
-        },
-        received_in_crypto: shortest(invoice.received().crypto),
+        confirmations: invoice.confirmations().unwrap_or(0),
+        required_confirmations: REQUIRED_CONFIRMATIONS,
+        received_in_crypto: shortest(received),
         remaining_in_crypto: shortest(invoice.remaining()),
-        covered: Covered::of(invoice),
-        payments: invoice.payment_count(),
-        unseen_payments: invoice.unseen_payments,
-        hosted: invoice.hosted.is_some(),
-        lies: invoice.lies.keys().cloned().collect(),
-        chain: invoice.coin.chain.as_str(),
+        covered: match received.cmp(&Amount::from(&invoice.terms.crypto)) {
+            _ if received.is_zero() => Covered::Nothing,
+            Ordering::Less => Covered::Part,
+            Ordering::Equal => Covered::Exact,
+            Ordering::Greater => Covered::More,
+        },
+        payments: invoice.seen().count(),
         stuck_payments: invoice.stuck_count(),
+        has_failed: invoice.has_failed(),
+        is_hosted: invoice.hosted.is_some(),
+        overrides: invoice.overrides.keys().cloned().collect(),
         transaction_hash: invoice.latest_transaction().map(|seen| seen.hash.clone()),
-        told_to_fail: invoice.was_told_to_fail(),
         marked_as_paid: invoice.marked_as_paid,
         email: invoice.email.clone(),
         created_at: invoice.created_at.to_string(),
-        expires_at: invoice.expires_at().to_string(),
-        expires_in_seconds: invoice.expires_at().duration_since(now).as_secs().max(0),
+        expires_at: invoice.expires_at.to_string(),
+        expires_in_seconds: invoice.expires_at.duration_since(now).as_secs().max(0),
     }
 }
 
-/// Without trailing zeros: sums and differences carry those of whatever was added last.
-fn shortest(amount: Amount) -> String {
-    amount.with_min_decimals(0).to_string()
+/// A hosted checkout as the developer sees it.
+#[derive(Debug, Serialize)]
+pub(super) struct SessionView {
+    id: String,
+    /// That of the invoice, once there is one.
+    status: &'static str,
+    amount: Option<String>,
+    currency: String,
+    email: String,
+    merchant_id: Option<String>,
+    merchant_website: String,
+    invoice_callback_url: String,
+    url: String,
+    created_at: String,
+}
+
+pub(super) fn session_view(state: &State, session: &Session, now: Timestamp) -> SessionView {
+    let invoice = state.invoices.get(&session.id);
+    let status = invoice.map_or_else(|| session.status(now), |invoice| invoice.status(now));
+    let request = &session.request;
+    SessionView {
+        id: session.id.clone(),
+        status: status.as_str(),
+        amount: request.amount.as_ref().map(ToString::to_string),
+        currency: request.currency.to_string(),
+        email: request.email.clone(),
+        merchant_id: request.merchant_id.clone(),
+        merchant_website: request.website.clone(),
+        invoice_callback_url: request.callback_url.clone(),
+        url: format!("/checkout?id={}", session.id),
+        created_at: session.created_at.to_string(),
+    }
 }

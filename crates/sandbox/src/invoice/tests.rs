@@ -1,7 +1,5 @@
-use florin_money::AmountText;
-
 use super::*;
-use crate::coin::offered;
+use crate::asset::offered;
 
 fn at(second: i64) -> Timestamp {
     Timestamp::from_second(1_700_000_000 + second).unwrap()
@@ -14,25 +12,20 @@ fn amount(text: &str) -> Amount {
 /// 0.00030973 BTC for 19.90 USD, 15 minutes.
 fn invoice() -> Invoice {
     let text = |text| AmountText::parse(text).unwrap();
-    let coin = offered(false)
-        .into_iter()
-        .find(|coin| coin.code.as_str() == "BTC");
-    let opening = Opening {
-        id: "inv_1".to_owned(),
-        coin: coin.unwrap(),
+    let mut coins = offered(false).into_iter();
+    let new = NewInvoice {
+        coin: coins.find(|coin| coin.code.as_str() == "BTC").unwrap(),
         terms: Terms {
             crypto: text("0.00030973"),
             usd: text("19.90"),
             local: text("2985"),
         },
         local_currency: Currency::parse("JPY").unwrap(),
-        address: "tb1q".to_owned(),
-        qr_string: "bitcoin:tb1q".to_owned(),
-        expires_at: at(15 * 60),
-        email: None,
+        minutes: 15,
         hosted: None,
     };
-    Invoice::open(opening, at(0))
+    let address = "tb1q".to_owned();
+    Invoice::new("inv_1".to_owned(), new, address, String::new(), at(0))
 }
 
 fn seen(text: &str, confirmations: u32) -> Transaction {
@@ -40,9 +33,9 @@ fn seen(text: &str, confirmations: u32) -> Transaction {
         amount: amount(text),
         hash: "ab".to_owned(),
         seen_at: at(60),
-        standing: match confirmations {
-            0 => Standing::Waiting,
-            count => Standing::InBlock(count),
+        state: match confirmations {
+            0 => TransactionState::Pending,
+            count => TransactionState::Confirmed(count),
         },
     }
 }
@@ -76,7 +69,7 @@ fn an_invoice_is_checked_until_a_block_holds_the_transaction() {
 }
 
 #[test]
-fn an_invoice_fails_when_time_is_up_and_nothing_arrived() {
+fn an_invoice_without_a_payment_fails_at_expiry() {
     assert_eq!(invoice().status(at(899)), Status::Checking);
     assert_eq!(invoice().status(at(900)), Status::Failed);
     assert_eq!(paid("0.00030973", 0).status(at(900)), Status::Checking);
@@ -92,8 +85,11 @@ fn a_late_transaction_revives_an_expired_invoice() {
 }
 
 #[test]
-fn an_invoice_with_a_payment_cannot_run_out() {
-    assert_eq!(paid("0.0001", 0).expire(at(10)), Err(Refused::HasPayment));
+fn an_invoice_with_a_payment_does_not_expire() {
+    assert_eq!(
+        paid("0.0001", 0).expire(at(10)),
+        Err(InvoiceError::HasPayment)
+    );
 }
 
 #[test]
@@ -101,7 +97,7 @@ fn expiring_twice_keeps_the_first_time() {
     let mut invoice = invoice();
     invoice.expire(at(10)).unwrap();
     invoice.expire(at(20)).unwrap();
-    assert_eq!(invoice.expires_at(), at(10));
+    assert_eq!(invoice.expires_at, at(10));
 }
 
 #[test]
@@ -111,7 +107,7 @@ fn a_failed_invoice_stays_failed() {
     invoice.mine(10);
     assert_eq!(invoice.status(at(60)), Status::Failed);
     assert_eq!(invoice.confirmations(), Some(1));
-    assert_eq!(invoice.pay(seen("1", 0)), Err(Refused::HasFailed));
+    assert_eq!(invoice.pay(seen("1", 0)), Err(InvoiceError::HasFailed));
 }
 
 #[test]
@@ -154,58 +150,66 @@ fn a_top_up_is_processed_and_completes_with_the_sum() {
 }
 
 #[test]
-fn an_impossible_payment_is_refused_and_changes_nothing() {
+fn an_invalid_payment_is_rejected_and_changes_nothing() {
     let mut invoice = invoice();
-    assert_eq!(invoice.pay(seen("0", 0)), Err(Refused::Nothing));
+    assert_eq!(invoice.pay(seen("0", 0)), Err(InvoiceError::ZeroAmount));
     let fine = invoice.pay(seen("0.000000001", 0));
-    assert_eq!(fine, Err(Refused::TooFine { decimals: 8 }));
+    assert_eq!(fine, Err(InvoiceError::TooManyDecimals { decimals: 8 }));
     let huge = invoice.pay(seen("999999999999.99999999", 0));
-    assert_eq!(huge, Err(Refused::Incalculable(AmountError::TooLarge)));
+    assert_eq!(huge, Err(InvoiceError::Overflow(AmountError::TooLarge)));
     assert_eq!(invoice.received(), Received::NOTHING);
     assert_eq!(invoice.status(at(0)), Status::Checking);
 }
 
 #[test]
-fn each_end_is_announced_once() {
+fn each_change_of_status_is_reported_once() {
+    use Status::{Checking, Completed, Failed, Processing};
     let mut invoice = invoice();
-    assert_eq!(invoice.announce(at(0)), None);
-    assert_eq!(invoice.announce(at(900)), Some(Final::Failed));
-    assert_eq!(invoice.announce(at(901)), None);
+    assert_eq!(invoice.transition(at(0)), None);
+    assert_eq!(invoice.transition(at(900)), Some((Checking, Failed)));
+    assert_eq!(invoice.transition(at(901)), None);
     invoice.pay(seen("0.0002", 3)).unwrap();
-    assert_eq!(invoice.announce(at(902)), Some(Final::Completed));
-    assert_eq!(invoice.announce(at(903)), None);
-}
-
-#[test]
-fn completing_after_a_top_up_is_announced_again() {
-    let mut invoice = paid("0.0002", 3);
-    assert_eq!(invoice.announce(at(60)), Some(Final::Completed));
+    assert_eq!(invoice.transition(at(902)), Some((Failed, Completed)));
+    assert_eq!(invoice.transition(at(903)), None);
     invoice.pay(seen("0.0001", 0)).unwrap();
-    assert_eq!(invoice.announce(at(61)), None);
+    assert_eq!(invoice.transition(at(904)), Some((Completed, Processing)));
     invoice.mine(3);
-    assert_eq!(invoice.announce(at(62)), Some(Final::Completed));
+    assert_eq!(invoice.transition(at(905)), Some((Processing, Completed)));
+    assert_eq!(invoice.history().len(), 5);
 }
 
 #[test]
-fn a_low_fee_waits_and_fails_when_time_is_up_until_it_is_raised() {
+fn the_history_is_bounded() {
+    let mut invoice = paid("0.0002", 3);
+    for second in 0..100 {
+        invoice.reorganize(3);
+        invoice.transition(at(second));
+        invoice.mine(3);
+        invoice.transition(at(second));
+    }
+    assert_eq!(invoice.history().len(), MAX_HISTORY);
+}
+
+#[test]
+fn a_low_fee_is_pending_and_fails_at_expiry_until_it_is_raised() {
     let mut invoice = invoice();
     let stuck = Transaction {
-        standing: Standing::Stuck,
+        state: TransactionState::Stuck,
         ..seen("0.00030973", 0)
     };
     invoice.pay(stuck).unwrap();
     assert!(!invoice.mine(10));
     assert_eq!(invoice.status(at(899)), Status::Checking);
     assert_eq!(invoice.status(at(900)), Status::Failed);
-    invoice.unstick().unwrap();
+    invoice.bump_fee().unwrap();
     assert_eq!(invoice.status(at(900)), Status::Checking);
     invoice.mine(3);
     assert_eq!(invoice.status(at(900)), Status::Completed);
-    assert_eq!(invoice.unstick(), Err(Refused::NoSuchPayment));
+    assert_eq!(invoice.bump_fee(), Err(InvoiceError::NoSuchPayment));
 }
 
 #[test]
-fn a_reorg_takes_confirmations_back_as_deep_as_it_goes() {
+fn a_reorg_removes_confirmations_down_to_its_depth() {
     let mut invoice = paid("0.00030973", 3);
     invoice.reorganize(1);
     assert_eq!(
@@ -221,7 +225,7 @@ fn a_reorg_takes_confirmations_back_as_deep_as_it_goes() {
 }
 
 #[test]
-fn a_replaced_payment_never_was() {
+fn a_replaced_payment_does_not_count() {
     let mut invoice = paid("0.0001", 3);
     invoice.pay(seen("0.00020973", 3)).unwrap();
     invoice.replace().unwrap();
@@ -230,14 +234,17 @@ fn a_replaced_payment_never_was() {
     invoice.replace().unwrap();
     assert_eq!(invoice.received(), Received::NOTHING);
     assert_eq!(invoice.status(at(900)), Status::Failed);
-    assert_eq!(invoice.replace(), Err(Refused::NoSuchPayment));
+    assert_eq!(invoice.replace(), Err(InvoiceError::NoSuchPayment));
 }
 
 #[test]
-fn a_hundred_payments_are_enough() {
+fn a_hundred_payments_are_the_limit() {
     let mut invoice = invoice();
     for _ in 0..100 {
         invoice.pay(seen("0.00000001", 0)).unwrap();
     }
-    assert_eq!(invoice.pay(seen("0.00000001", 0)), Err(Refused::TooMany));
+    assert_eq!(
+        invoice.pay(seen("0.00000001", 0)),
+        Err(InvoiceError::TooManyPayments)
+    );
 }

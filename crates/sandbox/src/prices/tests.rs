@@ -1,7 +1,13 @@
+use florin_money::Asset;
+
 use super::*;
 
 fn at(second: i64) -> Timestamp {
     Timestamp::from_second(second).unwrap()
+}
+
+fn amount(text: &str) -> Amount {
+    Amount::parse(text).unwrap()
 }
 
 fn code(text: &str) -> CryptoCode {
@@ -9,134 +15,61 @@ fn code(text: &str) -> CryptoCode {
 }
 
 fn prices(seed: u64) -> Prices {
-    let settings = Settings {
-        seed,
-        ..Settings::default()
-    };
-    Prices::new(&settings, Seed::new(seed)).unwrap()
+    Prices::new(&Settings::default(), Seed::new(seed)).unwrap()
 }
 
-fn offer(prices: &mut Prices, text: &str) -> Offer {
-    let offers = prices.offer(at(1_000));
-    offers
-        .into_iter()
-        .find(|offer| offer.code == code(text))
+fn issue(prices: &mut Prices, text: &str) -> Conversion {
+    let mut issued = prices.issue(at(1_000)).into_iter();
+    issued
+        .find(|issued| issued.coin.code == code(text))
         .unwrap()
 }
 
 #[test]
 fn the_seed_makes_the_prices() {
-    let usd = |seed| offer(&mut prices(seed), "BTC").usd;
+    let usd = |seed| issue(&mut prices(seed), "BTC").usd;
     assert_eq!(usd(1), usd(1));
     assert_ne!(usd(1), usd(2));
 }
 
 #[test]
-fn a_conversion_holds_for_its_asset_and_its_time() {
+fn a_conversion_is_valid_for_its_asset_and_its_time() {
     let mut prices = prices(1);
-    let id = offer(&mut prices, "BTC").conversion_id;
-    let held = |text, second| {
-        let held = prices.promised(&id, &code(text), at(second), 120);
-        held.map(|_| ())
-    };
-    assert_eq!(held("BTC", 1_119), Ok(()));
-    assert_eq!(
-        held("ETH", 1_000),
-        Err(NotPromised::ForAnother(code("BTC")))
-    );
-    assert_eq!(held("BTC", 1_120), Err(NotPromised::Lapsed));
+    let id = issue(&mut prices, "BTC").id;
+    let found = |text, second| prices.conversion(&id, &code(text), at(second)).map(|_| ());
+    assert_eq!(found("BTC", 1_119), Ok(()));
+    let other = Err(ConversionError::OtherAsset(code("BTC")));
+    assert_eq!(found("ETH", 1_000), other);
+    assert_eq!(found("BTC", 1_120), Err(ConversionError::Expired));
+    let unknown = prices.conversion("conv_1", &code("BTC"), at(1_000));
+    assert_eq!(unknown.map(|_| ()), Err(ConversionError::Unknown));
 }
 
 #[test]
-fn an_id_never_issued_is_unknown() {
-    let unknown = prices(1)
-        .promised("conv_1", &code("BTC"), at(1_000), 120)
-        .map(|_| ());
-    assert_eq!(unknown, Err(NotPromised::Unknown));
-}
-
-#[test]
-fn the_oldest_conversions_are_forgotten_when_there_are_too_many() {
+fn the_oldest_conversions_make_room() {
     let mut prices = prices(1);
-    let first = offer(&mut prices, "BTC").conversion_id;
-    let known = |prices: &Prices| {
-        prices
-            .promised(&first, &code("BTC"), at(1_000), 120)
-            .is_ok()
-    };
+    let first = issue(&mut prices, "BTC").id;
+    let is_kept = |prices: &Prices| prices.conversion(&first, &code("BTC"), at(1_000)).is_ok();
     for _ in 0..1_000 {
-        prices.offer(at(1_000));
+        prices.issue(at(1_000));
     }
-    assert!(known(&prices));
+    assert!(is_kept(&prices));
     for _ in 0..200 {
-        prices.offer(at(1_000));
+        prices.issue(at(1_000));
     }
-    assert!(!known(&prices));
-    assert_eq!(
-        (prices.conversions.len(), prices.oldest_first.len()),
-        (CAPACITY, CAPACITY)
-    );
+    assert!(!is_kept(&prices));
+    let kept = (prices.conversions.len(), prices.oldest_first.len());
+    assert_eq!(kept, (store::CAPACITY, store::CAPACITY));
 }
 
 #[test]
-fn promises_can_be_told_to_lapse_at_once() {
+fn a_moved_price_applies_to_new_conversions_only() {
     let mut prices = prices(1);
-    let before = offer(&mut prices, "BTC").conversion_id;
-    prices.lapse();
-    let after = offer(&mut prices, "BTC").conversion_id;
-    let held = |id: &str| {
-        prices
-            .promised(id, &code("BTC"), at(1_000), 120)
-            .map(|_| ())
-    };
-    assert_eq!(held(&before), Err(NotPromised::Lapsed));
-    assert_eq!(held(&after), Ok(()));
-}
-
-#[test]
-fn a_moved_price_holds_for_new_promises_alone() {
-    let mut prices = prices(1);
-    let before = offer(&mut prices, "BTC");
-    let moved = prices.set(&code("BTC"), Amount::parse("70000").unwrap());
-    assert_eq!(moved, Some(Ok(())));
-    let promised = prices.promised(&before.conversion_id, &code("BTC"), at(1_000), 120);
-    assert_eq!(promised.unwrap().usd, before.usd);
-    assert_eq!(offer(&mut prices, "BTC").usd.to_string(), "70000.00");
-    assert_eq!(prices.set(&code("XMR"), Amount::ONE), None);
-}
-
-#[test]
-fn prices_walk_by_the_seed_and_the_time_alone() {
-    let walked = |looks: &[i64]| {
-        let mut prices = prices(1);
-        prices.walk_every(5, 50, at(1_000));
-        for second in looks {
-            prices.walk(at(*second));
-        }
-        let mut usd = |text| offer(&mut prices, text).usd;
-        (usd("BTC"), usd("USDTTRC20"))
-    };
-    assert_eq!(walked(&[1_004]), walked(&[]));
-    assert_ne!(walked(&[1_005]), walked(&[]));
-    assert_eq!(walked(&[1_005, 1_006, 1_025]), walked(&[1_025]));
-    assert_eq!(walked(&[1_025]).1, Amount::ONE);
-}
-
-#[test]
-fn a_price_moves_by_no_more_than_a_step() {
-    let mut prices = prices(1);
-    let before = offer(&mut prices, "BTC").usd;
-    prices.walk_every(5, 100, at(1_000));
-    prices.walk(at(1_005));
-    let after = offer(&mut prices, "BTC").usd;
-    let change = after
-        .checked_sub(before)
-        .or_else(|_| before.checked_sub(after))
-        .unwrap();
-    assert!(
-        change.checked_mul(100).unwrap() <= before,
-        "{before} {after}"
-    );
+    let before = issue(&mut prices, "BTC");
+    prices.set(&code("BTC"), amount("70000")).unwrap();
+    let kept = prices.conversion(&before.id, &code("BTC"), at(1_000));
+    assert_eq!(kept.unwrap().usd, before.usd);
+    assert_eq!(issue(&mut prices, "BTC").usd.to_string(), "70000.00");
 }
 
 #[test]
@@ -147,7 +80,146 @@ fn the_local_price_follows_the_local_rate() {
         ..Settings::default()
     };
     let mut prices = Prices::new(&settings, Seed::new(1)).unwrap();
-    let tether = offer(&mut prices, "USDTTRC20");
+    let tether = issue(&mut prices, "USDTTRC20");
     assert_eq!(tether.usd.to_string(), "1.00");
     assert_eq!(tether.local.to_string(), "150");
+}
+
+fn conversion(asset: Asset, usd: &str, local: &str, currency: &str) -> Conversion {
+    let coins = offered(false);
+    let coin = coins
+        .into_iter()
+        .find(|coin| coin.code == asset.crypto_code());
+    Conversion {
+        id: "conv_1".to_owned(),
+        coin: coin.unwrap(),
+        usd: amount(usd),
+        local: amount(local),
+        local_currency: Currency::parse(currency).unwrap(),
+        issued_at: at(1_000),
+    }
+}
+
+fn bitcoin() -> Conversion {
+    conversion(Asset::BTC, "64250.13", "64250.13", "USD")
+}
+
+fn terms(crypto: &str, usd: &str, local: &str) -> Terms {
+    let text = |text| AmountText::parse(text).unwrap();
+    Terms {
+        crypto: text(crypto),
+        usd: text(usd),
+        local: text(local),
+    }
+}
+
+#[track_caller]
+fn mismatch(conversion: &Conversion, terms: &Terms) -> String {
+    match conversion.check(terms) {
+        Err(TermsError::Mismatch(text)) => text,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_price_rounded_either_way_fits() {
+    // 19.90 ÷ 64250.13 = 0.000309726…
+    for crypto in ["0.00030972", "0.00030973", "0.00031000"] {
+        assert_eq!(
+            bitcoin().check(&terms(crypto, "19.90", "19.90")),
+            Ok(()),
+            "{crypto}"
+        );
+    }
+}
+
+#[test]
+fn less_crypto_than_the_price_asks_for_is_wrong() {
+    let text = mismatch(&bitcoin(), &terms("0.00030971", "19.90", "19.90"));
+    assert!(
+        text.contains("less than") && text.contains("0.00030972 BTC"),
+        "{text}"
+    );
+}
+
+#[test]
+fn much_more_crypto_than_the_price_asks_for_is_wrong() {
+    let text = mismatch(&bitcoin(), &terms("0.00031500", "19.90", "19.90"));
+    assert!(
+        text.contains("more than") && text.contains("0.00030973 BTC"),
+        "{text}"
+    );
+}
+
+#[test]
+fn dollars_must_be_worth_the_local_amount() {
+    let yen = conversion(Asset::LTC, "84.20", "12630", "JPY");
+    // 3000 JPY ÷ 150 = 20 USD; a yen is 0.0067 USD.
+    for usd in ["20.00", "20.01", "19.99", "20.016"] {
+        assert_eq!(
+            yen.check(&terms("0.23752970", usd, "3000")),
+            Ok(()),
+            "{usd}"
+        );
+    }
+    for usd in ["20.02", "19.98", "3000"] {
+        let text = mismatch(&yen, &terms("0.23752970", usd, "3000"));
+        assert!(
+            text.contains("not the same money") && text.contains("20 USD"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn limits_are_in_the_assets_own_unit_and_included() {
+    let tether = conversion(Asset::USDTERC20, "1", "1", "USD");
+    let check = |text| tether.check(&terms(text, text, text));
+    assert_eq!(check("5"), Ok(()));
+    assert_eq!(check("50000"), Ok(()));
+    assert_eq!(
+        check("4.99"),
+        Err(TermsError::OutOfRange(
+            "amount_in_crypto 4.99 is below the minimum of 5 USDTERC20".to_owned()
+        ))
+    );
+    assert_eq!(
+        check("50000.01"),
+        Err(TermsError::OutOfRange(
+            "amount_in_crypto 50000.01 is above the maximum of 50000 USDTERC20".to_owned()
+        ))
+    );
+}
+
+#[test]
+fn an_asset_without_a_minimum_still_needs_an_amount() {
+    let bnb = conversion(Asset::BNB, "590", "590", "USD");
+    assert_eq!(
+        bnb.check(&terms("0.00000001", "0.00", "0.00000590")),
+        Ok(())
+    );
+    for (crypto, local) in [("0", "0"), ("0.1", "0.00"), ("0.000", "59")] {
+        let text = mismatch(&bnb, &terms(crypto, local, local));
+        assert!(text.contains("over nothing"), "{text}");
+    }
+}
+
+#[test]
+fn an_amount_finer_than_the_asset_is_wrong() {
+    let text = mismatch(&bitcoin(), &terms("0.000309731", "19.90", "19.90"));
+    assert!(text.contains("more decimals than BTC has (8)"), "{text}");
+    assert_eq!(
+        bitcoin().check(&terms("0.0003097300", "19.90", "19.90")),
+        Ok(())
+    );
+}
+
+#[test]
+fn amounts_beyond_calculation_are_wrong_and_no_panic() {
+    let tether = conversion(Asset::TRX, "0.13", "0.13", "USD");
+    let text = mismatch(
+        &tether,
+        &terms("999999999999.999999", "1", "999999999999.99"),
+    );
+    assert!(text.contains("cannot be calculated with"), "{text}");
 }

@@ -1,4 +1,4 @@
-//! Callbacks: COMPLETED and FAILED only, until one is accepted or eight have failed.
+//! Callbacks: COMPLETED and FAILED only, until one is accepted or eight tries have failed; lost or repeated on demand.
 
 use std::time::Duration;
 
@@ -16,10 +16,10 @@ use tokio::time::timeout;
 
 use crate::world::World;
 
-pub(crate) type Received = UnboundedReceiver<Value>;
+type Received = UnboundedReceiver<Value>;
 
-/// A sandbox whose callbacks arrive at a merchant that answers with this status and body.
-pub(crate) async fn world_with_receiver(status: u16, body: &'static str) -> (World, Received) {
+/// A sandbox whose callbacks arrive at a merchant that responds with this status and body.
+async fn world_with_receiver(status: u16, body: &'static str) -> (World, Received) {
     async fn receive(
         State((sender, status, body)): State<(UnboundedSender<Value>, StatusCode, &'static str)>,
         bytes: Bytes,
@@ -46,31 +46,24 @@ pub(crate) async fn world_with_receiver(status: u16, body: &'static str) -> (Wor
     (world, receiver)
 }
 
-pub(crate) async fn next(received: &mut Received) -> Value {
+async fn next(received: &mut Received) -> Value {
     let next = timeout(Duration::from_secs(10), received.recv()).await;
     next.expect("a callback arrives")
         .expect("the receiver runs")
 }
 
-pub(crate) async fn open(world: &World) -> String {
-    let invoice = world.merchant().invoice().await;
-    invoice["invoice_id"].as_str().unwrap().to_owned()
-}
-
 #[tokio::test]
-async fn completed_and_failed_are_told_and_nothing_else() {
+async fn completed_and_failed_have_callbacks_and_nothing_else() {
     let (world, mut received) = world_with_receiver(200, "").await;
-    let (paid, failed) = (open(&world).await, open(&world).await);
-    world
-        .control(&format!("invoices/{paid}/pay"), r#"{"amount":"exact"}"#)
-        .await;
-    world.control("mine", "").await;
-    world.control(&format!("invoices/{failed}/fail"), "").await;
+    let (paid, failed) = (world.open().await, world.open().await);
+    world.pay(&paid, "exact").await;
+    world.mine(1).await;
+    world.act(&failed, "fail").await;
     assert_eq!(
         next(&mut received).await,
         json!({"invoice_id": failed, "status": "FAILED"})
     );
-    world.control("mine", r#"{"blocks":2}"#).await;
+    world.mine(2).await;
     assert_eq!(
         next(&mut received).await,
         json!({"invoice_id": paid, "status": "COMPLETED"})
@@ -78,9 +71,9 @@ async fn completed_and_failed_are_told_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn an_invoice_that_runs_out_is_told_without_anybody_asking() {
+async fn an_expired_invoice_has_a_callback_without_a_request() {
     let (world, mut received) = world_with_receiver(200, "").await;
-    let id = open(&world).await;
+    let id = world.open().await;
     world.clock.advance(15 * 60);
     assert_eq!(
         next(&mut received).await,
@@ -91,20 +84,20 @@ async fn an_invoice_that_runs_out_is_told_without_anybody_asking() {
 #[tokio::test]
 async fn an_accepted_callback_is_not_repeated() {
     let (world, mut received) = world_with_receiver(200, "").await;
-    let (one, other) = (open(&world).await, open(&world).await);
-    world.control(&format!("invoices/{one}/fail"), "").await;
+    let (one, other) = (world.open().await, world.open().await);
+    world.act(&one, "fail").await;
     assert_eq!(next(&mut received).await["invoice_id"], one);
-    world.control(&format!("invoices/{other}/fail"), "").await;
+    world.act(&other, "fail").await;
     assert_eq!(next(&mut received).await["invoice_id"], other);
     assert_eq!(world.clock.slept(), []);
 }
 
 #[tokio::test]
-async fn a_callback_is_tried_eight_times_when_the_answer_is_not_an_empty_200() {
+async fn a_callback_is_tried_eight_times_unless_the_response_is_an_empty_200() {
     for (status, body) in [(500, ""), (204, ""), (200, "OK"), (307, "")] {
         let (world, mut received) = world_with_receiver(status, body).await;
-        let id = open(&world).await;
-        world.control(&format!("invoices/{id}/fail"), "").await;
+        let id = world.open().await;
+        world.act(&id, "fail").await;
         for _ in 0..8 {
             assert_eq!(next(&mut received).await["invoice_id"], id);
         }
@@ -114,4 +107,60 @@ async fn a_callback_is_tried_eight_times_when_the_answer_is_not_an_empty_200() {
         let pauses = pauses.map(Duration::from_millis);
         assert_eq!(world.clock.slept(), pauses);
     }
+}
+
+fn failed(id: &str) -> Value {
+    json!({"invoice_id": id, "status": "FAILED"})
+}
+
+async fn nothing_more(received: &mut Received) {
+    let more = timeout(Duration::from_millis(200), received.recv()).await;
+    assert!(more.is_err(), "{more:?}");
+}
+
+#[tokio::test]
+async fn a_lost_callback_never_arrives_and_the_next_one_does() {
+    let (world, mut received) = world_with_receiver(200, "").await;
+    let (lost, sent) = (world.open().await, world.open().await);
+    let fault = json!({"endpoint": "callback", "kind": "lost"});
+    world.inject(&fault).await;
+    world.act(&lost, "fail").await;
+    world.act(&sent, "fail").await;
+    assert_eq!(next(&mut received).await, failed(&sent));
+    nothing_more(&mut received).await;
+    let journal = world.get("journal").await;
+    let mut entries = journal.as_array().unwrap().iter();
+    let entry = entries.find(|entry| entry["kind"] == "callback_fault");
+    let entry = entry.unwrap();
+    let expected = (&json!(lost), &json!({"kind": "lost"}));
+    assert_eq!((&entry["invoice_id"], &entry["fault"]), expected);
+}
+
+#[tokio::test]
+async fn a_repeated_callback_arrives_twice() {
+    let (world, mut received) = world_with_receiver(200, "").await;
+    let id = world.open().await;
+    let fault = json!({"endpoint": "callback", "kind": "repeated"});
+    world.inject(&fault).await;
+    world.act(&id, "fail").await;
+    let both = [next(&mut received).await, next(&mut received).await];
+    assert_eq!(both, [failed(&id), failed(&id)]);
+    nothing_more(&mut received).await;
+}
+
+#[tokio::test]
+async fn a_hosted_checkout_has_its_own_callback_url() {
+    let (account, mut of_account) = world_with_receiver(200, "").await;
+    let (own, mut of_checkout) = world_with_receiver(200, "").await;
+    let request = json!({
+        "client_email_id": "customer@shop.example",
+        "client_preferred_fiat_currency": "USD",
+        "merchant_website": "https://shop.example",
+        "invoice_callback_url": own.callback_url,
+    });
+    let opened = account.merchant().post("/checkout", &request).ok().await;
+    let id = opened["session_id"].as_str().unwrap();
+    account.clock.advance(15 * 60);
+    assert_eq!(next(&mut of_checkout).await, failed(id));
+    nothing_more(&mut of_account).await;
 }

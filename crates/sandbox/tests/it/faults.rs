@@ -1,4 +1,4 @@
-//! Faults on order: each spoils exactly the calls it was planned for.
+//! Faults on demand: each hits exactly the calls it was planned for.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ async fn invoice_count(world: &World) -> usize {
 }
 
 #[tokio::test]
-async fn a_planned_status_comes_instead_of_the_answer_with_its_retry_after() {
+async fn a_status_replaces_the_response_with_its_retry_after() {
     let world = World::start().await;
     let order = order(&world).await;
     let fault = r#"{"endpoint":"create_invoice","kind":"status","status":429,"retry_after":7}"#;
@@ -36,7 +36,7 @@ async fn a_planned_status_comes_instead_of_the_answer_with_its_retry_after() {
 }
 
 #[tokio::test]
-async fn a_fault_comes_as_often_as_planned() {
+async fn a_fault_happens_as_often_as_planned() {
     let world = World::start().await;
     let fault = r#"{"endpoint":"any","kind":"status","status":500,"times":2}"#;
     world.control("faults", fault).await;
@@ -46,7 +46,7 @@ async fn a_fault_comes_as_often_as_planned() {
 }
 
 #[tokio::test]
-async fn a_garbled_answer_is_no_json_although_the_invoice_was_made() {
+async fn a_garbled_response_is_no_json_although_the_invoice_exists() {
     let world = World::start().await;
     let order = order(&world).await;
     world
@@ -69,7 +69,7 @@ async fn a_garbled_answer_is_no_json_although_the_invoice_was_made() {
 }
 
 #[tokio::test]
-async fn a_slow_answer_waits_as_long_as_planned() {
+async fn a_slow_response_waits_as_long_as_planned() {
     let world = World::start().await;
     let fault = r#"{"endpoint":"prices","kind":"slow","delay_ms":12000}"#;
     world.control("faults", fault).await;
@@ -78,7 +78,7 @@ async fn a_slow_answer_waits_as_long_as_planned() {
 }
 
 #[tokio::test]
-async fn a_dropped_connection_has_no_answer_although_the_invoice_was_made() {
+async fn a_dropped_connection_has_no_response_although_the_invoice_exists() {
     let world = World::start().await;
     let order = order(&world).await;
     world
@@ -95,13 +95,13 @@ async fn a_dropped_connection_has_no_answer_although_the_invoice_was_made() {
     let log = world.get("requests").await;
     assert_eq!(
         (&log[0]["status"], &log[0]["fault"]),
-        (&json!(null), &json!("dropped"))
+        (&json!(null), &json!({"kind": "drop"}))
     );
     world.merchant().prices().await;
 }
 
 #[tokio::test]
-async fn faults_can_be_called_off() {
+async fn faults_can_be_cleared() {
     let world = World::start().await;
     world
         .control("faults", r#"{"endpoint":"any","kind":"drop","times":9}"#)
@@ -109,4 +109,75 @@ async fn faults_can_be_called_off() {
     let url = format!("{}/sandbox/faults", world.address);
     assert_eq!(world.http.delete(url).send().await.unwrap().status(), 200);
     world.merchant().prices().await;
+}
+
+async fn prices(world: &World) -> reqwest::Response {
+    world
+        .merchant()
+        .get("/prices")
+        .request()
+        .send()
+        .await
+        .unwrap()
+}
+
+#[tokio::test]
+async fn a_status_carries_its_code() {
+    let world = World::start().await;
+    for (status, code) in [
+        (401, "INVALID_API_KEY"),
+        (404, "INVALID_INVOICE_ID"),
+        (500, "SANDBOX_FAULT"),
+        (503, "SANDBOX_FAULT"),
+    ] {
+        let mut fault = json!({"endpoint": "prices", "kind": "status", "status": status});
+        if code != "SANDBOX_FAULT" {
+            fault["code"] = json!(code);
+        }
+        world.inject(&fault).await;
+        world.merchant().get("/prices").rejected(status, code).await;
+    }
+}
+
+#[tokio::test]
+async fn a_cut_body_is_shorter_than_was_promised() {
+    let world = World::start().await;
+    world
+        .inject(&json!({"endpoint": "prices", "kind": "cut"}))
+        .await;
+    let answer = prices(&world).await;
+    assert_eq!(answer.status(), 200);
+    let promised = answer.content_length().unwrap();
+    assert!(promised > 1_000);
+    let error = answer.bytes().await.unwrap_err();
+    assert!(error.is_body() || error.is_decode(), "{error:?}");
+}
+
+#[tokio::test]
+async fn wrong_types_are_numbers_and_lists() {
+    let world = World::start().await;
+    let id = world.open().await;
+    world
+        .inject(&json!({"endpoint": "invoice", "kind": "wrong_types"}))
+        .await;
+    let record = world.merchant().record(&id).await;
+    assert_eq!(record["transaction_status"], json!(["CHECKING"]));
+    assert!(record["invoice_crypto_amount"].is_number());
+}
+
+#[tokio::test]
+async fn an_empty_response_is_200_without_a_body() {
+    let world = World::start().await;
+    let fault = json!({"endpoint": "prices", "kind": "empty"});
+    world.inject(&fault).await;
+    let response = prices(&world).await;
+    assert_eq!(response.status(), 200);
+    assert_eq!(response.text().await.unwrap(), "");
+}
+
+#[tokio::test]
+async fn the_date_is_that_of_the_clock() {
+    let world = World::start().await;
+    let response = prices(&world).await;
+    assert_eq!(response.headers()["date"], "Tue, 14 Nov 2023 22:13:20 GMT");
 }

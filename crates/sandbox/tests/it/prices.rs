@@ -43,7 +43,7 @@ async fn a_limit_that_does_not_exist_is_an_empty_string() {
 }
 
 #[tokio::test]
-async fn an_asset_that_nobody_knows_can_be_offered() {
+async fn an_unknown_asset_can_be_offered() {
     let world = World::start_with(Settings {
         unknown_asset: true,
         ..Settings::default()

@@ -1,16 +1,18 @@
-//! A running sandbox with a clock that is moved by hand.
+//! A running sandbox with a clock that is moved by hand, and a merchant who signs with own lines.
 
+use core::fmt;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use florin_sandbox::{Clock, Settings, Sleep};
+use hmac::{Hmac, KeyInit as _, Mac as _};
 use jiff::Timestamp;
-use serde_json::Value;
+use reqwest::Method;
+use serde_json::{Value, json};
+use sha2::Sha384;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
-
-use crate::merchant::Merchant;
 
 /// The moment at which every world begins.
 pub(crate) const START: i64 = 1_700_000_000;
@@ -19,7 +21,7 @@ pub(crate) const SECRET: &str = "test_secret";
 
 pub(crate) struct World {
     pub(crate) address: String,
-    /// Where callbacks go; empty when nobody is told.
+    /// Where callbacks go; empty without callbacks.
     pub(crate) callback_url: String,
     pub(crate) clock: TestClock,
     pub(crate) http: reqwest::Client,
@@ -33,7 +35,7 @@ impl World {
     }
 
     pub(crate) async fn start_with(settings: Settings) -> Self {
-        // Fails when another test was first.
+        // An error means that another test was first.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let clock = TestClock::new(START);
         let settings = Settings {
@@ -60,10 +62,47 @@ impl World {
     }
 
     pub(crate) fn merchant(&self) -> Merchant<'_> {
-        Merchant::of(self)
+        Merchant { world: self }
     }
 
-    /// Asks the control API, which must agree.
+    /// Opens an invoice over 20 USDT on Tron.
+    pub(crate) async fn open(&self) -> String {
+        let invoice = self.merchant().invoice().await;
+        invoice["invoice_id"].as_str().unwrap().to_owned()
+    }
+
+    pub(crate) async fn pay(&self, id: &str, amount: &str) -> Value {
+        let body = json!({ "amount": amount }).to_string();
+        self.control(&format!("invoices/{id}/pay"), &body).await
+    }
+
+    /// Pays, and mines three blocks.
+    pub(crate) async fn pay_and_mine(&self, id: &str, amount: &str) {
+        self.pay(id, amount).await;
+        self.mine(3).await;
+    }
+
+    pub(crate) async fn mine(&self, blocks: u32) {
+        let body = json!({ "blocks": blocks }).to_string();
+        self.control("mine", &body).await;
+    }
+
+    /// An action on an invoice without a body.
+    pub(crate) async fn act(&self, id: &str, action: &str) -> Value {
+        self.control(&format!("invoices/{id}/{action}"), "").await
+    }
+
+    pub(crate) async fn inject(&self, fault: &Value) {
+        self.control("faults", &fault.to_string()).await;
+    }
+
+    /// `transaction_status` of GET /invoice.
+    pub(crate) async fn status(&self, id: &str) -> String {
+        let record = self.merchant().record(id).await;
+        record["transaction_status"].as_str().unwrap().to_owned()
+    }
+
+    /// Posts to the control API, which must accept.
     pub(crate) async fn control(&self, path: &str, body: &str) -> Value {
         let (status, answer) = self.post(path, body).await;
         assert_eq!(status, 200, "{answer}");
@@ -97,7 +136,7 @@ impl World {
     }
 }
 
-/// Time that stands still until it is moved; sleeping is noted and takes none.
+/// Time that stands still until it is moved; a sleep is recorded and takes none.
 #[derive(Clone, Debug)]
 pub(crate) struct TestClock(Arc<Mutex<(i64, Vec<Duration>)>>);
 
@@ -123,5 +162,172 @@ impl Clock for TestClock {
     fn sleep(&self, duration: Duration) -> Sleep {
         self.0.lock().unwrap().1.push(duration);
         Box::pin(tokio::task::yield_now())
+    }
+}
+
+/// A call under construction, correct until it is changed.
+pub(crate) struct Call<'a> {
+    world: &'a World,
+    method: Method,
+    path: String,
+    signed_path: String,
+    body: Option<String>,
+    signs_body: bool,
+    secret: String,
+    nonce: String,
+    changes: Vec<(&'static str, Option<String>)>,
+}
+
+pub(crate) struct Merchant<'a> {
+    world: &'a World,
+}
+
+impl<'a> Merchant<'a> {
+    pub(crate) fn get(&self, path: &str) -> Call<'a> {
+        self.call(Method::GET, path, None)
+    }
+
+    pub(crate) fn post(&self, path: &str, body: &Value) -> Call<'a> {
+        self.call(Method::POST, path, Some(body.to_string()))
+    }
+
+    /// Signed as a GET is: without the body.
+    pub(crate) fn put(&self, path: &str, body: &Value) -> Call<'a> {
+        let mut call = self.call(Method::PUT, path, Some(body.to_string()));
+        call.signs_body = false;
+        call
+    }
+
+    pub(crate) fn post_text(&self, path: &str, body: &str) -> Call<'a> {
+        self.call(Method::POST, path, Some(body.to_owned()))
+    }
+
+    fn call(&self, method: Method, path: &str, body: Option<String>) -> Call<'a> {
+        Call {
+            world: self.world,
+            method,
+            path: path.to_owned(),
+            signed_path: path.to_owned(),
+            body,
+            signs_body: true,
+            secret: SECRET.to_owned(),
+            nonce: START.to_string(),
+            changes: Vec::new(),
+        }
+    }
+
+    pub(crate) async fn prices(&self) -> Value {
+        self.get("/prices").ok().await
+    }
+
+    /// A request for an invoice over that price, computed as a merchant would.
+    pub(crate) async fn order(&self, code: &str, crypto: &str, price: &str) -> Value {
+        let prices = self.prices().await;
+        json!({
+            "conversion_id": prices[code]["conversion_id"],
+            "amount_in_usd": price,
+            "amount_in_local_currency": price,
+            "amount_in_crypto": crypto,
+            "crypto_code": code,
+        })
+    }
+
+    /// An open invoice over 20 USDT on Tron, whose price never moves.
+    pub(crate) async fn invoice(&self) -> Value {
+        let order = self.order("USDTTRC20", "20.00", "20.00").await;
+        self.post("/invoice", &order).ok().await
+    }
+
+    pub(crate) async fn record(&self, id: &str) -> Value {
+        let mut answer = self.get(&format!("/invoice?id={id}")).ok().await;
+        answer["data"].take()
+    }
+}
+
+impl Call<'_> {
+    pub(crate) fn secret(mut self, secret: &str) -> Self {
+        secret.clone_into(&mut self.secret);
+        self
+    }
+
+    pub(crate) fn nonce(mut self, nonce: impl fmt::Display) -> Self {
+        self.nonce = format!("{nonce}");
+        self
+    }
+
+    /// Signs another path than the one that is sent.
+    pub(crate) fn signed_path(mut self, path: &str) -> Self {
+        path.clone_into(&mut self.signed_path);
+        self
+    }
+
+    pub(crate) fn without(mut self, header: &'static str) -> Self {
+        self.changes.push((header, None));
+        self
+    }
+
+    pub(crate) fn with(mut self, header: &'static str, value: &str) -> Self {
+        self.changes.push((header, Some(value.to_owned())));
+        self
+    }
+
+    pub(crate) fn signature(&self) -> String {
+        let body = self.body.as_deref().filter(|_| self.signs_body);
+        let body = body.unwrap_or_default();
+        let message = format!("/api/{}{}{body}", self.nonce, self.signed_path);
+        let mac = Hmac::<Sha384>::new_from_slice(self.secret.as_bytes()).unwrap();
+        hex::encode(mac.chain_update(message).finalize().into_bytes())
+    }
+
+    pub(crate) fn request(self) -> reqwest::RequestBuilder {
+        let mut headers = vec![
+            ("apikey", KEY.to_owned()),
+            ("signature", self.signature()),
+            ("nonce", self.nonce.clone()),
+            ("content-type", "application/json".to_owned()),
+        ];
+        for (changed, value) in self.changes {
+            headers.retain(|(name, _)| *name != changed);
+            headers.extend(value.map(|value| (changed, value)));
+        }
+        let url = format!("{}/api{}", self.world.address, self.path);
+        let mut request = self.world.http.request(self.method, url);
+        for (name, value) in headers {
+            request = request.header(name, value);
+        }
+        match self.body {
+            Some(body) => request.body(body),
+            None => request,
+        }
+    }
+
+    pub(crate) async fn send(self) -> (u16, Value) {
+        let response = self.request().send().await.unwrap();
+        (response.status().as_u16(), response.json().await.unwrap())
+    }
+
+    pub(crate) async fn ok(self) -> Value {
+        let (status, body) = self.send().await;
+        assert_eq!(status, 200, "{body}");
+        body
+    }
+
+    /// Sends a call that must be rejected; returns the message.
+    #[track_caller]
+    pub(crate) fn rejected(self, status: u16, code: &str) -> impl Future<Output = String> {
+        let code = code.to_owned();
+        async move {
+            let (answered, body) = self.send().await;
+            assert_eq!(
+                (answered, body["code"].as_str()),
+                (status, Some(code.as_str())),
+                "{body}"
+            );
+            assert!(body["error"].is_string(), "{body}");
+            body["message"]
+                .as_str()
+                .expect("a message for people")
+                .to_owned()
+        }
     }
 }

@@ -1,0 +1,261 @@
+//! Prices and invoices: GET /prices, GET /currencies, POST /invoice, GET /invoice, POST /confirm.
+
+use florin_money::{Amount, CryptoCode};
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+
+use super::error::{ApiError, ErrorCode};
+use super::request::Call;
+use crate::Settings;
+use crate::asset::REQUIRED_CONFIRMATIONS;
+use crate::invoice::{Invoice, NewInvoice, Status};
+use crate::prices::{Conversion, ConversionError, Prices, Terms, TermsError};
+use crate::session::Session;
+use crate::state::State;
+
+/// GET /prices: an entry for each asset, with a new `conversion_id`. `Assumed:` the rates are for one unit.
+pub(super) fn list_prices(prices: &mut Prices, now: Timestamp) -> Value {
+    let entry = |issued: Conversion| (issued.coin.code.to_string(), price_entry(&issued));
+    let entries: Map<String, Value> = prices.issue(now).into_iter().map(entry).collect();
+    Value::Object(entries)
+}
+
+fn price_entry(issued: &Conversion) -> Value {
+    let limit = |amount: Option<Amount>| amount.map(|amount| amount.to_string());
+    json!({
+        "rates": {
+            "amount_in_local_currency": issued.local.to_string(),
+            "amount_in_crypto": "1",
+            "amount_in_usd": issued.usd.to_string(),
+            "local_currency_code": issued.local_currency.as_str(),
+        },
+        // "May be an empty string."
+        "limits": {
+            "min": limit(issued.coin.limits.min).unwrap_or_default(),
+            "max": limit(issued.coin.limits.max).unwrap_or_default(),
+        },
+        "conversion_id": issued.id,
+    })
+}
+
+/// GET /currencies: every asset on offer.
+///
+/// `Assumed:` an array of objects with these members; the specification states only that valid codes come from here.
+pub(super) fn list_currencies(prices: &Prices) -> Value {
+    let coins = prices.listed().iter().map(|listed| &listed.coin);
+    coins
+        .map(|coin| {
+            json!({
+                "crypto_code": coin.code.as_str(),
+                "asset": coin.symbol,
+                "name": coin.name,
+                "network": coin.network,
+                "decimals": coin.decimals.to_string(),
+            })
+        })
+        .collect()
+}
+
+/// POST /invoice: opens an invoice whose amounts match the price of its `conversion_id`.
+pub(super) fn create(state: &mut State, call: &Call, now: Timestamp) -> Result<Value, ApiError> {
+    let members = call.members()?;
+    let id = members.text("conversion_id")?;
+    let text = members.text("crypto_code")?;
+    let is_offered = |code: &CryptoCode| {
+        let mut listed = state.prices.listed().iter();
+        listed.any(|listed| listed.coin.code == *code)
+    };
+    let code = CryptoCode::parse(text).ok().filter(is_offered);
+    let code = code.ok_or_else(|| ApiError::unsupported_asset(text, &state.prices.codes()))?;
+    let terms = Terms {
+        crypto: members.amount("amount_in_crypto")?,
+        usd: members.amount("amount_in_usd")?,
+        local: members.amount("amount_in_local_currency")?,
+    };
+    let conversion = state.prices.conversion(id, &code, now);
+    let conversion = conversion.map_err(|error| {
+        let message = match error {
+            ConversionError::Unknown => format!("no price was issued as {id:?}"),
+            ConversionError::Expired => {
+                format!("the price issued as {id} has expired: call GET /prices again")
+            }
+            ConversionError::OtherAsset(code) => format!("{id} is a price of {code}"),
+        };
+        ApiError::new(ErrorCode::InvalidConversionId, message)
+    })?;
+    conversion.check(&terms).map_err(|error| match error {
+        TermsError::OutOfRange(message) => ApiError::new(ErrorCode::AmountOutOfRange, message),
+        TermsError::Mismatch(message) => ApiError::invalid(message),
+    })?;
+    let minutes = state.invoice_minutes;
+    let new = NewInvoice {
+        coin: conversion.coin.clone(),
+        local_currency: conversion.local_currency,
+        terms,
+        minutes,
+        hosted: None,
+    };
+    let invoice = state.open_invoice(new, now);
+    Ok(json!({
+        "invoice_id": invoice.id,
+        "invoice_expired_in": minutes.to_string(),
+        "deposit_crypto": invoice.coin.code.as_str(),
+        "deposit_address": invoice.address,
+        "qr_string": invoice.qr_string,
+        "invoice_amount_in_crypto": invoice.terms.crypto.as_str(),
+        "invoice_amount_in_usd": invoice.terms.usd.as_str(),
+        "local_currency_amount": invoice.terms.local.as_str(),
+        "local_currency_code": invoice.local_currency.as_str(),
+        "warning_messages": invoice.coin.warnings(minutes),
+    }))
+}
+
+/// GET /invoice: the record of one invoice, or of a hosted checkout that has none yet.
+pub(super) fn read(state: &State, call: &Call, now: Timestamp) -> Result<Value, ApiError> {
+    let (id, with_history) = parse_query(call.query())?;
+    let invoice = state.invoices.get(id);
+    let mut record = match (invoice, state.sessions.get(id)) {
+        (Some(invoice), _) => record(invoice, now),
+        (None, Some(session)) => session_record(session, now),
+        (None, None) => return Err(ApiError::unknown_invoice(id)),
+    };
+    if with_history {
+        record["history"] = invoice.map_or_else(|| json!([]), history);
+        record["transactions"] = invoice.map_or_else(|| json!([]), transactions);
+    }
+    Ok(json!({"data": record}))
+}
+
+/// The id, and whether the history is wanted. An id has only letters, digits and `_`: it is never encoded.
+fn parse_query(query: &str) -> Result<(&str, bool), ApiError> {
+    let (mut id, mut with_history) = (None, false);
+    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+        match pair.split_once('=') {
+            Some(("id", value)) if id.is_none() => id = Some(value),
+            Some(("hist", value @ ("true" | "false"))) => with_history = value == "true",
+            _ => {
+                return Err(ApiError::invalid(format!(
+                    "the query takes id once, and hist=true or hist=false; not {pair:?}"
+                )));
+            }
+        }
+    }
+    let id = id.filter(|id| !id.is_empty());
+    let id = id.ok_or_else(|| ApiError::invalid("the query parameter id is missing"))?;
+    Ok((id, with_history))
+}
+
+/// The statuses so far. `Assumed:` this shape and the next; the specification shows none.
+fn history(invoice: &Invoice) -> Value {
+    let statuses = invoice.history().iter();
+    statuses
+        .map(|(since, status)| {
+            json!({"transaction_status": status.as_str(), "time": since.as_second().to_string()})
+        })
+        .collect()
+}
+
+/// Every payment that was seen.
+fn transactions(invoice: &Invoice) -> Value {
+    let seen = invoice.seen().map(|seen| {
+        json!({
+            "transaction_hash": seen.hash,
+            "received_crypto_amount": seen.amount.to_string(),
+            "blockchain_confirmations": format!("{}/{REQUIRED_CONFIRMATIONS}", seen.confirmations()),
+            "transaction_time": seen.seen_at.as_second().to_string(),
+        })
+    });
+    seen.collect()
+}
+
+/// A hosted checkout before the customer picks an asset: unknown values are empty.
+fn session_record(session: &Session, now: Timestamp) -> Value {
+    let request = &session.request;
+    let amount = request.amount.as_ref().map_or("", |amount| amount.as_str());
+    json!({
+        "invoice_id": session.id,
+        "transaction_status": session.status(now).as_str(),
+        "invoice_amount_in_local_currency": amount,
+        "invoice_amount_in_usd": "",
+        "invoice_crypto_amount": "",
+        "received_amount_in_local_currency": "0",
+        "received_amount_in_usd": "0",
+        "received_crypto_amount": "0",
+        "local_currency_code": request.currency.as_str(),
+        "transaction_crypto": "",
+        "invoice_creation_time": session.created_at.as_second().to_string(),
+        "depositor_email_id": request.email,
+        "blockchain_transaction_status": "",
+        "transaction_hash": "",
+        "blockchain_confirmations": "",
+        "wallet_address": "",
+        "transaction_time": "",
+    })
+}
+
+/// The record of an invoice, with the members that the developer overrides.
+fn record(invoice: &Invoice, now: Timestamp) -> Value {
+    let received = invoice.received();
+    let latest = invoice.latest_transaction();
+    let confirmations = invoice.confirmations();
+    let status = invoice.status(now);
+    let mut record = json!({
+        "invoice_id": invoice.id,
+        "transaction_status": status.as_str(),
+        "invoice_amount_in_local_currency": invoice.terms.local.as_str(),
+        "invoice_amount_in_usd": invoice.terms.usd.as_str(),
+        "invoice_crypto_amount": invoice.terms.crypto.as_str(),
+        "received_amount_in_local_currency": received.local.to_string(),
+        "received_amount_in_usd": received.usd.to_string(),
+        "received_crypto_amount": received.crypto.to_string(),
+        "local_currency_code": invoice.local_currency.as_str(),
+        "transaction_crypto": invoice.coin.code.as_str(),
+        "invoice_creation_time": invoice.created_at.as_second().to_string(),
+        "depositor_email_id": invoice.email.as_deref().unwrap_or_default(),
+        // `Assumed:` empty while there is no transaction, PENDING until all of it is confirmed, then CONFIRMED. The
+        // specification names PENDING only.
+        "blockchain_transaction_status": match (latest, status) {
+            (None, _) => "",
+            (Some(_), Status::Completed) => "CONFIRMED",
+            (Some(_), _) => "PENDING",
+        },
+        "transaction_hash": latest.map(|seen| seen.hash.as_str()).unwrap_or_default(),
+        "blockchain_confirmations": confirmations
+            .map(|count| format!("{count}/{REQUIRED_CONFIRMATIONS}"))
+            .unwrap_or_default(),
+        "wallet_address": invoice.address,
+        "transaction_time": latest
+            .map(|seen| seen.seen_at.as_second().to_string())
+            .unwrap_or_default(),
+    });
+    let members = record.as_object_mut().expect("it is an object");
+    members.extend(invoice.overrides.clone());
+    members.retain(|_, value| !value.is_null());
+    record
+}
+
+/// POST /confirm: notes that the customer reports a payment. It changes no status.
+pub(super) fn confirm(
+    settings: &Settings,
+    state: &mut State,
+    call: &Call,
+) -> Result<Value, ApiError> {
+    let members = call.members()?;
+    if !members.flag("marked_as_paid")? {
+        return Err(ApiError::invalid("marked_as_paid must be true"));
+    }
+    let id = members.text("invoice_id")?;
+    let email = members.optional_text("email_address")?;
+    let invoice = state.invoices.get_mut(id);
+    let invoice = invoice.ok_or_else(|| ApiError::unknown_invoice(id))?;
+    invoice.marked_as_paid = true;
+    if let Some(email) = email {
+        invoice.email = Some(email.to_owned());
+    }
+    let hosted = invoice.hosted.as_ref();
+    let website = hosted.map_or(&settings.merchant_website, |hosted| &hosted.website);
+    Ok(json!({
+        "message": "OK",
+        "merchant_website_redirect_url": website,
+    }))
+}

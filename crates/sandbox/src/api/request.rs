@@ -1,0 +1,223 @@
+//! A call to the gateway: which endpoint it names, its exact bytes, and the members of its body.
+
+use axum::body::{Body, Bytes, to_bytes};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, Method};
+use florin_money::AmountText;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::error::ApiError;
+
+/// Larger bodies are rejected; no request of the specification is nearly as large.
+const MAX_BODY_BYTES: usize = 64 * 1024;
+/// Browsers take no longer ones.
+const MAX_URL_BYTES: usize = 2_000;
+
+/// An endpoint of the specification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Endpoint {
+    Prices,
+    CreateInvoice,
+    Invoice,
+    Confirm,
+    Checkout,
+    Currencies,
+    AddPreference,
+    ChangePreference,
+    OnboardMerchant,
+    MerchantAccount,
+    ChangeSettings,
+}
+
+impl Endpoint {
+    fn of(method: &Method, path: &str) -> Option<Self> {
+        match (method.as_str(), path) {
+            ("GET", "/prices") => Some(Self::Prices),
+            ("POST", "/invoice") => Some(Self::CreateInvoice),
+            ("GET", "/invoice") => Some(Self::Invoice),
+            ("POST", "/confirm") => Some(Self::Confirm),
+            ("POST", "/checkout") => Some(Self::Checkout),
+            ("GET", "/currencies") => Some(Self::Currencies),
+            ("POST", "/preferences") => Some(Self::AddPreference),
+            ("PUT", "/preferences") => Some(Self::ChangePreference),
+            ("POST", "/aggregator/merchants") => Some(Self::OnboardMerchant),
+            ("GET", "/merchant/account") => Some(Self::MerchantAccount),
+            ("PUT", "/settings") => Some(Self::ChangeSettings),
+            _ => None,
+        }
+    }
+
+    /// The journal's word for what a successful call did.
+    pub(crate) fn did(self) -> &'static str {
+        match self {
+            Self::Prices => "issued_prices",
+            Self::CreateInvoice => "created_invoice",
+            Self::Invoice => "read_invoice",
+            Self::Confirm => "confirmed_invoice",
+            Self::Checkout => "opened_checkout",
+            Self::Currencies => "listed_currencies",
+            Self::AddPreference => "added_wallet",
+            Self::ChangePreference => "changed_wallet",
+            Self::OnboardMerchant => "onboarded_merchant",
+            Self::MerchantAccount => "read_merchant_account",
+            Self::ChangeSettings => "changed_settings",
+        }
+    }
+
+    /// Whether its response is too long and too frequent for the journal.
+    pub(crate) fn is_long(self) -> bool {
+        matches!(self, Self::Prices | Self::Currencies)
+    }
+}
+
+/// What the gateway did with a call, for the journal; an extension of the response.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Outcome {
+    /// `None` when nothing was done.
+    pub(crate) endpoint: Option<Endpoint>,
+    /// Of an error.
+    pub(crate) code: Option<&'static str>,
+    pub(crate) message: Option<String>,
+}
+
+/// A call to the gateway.
+#[derive(Debug)]
+pub(crate) struct Call {
+    pub(crate) method: Method,
+    /// Path with query exactly as sent, without the base address's `/api`.
+    pub(crate) target: String,
+    pub(crate) headers: HeaderMap,
+    /// The exact bytes; `None` when they were too many or the connection broke.
+    body: Option<Bytes>,
+    pub(crate) endpoint: Option<Endpoint>,
+}
+
+impl Call {
+    pub(crate) async fn read(parts: &Parts, body: Body) -> Self {
+        let target = parts.uri.path_and_query();
+        let target = target.map_or("", |target| target.as_str());
+        let target = target.strip_prefix("/api").unwrap_or(target).to_owned();
+        let path = target.split('?').next().unwrap_or_default();
+        Self {
+            endpoint: Endpoint::of(&parts.method, path),
+            method: parts.method.clone(),
+            target,
+            headers: parts.headers.clone(),
+            body: to_bytes(body, MAX_BODY_BYTES).await.ok(),
+        }
+    }
+
+    /// The path without its query.
+    pub(crate) fn path(&self) -> &str {
+        self.target.split('?').next().unwrap_or_default()
+    }
+
+    pub(crate) fn query(&self) -> &str {
+        let query = self.target.split_once('?');
+        query.map_or("", |(_, query)| query)
+    }
+
+    /// The body, when it is JSON of some kind.
+    pub(crate) fn json(&self) -> Option<Value> {
+        serde_json::from_slice(self.body.as_ref()?).ok()
+    }
+
+    /// The exact bytes of the body.
+    pub(crate) fn body(&self) -> Result<&[u8], ApiError> {
+        let body = self.body.as_deref();
+        body.ok_or_else(|| ApiError::invalid("the body is too large, or was cut off"))
+    }
+
+    /// A header that may be sent once.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let mut values = self.headers.get_all(name).iter();
+        let value = values.next()?;
+        if values.next().is_some() {
+            return None;
+        }
+        value.to_str().ok()
+    }
+
+    /// The members of the body.
+    pub(crate) fn members(&self) -> Result<Members, ApiError> {
+        match serde_json::from_slice(self.body()?) {
+            Ok(Value::Object(members)) => Ok(Members(members)),
+            Ok(other) => Err(ApiError::invalid(format!(
+                "the body must be a JSON object, and is {}",
+                kind(&other)
+            ))),
+            Err(error) => Err(ApiError::invalid(format!("the body is not JSON: {error}"))),
+        }
+    }
+}
+
+/// The members of a body, by the types of the specification: nothing is converted, and a wrong type is named. Members
+/// that the specification does not list are ignored (`Assumed:`).
+#[derive(Debug)]
+pub(crate) struct Members(Map<String, Value>);
+
+impl Members {
+    /// Every member as it is.
+    pub(crate) fn into_object(self) -> Map<String, Value> {
+        self.0
+    }
+
+    pub(crate) fn text(&self, name: &str) -> Result<&str, ApiError> {
+        self.optional_text(name)?.ok_or_else(|| missing(name))
+    }
+
+    pub(crate) fn optional_text(&self, name: &str) -> Result<Option<&str>, ApiError> {
+        match self.0.get(name) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(other) => Err(wrong_type(name, "a string", other)),
+        }
+    }
+
+    pub(crate) fn amount(&self, name: &str) -> Result<AmountText, ApiError> {
+        let text = self.text(name)?;
+        AmountText::parse(text).map_err(|error| ApiError::invalid(format!("{name}: {error}")))
+    }
+
+    pub(crate) fn flag(&self, name: &str) -> Result<bool, ApiError> {
+        match self.0.get(name) {
+            None => Err(missing(name)),
+            Some(Value::Bool(flag)) => Ok(*flag),
+            Some(other) => Err(wrong_type(name, "a boolean", other)),
+        }
+    }
+
+    /// The address of a web page.
+    pub(crate) fn url(&self, name: &str) -> Result<String, ApiError> {
+        let text = self.text(name)?;
+        let url = reqwest::Url::parse(text).ok();
+        let is_web = |url: &reqwest::Url| matches!(url.scheme(), "http" | "https");
+        match url.filter(|url| is_web(url) && text.len() <= MAX_URL_BYTES) {
+            Some(_) => Ok(text.to_owned()),
+            None => Err(ApiError::invalid(format!(
+                "{name} must be an http or https URL of at most {MAX_URL_BYTES} bytes"
+            ))),
+        }
+    }
+}
+
+fn missing(name: &str) -> ApiError {
+    ApiError::invalid(format!("{name} is missing"))
+}
+
+fn wrong_type(name: &str, expected: &str, found: &Value) -> ApiError {
+    ApiError::invalid(format!("{name} must be {expected}, and is {}", kind(found)))
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}

@@ -1,0 +1,171 @@
+//! Records in the order of their creation: bounded, and visited again when they change or are due.
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+
+use jiff::Timestamp;
+
+/// Records that are kept; the oldest is removed for the next one.
+pub(crate) const CAPACITY: usize = 10_000;
+
+/// The newest records of one kind. A record's number is its place in the order, counted from 1.
+#[derive(Debug)]
+pub(crate) struct BoundedStore<T> {
+    count: u64,
+    records: VecDeque<T>,
+    numbers: HashMap<String, u64>,
+    /// Each record's id, and the latest time at which time alone changes it.
+    ids: VecDeque<(String, Timestamp)>,
+    changed: BTreeSet<u64>,
+    due: BTreeSet<(Timestamp, u64)>,
+}
+
+impl<T> Default for BoundedStore<T> {
+    fn default() -> Self {
+        Self {
+            count: 0,
+            records: VecDeque::new(),
+            numbers: HashMap::new(),
+            ids: VecDeque::new(),
+            changed: BTreeSet::new(),
+            due: BTreeSet::new(),
+        }
+    }
+}
+
+impl<T> BoundedStore<T> {
+    /// The number that the next record gets.
+    pub(crate) fn next_number(&self) -> u64 {
+        self.count + 1
+    }
+
+    /// Adds a record that time changes at `due`.
+    pub(crate) fn insert(&mut self, id: String, record: T, due: Timestamp) -> &T {
+        if self.records.len() == CAPACITY {
+            self.records.pop_front();
+            if let Some((id, due)) = self.ids.pop_front()
+                && let Some(number) = self.numbers.remove(&id)
+            {
+                self.due.remove(&(due, number));
+            }
+        }
+        self.count += 1;
+        self.numbers.insert(id.clone(), self.count);
+        self.ids.push_back((id, due));
+        self.due.insert((due, self.count));
+        self.records.push_back(record);
+        self.records.back().expect("one was added")
+    }
+
+    pub(crate) fn get(&self, id: &str) -> Option<&T> {
+        self.records.get(self.index(*self.numbers.get(id)?)?)
+    }
+
+    /// The record, which [`Self::visit_changed`] visits next.
+    pub(crate) fn get_mut(&mut self, id: &str) -> Option<&mut T> {
+        let number = *self.numbers.get(id)?;
+        let index = self.index(number)?;
+        self.changed.insert(number);
+        self.records.get_mut(index)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    pub(crate) fn newest_first(&self) -> impl Iterator<Item = &T> {
+        self.records.iter().rev()
+    }
+
+    /// Calls `change` for every record; it returns `true` for those that it changed.
+    pub(crate) fn change_all(&mut self, mut change: impl FnMut(&mut T) -> bool) {
+        let first = self.count - number(self.records.len());
+        for (index, record) in self.records.iter_mut().enumerate() {
+            if change(record) {
+                self.changed.insert(first + 1 + number(index));
+            }
+        }
+    }
+
+    /// Visits every record that changed or became due since the last visit, oldest first.
+    pub(crate) fn visit_changed<U>(
+        &mut self,
+        now: Timestamp,
+        mut visit: impl FnMut(&mut T) -> Option<U>,
+    ) -> Vec<U> {
+        while let Some((due, number)) = self.due.first().copied().filter(|(due, _)| *due <= now) {
+            self.due.remove(&(due, number));
+            self.changed.insert(number);
+        }
+        let mut results = Vec::new();
+        for number in core::mem::take(&mut self.changed) {
+            let index = self.index(number);
+            if let Some(record) = index.and_then(|index| self.records.get_mut(index)) {
+                results.extend(visit(record));
+            }
+        }
+        results
+    }
+
+    fn index(&self, of: u64) -> Option<usize> {
+        let first = self.count - number(self.records.len());
+        usize::try_from(of.checked_sub(first + 1)?).ok()
+    }
+}
+
+fn number(length: usize) -> u64 {
+    u64::try_from(length).expect("a length in memory fits 64 bits")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    fn store(records: u32) -> BoundedStore<u32> {
+        let mut store = BoundedStore::default();
+        for record in 1..=records {
+            store.insert(record.to_string(), record, at(i64::from(record)));
+        }
+        store
+    }
+
+    #[test]
+    fn the_oldest_records_make_room() {
+        let store = store(10_002);
+        assert_eq!(store.get("2"), None);
+        assert_eq!(store.get("3"), Some(&3));
+        assert_eq!(store.get("10002"), Some(&10_002));
+        assert_eq!(store.newest_first().count(), CAPACITY);
+        assert_eq!(store.next_number(), 10_003);
+        assert_eq!((store.numbers.len(), store.ids.len()), (CAPACITY, CAPACITY));
+        assert_eq!(store.due.len(), CAPACITY);
+    }
+
+    #[test]
+    fn a_record_is_visited_once_when_it_is_due() {
+        let mut store = store(5);
+        assert_eq!(store.visit_changed(at(2), |record| Some(*record)), [1, 2]);
+        assert_eq!(store.visit_changed(at(2), |record| Some(*record)), [0; 0]);
+        let later = store.visit_changed(at(9), |record| Some(*record));
+        assert_eq!(later, [3, 4, 5]);
+    }
+
+    #[test]
+    fn a_changed_record_is_visited_again() {
+        let mut store = store(5);
+        store.visit_changed(at(9), |_| None::<()>);
+        store.get_mut("4");
+        store.change_all(|record| *record == 2);
+        assert_eq!(store.visit_changed(at(9), |record| Some(*record)), [2, 4]);
+    }
+
+    #[test]
+    fn a_removed_record_is_not_visited() {
+        let mut store = store(10_001);
+        store.visit_changed(at(0), |_| None::<()>);
+        assert_eq!(store.visit_changed(at(2), |record| Some(*record)), [2]);
+    }
+}
