@@ -89,10 +89,10 @@ async fn a_colour_that_cannot_be_read_is_marked_in_the_theme_builder() {
         .await;
     browser.wait_for("asset-BTC").await;
     browser
-        .evaluate(SET, &[json!("token-soft"), json!("#999999")])
+        .evaluate(SET, &[json!("token-text-muted"), json!("#999999")])
         .await;
     eventually("the contrast of quiet text is marked", async || {
-        (browser.text("contrast-soft").await == "2.8 too low").then_some(())
+        (browser.text("contrast-text-muted").await == "2.8 too low").then_some(())
     })
     .await;
     browser.end().await;

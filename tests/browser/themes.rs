@@ -141,7 +141,7 @@ async fn what_the_page_says_wins_over_what_the_store_says_in_a_frame_and_inline(
     let world = world_of(
         &site,
         "paper",
-        r##"accent = "#1d4ed8", ground = "#ffffff""##,
+        r##"accent = "#1d4ed8", background = "#ffffff""##,
     )
     .await;
     let browser = Browser::open().await;
@@ -162,7 +162,7 @@ async fn what_the_page_says_wins_over_what_the_store_says_in_a_frame_and_inline(
             "{display}"
         );
         assert_eq!(is(".primary", "borderRadius").await, "3px", "{display}");
-        // The store's ground holds under the theme that the page named: it is light by day and by night, and so is all.
+        // The store's background holds under the theme that the page named: it is light by day and by night, and so is all.
         assert_eq!(
             is(".florin", "backgroundColor").await,
             "rgb(255, 255, 255)",
@@ -213,10 +213,10 @@ async fn a_value_that_is_no_colour_or_length_stays_outside_the_frame() {
     let site = Site::open().await;
     let world = world_of(&site, "auto", "").await;
     let browser = Browser::open().await;
-    let style_of_page = "--florin-ground: url(https://elsewhere.example/x.png); \
-                         --florin-ink: var(--nothing, red); --florin-radius: url(x); \
-                         --florin-font: a, url(x); --florin-line: light-dark(#ccc, color-mix(in srgb, #fff 30%, #000))";
-    let escaped = "--florin-soft: env(x, #555555)";
+    let style_of_page = "--florin-background: url(https://elsewhere.example/x.png); \
+                         --florin-text: var(--nothing, red); --florin-radius: url(x); \
+                         --florin-font: a, url(x); --florin-border: light-dark(#ccc, color-mix(in srgb, #fff 30%, #000))";
+    let escaped = "--florin-text-muted: env(x, #555555)";
     let style_of_page = format!("{style_of_page}; {escaped}");
     site.serve(
         "",
@@ -229,16 +229,16 @@ async fn a_value_that_is_no_colour_or_length_stays_outside_the_frame() {
     let taken = browser.evaluate(set, &[]).await;
     assert_eq!(
         taken,
-        json!(["--florin-ink", "--florin-soft", "--florin-line"])
+        json!(["--florin-text", "--florin-text-muted", "--florin-border"])
     );
     // Resolved where it was written: what arrives reads nothing of the frame's.
-    let ink =
-        "return document.querySelector('florin-checkout').style.getPropertyValue('--florin-ink')";
-    assert_eq!(browser.evaluate(ink, &[]).await, "red");
-    assert!(complained(&browser, "--florin-ground cannot be").await);
+    let text =
+        "return document.querySelector('florin-checkout').style.getPropertyValue('--florin-text')";
+    assert_eq!(browser.evaluate(text, &[]).await, "red");
+    assert!(complained(&browser, "--florin-background cannot be").await);
 
     // By hand, without the loader.
-    let told = "#product=mug&--florin-ink=var(--accent)&--florin-soft=%5c75rl(x)&--florin-accent=%230b6e52";
+    let told = "#product=mug&--florin-text=var(--accent)&--florin-text-muted=%5c75rl(x)&--florin-accent=%230b6e52";
     browser.goto("about:blank").await;
     browser
         .goto(&format!("{}/pay?store=demo{told}", world.proxy_url()))
@@ -260,16 +260,16 @@ async fn colours_that_cannot_be_read_are_named_on_the_console() {
     let browser = Browser::open().await;
     for (style_of_page, sentence) in [
         (
-            "--florin-soft: #999",
-            "--florin-soft (#999999) on --florin-ground (#ffffff) has a contrast of 2.85 : 1 in the light scheme",
+            "--florin-text-muted: #999",
+            "--florin-text-muted (#999999) on --florin-background (#ffffff) has a contrast of 2.85 : 1 in the light scheme",
         ),
         (
-            "--florin-ink: #333",
-            "--florin-ink (#333333) on --florin-ground (#161a18) has a contrast of 1.39 : 1 in the dark scheme",
+            "--florin-text: #333",
+            "--florin-text (#333333) on --florin-background (#161a18) has a contrast of 1.39 : 1 in the dark scheme",
         ),
         (
             "--florin-accent: #ffd400",
-            "--florin-accent (#ffd400) on --florin-ground (#ffffff)",
+            "--florin-accent (#ffd400) on --florin-background (#ffffff)",
         ),
         (
             "--florin-accent: #0b6e52; --florin-on-accent: #14201b",
@@ -298,7 +298,7 @@ async fn colours_that_cannot_be_read_are_named_on_the_console() {
         "",
         &page(
             &world.proxy_url(),
-            "--florin-ink: #000",
+            "--florin-text: #000",
             "theme=\"light\" display=\"inline\"",
         ),
     );
@@ -312,28 +312,53 @@ async fn colours_that_cannot_be_read_are_named_on_the_console() {
 }
 
 #[tokio::test]
+async fn a_token_by_its_old_name_is_named_on_the_console_with_its_new_name() {
+    let site = Site::open().await;
+    let world = world_of(&site, "auto", "").await;
+    let browser = Browser::open().await;
+    let style_of_page = "--florin-ground: #fff; --florin-soft: #444";
+    // The loader is too small to know the old names: a frame names them only when something is wrong as well.
+    for (attributes, sentence) in [
+        (
+            "display=inline",
+            "--florin-ground is named --florin-background now",
+        ),
+        (
+            "display=frame quantity=none",
+            "--florin-soft is named --florin-text-muted now",
+        ),
+    ] {
+        site.serve("", &page(&world.proxy_url(), style_of_page, attributes));
+        browser.goto(site.url()).await;
+        assert!(complained(&browser, sentence).await, "{attributes}");
+    }
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
 async fn every_theme_can_be_read_by_day_and_by_night() {
     let site = Site::open().await;
     let world = world_of(&site, "auto", "").await;
     let texts = [
-        "ink/ground",
-        "ink/side",
-        "ink/wash",
-        "ink/warn-wash",
-        "ink/bad-wash",
-        "soft/ground",
-        "soft/side",
-        "soft/wash",
-        "soft/warn-wash",
-        "soft/bad-wash",
-        "accent/ground",
-        "accent/side",
+        "text/background",
+        "text/surface",
+        "text/wash",
+        "text/warning-wash",
+        "text/danger-wash",
+        "text-muted/background",
+        "text-muted/surface",
+        "text-muted/wash",
+        "text-muted/warning-wash",
+        "text-muted/danger-wash",
+        "accent/background",
+        "accent/surface",
         "accent/wash",
         "on-accent/accent",
-        "warn/ground",
-        "warn/warn-wash",
-        "bad/ground",
-        "bad/bad-wash",
+        "warning/background",
+        "warning/warning-wash",
+        "danger/background",
+        "danger/danger-wash",
     ];
     for dark in [false, true] {
         let look = Look {
@@ -355,9 +380,11 @@ async fn every_theme_can_be_read_by_day_and_by_night() {
                 );
             }
             // WCAG 2.2, 1.4.11: the border of a field.
-            let edge = browser.evaluate(CONTRASTS, &[json!(["edge/ground"])]).await;
+            let edge = browser
+                .evaluate(CONTRASTS, &[json!(["edge/background"])])
+                .await;
             assert!(
-                edge["edge/ground"].as_f64().is_some_and(|it| it >= 3.0),
+                edge["edge/background"].as_f64().is_some_and(|it| it >= 3.0),
                 "{theme}: {edge}"
             );
             assert_eq!(own_complaints(&browser).await, [""; 0]);

@@ -45,21 +45,25 @@ async fn colours_of_a_link_that_hide_the_text_are_not_worn() {
     let page = world.checkout_page();
     browser
         .goto(&format!(
-            "{page}&--florin-warn=transparent&--florin-accent=%23123456"
+            "{page}&--florin-warning=transparent&--florin-accent=%23123456"
         ))
         .await;
     browser.wait_for("status-open").await;
-    assert_eq!(worn(&browser, "warn").await, "", "what shows through hides");
+    assert_eq!(
+        worn(&browser, "warning").await,
+        "",
+        "what shows through hides"
+    );
     assert_eq!(worn(&browser, "accent").await, "#123456");
     browser.goto("about:blank").await;
     browser
         .goto(&format!(
-            "{page}&--florin-ink=%23fafafa&--florin-accent=%23123456"
+            "{page}&--florin-text=%23fafafa&--florin-accent=%23123456"
         ))
         .await;
     browser.wait_for("status-open").await;
     eventually("white on white is taken off", async || {
-        (worn(&browser, "ink").await == "").then_some(())
+        (worn(&browser, "text").await == "").then_some(())
     })
     .await;
     browser.end().await;

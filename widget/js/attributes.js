@@ -7,4 +7,4 @@ export const ATTRIBUTES = 'store product quantity donation amount order-token cl
 export const VALID_ATTRIBUTES = /^(.+\n(.+\n([1-9]\d*)?\n\n|\n\n.+\n[\d.]*)\n\n\n|.*\n{5}(.+\n\n|\n.+\n))(frame|inline|modal|redirect)?\n[-\w]*\n(auto|light|dark|contrast|paper|midnight|sorbet)?\n/;
 
 /** Custom properties of the element that reach the frame as well, each after `--florin-`. */
-export const TOKENS = 'accent on-accent ground side ink soft line warn bad radius font density'.split(' ');
+export const TOKENS = 'accent on-accent background surface text text-muted border warning danger radius font density'.split(' ');

@@ -5,6 +5,7 @@
 import { diagnostics } from '../locales/en.json';
 import { brokenBuiltins } from './builtins.js';
 import { make } from './dom.js';
+import { warnOfRenamedTokens } from './renamed_tokens.js';
 /** @import { Case, DiagnosticTexts } from './types.d.ts' */
 
 /**
@@ -222,6 +223,7 @@ const showPanel = ({ element, box, signal, isTest }, say, title, texts) => {
  */
 export const examine = async (examined) => {
   const { element, display } = examined;
+  warnOfRenamedTokens(element);
   const loadingTexts = loadTexts(examined);
   const found = examined.isInvalid ? [] : await findings(examined);
   const texts = await loadingTexts;

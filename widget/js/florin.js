@@ -41,7 +41,7 @@ const CSS = `
 .fl-frame{display:block;height:742px;border:1px solid #8884;border-radius:16px}
 .fl-notice,.fl-open{font:16px/1.5 var(--florin-font,system-ui,sans-serif)}
 .fl-notice{padding:16px}
-.fl-open{display:inline-block;padding:10px 20px;border:0;border-radius:var(--florin-radius,12px);background:var(--florin-accent,#0b6e52);color:var(--florin-on-accent,#fff);font-weight:600;text-decoration:none;cursor:pointer}
+.fl-open{display:inline-block;padding:10px 20px;border:0;border-radius:var(--florin-radius,12px);color:var(--florin-on-accent,#fff);background:var(--florin-accent,#0b6e52);cursor:pointer;font-weight:600;text-decoration:none}
 .fl-notice .fl-open{margin:8px 12px 0 0}`;
 
 /**
@@ -59,7 +59,7 @@ const findLabels = async (element) => {
 };
 
 // On a server, and in a worker, there is nothing to define.
-if (globalThis.document && !customElements.get(TAG)) {
+if (ORIGIN && !customElements.get(TAG)) {
   const style = new CSSStyleSheet();
   style.replaceSync(CSS);
 

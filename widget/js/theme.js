@@ -2,6 +2,7 @@
  * Themes: the tokens that a shop sets, and the contrast of what comes of them. Presets, and the text's colour on the
  * accent, are in florin.css.
  */
+import { warnOfRenamedTokens } from './renamed_tokens.js';
 /** @import { Store } from './types.d.ts' */
 
 /**
@@ -13,8 +14,8 @@ const PROPERTIES = { radius: 'padding-top', font: 'font-family', density: 'flex-
 /** Functions that compute a colour or a number. None reads another property, and none fetches. */
 const FUNCTIONS = /\b(rgba?|hsla?|hwb|(ok)?(lab|lch)|color|color-mix|light-dark|calc|min|max|clamp)\(/g;
 /** Text and what is behind it. Source: WCAG 2.2, 1.4.3 Contrast (Minimum). */
-const TEXTS = ['ink', 'soft', 'warn', 'bad'];
-const PAIRS = [...TEXTS.map((name) => [name, 'ground']), ['accent', 'ground'], ['on-accent', 'accent']];
+const TEXTS = ['text', 'text-muted', 'warning', 'danger'];
+const PAIRS = [...TEXTS.map((name) => [name, 'background']), ['accent', 'background'], ['on-accent', 'accent']];
 const READABLE = 4.5;
 /** Tokens that must be opaque: the contrast of others depends on what is behind them. */
 const SOLID = PAIRS.flat();
@@ -84,24 +85,25 @@ const hex = (/** @type {number[]} */ parts) => '#' + parts.map((part) => Math.ro
 export const applyStoreTheme = (place, wished, { theme, theme_tokens }, isPage) => {
   place.dataset.theme = (wished !== 'auto' && wished) || theme || '';
   applyTheme(place, '--preset-', Object.entries(theme_tokens || {}));
-  // A ground that is the same in both schemes decides whether this is a dark checkout.
-  const [[day], [night]] = ['light', 'dark'].map((scheme) => luminances(place, ['ground'], scheme));
+  // A background that is the same in both schemes decides whether this is a dark checkout.
+  const [[day], [night]] = ['light', 'dark'].map((scheme) => luminances(place, ['background'], scheme));
   place.style.colorScheme = day !== night ? '' : day < 0.179 ? 'dark' : 'light';
   if (!isPage) return;
   const style = getComputedStyle(place);
   const { style: page } = document.documentElement;
   page.colorScheme = style.colorScheme;
   // The page's own background, beside the scroll bar: see page.css.
-  for (const name of ['--ground', '--side']) page.setProperty(name, style.getPropertyValue(name));
+  for (const name of ['--background', '--surface']) page.setProperty(name, style.getPropertyValue(name));
 };
 
 /**
- * Warns on the console of colours that cannot be read, in each scheme of the checkout. Returns the least contrast of a
- * text with its ground.
+ * Warns on the console of tokens with an old name, and of colours that cannot be read, in each scheme of the checkout.
+ * Returns the least contrast of a text with its background.
  *
  * @param {Element} place
  */
 export const checkContrast = (place) => {
+  warnOfRenamedTokens(place);
   // Forced colours are the system's.
   if (matchMedia('(forced-colors: active)').matches) return 21;
   let least = 21;

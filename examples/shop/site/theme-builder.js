@@ -13,15 +13,15 @@ const THEMES = [
 ];
 /** By token: its name, what it is, and what it is read on. */
 const COLOURS = [
-  ["accent", "Accent", "buttons and links", "ground"],
+  ["accent", "Accent", "buttons and links", "background"],
   ["on-accent", "On accent", "text on buttons", "accent"],
-  ["ground", "Ground", "the background"],
-  ["side", "Side", "behind the summary"],
-  ["ink", "Ink", "text", "ground"],
-  ["soft", "Soft", "quiet text", "ground"],
-  ["line", "Line", "thin lines"],
-  ["warn", "Warn", "warnings", "ground"],
-  ["bad", "Bad", "what went wrong", "ground"],
+  ["background", "Background", "the background"],
+  ["surface", "Surface", "behind the summary"],
+  ["text", "Text", "text", "background"],
+  ["text-muted", "Muted text", "quiet text", "background"],
+  ["border", "Border", "thin lines"],
+  ["warning", "Warning", "warnings", "background"],
+  ["danger", "Danger", "what went wrong", "background"],
 ];
 const READABLE = 4.5;
 const PROXY = document.body.dataset.proxy;
@@ -39,9 +39,9 @@ function make(name, properties, ...children) {
 
 // The controls.
 
-for (const [name, title, ground, accent] of THEMES) {
+for (const [name, title, background, accent] of THEMES) {
   const swatch = make("span", { className: "swatch" });
-  swatch.style.background = `linear-gradient(135deg, ${ground} 50%, ${accent} 50%)`;
+  swatch.style.background = `linear-gradient(135deg, ${background} 50%, ${accent} 50%)`;
   const input = make("input", { type: "radio", name: "theme", value: name, defaultChecked: name === "auto" });
   input.dataset.testid = `theme-${name}`;
   find("[data-themes]").append(make("label", {}, input, swatch, title));
@@ -205,7 +205,7 @@ form.addEventListener("input", ({ target: { name, value } }) => {
   changed(name === "theme");
 });
 form.addEventListener("change", ({ target: { name } }) => {
-  if (name === "ground") changed(true);
+  if (name === "background") changed(true);
 });
 form.addEventListener("submit", (event) => event.preventDefault());
 form.addEventListener("reset", () => setTimeout(() => {

@@ -442,22 +442,22 @@ fn a_theme_has_a_name_and_values_that_are_what_they_should_be() {
     let dressed =
         |theme: &str| COMPLETE.replacen("[store.webhook]", &format!("{theme}\n[store.webhook]"), 1);
     let theme = "theme = { preset = \"paper\", accent = \"#8C2\", on_accent = \"#ffffff\", \
-                 ink = \"light-dark(#14201b, #edf1ee)\", radius = \"0px\", \
+                 text = \"light-dark(#14201b, #edf1ee)\", radius = \"0px\", \
                  font = \"'Iowan Old Style', Georgia, serif\", density = \"0.8\" }";
     let store = &loaded(&dressed(theme), &[]).unwrap().stores[0];
     assert_eq!(store.theme, "paper");
     let tokens: Vec<&str> = store.theme_tokens.iter().map(|(name, _)| *name).collect();
     assert_eq!(
         tokens,
-        ["accent", "on-accent", "ink", "radius", "font", "density"]
+        ["accent", "on-accent", "text", "radius", "font", "density"]
     );
     for (key, value) in [
         ("preset", "solarized"),
         ("accent", "red"),
         ("accent", "#12345"),
         ("accent", "light-dark(#fff, red)"),
-        ("ground", "url(https://elsewhere.example)"),
-        ("on_accent", "var(--ink)"),
+        ("background", "url(https://elsewhere.example)"),
+        ("on_accent", "var(--text)"),
         ("radius", "12"),
         ("radius", "41px"),
         ("radius", "-1px"),
