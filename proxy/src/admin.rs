@@ -41,7 +41,7 @@ fn currencies(app: &AppState) -> Value {
 
 /// The state of the gateway's limits.
 fn service(app: &AppState) -> Value {
-    let condition = app.deps.service.health();
+    let condition = app.deps.gateway.health();
     json!({
         "circuit": if condition.is_circuit_open { "open" } else { "closed" },
         "pause_seconds": condition.pause.as_secs(),

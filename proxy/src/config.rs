@@ -1,16 +1,20 @@
 //! The proxy's configuration: read from a file and the environment, checked whole, then valid for good.
 //!
-//! Each section is one file: its keys with their documentation and defaults, its table as it is written, the checked
-//! values, and the checks. All checks run, and every problem is reported at once.
+//! Each section is one file: its table as it is written, with the documentation and default of each key, the checked values,
+//! and the checks. All checks run, and every problem is reported at once.
 
 pub(crate) mod catalog;
+mod environment;
 pub(crate) mod gateway;
-mod keys;
 pub(crate) mod network;
 mod problems;
+pub(crate) mod rate_limit;
 mod reference;
+mod renamed;
+mod schema;
 mod secrets;
 pub(crate) mod server;
+mod shape;
 mod source;
 pub(crate) mod store;
 mod theme;
@@ -19,9 +23,10 @@ pub(crate) mod web_address;
 pub(crate) mod webhook;
 
 pub use catalog::{Donation, Product};
-pub use gateway::Service;
+pub use gateway::Gateway;
 pub use network::Network;
 pub use problems::{Problem, Problems};
+pub use rate_limit::RateLimit;
 pub use reference::reference;
 pub use server::{Config, PublicUrl};
 pub use source::load;

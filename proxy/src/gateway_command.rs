@@ -81,7 +81,7 @@ pub(crate) fn ask(config: &Config, ask: Ask) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    let settings = config.service.client_settings();
+    let settings = config.gateway.client_settings();
     let client = Client::new(settings, Arc::new(SystemClock), Arc::new(SystemRandom));
     let client = client.context("service")?;
     match runtime.block_on(client.forward(&passage)) {

@@ -111,12 +111,12 @@ fn serve(config: Config) -> anyhow::Result<()> {
 }
 
 fn dependencies(config: &Config, ledger: SqliteStorage) -> anyhow::Result<Dependencies> {
-    let settings = config.service.client_settings();
+    let settings = config.gateway.client_settings();
     let client =
         Client::new(settings, Arc::new(SystemClock), Arc::new(SystemRandom)).context("service")?;
     Ok(Dependencies {
         ledger: Arc::new(ledger),
-        service: Arc::new(client),
+        gateway: Arc::new(client),
         webhooks: Arc::new(WebhookSender::new()?),
         clock: Arc::new(SystemClock),
         random: Arc::new(SystemRandom),

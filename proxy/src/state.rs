@@ -24,7 +24,7 @@ pub struct Dependencies {
     /// The database.
     pub ledger: Arc<dyn Storage>,
     /// The gateway's client.
-    pub service: Arc<dyn PaymentGateway>,
+    pub gateway: Arc<dyn PaymentGateway>,
     /// Sends events to the stores.
     pub webhooks: Arc<dyn Webhooks>,
     /// The clock.
@@ -66,8 +66,8 @@ impl std::fmt::Debug for AppState {
 impl AppState {
     /// Builds the state.
     pub(crate) fn new(config: Config, deps: Dependencies, shutdown: CancellationToken) -> Self {
-        let prices = PriceCache::new(config.service.quote_lifetime);
-        let order_rate_limit = OrderRateLimit::new(config.opens_per_minute);
+        let prices = PriceCache::new(config.gateway.quote_ttl);
+        let order_rate_limit = OrderRateLimit::new(config.rate_limit.orders_per_minute_per_ip);
         Self {
             config,
             deps,
@@ -142,6 +142,6 @@ impl AppState {
     /// Returns `true` if the last poll did not reach the gateway, or the circuit is open.
     pub(crate) fn gateway_unavailable(&self) -> bool {
         self.is_gateway_unreachable.load(Ordering::Relaxed)
-            || self.deps.service.health().is_circuit_open
+            || self.deps.gateway.health().is_circuit_open
     }
 }

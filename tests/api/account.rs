@@ -12,7 +12,7 @@ const WALLET: &str = r#"{"crypto_code":"BTC","wallet_address":"tb1qsomewhere"}"#
 
 async fn with_access() -> World {
     World::start_with(WorldConfig {
-        service_access: true,
+        gateway_access: true,
         ..WorldConfig::default()
     })
     .await
@@ -20,7 +20,7 @@ async fn with_access() -> World {
 
 async fn merchant(id: &str) -> World {
     World::start_with(WorldConfig {
-        service_access: true,
+        gateway_access: true,
         merchant_id: Some(id.to_owned()),
         ..WorldConfig::default()
     })
@@ -96,7 +96,7 @@ async fn a_store_without_access_may_read_what_is_supported_and_nothing_else() {
     for answer in denied {
         let answer = answer.refused(403, "service_access_denied");
         assert!(
-            answer.text.contains("service_access = true"),
+            answer.text.contains("gateway_access = true"),
             "{}",
             answer.text
         );

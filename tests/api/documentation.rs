@@ -106,6 +106,18 @@ fn every_link_of_a_page_leads_to_a_file_and_a_heading() {
 }
 
 #[test]
+fn the_page_of_the_configuration_has_what_the_program_prints() {
+    let root = fs::canonicalize(ROOT).unwrap();
+    let page = fs::read_to_string(root.join("docs/reference/configuration.md")).unwrap();
+    let (_, keys) = page.split_once("\n## Keys\n\n").unwrap();
+    let reference = proxy::config::reference();
+    assert!(
+        keys == reference,
+        "below `## Keys`, write what florin-proxy config-reference prints:\n{reference}"
+    );
+}
+
+#[test]
 fn every_page_that_code_names_is_there() {
     let root = fs::canonicalize(ROOT).unwrap();
     let mut sources = Vec::new();

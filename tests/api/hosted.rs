@@ -394,7 +394,7 @@ async fn nobody_is_sent_to_a_page_that_is_not_the_services() {
         .unwrap()
         .to_owned();
     assert!(!refused.text.contains(&stranger), "{}", refused.text);
-    assert!(world.logged("which is not on service.checkout_url https://checkout.example/pay"));
+    assert!(world.logged("which is not on gateway.checkout_url https://checkout.example/pay"));
     let orders = world.store().get("/v1/orders").await.with(200).body;
     assert_eq!(orders["orders"][0]["status"], "blocked");
     assert!(!orders.to_string().contains(&stranger), "{orders}");
@@ -446,7 +446,7 @@ async fn without_the_services_page_the_hosted_flow_says_what_to_set() {
         .open(&lamp())
         .await
         .refused(400, "invalid_request");
-    assert!(refused.naming("flow").text.contains("service.checkout_url"));
+    assert!(refused.naming("flow").text.contains("gateway.checkout_url"));
     assert_eq!(sessions_asked_for(&world).await, 0);
     world.end().await;
 }

@@ -94,7 +94,7 @@ fn are_the_same(what: &str, status: u16, anothers: &Answer, nobodys: &Answer) {
 #[tokio::test]
 async fn to_another_stores_server_nothing_is_there() {
     let world = World::start_with(WorldConfig {
-        service_access: true,
+        gateway_access: true,
         ..WorldConfig::default()
     })
     .await;

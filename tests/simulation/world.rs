@@ -150,10 +150,10 @@ impl World {
         let config = load(Some(&self.settings), &BTreeMap::new());
         let config = config.unwrap_or_else(|problems| panic!("our own settings: {problems}"));
         let credentials = Credentials {
-            api_key: config.service.api_key.clone(),
-            api_secret: config.service.api_secret.clone(),
+            api_key: config.gateway.api_key.clone(),
+            api_secret: config.gateway.api_secret.clone(),
         };
-        let settings = Settings::new(config.service.url.clone(), credentials);
+        let settings = Settings::new(config.gateway.url.clone(), credentials);
         let transport = Arc::new(Line::new(life.clone()));
         let clock = Arc::new(life.clone());
         let client = Client::with_transport(transport, settings, clock.clone(), self.dice.clone());
@@ -162,7 +162,7 @@ impl World {
                 inner: self.ledger.clone(),
                 life: life.clone(),
             }),
-            service: Arc::new(client.expect("our own settings")),
+            gateway: Arc::new(client.expect("our own settings")),
             webhooks: Arc::new(Postman(life.clone())),
             clock,
             random: self.dice.clone(),

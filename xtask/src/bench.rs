@@ -227,7 +227,7 @@ public_url = "http://127.0.0.1:{port}"
 database_url = "sqlite://{}"
 environment = "test"
 
-[service]
+[gateway]
 url = "http://127.0.0.1:{gateway}/api"
 api_key = "key"
 api_secret = "{key}"

@@ -43,7 +43,7 @@ pub struct Quote {
     /// characters.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[!-~]{1,128}$")))]
     pub quote_id: String,
-    /// How long the price holds: 0 to 600, by `gateway.quote_seconds` of the proxy's configuration.
+    /// How long the price holds: 0 to 600, by `gateway.quote_ttl_seconds` of the proxy's configuration.
     #[cfg_attr(feature = "schema", schemars(range(max = 600)))]
     pub valid_for_seconds: u32,
 }

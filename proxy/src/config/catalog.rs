@@ -1,71 +1,12 @@
 //! `[[store.product]]` and `[[store.donation]]`: what a store sells, and what it takes donations for.
 
 use florin_money::{Amount, Currency};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::config::keys::Key;
 use crate::config::problems::Findings;
 
 const MAX_TITLE_CHARS: usize = 100;
-
-/// The keys of both sections.
-pub(crate) const KEYS: &[Key] = &[
-    (
-        "product.sku",
-        "",
-        "required",
-        "the element's attribute `product`; as [[store.product]]",
-    ),
-    (
-        "product.title",
-        "",
-        "the sku",
-        "what customers read, at most 100 characters",
-    ),
-    (
-        "product.image_url",
-        "",
-        "none",
-        "its picture, on one of the store's image_origins",
-    ),
-    (
-        "product.price",
-        "",
-        "required",
-        "price of one, in the store's currency, as a string",
-    ),
-    (
-        "product.max_quantity",
-        "",
-        "1",
-        "the most that is sold at once",
-    ),
-    (
-        "donation.id",
-        "",
-        "required",
-        "the element's attribute `donation`; as [[store.donation]]",
-    ),
-    (
-        "donation.title",
-        "",
-        "the id",
-        "what customers read, at most 100 characters",
-    ),
-    (
-        "donation.min",
-        "",
-        "required",
-        "the least that is taken, in the store's currency, as a string",
-    ),
-    ("donation.max", "", "required", "the most that is taken"),
-    (
-        "donation.suggested",
-        "",
-        "none",
-        "amounts that the checkout offers, within the bounds",
-    ),
-];
 
 /// Something a store sells at a fixed price.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,13 +23,24 @@ pub struct Product {
     pub max_quantity: u32,
 }
 
-#[derive(Debug, Deserialize)]
+/// Something that the store sells at a fixed price.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ProductTable {
+    /// The element's attribute `product`.
+    #[schemars(extend("x-default" = "required"))]
     pub(crate) sku: String,
+    /// What customers read, at most 100 characters.
+    #[schemars(extend("x-default" = "the sku"))]
     pub(crate) title: Option<String>,
+    /// Its picture, on one of the store's `image_origins`.
+    #[schemars(extend("x-default" = "none"))]
     pub(crate) image_url: Option<String>,
+    /// The price of one, in the store's currency, as a string.
+    #[schemars(extend("x-default" = "required"))]
     pub(crate) price: Option<String>,
+    /// The most that is sold at once, 1 to 10000.
+    #[schemars(extend("x-default" = "1"))]
     pub(crate) max_quantity: Option<u32>,
 }
 
@@ -149,13 +101,24 @@ pub struct Donation {
     pub suggested: Vec<Amount>,
 }
 
-#[derive(Debug, Deserialize)]
+/// Something that customers give money for.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DonationTable {
+    /// The element's attribute `donation`.
+    #[schemars(extend("x-default" = "required"))]
     pub(crate) id: String,
+    /// What customers read, at most 100 characters.
+    #[schemars(extend("x-default" = "the id"))]
     pub(crate) title: Option<String>,
+    /// The least that is taken, in the store's currency, as a string.
+    #[schemars(extend("x-default" = "required"))]
     pub(crate) min: Option<String>,
+    /// The most that is taken, likewise.
+    #[schemars(extend("x-default" = "required"))]
     pub(crate) max: Option<String>,
+    /// Amounts that the checkout offers, within the bounds, as strings.
+    #[schemars(extend("x-default" = "none"))]
     #[serde(default)]
     pub(crate) suggested: Vec<String>,
 }

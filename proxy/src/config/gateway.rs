@@ -1,13 +1,13 @@
-//! `[service]`: how the payment gateway is reached and asked.
+//! `[gateway]`: how the payment gateway is reached and asked.
 
 use std::time::Duration;
 
 use florin_gateway::{Credentials, NonceRule, PutBody, Settings, Signing};
+use schemars::JsonSchema;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
 use url::Url;
 
-use crate::config::keys::Key;
 use crate::config::problems::Findings;
 use crate::config::secrets::{MIN_GUESSABLE_CHARS, secret};
 use crate::config::web_address::web_address;
@@ -15,73 +15,9 @@ use crate::config::web_address::web_address;
 /// Default requests a second towards the gateway.
 pub(crate) const REQUESTS_PER_SECOND: u64 = 10;
 
-/// The keys of the section.
-pub(crate) const KEYS: &[Key] = &[
-    (
-        "service.url",
-        "FLORIN_SERVICE_URL",
-        "required",
-        "base address of the payment service, with its /api",
-    ),
-    (
-        "service.api_key",
-        "FLORIN_SERVICE_API_KEY",
-        "required",
-        "the account at the service; or service.api_key_file / …_FILE",
-    ),
-    (
-        "service.api_secret",
-        "FLORIN_SERVICE_API_SECRET",
-        "required",
-        "what calls are signed with; or service.api_secret_file / …_FILE",
-    ),
-    (
-        "service.callback_token",
-        "FLORIN_CALLBACK_TOKEN",
-        "required",
-        "32 or more random characters; the service calls back at {public_url}/callbacks/{token}; or …_file / …_FILE",
-    ),
-    (
-        "service.checkout_url",
-        "FLORIN_SERVICE_CHECKOUT_URL",
-        "none",
-        "address of the service's hosted page; required for orders with flow hosted, whose customers are sent nowhere else",
-    ),
-    (
-        "service.quote_seconds",
-        "",
-        "60",
-        "how long a price is offered, 10 to 600; Assumed: a conversion_id lives at least so long",
-    ),
-    (
-        "service.watch_seconds",
-        "",
-        "5",
-        "seconds between two polls of an attempt while a customer has its order open, 1 to 60",
-    ),
-    (
-        "service.requests_per_second",
-        "",
-        "10",
-        "the most requests to the service, 1 to 1000; Assumed: it bears ten; a 429 halves it, answers raise it again",
-    ),
-    (
-        "service.nonces",
-        "",
-        "may_repeat",
-        "must_increase when the service takes each nonce once: one request a second is all there is then",
-    ),
-    (
-        "service.sign_put_body",
-        "",
-        "false",
-        "true when the service signs a PUT's body too; Assumed: it does not, as the specification says of POST alone",
-    ),
-];
-
-/// How the payment service is reached and asked.
+/// How the gateway is reached and asked.
 #[derive(Debug)]
-pub struct Service {
+pub struct Gateway {
     /// Its base address, ending in `/api`.
     pub url: Url,
     /// Its name for the account.
@@ -93,9 +29,9 @@ pub struct Service {
     /// Where its hosted page is; customers are sent nowhere else. None: no hosted orders.
     pub checkout_url: Option<Url>,
     /// How long a price is offered after it was fetched.
-    pub quote_lifetime: Duration,
+    pub quote_ttl: Duration,
     /// How often an attempt is polled while its page is open.
-    pub watch_interval: Duration,
+    pub poll_interval: Duration,
     /// The most requests that are sent to it in a second, until it says 429.
     pub requests_per_second: u32,
     /// Whether it takes one nonce for several requests.
@@ -104,25 +40,48 @@ pub struct Service {
     pub sign_put_body: bool,
 }
 
-#[derive(Debug, Default, Deserialize)]
+/// How the payment gateway is reached and asked.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct ServiceTable {
+pub(crate) struct GatewayTable {
+    /// Base address of the gateway, with its `/api`.
+    #[schemars(extend("x-default" = "required"))]
     pub(crate) url: Option<String>,
+    /// Names the account at the gateway.
+    #[schemars(extend("x-default" = "required"))]
     pub(crate) api_key: Option<String>,
     pub(crate) api_key_file: Option<String>,
+    /// Signs the calls to the gateway.
+    #[schemars(extend("x-default" = "required"))]
     pub(crate) api_secret: Option<String>,
     pub(crate) api_secret_file: Option<String>,
+    /// 32 or more random characters. The gateway sends its callbacks to `{public_url}/callbacks/{callback_token}`.
+    #[schemars(extend("x-default" = "required"))]
     pub(crate) callback_token: Option<String>,
     pub(crate) callback_token_file: Option<String>,
+    /// Address of the gateway's hosted page. Orders with `flow` `hosted` need it: their customers are sent nowhere else.
+    #[schemars(extend("x-default" = "none"))]
     pub(crate) checkout_url: Option<String>,
-    pub(crate) quote_seconds: Option<u64>,
-    pub(crate) watch_seconds: Option<u64>,
+    /// How long a price is offered, 10 to 600. Assumed: a `conversion_id` lives at least this long.
+    #[schemars(extend("x-default" = "60"))]
+    pub(crate) quote_ttl_seconds: Option<u64>,
+    /// Time between two polls of an attempt while a customer has its order open, 1 to 60.
+    #[schemars(extend("x-default" = "5"))]
+    pub(crate) poll_interval_seconds: Option<u64>,
+    /// Most requests to the gateway, 1 to 1000. A 429 halves it, other responses raise it again. Assumed: the gateway
+    /// accepts ten.
+    #[schemars(extend("x-default" = REQUESTS_PER_SECOND))]
     pub(crate) requests_per_second: Option<u64>,
+    /// `must_increase` if the gateway accepts each nonce once only. The proxy then sends one request a second.
+    #[schemars(extend("x-default" = "may_repeat"))]
     pub(crate) nonces: Option<String>,
+    /// `true` if the signature of a PUT covers its body. Assumed: it does not, because the specification signs the body of
+    /// a POST alone.
+    #[schemars(extend("x-default" = "false"))]
     pub(crate) sign_put_body: Option<bool>,
 }
 
-impl Service {
+impl Gateway {
     /// The settings of the gateway's client.
     pub fn client_settings(&self) -> Settings {
         let credentials = Credentials {
@@ -143,35 +102,35 @@ impl Service {
     }
 }
 
-pub(crate) fn service(findings: &mut Findings, table: ServiceTable) -> Option<Service> {
+pub(crate) fn gateway(findings: &mut Findings, table: GatewayTable) -> Option<Gateway> {
     let url = table
         .url
-        .ok_or_else(|| "is required: the payment service's address".to_owned());
-    let url = findings.take("service.url", url.and_then(|text| service_address(&text)));
+        .ok_or_else(|| "is required: the gateway's address".to_owned());
+    let url = findings.take("gateway.url", url.and_then(|text| gateway_address(&text)));
     let api_key = secret(table.api_key, table.api_key_file, 1);
-    let api_key = findings.take("service.api_key", api_key);
+    let api_key = findings.take("gateway.api_key", api_key);
     let api_secret = secret(table.api_secret, table.api_secret_file, 1);
-    let api_secret = findings.take("service.api_secret", api_secret);
+    let api_secret = findings.take("gateway.api_secret", api_secret);
     let token = secret(
         table.callback_token,
         table.callback_token_file,
         MIN_GUESSABLE_CHARS,
     );
-    let token = findings.take("service.callback_token", token.and_then(fits_a_path));
+    let token = findings.take("gateway.callback_token", token.and_then(fits_a_path));
     let checkout_url = table
         .checkout_url
-        .and_then(|text| findings.take("service.checkout_url", service_address(&text)));
+        .and_then(|text| findings.take("gateway.checkout_url", gateway_address(&text)));
     let quote = seconds(
         findings,
-        "service.quote_seconds",
-        table.quote_seconds,
+        "gateway.quote_ttl_seconds",
+        table.quote_ttl_seconds,
         60,
         10..=600,
     );
-    let watch = seconds(
+    let poll = seconds(
         findings,
-        "service.watch_seconds",
-        table.watch_seconds,
+        "gateway.poll_interval_seconds",
+        table.poll_interval_seconds,
         5,
         1..=60,
     );
@@ -180,16 +139,16 @@ pub(crate) fn service(findings: &mut Findings, table: ServiceTable) -> Option<Se
         .ok()
         .filter(|rate| (1..=1000).contains(rate))
         .ok_or_else(|| "write 1 to 1000 requests a second".to_owned());
-    let rate = findings.take("service.requests_per_second", rate);
-    let nonces = findings.take("service.nonces", nonce_rule(table.nonces.as_deref()));
-    Some(Service {
+    let rate = findings.take("gateway.requests_per_second", rate);
+    let nonces = findings.take("gateway.nonces", nonce_rule(table.nonces.as_deref()));
+    Some(Gateway {
         url: url?,
         api_key: api_key?,
         api_secret: api_secret?,
         callback_token: token?,
         checkout_url,
-        quote_lifetime: quote?,
-        watch_interval: watch?,
+        quote_ttl: quote?,
+        poll_interval: poll?,
         requests_per_second: rate?,
         nonces: nonces?,
         sign_put_body: table.sign_put_body.unwrap_or(false),
@@ -197,7 +156,7 @@ pub(crate) fn service(findings: &mut Findings, table: ServiceTable) -> Option<Se
 }
 
 /// The signed path begins behind the base address, so nothing may follow that.
-fn service_address(text: &str) -> Result<Url, String> {
+fn gateway_address(text: &str) -> Result<Url, String> {
     let url = web_address(text)?;
     if url.query().is_some() || url.fragment().is_some() {
         return Err(format!(
@@ -233,7 +192,7 @@ fn seconds(
     None
 }
 
-/// Whether the service takes one nonce for several requests.
+/// Whether the gateway takes one nonce for several requests.
 pub(crate) fn nonce_rule(word: Option<&str>) -> Result<NonceRule, String> {
     match word {
         None | Some("may_repeat") => Ok(NonceRule::MayRepeat),

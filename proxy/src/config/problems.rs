@@ -7,7 +7,7 @@ pub struct Problems(pub Vec<Problem>);
 /// One thing that is wrong.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The key, `service.url` or `store.demo.origins`, with the variable where there is one.
+    /// The key, `gateway.url` or `store.demo.origins`, or the variable.
     pub key: String,
     /// What is wrong and what to write instead. Never a secret.
     pub message: String,

@@ -5,73 +5,18 @@ use std::net::SocketAddr;
 
 use florin_checkout_api::Environment;
 use florin_orders::StoreId;
+use schemars::JsonSchema;
 use secrecy::ExposeSecret;
 use serde::Deserialize;
 use url::Url;
 
-use crate::config::gateway::{Service, ServiceTable, service};
-use crate::config::keys::Key;
+use crate::config::gateway::{Gateway, GatewayTable, gateway};
 use crate::config::network::Network;
 use crate::config::problems::{Findings, Problems};
+use crate::config::rate_limit::{RateLimit, RateLimitTable, rate_limit};
 use crate::config::store::{Store, StoreTable, store};
 use crate::config::token_keys::TokenKey;
 use crate::config::web_address::{Origin, web_address};
-
-/// Who buys opens one or two orders; behind the one address of an office there are some more.
-const OPENS_PER_MINUTE: u32 = 30;
-
-/// The keys of the proxy itself.
-pub(crate) const KEYS: &[Key] = &[
-    (
-        "listen",
-        "FLORIN_LISTEN",
-        "127.0.0.1:8080",
-        "address and port that browsers and stores call",
-    ),
-    (
-        "admin_listen",
-        "FLORIN_ADMIN_LISTEN",
-        "127.0.0.1:9090",
-        "address and port of the health pages; keep it from the public",
-    ),
-    (
-        "public_url",
-        "FLORIN_PUBLIC_URL",
-        "http://127.0.0.1:8080",
-        "where browsers reach `listen`: scheme, host and port; https unless loopback",
-    ),
-    (
-        "database_url",
-        "FLORIN_DATABASE_URL",
-        "sqlite://florin.db",
-        "the ledger; made when it is not there; it remembers its environment and refuses the other",
-    ),
-    (
-        "environment",
-        "FLORIN_ENVIRONMENT",
-        "test",
-        "test or production; production is said explicitly",
-    ),
-    (
-        "log",
-        "FLORIN_LOG",
-        "info",
-        "tracing filter, like info or proxy=debug; JSON when not a terminal",
-    ),
-    (
-        "trusted_proxies",
-        "",
-        "none",
-        "reverse proxies in front, like [\"10.0.0.0/8\"]: their X-Forwarded-For says who the client is",
-    ),
-    (
-        "opens_per_minute",
-        "",
-        "30",
-        "orders that one address may open by product or donation, 1 to 10000; not counted for private addresses that are \
-         no trusted_proxies, since everybody may come from there",
-    ),
-];
 
 /// A configuration that passed every check.
 #[derive(Debug)]
@@ -86,14 +31,14 @@ pub struct Config {
     pub database_url: String,
     /// Which money moves.
     pub environment: Environment,
-    /// The payment service.
-    pub service: Service,
+    /// The payment gateway.
+    pub gateway: Gateway,
     /// The stores, one at least.
     pub stores: Vec<Store>,
     /// Reverse proxies in front, whose `X-Forwarded-For` is believed.
     pub trusted_proxies: Vec<Network>,
-    /// Orders that one address may open in a minute by a product or a donation.
-    pub opens_per_minute: u32,
+    /// What one client address may do.
+    pub rate_limit: RateLimit,
     /// What is logged: `tracing` filter directives.
     pub log: String,
 }
@@ -139,31 +84,41 @@ impl PublicUrl {
 }
 
 /// The file as it is written. Unknown keys are refused by name.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct File {
+    /// Address and port that browsers and stores call.
+    #[schemars(extend("x-default" = "127.0.0.1:8080"))]
     pub(crate) listen: Option<String>,
+    /// Address and port of the health pages; keep them from the public.
+    #[schemars(extend("x-default" = "127.0.0.1:9090"))]
     pub(crate) admin_listen: Option<String>,
+    /// Where browsers reach `listen`: scheme, host and port; https unless loopback.
+    #[schemars(extend("x-default" = "http://127.0.0.1:8080"))]
     pub(crate) public_url: Option<String>,
+    /// The SQLite file; made when it is missing. It remembers its environment and refuses the other.
+    #[schemars(extend("x-default" = "sqlite://florin.db"))]
     pub(crate) database_url: Option<String>,
+    /// `test` or `production`; production must be said explicitly.
+    #[schemars(extend("x-default" = "test"))]
     pub(crate) environment: Option<String>,
+    /// A `tracing` filter, like `info` or `proxy=debug`. Log lines are JSON when they do not go to a terminal.
+    #[schemars(extend("x-default" = "info"))]
     pub(crate) log: Option<String>,
+    /// Reverse proxies in front, like `["10.0.0.0/8"]`: their `X-Forwarded-For` names the client.
+    #[schemars(extend("x-default" = "none"))]
     #[serde(default)]
     pub(crate) trusted_proxies: Vec<String>,
-    pub(crate) opens_per_minute: Option<u32>,
     #[serde(default)]
-    pub(crate) service: ServiceTable,
+    pub(crate) gateway: GatewayTable,
+    #[serde(default)]
+    pub(crate) rate_limit: RateLimitTable,
     #[serde(default)]
     pub(crate) store: Vec<StoreTable>,
 }
 
-/// Checks the settings, all of them.
-pub(crate) fn check(file: File, unknown_variables: Vec<String>) -> Result<Config, Problems> {
-    let mut findings = Findings::default();
-    for variable in unknown_variables {
-        let message = "is no variable of Florin's: see florin-proxy config-reference";
-        findings.add(&variable, message);
-    }
+/// Checks the settings, all of them, after what was found while they were read.
+pub(crate) fn check(mut findings: Findings, file: File) -> Result<Config, Problems> {
     let environment = findings.take("environment", environment(file.environment.as_deref()));
     let is_test = environment != Some(Environment::Production);
     let listen = address(&mut findings, "listen", file.listen, "127.0.0.1:8080");
@@ -199,11 +154,8 @@ pub(crate) fn check(file: File, unknown_variables: Vec<String>) -> Result<Config
         findings.add("log", error);
     }
     let trusted_proxies = trusted_proxies(&mut findings, &file.trusted_proxies);
-    let opens_per_minute = file.opens_per_minute.unwrap_or(OPENS_PER_MINUTE);
-    if !(1..=10_000).contains(&opens_per_minute) {
-        findings.add("opens_per_minute", "write 1 to 10000 orders a minute");
-    }
-    let service = service(&mut findings, file.service);
+    let gateway = gateway(&mut findings, file.gateway);
+    let rate_limit = rate_limit(&mut findings, &file.rate_limit);
     let mut stores = Vec::new();
     let mut ids = BTreeSet::new();
     if file.store.is_empty() {
@@ -212,7 +164,7 @@ pub(crate) fn check(file: File, unknown_variables: Vec<String>) -> Result<Config
     let is_only = file.store.len() == 1;
     for mut table in file.store {
         // All stores share the account at the gateway: with several stores each needs its own permission.
-        table.service_access.get_or_insert(is_only);
+        table.gateway_access.get_or_insert(is_only);
         if !ids.insert(table.id.clone()) {
             findings.add(
                 &format!("store.{}", table.id),
@@ -230,10 +182,10 @@ pub(crate) fn check(file: File, unknown_variables: Vec<String>) -> Result<Config
             public_url: public_url?,
             database_url,
             environment: environment?,
-            service: service?,
+            gateway: gateway?,
             stores,
             trusted_proxies,
-            opens_per_minute,
+            rate_limit,
             log,
         })
     })();

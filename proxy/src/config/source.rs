@@ -1,25 +1,48 @@
 //! Where settings come from: a TOML file, and environment variables, which win.
+//!
+//! Libraries for this (figment, config) merge lists whole and guess the type of a variable's text: a key of digits would
+//! be a number, and no variable could name one store's key. The types' schema knows both.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::config::problems::{Problem, Problems};
+use toml::Table;
+
+use crate::config::problems::{Findings, Problem, Problems};
+use crate::config::schema::schema;
 use crate::config::server::{Config, File, check};
+use crate::config::shape::{self, Text, check_table};
+use crate::config::{environment, renamed};
 
 /// Reads and checks the configuration.
 ///
 /// # Errors
 /// [`Problems`] lists everything that is wrong.
 pub fn load(file: Option<&Path>, variables: &BTreeMap<String, String>) -> Result<Config, Problems> {
-    let mut settings = match file {
+    let (text, mut settings) = match file {
         Some(path) => read(path)?,
-        None => File::default(),
+        None => (String::new(), Table::new()),
     };
-    let unknown = overlay(&mut settings, variables);
-    check(settings, unknown)
+    let mut findings = Findings::default();
+    let (schema, text) = (schema(), Text(&text));
+    renamed::keys(&mut findings, &text, &mut settings);
+    environment::overlay(&mut findings, &mut settings, &schema, variables);
+    let root = shape::Path::default();
+    if !check_table(&mut findings, &text, &schema, &mut settings, &root) {
+        return findings.finish(None);
+    }
+    match settings.try_into::<File>() {
+        Ok(file) => check(findings, file),
+        Err(error) => {
+            // The schema is the types' own, so this is a fault of the check. The message may hold a secret.
+            debug_assert!(false, "the check of the shape missed: {error}");
+            findings.add("the configuration", "has a value of another kind");
+            findings.finish(None)
+        }
+    }
 }
 
-fn read(path: &Path) -> Result<File, Problems> {
+fn read(path: &Path) -> Result<(String, Table), Problems> {
     let problem = |message| {
         Problems(vec![Problem {
             key: path.display().to_string(),
@@ -28,74 +51,13 @@ fn read(path: &Path) -> Result<File, Problems> {
     };
     let text = std::fs::read_to_string(path)
         .map_err(|error| problem(format!("the file cannot be read: {error}")))?;
-    toml::from_str(&text).map_err(|error| {
+    match text.parse::<Table>() {
+        Ok(settings) => Ok((text, settings)),
         // The error without its excerpt: the line in question may hold a secret.
-        let line = error
-            .span()
-            .map(|span| text[..span.start].matches('\n').count() + 1);
-        let place = line
-            .map(|line| format!(" (line {line})"))
-            .unwrap_or_default();
-        problem(format!("{}{place}", without_values(error.message())))
-    })
-}
-
-/// A message without the value that was refused, which may be a secret that was left unquoted. Names of keys stay.
-fn without_values(message: &str) -> String {
-    match message.split_once(", expected ") {
-        Some((found, expected)) if found.starts_with("invalid") => {
-            format!("a value of another kind was expected: {expected}")
-        }
-        _ => message.to_owned(),
-    }
-}
-
-/// A variable replaces its key in both forms, value and file, so that the two never meet. Answers the variables that
-/// name no key.
-fn overlay(settings: &mut File, variables: &BTreeMap<String, String>) -> Vec<String> {
-    let service = &mut settings.service;
-    let plain = [
-        ("FLORIN_LISTEN", &mut settings.listen),
-        ("FLORIN_ADMIN_LISTEN", &mut settings.admin_listen),
-        ("FLORIN_PUBLIC_URL", &mut settings.public_url),
-        ("FLORIN_DATABASE_URL", &mut settings.database_url),
-        ("FLORIN_ENVIRONMENT", &mut settings.environment),
-        ("FLORIN_LOG", &mut settings.log),
-        ("FLORIN_SERVICE_URL", &mut service.url),
-        ("FLORIN_SERVICE_CHECKOUT_URL", &mut service.checkout_url),
-    ];
-    let mut unknown: BTreeSet<String> = variables.keys().cloned().collect();
-    for (variable, setting) in plain {
-        unknown.remove(variable);
-        if let Some(value) = variables.get(variable) {
-            *setting = Some(value.clone());
+        Err(error) => {
+            let line = error.span().map(|span| Text(&text).at(span.start));
+            let line = line.unwrap_or_default();
+            Err(problem(format!("{}{line}", error.message())))
         }
     }
-    let secrets = [
-        (
-            "FLORIN_SERVICE_API_KEY",
-            &mut service.api_key,
-            &mut service.api_key_file,
-        ),
-        (
-            "FLORIN_SERVICE_API_SECRET",
-            &mut service.api_secret,
-            &mut service.api_secret_file,
-        ),
-        (
-            "FLORIN_CALLBACK_TOKEN",
-            &mut service.callback_token,
-            &mut service.callback_token_file,
-        ),
-    ];
-    for (variable, value, file) in secrets {
-        unknown.remove(variable);
-        unknown.remove(&format!("{variable}_FILE"));
-        let from_value = variables.get(variable).cloned();
-        let from_file = variables.get(&format!("{variable}_FILE")).cloned();
-        if from_value.is_some() || from_file.is_some() {
-            (*value, *file) = (from_value, from_file);
-        }
-    }
-    unknown.into_iter().collect()
 }

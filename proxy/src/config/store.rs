@@ -2,95 +2,18 @@
 
 use florin_money::{Amount, Currency};
 use florin_orders::StoreId;
+use schemars::JsonSchema;
 use secrecy::SecretString;
 use serde::Deserialize;
 use url::Url;
 
 use crate::config::catalog::{self, Donation, DonationTable, Product, ProductTable, donations};
-use crate::config::keys::Key;
 use crate::config::problems::Findings;
 use crate::config::secrets::{MIN_GUESSABLE_CHARS, secret};
 use crate::config::theme::{ThemeTable, theme};
 use crate::config::token_keys::{TokenKey, TokenKeyTable, token_keys};
 use crate::config::web_address::{Origin, admitted, origin, picture, web_address};
 use crate::config::webhook::{Webhook, WebhookTable, webhook};
-
-/// The keys of the section itself.
-pub(crate) const KEYS: &[Key] = &[
-    (
-        "id",
-        "",
-        "required",
-        "1 to 32 small letters, digits and hyphens",
-    ),
-    ("name", "", "the id", "what customers read"),
-    (
-        "origins",
-        "",
-        "none",
-        "pages that may embed the checkout and call, like https://shop.example",
-    ),
-    (
-        "currency",
-        "",
-        "USD",
-        "ISO 4217 code of the catalogue's prices",
-    ),
-    (
-        "secret_key",
-        "",
-        "none",
-        "32 or more characters for the store's server; or secret_key_file",
-    ),
-    (
-        "return_url",
-        "",
-        "none",
-        "where customers go afterwards; gets ?order_id=…, never a status",
-    ),
-    (
-        "support_url",
-        "",
-        "none",
-        "https: or mailto: where customers get help",
-    ),
-    (
-        "logo_url",
-        "",
-        "none",
-        "a picture beside the store's name; https, in the environment test also http on loopback",
-    ),
-    (
-        "image_origins",
-        "",
-        "none",
-        "where pictures of order lines and products may be: [\"https://cdn.shop.example\"]; a checkout loads from no other",
-    ),
-    (
-        "merchant_id",
-        "",
-        "none",
-        "the store's name at the service, on a platform with several merchants; it can act for no other",
-    ),
-    (
-        "service_access",
-        "",
-        "true for an only store, else false",
-        "whether its server may change wallets and settings at the service: they are all stores' together",
-    ),
-    (
-        "underpayment_tolerance",
-        "",
-        "0",
-        "how much may be missing, in the store's currency",
-    ),
-    (
-        "confirmations_required",
-        "",
-        "3",
-        "blocks shown as required until the service states its own",
-    ),
-];
 
 /// A store of the configuration.
 #[derive(Debug)]
@@ -115,13 +38,13 @@ pub struct Store {
     pub logo_url: Option<Url>,
     /// Where pictures of order lines may be, as the logo's address.
     pub image_origins: Vec<Origin>,
-    /// Its name at the service, on a platform with several merchants.
+    /// Its name at the gateway, on a platform with several merchants.
     pub merchant_id: Option<String>,
-    /// Whether its server may call the service's account endpoints: wallets and settings belong to all stores together.
-    pub service_access: bool,
+    /// Whether its server may call the gateway's account endpoints: wallets and settings belong to all stores together.
+    pub gateway_access: bool,
     /// How much may be missing and still count as paid, in `currency`.
     pub tolerance: Amount,
-    /// Confirmations that are shown as required until the service states its own.
+    /// Confirmations that are shown as required until the gateway states its own.
     pub confirmations_required: u32,
     /// Where its events are delivered.
     pub webhook: Option<Webhook>,
@@ -199,26 +122,54 @@ impl Store {
     }
 }
 
-#[derive(Debug, Deserialize)]
+/// A merchant's shop. One is required.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StoreTable {
+    /// 1 to 32 small letters, digits and hyphens.
+    #[schemars(extend("x-default" = "required"))]
     pub(crate) id: String,
+    /// What customers read.
+    #[schemars(extend("x-default" = "the id"))]
     pub(crate) name: Option<String>,
+    /// Pages that may embed the checkout and call the proxy, like `https://shop.example`.
+    #[schemars(extend("x-default" = "none"))]
     #[serde(default)]
     pub(crate) origins: Vec<String>,
+    /// ISO 4217 code of the catalogue's prices.
+    #[schemars(extend("x-default" = "USD"))]
     pub(crate) currency: Option<String>,
+    /// 32 or more characters for the store's server.
+    #[schemars(extend("x-default" = "none"))]
     pub(crate) secret_key: Option<String>,
     pub(crate) secret_key_file: Option<String>,
     #[serde(default)]
     pub(crate) token_keys: Vec<TokenKeyTable>,
+    /// Where customers go afterwards. Gets `?order_id=…`, never a status.
+    #[schemars(extend("x-default" = "none"))]
     pub(crate) return_url: Option<String>,
+    /// Where customers get help: `https:` or `mailto:`.
+    #[schemars(extend("x-default" = "none"))]
     pub(crate) support_url: Option<String>,
+    /// A picture beside the store's name: https, in the environment `test` also http on loopback.
+    #[schemars(extend("x-default" = "none"))]
     pub(crate) logo_url: Option<String>,
+    /// Origins of the pictures of order lines and products, like `["https://cdn.shop.example"]`. A checkout loads from no
+    /// other.
+    #[schemars(extend("x-default" = "none"))]
     #[serde(default)]
     pub(crate) image_origins: Vec<String>,
+    /// The store's name at the gateway, on a platform with several merchants. It can act for no other.
+    #[schemars(extend("x-default" = "none"))]
     pub(crate) merchant_id: Option<String>,
-    pub(crate) service_access: Option<bool>,
+    /// Whether its server may change wallets and settings at the gateway. All stores share them.
+    #[schemars(extend("x-default" = "true for a single store, else false"))]
+    pub(crate) gateway_access: Option<bool>,
+    /// How much may be missing and still count as paid: an amount in the store's currency, as a string.
+    #[schemars(extend("x-default" = "0"))]
     pub(crate) underpayment_tolerance: Option<String>,
+    /// Confirmations shown as required until the gateway states its own, 1 to 100.
+    #[schemars(extend("x-default" = "3"))]
     pub(crate) confirmations_required: Option<u32>,
     pub(crate) webhook: Option<WebhookTable>,
     #[serde(default)]
@@ -319,7 +270,7 @@ pub(crate) fn store(findings: &mut Findings, table: StoreTable, is_test: bool) -
         logo_url: logo_url?,
         image_origins,
         merchant_id: merchant_id?,
-        service_access: table.service_access.unwrap_or(false),
+        gateway_access: table.gateway_access.unwrap_or(false),
         tolerance: tolerance?,
         confirmations_required,
         webhook,
@@ -330,12 +281,12 @@ pub(crate) fn store(findings: &mut Findings, table: StoreTable, is_test: bool) -
     })
 }
 
-/// `Assumed:` a merchant's name at the service is visible ASCII, as its other identifiers are.
+/// `Assumed:` a merchant's name at the gateway is visible ASCII, as its other identifiers are.
 fn merchant_id(text: String) -> Result<String, String> {
     if (1..=128).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_graphic()) {
         return Ok(text);
     }
-    Err("write 1 to 128 visible characters, as the service gave them".into())
+    Err("write 1 to 128 visible characters, as the gateway gave them".into())
 }
 
 fn link_address(text: &str, may_be_mail: bool) -> Result<(), String> {

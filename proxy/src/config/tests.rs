@@ -6,7 +6,7 @@ use secrecy::ExposeSecret as _;
 use super::*;
 
 const COMPLETE: &str = r#"
-[service]
+[gateway]
 url = "http://127.0.0.1:8090/api"
 api_key = "key"
 api_secret = "secret"
@@ -83,21 +83,212 @@ fn a_complete_configuration_is_taken() {
 fn a_variable_wins_over_the_file() {
     let variables = [
         ("FLORIN_LISTEN", "127.0.0.1:9999"),
-        ("FLORIN_SERVICE_API_KEY", "other"),
+        ("FLORIN_GATEWAY__API_KEY", "other"),
     ];
     let config = loaded(COMPLETE, &variables).unwrap();
     assert_eq!(config.listen.port(), 9999);
-    assert_eq!(config.service.api_key.expose_secret(), "other");
+    assert_eq!(config.gateway.api_key.expose_secret(), "other");
+}
+
+#[test]
+fn every_key_can_be_a_variable() {
+    let store = |key: &str| format!("FLORIN_STORE__0__{key}");
+    let variables = [
+        (
+            "FLORIN_GATEWAY__URL".to_owned(),
+            "http://127.0.0.1:8090/api",
+        ),
+        ("FLORIN_GATEWAY__API_KEY".to_owned(), "918273645"),
+        ("FLORIN_GATEWAY__API_SECRET".to_owned(), "true"),
+        (
+            "FLORIN_GATEWAY__CALLBACK_TOKEN".to_owned(),
+            "0123456789abcdef0123456789abcdef",
+        ),
+        ("FLORIN_GATEWAY__SIGN_PUT_BODY".to_owned(), "true"),
+        (
+            "FLORIN_RATE_LIMIT__ORDERS_PER_MINUTE_PER_IP".to_owned(),
+            "7",
+        ),
+        ("FLORIN_TRUSTED_PROXIES".to_owned(), "10.0.0.0/8, 127.0.0.1"),
+        (store("ID"), "demo"),
+        (
+            store("ORIGINS"),
+            "[\"https://a.example\", \"https://b.example\"]",
+        ),
+        (store("ORIGINS__2"), "https://c.example"),
+        (store("TOKEN_KEYS__0__KID"), "k1"),
+        (
+            store("TOKEN_KEYS__0__SECRET"),
+            "tk_0123456789abcdef0123456789abcdef",
+        ),
+        (store("THEME__TEXT_MUTED"), "#555555"),
+        (store("WEBHOOK__URL"), "https://shop.example/florin"),
+        (
+            store("WEBHOOK__SECRET"),
+            "[\"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\"]",
+        ),
+        (store("PRODUCT__0__SKU"), "ebook"),
+        (store("PRODUCT__0__PRICE"), "19.90"),
+        ("FLORIN_STORE__1__ID".to_owned(), "other"),
+    ];
+    let variables: Vec<(&str, &str)> = variables.iter().map(|(k, v)| (k.as_str(), *v)).collect();
+    let config = loaded("", &variables).unwrap();
+    assert_eq!(config.gateway.api_key.expose_secret(), "918273645");
+    assert!(config.gateway.sign_put_body);
+    assert_eq!(config.rate_limit.orders_per_minute_per_ip, 7);
+    assert_eq!(config.trusted_proxies.len(), 2);
+    assert_eq!(config.stores.len(), 2);
+    let store = &config.stores[0];
+    assert!(store.lists_origin("https://b.example") && store.lists_origin("https://c.example"));
+    assert_eq!(store.token_keys[0].kid.to_string(), "k1");
+    assert_eq!(store.theme_tokens, [("text-muted", "#555555".to_owned())]);
+    assert!(store.webhook.is_some() && store.product("ebook").is_some());
+}
+
+#[test]
+fn elements_of_variables_are_added_in_their_order() {
+    let names: Vec<String> = (0..11)
+        .map(|n| format!("FLORIN_STORE__{}__ID", n + 1))
+        .collect();
+    let ids: Vec<String> = (0..11).map(|n| format!("s{n}")).collect();
+    let variables: Vec<(&str, &str)> = names
+        .iter()
+        .zip(&ids)
+        .map(|(name, id)| (name.as_str(), id.as_str()))
+        .collect();
+    let config = loaded(COMPLETE, &variables).unwrap();
+    let found: Vec<String> = config
+        .stores
+        .iter()
+        .map(|store| store.id.to_string())
+        .collect();
+    assert_eq!(found[0], "demo");
+    assert_eq!(found[1..], ids);
+}
+
+#[test]
+fn a_variable_without_a_place_or_of_another_kind_is_refused_without_its_value() {
+    for (variable, complaint) in [
+        ("FLORIN_STORE__2__ID", "there are 1 before it: write 1"),
+        (
+            "FLORIN_GATEWAY",
+            "a value of another kind was expected: a table",
+        ),
+        (
+            "FLORIN_GATEWAY__URL__0",
+            "is no variable of Florin's: see florin-proxy config-reference",
+        ),
+        (
+            "FLORIN_GATEWAY__API_SECERT",
+            "is no variable of Florin's: see florin-proxy config-reference",
+        ),
+        (
+            "FLORIN_gateway__url",
+            "is no variable of Florin's: see florin-proxy config-reference",
+        ),
+        (
+            "FLORIN_GATEWAY__REQUESTS_PER_SECOND",
+            "a value of another kind was expected: a whole number",
+        ),
+        (
+            "FLORIN_GATEWAY__SIGN_PUT_BODY",
+            "a value of another kind was expected: true or false",
+        ),
+    ] {
+        let problems = loaded(COMPLETE, &[(variable, "canary")]).unwrap_err();
+        let found: Vec<(&str, &str)> = problems
+            .0
+            .iter()
+            .map(|problem| (problem.key.as_str(), problem.message.as_str()))
+            .collect();
+        assert_eq!(found, [(variable, complaint)]);
+    }
+}
+
+#[test]
+fn old_names_are_refused_with_the_new_ones_beside_everything_else() {
+    let text = COMPLETE
+        .replacen(
+            "[gateway]",
+            "opens_per_minute = 0\n[service]\nwatch_seconds = 1\nquote_seconds = 30",
+            1,
+        )
+        .replacen(
+            "name = \"Demo shop\"",
+            "service_access = true\ntheme = { ink = \"#000\", line = \"red\" }",
+            1,
+        )
+        .replacen("max_quantity = 5", "max_quantity = 0", 1);
+    let variables = [
+        ("FLORIN_SERVICE_API_KEY", "a"),
+        ("FLORIN_CALLBACK_TOKEN_FILE", "/nowhere"),
+    ];
+    let problems = loaded(&text, &variables).unwrap_err().to_string();
+    let problems: Vec<&str> = problems.lines().collect();
+    assert_eq!(
+        problems,
+        [
+            "service.quote_seconds: is named gateway.quote_ttl_seconds now (line 5)",
+            "service.watch_seconds: is named gateway.poll_interval_seconds now (line 4)",
+            "service: is named gateway now (line 3)",
+            "opens_per_minute: is named rate_limit.orders_per_minute_per_ip now (line 2)",
+            "store.demo.service_access: is named store.demo.gateway_access now (line 13)",
+            "store.demo.theme.ink: is named store.demo.theme.text now (line 14)",
+            "store.demo.theme.line: is named store.demo.theme.border now (line 14)",
+            "FLORIN_CALLBACK_TOKEN_FILE: is named FLORIN_GATEWAY__CALLBACK_TOKEN_FILE now",
+            "FLORIN_SERVICE_API_KEY: is named FLORIN_GATEWAY__API_KEY now",
+            "gateway.callback_token: the file /nowhere cannot be read: No such file or directory (os error 2)",
+            "rate_limit.orders_per_minute_per_ip: write 1 to 10000 orders a minute",
+            "store.demo.theme.border: \"red\" is no colour here: write it like \"#0b6e52\", or for both schemes like \"light-dark(#0b6e52, #4fd1a1)\"",
+            "store.demo.product.ebook: max_quantity: write 1 to 10000",
+        ]
+    );
+}
+
+#[test]
+fn every_unknown_missing_and_mistyped_key_is_named_at_once() {
+    let text = COMPLETE
+        .replacen("api_secret =", "api_secert =", 1)
+        .replacen("sku = \"ebook\"\n", "", 1)
+        .replacen("max_quantity = 5", "max_quantity = -5", 1)
+        .replacen("id = \"coffee\"", "id = \"coffee\"\ncolour = 1.5", 1)
+        .replacen("max = \"500\"", "max = 500", 1);
+    let problems = loaded(&text, &[]).unwrap_err().to_string();
+    let problems: Vec<&str> = problems.lines().collect();
+    assert_eq!(
+        problems,
+        [
+            "gateway.api_secert: is no key of Florin's (line 5)",
+            "store.demo.donation.coffee.colour: is no key of Florin's (line 23)",
+            "store.demo.donation.coffee.max: a value of another kind was expected: a string (line 26)",
+            "store.demo.product.0.max_quantity: is out of range (line 20)",
+            "store.demo.product.0.sku: is required (line 17)",
+        ]
+    );
+}
+
+#[test]
+fn a_variable_replaces_both_forms_of_a_secret_in_the_file() {
+    let text = COMPLETE.replacen("api_secret = ", "api_secret_file = ", 1);
+    let config = loaded(&text, &[("FLORIN_GATEWAY__API_SECRET", "a")]).unwrap();
+    assert_eq!(config.gateway.api_secret.expose_secret(), "a");
+    let problems = loaded(
+        COMPLETE,
+        &[("FLORIN_STORE__0__SECRET_KEY_FILE", "/nowhere")],
+    );
+    let problem = &problems.unwrap_err().0[0];
+    assert_eq!(problem.key, "store.demo.secret_key");
+    assert!(problem.message.contains("/nowhere"), "{}", problem.message);
 }
 
 #[test]
 fn a_secret_given_twice_is_refused() {
     let variables = [
-        ("FLORIN_SERVICE_API_SECRET", "a"),
-        ("FLORIN_SERVICE_API_SECRET_FILE", "/b"),
+        ("FLORIN_GATEWAY__API_SECRET", "a"),
+        ("FLORIN_GATEWAY__API_SECRET_FILE", "/b"),
     ];
     let problems = loaded(COMPLETE, &variables).unwrap_err();
-    assert_eq!(problems.0[0].key, "service.api_secret");
+    assert_eq!(problems.0[0].key, "gateway.api_secret");
 }
 
 #[test]
@@ -108,8 +299,8 @@ fn everything_that_is_wrong_is_said_at_once() {
         .replace("\"http://127.0.0.1:8081\"", "\"*\"")
         .replace("\"19.90\"", "\"19.905\"");
     let expected = [
-        "service.url",
-        "service.callback_token",
+        "gateway.url",
+        "gateway.callback_token",
         "store.demo.origins",
         "store.demo.product.ebook",
     ];
@@ -203,21 +394,21 @@ fn an_unquoted_secret_is_refused_without_being_printed() {
 #[test]
 fn what_the_server_could_not_run_with_is_found_by_the_check() {
     for (from, to, key) in [
-        ("/api\"", "/api?v=1\"", "service.url"),
-        ("[service]", "log = \"no such=filter=\"\n[service]", "log"),
+        ("/api\"", "/api?v=1\"", "gateway.url"),
+        ("[gateway]", "log = \"no such=filter=\"\n[gateway]", "log"),
         (
-            "[service]",
-            "admin_listen = \"127.0.0.1:8080\"\n[service]",
+            "[gateway]",
+            "admin_listen = \"127.0.0.1:8080\"\n[gateway]",
             "admin_listen",
         ),
         (
-            "[service]",
-            "database_url = \"sqlite::memory:\"\n[service]",
+            "[gateway]",
+            "database_url = \"sqlite::memory:\"\n[gateway]",
             "database_url",
         ),
         (
-            "[service]",
-            "database_url = \"postgres://localhost/x\"\n[service]",
+            "[gateway]",
+            "database_url = \"postgres://localhost/x\"\n[gateway]",
             "database_url",
         ),
     ] {
@@ -250,6 +441,7 @@ fn no_secret_is_printed() {
 #[test]
 fn every_key_of_the_file_is_in_the_reference() {
     let page = reference();
+    assert!(!page.contains("null"), "a key without a default: {page}");
     for key in COMPLETE
         .lines()
         .filter_map(|line| line.split_once(" = "))
@@ -303,45 +495,45 @@ fn a_webhook_is_on_the_public_internet_however_its_address_is_written() {
 }
 
 #[test]
-fn how_the_service_is_asked_can_be_set_and_is_checked() {
+fn how_the_gateway_is_asked_can_be_set_and_is_checked() {
     let set =
         |lines: &str| COMPLETE.replace("api_key = \"key\"", &format!("api_key = \"key\"\n{lines}"));
-    let service = |lines: &str| loaded(&set(lines), &[]).unwrap().service.client_settings();
-    let usual = service("");
+    let gateway = |lines: &str| loaded(&set(lines), &[]).unwrap().gateway.client_settings();
+    let usual = gateway("");
     assert_eq!(usual.requests_per_second, 10);
     assert_eq!(usual.nonces, florin_gateway::NonceRule::MayRepeat);
     assert_eq!(usual.signing.put_body, florin_gateway::PutBody::Unsigned);
     let other =
-        service("requests_per_second = 3\nnonces = \"must_increase\"\nsign_put_body = true");
+        gateway("requests_per_second = 3\nnonces = \"must_increase\"\nsign_put_body = true");
     assert_eq!(other.requests_per_second, 3);
     assert_eq!(other.nonces, florin_gateway::NonceRule::MustIncrease);
     assert_eq!(other.signing.put_body, florin_gateway::PutBody::Signed);
     for (line, key) in [
-        ("requests_per_second = 0", "service.requests_per_second"),
-        ("requests_per_second = 1001", "service.requests_per_second"),
-        ("nonces = \"often\"", "service.nonces"),
+        ("requests_per_second = 0", "gateway.requests_per_second"),
+        ("requests_per_second = 1001", "gateway.requests_per_second"),
+        ("nonces = \"often\"", "gateway.nonces"),
     ] {
         assert_eq!(keys(&set(line)), [key], "{line}");
     }
 }
 
 #[test]
-fn the_account_at_the_service_is_an_only_stores_own_and_else_for_those_that_are_named() {
+fn the_account_at_the_gateway_is_a_single_stores_own_and_else_for_those_that_are_named() {
     let access = |text: &str| -> Vec<bool> {
         let stores = loaded(text, &[]).unwrap().stores;
-        stores.iter().map(|store| store.service_access).collect()
+        stores.iter().map(|store| store.gateway_access).collect()
     };
     let second = "[[store]]\nid = \"second\"\n";
     assert_eq!(access(COMPLETE), [true]);
     assert_eq!(access(&format!("{COMPLETE}{second}")), [false, false]);
-    let named = format!("{COMPLETE}{second}service_access = true\n");
+    let named = format!("{COMPLETE}{second}gateway_access = true\n");
     assert_eq!(access(&named), [false, true]);
-    let only = COMPLETE.replace("id = \"demo\"", "id = \"demo\"\nservice_access = false");
+    let only = COMPLETE.replace("id = \"demo\"", "id = \"demo\"\ngateway_access = false");
     assert_eq!(access(&only), [false]);
 }
 
 #[test]
-fn a_merchant_of_a_platform_is_named_as_the_service_names_it() {
+fn a_merchant_of_a_platform_is_named_as_the_gateway_names_it() {
     let named = |id: &str| {
         COMPLETE.replace(
             "id = \"demo\"",
@@ -481,12 +673,12 @@ fn a_theme_has_a_name_and_values_that_are_what_they_should_be() {
 }
 
 #[test]
-fn the_address_of_the_services_page_is_checked_and_may_be_absent() {
+fn the_address_of_the_gateways_page_is_checked_and_may_be_absent() {
     let with =
         |line: &str| COMPLETE.replace("api_key = \"key\"", &format!("api_key = \"key\"\n{line}"));
-    assert_eq!(loaded(COMPLETE, &[]).unwrap().service.checkout_url, None);
+    assert_eq!(loaded(COMPLETE, &[]).unwrap().gateway.checkout_url, None);
     let given = with("checkout_url = \"https://checkout.example/pay\"");
-    let url = loaded(&given, &[]).unwrap().service.checkout_url.unwrap();
+    let url = loaded(&given, &[]).unwrap().gateway.checkout_url.unwrap();
     assert_eq!(url.as_str(), "https://checkout.example/pay");
     for wrong in [
         "http://checkout.example",
@@ -494,7 +686,7 @@ fn the_address_of_the_services_page_is_checked_and_may_be_absent() {
         "checkout.example",
     ] {
         let text = with(&format!("checkout_url = \"{wrong}\""));
-        assert_eq!(keys(&text), ["service.checkout_url"], "{wrong}");
+        assert_eq!(keys(&text), ["gateway.checkout_url"], "{wrong}");
     }
 }
 

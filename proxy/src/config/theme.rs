@@ -2,82 +2,58 @@
 
 use florin_checkout_api::THEMES;
 use florin_money::Amount;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::config::keys::Key;
 use crate::config::problems::Findings;
 
 const MAX_RADIUS_PX: u32 = 40;
 
 const MAX_FONT_CHARS: usize = 200;
 
-/// The keys of the section.
-pub(crate) const KEYS: &[Key] = &[
-    (
-        "theme.preset",
-        "",
-        "auto",
-        "auto, light, dark, contrast, paper, midnight or sorbet; auto is light or dark as the customer's system has it",
-    ),
-    (
-        "theme.accent",
-        "",
-        "the theme's",
-        "buttons and links: \"#0b6e52\", or for both schemes \"light-dark(#0b6e52, #4fd1a1)\"",
-    ),
-    (
-        "theme.on_accent",
-        "",
-        "black or white",
-        "text on the accent; by itself whichever reads better",
-    ),
-    ("theme.background", "", "the theme's", "the background"),
-    (
-        "theme.surface",
-        "",
-        "from text and background",
-        "the background of the summary",
-    ),
-    ("theme.text", "", "the theme's", "text"),
-    (
-        "theme.text_muted",
-        "",
-        "from text and background",
-        "quiet text",
-    ),
-    ("theme.border", "", "from text and background", "thin lines"),
-    ("theme.warning", "", "the theme's", "text of warnings"),
-    ("theme.danger", "", "the theme's", "text of what went wrong"),
-    ("theme.radius", "", "the theme's", "corners, 0px to 40px"),
-    (
-        "theme.font",
-        "",
-        "the theme's",
-        "a font-family; a frame knows only the fonts of the customer's device",
-    ),
-    (
-        "theme.density",
-        "",
-        "1",
-        "how much room there is, 0.75 to 1.5, as text",
-    ),
-];
-
-#[derive(Debug, Default, Deserialize)]
+/// A preset, and what differs from it.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ThemeTable {
+    /// `auto`, `light`, `dark`, `contrast`, `paper`, `midnight` or `sorbet`. `auto` is light or dark as the customer's
+    /// system has it.
+    #[schemars(extend("x-default" = "auto"))]
     pub(crate) preset: Option<String>,
+    /// Buttons and links: `"#0b6e52"`, or one colour for each scheme, `"light-dark(#0b6e52, #4fd1a1)"`.
+    #[schemars(extend("x-default" = "the theme's"))]
     pub(crate) accent: Option<String>,
+    /// Text on the accent: by default black or white, whichever has more contrast.
+    #[schemars(extend("x-default" = "black or white"))]
     pub(crate) on_accent: Option<String>,
+    /// The background.
+    #[schemars(extend("x-default" = "the theme's"))]
     pub(crate) background: Option<String>,
+    /// The background of the summary.
+    #[schemars(extend("x-default" = "from text and background"))]
     pub(crate) surface: Option<String>,
+    /// Text.
+    #[schemars(extend("x-default" = "the theme's"))]
     pub(crate) text: Option<String>,
+    /// Secondary text.
+    #[schemars(extend("x-default" = "from text and background"))]
     pub(crate) text_muted: Option<String>,
+    /// Thin lines.
+    #[schemars(extend("x-default" = "from text and background"))]
     pub(crate) border: Option<String>,
+    /// Text of warnings.
+    #[schemars(extend("x-default" = "the theme's"))]
     pub(crate) warning: Option<String>,
+    /// Text of errors.
+    #[schemars(extend("x-default" = "the theme's"))]
     pub(crate) danger: Option<String>,
+    /// Corners, `"0px"` to `"40px"`.
+    #[schemars(extend("x-default" = "the theme's"))]
     pub(crate) radius: Option<String>,
+    /// A `font-family`. A frame has only the fonts of the customer's device.
+    #[schemars(extend("x-default" = "the theme's"))]
     pub(crate) font: Option<String>,
+    /// Spacing, `"0.75"` to `"1.5"`.
+    #[schemars(extend("x-default" = "1"))]
     pub(crate) density: Option<String>,
 }
 

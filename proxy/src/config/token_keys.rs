@@ -2,31 +2,15 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use secrecy::SecretString;
 use serde::Deserialize;
 
-use crate::config::keys::Key;
 use crate::config::problems::Findings;
 use crate::config::secrets::{MIN_GUESSABLE_CHARS, secret};
 
 /// Two live at a time: one that signs, and one that is on its way in or out.
 const MAX_KEYS: usize = 2;
-
-/// The keys of the section.
-pub(crate) const KEYS: &[Key] = &[
-    (
-        "token_keys.kid",
-        "",
-        "required",
-        "1 to 32 letters, digits, - and _; the keys as token_keys = [{ kid, secret }], two while one is replaced",
-    ),
-    (
-        "token_keys.secret",
-        "",
-        "required",
-        "32 or more random characters, which sign order tokens (HS256) as they are written; or secret_file",
-    ),
-];
 
 /// A key of signed order tokens.
 #[derive(Debug)]
@@ -56,10 +40,15 @@ impl fmt::Display for KeyId {
     }
 }
 
-#[derive(Debug, Deserialize)]
+/// What the store's server signs order tokens with: none, one, or two while one replaces the other.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TokenKeyTable {
+    /// 1 to 32 letters, digits, `-` and `_`.
+    #[schemars(extend("x-default" = "required"))]
     pub(crate) kid: String,
+    /// 32 or more random characters. They sign order tokens (HS256) as they are written.
+    #[schemars(extend("x-default" = "required"))]
     pub(crate) secret: Option<String>,
     pub(crate) secret_file: Option<String>,
 }

@@ -5,12 +5,12 @@ use std::net::IpAddr;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use florin_orders::EndpointHash;
+use schemars::JsonSchema;
 use secrecy::ExposeSecret as _;
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 use url::{Host, Url};
 
-use crate::config::keys::Key;
 use crate::config::secrets::secret;
 use crate::config::web_address::{is_loopback, web_address};
 use crate::webhooks::address_filter::is_public;
@@ -21,28 +21,6 @@ const WEBHOOK_SECRET_BYTES: std::ops::RangeInclusive<usize> = 24..=64;
 
 /// One in use, and the one before it.
 const MAX_WEBHOOK_SECRETS: usize = 2;
-
-/// The keys of the section.
-pub(crate) const KEYS: &[Key] = &[
-    (
-        "webhook.url",
-        "",
-        "none",
-        "where events are delivered; https, or http on loopback",
-    ),
-    (
-        "webhook.secret",
-        "",
-        "required",
-        "whsec_ and 24 to 64 bytes in base64, or a list of two while one is exchanged, the new one first; or webhook.secret_file",
-    ),
-    (
-        "webhook.dangerous_allow_private_targets",
-        "",
-        "false",
-        "deliver to loopback and private addresses; environment test alone",
-    ),
-];
 
 /// Where a store's events are delivered.
 #[derive(Debug)]
@@ -62,18 +40,25 @@ impl Webhook {
     }
 }
 
-#[derive(Debug, Deserialize)]
+/// Where the store's events are delivered. Without this section, they are not.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WebhookTable {
+    /// Where events are delivered: https, or http on loopback.
+    #[schemars(extend("x-default" = "required"))]
     pub(crate) url: String,
+    /// `whsec_` and 24 to 64 bytes in base64; or a list of two while one replaces the other, the new one first.
+    #[schemars(extend("x-default" = "required"))]
     pub(crate) secret: Option<OneOrMore>,
     pub(crate) secret_file: Option<OneOrMore>,
+    /// Whether the endpoint may be on a loopback or private address, in the environment `test` alone.
+    #[schemars(extend("x-default" = "false"))]
     #[serde(default)]
     pub(crate) dangerous_allow_private_targets: bool,
 }
 
 /// A text, or a list of texts.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum OneOrMore {
     One(String),

@@ -36,7 +36,7 @@ pub(crate) async fn callback(
     Path(token): Path<String>,
     request: Request,
 ) -> Result<StatusCode, ApiError> {
-    if !is_secret(&app.config.service.callback_token, &token) {
+    if !is_secret(&app.config.gateway.callback_token, &token) {
         return Err(ApiError::NoSuchAddress);
     }
     let body = read(request.into_body(), MAX_BODY_BYTES).await?;

@@ -99,7 +99,7 @@ pub(crate) async fn request_poll(app: &AppState, snapshot: &Snapshot) -> Result<
     else {
         return Ok(());
     };
-    let interval = SignedDuration::try_from(app.config.service.watch_interval)
+    let interval = SignedDuration::try_from(app.config.gateway.poll_interval)
         .expect("the interval is a minute at most");
     if let Some(wanted) = subscribed_poll(invoice, interval, app.now()) {
         app.deps

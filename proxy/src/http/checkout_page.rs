@@ -39,7 +39,7 @@ pub(crate) async fn page(
 ) -> Result<Response, ApiError> {
     let file = static_files::find("pay.html")?;
     let mut answer = static_files::answer(file, &headers, "no-cache");
-    let hosted_page = app.config.service.checkout_url.as_ref().map(Origin::of);
+    let hosted_page = app.config.gateway.checkout_url.as_ref().map(Origin::of);
     let store = named(&app.config.stores, framed.store.as_deref());
     let embedders = store.map_or(&[][..], |store| &store.origins);
     let pictures = store.map(Store::picture_origins).unwrap_or_default();

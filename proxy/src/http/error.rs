@@ -357,7 +357,7 @@ impl ApiError {
             Self::AccountShared => Failure::new(
                 ErrorCode::ServiceAccessDenied,
                 "The account at the payment service belongs to all stores of this proxy together. If this store may \
-                 act for all of them, the operator sets its `service_access = true`.",
+                 act for all of them, the operator sets its `gateway_access = true`.",
             ),
             Self::OnboardingDenied => Failure::new(
                 ErrorCode::ServiceAccessDenied,

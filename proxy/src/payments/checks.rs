@@ -165,7 +165,7 @@ pub(crate) enum SessionMismatch {
     #[error("payment_process_url is {0:?}: no https address")]
     NotEncrypted(String),
     /// Not on the configured checkout address.
-    #[error("payment_process_url is {found:?}, which is not on service.checkout_url {expected}")]
+    #[error("payment_process_url is {found:?}, which is not on gateway.checkout_url {expected}")]
     Elsewhere {
         /// Where it leads.
         found: String,

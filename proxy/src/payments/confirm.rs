@@ -25,7 +25,7 @@ pub(crate) fn confirm(app: &Arc<AppState>, snapshot: &Snapshot, email: Option<St
     tokio::spawn(async move {
         if let Err(error) = app
             .deps
-            .service
+            .gateway
             .confirm(&ConfirmRequest::new(id, email))
             .await
         {

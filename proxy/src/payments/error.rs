@@ -92,7 +92,7 @@ pub(crate) enum MissingForHosted {
     Email,
     /// Where the customer returns to.
     ReturnUrl,
-    /// The operator's setting `service.checkout_url`.
+    /// The operator's setting `gateway.checkout_url`.
     CheckoutUrl,
 }
 

@@ -167,7 +167,7 @@ fn session_call(app: &AppState, order: &Order) -> Result<Call, PaymentError> {
     let needs = HostedNeeds::of(app, store, email, terms.return_url.as_deref())
         .map_err(PaymentError::MissingForHosted)?;
     let base = app.config.public_url.base();
-    let token = app.config.service.callback_token.expose_secret();
+    let token = app.config.gateway.callback_token.expose_secret();
     let request = CheckoutRequest {
         client_email_id: needs.email.to_owned(),
         client_preferred_fiat_currency: terms.currency,
@@ -207,7 +207,7 @@ impl<'a> HostedNeeds<'a> {
                 .ok_or(MissingForHosted::ReturnUrl)?,
             checkout_url: app
                 .config
-                .service
+                .gateway
                 .checkout_url
                 .as_ref()
                 .ok_or(MissingForHosted::CheckoutUrl)?,
@@ -268,7 +268,7 @@ impl Call {
 
     /// Calls the gateway once and checks what it made.
     async fn make(&self, app: &AppState, sent_at: Timestamp) -> Result<Made, CallError> {
-        let gateway = &app.deps.service;
+        let gateway = &app.deps.gateway;
         match self {
             Self::Invoice { ask, request } => {
                 let invoice = gateway.create_invoice(request).await?;

@@ -31,7 +31,7 @@ async fn compare(app: &AppState) -> Currencies {
     let ask = RawRequest::new(Endpoint::Currencies, "", None).expect("it takes nothing");
     let asked = tokio::select! {
         () = app.shutdown.cancelled() => return Currencies::NotAsked,
-        asked = app.deps.service.forward(&ask) => asked,
+        asked = app.deps.gateway.forward(&ask) => asked,
     };
     let found = match &asked {
         Ok(answer) => Currencies::compare(answer, app.now()),

@@ -60,7 +60,7 @@ async fn start_polls(app: &Arc<AppState>, polls: &mut JoinSet<()>) {
         // One slot is reserved for unwatched attempts, so that watched ones cannot starve them.
         let kept = usize::from(urgency != PollPriority::Scheduled);
         let free = CONCURRENT_POLLS.saturating_sub(polls.len() + kept);
-        let room = app.deps.service.available(priority(urgency));
+        let room = app.deps.gateway.available(priority(urgency));
         let limit = room
             .saturating_sub(begun)
             .min(u32::try_from(free).unwrap_or(u32::MAX));
@@ -97,7 +97,7 @@ async fn poll_invoice(app: Arc<AppState>, due: DueAttempt) {
         Err(error) => return tracing::error!(%error, "a stored invoice has an invalid id"),
     };
     let priority = priority(due.priority);
-    match app.deps.service.invoice(&id, priority).await {
+    match app.deps.gateway.invoice(&id, priority).await {
         Ok(answer) => on_response(&app, &due, answer).await,
         Err(error) => on_error(&app, &due, &error).await,
     }

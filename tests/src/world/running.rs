@@ -45,13 +45,13 @@ impl Running {
         let environment = config.environment.as_str();
         let ledger = SqliteStorage::open(&config.database_url, environment).await;
         let ledger = ledger.expect("a file in our own folder");
-        let mut settings = config.service.client_settings();
+        let mut settings = config.gateway.client_settings();
         settings.deadlines = DEADLINES;
         let (clock, random) = (Arc::new(clock), Arc::new(SystemRandom));
         let client = Client::new(settings, clock.clone(), random.clone());
         let dependencies = Dependencies {
             ledger: Arc::new(ledger.clone()),
-            service: Arc::new(client.expect("our own settings")),
+            gateway: Arc::new(client.expect("our own settings")),
             webhooks: Arc::new(WebhookSender::new().expect("the machine has TLS roots")),
             clock,
             random,

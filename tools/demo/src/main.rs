@@ -220,11 +220,11 @@ async fn run_proxy(
     let config = proxy::config::load(Some(&file), &std::collections::BTreeMap::new());
     let config = config.map_err(|problems| anyhow::anyhow!("its configuration: {problems}"))?;
     let ledger = SqliteStorage::open(&config.database_url, config.environment.as_str()).await?;
-    let settings = config.service.client_settings();
+    let settings = config.gateway.client_settings();
     let client = Client::new(settings, Arc::new(SystemClock), Arc::new(SystemRandom));
     let dependencies = Dependencies {
         ledger: Arc::new(ledger.clone()),
-        service: Arc::new(client?),
+        gateway: Arc::new(client?),
         webhooks: Arc::new(WebhookSender::new()?),
         clock: Arc::new(SystemClock),
         random: Arc::new(SystemRandom),

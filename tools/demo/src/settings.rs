@@ -116,7 +116,7 @@ public_url = "http://127.0.0.1:{proxy}"
 database_url = "{database_url}"
 environment = "test"
 
-[service]
+[gateway]
 url = "http://127.0.0.1:{sandbox}/api"
 api_key = "{api_key}"
 api_secret = "{api_secret}"

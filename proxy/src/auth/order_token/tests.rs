@@ -44,7 +44,7 @@ fn store(id: &str) -> Store {
         theme: "auto".to_owned(),
         theme_tokens: Vec::new(),
         merchant_id: None,
-        service_access: false,
+        gateway_access: false,
         products: Vec::new(),
         donations: Vec::new(),
     }

@@ -139,7 +139,7 @@ impl OrderStream {
             let left = until.duration_since(self.app.now());
             Duration::try_from(left.clamp(SignedDuration::ZERO, HEARTBEAT)).unwrap_or_default()
         });
-        left.unwrap_or(self.app.config.service.watch_interval)
+        left.unwrap_or(self.app.config.gateway.poll_interval)
     }
 
     /// The order, if it changed since it was sent; the outer `None` once the order is no longer followed.

@@ -37,7 +37,7 @@ pub(crate) async fn quotes(
     if !snapshot.order.takes_attempts(app.now()) {
         return Err(PaymentError::OrderClosed.into());
     }
-    let priced = app.prices.fresh(&*app.deps.service, &*app.deps.clock).await;
+    let priced = app.prices.fresh(&*app.deps.gateway, &*app.deps.clock).await;
     let priced = priced.map_err(|error| {
         log_rejection(&error, "no prices");
         PaymentError::of_invoice_call(error)

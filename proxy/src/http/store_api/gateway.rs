@@ -1,7 +1,7 @@
 //! `/v1/service/…`: the service's own endpoints for the store's server, signed here and passed through as JSON.
 //!
 //! All stores of a proxy share one account at the gateway. So endpoints that change or show it are for stores with
-//! `service_access` alone; a store that is a merchant of a platform acts for that merchant and no other. See
+//! `gateway_access` alone; a store that is a merchant of a platform acts for that merchant and no other. See
 //! docs/adr/0009-the-account-is-shared.md.
 
 use std::sync::Arc;
@@ -191,7 +191,7 @@ fn permitted<'a>(
     endpoint: Endpoint,
 ) -> Result<&'a Store, ApiError> {
     let store = merchant.store(app);
-    if !store.service_access {
+    if !store.gateway_access {
         return Err(ApiError::AccountShared);
     }
     if endpoint == Endpoint::OnboardMerchant && store.merchant_id.is_some() {
@@ -218,7 +218,7 @@ async fn pass(
     changes_something: bool,
 ) -> Result<String, ApiError> {
     let app = app.clone();
-    let passed = tokio::spawn(async move { app.deps.service.forward(&passage).await });
+    let passed = tokio::spawn(async move { app.deps.gateway.forward(&passage).await });
     let passed = passed.await?;
     passed.map_err(|error| failed(error, changes_something))
 }
@@ -287,7 +287,7 @@ fn failed(error: CallError, changes_something: bool) -> ApiError {
     }
 }
 
-/// What changes the account is for stores with `service_access` alone.
+/// What changes the account is for stores with `gateway_access` alone.
 fn describe_change(operation: Operation) -> Operation {
     let anything =
         json!({ "description": "The service's own shape.", "additionalProperties": true });

@@ -1,0 +1,39 @@
+//! `[rate_limit]`: what one client address may do.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::config::problems::Findings;
+
+/// A customer opens one or two orders; an office behind one address opens some more.
+const ORDERS_PER_MINUTE: u32 = 30;
+
+/// What one client address may do.
+#[derive(Clone, Copy, Debug)]
+pub struct RateLimit {
+    /// Orders that it may open in a minute by a product or a donation.
+    pub orders_per_minute_per_ip: u32,
+}
+
+/// What one client address may do.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RateLimitTable {
+    /// Orders that one address may open in a minute by product or donation, 1 to 10000. Private addresses that are not
+    /// among the `trusted_proxies` are not counted: every customer may come from there.
+    #[schemars(extend("x-default" = ORDERS_PER_MINUTE))]
+    pub(crate) orders_per_minute_per_ip: Option<u32>,
+}
+
+pub(crate) fn rate_limit(findings: &mut Findings, table: &RateLimitTable) -> RateLimit {
+    let orders_per_minute_per_ip = table.orders_per_minute_per_ip.unwrap_or(ORDERS_PER_MINUTE);
+    if !(1..=10_000).contains(&orders_per_minute_per_ip) {
+        findings.add(
+            "rate_limit.orders_per_minute_per_ip",
+            "write 1 to 10000 orders a minute",
+        );
+    }
+    RateLimit {
+        orders_per_minute_per_ip,
+    }
+}
