@@ -39,10 +39,11 @@ fn currencies(app: &AppState) -> Value {
     }
 }
 
-/// The state of the gateway's limits.
-fn service(app: &AppState) -> Value {
+/// Whether the gateway answers, and the state of its limits.
+fn gateway(app: &AppState) -> Value {
     let condition = app.deps.gateway.health();
     json!({
+        "status": if app.gateway_unavailable() { "not answering" } else { "ok" },
         "circuit": if condition.is_circuit_open { "open" } else { "closed" },
         "pause_seconds": condition.pause.as_secs(),
         "requests_per_minute": condition.requests_per_minute,
@@ -50,8 +51,8 @@ fn service(app: &AppState) -> Value {
     })
 }
 
-/// 200 while the ledger answers and the process is not ending, else 503; what waits to be told, and whether the payment
-/// service answers, is for the operator to read.
+/// 200 while the ledger answers and the process is not ending, else 503; what waits to be told, and whether the gateway
+/// answers, is for the operator to read.
 async fn ready(State(app): State<Arc<AppState>>) -> (StatusCode, Json<Value>) {
     let backlog = app.deps.ledger.backlog().await;
     let ending = app.shutdown.is_cancelled();
@@ -63,8 +64,7 @@ async fn ready(State(app): State<Arc<AppState>>) -> (StatusCode, Json<Value>) {
     };
     let report = json!({
         "ledger": if backlog.is_ok() { "ok" } else { "failing" },
-        "payment_service": if app.gateway_unavailable() { "not answering" } else { "ok" },
-        "service": service(&app),
+        "gateway": gateway(&app),
         "currencies": currencies(&app),
         "events_waiting": backlog.ok(),
         "ending": ending,

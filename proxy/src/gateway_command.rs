@@ -1,4 +1,4 @@
-//! `florin-proxy service …`: one call of the payment service, signed with the configuration's key, its JSON printed as
+//! `florin-proxy gateway …`: one call of the gateway, signed with the configuration's key, its JSON printed as
 //! it came.
 
 use std::io::Read as _;
@@ -16,13 +16,13 @@ use proxy::config::Config;
 /// What to ask.
 #[derive(Subcommand)]
 pub(crate) enum Ask {
-    /// GET /currencies: what the service supports.
+    /// GET /currencies: what the gateway supports.
     Currencies,
     /// GET /prices: rates, limits and conversion ids.
     Prices,
     /// GET /invoice: the state of an invoice or a hosted session.
     Invoice {
-        /// Its id at the service.
+        /// Its id at the gateway.
         id: String,
         /// With its transaction history.
         #[arg(long)]
@@ -83,7 +83,7 @@ pub(crate) fn ask(config: &Config, ask: Ask) -> anyhow::Result<()> {
         .build()?;
     let settings = config.gateway.client_settings();
     let client = Client::new(settings, Arc::new(SystemClock), Arc::new(SystemRandom));
-    let client = client.context("service")?;
+    let client = client.context("gateway")?;
     match runtime.block_on(client.forward(&passage)) {
         Ok(json) => {
             println!("{json}");
@@ -154,7 +154,7 @@ fn sentence(error: &CallError, changes_something: bool) -> String {
                 .as_ref()
                 .map(|code| format!(" ({})", code.as_str()));
             let code = code.unwrap_or_default();
-            format!("the payment service refused with status {status}: {said}{code}")
+            format!("the gateway refused with status {status}: {said}{code}")
         }
         error if changes_something && !error.definitely_not_executed() => format!(
             "{error}. It may have been done all the same: look at the account before sending it again"

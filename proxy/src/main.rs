@@ -19,7 +19,7 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-/// Crypto checkout: holds a shop's secret for the payment service, signs its calls, stores orders, sends webhooks.
+/// Crypto checkout: holds a shop's secret for the gateway, signs its calls, stores orders, sends webhooks.
 #[derive(Parser)]
 #[command(name = "florin-proxy", version)]
 struct Arguments {
@@ -36,12 +36,18 @@ enum Command {
     CheckConfig,
     /// Prints every key with unit, default and reason.
     ConfigReference,
-    /// Asks the payment service one thing, with the configuration's key, and prints its JSON.
+    /// Asks the gateway one thing, with the configuration's key, and prints its JSON.
     ///
     /// The answer is printed as it came. A refusal is a sentence on standard error and the exit code 1.
-    Service {
+    Gateway {
         #[command(subcommand)]
         ask: gateway_command::Ask,
+    },
+    /// The name that `gateway` had in early versions.
+    #[command(hide = true)]
+    Service {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        rest: Vec<String>,
     },
 }
 
@@ -50,6 +56,10 @@ fn main() -> ExitCode {
     if matches!(arguments.command, Some(Command::ConfigReference)) {
         print!("{}", reference());
         return ExitCode::SUCCESS;
+    }
+    if matches!(arguments.command, Some(Command::Service { .. })) {
+        eprintln!("florin-proxy: `service` is named `gateway` now");
+        return ExitCode::from(2);
     }
     // A variable that is not UTF-8 is not one of Florin's.
     let variables: BTreeMap<String, String> = std::env::vars_os()
@@ -71,7 +81,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let done = match arguments.command {
-        Some(Command::Service { ask }) => gateway_command::ask(&config, ask),
+        Some(Command::Gateway { ask }) => gateway_command::ask(&config, ask),
         _ => serve(config),
     };
     match done {
@@ -113,7 +123,7 @@ fn serve(config: Config) -> anyhow::Result<()> {
 fn dependencies(config: &Config, ledger: SqliteStorage) -> anyhow::Result<Dependencies> {
     let settings = config.gateway.client_settings();
     let client =
-        Client::new(settings, Arc::new(SystemClock), Arc::new(SystemRandom)).context("service")?;
+        Client::new(settings, Arc::new(SystemClock), Arc::new(SystemRandom)).context("gateway")?;
     Ok(Dependencies {
         ledger: Arc::new(ledger),
         gateway: Arc::new(client),

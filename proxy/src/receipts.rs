@@ -42,7 +42,7 @@ fn mac(key: &[u8], message: &[u8]) -> [u8; 32] {
     mac.finalize().into_bytes().into()
 }
 
-/// The receipt of an order; `None` for one that is not credited, and while the service takes its payment back: who
+/// The receipt of an order; `None` for one that is not credited, and while the gateway takes its payment back: who
 /// reads a receipt believes that the shop was paid.
 pub(crate) fn issue(config: &Config, store: &Store, paid: &Snapshot) -> Option<SignedReceipt> {
     let receipt = receipt(config, store, paid)?;

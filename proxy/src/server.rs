@@ -18,7 +18,7 @@ use crate::workers::{cleanup, currency_check, payment_poller, webhook_dispatcher
 /// The sockets, bound by the caller, who knows the ports.
 #[derive(Debug)]
 pub struct Listeners {
-    /// For browsers, stores and the service.
+    /// For browsers, stores and the gateway.
     pub public: TcpListener,
     /// For the operator.
     pub admin: TcpListener,

@@ -1,4 +1,4 @@
-//! `/v1/service/…` and `florin-proxy service`: the account at the service, for those who may.
+//! `/v1/gateway/…` and `florin-proxy gateway`: the account at the gateway, for those who may.
 
 use std::time::Duration;
 
@@ -29,27 +29,27 @@ async fn merchant(id: &str) -> World {
 
 fn asks(world: &World, words: &[&str]) -> Ended {
     let config = world.config_file().display().to_string();
-    Program::runs(&[&["--config", &config, "service"], words].concat(), &[])
+    Program::runs(&[&["--config", &config, "gateway"], words].concat(), &[])
 }
 
 #[tokio::test]
 async fn a_store_with_access_uses_every_endpoint_of_the_service() {
     let world = with_access().await;
     let store = world.store();
-    let currencies = store.get("/v1/service/currencies").await.with(200);
+    let currencies = store.get("/v1/gateway/currencies").await.with(200);
     assert!(
         currencies.body.as_array().is_some_and(|all| all.len() >= 9),
         "{}",
         currencies.text
     );
     let added = store
-        .sends(Method::POST, "/v1/service/preferences", WALLET)
+        .sends(Method::POST, "/v1/gateway/preferences", WALLET)
         .await
         .with(200);
     assert_eq!(added.body["preference"]["wallet_address"], "tb1qsomewhere");
     let changed = json!({"crypto_code": "BTC", "wallet_address": "tb1qelsewhere"});
     let changed = store
-        .put("/v1/service/preferences", &changed)
+        .put("/v1/gateway/preferences", &changed)
         .await
         .with(200);
     assert_eq!(
@@ -58,17 +58,17 @@ async fn a_store_with_access_uses_every_endpoint_of_the_service() {
     );
     let shop = json!({"merchant_name": "A shop", "anything": ["else", 1.50]});
     let onboarded = store
-        .post("/v1/service/aggregator/merchants", &shop)
+        .post("/v1/gateway/aggregator/merchants", &shop)
         .await
         .with(200);
     assert_eq!(
         onboarded.body["merchant"]["anything"],
         json!(["else", 1.50])
     );
-    let account = store.get("/v1/service/merchant/account").await.with(200);
+    let account = store.get("/v1/gateway/merchant/account").await.with(200);
     assert!(account.body["upload_url"].is_string(), "{}", account.text);
     let settings = store
-        .put("/v1/service/settings", &json!({"language": "de"}))
+        .put("/v1/gateway/settings", &json!({"language": "de"}))
         .await
         .with(200);
     assert_eq!(settings.body["settings"]["language"], "de");
@@ -79,22 +79,22 @@ async fn a_store_with_access_uses_every_endpoint_of_the_service() {
 async fn a_store_without_access_may_read_what_is_supported_and_nothing_else() {
     let world = World::start().await;
     let store = world.store();
-    store.get("/v1/service/currencies").await.with(200);
+    store.get("/v1/gateway/currencies").await.with(200);
     let denied = [
         store
-            .sends(Method::POST, "/v1/service/preferences", WALLET)
+            .sends(Method::POST, "/v1/gateway/preferences", WALLET)
             .await,
         store
-            .sends(Method::PUT, "/v1/service/preferences", WALLET)
+            .sends(Method::PUT, "/v1/gateway/preferences", WALLET)
             .await,
         store
-            .post("/v1/service/aggregator/merchants", &json!({}))
+            .post("/v1/gateway/aggregator/merchants", &json!({}))
             .await,
-        store.get("/v1/service/merchant/account").await,
-        store.put("/v1/service/settings", &json!({})).await,
+        store.get("/v1/gateway/merchant/account").await,
+        store.put("/v1/gateway/settings", &json!({})).await,
     ];
     for answer in denied {
-        let answer = answer.refused(403, "service_access_denied");
+        let answer = answer.refused(403, "gateway_access_denied");
         assert!(
             answer.text.contains("gateway_access = true"),
             "{}",
@@ -104,7 +104,7 @@ async fn a_store_without_access_may_read_what_is_supported_and_nothing_else() {
     assert_eq!(world.sandbox().count("POST", "/preferences").await, 0);
     let nobody = store.with_key("no-store-has-this-key-0123456789ab");
     nobody
-        .get("/v1/service/currencies")
+        .get("/v1/gateway/currencies")
         .await
         .refused(401, "unauthorized");
     world.end().await;
@@ -115,14 +115,14 @@ async fn a_merchant_of_a_platform_acts_for_itself_alone() {
     let world = merchant("m-1").await;
     let store = world.store();
     let added = store
-        .sends(Method::POST, "/v1/service/preferences", WALLET)
+        .sends(Method::POST, "/v1/gateway/preferences", WALLET)
         .await
         .with(200);
     assert_eq!(added.body["preference"]["merchant_id"], "m-1");
-    let account = store.get("/v1/service/merchant/account").await.with(200);
+    let account = store.get("/v1/gateway/merchant/account").await.with(200);
     assert_eq!(account.body["merchant_id"], "m-1");
     let settings = store
-        .put("/v1/service/settings", &json!({"merchant_id": "m-1"}))
+        .put("/v1/gateway/settings", &json!({"merchant_id": "m-1"}))
         .await;
     assert_eq!(settings.with(200).body["settings"]["merchant_id"], "m-1");
     for other in [
@@ -131,17 +131,17 @@ async fn a_merchant_of_a_platform_acts_for_itself_alone() {
         r#"{"\u006derchantId":"m-2"}"#,
     ] {
         let answer = store
-            .sends(Method::PUT, "/v1/service/settings", other)
+            .sends(Method::PUT, "/v1/gateway/settings", other)
             .await;
-        answer.refused(403, "service_access_denied");
+        answer.refused(403, "gateway_access_denied");
     }
     let other = store
-        .get("/v1/service/merchant/account?merchant_id=m-2")
+        .get("/v1/gateway/merchant/account?merchant_id=m-2")
         .await;
-    other.refused(403, "service_access_denied");
+    other.refused(403, "gateway_access_denied");
     let other = json!({"merchant_name": "x"});
-    let onboards = store.post("/v1/service/aggregator/merchants", &other);
-    onboards.await.refused(403, "service_access_denied");
+    let onboards = store.post("/v1/gateway/aggregator/merchants", &other);
+    onboards.await.refused(403, "gateway_access_denied");
     assert_eq!(world.sandbox().count("PUT", "/settings").await, 1);
     world.end().await;
 }
@@ -151,19 +151,19 @@ async fn the_services_refusal_is_readable_and_ours_are_told_apart() {
     let world = with_access().await;
     let store = world.store();
     let unknown = json!({"crypto_code": "XMR", "wallet_address": "x"});
-    let refused = store.post("/v1/service/preferences", &unknown).await;
-    let refused = refused.refused(422, "service_refused");
-    let said = &refused.body["error"]["service"];
+    let refused = store.post("/v1/gateway/preferences", &unknown).await;
+    let refused = refused.refused(422, "gateway_refused");
+    let said = &refused.body["error"]["gateway"];
     assert_eq!(said["code"], "UNSUPPORTED_CRYPTO_CODE");
     assert!(said["status"].is_u64(), "{said}");
     let message = said["message"].as_str().unwrap();
     assert!(refused.text_at("/error/message").contains(message));
     for body in ["{", "", "{} {}"] {
-        let answer = store.sends(Method::PUT, "/v1/service/settings", body).await;
+        let answer = store.sends(Method::PUT, "/v1/gateway/settings", body).await;
         answer.refused(400, "invalid_request");
     }
     let long = json!({ "a": "a".repeat(64 * 1024) });
-    let long = store.put("/v1/service/settings", &long).await;
+    let long = store.put("/v1/gateway/settings", &long).await;
     long.refused(413, "payload_too_large");
     world.end().await;
 }
@@ -177,9 +177,9 @@ async fn what_may_have_been_done_is_not_done_again() {
         .inject_fault(json!({"endpoint": "any", "kind": "status", "status": 500, "times": 1}))
         .await;
     let answer = store
-        .sends(Method::POST, "/v1/service/preferences", WALLET)
+        .sends(Method::POST, "/v1/gateway/preferences", WALLET)
         .await;
-    let answer = answer.refused(502, "service_failed");
+    let answer = answer.refused(502, "gateway_failed");
     assert!(
         answer.text.contains("may have been done"),
         "{}",
@@ -196,7 +196,7 @@ async fn an_invoice_is_shown_whole_to_the_store_whose_it_is() {
     checkout.choose("BTC").await;
     let address = checkout.address().await;
     let id = world.sandbox().invoice_of(&address).await;
-    let path = format!("/v1/service/invoice?id={id}");
+    let path = format!("/v1/gateway/invoice?id={id}");
     let shown = world.store().get(&path).await.with(200);
     assert_eq!(shown.body["data"]["wallet_address"], address);
     world
@@ -213,8 +213,8 @@ async fn an_invoice_is_shown_whole_to_the_store_whose_it_is() {
     assert!(asked.iter().any(is_hist), "{asked:#?}");
     for (store, path) in [
         (world.other_store(), path.as_str()),
-        (world.store(), "/v1/service/invoice?id=inv_unknown"),
-        (world.store(), "/v1/service/invoice?id="),
+        (world.store(), "/v1/gateway/invoice?id=inv_unknown"),
+        (world.store(), "/v1/gateway/invoice?id="),
     ] {
         store.get(path).await.refused(404, "not_found");
     }
@@ -242,7 +242,7 @@ async fn the_operator_asks_on_the_command_line() {
         let ended = tokio::task::spawn_blocking(move || {
             let words: Vec<_> = words.iter().map(String::as_str).collect();
             Program::runs(
-                &[&["--config", &config, "service"], &words[..]].concat(),
+                &[&["--config", &config, "gateway"], &words[..]].concat(),
                 &[],
             )
         });
@@ -278,18 +278,43 @@ async fn the_operator_asks_on_the_command_line() {
 }
 
 #[tokio::test]
+async fn an_earlier_name_is_refused_with_its_new_name() {
+    let world = World::start().await;
+    let store = world.store();
+    for (path, new) in [
+        ("/v1/service/currencies", "/v1/gateway/currencies"),
+        ("/v1/service/invoice?id=inv_1", "/v1/gateway/invoice"),
+    ] {
+        let refused = store.get(path).await.refused(404, "not_found");
+        assert_eq!(
+            refused.body["error"]["message"],
+            format!("This address is named {new} now.")
+        );
+    }
+    let ended = tokio::task::spawn_blocking(|| {
+        Program::runs(&["service", "invoice", "inv_1", "--hist"], &[])
+    });
+    let ended = ended.await.unwrap();
+    assert_eq!(
+        (ended.code, ended.printed.trim()),
+        (Some(2), "florin-proxy: `service` is named `gateway` now")
+    );
+    world.end().await;
+}
+
+#[tokio::test]
 async fn a_refusal_on_the_command_line_is_a_sentence_and_a_failing_code() {
     let world = World::start().await;
     let config = world.config_file().display().to_string();
     let ended = tokio::task::spawn_blocking(move || {
         Program::runs(
-            &["--config", &config, "service", "invoice", "inv_unknown"],
+            &["--config", &config, "gateway", "invoice", "inv_unknown"],
             &[],
         )
     });
     let ended = ended.await.unwrap();
     assert_eq!(ended.code, Some(1), "{}", ended.printed);
-    let sentence = "florin-proxy: the payment service refused with status 404: ";
+    let sentence = "florin-proxy: the gateway refused with status 404: ";
     assert!(ended.printed.starts_with(sentence), "{}", ended.printed);
     assert!(
         ended.printed.contains("(INVALID_INVOICE_ID)"),
@@ -348,7 +373,7 @@ async fn the_assets_are_compared_with_what_the_service_offers() {
         Some(1),
         "{found}"
     );
-    assert!(world.logged("the service offers currencies that cannot be paid with here"));
+    assert!(world.logged("the gateway offers currencies that cannot be paid with here"));
     world.end().await;
 }
 
@@ -381,7 +406,7 @@ async fn a_service_without_a_list_of_currencies_keeps_nobody_from_selling() {
     world.start_proxy().await;
     eventually("it is said", async || {
         world
-            .logged("the service's list of currencies could not be had")
+            .logged("the gateway's list of currencies could not be had")
             .then_some(())
     })
     .await;

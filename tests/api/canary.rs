@@ -172,7 +172,7 @@ async fn no_secret_leaves_the_proxy() {
         "the log was not at its most talkative"
     );
     assert!(
-        printed.contains("payment service called"),
+        printed.contains("gateway called"),
         "the log says nothing of the service"
     );
     for line in printed.lines() {

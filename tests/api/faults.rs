@@ -19,7 +19,7 @@ async fn is_ready(world: &World) {
 
 #[track_caller]
 fn retry_after(answer: support::Answer) -> u64 {
-    let answer = answer.refused(503, "service_unavailable");
+    let answer = answer.refused(503, "gateway_unavailable");
     answer.header("retry-after").unwrap().parse().unwrap()
 }
 
@@ -32,11 +32,11 @@ async fn asks_at(checkout: &Checkout, quote: &Value) -> support::Answer {
 async fn a_service_that_is_down_offers_no_quotes_and_loses_no_order() {
     let mut world = World::start().await;
     let checkout = world.shopper().open("ebook").await;
-    world.service_link.cut().await;
+    world.gateway_link.cut().await;
     assert_eq!(retry_after(checkout.get("/quotes").await), 5);
     assert_eq!(checkout.view().await["status"], "open");
     is_ready(&world).await;
-    world.service_link.restore().await;
+    world.gateway_link.restore().await;
     world.skip(A_MOMENT);
     checkout.choose("BTC").await;
     pays_in_full(&world, &checkout).await;
@@ -48,10 +48,10 @@ async fn a_service_that_goes_down_at_the_choice_makes_no_attempt() {
     let mut world = World::start().await;
     let checkout = world.shopper().open("ebook").await;
     let quote = checkout.quote("BTC").await;
-    world.service_link.cut().await;
+    world.gateway_link.cut().await;
     assert_eq!(retry_after(asks_at(&checkout, &quote).await), 5);
     assert_eq!(checkout.view().await["attempt"], Value::Null);
-    world.service_link.restore().await;
+    world.gateway_link.restore().await;
     asks_at(&checkout, &quote).await.with(200);
     pays_in_full(&world, &checkout).await;
     assert_eq!(world.sandbox().count("POST", "/invoice").await, 1);
@@ -166,7 +166,7 @@ async fn a_wrong_secret_is_refused_and_stops_nothing_else() {
         ..WorldConfig::default()
     })
     .await;
-    world.expect_error("the payment service refuses us: check the key");
+    world.expect_error("the gateway refuses us: check the key");
     let checkout = world.shopper().open("ebook").await;
     retry_after(checkout.get("/quotes").await);
     let call = world.sandbox().calls().await.remove(0);
@@ -194,7 +194,7 @@ async fn a_service_that_is_away_while_a_payment_is_watched_only_delays_it() {
     let checkout = world.shopper().open("ebook").await;
     checkout.choose("BTC").await;
     assert_eq!(checkout.view().await["delayed"], false);
-    world.service_link.cut().await;
+    world.gateway_link.cut().await;
     eventually("the page is told of the delay", async || {
         (checkout.view().await["delayed"] == true).then_some(())
     })
@@ -203,7 +203,7 @@ async fn a_service_that_is_away_while_a_payment_is_watched_only_delays_it() {
     world.sandbox().mine(3).await;
     pause(Duration::from_millis(1500)).await;
     assert_eq!(checkout.view().await["status"], "awaiting_payment");
-    world.service_link.restore().await;
+    world.gateway_link.restore().await;
     let view = checkout.wait_for("paid").await;
     assert_eq!(view["delayed"], false);
     assert_eq!(times_paid(&world, &checkout.order).await, 1);
@@ -255,7 +255,7 @@ const STRANGERS: &str = "tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx";
 #[tokio::test]
 async fn an_address_that_fails_a_check_is_never_shown() {
     let world = World::start().await;
-    world.expect_error("the service's invoice is not shown");
+    world.expect_error("the gateway's invoice is not shown");
     for lie in [
         // One letter off: the checksum is wrong.
         json!({ "address": "tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsy" }),
@@ -298,7 +298,7 @@ async fn an_address_that_fails_a_check_is_never_shown() {
 #[tokio::test]
 async fn an_address_that_changes_later_takes_the_page_away() {
     let world = World::start().await;
-    world.expect_error("the service changed an invoice's address");
+    world.expect_error("the gateway changed an invoice's address");
     let checkout = world.shopper().open("ebook").await;
     checkout.choose("BTC").await;
     let id = world.sandbox().invoice_of(&checkout.address().await).await;

@@ -330,7 +330,7 @@ async fn a_session_whose_answer_is_lost_is_never_asked_for_again() {
         let lamp = lamp_with("reference", json!(format!("lamp-{times}")));
         world.sandbox().inject_fault(fault.clone()).await;
         let refused = world.store().open(&lamp).await;
-        let refused = refused.refused(503, "service_unavailable");
+        let refused = refused.refused(503, "gateway_unavailable");
         assert!(refused.header("retry-after").is_some(), "{fault}");
         assert_eq!(sessions_asked_for(&world).await, times * 2 + 1, "{fault}");
         // The order is there, and whoever asks again gets a session that nobody else has seen.
@@ -349,20 +349,20 @@ async fn a_session_whose_answer_is_lost_is_never_asked_for_again() {
 #[tokio::test]
 async fn what_the_service_refuses_is_said_in_either_of_its_shapes() {
     let world = World::start().await;
-    world.expect_error("the payment service refuses us");
+    world.expect_error("the gateway refuses us");
     // {"error": true, "message": …}
     let foreign = lamp_with("currency", json!("KPW"));
     let refused = world.store().open(&foreign).await;
-    let said = refused.refused(422, "service_refused").body["error"]["service"].clone();
+    let said = refused.refused(422, "gateway_refused").body["error"]["gateway"].clone();
     assert_eq!(said["status"], 400);
     let words = "is no currency that we take";
     assert!(said["message"].as_str().unwrap().ends_with(words), "{said}");
     assert!(world.logged(words), "the operator reads them as well");
     // {"error": …, "code": …, "message": …}, which is that of all other endpoints.
     for (status, code, expected) in [
-        (401, "INVALID_SIGNATURE", (503, "service_unavailable")),
-        (404, "NOT_FOUND", (503, "service_unavailable")),
-        (429, "RATE_LIMIT_EXCEEDED", (503, "service_unavailable")),
+        (401, "INVALID_SIGNATURE", (503, "gateway_unavailable")),
+        (404, "NOT_FOUND", (503, "gateway_unavailable")),
+        (429, "RATE_LIMIT_EXCEEDED", (503, "gateway_unavailable")),
     ] {
         let fault = json!({ "endpoint": "checkout", "kind": "status", "status": status, "code": code, "retry_after": 1 });
         world.sandbox().inject_fault(fault).await;
@@ -386,9 +386,9 @@ async fn nobody_is_sent_to_a_page_that_is_not_the_services() {
         ..WorldConfig::default()
     })
     .await;
-    world.expect_error("nobody is sent to the service's page");
+    world.expect_error("nobody is sent to the gateway's page");
     let refused = world.store().open(&lamp()).await;
-    let refused = refused.refused(503, "service_unavailable");
+    let refused = refused.refused(503, "gateway_unavailable");
     let stranger = world.sandbox().sessions().await[0]["url"]
         .as_str()
         .unwrap()

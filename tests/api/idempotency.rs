@@ -205,7 +205,7 @@ async fn a_refusal_is_not_kept() {
     checkout
         .post("/attempt", &choice)
         .await
-        .refused(503, "service_unavailable");
+        .refused(503, "gateway_unavailable");
     let opened = checkout.post("/attempt", &choice).await.with(200);
     assert!(!is_replayed(&opened));
     world.end().await;

@@ -244,7 +244,7 @@ async fn an_invoice_whose_answer_was_lost_is_nobodys() {
     checkout
         .request_attempt("BTC")
         .await
-        .refused(503, "service_unavailable");
+        .refused(503, "gateway_unavailable");
     let lost = world.sandbox().invoices().await[0]["id"]
         .as_str()
         .unwrap()

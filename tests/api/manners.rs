@@ -52,23 +52,23 @@ async fn while_the_service_is_down_it_is_left_alone_and_pages_say_delayed() {
     let mut world = World::start().await;
     let checkout = world.shopper().open("ebook").await;
     checkout.choose("BTC").await;
-    world.service_link.cut().await;
+    world.gateway_link.cut().await;
     eventually("the circuit is open", async || {
         checkout.view().await;
-        (ready(&world).await["service"]["circuit"] == "open").then_some(())
+        (ready(&world).await["gateway"]["circuit"] == "open").then_some(())
     })
     .await;
     assert_eq!(checkout.view().await["delayed"], true);
-    assert_eq!(ready(&world).await["payment_service"], "not answering");
-    assert!(world.logged("the payment service is down"));
-    world.service_link.restore().await;
+    assert_eq!(ready(&world).await["gateway"]["status"], "not answering");
+    assert!(world.logged("the gateway is down"));
+    world.gateway_link.restore().await;
     world.skip(Duration::from_mins(1));
     eventually("the circuit is closed", async || {
         checkout.view().await;
-        (ready(&world).await["service"]["circuit"] == "closed").then_some(())
+        (ready(&world).await["gateway"]["circuit"] == "closed").then_some(())
     })
     .await;
-    assert!(world.logged("the payment service is up again"));
+    assert!(world.logged("the gateway is up again"));
     pays_in_full(&world, &checkout).await;
     assert_eq!(checkout.view().await["delayed"], false);
     world.end().await;
@@ -83,24 +83,24 @@ async fn the_operator_reads_how_the_service_lets_itself_be_asked() {
     .await;
     let checkout = world.shopper().open("ebook").await;
     checkout.choose("BTC").await;
-    let service = ready(&world).await["service"].clone();
-    assert_eq!(service["circuit"], "closed");
-    assert_eq!(service["requests_per_minute"], 3000);
-    assert_eq!(service["pause_seconds"], 0);
+    let gateway = ready(&world).await["gateway"].clone();
+    assert_eq!(gateway["circuit"], "closed");
+    assert_eq!(gateway["requests_per_minute"], 3000);
+    assert_eq!(gateway["pause_seconds"], 0);
     let limit = json!({"endpoint": "prices", "kind": "status", "status": 429, "retry_after": 30, "times": 1});
     world.sandbox().inject_fault(limit).await;
     world.skip(Duration::from_mins(2));
     checkout
         .get("/quotes")
         .await
-        .refused(503, "service_unavailable");
-    let service = ready(&world).await["service"].clone();
-    assert_eq!(service["requests_per_minute"], 1500);
+        .refused(503, "gateway_unavailable");
+    let gateway = ready(&world).await["gateway"].clone();
+    assert_eq!(gateway["requests_per_minute"], 1500);
     assert!(
-        service["pause_seconds"]
+        gateway["pause_seconds"]
             .as_u64()
             .is_some_and(|left| (25..=30).contains(&left))
     );
-    assert!(world.logged("the payment service limits us"));
+    assert!(world.logged("the gateway limits us"));
     world.end().await;
 }

@@ -40,7 +40,7 @@ async fn says(world: &World, checkout: &Checkout, expected: &Value) {
 #[tokio::test]
 async fn a_payment_that_its_chain_took_back_is_told_once_and_stays_credited() {
     let world = World::start().await;
-    world.expect_error("the service takes back a payment that was credited");
+    world.expect_error("the gateway takes back a payment that was credited");
     let (checkout, _) = paid(&world, "exact").await;
     assert_eq!(checkout.view().await["reverted"], false);
     world.sandbox().reorg(9).await;
@@ -80,7 +80,7 @@ async fn a_payment_that_its_chain_took_back_is_told_once_and_stays_credited() {
 #[tokio::test]
 async fn whatever_contradicts_a_credit_is_told_by_its_word() {
     let world = World::start().await;
-    world.expect_error("the service takes back a payment that was credited");
+    world.expect_error("the gateway takes back a payment that was credited");
     for (amount, members, word) in [
         ("exact", json!({ "transaction_status": "FAILED" }), "failed"),
         (
@@ -124,7 +124,7 @@ async fn whatever_contradicts_a_credit_is_told_by_its_word() {
 #[tokio::test]
 async fn a_payment_that_was_replaced_by_another_is_told() {
     let world = World::start().await;
-    world.expect_error("the service takes back a payment that was credited");
+    world.expect_error("the gateway takes back a payment that was credited");
     let (checkout, invoice) = paid(&world, "exact").await;
     world.sandbox().replace_payment(&invoice).await;
     world.skip(FIRST_LOOK);
@@ -138,7 +138,7 @@ async fn a_payment_that_was_replaced_by_another_is_told() {
 #[tokio::test]
 async fn a_callback_that_says_failed_brings_the_look_forward() {
     let world = World::start().await;
-    world.expect_error("the service takes back a payment that was credited");
+    world.expect_error("the gateway takes back a payment that was credited");
     let (checkout, _) = paid(&world, "exact").await;
     // Long before the next look of its own.
     world.skip(Duration::from_secs(90));

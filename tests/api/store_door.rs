@@ -373,9 +373,9 @@ async fn what_the_service_refuses_of_a_hosted_order_is_told_in_its_words() {
     // The Angolan kwanza, which the sandbox's hosted page does not take.
     order["currency"] = "AOA".into();
     let answer = world.store().open(&order).await;
-    let answer = answer.refused(422, "service_refused");
-    assert_eq!(answer.body["error"]["service"]["status"], 400);
-    let said = answer.text_at("/error/service/message");
+    let answer = answer.refused(422, "gateway_refused");
+    assert_eq!(answer.body["error"]["gateway"]["status"], 400);
+    let said = answer.text_at("/error/gateway/message");
     assert!(said.contains("AOA"), "{said}");
     world.end().await;
 }

@@ -112,9 +112,9 @@ async fn to_another_stores_server_nothing_is_there() {
         (404, |has| {
             format!("/v1/deliveries?event={}&after={}", has.event, has.delivery)
         }),
-        (404, |has| format!("/v1/service/invoice?id={}", has.invoice)),
+        (404, |has| format!("/v1/gateway/invoice?id={}", has.invoice)),
         (404, |has| {
-            format!("/v1/service/invoice?id={}&hist=true", has.invoice)
+            format!("/v1/gateway/invoice?id={}&hist=true", has.invoice)
         }),
     ];
     for (status, address) in reads {

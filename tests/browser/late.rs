@@ -42,7 +42,7 @@ async fn money_that_comes_late_is_shown_to_who_kept_the_page_or_its_link() {
 #[tokio::test]
 async fn a_payment_that_the_service_takes_back_is_not_kept_from_its_customer() {
     let world = World::start().await;
-    world.expect_error("the service takes back a payment that was credited");
+    world.expect_error("the gateway takes back a payment that was credited");
     let browser = Browser::open().await;
     browser.goto(&world.checkout_page()).await;
     let checkout = chooses(&world, &browser, "BTC").await;

@@ -152,13 +152,13 @@ async fn a_bad_end_leads_on() {
 async fn a_service_that_is_away_is_explained_and_asked_again() {
     let mut world = World::start().await;
     let browser = Browser::open().await;
-    world.service_link.cut().await;
+    world.gateway_link.cut().await;
     let page = world.checkout_page();
     browser.goto(&page).await;
     browser.wait_for("retry").await;
     let screen = browser.text("status-open").await;
     assert!(screen.contains("Please try again in a moment"), "{screen}");
-    world.service_link.restore().await;
+    world.gateway_link.restore().await;
     browser.press("retry").await;
     browser.press("asset-BTC").await;
     browser.wait_for("status-awaiting_payment").await;
@@ -169,7 +169,7 @@ async fn a_service_that_is_away_is_explained_and_asked_again() {
 #[tokio::test]
 async fn an_address_that_failed_its_checks_is_nowhere_on_the_page() {
     let world = World::start().await;
-    world.expect_error("the service's invoice is not shown");
+    world.expect_error("the gateway's invoice is not shown");
     let browser = Browser::open().await;
     let page = world.checkout_page();
     browser.goto(&page).await;

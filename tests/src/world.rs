@@ -39,7 +39,7 @@ pub struct World {
     /// What stands between browsers, shops and the proxy.
     pub front_link: TcpProxy,
     /// What stands between the proxy and the payment service.
-    pub service_link: TcpProxy,
+    pub gateway_link: TcpProxy,
     /// What stands between the proxy and the store's endpoint.
     pub store_link: TcpProxy,
     /// The store's endpoint.
@@ -74,13 +74,13 @@ impl World {
         let shop_url = format!("http://{}", shop.1);
         let webhooks = WebhookReceiver::open(clock.clone(), shop_url, shutdown.clone()).await;
         let front_link = TcpProxy::to(public.1).await;
-        let service_link = TcpProxy::to(sandbox.1).await;
+        let gateway_link = TcpProxy::to(sandbox.1).await;
         let store_link = TcpProxy::to(webhooks.address()).await;
         let places = Places {
             front: front_link.address(),
             public: public.1,
             admin: admin.1,
-            service: service_link.address(),
+            service: gateway_link.address(),
             sandbox: sandbox.1,
             shop: shop.1,
             webhook: store_link.address(),
@@ -102,7 +102,7 @@ impl World {
         let mut world = Self {
             clock,
             front_link,
-            service_link,
+            gateway_link,
             store_link,
             webhooks,
             config,

@@ -70,7 +70,7 @@ export const answer = (table, state, params) => {
   const quotes = (asked) => {
     const wanted = state.quotes || 'usual';
     if (wanted === 'never') return never(asked.signal);
-    return wanted === 'refused' ? json({ error: { code: 'service_unavailable', message: 'The payment service cannot be reached.' } }, 503) : json(table.quotes[wanted]);
+    return wanted === 'refused' ? json({ error: { code: 'gateway_unavailable', message: 'The payment service cannot be reached.' } }, 503) : json(table.quotes[wanted]);
   };
   const payment = (asked) => {
     if (state.payment === 'never') return never(asked.signal);

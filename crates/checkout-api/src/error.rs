@@ -45,7 +45,7 @@ error_codes! {
     /// A page of an origin that the store does not list.
     OriginNotAllowed = "origin_not_allowed", 403;
     /// The store may not act for the account at the gateway, or not for that merchant.
-    ServiceAccessDenied = "service_access_denied", 403;
+    GatewayAccessDenied = "gateway_access_denied", 403;
     /// No such order, or not yours; the same answer for an unknown, foreign or expired token.
     NotFound = "not_found", 404;
     /// The proxy has no store of that id.
@@ -86,16 +86,16 @@ error_codes! {
     AmountOutOfRange = "amount_out_of_range", 422;
     /// The asset is not offered for this order now.
     AssetUnavailable = "asset_unavailable", 422;
-    /// The gateway refuses the store's request; `service` contains its error.
-    ServiceRefused = "service_refused", 422;
+    /// The gateway refuses the store's request; `gateway` contains its error.
+    GatewayRefused = "gateway_refused", 422;
     /// Too many requests; `Retry-After` has the time to wait.
     RateLimited = "rate_limited", 429;
     /// Our mistake.
     Internal = "internal", 500;
     /// The gateway gave no clear answer to what the store's server asked of it: it may have been done.
-    ServiceFailed = "service_failed", 502;
+    GatewayFailed = "gateway_failed", 502;
     /// The gateway cannot be reached or asked us to wait; `Retry-After` has the time to wait.
-    ServiceUnavailable = "service_unavailable", 503;
+    GatewayUnavailable = "gateway_unavailable", 503;
 }
 
 /// Body of every refusal.

@@ -1,4 +1,4 @@
-//! POST /callbacks/{token}: the service says that something happened to an invoice. It is unsigned: a hint, never a
+//! POST /callbacks/{token}: the gateway says that something happened to an invoice. It is unsigned: a hint, never a
 //! fact, and all that follows from it is that we ask.
 //!
 //! Source: payment-service.md, "Events", rules 2 and 4: answer 200 with an empty body, act on GET /invoice alone.
@@ -15,7 +15,7 @@ use serde_json::json;
 use crate::auth::store_key::is_secret;
 use crate::http::body::read;
 use crate::http::error::ApiError;
-use crate::http::openapi::information::SERVICE;
+use crate::http::openapi::information::GATEWAY;
 use crate::http::openapi::operation::Operation;
 use crate::state::AppState;
 
@@ -62,10 +62,10 @@ pub(crate) fn describe_callback() -> Operation {
         "properties": { "invoice_id": { "type": "string", "description": "The invoice that something happened to." } },
     });
     Operation::post("/callbacks/{token}", "receive_callback")
-        .of(SERVICE)
+        .of(GATEWAY)
         .does(
             "A hint that an invoice changed",
-            "It is unsigned, so nothing in it is believed: the proxy asks the service. Known and unknown invoices get the \
+            "It is unsigned, so nothing in it is believed: the proxy asks the gateway. Known and unknown invoices get the \
              same answer. Any content type is read as JSON.",
         )
         .path("token", "The `callback_token` of the configuration.", &json!({ "type": "string", "minLength": 1 }))

@@ -81,7 +81,7 @@ pub(crate) fn describe_page(types: &mut Types) -> Operation {
         .with_header(200, "ETag", "ETag"))
 }
 
-/// An address may be copied, here and on the payment service's page in a frame of this one; nothing else is asked for.
+/// An address may be copied, here and on the gateway's page in a frame of this one; nothing else is asked for.
 fn features(hosted_page: Option<&Origin>) -> String {
     let framed = hosted_page.map(|origin| format!(" \"{}\"", origin.as_str()));
     let framed = framed.unwrap_or_default();

@@ -76,6 +76,12 @@ pub(crate) enum ApiError {
     /// No store has this id.
     #[error("unknown store")]
     UnknownStore,
+    /// The address has another name.
+    #[error("the address is renamed")]
+    RenamedAddress {
+        /// Its name.
+        new: String,
+    },
     /// The one answer to an unknown, foreign and expired order or token.
     #[error("no such order")]
     NoSuchOrder,
@@ -236,7 +242,7 @@ impl ApiError {
         let body = serde_json::to_value(Refusal { error });
         let mut body = body.expect("texts become JSON");
         if let Some(said) = &failure.gateway {
-            body["error"]["service"] = Value::clone(said);
+            body["error"]["gateway"] = Value::clone(said);
         }
         let mut answer = (failure.status(), Json(body)).into_response();
         if let Some(seconds) = failure.retry_after_seconds {
@@ -256,6 +262,9 @@ impl ApiError {
         match self {
             Self::NoSuchAddress => {
                 Failure::new(ErrorCode::NotFound, "There is nothing at this address.")
+            }
+            Self::RenamedAddress { new } => {
+                Failure::new(ErrorCode::NotFound, format!("This address is named {new} now."))
             }
             Self::MethodNotAllowed => Failure::new(
                 ErrorCode::MethodNotAllowed,
@@ -355,43 +364,43 @@ impl ApiError {
                 "This order is paid, and the address for its receipt is known.",
             ),
             Self::AccountShared => Failure::new(
-                ErrorCode::ServiceAccessDenied,
-                "The account at the payment service belongs to all stores of this proxy together. If this store may \
+                ErrorCode::GatewayAccessDenied,
+                "The account at the gateway belongs to all stores of this proxy together. If this store may \
                  act for all of them, the operator sets its `gateway_access = true`.",
             ),
             Self::OnboardingDenied => Failure::new(
-                ErrorCode::ServiceAccessDenied,
+                ErrorCode::GatewayAccessDenied,
                 "This store is one merchant of a platform and onboards no other. The operator does it: florin-proxy \
-                 service onboard-merchant.",
+                 gateway onboard-merchant.",
             ),
             Self::NotForwarded(error) => not_forwarded(error),
             Self::ForwardRefused { status, error } => {
                 let reason = error.message.as_deref().or(error.summary.as_deref());
                 let message = match reason {
-                    Some(reason) => format!("The payment service refused: {}", truncate(reason)),
+                    Some(reason) => format!("The gateway refused: {}", truncate(reason)),
                     None => {
-                        format!("The payment service refused with status {status}, without a reason.")
+                        format!("The gateway refused with status {status}, without a reason.")
                     }
                 };
-                Failure::new(ErrorCode::ServiceRefused, message).with_gateway_error(*status, error)
+                Failure::new(ErrorCode::GatewayRefused, message).with_gateway_error(*status, error)
             }
             Self::ForwardUnauthorized => Failure::new(
-                ErrorCode::ServiceFailed,
-                "The payment service does not accept this proxy's key or signature; the operator finds the reason in \
+                ErrorCode::GatewayFailed,
+                "The gateway does not accept this proxy's key or signature; the operator finds the reason in \
                  the log. Nothing was done.",
             ),
             Self::ForwardAmbiguous => Failure::new(
-                ErrorCode::ServiceFailed,
-                "The payment service gave no clear answer: what you sent may have been done. Look at your account \
+                ErrorCode::GatewayFailed,
+                "The gateway gave no clear answer: what you sent may have been done. Look at your account \
                  there before you send it again.",
             ),
             Self::ForwardFailed => Failure::new(
-                ErrorCode::ServiceFailed,
-                "The payment service gave no usable answer. Try again shortly.",
+                ErrorCode::GatewayFailed,
+                "The gateway gave no usable answer. Try again shortly.",
             ),
             Self::ForwardUnavailable { retry_after } => Failure::new(
-                ErrorCode::ServiceUnavailable,
-                "The payment service cannot be asked at this moment. Nothing was done; try again later.",
+                ErrorCode::GatewayUnavailable,
+                "The gateway cannot be asked at this moment. Nothing was done; try again later.",
             )
             .retry_after(*retry_after),
             Self::Price(error) => price_failure(error),
@@ -420,7 +429,7 @@ fn not_forwarded(error: &RawRequestError) -> Failure {
             return Failure::new(ErrorCode::InvalidRequest, message).at("query");
         }
         RawRequestError::TooLarge => ErrorCode::PayloadTooLarge,
-        RawRequestError::OtherMerchant(_) => ErrorCode::ServiceAccessDenied,
+        RawRequestError::OtherMerchant(_) => ErrorCode::GatewayAccessDenied,
         RawRequestError::NotJson(_) | RawRequestError::Body(_) | RawRequestError::NotAnObject => {
             ErrorCode::InvalidRequest
         }
@@ -520,33 +529,33 @@ fn payment_failure(error: &PaymentError) -> Failure {
         ),
         PaymentError::MissingForHosted(MissingForHosted::Email) => Failure::new(
             ErrorCode::InvalidRequest,
-            "The service's page needs the customer's e-mail address.",
+            "The gateway's page needs the customer's e-mail address.",
         )
         .at("customer_email"),
         PaymentError::MissingForHosted(MissingForHosted::ReturnUrl) => Failure::new(
             ErrorCode::InvalidRequest,
-            "The service's page needs an address to return to: here, or as the store's return_url.",
+            "The gateway's page needs an address to return to: here, or as the store's return_url.",
         )
         .at("return_url"),
         PaymentError::MissingForHosted(MissingForHosted::CheckoutUrl) => Failure::new(
             ErrorCode::InvalidRequest,
-            "The hosted flow is not set up: the operator has to set service.checkout_url, the address of the service's \
+            "The hosted flow is not set up: the operator has to set gateway.checkout_url, the address of the gateway's \
              page.",
         )
         .at("flow"),
         PaymentError::HostedPageBlocked => Failure::new(
-            ErrorCode::ServiceUnavailable,
+            ErrorCode::GatewayUnavailable,
             "The payment service's page did not pass our checks, so nobody is sent there. Nothing was charged; the \
              operator's log says why.",
         )
         .retry_after(Duration::from_mins(1)),
         PaymentError::Refused { status, error } => Failure::new(
-            ErrorCode::ServiceRefused,
+            ErrorCode::GatewayRefused,
             "The payment service refuses this order: check its e-mail address, amount and currency.",
         )
         .with_gateway_error(*status, error),
         PaymentError::GatewayUnavailable { retry_after } => Failure::new(
-            ErrorCode::ServiceUnavailable,
+            ErrorCode::GatewayUnavailable,
             "The payment service cannot be reached. Nothing was charged; try again shortly.",
         )
         .retry_after(*retry_after),

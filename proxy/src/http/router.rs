@@ -84,21 +84,21 @@ fn store() -> Routes {
             post(store_api::events::redeliver),
         )
         .route("/v1/deliveries", get(store_api::events::deliveries))
-        .route("/v1/service/currencies", get(gateway::currencies))
-        .route("/v1/service/invoice", get(gateway::invoice))
+        .route("/v1/gateway/currencies", get(gateway::currencies))
+        .route("/v1/gateway/invoice", get(gateway::invoice))
         .route(
-            "/v1/service/preferences",
+            "/v1/gateway/preferences",
             post(gateway::add_preferences).put(gateway::update_preferences),
         )
         .route(
-            "/v1/service/aggregator/merchants",
+            "/v1/gateway/aggregator/merchants",
             post(gateway::onboard_merchant),
         )
         .route(
-            "/v1/service/merchant/account",
+            "/v1/gateway/merchant/account",
             get(gateway::merchant_account),
         )
-        .route("/v1/service/settings", put(gateway::update_settings))
+        .route("/v1/gateway/settings", put(gateway::update_settings))
         .route("/v1/webhook", get(store_api::events::show_webhook))
         .route(
             "/v1/webhook/enable",

@@ -42,12 +42,12 @@ pub(crate) enum InvoiceMismatch {
     /// The lifetime is no number of minutes.
     #[error("invoice_expired_in is {0:?}: no usable number of minutes")]
     Lifetime(String),
-    /// The service's id does not have the shape of an id.
+    /// The gateway's id does not have the shape of an id.
     #[error("{0}")]
     Id(#[from] florin_orders::InvalidId),
 }
 
-/// Turns the service's answer into an invoice that may be shown.
+/// Turns the gateway's answer into an invoice that may be shown.
 pub(crate) fn check_invoice(
     ask: &CustomTerms,
     answer: &florin_gateway::Invoice,
@@ -169,7 +169,7 @@ pub(crate) enum SessionMismatch {
     Elsewhere {
         /// Where it leads.
         found: String,
-        /// Where the service's page is.
+        /// Where the gateway's page is.
         expected: String,
     },
     /// It names another session, or none, or several.
@@ -180,15 +180,15 @@ pub(crate) enum SessionMismatch {
         /// The session that was opened.
         expected: String,
     },
-    /// The service's id does not have the shape of an id.
+    /// The gateway's id does not have the shape of an id.
     #[error("{0}")]
     Id(#[from] florin_orders::InvalidId),
 }
 
-/// Turns the service's answer into a session that a customer may be sent to.
+/// Turns the gateway's answer into a session that a customer may be sent to.
 ///
 /// Source: payment-service.md, "Checkout session": the address ends in a query parameter `id` equal to `session_id`, and
-/// the page is at the service's checkout address.
+/// the page is at the gateway's checkout address.
 pub(crate) fn check_session(
     answer: &CheckoutSession,
     checkout_url: &Url,

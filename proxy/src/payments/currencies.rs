@@ -54,12 +54,12 @@ pub(crate) enum Currencies {
         unknown: Vec<String>,
         /// What is known here and not offered: customers are not shown it, since it has no price.
         not_offered: Vec<String>,
-        /// What the service calls the unknown ones, by code, where it says so.
+        /// What the gateway calls the unknown ones, by code, where it says so.
         names: BTreeMap<String, Names>,
     },
 }
 
-/// What the service calls an asset; each absent where it does not say, or says what is no name.
+/// What the gateway calls an asset; each absent where it does not say, or says what is no name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Names {
     /// `USDT`: at most 24 letters and digits, `_` and `-`.
@@ -91,7 +91,7 @@ impl Currencies {
         })
     }
 
-    /// What the service calls an asset that is not known here; nothing where it was not asked or does not say.
+    /// What the gateway calls an asset that is not known here; nothing where it was not asked or does not say.
     pub(crate) fn names(&self, code: &CryptoCode) -> Names {
         match self {
             Self::Compared { names, .. } => names.get(code.as_str()).cloned().unwrap_or_default(),

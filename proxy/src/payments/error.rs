@@ -175,7 +175,7 @@ pub(crate) fn log_rejection(error: &CallError, what: &'static str) {
     match error {
         CallError::Refused { status: 401, error } => tracing::error!(
             code = ?error.code, message = ?error.message,
-            "the payment service refuses us: check the key and the secret"
+            "the gateway refuses us: check the key and the secret"
         ),
         CallError::Refused { status, error } => {
             tracing::warn!(status, code = ?error.code, message = ?error.message, "{what}");

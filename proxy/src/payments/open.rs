@@ -322,14 +322,14 @@ impl Call {
             Self::Invoice { .. } => {
                 tracing::error!(
                     %order, %attempt, invoice = id, %mismatch,
-                    "the service's invoice is not shown: ask the service about it"
+                    "the gateway's invoice is not shown: ask the gateway about it"
                 );
                 Ok(())
             }
             Self::Session { .. } => {
                 tracing::error!(
                     %order, %attempt, session = id, %mismatch,
-                    "nobody is sent to the service's page: check service.checkout_url, and ask the service about it"
+                    "nobody is sent to the gateway's page: check gateway.checkout_url, and ask the gateway about it"
                 );
                 Err(PaymentError::HostedPageBlocked)
             }

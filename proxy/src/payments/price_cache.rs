@@ -44,7 +44,7 @@ impl PriceCache {
     /// The gateway's error, if there is no fresh copy.
     pub(crate) async fn fresh(
         &self,
-        service: &dyn PaymentGateway,
+        gateway: &dyn PaymentGateway,
         clock: &dyn Clock,
     ) -> Result<Arc<PriceSnapshot>, CallError> {
         if let Some(priced) = self.newest(clock.now()) {
@@ -61,7 +61,7 @@ impl PriceCache {
         {
             return Err(error.clone());
         }
-        let prices = match service.prices().await {
+        let prices = match gateway.prices().await {
             Ok(prices) => prices,
             Err(error) => {
                 *failed = Some((clock.now(), error.clone()));

@@ -1,4 +1,4 @@
-//! What an order costs in an asset, from a price of the service. Pure: the one place where an amount to pay is computed.
+//! What an order costs in an asset, from a price of the gateway. Pure: the one place where an amount to pay is computed.
 
 use florin_gateway::{Limits, PriceEntry, Rates};
 use florin_money::{Amount, AmountError, Asset, Currency, Rounding};
@@ -10,8 +10,8 @@ const USD_DECIMALS: u32 = 2;
 /// Why an order cannot be paid in an asset now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum QuoteError {
-    /// The service's price is no price, or in a currency that the order's cannot be compared with.
-    #[error("the service states no usable price")]
+    /// The gateway's price is no price, or in a currency that the order's cannot be compared with.
+    #[error("the gateway states no usable price")]
     NotPriced,
     /// The price is below the asset's minimum.
     #[error("the price is below the asset's minimum")]
@@ -30,7 +30,7 @@ impl From<AmountError> for QuoteError {
 /// The asset's limits in the asset; an empty text is no limit.
 ///
 /// `Assumed:` `limits.min` and `limits.max` count units of the asset, as the specification calls them deposit amounts. A
-/// service whose limits are in another unit would answer `AMOUNT_OUT_OF_RANGE` to an invoice within them.
+/// gateway whose limits are in another unit would answer `AMOUNT_OUT_OF_RANGE` to an invoice within them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Range {
     /// The least.

@@ -32,7 +32,7 @@ pub(crate) struct ViewContext<'a> {
     pub store: &'a Store,
     /// Which money moves.
     pub environment: Environment,
-    /// Whether the service cannot be reached at present.
+    /// Whether the gateway cannot be reached at present.
     pub delayed: bool,
     /// When the view is made.
     pub now: Timestamp,
@@ -112,7 +112,7 @@ pub(crate) fn store_view(store: &Store) -> StoreView {
     }
 }
 
-/// The service's page, while it makes sense to go there: until the session runs out, and for as long as money is on its
+/// The gateway's page, while it makes sense to go there: until the session runs out, and for as long as money is on its
 /// way.
 pub(crate) fn hosted_page(snapshot: &Snapshot, now: Timestamp) -> Option<String> {
     let invoice = snapshot.attempt.as_ref()?.invoice()?;

@@ -1,4 +1,4 @@
-//! The subjects of the service's warnings, so that a page can show them in its customer's language. Pure.
+//! The subjects of the gateway's warnings, so that a page can show them in its customer's language. Pure.
 //!
 //! A warning is a free text. Its kind is named only when every sentence of it is known from the first word to the last and
 //! speaks of this asset and this network: a page that shows its own sentence for a kind leaves nothing out.

@@ -41,7 +41,7 @@ async fn compare(app: &AppState) -> Currencies {
     match (&found, asked) {
         // A wrong key is reported at the start, not at the first customer.
         (_, Err(error)) => {
-            log_rejection(&error, "the service's list of currencies could not be had");
+            log_rejection(&error, "the gateway's list of currencies could not be had");
         }
         (
             Currencies::Compared {
@@ -54,17 +54,17 @@ async fn compare(app: &AppState) -> Currencies {
             if !unknown.is_empty() {
                 tracing::info!(
                     ?unknown,
-                    "the service offers currencies that cannot be paid with here"
+                    "the gateway offers currencies that cannot be paid with here"
                 );
             }
             if !not_offered.is_empty() {
                 tracing::warn!(
                     ?not_offered,
-                    "the service does not offer assets that are known here"
+                    "the gateway does not offer assets that are known here"
                 );
             }
         }
-        (_, Ok(_)) => tracing::warn!("the service's list of currencies cannot be read"),
+        (_, Ok(_)) => tracing::warn!("the gateway's list of currencies cannot be read"),
     }
     app.set_currencies(found.clone());
     found

@@ -110,7 +110,7 @@ async fn on_response(app: &Arc<AppState>, due: &DueAttempt, answer: InvoiceRespo
 
 fn answered(app: &AppState) {
     if app.set_gateway_reachable(true) {
-        tracing::info!("the payment service responds again");
+        tracing::info!("the gateway responds again");
     }
 }
 
@@ -151,15 +151,15 @@ fn report(app: &AppState, due: &DueAttempt, observed: &RecordedObservation) {
         Assessment::NeedsReview(_) if !observed.changed => {}
         Assessment::NeedsReview(hold) => tracing::error!(
             %order, invoice = %due.invoice_id, %hold,
-            "a payment is held: nothing is credited until the service's answer is clear"
+            "a payment is held: nothing is credited until the gateway's answer is clear"
         ),
         verdict if observed.events.contains(&EventType::Reverted) => tracing::error!(
             %order, invoice = %due.invoice_id, says = ?verdict.payment_state(),
-            "the service takes back a payment that was credited: the order stays paid, ask the service and the store"
+            "the gateway takes back a payment that was credited: the order stays paid, ask the gateway and the store"
         ),
         Assessment::AddressChanged { address } if observed.changed => tracing::error!(
             %order, invoice = %due.invoice_id, address,
-            "the service changed an invoice's address: the order is blocked"
+            "the gateway changed an invoice's address: the order is blocked"
         ),
         _ if observed.changed => {
             tracing::info!(%order, status = observed.status.as_str(), "order changed");
@@ -186,7 +186,7 @@ async fn on_error(app: &Arc<AppState>, due: &DueAttempt, error: &CallError) {
         // Nothing was sent, so nothing is known.
         CallError::OutOfBudget { .. } => {}
         error if app.set_gateway_reachable(false) => {
-            tracing::warn!(%error, "the payment service does not respond: payments are found later");
+            tracing::warn!(%error, "the gateway does not respond: payments are found later");
         }
         _ => {}
     }

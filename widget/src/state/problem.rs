@@ -31,7 +31,7 @@ impl Problem {
                 body.code,
                 Some(
                     ErrorCode::RateLimited
-                        | ErrorCode::ServiceUnavailable
+                        | ErrorCode::GatewayUnavailable
                         | ErrorCode::Internal
                         // The same request is still at work, or a proxy that was killed left it so for a while.
                         | ErrorCode::RequestInProgress

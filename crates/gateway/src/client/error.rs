@@ -9,32 +9,32 @@ use crate::GatewayError;
 pub enum CallError {
     /// No connection: refused, no such host, a broken TLS handshake, or the deadline for connecting passed. The gateway
     /// has not seen the request.
-    #[error("the payment service cannot be reached: {0}")]
+    #[error("the gateway cannot be reached: {0}")]
     NotSent(String),
     /// The request was sent, and there is no usable response: the gateway may or may not have
     /// executed it.
-    #[error("the payment service gave no usable answer: {0}")]
+    #[error("the gateway gave no usable answer: {0}")]
     Ambiguous(#[from] AmbiguousOutcome),
     /// The gateway rate-limits us (429 or `Retry-After`). The request was not executed.
-    #[error("the payment service asks for a pause of {} s", .retry_after.as_secs())]
+    #[error("the gateway asks for a pause of {} s", .retry_after.as_secs())]
     RateLimited {
         /// What is left of the pause.
         retry_after: Duration,
     },
     /// Our own rate limit is exhausted for this priority. Nothing was sent.
-    #[error("too many calls of the payment service at once; the next one in {} ms", .retry_after.as_millis())]
+    #[error("too many calls of the gateway at once; the next one in {} ms", .retry_after.as_millis())]
     OutOfBudget {
         /// When the budget allows a call again, if no other call takes it.
         retry_after: Duration,
     },
     /// The circuit is open after repeated failures. Nothing was sent.
-    #[error("the payment service is down and is asked again in {} s", .retry_after.as_secs())]
+    #[error("the gateway is down and is asked again in {} s", .retry_after.as_secs())]
     CircuitOpen {
         /// When it is tried again.
         retry_after: Duration,
     },
     /// A status from 400 to 499 other than 429: the same request will be refused again.
-    #[error("the payment service refused with status {status}")]
+    #[error("the gateway refused with status {status}")]
     Refused {
         /// The status.
         status: u16,
@@ -42,7 +42,7 @@ pub enum CallError {
         error: GatewayError,
     },
     /// A status from 500 to 599. The gateway may have executed the request.
-    #[error("the payment service failed with status {status}")]
+    #[error("the gateway failed with status {status}")]
     Broken {
         /// The status.
         status: u16,

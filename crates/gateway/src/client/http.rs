@@ -174,7 +174,7 @@ impl Exchange {
             status = result.as_ref().ok().map(|answer| answer.status),
             error = result.as_ref().err().map(tracing::field::display),
             elapsed_ms = elapsed.as_millis(),
-            "payment service called"
+            "gateway called"
         );
         result
     }

@@ -169,7 +169,7 @@ impl Permit<'_> {
             if let Some(per_minute) = state.budget.limited(now, self.epoch) {
                 tracing::warn!(
                     requests_per_minute = per_minute,
-                    "the payment service limits us: fewer requests are sent from now on"
+                    "the gateway limits us: fewer requests are sent from now on"
                 );
             }
         } else if answered {
@@ -178,9 +178,9 @@ impl Permit<'_> {
         match state.circuit.record(now, answered, self.is_probe) {
             Some(Change::Opened { rest }) => tracing::warn!(
                 rest_seconds = rest.as_secs(),
-                "the payment service is down: nothing is sent for a while, then one call tries it"
+                "the gateway is down: nothing is sent for a while, then one call tries it"
             ),
-            Some(Change::Closed) => tracing::info!("the payment service is up again"),
+            Some(Change::Closed) => tracing::info!("the gateway is up again"),
             None => {}
         }
     }

@@ -93,7 +93,7 @@ impl Nonces {
         if correction_s.abs_diff(state.correction_s) > 1 {
             tracing::warn!(
                 skew_seconds = correction_s,
-                "this machine's clock is not the payment service's: nonces follow the service's"
+                "this machine's clock is not the gateway's: nonces follow the gateway's"
             );
         }
         state.correction_s = correction_s;

@@ -60,7 +60,7 @@ ids! {
 
 /// A text that cannot be an identifier: its first 40 characters.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not an identifier of the payment service")]
+#[error("{0:?} is not an identifier of the gateway")]
 pub struct InvalidId(pub String);
 
 fn check(text: &str) -> Result<(), InvalidId> {

@@ -59,7 +59,7 @@ async fn the_most_talkative_log_and_every_error_keep_the_secrets() {
     said += &String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
     let ours: Vec<_> = said
         .lines()
-        .filter(|line| line.contains("payment service called"))
+        .filter(|line| line.contains("gateway called"))
         .collect();
     assert!(
         ours.iter()

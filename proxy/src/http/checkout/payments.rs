@@ -79,10 +79,10 @@ pub(crate) fn describe_quotes(types: &mut Types) -> Operation {
         .of(CHECKOUT)
         .does(
             "What the order costs in each asset",
-            "One quote for each asset that the service offers and the order accepts; those that cannot be chosen say why.",
+            "One quote for each asset that the gateway offers and the order accepts; those that cannot be chosen say why.",
         )
         .by(operation::Caller::Customer)
-        .refuses(&[ErrorCode::OrderClosed, ErrorCode::ServiceUnavailable])
+        .refuses(&[ErrorCode::OrderClosed, ErrorCode::GatewayUnavailable])
         .answers::<Vec<Quote>>(200, "The quotes.", types)
         .leads_to_sending(
             200,
@@ -194,7 +194,7 @@ pub(crate) fn describe_attempt(types: &mut Types) -> Operation {
             ErrorCode::AmountOutOfRange,
             ErrorCode::AssetUnavailable,
             ErrorCode::RateLimited,
-            ErrorCode::ServiceUnavailable,
+            ErrorCode::GatewayUnavailable,
         ])
         .answers::<OrderView>(200, "The order with its invoice.", types)
 }
@@ -223,7 +223,7 @@ pub(crate) fn describe_session(types: &mut Types) -> Operation {
     Operation::post("/v1/checkout/session", "open_session")
         .of(CHECKOUT)
         .does(
-            "Go to the service's page",
+            "Go to the gateway's page",
             "For a hosted order: the page of the live session, or of a new one after the last ended.",
         )
         .by(operation::Caller::Customer)
@@ -234,9 +234,9 @@ pub(crate) fn describe_session(types: &mut Types) -> Operation {
             ErrorCode::OrderClosed,
             ErrorCode::AttemptInProgress,
             ErrorCode::AmountOutOfRange,
-            ErrorCode::ServiceRefused,
+            ErrorCode::GatewayRefused,
             ErrorCode::RateLimited,
-            ErrorCode::ServiceUnavailable,
+            ErrorCode::GatewayUnavailable,
         ])
         .answers::<OrderView>(200, "The order with the address of its page.", types)
 }
@@ -302,7 +302,7 @@ pub(crate) fn describe_paid(types: &mut Types) -> Operation {
         .of(CHECKOUT)
         .does(
             "\"I have paid\"",
-            "It proves nothing, and makes the proxy look at once. The service is told too, with the address for a receipt: \
+            "It proves nothing, and makes the proxy look at once. The gateway is told too, with the address for a receipt: \
              the one that is given, else the one that is kept.",
         )
         .by(operation::Caller::Customer)
@@ -359,7 +359,7 @@ pub(crate) fn describe_email(types: &mut Types) -> Operation {
         .of(CHECKOUT)
         .does(
             "Keep the address for the receipt",
-            "It replaces one that was kept before, and an empty one removes it. It goes to the service with \"I have paid\", or when \
+            "It replaces one that was kept before, and an empty one removes it. It goes to the gateway with \"I have paid\", or when \
              the payment is found. A paid order takes one address. The order shows only that there is one.",
         )
         .by(operation::Caller::Customer)

@@ -27,6 +27,7 @@ pub(crate) async fn log_request(
         .map(MatchedPath::as_str);
     let route = matched.unwrap_or("(none)").to_owned();
     let method = request.method().clone();
+    let path = request.uri().path().to_owned();
     let started = app.now();
     let span = tracing::info_span!("request", request_id = %id);
     let mut answer = match reject_duplicate_headers(request.headers()) {
@@ -34,7 +35,7 @@ pub(crate) async fn log_request(
         Err(refusal) => refusal.into_response(),
     };
     let refusal = answer.extensions_mut().remove::<Arc<ApiError>>();
-    if let Some(refusal) = refusal.or_else(|| unrouted(&answer).map(Arc::new)) {
+    if let Some(refusal) = refusal.or_else(|| unrouted(&path, &answer).map(Arc::new)) {
         let kept = std::mem::take(answer.headers_mut());
         answer = refusal.answer(&id);
         for (name, value) in &kept {
@@ -52,12 +53,20 @@ pub(crate) async fn log_request(
     answer
 }
 
+/// The beginning that some addresses had in early versions, and today's.
+const RENAMED: (&str, &str) = ("/v1/service/", "/v1/gateway/");
+
 /// What the router and its extractors refuse by themselves gets the same shape as every other refusal.
-fn unrouted(answer: &Response) -> Option<ApiError> {
+fn unrouted(path: &str, answer: &Response) -> Option<ApiError> {
     let content_type = answer.headers().get(CONTENT_TYPE);
     let is_plain = content_type.is_none_or(|value| value.as_bytes().starts_with(b"text/plain"));
     let failure = match answer.status() {
-        StatusCode::NOT_FOUND => ApiError::NoSuchAddress,
+        StatusCode::NOT_FOUND => match path.strip_prefix(RENAMED.0) {
+            Some(rest) => ApiError::RenamedAddress {
+                new: format!("{}{rest}", RENAMED.1),
+            },
+            None => ApiError::NoSuchAddress,
+        },
         StatusCode::METHOD_NOT_ALLOWED => ApiError::MethodNotAllowed,
         StatusCode::BAD_REQUEST => ApiError::UnreadableAddress,
         _ => return None,

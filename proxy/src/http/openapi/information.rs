@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 pub(crate) const CHECKOUT: &str = "Checkout";
 pub(crate) const ORDERS: &str = "Orders";
 pub(crate) const EVENTS: &str = "Events";
-pub(crate) const SERVICE: &str = "Payment service";
+pub(crate) const GATEWAY: &str = "Gateway";
 pub(crate) const FILES: &str = "Files";
 
 const INTRODUCTION: &str = "JSON in snake_case. Money is a decimal *string*, times are RFC 3339 in UTC, durations are \
@@ -49,9 +49,9 @@ pub(crate) fn tags() -> Value {
             "The same events as the webhooks, to be read in order, and what became of telling them."
         ),
         chapter(
-            SERVICE,
-            "What the payment service calls, and its own endpoints for the store's server: signed here, their JSON passed \
-            through as it is, since its shape is the service's."
+            GATEWAY,
+            "What the gateway calls, and its own endpoints for the store's server: signed here, their JSON passed \
+            through as it is, since its shape is the gateway's."
         ),
         chapter(FILES, "The checkout page, the loader and this description."),
     ])
@@ -119,14 +119,14 @@ pub(crate) fn refusal() -> Value {
             "properties": {
                 "code": { "type": "string", "enum": codes, "description": "For machines." },
                 "message": { "type": "string", "minLength": 1, "description": "One or two sentences for people." },
-                "service": {
+                "gateway": {
                     "type": "object",
-                    "description": "What the payment service said, when it refused what the store asks of it.",
+                    "description": "What the gateway said, when it refused what the store asks of it.",
                     "required": ["status"],
                     "properties": {
                         "status": { "type": "integer", "minimum": 400, "maximum": 499 },
                         "error": { "type": "string" },
-                        "code": { "type": "string", "description": "One of the service's own codes." },
+                        "code": { "type": "string", "description": "One of the gateway's own codes." },
                         "message": { "type": "string" },
                     },
                 },

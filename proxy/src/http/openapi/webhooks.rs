@@ -111,12 +111,12 @@ fn meaning(event: EventType) -> &'static str {
         EventType::Paid => "It is paid: the one event to ship on",
         EventType::Overpaid => "It is paid, and more than the price arrived; follows order.paid",
         EventType::Underpaid => "The payment is complete, with less than the price",
-        EventType::Failed => "The service calls the payment failed",
+        EventType::Failed => "The gateway calls the payment failed",
         EventType::Expired => "The invoice ran out before anything arrived",
         EventType::Cancelled => "Given up before anything was paid",
         EventType::Blocked => "The invoice did not pass our checks: a person should look",
         EventType::Reverted => {
-            "It is paid, and the service says something against that: a person should look before anything more is shipped"
+            "It is paid, and the gateway says something against that: a person should look before anything more is shipped"
         }
         EventType::LatePayment => {
             "Money arrived for an attempt that was over or replaced, or for an order that was paid already"

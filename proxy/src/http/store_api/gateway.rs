@@ -1,4 +1,4 @@
-//! `/v1/service/…`: the service's own endpoints for the store's server, signed here and passed through as JSON.
+//! `/v1/gateway/…`: the gateway's own endpoints for the store's server, signed here and passed through as JSON.
 //!
 //! All stores of a proxy share one account at the gateway. So endpoints that change or show it are for stores with
 //! `gateway_access` alone; a store that is a merchant of a platform acts for that merchant and no other. See
@@ -22,14 +22,14 @@ use crate::config::Store;
 use crate::http::body::JsonText;
 use crate::http::error::ApiError;
 use crate::http::idempotency::{Caller, Post, RequestIdentity, idempotent};
-use crate::http::openapi::information::SERVICE;
+use crate::http::openapi::information::GATEWAY;
 use crate::http::openapi::operation::{self, Operation};
 use crate::http::openapi::types::Types;
 use crate::http::store_api::AuthenticatedStore;
 use crate::payments::error::log_rejection;
 use crate::state::AppState;
 
-/// GET /v1/service/currencies: every store may know what the service supports.
+/// GET /v1/gateway/currencies: every store may know what the gateway supports.
 pub(crate) async fn currencies(
     State(app): State<Arc<AppState>>,
     _: AuthenticatedStore,
@@ -41,15 +41,15 @@ pub(crate) async fn currencies(
 }
 
 pub(crate) fn describe_currencies() -> Operation {
-    let operation = Operation::get("/v1/service/currencies", "list_currencies").of(SERVICE);
+    let operation = Operation::get("/v1/gateway/currencies", "list_currencies").of(GATEWAY);
     let operation = operation.does(
-        "What the service supports",
-        "GET /currencies of the service. Any query is passed on.",
+        "What the gateway supports",
+        "GET /currencies of the gateway. Any query is passed on.",
     );
     describe_forwarded(operation).refuses(&[ErrorCode::InvalidRequest])
 }
 
-/// POST /v1/service/preferences: adds a settlement wallet.
+/// POST /v1/gateway/preferences: adds a settlement wallet.
 pub(crate) async fn add_preferences(
     State(app): State<Arc<AppState>>,
     store: AuthenticatedStore,
@@ -62,15 +62,15 @@ pub(crate) async fn add_preferences(
 }
 
 pub(crate) fn describe_add_preferences() -> Operation {
-    let operation = Operation::post("/v1/service/preferences", "add_preferences").of(SERVICE);
+    let operation = Operation::post("/v1/gateway/preferences", "add_preferences").of(GATEWAY);
     let operation = operation.does(
         "Add a settlement wallet",
-        "POST /preferences of the service.",
+        "POST /preferences of the gateway.",
     );
     describe_change(operation).takes_key(1)
 }
 
-/// PUT /v1/service/preferences: updates a settlement wallet.
+/// PUT /v1/gateway/preferences: updates a settlement wallet.
 pub(crate) async fn update_preferences(
     State(app): State<Arc<AppState>>,
     merchant: AuthenticatedStore,
@@ -81,15 +81,15 @@ pub(crate) async fn update_preferences(
 }
 
 pub(crate) fn describe_update_preferences() -> Operation {
-    let operation = Operation::put("/v1/service/preferences", "update_preferences").of(SERVICE);
+    let operation = Operation::put("/v1/gateway/preferences", "update_preferences").of(GATEWAY);
     let operation = operation.does(
         "Update a settlement wallet",
-        "PUT /preferences of the service.",
+        "PUT /preferences of the gateway.",
     );
     describe_change(operation)
 }
 
-/// POST /v1/service/aggregator/merchants: onboards a merchant of the platform.
+/// POST /v1/gateway/aggregator/merchants: onboards a merchant of the platform.
 pub(crate) async fn onboard_merchant(
     State(app): State<Arc<AppState>>,
     store: AuthenticatedStore,
@@ -103,15 +103,15 @@ pub(crate) async fn onboard_merchant(
 
 pub(crate) fn describe_onboard_merchant() -> Operation {
     let operation =
-        Operation::post("/v1/service/aggregator/merchants", "onboard_merchant").of(SERVICE);
+        Operation::post("/v1/gateway/aggregator/merchants", "onboard_merchant").of(GATEWAY);
     let operation = operation.does(
         "Onboard a merchant of a platform",
-        "POST /aggregator/merchants of the service. A store with a `merchant_id` may not.",
+        "POST /aggregator/merchants of the gateway. A store with a `merchant_id` may not.",
     );
     describe_change(operation).takes_key(1)
 }
 
-/// GET /v1/service/merchant/account: where KYC documents are stored.
+/// GET /v1/gateway/merchant/account: where KYC documents are stored.
 pub(crate) async fn merchant_account(
     State(app): State<Arc<AppState>>,
     merchant: AuthenticatedStore,
@@ -126,16 +126,16 @@ pub(crate) async fn merchant_account(
 
 pub(crate) fn describe_merchant_account() -> Operation {
     let operation =
-        Operation::get("/v1/service/merchant/account", "show_merchant_account").of(SERVICE);
+        Operation::get("/v1/gateway/merchant/account", "show_merchant_account").of(GATEWAY);
     let operation = operation.does(
         "Where KYC documents are stored",
-        "GET /merchant/account of the service. Any query is passed on.",
+        "GET /merchant/account of the gateway. Any query is passed on.",
     );
     describe_forwarded(operation)
-        .refuses(&[ErrorCode::InvalidRequest, ErrorCode::ServiceAccessDenied])
+        .refuses(&[ErrorCode::InvalidRequest, ErrorCode::GatewayAccessDenied])
 }
 
-/// PUT /v1/service/settings: updates the merchant's profile.
+/// PUT /v1/gateway/settings: updates the merchant's profile.
 pub(crate) async fn update_settings(
     State(app): State<Arc<AppState>>,
     merchant: AuthenticatedStore,
@@ -146,10 +146,10 @@ pub(crate) async fn update_settings(
 }
 
 pub(crate) fn describe_update_settings() -> Operation {
-    let operation = Operation::put("/v1/service/settings", "update_settings").of(SERVICE);
+    let operation = Operation::put("/v1/gateway/settings", "update_settings").of(GATEWAY);
     let operation = operation.does(
         "Update a merchant's profile",
-        "PUT /settings of the service.",
+        "PUT /settings of the gateway.",
     );
     describe_change(operation)
 }
@@ -181,7 +181,7 @@ async fn change(
     let store = permitted(app, merchant, endpoint)?;
     let passage = RawRequest::new(endpoint, "", Some(body))?;
     let passage = for_its_merchant(store, endpoint, passage)?;
-    tracing::info!(store = %store.id, ?endpoint, "store changes the account at the payment service");
+    tracing::info!(store = %store.id, ?endpoint, "store changes the account at the gateway");
     pass(app, passage, true).await
 }
 
@@ -233,7 +233,7 @@ fn as_json(json: String) -> Response {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct InvoiceQuery {
-    /// The service's id of an invoice or a hosted session that one of the store's orders has or had.
+    /// The gateway's id of an invoice or a hosted session that one of the store's orders has or had.
     #[schemars(regex(pattern = "^[!-~]{1,128}$"))]
     id: String,
     /// Whether the transaction history is wanted too.
@@ -260,17 +260,17 @@ pub(crate) async fn invoice(
 }
 
 pub(crate) fn describe_invoice(types: &mut Types) -> Operation {
-    let operation = Operation::get("/v1/service/invoice", "show_invoice").of(SERVICE);
+    let operation = Operation::get("/v1/gateway/invoice", "show_invoice").of(GATEWAY);
     let operation = operation.does(
-        "What the service says of an invoice",
-        "GET /invoice of the service, of an invoice of one of the store's own orders. It changes nothing here.",
+        "What the gateway says of an invoice",
+        "GET /invoice of the gateway, of an invoice of one of the store's own orders. It changes nothing here.",
     );
     describe_forwarded(operation.query::<InvoiceQuery>(types)).refuses(&[ErrorCode::NotFound])
 }
 
 /// A call without a success. The gateway's own words go along, except about what is between the operator and the gateway.
 fn failed(error: CallError, changes_something: bool) -> ApiError {
-    log_rejection(&error, "a store's call of the payment service failed");
+    log_rejection(&error, "a store's call of the gateway failed");
     match error {
         CallError::Refused { status: 401, .. } => ApiError::ForwardUnauthorized,
         CallError::Refused { status, error } => ApiError::ForwardRefused { status, error },
@@ -290,24 +290,24 @@ fn failed(error: CallError, changes_something: bool) -> ApiError {
 /// What changes the account is for stores with `gateway_access` alone.
 fn describe_change(operation: Operation) -> Operation {
     let anything =
-        json!({ "description": "The service's own shape.", "additionalProperties": true });
+        json!({ "description": "The gateway's own shape.", "additionalProperties": true });
     describe_forwarded(operation.takes_json(&anything, &json!({})))
-        .refuses(&[ErrorCode::ServiceAccessDenied])
+        .refuses(&[ErrorCode::GatewayAccessDenied])
 }
 
-/// What the service answers is passed on as it came.
+/// What the gateway answers is passed on as it came.
 fn describe_forwarded(operation: Operation) -> Operation {
-    let anything: Value = json!({ "description": "As the service wrote it." });
+    let anything: Value = json!({ "description": "As the gateway wrote it." });
     operation
         .by(operation::Caller::Store)
         .refuses(&[
-            ErrorCode::ServiceRefused,
-            ErrorCode::ServiceFailed,
-            ErrorCode::ServiceUnavailable,
+            ErrorCode::GatewayRefused,
+            ErrorCode::GatewayFailed,
+            ErrorCode::GatewayUnavailable,
         ])
         .answers_as(
             200,
-            "What the service answered.",
+            "What the gateway answered.",
             "application/json",
             &anything,
         )

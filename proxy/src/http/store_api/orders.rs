@@ -65,7 +65,7 @@ pub(crate) struct OpenOrder {
     #[serde(default)]
     #[schemars(length(max = MAX_LINES))]
     lines: Vec<Line>,
-    /// Where the buyer gets mail: handed back to the store. A hosted order needs it, since the payment service's page
+    /// Where the buyer gets mail: handed back to the store. A hosted order needs it, since the gateway's page
     /// does; nobody else gets it.
     #[schemars(extend("format" = "email"))]
     customer_email: Option<String>,
@@ -93,7 +93,7 @@ enum FlowRequest {
     /// The checkout page of this proxy.
     #[default]
     Custom,
-    /// The payment service's own page.
+    /// The gateway's own page.
     Hosted,
 }
 
@@ -116,7 +116,7 @@ pub(crate) struct OpenedOrder {
     client_token: String,
     /// The checkout page, token included.
     checkout_url: String,
-    /// The payment service's page; there while a hosted order can be paid.
+    /// The gateway's page; there while a hosted order can be paid.
     #[serde(skip_serializing_if = "Option::is_none")]
     payment_process_url: Option<String>,
 }
@@ -210,9 +210,9 @@ pub(crate) fn describe_open_order(types: &mut Types) -> Operation {
             ErrorCode::OrderClosed,
             ErrorCode::AttemptInProgress,
             ErrorCode::AmountOutOfRange,
-            ErrorCode::ServiceRefused,
+            ErrorCode::GatewayRefused,
             ErrorCode::RateLimited,
-            ErrorCode::ServiceUnavailable,
+            ErrorCode::GatewayUnavailable,
         ])
         .answers::<OpenedOrder>(201, "The order, and how its customer gets to it.", types)
         .leads_to(201, "get_order", "id", "/order/id")
@@ -253,7 +253,8 @@ fn terms(app: &AppState, store: &Store, wanted: OpenOrder) -> Result<NewOrder, A
         HostedNeeds::of(app, store, email.as_deref(), return_url.as_deref())
             .map_err(PaymentError::MissingForHosted)?;
         if !wanted.assets.is_empty() {
-            let message = "The payment service's page offers its own assets. Leave this out, or use the custom flow.";
+            let message =
+                "The gateway's page offers its own assets. Leave this out, or use the custom flow.";
             return Err(ApiError::invalid("assets", message));
         }
     }
