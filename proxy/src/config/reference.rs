@@ -1,5 +1,6 @@
 //! `florin-proxy config-reference`: every key with its variable, default and reason, from the configuration's types.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde_json::Value;
@@ -22,9 +23,14 @@ fn write_keys(page: &mut String, schema: &Value, path: &[&str]) -> std::fmt::Res
     let Some(properties) = schema["properties"].as_object() else {
         return Ok(());
     };
+    // By name: whether a map of serde_json keeps another order depends on who else is compiled along.
+    let properties: BTreeMap<&str, &Value> = properties
+        .iter()
+        .map(|(key, schema)| (key.as_str(), schema))
+        .collect();
     let names = path.iter().filter(|part| **part != "0");
     let names: Vec<&str> = names.copied().collect();
-    for (key, schema) in properties {
+    for (key, schema) in &properties {
         let stem = key.strip_suffix("_file");
         let is_file = stem.is_some_and(|stem| properties.contains_key(stem));
         if is_file || table(schema).is_some() {
@@ -39,7 +45,7 @@ fn write_keys(page: &mut String, schema: &Value, path: &[&str]) -> std::fmt::Res
         };
         let sentences = sentences(schema);
         let mut item = format!("- `{name}`, `{variable}` ({default}): {sentences}");
-        if properties.contains_key(&format!("{key}_file")) {
+        if properties.contains_key(format!("{key}_file").as_str()) {
             write!(
                 item,
                 " Or `{name}_file`, `{variable}_FILE`: a file with it."
@@ -47,7 +53,7 @@ fn write_keys(page: &mut String, schema: &Value, path: &[&str]) -> std::fmt::Res
         }
         page.push_str(&wrapped(&item));
     }
-    for (key, schema) in properties {
+    for (key, schema) in &properties {
         let Some((is_list, below)) = table(schema) else {
             continue;
         };
