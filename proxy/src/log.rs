@@ -9,6 +9,13 @@ use tracing_subscriber::EnvFilter;
 /// # Errors
 /// What is wrong with it.
 pub(crate) fn check(directives: &str) -> Result<(), String> {
+    let is_renamed = |directive: &str| {
+        let target = directive.trim().split(['=', '[', ':']).next();
+        target == Some("proxy")
+    };
+    if directives.split(',').any(is_renamed) {
+        return Err("the lines of proxy are named florin_proxy now".to_owned());
+    }
     EnvFilter::try_new(directives)
         .map(|_| ())
         .map_err(|error| error.to_string())

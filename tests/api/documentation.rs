@@ -110,7 +110,7 @@ fn the_page_of_the_configuration_has_what_the_program_prints() {
     let root = fs::canonicalize(ROOT).unwrap();
     let page = fs::read_to_string(root.join("docs/reference/configuration.md")).unwrap();
     let (_, keys) = page.split_once("\n## Keys\n\n").unwrap();
-    let reference = proxy::config::reference();
+    let reference = florin_proxy::config::reference();
     assert!(
         keys == reference,
         "below `## Keys`, write what florin-proxy config-reference prints:\n{reference}"

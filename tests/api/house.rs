@@ -78,12 +78,12 @@ impl House {
 #[test]
 fn the_widget_cannot_link_what_holds_the_secret() {
     House::built_for("wasm32-unknown-unknown").never(
-        "widget",
+        "florin-widget",
         &[
             "florin-gateway",
             "florin-orders",
             "florin-storage",
-            "proxy",
+            "florin-proxy",
             "tokio",
             "sqlx",
             "reqwest",
@@ -145,7 +145,7 @@ fn addresses_are_checked_without_the_gateway() {
 fn the_sandbox_shares_no_line_with_what_it_checks() {
     House::built_for("x86_64-unknown-linux-gnu").never(
         "florin-sandbox",
-        &["proxy", "florin-address", "florin-gateway"],
+        &["florin-proxy", "florin-address", "florin-gateway"],
     );
 }
 
@@ -158,11 +158,11 @@ fn the_auditor_shares_no_line_with_what_it_judges() {
             "florin-orders",
             "florin-storage",
             "florin-money",
-            "proxy",
+            "florin-proxy",
             "florin-sandbox",
             "florin-gateway",
             "florin-checkout-api",
-            "tests",
+            "florin-tests",
         ],
     );
 }
@@ -196,9 +196,9 @@ fn sql_is_recognised() {
 fn a_way_through_other_packages_is_found() {
     let house = House::built_for("x86_64-unknown-linux-gnu");
     let way = house
-        .way("proxy", "sqlx")
-        .expect("proxy → florin-storage → sqlx");
-    assert_eq!(way, ["proxy", "florin-storage", "sqlx"]);
+        .way("florin-proxy", "sqlx")
+        .expect("florin-proxy → florin-storage → sqlx");
+    assert_eq!(way, ["florin-proxy", "florin-storage", "sqlx"]);
 }
 
 fn sql_in(source: &str) -> Option<&'static str> {

@@ -25,11 +25,11 @@ async fn killed_five_hundred_times_it_loses_nothing_does_nothing_twice_and_would
         kills: KILLS,
         lanes: LANES,
         seed: seed(),
-        proxy: built("florin-proxy", "proxy"),
+        proxy: built("florin-proxy", "florin-proxy"),
     };
     let auditor = Auditor(built("florin-auditor", "auditor"));
     let seed = config.seed;
-    println!("to try the same again: {SEED}={seed} cargo test -p tests --test campaign");
+    println!("to try the same again: {SEED}={seed} cargo test -p florin-tests --test campaign");
     let campaign = campaign::run(&config, |_| {}).await;
     println!("{}", campaign.tally);
     everything_was_tried(&campaign);

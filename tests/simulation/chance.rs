@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use proxy::clock::{Random, RandomBytes};
+use florin_proxy::clock::{Random, RandomBytes};
 
 /// A stream of numbers that looks random and is the same for the same seed.
 ///

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use florin_proxy::clock::Clock;
 use jiff::Timestamp;
-use proxy::clock::Clock;
 use tokio_util::sync::CancellationToken;
 
 use crate::timeline::Millis;

@@ -2,9 +2,9 @@
 //! chance, service, stores and customers played from one seed on virtual time, and everything failing meanwhile.
 //!
 //! ```text
-//! cargo test -p tests --test simulation                                            a thousand lives
+//! cargo test -p florin-tests --test simulation                                            a thousand lives
 //! cargo xtask simulate --orders 100000                                             as many as you like, optimised
-//! FLORIN_SIM_SEED=… FLORIN_SIM_WORLD=… cargo test -p tests --test simulation       one world again, with its log
+//! FLORIN_SIM_SEED=… FLORIN_SIM_WORLD=… cargo test -p florin-tests --test simulation       one world again, with its log
 //! ```
 //!
 //! What it refuses to do: to judge by the code that it judges, and to pass when something never happened.

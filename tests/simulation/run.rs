@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::{env, fs, thread};
 
+use florin_proxy::clock::{Clock as _, RandomBytes as _, SystemClock, SystemRandom};
 use florin_storage::SqliteStorage;
-use proxy::clock::{Clock as _, RandomBytes as _, SystemClock, SystemRandom};
 use tokio::runtime::{Builder, Handle};
 
 use crate::books::Database;
@@ -150,7 +150,7 @@ fn play_on(folder: &Scratch, outcome: &Outcome, wishes: &Wishes, number: u64) {
             .unwrap_or_else(PoisonError::into_inner);
         failures.push(format!(
             "world {number} broke:\n  {}\nSee it again:\n  FLORIN_SIM_SEED={} FLORIN_SIM_WORLD={number} \
-             cargo test -p tests --test simulation",
+             cargo test -p florin-tests --test simulation",
             complaints.join("\n  "),
             wishes.seed
         ));

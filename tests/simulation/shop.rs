@@ -5,9 +5,9 @@ use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
 use florin_orders::Event;
+use florin_proxy::config::Webhook;
+use florin_proxy::webhooks::{SendOutcome, Webhooks};
 use jiff::Timestamp;
-use proxy::config::Webhook;
-use proxy::webhooks::{SendOutcome, Webhooks};
 
 use crate::life::Life;
 

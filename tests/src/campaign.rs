@@ -29,8 +29,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use florin_proxy::clock::{Clock as _, SystemClock};
 use jiff::Timestamp;
-use proxy::clock::{Clock as _, SystemClock};
 use tokio::task::JoinSet;
 
 use self::lane::Lane;

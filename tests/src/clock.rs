@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use florin_proxy::clock::{Clock, SystemClock};
 use jiff::{SignedDuration, Timestamp};
-use proxy::clock::{Clock, SystemClock};
 use tokio::sync::watch;
 
 /// The longest that a message is on its way on the loopback of a loaded machine.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use proxy::clock::{Clock as _, SystemClock};
+use florin_proxy::clock::{Clock as _, SystemClock};
 
 /// Nothing takes longer: what a killed proxy was about to tell is leased for 30 s, and told then.
 const BOUND: Duration = Duration::from_secs(45);

@@ -102,7 +102,7 @@ pub(crate) struct File {
     /// `test` or `production`; production must be said explicitly.
     #[schemars(extend("x-default" = "test"))]
     pub(crate) environment: Option<String>,
-    /// A `tracing` filter, like `info` or `proxy=debug`. Log lines are JSON when they do not go to a terminal.
+    /// A `tracing` filter, like `info` or `florin_proxy=debug`. Log lines are JSON when they do not go to a terminal.
     #[schemars(extend("x-default" = "info"))]
     pub(crate) log: Option<String>,
     /// Reverse proxies in front, like `["10.0.0.0/8"]`: their `X-Forwarded-For` names the client.

@@ -398,6 +398,11 @@ fn what_the_server_could_not_run_with_is_found_by_the_check() {
         ("[gateway]", "log = \"no such=filter=\"\n[gateway]", "log"),
         (
             "[gateway]",
+            "log = \"info,proxy::http=debug\"\n[gateway]",
+            "log",
+        ),
+        (
+            "[gateway]",
             "admin_listen = \"127.0.0.1:8080\"\n[gateway]",
             "admin_listen",
         ),
