@@ -40,7 +40,7 @@ fn main() {
         let (whole, brotli, gzip) = (include(path), sibling("br"), sibling("gz"));
         let _ = writeln!(
             table,
-            "    File {{ name: {name:?}, whole: {whole}, brotli: {brotli}, gzip: {gzip}, tag: OnceLock::new() }},"
+            "    File {{ name: {name:?}, whole: {whole}, brotli: {brotli}, gzip: {gzip}, tag: super::OnceLock::new() }},"
         );
     }
     let count = names.iter().filter(|path| !is_compressed(path)).count();

@@ -45,8 +45,6 @@ impl File {
 }
 
 mod dist {
-    use std::sync::OnceLock;
-
     use super::File;
 
     include!(concat!(env!("OUT_DIR"), "/dist.rs"));
