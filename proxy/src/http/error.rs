@@ -55,6 +55,9 @@ pub(crate) enum ApiError {
     /// The `Idempotency-Key` came with another request.
     #[error("the idempotency key was used for another request")]
     IdempotencyKeyReused,
+    /// The request was executed, and its stored result cannot be read.
+    #[error("the stored result of the request cannot be read")]
+    IdempotencyResultUnreadable,
     /// No store has this secret key.
     #[error("unauthorized")]
     Unauthorized,
@@ -290,6 +293,11 @@ impl ApiError {
                 ErrorCode::IdempotencyKeyReused,
                 "This Idempotency-Key came with another request before. Use a key of its own for every request, and \
                  the same only to send the same again.",
+            ),
+            Self::IdempotencyResultUnreadable => Failure::new(
+                ErrorCode::IdempotencyResultUnreadable,
+                "The request with this Idempotency-Key was executed, but another version of this proxy stored its result. \
+                 Nothing was executed again. Read the order first, then use a new key if the request is still needed.",
             ),
             Self::Unauthorized => Failure::new(
                 ErrorCode::Unauthorized,

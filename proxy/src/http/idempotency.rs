@@ -174,7 +174,8 @@ where
 /// `work` returns beside the result is not stored.
 ///
 /// # Errors
-/// Those of `work`; [`ApiError::RequestInProgress`] and [`ApiError::IdempotencyKeyReused`].
+/// Those of `work`; [`ApiError::RequestInProgress`], [`ApiError::IdempotencyKeyReused`] and
+/// [`ApiError::IdempotencyResultUnreadable`].
 pub(crate) async fn idempotent_with<T, E>(
     app: &Arc<AppState>,
     request: RequestIdentity,
@@ -196,7 +197,7 @@ where
     let claim = ledger.claim_request(id, request.fingerprint, now, lease_until);
     match claim.await? {
         Claim::Acquired => {}
-        Claim::Completed(stored) => return Ok(Done::Before(serde_json::from_str(&stored.body)?)),
+        Claim::Completed(stored) => return read_result(&stored),
         Claim::Running => return Err(ApiError::RequestInProgress),
         Claim::Reused => return Err(ApiError::IdempotencyKeyReused),
     }
@@ -215,6 +216,15 @@ where
         }
     };
     tokio::spawn(done.in_current_span()).await?
+}
+
+/// Reads a stored result. One of another format is not executed again: a forwarded call would be sent twice.
+fn read_result<T: DeserializeOwned, E>(stored: &StoredResponse) -> Result<Done<T, E>, ApiError> {
+    let result = serde_json::from_str(&stored.body);
+    result.map(Done::Before).map_err(|error| {
+        tracing::warn!(%error, "the stored result of a request with a key cannot be read");
+        ApiError::IdempotencyResultUnreadable
+    })
 }
 
 async fn store_result(app: &AppState, id: RequestId, lease_until: Timestamp, json: String) {

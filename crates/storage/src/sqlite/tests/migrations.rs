@@ -1,6 +1,7 @@
 //! What the database itself refuses.
 
 use super::*;
+use crate::{Claim, Fingerprint, RequestId};
 
 #[tokio::test]
 async fn the_database_itself_refuses_to_rewrite_history() {
@@ -156,6 +157,38 @@ async fn a_database_of_the_first_version_keeps_what_its_polls_detected() {
         assert_eq!(attempt.invoice().unwrap().was_seen, was_seen, "{name}");
         storage.close().await;
     }
+}
+
+#[tokio::test]
+async fn a_result_of_an_earlier_format_is_executed_again_if_it_opened_an_order() {
+    let test = of_the_first_version("old-results", "failed", &[]).await;
+    let file = SqliteConnectOptions::from_str(&url(&test.folder)).unwrap();
+    let old = SqlitePool::connect_with(file).await.unwrap();
+    for (request, token_hash) in [(1, Some([7_u8; 32])), (2, None)] {
+        sqlx::query(
+            "INSERT INTO requests (id, fingerprint, kept_until, status, body, order_id, token_hash)
+             VALUES (?, ?, 900000, 200, '{}', ?, ?)",
+        )
+        .bind(&[request; 32][..])
+        .bind(&[9_u8; 32][..])
+        .bind(id(1).as_str())
+        .bind(token_hash.as_ref().map(<[u8; 32]>::as_slice))
+        .execute(&old)
+        .await
+        .unwrap();
+    }
+    old.close().await;
+    let storage = SqliteStorage::open(&url(&test.folder), "test")
+        .await
+        .unwrap();
+    let claim = async |request| {
+        let (request, sent) = (RequestId([request; 32]), Fingerprint([9; 32]));
+        let claim = storage.claim_request(request, sent, at(0), at(30)).await;
+        claim.unwrap()
+    };
+    assert_eq!(claim(1).await, Claim::Acquired);
+    assert!(matches!(claim(2).await, Claim::Completed(_)));
+    storage.close().await;
 }
 
 #[tokio::test]
