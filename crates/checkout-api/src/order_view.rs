@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use florin_money::AmountText;
 use serde::{Deserialize, Serialize};
+use strum::VariantArray;
 
 use crate::{AttemptView, Status};
 
@@ -40,7 +41,7 @@ pub enum Flow {
 }
 
 /// A payment that came late to an order which is paid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, VariantArray)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum LatePayment {
@@ -50,13 +51,8 @@ pub enum LatePayment {
     Second,
 }
 
-impl LatePayment {
-    /// Every kind.
-    pub const ALL: [Self; 2] = [Self::Counted, Self::Second];
-}
-
 /// Why a payment failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, VariantArray)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum FailureReason {
@@ -66,13 +62,8 @@ pub enum FailureReason {
     NotCompleted,
 }
 
-impl FailureReason {
-    /// Every reason.
-    pub const ALL: [Self; 2] = [Self::NothingReceived, Self::NotCompleted];
-}
-
 /// Why a payment was stopped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, VariantArray)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum BlockedReason {
@@ -80,11 +71,6 @@ pub enum BlockedReason {
     InvoiceRejected,
     /// The payment service named another address after the first one was shown: the customer may have paid there.
     AddressChanged,
-}
-
-impl BlockedReason {
-    /// Every reason.
-    pub const ALL: [Self; 2] = [Self::InvoiceRejected, Self::AddressChanged];
 }
 
 /// One order, whole: the widget is a function of this.

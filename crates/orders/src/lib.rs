@@ -18,8 +18,9 @@ mod observation;
 mod order;
 mod poll;
 mod record;
+#[cfg(test)]
+mod stored_words;
 mod transition;
-mod words;
 
 pub use aggregate::{Aggregate, Applied};
 pub use assess::{Assessment, ReviewReason, assess};

@@ -316,3 +316,18 @@ fn explorer_url(
 fn whole_seconds(later: Timestamp, earlier: Timestamp) -> u32 {
     u32::try_from(later.duration_since(earlier).as_secs().max(0)).unwrap_or(u32::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use strum::VariantArray as _;
+
+    use super::*;
+
+    #[test]
+    fn a_status_has_one_word_in_the_database_and_on_the_wire() {
+        for stored in OrderStatus::VARIANTS {
+            let shown = status(*stored);
+            assert_eq!(<&str>::from(*stored), <&str>::from(shown));
+        }
+    }
+}

@@ -188,7 +188,7 @@ fn shown(recorded: RecordedDelivery) -> DeliveryAttempt {
     DeliveryAttempt {
         id: id.to_string(),
         event: delivery.event_id.to_string(),
-        event_type: event_type.as_str(),
+        event_type: event_type.into(),
         tried_at: delivery.tried_at.to_string(),
         took_ms: u64::try_from(delivery.took.as_millis()).unwrap_or(0),
         http_status: delivery.http_status,

@@ -1,5 +1,6 @@
 //! Orders as the store's server opens, reads and cancels them.
 
+use std::str::FromStr as _;
 use std::sync::Arc;
 
 use axum::Json;
@@ -391,8 +392,8 @@ fn filter(wanted: &OrdersQuery) -> Result<OrderFilter, ApiError> {
         move |error: florin_orders::InvalidId| ApiError::invalid(field, error.to_string())
     };
     let status = wanted.status.as_deref().map(|word| {
-        let unknown = || ApiError::invalid("status", "There is no such status.");
-        OrderStatus::parse(word).ok_or_else(unknown)
+        let unknown = |_| ApiError::invalid("status", "There is no such status.");
+        OrderStatus::from_str(word).map_err(unknown)
     });
     let reference = wanted
         .reference
