@@ -73,6 +73,9 @@ pub enum BlockedReason {
     AddressChanged,
 }
 
+/// Characters of a title at most: an order's, a line's, a product's and a donation's.
+pub const MAX_TITLE_CHARS: usize = 120;
+
 /// One order, whole: the widget is a function of this.
 #[expect(
     clippy::struct_excessive_bools,
@@ -153,7 +156,7 @@ pub struct OrderView {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LineView {
     /// What it is: 1 to 120 characters.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = 120)))]
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = MAX_TITLE_CHARS)))]
     pub title: String,
     /// How many.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]

@@ -5,7 +5,7 @@ use core::str::FromStr;
 
 use rust_decimal::Decimal;
 
-use crate::{AmountText, InvalidAmount};
+use crate::{AmountText, Currency, InvalidAmount, TooManyDecimals};
 
 /// A non-negative exact decimal, below 10^12 with at most 18 decimals.
 ///
@@ -58,6 +58,20 @@ impl Amount {
     /// Digits behind the point that carry a value: 1 for `1.50`, 0 for `3.00`.
     pub fn decimals(self) -> u32 {
         self.0.normalize().scale()
+    }
+
+    /// The same amount with all decimals of a currency: `5` → `5.00`.
+    ///
+    /// # Errors
+    /// [`TooManyDecimals`] when it is written with more, even if they are zeros.
+    pub fn in_currency(self, currency: Currency) -> Result<Self, TooManyDecimals> {
+        if self.0.scale() > currency.decimals() {
+            return Err(TooManyDecimals {
+                amount: self,
+                currency,
+            });
+        }
+        Ok(self.with_min_decimals(currency.decimals()))
     }
 
     /// The sum.

@@ -73,7 +73,10 @@ fn keys(text: &str) -> Vec<String> {
 fn a_complete_configuration_is_taken() {
     let config = loaded(COMPLETE, &[]).unwrap();
     let store = &config.stores[0];
-    assert_eq!(store.product("ebook").unwrap().price.to_string(), "19.90");
+    assert_eq!(
+        store.product("ebook").unwrap().price.to_string(),
+        "19.90 USD"
+    );
     assert!(store.lists_origin("http://127.0.0.1:8081"));
     assert!(!store.lists_origin("http://127.0.0.1:8081.evil.example"));
     assert_eq!(config.environment, Environment::Test);
@@ -114,6 +117,18 @@ fn everything_that_is_wrong_is_said_at_once() {
         "store.demo.product.ebook",
     ];
     assert_eq!(keys(&text), expected);
+}
+
+#[test]
+fn a_title_has_120_characters_at_most() {
+    for (title, key) in [
+        ("An e-book", "store.demo.product.ebook"),
+        ("A coffee", "store.demo.donation.coffee"),
+    ] {
+        let with_title = |characters| COMPLETE.replace(title, &"ü".repeat(characters));
+        assert!(loaded(&with_title(120), &[]).is_ok(), "{title}");
+        assert_eq!(keys(&with_title(121)), [key]);
+    }
 }
 
 #[test]
