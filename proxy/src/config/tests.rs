@@ -34,32 +34,16 @@ max = "500"
 suggested = ["3", "5.50"]
 "#;
 
-/// Loads a file of this text; each call has a file of its own.
+/// Loads a file of this text.
 fn loaded(text: &str, variables: &[(&str, &str)]) -> Result<Config, Problems> {
-    let name = format!(
-        "florin-config-{}-{:x}.toml",
-        std::process::id(),
-        fingerprint(text, variables)
-    );
-    let path = std::env::temp_dir().join(name);
-    std::fs::write(&path, text).unwrap();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), text).unwrap();
     let variables = variables
         .iter()
         .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()));
-    let config = load(Some(&path), &variables.collect::<BTreeMap<_, _>>());
-    std::fs::remove_file(&path).unwrap();
-    config
+    load(Some(file.path()), &variables.collect::<BTreeMap<_, _>>())
 }
 
-fn fingerprint(text: &str, variables: &[(&str, &str)]) -> u64 {
-    use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-    let mut hasher = DefaultHasher::new();
-    (text, variables, std::thread::current().id()).hash(&mut hasher);
-    hasher.finish()
-}
-
-/// The keys that are complained about.
-#[track_caller]
 fn keys(text: &str) -> Vec<String> {
     loaded(text, &[])
         .unwrap_err()
