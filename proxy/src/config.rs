@@ -20,7 +20,6 @@ pub(crate) mod webhook;
 
 pub use catalog::{Donation, Product};
 pub use gateway::Service;
-pub use network::Network;
 pub use problems::{Problem, Problems};
 pub use reference::reference;
 pub use server::{Config, PublicUrl};

@@ -5,13 +5,14 @@ use std::net::SocketAddr;
 
 use florin_checkout_api::Environment;
 use florin_orders::StoreId;
+use ipnet::IpNet;
 use secrecy::ExposeSecret;
 use serde::Deserialize;
 use url::Url;
 
 use crate::config::gateway::{Service, ServiceTable, service};
 use crate::config::keys::Key;
-use crate::config::network::Network;
+use crate::config::network::network;
 use crate::config::problems::{Findings, Problems};
 use crate::config::store::{Store, StoreTable, store};
 use crate::config::token_keys::TokenKey;
@@ -91,7 +92,7 @@ pub struct Config {
     /// The stores, one at least.
     pub stores: Vec<Store>,
     /// Reverse proxies in front, whose `X-Forwarded-For` is believed.
-    pub trusted_proxies: Vec<Network>,
+    pub trusted_proxies: Vec<IpNet>,
     /// Orders that one address may open in a minute by a product or a donation.
     pub opens_per_minute: u32,
     /// What is logged: `tracing` filter directives.
@@ -240,8 +241,8 @@ pub(crate) fn check(file: File, unknown_variables: Vec<String>) -> Result<Config
     findings.finish(config)
 }
 
-fn trusted_proxies(findings: &mut Findings, list: &[String]) -> Vec<Network> {
-    let read = |text: &String| findings.take("trusted_proxies", Network::parse(text));
+fn trusted_proxies(findings: &mut Findings, list: &[String]) -> Vec<IpNet> {
+    let read = |text: &String| findings.take("trusted_proxies", network(text));
     list.iter().filter_map(read).collect()
 }
 
