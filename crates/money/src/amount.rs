@@ -5,13 +5,13 @@ use core::str::FromStr;
 
 use rust_decimal::Decimal;
 
-use crate::{AmountText, Currency, InvalidAmount, TooManyDecimals};
+use crate::{AmountText, InvalidAmount};
 
 /// A non-negative exact decimal, below 10^12 with at most 18 decimals.
 ///
 /// Equal amounts are equal however they are written (`1.50 == 1.5`); [`fmt::Display`] keeps the written scale.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Amount(Decimal);
+pub struct Amount(pub(crate) Decimal);
 
 /// What to do with the digits that do not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,20 +58,6 @@ impl Amount {
     /// Digits behind the point that carry a value: 1 for `1.50`, 0 for `3.00`.
     pub fn decimals(self) -> u32 {
         self.0.normalize().scale()
-    }
-
-    /// The same amount with all decimals of a currency: `5` → `5.00`.
-    ///
-    /// # Errors
-    /// [`TooManyDecimals`] when it is written with more, even if they are zeros.
-    pub fn in_currency(self, currency: Currency) -> Result<Self, TooManyDecimals> {
-        if self.0.scale() > currency.decimals() {
-            return Err(TooManyDecimals {
-                amount: self,
-                currency,
-            });
-        }
-        Ok(self.with_min_decimals(currency.decimals()))
     }
 
     /// The sum.

@@ -32,6 +32,22 @@ pub struct TooManyDecimals {
     pub currency: Currency,
 }
 
+impl Amount {
+    /// The same amount with all decimals of a currency: `5` → `5.00`.
+    ///
+    /// # Errors
+    /// [`TooManyDecimals`] when it is written with more, even if they are zeros.
+    pub fn in_currency(self, currency: Currency) -> Result<Self, TooManyDecimals> {
+        if self.0.scale() > currency.decimals() {
+            return Err(TooManyDecimals {
+                amount: self,
+                currency,
+            });
+        }
+        Ok(self.with_min_decimals(currency.decimals()))
+    }
+}
+
 impl Price {
     /// Checks an amount.
     ///

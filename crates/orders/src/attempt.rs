@@ -4,7 +4,17 @@ use florin_money::{Amount, CryptoCode, Currency};
 use jiff::Timestamp;
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
-use crate::{Amounts, AttemptId, Flow, InvoiceId, OrderId};
+use crate::{Amounts, AttemptId, InvoiceId, OrderId};
+
+/// Who shows the customer how to pay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
+pub enum Flow {
+    /// We do: the asset is picked here, and its checked address shown.
+    Custom,
+    /// The gateway does, on its own page.
+    Hosted,
+}
 
 /// A new attempt, before the gateway is asked for an invoice.
 #[derive(Clone, Debug, PartialEq)]

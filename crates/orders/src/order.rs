@@ -4,7 +4,7 @@ use florin_money::{Amount, CryptoCode, Currency};
 use jiff::Timestamp;
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
-use crate::{Attempt, AttemptId, OrderId, PaymentState, Reference, StoreId};
+use crate::{Attempt, AttemptId, Flow, OrderId, PaymentState, Reference, StoreId};
 
 /// An order as it was opened. Nothing of it changes afterwards.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,16 +67,6 @@ pub enum PriceSource {
     /// The customer, within the bounds of a declared donation. Nothing is shipped for such an
     /// order: its events are named `donation.*`.
     Customer,
-}
-
-/// Who shows the customer how to pay.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
-#[strum(serialize_all = "snake_case")]
-pub enum Flow {
-    /// We do: the asset is picked here, and its checked address shown.
-    Custom,
-    /// The gateway does, on its own page.
-    Hosted,
 }
 
 /// A contradiction of a given credit. The order stays paid: the store decides what to do.

@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use sqlx::sqlite::{SqlitePool, SqliteRow};
 use sqlx::{Row as _, SqliteConnection};
 
-use super::events::emit;
+use super::orders::emit;
 use super::orders::{get, set_status, snapshot};
 use super::rows::{self, millis};
 use crate::{BeginError, DueAttempt, StorageError};

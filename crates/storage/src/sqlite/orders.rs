@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use sqlx::SqliteConnection;
 use sqlx::sqlite::SqlitePool;
 
-use super::events::emit;
+use super::events::append;
 use super::rows::{self, millis};
 use crate::{BeginError, OpenError, Opened, OrderFilter, StorageError};
 
@@ -311,6 +311,25 @@ pub(super) async fn expire(
         expired.push(id);
     }
     Ok(expired)
+}
+
+/// Emits events about an order in its present state, and counts them in the order's row.
+pub(super) async fn emit(
+    tx: &mut SqliteConnection,
+    order_id: &OrderId,
+    events: &[EventType],
+    now: Timestamp,
+) -> Result<(), StorageError> {
+    let missing = || StorageError::Corrupt(format!("no order {order_id} to emit events of"));
+    let snapshot = snapshot(tx, order_id).await?.ok_or_else(missing)?;
+    append(tx, &snapshot, snapshot.order.sequence + 1, events, now).await?;
+    let count = u32::try_from(events.len()).expect("a handful of events");
+    sqlx::query("UPDATE orders SET sequence = sequence + ?, version = version + 1 WHERE id = ?")
+        .bind(count)
+        .bind(order_id.as_str())
+        .execute(tx)
+        .await?;
+    Ok(())
 }
 
 /// Sets the status of an order. The caller emits the event, if any, in the same transaction.

@@ -3,8 +3,7 @@
 use serde_json::Value;
 
 use crate::admin::docs::shape::{kind, whole};
-use crate::admin::docs::text::{escaped, line, prose};
-use crate::admin::docs::{members, words};
+use crate::admin::docs::text::{escaped, line, members, prose, words};
 
 /// What people call it: a webhook by its type of event, anything else by what it does.
 pub(crate) fn name(path: &str, operation: &Value, is_webhook: bool) -> String {
