@@ -12,7 +12,7 @@ use florin_orders::InvoiceId;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::auth::store_key::is_secret;
+use crate::auth::is_secret;
 use crate::http::body::read;
 use crate::http::error::ApiError;
 use crate::http::openapi::information::SERVICE;
