@@ -150,6 +150,9 @@ pub(crate) enum ApiError {
     /// The database failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
+    /// A handler panicked.
+    #[error("a handler panicked: {0}")]
+    Panicked(String),
     /// A task was cut off.
     #[error(transparent)]
     Interrupted(#[from] tokio::task::JoinError),

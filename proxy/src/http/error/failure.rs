@@ -231,6 +231,7 @@ impl Failure {
             ApiError::Payment(error) => payment_failure(error),
             ApiError::OpenOrder(OpenOrderError::Storage(_))
             | ApiError::Storage(_)
+            | ApiError::Panicked(_)
             | ApiError::Interrupted(_)
             | ApiError::Json(_) => Self::internal(),
         }
