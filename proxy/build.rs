@@ -1,5 +1,8 @@
 //! Puts the built widget into the binary: every file of `dist/`, or of the folder that `FLORIN_DIST` names, with its
 //! compressed forms beside it.
+//!
+//! It is written here and not with `rust-embed`, whose table finds a file by one name: a file and its compressed forms are
+//! one entry of this table, and a build without `dist/` has an empty one.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -130,7 +130,7 @@ pub struct OrderView {
     /// The current try at paying it; absent while `open`, once blocked, and for a hosted order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attempt: Option<AttemptView>,
-    /// Whether an address for the receipt is kept with the order. The address itself is not shown: a page's link can be
+    /// `true` if an address for the receipt is kept with the order. The address itself is not shown: a page's link can be
     /// shared.
     pub email_kept: bool,
     /// Where the customer goes afterwards; carries the order's id and no status.

@@ -1,4 +1,4 @@
-//! What an order costs in one asset now.
+//! Quotes: the cost of an order in one asset now.
 
 use florin_money::AmountText;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Where an order stands, as its customer sees it.
+//! The status of an order, as its customer sees it.
 
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};

@@ -1,4 +1,4 @@
-//! What the gateway wants every customer to read before paying.
+//! The gateway's warnings, which every customer should read before paying.
 
 use serde::{Deserialize, Serialize};
 use strum::VariantArray;

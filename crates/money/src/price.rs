@@ -1,4 +1,4 @@
-//! The price of something: the one rule for amounts that somebody is to pay.
+//! Prices: the one rule for amounts to pay.
 
 use core::fmt;
 

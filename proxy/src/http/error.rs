@@ -61,7 +61,7 @@ pub(crate) enum ApiError {
     /// The page is not on one of the store's origins.
     #[error("origin not allowed")]
     OriginNotAllowed,
-    /// The order token is not valid. Why, the log says.
+    /// The order token is not valid. The log has the reason.
     #[error("invalid order token")]
     InvalidOrderToken,
     /// The address opened too many orders.
@@ -94,7 +94,7 @@ pub(crate) enum ApiError {
     /// The order has no receipt.
     #[error("the order is not paid")]
     NotPaid {
-        /// Whether the gateway takes back what was paid.
+        /// `true` if the gateway reverts the payment.
         reverted: bool,
     },
     /// "I have paid" on an order of the hosted flow.

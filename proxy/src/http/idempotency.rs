@@ -73,7 +73,7 @@ pub(crate) enum Done<T, E = ()> {
     Before(T),
 }
 
-/// Whether an answer was given before, as a header.
+/// The header of a response that was given before.
 pub(crate) struct Replayed(bool);
 
 impl<B: FromBody, S: Send + Sync> FromRequest<S> for Post<B> {
@@ -144,7 +144,7 @@ impl RequestIdentity {
         let is_short = |key: &Vec<u8>| key.len() < MIN_ANONYMOUS_KEY_BYTES;
         if matches!(caller, Caller::Anyone(_)) && self.key.as_ref().is_some_and(is_short) {
             return Err(invalid_key(
-                "Here an Idempotency-Key has 16 characters at least: draw one that nobody guesses.",
+                "Here an Idempotency-Key has 16 characters at least: use one that cannot be guessed, 128 random bits for example.",
             ));
         }
         Ok(())

@@ -32,7 +32,7 @@ pub(crate) struct ViewContext<'a> {
     pub store: &'a Store,
     /// Which money moves.
     pub environment: Environment,
-    /// Whether the service cannot be reached at present.
+    /// `true` while the gateway cannot be reached.
     pub delayed: bool,
     /// When the view is made.
     pub now: Timestamp,

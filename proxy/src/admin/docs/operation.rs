@@ -93,7 +93,7 @@ fn answers(operation: &Value) -> String {
             let (content_type, kind) = (escaped(content_type), kind(&content["schema"]));
             format!("<p class=\"kind\">{kind} <small>{content_type}</small></p>")
         });
-        // Every refusal has the one shape, which the introduction tells.
+        // Every refusal has the one shape, which the introduction describes.
         let content = if status.starts_with(['4', '5']) {
             String::new()
         } else {

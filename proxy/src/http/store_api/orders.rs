@@ -67,7 +67,7 @@ pub(crate) struct OpenOrder {
     #[schemars(length(max = MAX_LINES))]
     lines: Vec<Line>,
     /// Where the buyer gets mail: handed back to the store. A hosted order needs it, since the payment service's page
-    /// does; nobody else gets it.
+    /// does; it is sent to no one else.
     #[schemars(extend("format" = "email"))]
     customer_email: Option<String>,
     /// Where the buyer goes afterwards: an address on one of the store's origins, or on that of its `return_url`.
@@ -113,7 +113,7 @@ pub(crate) struct OpenedOrder {
     /// The order.
     #[schemars(with = "OrderRecord")]
     order: OrderJson,
-    /// A fresh token at every call: whoever holds it may see and pay this order.
+    /// A fresh token at every call. It grants access to this order: to see and to pay it.
     client_token: String,
     /// The checkout page, token included.
     checkout_url: String,
@@ -430,7 +430,7 @@ pub(crate) fn describe_cancel(types: &mut Types) -> Operation {
         .of(ORDERS)
         .does(
             "Cancel an order",
-            "Only while no money was seen. It is final, though money that arrives later is still credited and told.",
+            "Only while no money was seen. It is final, though money that arrives later is still credited, and its event delivered.",
         )
         .by(operation::Caller::Store)
         .takes_key(1)

@@ -1,4 +1,4 @@
-//! What the database itself refuses.
+//! The schema: invariants that the database itself guards, and databases of earlier versions.
 
 use super::*;
 use crate::{Claim, Fingerprint, RequestId};
