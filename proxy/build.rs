@@ -1,5 +1,8 @@
 //! Puts the built widget into the binary: every file of `dist/`, or of the folder that `FLORIN_DIST` names, with its
 //! compressed forms beside it.
+//!
+//! It is written here and not with `rust-embed`, whose table finds a file by one name: a file and its compressed forms are
+//! one entry of this table, and a build without `dist/` has an empty one.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -40,7 +43,7 @@ fn main() {
         let (whole, brotli, gzip) = (include(path), sibling("br"), sibling("gz"));
         let _ = writeln!(
             table,
-            "    File {{ name: {name:?}, whole: {whole}, brotli: {brotli}, gzip: {gzip}, tag: OnceLock::new() }},"
+            "    File {{ name: {name:?}, whole: {whole}, brotli: {brotli}, gzip: {gzip}, tag: super::OnceLock::new() }},"
         );
     }
     let count = names.iter().filter(|path| !is_compressed(path)).count();

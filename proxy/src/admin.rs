@@ -51,8 +51,8 @@ fn gateway(app: &AppState) -> Value {
     })
 }
 
-/// 200 while the ledger answers and the process is not ending, else 503; what waits to be told, and whether the gateway
-/// answers, is for the operator to read.
+/// 200 while the database answers and the process is not ending, else 503. The backlog of events and the state of the
+/// gateway are for the operator to read and do not change the status.
 async fn ready(State(app): State<Arc<AppState>>) -> (StatusCode, Json<Value>) {
     let backlog = app.deps.ledger.backlog().await;
     let ending = app.shutdown.is_cancelled();

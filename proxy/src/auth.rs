@@ -2,4 +2,27 @@
 
 pub(crate) mod client_token;
 pub(crate) mod order_token;
-pub(crate) mod store_key;
+
+use secrecy::{ExposeSecret as _, SecretString};
+use sha2::{Digest as _, Sha256};
+use subtle::ConstantTimeEq as _;
+
+/// Compares by digest and in constant time: the time reveals nothing, not even the length.
+pub(crate) fn is_secret(expected: &SecretString, given: &str) -> bool {
+    let expected = Sha256::digest(expected.expose_secret().as_bytes());
+    let given = Sha256::digest(given.as_bytes());
+    expected.as_slice().ct_eq(given.as_slice()).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_equals_itself_alone() {
+        let secret = SecretString::from("a-secret");
+        assert!(is_secret(&secret, "a-secret"));
+        assert!(!is_secret(&secret, "a-secret "));
+        assert!(!is_secret(&secret, ""));
+    }
+}

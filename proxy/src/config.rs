@@ -24,7 +24,6 @@ pub(crate) mod webhook;
 
 pub use catalog::{Donation, Product};
 pub use gateway::Gateway;
-pub use network::Network;
 pub use problems::{Problem, Problems};
 pub use rate_limit::RateLimit;
 pub use reference::reference;

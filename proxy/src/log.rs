@@ -1,10 +1,10 @@
-//! What is logged and how: lines for people on a terminal, JSON for machines elsewhere.
+//! The log: lines for people on a terminal, JSON for machines elsewhere.
 
 use std::io::IsTerminal as _;
 
 use tracing_subscriber::EnvFilter;
 
-/// Whether a text is a `tracing` filter.
+/// Returns `true` if a text is a `tracing` filter.
 ///
 /// # Errors
 /// What is wrong with it.

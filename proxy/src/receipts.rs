@@ -127,7 +127,7 @@ impl PresentedReceipt {
         }
     }
 
-    /// Whether this store gave it for this order, which is `paid`: by the secret in use, or by the one before it.
+    /// Returns `true` if this store issued it for this order, which is `paid`: with the secret in use, or by the one before it.
     pub(crate) fn is_genuine(&self, config: &Config, store: &Store, paid: &Snapshot) -> bool {
         let (Some(webhook), Some(receipt)) = (&store.webhook, receipt(config, store, paid)) else {
             return false;

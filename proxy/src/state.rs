@@ -1,12 +1,13 @@
 //! The state that requests and workers share.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use florin_gateway::{Clock, PaymentGateway};
 use florin_orders::{AttemptId, OrderId};
 use florin_storage::Storage;
 use jiff::Timestamp;
+use parking_lot::Mutex;
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -124,18 +125,12 @@ impl AppState {
 
     /// Stores the comparison of the gateway's currencies with ours.
     pub(crate) fn set_currencies(&self, found: Currencies) {
-        *self
-            .currencies
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = found;
+        *self.currencies.lock() = found;
     }
 
     /// The last comparison of the gateway's currencies with ours.
     pub(crate) fn currencies(&self) -> Currencies {
-        let noted = self
-            .currencies
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let noted = self.currencies.lock();
         noted.clone()
     }
 

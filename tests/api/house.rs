@@ -242,7 +242,7 @@ fn what_comes_from_npm_is_one_version_with_its_checksum() {
     }
 }
 
-fn files(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).expect("the folder of sources exists");
     let paths = entries.map(|entry| entry.expect("a folder can be read").path());
     paths
@@ -257,7 +257,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
     tests
         .parent()

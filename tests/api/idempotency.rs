@@ -110,6 +110,37 @@ async fn a_stores_server_gets_the_same_answer_with_its_link_renewed() {
 }
 
 #[tokio::test]
+async fn a_result_of_another_version_is_named_and_nothing_is_executed_again() {
+    let config = WorldConfig {
+        gateway_access: true,
+        ..WorldConfig::default()
+    };
+    let world = World::start_with(config).await;
+    opens(&world.shopper(), KEY, &book()).await.with(201);
+    let store = world.store().with_idempotency_key("7");
+    let onboarding = json!({ "merchant_name": "A shop" });
+    let path = "/v1/gateway/aggregator/merchants";
+    store.post(path, &onboarding).await.with(200);
+    let orders_before = orders(&world.store()).await;
+    let calls = world.sandbox().count("POST", "/aggregator/merchants").await;
+    let earlier = r#"UPDATE requests SET body = '{"client_token":"5f"}'"#;
+    let mut database = database(&world).await;
+    let changed = sqlx::query(earlier).execute(&mut database).await.unwrap();
+    assert_eq!(changed.rows_affected(), 2);
+    for answer in [
+        opens(&world.shopper(), KEY, &book()).await,
+        store.post(path, &onboarding).await,
+    ] {
+        assert!(!is_replayed(&answer));
+        answer.refused(409, "idempotency_result_unreadable");
+    }
+    assert_eq!(orders(&world.store()).await, orders_before);
+    let calls_after = world.sandbox().count("POST", "/aggregator/merchants").await;
+    assert_eq!(calls_after, calls);
+    world.end().await;
+}
+
+#[tokio::test]
 async fn a_key_with_anything_else_is_refused() {
     let config = support::WorldConfig {
         origins: vec!["https://second.example".to_owned()],

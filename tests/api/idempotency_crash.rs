@@ -11,9 +11,7 @@ use crate::idempotency::{KEY, book, database, insists, is_replayed, opens, order
 /// The database as a crash leaves it that came after the work and before its answer was kept: claims, and their lease
 /// ends at `lease_until`, in milliseconds.
 async fn forgets_answers(world: &World, lease_until: i64) {
-    let unanswered =
-        "UPDATE requests SET status = NULL, body = NULL, order_id = NULL, token_hash = NULL,
-                      kept_until = ?";
+    let unanswered = "UPDATE requests SET status = NULL, body = NULL, kept_until = ?";
     let changed = sqlx::query(unanswered).bind(lease_until);
     let changed = changed.execute(&mut database(world).await).await.unwrap();
     assert!(changed.rows_affected() > 0, "there was no answer to forget");

@@ -17,6 +17,7 @@ mod hosted;
 mod house;
 mod idempotency;
 mod idempotency_crash;
+mod import_cycles;
 mod journeys;
 mod late;
 mod manners;

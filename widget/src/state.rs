@@ -23,8 +23,7 @@ mod updates;
 
 #[cfg(target_arch = "wasm32")]
 pub(crate) use self::{
-    checkout::{Checkout, PaymentScreens, use_checkout},
+    checkout::{Checkout, PaymentScreens, Quotes, use_checkout},
     connection::{Connection, Done, Opened, Request},
     problem::Problem,
-    quotes::Quotes,
 };

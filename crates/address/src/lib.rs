@@ -16,7 +16,11 @@
 //! ```
 
 mod address;
+mod error;
+mod network;
 mod payment_uri;
 
-pub use address::{AddressError, Network, check};
-pub use payment_uri::{PaymentTarget, UriError};
+pub use address::check;
+pub use error::{AddressError, UriError};
+pub use network::Network;
+pub use payment_uri::PaymentTarget;

@@ -19,8 +19,11 @@ mod text;
 
 use florin_money::{Amount, Asset};
 
-use self::text::{Parts, Units, equals_amount};
-use crate::{Network, address::same};
+use self::forms::{Form, Payment};
+use self::text::{Parts, Units};
+use crate::address::same;
+use crate::error::short;
+use crate::{Network, UriError};
 
 /// Where a payment goes, each part checked: asset, address, and how a URI names its chain and token.
 ///
@@ -30,28 +33,6 @@ pub struct PaymentTarget {
     asset: Asset,
     address: String,
     form: Form,
-}
-
-/// The form of a URI that names an asset on its chain exactly.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Form {
-    Bip21 {
-        scheme: &'static str,
-    },
-    CashAddr {
-        prefix: &'static str,
-    },
-    Eip681 {
-        chain_id: &'static str,
-        /// `None` for the chain's own coin.
-        contract: Option<String>,
-    },
-    Tron {
-        /// `None` for TRX.
-        token: Option<&'static str>,
-    },
-    /// No URI names it exactly.
-    Address,
 }
 
 impl PaymentTarget {
@@ -120,111 +101,6 @@ impl PaymentTarget {
         });
         written.unwrap_or_else(|| self.address.clone())
     }
-}
-
-/// What the gateway's text names instead of the payment that was asked for. Texts are its own, their first 80
-/// characters.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum UriError {
-    /// The scheme is none of this asset's, or the text is neither a URI nor the address.
-    #[error("it is no payment URI of this asset: {found:?}")]
-    Scheme {
-        /// What stands before the colon; the whole text if there is none.
-        found: String,
-    },
-    /// Another address.
-    #[error("it names another address: {found:?}")]
-    Address {
-        /// That address; empty if it is missing.
-        found: String,
-    },
-    /// Another amount, or a text that is none.
-    #[error("it names another amount: {found:?}")]
-    Amount {
-        /// That amount, in the text's own unit.
-        found: String,
-    },
-    /// Another chain, or none where it cannot be left out.
-    #[error("it names another chain: {found:?}")]
-    Chain {
-        /// That chain's number; empty if it is missing.
-        found: String,
-    },
-    /// Another token, or a coin instead of a token, or a token instead of a coin.
-    #[error("it asks for another token: {found:?}")]
-    Token {
-        /// That token's contract; empty for the chain's own coin.
-        found: String,
-    },
-    /// A parameter that comes twice, even with one and the same value.
-    #[error("it carries a parameter twice: {key:?}")]
-    Twice {
-        /// The parameter's name.
-        key: String,
-    },
-    /// Percent signs that stand for no text.
-    #[error("it is not encoded as URIs are: {found:?}")]
-    Encoding {
-        /// The key or value.
-        found: String,
-    },
-    /// A parameter that is not on the list of its form. It may change where the payment goes, or what it costs.
-    #[error("it carries a parameter that is not expected: {key:?}")]
-    Parameter {
-        /// The parameter's name, in lower case.
-        key: String,
-    },
-}
-
-/// What was asked for.
-struct Payment<'a> {
-    asset: Asset,
-    address: &'a str,
-    amount: Amount,
-    network: Network,
-}
-
-impl Payment<'_> {
-    fn check_address(&self, found: &str) -> Result<(), UriError> {
-        if same(self.asset, self.address, found) {
-            Ok(())
-        } else {
-            Err(UriError::Address {
-                found: short(found),
-            })
-        }
-    }
-
-    /// An amount in the asset itself: `0.5`.
-    fn check_amount(&self, found: &str) -> Result<(), UriError> {
-        if Amount::parse(found).is_ok_and(|found| found == self.amount) {
-            Ok(())
-        } else {
-            Err(UriError::Amount {
-                found: short(found),
-            })
-        }
-    }
-
-    /// An amount in the asset's smallest unit: `500000`, `5e5`.
-    fn check_units(&self, found: &str) -> Result<(), UriError> {
-        if equals_amount(found, self.amount, self.asset.decimals()) {
-            Ok(())
-        } else {
-            Err(UriError::Amount {
-                found: short(found),
-            })
-        }
-    }
-}
-
-fn unexpected(key: &str) -> UriError {
-    UriError::Parameter { key: short(key) }
-}
-
-/// Texts of the gateway go into errors and logs, but not whole.
-fn short(text: &str) -> String {
-    text.chars().take(80).collect()
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ pub struct AttemptView {
     /// which is no link, where no URI names the payment exactly (USDTTRC20 when the gateway does not name the token, a
     /// test network that a URI cannot name), and when nothing is left to pay.
     pub qr_string: String,
-    /// Whether `address` and `qr_string` pass this proxy's checks. `false` for an invoice that an older proxy accepted and
+    /// `true` if `address` and `qr_string` pass this proxy's checks. `false` for an invoice that an older proxy accepted and
     /// this one would refuse.
     #[serde(default)]
     pub verified: bool,
@@ -47,7 +47,7 @@ pub struct AttemptView {
     pub rate_in_local_currency: Option<AmountText>,
     /// Time left to send it; 0 when it has run out. Counted by the server's clock.
     pub expires_in_seconds: u32,
-    /// How long the invoice was given in all: the countdown's full length.
+    /// The lifetime of the invoice: the countdown's full length.
     pub lifetime_seconds: u32,
     /// What the gateway wants every customer to read, in its order: at most 20.
     #[cfg_attr(feature = "schema", schemars(length(max = 20)))]
@@ -73,7 +73,7 @@ pub struct AttemptView {
     /// absent with it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub excess_in_local_currency: Option<AmountText>,
-    /// How settled the transaction is; absent before one is seen.
+    /// The confirmations of the transaction; absent before one is seen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confirmations: Option<Confirmations>,
     /// The transaction's hash; absent before one is seen.

@@ -66,6 +66,9 @@ error_codes! {
     AttemptInProgress = "attempt_in_progress", 409;
     /// A request of the same `Idempotency-Key` is being carried out; `Retry-After` has the time to wait.
     RequestInProgress = "request_in_progress", 409;
+    /// The request of this `Idempotency-Key` was executed, but its stored result is of another version and cannot be
+    /// read. Nothing is executed again.
+    IdempotencyResultUnreadable = "idempotency_result_unreadable", 409;
     /// The order is paid in the other flow: on the gateway's page, or by choosing an asset here.
     OtherFlow = "other_flow", 409;
     /// "I have paid", but there is no invoice to pay.

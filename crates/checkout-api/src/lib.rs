@@ -26,7 +26,8 @@ pub use error::{ErrorBody, ErrorCode, Refusal};
 pub use from_json::from_json;
 pub use open_order_request::{KeepEmail, MarkPaid, OpenAttempt, OpenOrderRequest, Opened};
 pub use order_view::{
-    BlockedReason, Environment, FailureReason, Flow, LatePayment, LineView, OrderView, StoreView,
+    BlockedReason, Environment, FailureReason, Flow, LatePayment, LineView, MAX_TITLE_CHARS,
+    OrderView, StoreView,
 };
 pub use quote::{Quote, Unavailable};
 pub use receipt::{Receipt, SignedReceipt};

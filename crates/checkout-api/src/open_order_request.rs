@@ -6,7 +6,7 @@ mod raw;
 use florin_money::AmountText;
 use serde::{Deserialize, Serialize};
 
-use self::raw::RawOpenOrder;
+use self::raw::{ONE_SOURCE, RawOpenOrder, reject_unknown, required};
 use crate::{OrderView, Quote};
 
 /// Body of `POST /v1/checkout`: exactly one of the ways to open an order from a browser.
@@ -44,6 +44,46 @@ pub enum OpenOrderRequest {
         /// A JSON Web Token of at most 8192 characters, see docs/reference/order-tokens.md.
         order_token: String,
     },
+}
+
+impl TryFrom<RawOpenOrder> for OpenOrderRequest {
+    type Error = String;
+
+    fn try_from(any: RawOpenOrder) -> Result<Self, String> {
+        let RawOpenOrder {
+            store,
+            product,
+            quantity,
+            donation,
+            amount,
+            order_token,
+        } = any;
+        let no_quantity = (quantity.is_some(), "quantity");
+        let no_amount = (amount.is_some(), "amount");
+        match (product, donation, order_token) {
+            (Some(product), None, None) => {
+                reject_unknown(&[no_amount])?;
+                Ok(Self::Product {
+                    store: required(store, "store")?,
+                    product,
+                    quantity,
+                })
+            }
+            (None, Some(donation), None) => {
+                reject_unknown(&[no_quantity])?;
+                Ok(Self::Donation {
+                    store: required(store, "store")?,
+                    donation,
+                    amount: required(amount, "amount")?,
+                })
+            }
+            (None, None, Some(order_token)) => {
+                reject_unknown(&[(store.is_some(), "store"), no_quantity, no_amount])?;
+                Ok(Self::OrderToken { order_token })
+            }
+            _ => Err(ONE_SOURCE.to_owned()),
+        }
+    }
 }
 
 /// Body of `POST /v1/checkout/attempt`.

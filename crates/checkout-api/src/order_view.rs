@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use florin_money::AmountText;
 use serde::{Deserialize, Serialize};
+use strum::VariantArray;
 
 use crate::{AttemptView, Status};
 
@@ -40,7 +41,7 @@ pub enum Flow {
 }
 
 /// A payment that came late to an order which is paid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, VariantArray)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum LatePayment {
@@ -50,13 +51,8 @@ pub enum LatePayment {
     Second,
 }
 
-impl LatePayment {
-    /// Every kind.
-    pub const ALL: [Self; 2] = [Self::Counted, Self::Second];
-}
-
 /// Why a payment failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, VariantArray)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum FailureReason {
@@ -66,13 +62,8 @@ pub enum FailureReason {
     NotCompleted,
 }
 
-impl FailureReason {
-    /// Every reason.
-    pub const ALL: [Self; 2] = [Self::NothingReceived, Self::NotCompleted];
-}
-
 /// Why a payment was stopped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, VariantArray)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum BlockedReason {
@@ -82,10 +73,8 @@ pub enum BlockedReason {
     AddressChanged,
 }
 
-impl BlockedReason {
-    /// Every reason.
-    pub const ALL: [Self; 2] = [Self::InvoiceRejected, Self::AddressChanged];
-}
+/// Characters of a title at most: an order's, a line's, a product's and a donation's.
+pub const MAX_TITLE_CHARS: usize = 120;
 
 /// One order, whole: the widget is a function of this.
 #[expect(
@@ -141,7 +130,7 @@ pub struct OrderView {
     /// The current try at paying it; absent while `open`, once blocked, and for a hosted order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attempt: Option<AttemptView>,
-    /// Whether an address for the receipt is kept with the order. The address itself is not shown: a page's link can be
+    /// `true` if an address for the receipt is kept with the order. The address itself is not shown: a page's link can be
     /// shared.
     pub email_kept: bool,
     /// Where the customer goes afterwards; carries the order's id and no status.
@@ -167,7 +156,7 @@ pub struct OrderView {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LineView {
     /// What it is: 1 to 120 characters.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = 120)))]
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = MAX_TITLE_CHARS)))]
     pub title: String,
     /// How many.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]

@@ -1,7 +1,8 @@
-//! What an order costs in one asset now.
+//! Quotes: the cost of an order in one asset now.
 
 use florin_money::AmountText;
 use serde::{Deserialize, Serialize};
+use strum::VariantArray;
 
 /// One line of the asset choice.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,7 +50,7 @@ pub struct Quote {
 }
 
 /// Why an asset cannot be chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, VariantArray)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Unavailable {
@@ -61,14 +62,4 @@ pub enum Unavailable {
     NotPriced,
     /// Florin does not know this asset's network and would have to guess.
     UnknownAsset,
-}
-
-impl Unavailable {
-    /// Every reason.
-    pub const ALL: [Self; 4] = [
-        Self::BelowMinimum,
-        Self::AboveMaximum,
-        Self::NotPriced,
-        Self::UnknownAsset,
-    ];
 }

@@ -1,4 +1,4 @@
-//! What a customer keeps of a paid order.
+//! Receipts of paid orders.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,12 +1,16 @@
-//! Where an order stands, as its customer sees it.
+//! The status of an order, as its customer sees it.
 
 use serde::{Deserialize, Serialize};
+use strum::{IntoStaticStr, VariantArray};
 
 /// The life of an order: `open → awaiting_payment → checking → processing →` one of the ends.
 ///
 /// Only the server decides: a browser never concludes that a payment expired, failed or arrived.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, IntoStaticStr, VariantArray,
+)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Status {
     /// Nothing chosen yet: the customer picks an asset.
@@ -34,29 +38,6 @@ pub enum Status {
 }
 
 impl Status {
-    /// Every status with its word.
-    pub const ALL: [(Self, &'static str); 11] = [
-        (Self::Open, "open"),
-        (Self::AwaitingPayment, "awaiting_payment"),
-        (Self::Checking, "checking"),
-        (Self::Processing, "processing"),
-        (Self::Paid, "paid"),
-        (Self::Overpaid, "overpaid"),
-        (Self::Underpaid, "underpaid"),
-        (Self::Failed, "failed"),
-        (Self::Cancelled, "cancelled"),
-        (Self::Expired, "expired"),
-        (Self::Blocked, "blocked"),
-    ];
-
-    /// The word on the wire: `awaiting_payment`.
-    pub fn as_str(self) -> &'static str {
-        Self::ALL
-            .into_iter()
-            .find_map(|(status, word)| (status == self).then_some(word))
-            .unwrap_or("")
-    }
-
     /// Returns `true` if the order is paid.
     pub fn is_settled(self) -> bool {
         matches!(self, Self::Paid | Self::Overpaid)

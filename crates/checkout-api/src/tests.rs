@@ -8,6 +8,7 @@ use florin_money::AmountText;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use strum::VariantArray;
 
 use super::*;
 
@@ -288,7 +289,7 @@ fn a_quote_is_on_the_wire_with_and_without_a_price() {
         "not_priced",
         "unknown_asset",
     ];
-    for (reason, word) in Unavailable::ALL.into_iter().zip(words) {
+    for (reason, word) in words_of(words) {
         quote.reason = Some(reason);
         json["reason"] = word.into();
         is_on_the_wire(&quote, &json);
@@ -523,34 +524,62 @@ fn what_is_missing_or_of_another_type_is_named() {
     }
 }
 
-#[test]
-fn every_word_of_a_closed_list_is_the_contracts() {
-    for (status, word) in Status::ALL {
-        assert_eq!(written(&status), word);
-        assert_eq!(read::<Status>(&word.into()), Ok(status));
-        assert_eq!(status.as_str(), word);
-    }
-    for (reason, word) in BlockedReason::ALL
-        .into_iter()
-        .zip(["invoice_rejected", "address_changed"])
-    {
-        assert_eq!(written(&reason), word);
-        assert_eq!(read::<BlockedReason>(&word.into()), Ok(reason));
-    }
-    let reasons = ["nothing_received", "not_completed"];
-    for (reason, word) in FailureReason::ALL.into_iter().zip(reasons) {
-        assert_eq!(written(&reason), word);
-        assert_eq!(read::<FailureReason>(&word.into()), Ok(reason));
-    }
-    for (kind, word) in LatePayment::ALL.into_iter().zip(["counted", "second"]) {
-        assert_eq!(written(&kind), word);
-        assert_eq!(read::<LatePayment>(&word.into()), Ok(kind));
+/// The variants of a closed list, each with its word.
+#[track_caller]
+fn words_of<T: VariantArray + Copy, const N: usize>(
+    words: [&'static str; N],
+) -> impl Iterator<Item = (T, &'static str)> {
+    assert_eq!(T::VARIANTS.len(), N);
+    T::VARIANTS.iter().copied().zip(words)
+}
+
+#[track_caller]
+fn is_closed_list<T, const N: usize>(words: [&'static str; N])
+where
+    T: VariantArray + Copy + PartialEq + std::fmt::Debug + Serialize + DeserializeOwned,
+{
+    for (variant, word) in words_of::<T, N>(words) {
+        assert_eq!(written(&variant), word);
+        assert_eq!(read::<T>(&word.into()), Ok(variant));
     }
 }
 
 #[test]
+fn every_word_of_a_closed_list_is_the_contracts() {
+    let statuses = [
+        "open",
+        "awaiting_payment",
+        "checking",
+        "processing",
+        "paid",
+        "overpaid",
+        "underpaid",
+        "failed",
+        "cancelled",
+        "expired",
+        "blocked",
+    ];
+    is_closed_list::<Status, _>(statuses);
+    for (status, word) in words_of::<Status, _>(statuses) {
+        assert_eq!(<&str>::from(status), word);
+    }
+    is_closed_list::<BlockedReason, _>(["invoice_rejected", "address_changed"]);
+    is_closed_list::<FailureReason, _>(["nothing_received", "not_completed"]);
+    is_closed_list::<LatePayment, _>(["counted", "second"]);
+}
+
+#[test]
 fn a_warning_is_on_the_wire_and_one_of_an_unknown_kind_keeps_its_text() {
-    for (kind, word) in WarningKind::ALL {
+    let words = [
+        "only_this_asset",
+        "wrong_network",
+        "confirmations",
+        "expiry",
+        "network_fee",
+        "late_price",
+        "other",
+    ];
+    for (kind, word) in words_of(words) {
         let warning = Warning {
             kind,
             text: "3 confirmations are required.".into(),

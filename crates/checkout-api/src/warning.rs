@@ -1,6 +1,7 @@
-//! What the gateway wants every customer to read before paying.
+//! The gateway's warnings, which every customer should read before paying.
 
 use serde::{Deserialize, Serialize};
+use strum::VariantArray;
 
 /// One warning about an attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,7 +25,7 @@ pub struct Warning {
 /// so that nothing is left out.
 ///
 /// Source: payment-service.md, "Invoice": `warning_messages`, which lists subjects and no sentences.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, VariantArray)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum WarningKind {
@@ -43,17 +44,4 @@ pub enum WarningKind {
     /// Anything else. A kind that a page does not know is read as this one.
     #[serde(other)]
     Other,
-}
-
-impl WarningKind {
-    /// Every kind with its word.
-    pub const ALL: [(Self, &'static str); 7] = [
-        (Self::OnlyThisAsset, "only_this_asset"),
-        (Self::WrongNetwork, "wrong_network"),
-        (Self::Confirmations, "confirmations"),
-        (Self::Expiry, "expiry"),
-        (Self::NetworkFee, "network_fee"),
-        (Self::LatePrice, "late_price"),
-        (Self::Other, "other"),
-    ];
 }

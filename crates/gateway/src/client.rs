@@ -24,19 +24,23 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 
 use self::http::{Answer, Call, Exchange, Request};
 use self::limits::Limiter;
+use self::raw_request::invoice_path;
 use self::single_flight::SingleFlight;
 use self::transport::Https;
 use crate::types::InvoiceLookup;
 use crate::{
     CheckoutRequest, CheckoutSession, ConfirmRequest, Confirmed, Invoice, InvoiceId,
-    InvoiceRequest, InvoiceStatus, Prices,
+    InvoiceRequest, Prices,
 };
 
 pub use self::error::{AmbiguousOutcome, CallError};
-pub use self::limits::{Priority, RetryPolicy};
+pub use self::limits::Priority;
 pub use self::nonces::NonceRule;
 pub use self::raw_request::{Endpoint, MAX_RAW_BODY_BYTES, RawRequest, RawRequestError};
-pub use self::settings::{Clock, Credentials, Deadlines, Random, Settings, SettingsError};
+pub use self::settings::{
+    Clock, Credentials, Deadlines, Random, RetryPolicy, Settings, SettingsError,
+};
+pub use self::single_flight::InvoiceResponse;
 pub use self::transport::{RawResponse, SignedRequest, Transport};
 
 /// The endpoints of the gateway that a checkout needs.
@@ -105,15 +109,6 @@ pub struct Health {
     pub requests_per_minute: u64,
     /// How far its clock is ahead of ours, in whole seconds; `None` before its first answer.
     pub skew: Option<SignedDuration>,
-}
-
-/// The response of one GET /invoice.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InvoiceResponse {
-    /// Its `data`.
-    pub status: InvoiceStatus,
-    /// The whole body as it came, to be kept as evidence.
-    pub raw: String,
 }
 
 /// The gateway over HTTPS, or over another [`Transport`].
@@ -350,10 +345,4 @@ impl PaymentGateway for Client {
             skew: self.exchange.skew(),
         }
     }
-}
-
-/// The identifier goes into the query encoded, so that what is signed is what is sent.
-fn invoice_path(invoice_id: &InvoiceId) -> String {
-    let id: String = url::form_urlencoded::byte_serialize(invoice_id.as_str().as_bytes()).collect();
-    format!("/invoice?id={id}")
 }

@@ -11,7 +11,7 @@ use crate::{AmountText, InvalidAmount};
 ///
 /// Equal amounts are equal however they are written (`1.50 == 1.5`); [`fmt::Display`] keeps the written scale.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Amount(Decimal);
+pub struct Amount(pub(crate) Decimal);
 
 /// What to do with the digits that do not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -22,6 +22,8 @@ mod amount;
 mod asset;
 mod crypto_code;
 mod currency;
+#[cfg(feature = "arithmetic")]
+mod price;
 #[cfg(feature = "schema")]
 mod schema;
 mod text;
@@ -31,4 +33,6 @@ pub use amount::{Amount, AmountError, Rounding};
 pub use asset::Asset;
 pub use crypto_code::{CryptoCode, InvalidCryptoCode};
 pub use currency::{Currency, InvalidCurrency};
+#[cfg(feature = "arithmetic")]
+pub use price::{InvalidPrice, Price, TooManyDecimals};
 pub use text::{AmountText, InvalidAmount};

@@ -6,12 +6,15 @@
 
 mod expected_amounts;
 
-use florin_money::{Amount, AmountError, CryptoCode, Rounding};
+use florin_money::{Amount, CryptoCode, Rounding};
 
 use self::expected_amounts::{
     ExpectedAmounts, amount, confirmations, non_empty, required, same, same_address,
 };
-use crate::{Amounts, Attempt, Destination, Invoice, Observation, Order, PaymentState, Progress};
+use crate::{
+    Amounts, Attempt, Destination, Invoice, Observation, Order, PaymentState, Progress,
+    ReviewReason,
+};
 
 /// What one observation means for an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,45 +47,6 @@ pub enum Assessment {
     },
     /// The observation is not understood or contradicts itself. A person decides.
     NeedsReview(ReviewReason),
-}
-
-/// Why an observation needs review.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ReviewReason {
-    /// The attempt has no invoice.
-    #[error("the attempt holds no invoice")]
-    NoInvoice,
-    /// The gateway does not know the invoice, before its expiry or although a payment was detected.
-    #[error("the service says that it does not know the invoice")]
-    Forgotten,
-    /// A required field is absent or empty.
-    #[error("the service's answer lacks {0}")]
-    Missing(&'static str),
-    /// A field cannot be parsed: an amount, an asset.
-    #[error("{0} cannot be read: {1:?}")]
-    Unreadable(&'static str, String),
-    /// A status that the specification does not list.
-    #[error("unknown transaction_status {0:?}")]
-    UnknownStatus(String),
-    /// The response contradicts what was asked for.
-    #[error("{field} is {found:?}, and {expected:?} was asked for")]
-    Mismatch {
-        /// The field.
-        field: &'static str,
-        /// What we asked for.
-        expected: String,
-        /// The gateway's value.
-        found: String,
-    },
-    /// The attempt does not ask for the order's price.
-    #[error("the attempt does not ask for the order's price")]
-    OtherPrice,
-    /// The response asks for an amount of zero, which any payment would cover.
-    #[error("the answer asks for nothing: {0} is zero")]
-    AsksNothing(&'static str),
-    /// An amount exceeds the supported range.
-    #[error("the figures are out of range: {0}")]
-    OutOfRange(#[from] AmountError),
 }
 
 impl Assessment {

@@ -2,8 +2,19 @@
 
 use florin_money::{Amount, CryptoCode, Currency};
 use jiff::Timestamp;
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
-use crate::{Amounts, AttemptId, Flow, InvoiceId, OrderId};
+use crate::{Amounts, AttemptId, InvoiceId, OrderId};
+
+/// Who shows the customer how to pay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
+pub enum Flow {
+    /// We do: the asset is picked here, and its checked address shown.
+    Custom,
+    /// The gateway does, on its own page.
+    Hosted,
+}
 
 /// A new attempt, before the gateway is asked for an invoice.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,7 +81,8 @@ pub enum AttemptState {
 }
 
 /// Why an attempt holds no invoice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Abandoned {
     /// The gateway refused, or the request was definitely not executed.
     Refused,
@@ -79,15 +91,6 @@ pub enum Abandoned {
     Unclear,
     /// The invoice did not pass our checks.
     Blocked,
-}
-
-impl Abandoned {
-    /// Every reason with its word.
-    pub const ALL: [(Self, &'static str); 3] = [
-        (Self::Refused, "refused"),
-        (Self::Unclear, "unclear"),
-        (Self::Blocked, "blocked"),
-    ];
 }
 
 /// The gateway's record of an attempt.
@@ -142,17 +145,20 @@ pub enum Destination {
 }
 
 /// The state of a payment, by the latest readable observation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum PaymentState {
     /// Nothing arrived.
     Waiting,
     /// A transaction without a confirmation.
+    #[strum(serialize = "seen")]
     Detected,
     /// A transaction with too few confirmations.
     Confirming,
     /// Completed, and the price is covered.
     Settled,
     /// Completed, and less than the price.
+    #[strum(serialize = "short")]
     Underpaid,
     /// Failed.
     Failed,
@@ -161,22 +167,8 @@ pub enum PaymentState {
     /// Ran out with nothing arrived.
     Expired,
     /// The gateway named another address: the attempt is no longer shown.
+    #[strum(serialize = "frozen")]
     AddressChanged,
-}
-
-impl PaymentState {
-    /// Every state with its stored word.
-    pub const ALL: [(Self, &'static str); 9] = [
-        (Self::Waiting, "waiting"),
-        (Self::Detected, "seen"),
-        (Self::Confirming, "confirming"),
-        (Self::Settled, "settled"),
-        (Self::Underpaid, "short"),
-        (Self::Failed, "failed"),
-        (Self::Cancelled, "cancelled"),
-        (Self::Expired, "expired"),
-        (Self::AddressChanged, "frozen"),
-    ];
 }
 
 /// What has arrived.

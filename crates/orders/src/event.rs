@@ -1,11 +1,13 @@
 //! Events: facts about an order that the store is sent.
 
 use jiff::Timestamp;
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::{EventId, OrderId, PriceSource, StoreId};
 
 /// What happened to an order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case", prefix = "order.")]
 pub enum EventType {
     /// It was opened.
     Created,
@@ -37,29 +39,12 @@ pub enum EventType {
 }
 
 impl EventType {
-    /// Every type with its name.
-    pub const ALL: [(Self, &'static str); 13] = [
-        (Self::Created, "order.created"),
-        (Self::AttemptOpened, "order.attempt_opened"),
-        (Self::PaymentSeen, "order.payment_seen"),
-        (Self::Processing, "order.processing"),
-        (Self::Paid, "order.paid"),
-        (Self::Overpaid, "order.overpaid"),
-        (Self::Underpaid, "order.underpaid"),
-        (Self::Failed, "order.failed"),
-        (Self::Expired, "order.expired"),
-        (Self::Cancelled, "order.cancelled"),
-        (Self::Blocked, "order.blocked"),
-        (Self::LatePayment, "order.late_payment"),
-        (Self::Reverted, "order.reverted"),
-    ];
-
     /// The name on the wire: `order.paid`, or `donation.paid` where the customer named the price,
     /// so that a handler of `order.paid` never ships for a donation.
     pub fn name_for(self, source: PriceSource) -> String {
-        match (source, self.as_str().split_once('.')) {
+        match (source, <&str>::from(self).split_once('.')) {
             (PriceSource::Customer, Some((_, fact))) => format!("donation.{fact}"),
-            _ => self.as_str().to_owned(),
+            _ => <&str>::from(self).to_owned(),
         }
     }
 
@@ -68,10 +53,7 @@ impl EventType {
         let fact = name
             .strip_prefix("donation.")
             .or(name.strip_prefix("order."))?;
-        let row = Self::ALL
-            .iter()
-            .find(|(_, known)| known.strip_prefix("order.") == Some(fact));
-        row.map(|(variant, _)| *variant)
+        fact.parse().ok()
     }
 }
 

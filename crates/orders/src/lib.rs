@@ -18,23 +18,24 @@ mod observation;
 mod order;
 mod poll;
 mod record;
+#[cfg(test)]
+mod stored_words;
 mod transition;
-mod words;
 
 pub use aggregate::{Aggregate, Applied};
-pub use assess::{Assessment, ReviewReason, assess};
+pub use assess::{Assessment, assess};
 pub use attempt::{
-    Abandoned, Attempt, AttemptState, CustomTerms, Destination, Invoice, InvoiceTerms, NewAttempt,
-    PaymentState, Progress, QuotedAmounts,
+    Abandoned, Attempt, AttemptState, CustomTerms, Destination, Flow, Invoice, InvoiceTerms,
+    NewAttempt, PaymentState, Progress, QuotedAmounts,
 };
 pub use event::{Event, EventType};
 pub use id::{
     AttemptId, DeliveryId, EndpointHash, EventId, InvalidId, InvoiceId, OrderId, Reference,
     StoreId, TokenHash,
 };
-pub use observation::{Amounts, Observation};
+pub use observation::{Amounts, Observation, ReviewReason};
 pub use order::{
-    Flow, LatePayment, NewOrder, Order, OrderLine, OrderStatus, PriceSource, Reverted, Snapshot,
+    LatePayment, NewOrder, Order, OrderLine, OrderStatus, PriceSource, Reverted, Snapshot,
 };
 pub use poll::{PollPriority, next_poll, next_poll_after_review, subscribed_poll};
 pub use record::OrderRecord;

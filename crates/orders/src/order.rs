@@ -2,8 +2,9 @@
 
 use florin_money::{Amount, CryptoCode, Currency};
 use jiff::Timestamp;
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
-use crate::{Attempt, AttemptId, OrderId, PaymentState, Reference, StoreId};
+use crate::{Attempt, AttemptId, Flow, OrderId, PaymentState, Reference, StoreId};
 
 /// An order as it was opened. Nothing of it changes afterwards.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,7 +55,8 @@ pub struct OrderLine {
 }
 
 /// Who named the price.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum PriceSource {
     /// A product of the store's catalogue.
     Catalogue,
@@ -65,30 +67,6 @@ pub enum PriceSource {
     /// The customer, within the bounds of a declared donation. Nothing is shipped for such an
     /// order: its events are named `donation.*`.
     Customer,
-}
-
-impl PriceSource {
-    /// Every source with its stored word.
-    pub const ALL: [(Self, &'static str); 4] = [
-        (Self::Catalogue, "catalogue"),
-        (Self::StoreServer, "store_server"),
-        (Self::OrderToken, "order_token"),
-        (Self::Customer, "customer"),
-    ];
-}
-
-/// Who shows the customer how to pay.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flow {
-    /// We do: the asset is picked here, and its checked address shown.
-    Custom,
-    /// The gateway does, on its own page.
-    Hosted,
-}
-
-impl Flow {
-    /// Every flow with its stored word.
-    pub const ALL: [(Self, &'static str); 2] = [(Self::Custom, "custom"), (Self::Hosted, "hosted")];
 }
 
 /// A contradiction of a given credit. The order stays paid: the store decides what to do.
@@ -102,18 +80,13 @@ pub struct Reverted {
 }
 
 /// A payment that came late to an order which is paid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum LatePayment {
     /// It paid the order, although it was first detected after the invoice had expired.
     Counted,
     /// It came after the order was paid: on another attempt, or on the same one.
     Second,
-}
-
-impl LatePayment {
-    /// Every kind with its stored word.
-    pub const ALL: [(Self, &'static str); 2] =
-        [(Self::Counted, "counted"), (Self::Second, "second")];
 }
 
 /// An order and its status.
@@ -151,7 +124,8 @@ pub struct Order {
 
 /// The status of an order. `Paid` and `Overpaid` are final; every other status can still become one
 /// of them, because money that arrives late is found and credited.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum OrderStatus {
     /// Nothing chosen yet.
     Open,
@@ -178,21 +152,6 @@ pub enum OrderStatus {
 }
 
 impl OrderStatus {
-    /// Every status with its stored word.
-    pub const ALL: [(Self, &'static str); 11] = [
-        (Self::Open, "open"),
-        (Self::AwaitingPayment, "awaiting_payment"),
-        (Self::Checking, "checking"),
-        (Self::Processing, "processing"),
-        (Self::Paid, "paid"),
-        (Self::Overpaid, "overpaid"),
-        (Self::Underpaid, "underpaid"),
-        (Self::Failed, "failed"),
-        (Self::Cancelled, "cancelled"),
-        (Self::Expired, "expired"),
-        (Self::Blocked, "blocked"),
-    ];
-
     /// Returns `true` if the order is credited. It stays so.
     pub fn is_settled(self) -> bool {
         matches!(self, Self::Paid | Self::Overpaid)

@@ -1,27 +1,24 @@
 //! The poll schedule of an attempt. A subscription or a callback only brings the next poll forward.
 
 use jiff::{SignedDuration, Timestamp};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::{Invoice, PaymentState};
 
 /// The reason of a poll, lowest priority first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, EnumString, IntoStaticStr, VariantArray,
+)]
+#[strum(serialize_all = "snake_case")]
 pub enum PollPriority {
     /// The schedule.
+    #[strum(serialize = "planned")]
     Scheduled,
     /// The order has subscribers.
     Watched,
     /// A callback hinted at a change.
+    #[strum(serialize = "hinted")]
     Callback,
-}
-
-impl PollPriority {
-    /// Every priority with its stored word.
-    pub const ALL: [(Self, &'static str); 3] = [
-        (Self::Scheduled, "planned"),
-        (Self::Watched, "watched"),
-        (Self::Callback, "hinted"),
-    ];
 }
 
 /// How long after its expiry an attempt is polled.

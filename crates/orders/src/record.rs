@@ -121,21 +121,21 @@ impl OrderRecord {
         Self {
             id: id.to_string(),
             reference: terms.reference.to_string(),
-            status: status.as_str(),
+            status: status.into(),
             amount: terms.amount.to_string(),
             currency: terms.currency.to_string(),
-            price_source: terms.price_source.as_str(),
+            price_source: terms.price_source.into(),
             title: terms.title.clone(),
             customer_email: terms.customer_email.clone(),
             return_url: terms.return_url.clone(),
             metadata: terms.metadata.clone(),
             created_at: created_at.to_string(),
             expires_at: terms.expires_at.to_string(),
-            flow: terms.flow.as_str(),
+            flow: terms.flow.into(),
             settled_at: settled_at.map(|at| at.to_string()),
             reverted: reverted.map(|reverted| RevertedRecord {
                 at: reverted.at.to_string(),
-                says: reverted.says.as_str(),
+                says: reverted.says.into(),
             }),
             attempt: AttemptRecord::of(snapshot),
         }
@@ -193,31 +193,32 @@ impl AttemptRecord {
 #[cfg(feature = "schema")]
 mod schema {
     use schemars::{Schema, SchemaGenerator, json_schema};
+    use strum::VariantArray;
 
     use crate::{Flow, OrderStatus, PaymentState, PriceSource};
 
     /// The status of an order.
     pub(super) fn status(_: &mut SchemaGenerator) -> Schema {
-        words(&OrderStatus::ALL)
+        words::<OrderStatus>()
     }
 
     /// Who named the price.
     pub(super) fn price_source(_: &mut SchemaGenerator) -> Schema {
-        words(&PriceSource::ALL)
+        words::<PriceSource>()
     }
 
     /// Who shows the customer how to pay.
     pub(super) fn flow(_: &mut SchemaGenerator) -> Schema {
-        words(&Flow::ALL)
+        words::<Flow>()
     }
 
     /// The payment state of an invoice.
     pub(super) fn says(_: &mut SchemaGenerator) -> Schema {
-        words(&PaymentState::ALL)
+        words::<PaymentState>()
     }
 
-    fn words<T>(table: &[(T, &'static str)]) -> Schema {
-        let words: Vec<&str> = table.iter().map(|(_, word)| *word).collect();
+    fn words<T: VariantArray + Copy + Into<&'static str>>() -> Schema {
+        let words: Vec<&str> = T::VARIANTS.iter().map(|word| (*word).into()).collect();
         json_schema!({ "type": "string", "enum": words })
     }
 }

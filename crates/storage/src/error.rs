@@ -53,7 +53,7 @@ pub enum BeginError {
     #[error("there is no order {0}")]
     NoOrder(OrderId),
     /// The order's status does not allow it.
-    #[error("the order is {}: it takes no {event}", .from.as_str())]
+    #[error("the order is {}: it takes no {event}", <&str>::from(*.from))]
     Closed {
         /// The order's status.
         from: OrderStatus,

@@ -37,7 +37,7 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Readers never wait for the writer in WAL mode; four serve two cores.
 const READERS: u32 = 4;
 
-const MIGRATIONS: [(i64, &str, &str); 5] = [
+const MIGRATIONS: [(i64, &str, &str); 6] = [
     (
         1,
         "ledger",
@@ -62,6 +62,11 @@ const MIGRATIONS: [(i64, &str, &str); 5] = [
         5,
         "order_facts",
         include_str!("../migrations/sqlite/0005_order_facts.sql"),
+    ),
+    (
+        6,
+        "typed_results",
+        include_str!("../migrations/sqlite/0006_typed_results.sql"),
     ),
 ];
 

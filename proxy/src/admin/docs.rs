@@ -19,7 +19,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use self::text::{escaped, prose};
+use self::text::{escaped, members, prose, words};
 use crate::http::openapi::openapi;
 use crate::state::AppState;
 
@@ -119,15 +119,6 @@ fn keys(document: &Value) -> String {
     format!(
         "<section id=\"keys\"><h2>Keys</h2>\n<p>Sent as <code>Authorization: Bearer …</code>.</p><dl>{rows}</dl></section>"
     )
-}
-
-fn members(value: &Value) -> impl Iterator<Item = (&str, &Value)> {
-    let members = value.as_object().into_iter().flatten();
-    members.map(|(name, member)| (name.as_str(), member))
-}
-
-fn words(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
 }
 
 fn anchor(name: &str) -> String {

@@ -18,7 +18,8 @@ mod tests;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use florin_money::{Amount, AmountText, Currency};
+use florin_checkout_api::MAX_TITLE_CHARS;
+use florin_money::{Amount, Currency, Price};
 use florin_orders::{OrderLine, Reference, StoreId};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use jiff::{SignedDuration, Timestamp};
@@ -27,7 +28,7 @@ use serde::Deserialize;
 use sha2::Sha256;
 
 use crate::config::{KeyId, Store, TokenKey};
-use crate::orders::lines::{self, Line, MAX_TITLE_CHARS};
+use crate::orders::lines::{self, Line};
 
 /// Fifty lines with titles of forty characters and two amounts fit; so does every other claim at its longest.
 const MAX_CHARS: usize = 8192;
@@ -116,10 +117,8 @@ const LONGEST_LIFE: SignedDuration = SignedDuration::from_hours(24);
 pub(crate) struct Claims {
     /// The store's own name for the order.
     pub reference: Reference,
-    /// The price, above zero, with all decimals of its currency.
-    pub amount: Amount,
-    /// The price's currency.
-    pub currency: Currency,
+    /// The price.
+    pub price: Price,
     /// What is sold, 1 to 120 characters.
     pub title: Option<String>,
     /// What it is made of, for show.
@@ -135,7 +134,7 @@ struct Payload {
     aud: String,
     store: String,
     reference: String,
-    amount: AmountText,
+    amount: Amount,
     currency: String,
     iat: i64,
     exp: i64,
@@ -174,11 +173,14 @@ pub(crate) fn read_claims(
         .map_err(|error| field("reference")(error.to_string()))?;
     let currency =
         Currency::parse(&payload.currency).map_err(|error| field("currency")(error.to_string()))?;
-    let amount = price(&payload.amount, currency).map_err(field("amount"))?;
+    let price =
+        Price::new(payload.amount, currency).map_err(|error| field("amount")(error.to_string()))?;
     if let Some(title) = &payload.title
         && !(1..=MAX_TITLE_CHARS).contains(&title.chars().count())
     {
-        return Err(field("title")("write 1 to 120 characters".to_owned()));
+        return Err(field("title")(format!(
+            "write 1 to {MAX_TITLE_CHARS} characters"
+        )));
     }
     if payload
         .return_url
@@ -188,15 +190,14 @@ pub(crate) fn read_claims(
         let message = "write an http or https address on one of the store's origins";
         return Err(field("return_url")(message.to_owned()));
     }
-    let lines = lines::check(store, payload.lines, amount, currency).map_err(|wrong| {
+    let lines = lines::check(store, payload.lines, price).map_err(|wrong| {
         let error = format!("{}: {}", wrong.field, wrong.message);
         field("lines")(error)
     })?;
     Ok(Claims {
         lines,
         reference,
-        amount,
-        currency,
+        price,
         title: payload.title,
         return_url: payload.return_url,
     })
@@ -233,19 +234,6 @@ fn check_times(iat: i64, exp: i64, now: Timestamp) -> Result<(), OrderTokenError
         Some(life) if (1..=LONGEST_LIFE.as_secs()).contains(&life) => Ok(()),
         _ => Err(OrderTokenError::Life { iat, exp }),
     }
-}
-
-fn price(text: &AmountText, currency: Currency) -> Result<Amount, String> {
-    let (amount, decimals) = (Amount::from(text), currency.decimals());
-    if amount.is_zero() {
-        return Err("the amount must be above zero".to_owned());
-    }
-    if u32::try_from(text.decimals()).is_ok_and(|written| written <= decimals) {
-        return Ok(amount.with_min_decimals(decimals));
-    }
-    Err(format!(
-        "{text} has more than the {decimals} decimals of {currency}"
-    ))
 }
 
 /// What is wrong with a token. None of it repeats the token or a key.

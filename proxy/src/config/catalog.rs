@@ -1,12 +1,11 @@
 //! `[[store.product]]` and `[[store.donation]]`: what a store sells, and what it takes donations for.
 
-use florin_money::{Amount, Currency};
+use florin_checkout_api::MAX_TITLE_CHARS;
+use florin_money::{Amount, Currency, Price};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::config::problems::Findings;
-
-const MAX_TITLE_CHARS: usize = 100;
 
 /// Something a store sells at a fixed price.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,7 +17,7 @@ pub struct Product {
     /// Its picture, on one of the store's `image_origins`.
     pub image_url: Option<String>,
     /// The price of one, in the store's currency.
-    pub price: Amount,
+    pub price: Price,
     /// The most that is sold at once.
     pub max_quantity: u32,
 }
@@ -52,36 +51,23 @@ pub(crate) fn product(
     if table.sku.is_empty() || table.title.as_deref() == Some("") {
         return Err("sku and title must not be empty".into());
     }
-    let text = table.price.ok_or("needs a price")?;
-    let price = Amount::parse(&text).map_err(|error| error.to_string())?;
-    if price.is_zero() {
-        return Err("the price must be above zero".into());
-    }
-    if price <= tolerance {
+    let price = price("price", table.price.as_deref(), currency)?;
+    if price.amount() <= tolerance {
         return Err("the price must be above the store's underpayment_tolerance".into());
-    }
-    if price.decimals() > currency.decimals() {
-        let decimals = currency.decimals();
-        return Err(format!(
-            "{text} has more than the {decimals} decimals of {currency}"
-        ));
     }
     let max_quantity = table.max_quantity.unwrap_or(1);
     if !(1..=10_000).contains(&max_quantity) {
         return Err("max_quantity: write 1 to 10000".into());
     }
     price
+        .amount()
         .checked_mul(max_quantity)
         .map_err(|error| format!("price × max_quantity: {error}"))?;
-    let title = table.title.unwrap_or_else(|| table.sku.clone());
-    if title.chars().count() > 100 {
-        return Err("the title has more than 100 characters".into());
-    }
     Ok(Product {
+        title: title(table.title.as_ref().unwrap_or(&table.sku))?,
         sku: table.sku,
-        title,
         image_url: table.image_url,
-        price: price.with_min_decimals(currency.decimals()),
+        price,
         max_quantity,
     })
 }
@@ -147,12 +133,6 @@ fn donation(table: DonationTable, currency: Currency) -> Result<Donation, String
     if table.id.is_empty() || table.title.as_deref() == Some("") {
         return Err("id and title must not be empty".into());
     }
-    let title = table.title.unwrap_or_else(|| table.id.clone());
-    if title.chars().count() > MAX_TITLE_CHARS {
-        return Err(format!(
-            "the title has more than {MAX_TITLE_CHARS} characters"
-        ));
-    }
     let min = amount("min", table.min.as_deref(), currency)?;
     let max = amount("max", table.max.as_deref(), currency)?;
     if min > max {
@@ -167,24 +147,28 @@ fn donation(table: DonationTable, currency: Currency) -> Result<Donation, String
     });
     Ok(Donation {
         suggested: suggested.collect::<Result<_, _>>()?,
+        title: title(table.title.as_ref().unwrap_or(&table.id))?,
         id: table.id,
-        title,
         min,
         max,
     })
 }
 
-fn amount(name: &str, text: Option<&str>, currency: Currency) -> Result<Amount, String> {
-    let text = text.ok_or_else(|| format!("needs {name}: an amount as a string"))?;
-    let amount = Amount::parse(text).map_err(|error| format!("{name}: {error}"))?;
-    if amount.is_zero() {
-        return Err(format!("{name}: the amount must be above zero"));
-    }
-    let decimals = currency.decimals();
-    if amount.decimals() > decimals {
+fn title(text: &str) -> Result<String, String> {
+    if text.chars().count() > MAX_TITLE_CHARS {
         return Err(format!(
-            "{name}: {text} has more than the {decimals} decimals of {currency}"
+            "the title has more than {MAX_TITLE_CHARS} characters"
         ));
     }
-    Ok(amount.with_min_decimals(decimals))
+    Ok(text.to_owned())
+}
+
+fn amount(name: &str, text: Option<&str>, currency: Currency) -> Result<Amount, String> {
+    price(name, text, currency).map(Price::amount)
+}
+
+fn price(name: &str, text: Option<&str>, currency: Currency) -> Result<Price, String> {
+    let text = text.ok_or_else(|| format!("needs {name}: an amount as a string"))?;
+    let amount = Amount::parse(text).map_err(|error| format!("{name}: {error}"))?;
+    Price::new(amount, currency).map_err(|error| format!("{name}: {error}"))
 }

@@ -5,13 +5,14 @@ use std::net::SocketAddr;
 
 use florin_checkout_api::Environment;
 use florin_orders::StoreId;
+use ipnet::IpNet;
 use schemars::JsonSchema;
 use secrecy::ExposeSecret;
 use serde::Deserialize;
 use url::Url;
 
 use crate::config::gateway::{Gateway, GatewayTable, gateway};
-use crate::config::network::Network;
+use crate::config::network::network;
 use crate::config::problems::{Findings, Problems};
 use crate::config::rate_limit::{RateLimit, RateLimitTable, rate_limit};
 use crate::config::store::{Store, StoreTable, store};
@@ -36,7 +37,7 @@ pub struct Config {
     /// The stores, one at least.
     pub stores: Vec<Store>,
     /// Reverse proxies in front, whose `X-Forwarded-For` is believed.
-    pub trusted_proxies: Vec<Network>,
+    pub trusted_proxies: Vec<IpNet>,
     /// What one client address may do.
     pub rate_limit: RateLimit,
     /// What is logged: `tracing` filter directives.
@@ -192,8 +193,8 @@ pub(crate) fn check(mut findings: Findings, file: File) -> Result<Config, Proble
     findings.finish(config)
 }
 
-fn trusted_proxies(findings: &mut Findings, list: &[String]) -> Vec<Network> {
-    let read = |text: &String| findings.take("trusted_proxies", Network::parse(text));
+fn trusted_proxies(findings: &mut Findings, list: &[String]) -> Vec<IpNet> {
+    let read = |text: &String| findings.take("trusted_proxies", network(text));
     list.iter().filter_map(read).collect()
 }
 

@@ -1,6 +1,6 @@
 //! `[[store]]`: a merchant's shop.
 
-use florin_money::{Amount, Currency};
+use florin_money::{Amount, Currency, Price};
 use florin_orders::StoreId;
 use schemars::JsonSchema;
 use secrecy::SecretString;
@@ -93,19 +93,11 @@ impl Store {
         is_web && (is_home || self.lists_origin(&url.origin().ascii_serialization()))
     }
 
-    /// How much of a price in the store's currency may be missing: nothing of one that the tolerance would swallow.
-    pub(crate) fn tolerance_of(&self, price: Amount) -> Amount {
-        if self.tolerance < price {
+    /// How much of a price may be missing: nothing of one that the tolerance would swallow, and nothing of one in another
+    /// currency than the store's.
+    pub(crate) fn tolerance_of(&self, price: Price) -> Amount {
+        if price.currency() == self.currency && self.tolerance < price.amount() {
             self.tolerance
-        } else {
-            Amount::ZERO
-        }
-    }
-
-    /// How much of a price in any currency may be missing: nothing of one in another currency than the store's.
-    pub(crate) fn tolerance_in(&self, currency: Currency, price: Amount) -> Amount {
-        if currency == self.currency {
-            self.tolerance_of(price)
         } else {
             Amount::ZERO
         }

@@ -34,32 +34,16 @@ max = "500"
 suggested = ["3", "5.50"]
 "#;
 
-/// Loads a file of this text; each call has a file of its own.
+/// Loads a file of this text.
 fn loaded(text: &str, variables: &[(&str, &str)]) -> Result<Config, Problems> {
-    let name = format!(
-        "florin-config-{}-{:x}.toml",
-        std::process::id(),
-        fingerprint(text, variables)
-    );
-    let path = std::env::temp_dir().join(name);
-    std::fs::write(&path, text).unwrap();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), text).unwrap();
     let variables = variables
         .iter()
         .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()));
-    let config = load(Some(&path), &variables.collect::<BTreeMap<_, _>>());
-    std::fs::remove_file(&path).unwrap();
-    config
+    load(Some(file.path()), &variables.collect::<BTreeMap<_, _>>())
 }
 
-fn fingerprint(text: &str, variables: &[(&str, &str)]) -> u64 {
-    use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-    let mut hasher = DefaultHasher::new();
-    (text, variables, std::thread::current().id()).hash(&mut hasher);
-    hasher.finish()
-}
-
-/// The keys that are complained about.
-#[track_caller]
 fn keys(text: &str) -> Vec<String> {
     loaded(text, &[])
         .unwrap_err()
@@ -73,7 +57,10 @@ fn keys(text: &str) -> Vec<String> {
 fn a_complete_configuration_is_taken() {
     let config = loaded(COMPLETE, &[]).unwrap();
     let store = &config.stores[0];
-    assert_eq!(store.product("ebook").unwrap().price.to_string(), "19.90");
+    assert_eq!(
+        store.product("ebook").unwrap().price.to_string(),
+        "19.90 USD"
+    );
     assert!(store.lists_origin("http://127.0.0.1:8081"));
     assert!(!store.lists_origin("http://127.0.0.1:8081.evil.example"));
     assert_eq!(config.environment, Environment::Test);
@@ -305,6 +292,18 @@ fn everything_that_is_wrong_is_said_at_once() {
         "store.demo.product.ebook",
     ];
     assert_eq!(keys(&text), expected);
+}
+
+#[test]
+fn a_title_has_120_characters_at_most() {
+    for (title, key) in [
+        ("An e-book", "store.demo.product.ebook"),
+        ("A coffee", "store.demo.donation.coffee"),
+    ] {
+        let with_title = |characters| COMPLETE.replace(title, &"ü".repeat(characters));
+        assert!(loaded(&with_title(120), &[]).is_ok(), "{title}");
+        assert_eq!(keys(&with_title(121)), [key]);
+    }
 }
 
 #[test]

@@ -13,7 +13,8 @@ use crate::http::error::ApiError;
 /// More than any request needs.
 pub(crate) const MAX_BODY_BYTES: usize = 64 * 1024;
 
-/// A body that has not arrived by then does not arrive.
+/// A body that has not arrived by then does not arrive. The layers of `tower-http` limit the time between two frames, and
+/// answer in a shape of their own.
 const LONGEST_BODY: Duration = Duration::from_secs(10);
 
 /// A JSON body of type `T`.

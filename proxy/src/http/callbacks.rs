@@ -1,5 +1,5 @@
-//! POST /callbacks/{token}: the gateway says that something happened to an invoice. It is unsigned: a hint, never a
-//! fact, and all that follows from it is that we ask.
+//! POST /callbacks/{token}: the gateway hints that an invoice changed. The callback is unsigned: a hint, never a fact. It
+//! only brings the next poll forward.
 //!
 //! Source: payment-service.md, "Events", rules 2 and 4: answer 200 with an empty body, act on GET /invoice alone.
 
@@ -12,7 +12,7 @@ use florin_orders::InvoiceId;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::auth::store_key::is_secret;
+use crate::auth::is_secret;
 use crate::http::body::read;
 use crate::http::error::ApiError;
 use crate::http::openapi::information::GATEWAY;
@@ -47,7 +47,7 @@ pub(crate) async fn callback(
         )
     })?;
     if let Ok(id) = InvoiceId::parse(&hint.invoice_id)
-        && is_worth_a_look(&app, &id, &hint).await?
+        && schedule_poll(&app, &id, &hint).await?
     {
         app.poller_wakeup.notify_one();
     }
@@ -71,11 +71,11 @@ pub(crate) fn describe_callback() -> Operation {
         .path("token", "The `callback_token` of the configuration.", &json!({ "type": "string", "minLength": 1 }))
         .takes_json(&shape, &json!({ "invoice_id": "inv_1", "status": "COMPLETED" }))
         .refuses(&[ErrorCode::NotFound, ErrorCode::Internal])
-        .answers_empty(200, "Heard. The body is empty.")
+        .answers_empty(200, "Received. The body is empty.")
 }
 
-/// Whether something may be learnt: of an invoice that settled, only from a callback that says the contrary.
-async fn is_worth_a_look(
+/// Schedules a poll. Returns `true` if one is due sooner: of a settled invoice, only after a callback that says `FAILED`.
+async fn schedule_poll(
     app: &AppState,
     id: &InvoiceId,
     hint: &CallbackBody,

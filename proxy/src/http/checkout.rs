@@ -7,13 +7,15 @@ pub(crate) mod payments;
 use std::sync::Arc;
 
 use axum::extract::{FromRequestParts, Request};
-use axum::http::header::{AUTHORIZATION, CACHE_CONTROL};
+use axum::http::header::CACHE_CONTROL;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
 use florin_checkout_api::OrderView;
 use florin_orders::{OrderId, Snapshot, subscribed_poll};
+use headers::authorization::Bearer;
+use headers::{Authorization, HeaderMapExt as _};
 use jiff::SignedDuration;
 
 use crate::auth::client_token::ClientToken;
@@ -33,7 +35,8 @@ impl FromRequestParts<Arc<AppState>> for CheckoutSession {
 
     /// Unknown, foreign, expired, malformed and absent tokens get one and the same answer.
     async fn from_request_parts(parts: &mut Parts, app: &Arc<AppState>) -> Result<Self, ApiError> {
-        let token = bearer(&parts.headers).and_then(ClientToken::parse);
+        let sent = parts.headers.typed_get::<Authorization<Bearer>>();
+        let token = sent.and_then(|sent| ClientToken::parse(sent.token()));
         let token = token.ok_or(ApiError::NoSuchOrder)?;
         let found = app
             .deps
@@ -44,15 +47,6 @@ impl FromRequestParts<Arc<AppState>> for CheckoutSession {
         require_listed_origin(app, store_of(app, &snapshot)?, &parts.headers)?;
         Ok(Self(snapshot))
     }
-}
-
-/// The token of the header `Authorization: Bearer …`.
-pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
-    headers
-        .get(AUTHORIZATION)?
-        .to_str()
-        .ok()?
-        .strip_prefix("Bearer ")
 }
 
 /// The store of an order. One that is gone from the configuration has no customers any more.

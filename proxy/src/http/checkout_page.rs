@@ -89,7 +89,7 @@ fn features(hosted_page: Option<&Origin>) -> String {
 }
 
 /// The named store, whose own pages alone may frame the checkout. An only store needs no name. Among several, a page that
-/// names none is framed by nobody: no shop's page may show another's checkout. An element without a store names an
+/// names none cannot be framed: no shop's page may show another's checkout. An element without a store names an
 /// empty one.
 fn named<'a>(stores: &'a [Store], id: Option<&str>) -> Option<&'a Store> {
     match (id.filter(|id| !id.is_empty()), stores) {
@@ -103,12 +103,12 @@ fn named<'a>(stores: &'a [Store], id: Option<&str>) -> Option<&'a Store> {
 /// customer's eyes. The page is a file that is the same for every store; of a document's headers its script can read
 /// this one alone. Source: Server Timing (W3C), `PerformanceServerTiming.description`.
 fn theme(store: &Store) -> String {
-    let mut told = form_urlencoded::Serializer::new(String::new());
-    told.append_pair("theme", &store.theme);
+    let mut tokens = form_urlencoded::Serializer::new(String::new());
+    tokens.append_pair("theme", &store.theme);
     for (name, value) in &store.theme_tokens {
-        told.append_pair(name, value);
+        tokens.append_pair(name, value);
     }
-    format!("theme;desc=\"{}\"", told.finish())
+    format!("theme;desc=\"{}\"", tokens.finish())
 }
 
 /// Admits the one style that stands in the page itself, so that the checkout's shape needs no second request.

@@ -73,7 +73,7 @@ pub(crate) enum Done<T, E = ()> {
     Before(T),
 }
 
-/// Whether an answer was given before, as a header.
+/// The header of a response that was given before.
 pub(crate) struct Replayed(bool);
 
 impl<B: FromBody, S: Send + Sync> FromRequest<S> for Post<B> {
@@ -144,7 +144,7 @@ impl RequestIdentity {
         let is_short = |key: &Vec<u8>| key.len() < MIN_ANONYMOUS_KEY_BYTES;
         if matches!(caller, Caller::Anyone(_)) && self.key.as_ref().is_some_and(is_short) {
             return Err(invalid_key(
-                "Here an Idempotency-Key has 16 characters at least: draw one that nobody guesses.",
+                "Here an Idempotency-Key has 16 characters at least: use one that cannot be guessed, 128 random bits for example.",
             ));
         }
         Ok(())
@@ -174,7 +174,8 @@ where
 /// `work` returns beside the result is not stored.
 ///
 /// # Errors
-/// Those of `work`; [`ApiError::RequestInProgress`] and [`ApiError::IdempotencyKeyReused`].
+/// Those of `work`; [`ApiError::RequestInProgress`], [`ApiError::IdempotencyKeyReused`] and
+/// [`ApiError::IdempotencyResultUnreadable`].
 pub(crate) async fn idempotent_with<T, E>(
     app: &Arc<AppState>,
     request: RequestIdentity,
@@ -196,7 +197,7 @@ where
     let claim = ledger.claim_request(id, request.fingerprint, now, lease_until);
     match claim.await? {
         Claim::Acquired => {}
-        Claim::Completed(stored) => return Ok(Done::Before(serde_json::from_str(&stored.body)?)),
+        Claim::Completed(stored) => return read_result(&stored),
         Claim::Running => return Err(ApiError::RequestInProgress),
         Claim::Reused => return Err(ApiError::IdempotencyKeyReused),
     }
@@ -215,6 +216,15 @@ where
         }
     };
     tokio::spawn(done.in_current_span()).await?
+}
+
+/// Reads a stored result. One of another format is not executed again: a forwarded call would be sent twice.
+fn read_result<T: DeserializeOwned, E>(stored: &StoredResponse) -> Result<Done<T, E>, ApiError> {
+    let result = serde_json::from_str(&stored.body);
+    result.map(Done::Before).map_err(|error| {
+        tracing::warn!(%error, "the stored result of a request with a key cannot be read");
+        ApiError::IdempotencyResultUnreadable
+    })
 }
 
 async fn store_result(app: &AppState, id: RequestId, lease_until: Timestamp, json: String) {

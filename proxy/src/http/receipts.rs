@@ -1,4 +1,4 @@
-//! Receipts: the customer's, the store's, and whether one is genuine.
+//! Receipts: those of customers and stores, and their verification.
 
 use std::sync::Arc;
 
@@ -67,11 +67,11 @@ pub(crate) struct VerifyReceipt {
     receipt: String,
 }
 
-/// Whether it is one.
+/// The outcome of a verification.
 #[derive(Deserialize, JsonSchema, Serialize)]
 #[schemars(rename = "Verified")]
 pub(crate) struct VerifiedReceipt {
-    /// Whether it is genuine.
+    /// `true` if it is genuine.
     valid: bool,
     /// The order as it stands; absent when the receipt is not genuine.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -7,7 +7,7 @@ use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{MethodRouter, get, post, put};
 
 use crate::http::middleware::cors::cors;
-use crate::http::middleware::request_log::log_request;
+use crate::http::middleware::request_log::{catch_panics, log_request};
 use crate::http::store_api::gateway;
 use crate::http::{callbacks, checkout, checkout_page, openapi, receipts, static_files, store_api};
 use crate::state::AppState;
@@ -31,13 +31,17 @@ impl Routes {
 pub(crate) fn routes(app: Arc<AppState>) -> Router {
     let browser = browser()
         .router
+        .layer(catch_panics())
         .layer(from_fn(checkout::no_store))
         .layer(from_fn_with_state(app.clone(), cors));
-    let store = store().router.layer(from_fn(checkout::no_store));
+    let store = store()
+        .router
+        .layer(catch_panics())
+        .layer(from_fn(checkout::no_store));
     Router::new()
         .merge(browser)
         .merge(store)
-        .merge(others().router)
+        .merge(others().router.layer(catch_panics()))
         .layer(from_fn_with_state(app.clone(), log_request))
         .with_state(app)
 }

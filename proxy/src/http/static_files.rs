@@ -5,11 +5,12 @@ use std::sync::{Arc, OnceLock};
 use axum::extract::{Path, State};
 use axum::http::header::{
     ACCEPT_ENCODING, ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE,
-    ETAG, IF_NONE_MATCH, VARY, X_CONTENT_TYPE_OPTIONS,
+    ETAG, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use florin_checkout_api::{Environment, ErrorCode};
+use headers::{ETag, HeaderMapExt as _, IfNoneMatch};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
@@ -45,8 +46,6 @@ impl File {
 }
 
 mod dist {
-    use std::sync::OnceLock;
-
     use super::File;
 
     include!(concat!(env!("OUT_DIR"), "/dist.rs"));
@@ -184,7 +183,7 @@ pub(crate) fn answer(file: &File, headers: &HeaderMap, cache: &'static str) -> R
     fixed.insert(VARY, HeaderValue::from_static("accept-encoding"));
     fixed.insert(ETAG, tag.clone());
     fixed.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    if headers.get(IF_NONE_MATCH).is_some_and(|given| given == tag) {
+    if holds_tag(headers, tag.to_str().unwrap_or_default()) {
         return (StatusCode::NOT_MODIFIED, fixed).into_response();
     }
     fixed.insert(
@@ -196,6 +195,14 @@ pub(crate) fn answer(file: &File, headers: &HeaderMap, cache: &'static str) -> R
         fixed.insert(CONTENT_ENCODING, HeaderValue::from_static(encoding));
     }
     (fixed, bytes).into_response()
+}
+
+/// Returns `true` if the request's `If-None-Match` lists the tag. Reverse proxies weaken a tag when they compress, so a weak
+/// one is the same. Source: RFC 9110, section 13.1.2.
+pub(crate) fn holds_tag(headers: &HeaderMap, tag: &str) -> bool {
+    let tag: Option<ETag> = tag.parse().ok();
+    let listed = headers.typed_get::<IfNoneMatch>().zip(tag);
+    listed.is_some_and(|(listed, tag)| !listed.precondition_passes(&tag))
 }
 
 /// Code and texts without a secret: any page may load them.
@@ -252,4 +259,29 @@ pub(crate) fn describe_file(operation: Operation) -> Operation {
         )
         .answers_empty(304, "The same file as then.")
         .with_header(304, "ETag", "ETag")
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::header::IF_NONE_MATCH;
+
+    use super::*;
+
+    #[test]
+    fn a_browser_holds_each_tag_that_it_lists() {
+        for (listed, holds) in [
+            ("\"a\"", true),
+            ("W/\"a\"", true),
+            ("\"b\", W/\"a\"", true),
+            ("*", true),
+            ("\"b\"", false),
+            ("a", false),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(IF_NONE_MATCH, HeaderValue::from_static(listed));
+            assert_eq!(holds_tag(&headers, "\"a\""), holds, "{listed}");
+            assert_eq!(holds_tag(&headers, "W/\"a\""), holds, "{listed}");
+        }
+        assert!(!holds_tag(&HeaderMap::new(), "\"a\""));
+    }
 }

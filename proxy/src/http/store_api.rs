@@ -9,12 +9,13 @@ use std::sync::Arc;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use florin_orders::{OrderId, OrderRecord, Snapshot, StoreId};
+use headers::authorization::Bearer;
+use headers::{Authorization, HeaderMapExt as _};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::auth::store_key::is_secret;
+use crate::auth::is_secret;
 use crate::config::Store;
-use crate::http::checkout::bearer;
 use crate::http::error::ApiError;
 use crate::state::AppState;
 
@@ -29,12 +30,13 @@ impl FromRequestParts<Arc<AppState>> for AuthenticatedStore {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<AppState>) -> Result<Self, ApiError> {
-        let key = bearer(&parts.headers).ok_or(ApiError::Unauthorized)?;
+        let key = parts.headers.typed_get::<Authorization<Bearer>>();
+        let key = key.ok_or(ApiError::Unauthorized)?;
         let is_its = |store: &&Store| {
             store
                 .secret_key
                 .as_ref()
-                .is_some_and(|expected| is_secret(expected, key))
+                .is_some_and(|expected| is_secret(expected, key.token()))
         };
         let store = app
             .config

@@ -3,15 +3,14 @@
 //! Lines are for display. The price is the order's `amount`; if every line has an amount, they must add up to it, so that
 //! a customer never reads a sum that is not the price.
 
-use florin_money::{Amount, Currency};
+use florin_checkout_api::MAX_TITLE_CHARS;
+use florin_money::{Amount, Currency, Price};
 use florin_orders::OrderLine;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::config::Store;
 
-/// Characters of a title at most, the order's and a line's.
-pub(crate) const MAX_TITLE_CHARS: usize = 120;
 /// More lines are no longer read on a checkout.
 pub(crate) const MAX_LINES: usize = 50;
 
@@ -55,9 +54,9 @@ pub(crate) struct InvalidLines {
 pub(crate) fn check(
     store: &Store,
     lines: Vec<Line>,
-    price: Amount,
-    currency: Currency,
+    price: Price,
 ) -> Result<Vec<OrderLine>, InvalidLines> {
+    let (price, currency) = (price.amount(), price.currency());
     if lines.len() > MAX_LINES {
         let message = format!("An order has {MAX_LINES} lines at most.");
         return Err(invalid("lines", message));
@@ -95,12 +94,8 @@ fn check_line(store: &Store, line: Line, currency: Currency) -> Result<OrderLine
         return Err(invalid("quantity", "Write 1 or more.".into()));
     }
     let exact = |field: &str, amount: Amount| {
-        let decimals = currency.decimals();
-        if amount.decimals() <= decimals {
-            return Ok(amount.with_min_decimals(decimals));
-        }
-        let message = format!("{amount} has more than the {decimals} decimals of {currency}.");
-        Err(invalid(field, message))
+        let exact = amount.in_currency(currency);
+        exact.map_err(|error| invalid(field, format!("{error}.")))
     };
     let unit_amount = line.unit_amount.map(|one| exact("unit_amount", one));
     let unit_amount = unit_amount.transpose()?;

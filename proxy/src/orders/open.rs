@@ -29,7 +29,7 @@ pub(crate) enum OpenOrderError {
 pub(crate) struct Opening {
     /// The order: a new one, or the one that the reference already names.
     pub snapshot: Snapshot,
-    /// Whether it is new.
+    /// `true` if it is new.
     pub is_new: bool,
     /// Fresh at every call.
     pub token: ClientToken,

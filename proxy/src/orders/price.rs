@@ -1,7 +1,10 @@
 //! The price of an order that a browser opens: from the store's catalogue, from a declared donation, or from a token that
 //! the store's server signed.
 
-use florin_money::{Amount, AmountText, Currency};
+use std::num::NonZeroU32;
+
+use florin_checkout_api::MAX_TITLE_CHARS;
+use florin_money::{Amount, AmountText, Currency, Price};
 use florin_orders::{Flow, NewOrder, OrderLine, PriceSource, Reference};
 use jiff::{SignedDuration, Timestamp};
 
@@ -47,25 +50,22 @@ pub(crate) fn product(
     now: Timestamp,
 ) -> Result<NewOrder, PriceError> {
     let product = store.product(sku).ok_or(PriceError::UnknownProduct)?;
-    let out_of_range = PriceError::QuantityOutOfRange {
-        max: product.max_quantity,
-    };
-    if !(1..=product.max_quantity).contains(&quantity) {
-        return Err(out_of_range);
+    let price = NonZeroU32::new(quantity)
+        .filter(|quantity| quantity.get() <= product.max_quantity)
+        .and_then(|quantity| product.price.times(quantity).ok())
+        .ok_or(PriceError::QuantityOutOfRange {
+            max: product.max_quantity,
+        })?;
+    let mut title = format!("{quantity} × {}", product.title);
+    // A title that is too long with its quantity stands without it: the line below has it.
+    if quantity == 1 || title.chars().count() > MAX_TITLE_CHARS {
+        title.clone_from(&product.title);
     }
-    let amount = product
-        .price
-        .checked_mul(quantity)
-        .map_err(|_| out_of_range)?;
-    let title = match quantity {
-        1 => product.title.clone(),
-        many => format!("{many} × {}", product.title),
-    };
     let line = OrderLine {
         title: product.title.clone(),
         quantity,
-        unit_amount: Some(product.price),
-        amount: Some(amount),
+        unit_amount: Some(product.price.amount()),
+        amount: Some(price.amount()),
         image_url: product.image_url.clone(),
     };
     let mut metadata = serde_json::Map::new();
@@ -76,7 +76,7 @@ pub(crate) fn product(
         title,
         lines: vec![line],
         metadata,
-        ..unnamed(store, reference("catalogue", name), amount, now)
+        ..unnamed(store, reference("catalogue", name), price, now)
     })
 }
 
@@ -90,27 +90,25 @@ pub(crate) fn donation(
     now: Timestamp,
 ) -> Result<NewOrder, PriceError> {
     let donation = declared_donation(store, id)?;
-    let amount = within_bounds(donation, store, given)?;
+    let price = within_bounds(donation, store, given)?;
     let mut metadata = serde_json::Map::new();
     metadata.insert("donation".into(), donation.id.clone().into());
     Ok(NewOrder {
         price_source: PriceSource::Customer,
         title: donation.title.clone(),
         metadata,
-        ..unnamed(store, reference("donation", name), amount, now)
+        ..unnamed(store, reference("donation", name), price, now)
     })
 }
 
 /// An order that the store's server signed. The browser carries the token and can change nothing of it.
 pub(crate) fn order_token(store: &Store, claims: Claims, now: Timestamp) -> NewOrder {
     NewOrder {
-        currency: claims.currency,
         price_source: PriceSource::OrderToken,
         title: claims.title.unwrap_or_else(|| store.name.clone()),
         lines: claims.lines,
         return_url: claims.return_url,
-        tolerance: store.tolerance_in(claims.currency, claims.amount),
-        ..unnamed(store, claims.reference, claims.amount, now)
+        ..unnamed(store, claims.reference, claims.price, now)
     }
 }
 
@@ -129,27 +127,21 @@ fn within_bounds(
     donation: &Donation,
     store: &Store,
     given: &AmountText,
-) -> Result<Amount, PriceError> {
-    let Donation { min, max, .. } = donation;
-    let (amount, decimals) = (Amount::from(given), store.currency.decimals());
-    let fits = u32::try_from(given.decimals()).is_ok_and(|written| written <= decimals);
-    if fits && (*min..=*max).contains(&amount) {
-        return Ok(amount.with_min_decimals(decimals));
-    }
-    Err(PriceError::DonationOutOfRange {
-        min: *min,
-        max: *max,
-        currency: store.currency,
-    })
+) -> Result<Price, PriceError> {
+    let (min, max, currency) = (donation.min, donation.max, store.currency);
+    Price::new(given.into(), currency)
+        .ok()
+        .filter(|price| (min..=max).contains(&price.amount()))
+        .ok_or(PriceError::DonationOutOfRange { min, max, currency })
 }
 
-/// An order in the store's currency with nothing said beyond its price.
-fn unnamed(store: &Store, reference: Reference, amount: Amount, now: Timestamp) -> NewOrder {
+/// An order with nothing said beyond its price.
+fn unnamed(store: &Store, reference: Reference, price: Price, now: Timestamp) -> NewOrder {
     NewOrder {
         store_id: store.id.clone(),
         reference,
-        amount,
-        currency: store.currency,
+        amount: price.amount(),
+        currency: price.currency(),
         price_source: PriceSource::Catalogue,
         title: store.name.clone(),
         lines: Vec::new(),
@@ -158,7 +150,7 @@ fn unnamed(store: &Store, reference: Reference, amount: Amount, now: Timestamp) 
         metadata: serde_json::Map::new(),
         assets: Vec::new(),
         flow: Flow::Custom,
-        tolerance: store.tolerance_of(amount),
+        tolerance: store.tolerance_of(price),
         expires_at: now + LIFETIME,
     }
 }

@@ -4,10 +4,11 @@
 //! order. A lost notification costs time only, since streams also poll the database.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use florin_orders::OrderId;
 use jiff::{SignedDuration, Timestamp};
+use parking_lot::Mutex;
 use tokio::sync::{Mutex as AsyncMutex, watch};
 
 /// How long a view is shared; its countdowns and a change of another process are late by as much.
@@ -66,7 +67,7 @@ pub(crate) struct Subscription {
 impl OrderSubscriptions {
     /// Subscribes to an order.
     pub(crate) fn subscribe(&self, order: &OrderId) -> Subscription {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.0.lock();
         let channel = all.entry(order.clone()).or_insert_with(|| Channel {
             changes: watch::channel(0).0,
             view: SharedView::default(),
@@ -81,7 +82,7 @@ impl OrderSubscriptions {
 
     /// Notifies the subscriptions of an order.
     pub(crate) fn notify(&self, order: &OrderId) {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = self.0.lock();
         if let Some(channel) = all.get(order) {
             channel.notify();
         }
@@ -89,7 +90,7 @@ impl OrderSubscriptions {
 
     /// Notifies all subscriptions.
     pub(crate) fn notify_all(&self) {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = self.0.lock();
         for channel in all.values() {
             channel.notify();
         }
@@ -97,7 +98,7 @@ impl OrderSubscriptions {
 
     /// The number of an order's subscriptions.
     pub(crate) fn count(&self, order: &OrderId) -> usize {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = self.0.lock();
         all.get(order)
             .map_or(0, |channel| channel.changes.receiver_count())
     }
@@ -109,7 +110,7 @@ impl OrderSubscriptions {
         etag: &str,
         now: Timestamp,
     ) -> Option<Arc<RenderedView>> {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = self.0.lock();
         let shared = all.get(order)?.view.try_lock().ok()?;
         let (_, view) = shared.as_ref()?;
         (view.etag == etag && view.is_fresh(now)).then(|| view.clone())
@@ -151,11 +152,7 @@ impl Subscription {
 impl Drop for Subscription {
     fn drop(&mut self) {
         self.changes = None;
-        let mut all = self
-            .subscriptions
-            .0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.subscriptions.0.lock();
         if all
             .get(&self.order)
             .is_some_and(|channel| channel.changes.receiver_count() == 0)
@@ -206,7 +203,7 @@ mod tests {
         subscriptions.notify(&mine);
         subscription.changed().await;
         drop(subscription);
-        assert!(subscriptions.0.lock().unwrap().is_empty());
+        assert!(subscriptions.0.lock().is_empty());
     }
 
     #[tokio::test]

@@ -223,7 +223,7 @@ pub(crate) fn check_session(
     ))
 }
 
-/// Whether a path is the checkout address's own, or below it.
+/// Returns `true` if a path is the checkout address's own, or below it.
 fn is_below(url: &Url, checkout_url: &Url) -> bool {
     let base = checkout_url.path().trim_end_matches('/');
     let rest = url.path().strip_prefix(base);

@@ -1,4 +1,4 @@
-//! Why a payment cannot be opened, and what a failed call of the gateway means for it.
+//! Errors of opening a payment, and their causes among failed calls of the gateway.
 
 use std::time::Duration;
 

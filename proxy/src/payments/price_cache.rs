@@ -1,11 +1,12 @@
 //! The price cache: one copy of GET /prices serves everybody.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use florin_gateway::{CallError, Clock, PaymentGateway, PriceEntry, Prices};
 use florin_money::CryptoCode;
 use jiff::{SignedDuration, Timestamp};
+use parking_lot::RwLock;
 use tokio::sync::Mutex;
 
 /// The prices as they were at one moment.
@@ -75,7 +76,7 @@ impl PriceCache {
             prices,
             fetched_at: clock.now(),
         });
-        let mut offered = self.offered.write().unwrap_or_else(PoisonError::into_inner);
+        let mut offered = self.offered.write();
         offered.retain(|old| self.seconds_left(old, clock.now()) > 0);
         offered.push(fetched.clone());
         Ok(fetched)
@@ -83,7 +84,7 @@ impl PriceCache {
 
     /// The same without a request: `None` if there is no fresh copy.
     pub(crate) fn newest(&self, now: Timestamp) -> Option<Arc<PriceSnapshot>> {
-        let offered = self.offered.read().unwrap_or_else(PoisonError::into_inner);
+        let offered = self.offered.read();
         let half = u32::try_from(self.lifetime.as_secs() / 2).unwrap_or(u32::MAX);
         offered
             .last()
@@ -93,10 +94,7 @@ impl PriceCache {
 
     /// Drops all prices: the gateway does not honour one of them.
     pub(crate) fn forget(&self) {
-        self.offered
-            .write()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clear();
+        self.offered.write().clear();
     }
 
     /// The price of an asset that a conversion id pins, while it is still offered.
@@ -106,7 +104,7 @@ impl PriceCache {
         conversion_id: &str,
         now: Timestamp,
     ) -> Option<PriceEntry> {
-        let offered = self.offered.read().unwrap_or_else(PoisonError::into_inner);
+        let offered = self.offered.read();
         offered
             .iter()
             .filter(|priced| self.seconds_left(priced, now) > 0)

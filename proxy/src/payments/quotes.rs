@@ -1,4 +1,5 @@
-//! What an order costs in an asset, from a price of the gateway. Pure: the one place where an amount to pay is computed.
+//! Quotes: the cost of an order in an asset, from a price of the gateway. Pure: the one place where an amount to pay is
+//! computed.
 
 use florin_gateway::{Limits, PriceEntry, Rates};
 use florin_money::{Amount, AmountError, Asset, Currency, Rounding};

@@ -32,7 +32,7 @@ pub(crate) struct ViewContext<'a> {
     pub store: &'a Store,
     /// Which money moves.
     pub environment: Environment,
-    /// Whether the gateway cannot be reached at present.
+    /// `true` while the gateway cannot be reached.
     pub delayed: bool,
     /// When the view is made.
     pub now: Timestamp,
@@ -315,4 +315,19 @@ fn explorer_url(
 /// Whole seconds from `earlier` to `later`; 0 when that is not ahead.
 fn whole_seconds(later: Timestamp, earlier: Timestamp) -> u32 {
     u32::try_from(later.duration_since(earlier).as_secs().max(0)).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use strum::VariantArray as _;
+
+    use super::*;
+
+    #[test]
+    fn a_status_has_one_word_in_the_database_and_on_the_wire() {
+        for stored in OrderStatus::VARIANTS {
+            let shown = status(*stored);
+            assert_eq!(<&str>::from(*stored), <&str>::from(shown));
+        }
+    }
 }

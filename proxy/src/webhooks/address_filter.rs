@@ -1,4 +1,4 @@
-//! Which addresses are of the public internet: a store's endpoint is there, not in the operator's network.
+//! Addresses of the public internet: a store's endpoint is one of them, not one in the operator's network.
 
 #[cfg(test)]
 mod tests;
@@ -8,60 +8,58 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
+use ipnet::{Ipv4Net, Ipv6Net};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
-/// A block of addresses: its first one, and how many leading bits its members share.
-type Block<A> = (A, u32);
-
-const fn v4(a: u8, b: u8, c: u8, d: u8) -> Ipv4Addr {
-    Ipv4Addr::new(a, b, c, d)
+const fn v4(a: u8, b: u8, c: u8, d: u8, prefix: u8) -> Ipv4Net {
+    Ipv4Net::new_assert(Ipv4Addr::new(a, b, c, d), prefix)
 }
 
-const fn v6(first: u16, second: u16, third: u16) -> Ipv6Addr {
-    Ipv6Addr::new(first, second, third, 0, 0, 0, 0, 0)
+const fn v6(first: u16, second: u16, prefix: u8) -> Ipv6Net {
+    Ipv6Net::new_assert(Ipv6Addr::new(first, second, 0, 0, 0, 0, 0, 0), prefix)
 }
 
 /// What no delivery goes to.
 ///
 /// Source: IANA IPv4 Special-Purpose Address Registry (2024-10), every block that is not globally reachable, and the
 /// whole of `192.0.0.0/24`, of which two addresses are; IANA IPv4 Multicast Address Space Registry.
-const SPECIAL_V4: [Block<Ipv4Addr>; 16] = [
-    (v4(0, 0, 0, 0), 8),     // RFC 791: "this network"; 0.0.0.0 leads to this machine
-    (v4(10, 0, 0, 0), 8),    // RFC 1918: private
-    (v4(100, 64, 0, 0), 10), // RFC 6598: shared by carriers
-    (v4(127, 0, 0, 0), 8),   // RFC 1122: loopback
-    (v4(169, 254, 0, 0), 16), // RFC 3927: link-local, and the clouds' metadata services
-    (v4(172, 16, 0, 0), 12), // RFC 1918: private
-    (v4(192, 0, 0, 0), 24),  // RFC 6890: protocol assignments
-    (v4(192, 0, 2, 0), 24),  // RFC 5737: documentation
-    (v4(192, 88, 99, 0), 24), // RFC 7526: relays of 6to4, given up
-    (v4(192, 168, 0, 0), 16), // RFC 1918: private
-    (v4(198, 18, 0, 0), 15), // RFC 2544: benchmarks
-    (v4(198, 51, 100, 0), 24), // RFC 5737: documentation
-    (v4(203, 0, 113, 0), 24), // RFC 5737: documentation
-    (v4(224, 0, 0, 0), 4),   // RFC 5771: multicast
-    (v4(240, 0, 0, 0), 4),   // RFC 1112: reserved
-    (v4(255, 255, 255, 255), 32), // RFC 919: broadcast
+const SPECIAL_V4: [Ipv4Net; 16] = [
+    v4(0, 0, 0, 0, 8),       // RFC 791: "this network"; 0.0.0.0 leads to this machine
+    v4(10, 0, 0, 0, 8),      // RFC 1918: private
+    v4(100, 64, 0, 0, 10),   // RFC 6598: shared by carriers
+    v4(127, 0, 0, 0, 8),     // RFC 1122: loopback
+    v4(169, 254, 0, 0, 16),  // RFC 3927: link-local, and the clouds' metadata services
+    v4(172, 16, 0, 0, 12),   // RFC 1918: private
+    v4(192, 0, 0, 0, 24),    // RFC 6890: protocol assignments
+    v4(192, 0, 2, 0, 24),    // RFC 5737: documentation
+    v4(192, 88, 99, 0, 24),  // RFC 7526: relays of 6to4, given up
+    v4(192, 168, 0, 0, 16),  // RFC 1918: private
+    v4(198, 18, 0, 0, 15),   // RFC 2544: benchmarks
+    v4(198, 51, 100, 0, 24), // RFC 5737: documentation
+    v4(203, 0, 113, 0, 24),  // RFC 5737: documentation
+    v4(224, 0, 0, 0, 4),     // RFC 5771: multicast
+    v4(240, 0, 0, 0, 4),     // RFC 1112: reserved
+    v4(255, 255, 255, 255, 32), // RFC 919: broadcast
 ];
 
 /// All that IANA gives out for hosts: outside of it are loopback, link-local, site-local, unique local, multicast, and
 /// the translations of IPv4 (`64:ff9b::/96`), behind which any address of the table above may stand.
 ///
 /// Source: IANA Internet Protocol Version 6 Address Space.
-const GLOBAL_V6: Block<Ipv6Addr> = (v6(0x2000, 0, 0), 3);
+const GLOBAL_V6: Ipv6Net = v6(0x2000, 0, 3);
 
 /// What no delivery goes to within that.
 ///
 /// Source: IANA IPv6 Special-Purpose Address Registry (2024-10). Of `2001::/23` some blocks are globally reachable:
 /// anycast and overlay networks, where no store has a server.
-const SPECIAL_V6: [Block<Ipv6Addr>; 4] = [
-    (v6(0x2001, 0, 0), 23), // RFC 2928: protocol assignments, Teredo's tunnels among them
-    (v6(0x2001, 0x0db8, 0), 32), // RFC 3849: documentation
-    (v6(0x2002, 0, 0), 16), // RFC 3056: 6to4, which leads to any address of IPv4
-    (v6(0x3fff, 0, 0), 20), // RFC 9637: documentation
+const SPECIAL_V6: [Ipv6Net; 4] = [
+    v6(0x2001, 0, 23), // RFC 2928: protocol assignments, Teredo's tunnels among them
+    v6(0x2001, 0x0db8, 32), // RFC 3849: documentation
+    v6(0x2002, 0, 16), // RFC 3056: 6to4, which leads to any address of IPv4
+    v6(0x3fff, 0, 20), // RFC 9637: documentation
 ];
 
-/// Whether an address is one of the public internet.
+/// Returns `true` if an address is one of the public internet.
 pub(crate) fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -73,19 +71,12 @@ pub(crate) fn is_public(address: IpAddr) -> bool {
 }
 
 fn is_public_v4(address: Ipv4Addr) -> bool {
-    let bits = address.to_bits();
-    let contains = |(first, shared): &Block<Ipv4Addr>| {
-        bits.checked_shr(32 - shared) == first.to_bits().checked_shr(32 - shared)
-    };
-    !SPECIAL_V4.iter().any(contains)
+    !SPECIAL_V4.iter().any(|block| block.contains(&address))
 }
 
 fn is_public_v6(address: Ipv6Addr) -> bool {
-    let bits = address.to_bits();
-    let contains = |(first, shared): &Block<Ipv6Addr>| {
-        bits.checked_shr(128 - shared) == first.to_bits().checked_shr(128 - shared)
-    };
-    contains(&GLOBAL_V6) && !SPECIAL_V6.iter().any(contains)
+    let is_special = SPECIAL_V6.iter().any(|block| block.contains(&address));
+    GLOBAL_V6.contains(&address) && !is_special
 }
 
 /// Resolves a name to addresses.

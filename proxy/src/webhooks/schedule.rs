@@ -1,4 +1,4 @@
-//! When a delivery that was not taken is tried again.
+//! The retry schedule of deliveries.
 
 use std::time::Duration;
 

@@ -40,7 +40,7 @@ pub struct WebhookSender {
     anywhere: reqwest::Client,
 }
 
-/// How a delivery ended.
+/// The outcome of a delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SendOutcome {
     /// The store responded.
@@ -65,9 +65,9 @@ impl SendOutcome {
 pub struct StoreResponse {
     /// The HTTP status.
     pub status: u16,
-    /// How long the store asks to be left alone, by its header `Retry-After`.
+    /// The pause that the store asks for with the header `Retry-After`.
     pub retry_after: Option<SignedDuration>,
-    /// How the body of a refusal begins; empty for a success.
+    /// The beginning of the body of a rejection; empty for a success.
     pub excerpt: String,
 }
 

@@ -4,6 +4,9 @@
 //! `id.timestamp.body`, in base64, as `v1,…`; while a secret is exchanged, one such signature by each, new and old.
 //! Redirects are failures, little of an answer is read, and the address a name resolves to is checked before anything is
 //! sent.
+//!
+//! The signature is computed here and not with `standardwebhooks`: that library verifies it in the tests, and two ends
+//! built on one function agree on a wrong signature.
 
 use std::fmt;
 
@@ -13,7 +16,7 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use jiff::Timestamp;
 use sha2::Sha256;
 
-/// What deliveries to one store are signed with, each 24 to 64 bytes: the secret in use, and while it is exchanged the one
+/// The secrets that sign the deliveries to one store, each 24 to 64 bytes: the secret in use, and while it is exchanged the one
 /// before it, so that the store may change over at any moment.
 #[derive(Clone, Debug)]
 pub struct WebhookSecrets(Vec<WebhookSecret>);

@@ -162,7 +162,7 @@ fn report(app: &AppState, due: &DueAttempt, observed: &RecordedObservation) {
             "the gateway changed an invoice's address: the order is blocked"
         ),
         _ if observed.changed => {
-            tracing::info!(%order, status = observed.status.as_str(), "order changed");
+            tracing::info!(%order, status = <&str>::from(observed.status), "order changed");
         }
         _ => {}
     }

@@ -28,7 +28,9 @@ pub(crate) fn AssetIcon<'a>(
 }
 
 fn disc(code: &str) -> AnyView {
-    let glyph = use_checkout().shared().and_then(|shared| shared.host.glyph(code));
+    let glyph = use_checkout()
+        .shared()
+        .and_then(|shared| shared.host.glyph(code));
     if let Some(path) = glyph {
         let class = format!("disc {}", code.to_ascii_lowercase());
         view! { <Drawing class=class view_box="0 0 24 24" path=path /> }.into_any()

@@ -70,7 +70,7 @@ fn status_key(status: Status) -> Option<&'static str> {
         Status::Open | Status::AwaitingPayment => None,
         Status::Overpaid => Some("paid"),
         // The keys of the other headings are the words of their statuses.
-        other => Some(other.as_str()),
+        other => Some(other.into()),
     }
 }
 

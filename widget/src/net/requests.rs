@@ -56,7 +56,10 @@ impl Requests {
 
     /// The first prices, if they came before the program.
     pub(super) fn take_first_quotes(&self) -> Option<Result<Vec<Quote>, Problem>> {
-        let quotes = self.first_quotes.borrow_mut().take_if(|quotes| quotes.is_array())?;
+        let quotes = self
+            .first_quotes
+            .borrow_mut()
+            .take_if(|quotes| quotes.is_array())?;
         Some(stringify(&quotes).and_then(|quotes| read(&quotes)))
     }
 

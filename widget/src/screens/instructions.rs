@@ -2,6 +2,7 @@
 //! be sent.
 
 mod address;
+mod aid;
 mod amount;
 mod check_address;
 mod code;
@@ -16,6 +17,7 @@ use florin_checkout_api::{AttemptView, OrderView};
 use leptos::prelude::*;
 
 use self::address::Destination;
+use self::aid::names;
 use self::amount::AmountToSend;
 use self::check_address::CheckAddress;
 use self::code::PaymentCode;
@@ -23,7 +25,7 @@ use self::exchange::ExchangeHelp;
 use self::handoff::Handoff;
 use self::last_minute::{LastMinute, may_renew};
 use self::warnings::Warnings;
-use crate::components::{Ltr, NewPriceButton, Press, Sentence, coins, renewed};
+use crate::components::{Ltr, NewPriceButton, Sentence, coins, renewed};
 use crate::format::short_amount::trimmed;
 use crate::format::{countdown, links};
 use crate::i18n::use_i18n;
@@ -168,44 +170,4 @@ fn Verified<'a>(attempt: &'a AttemptView) -> impl IntoView + use<> {
         </details>
     }
     .into_any()
-}
-
-/// Help that opens in its place.
-#[component]
-fn Aid(
-    /// Its class, its test's name, and the key of its summary.
-    name: &'static str,
-    #[prop(optional)] on_toggle: Option<Press>,
-    children: Children,
-) -> impl IntoView {
-    let toggle = move |_| {
-        if let Some(on_toggle) = &on_toggle {
-            on_toggle.press();
-        }
-    };
-    view! {
-        <details class=format!("aid {name}") data-testid=format!("{name}-aid")>
-            <summary data-testid=name on:click=toggle>
-                {use_i18n().text(name)}
-            </summary>
-            {children()}
-        </details>
-    }
-}
-
-/// What is to be sent: all of it, or the rest.
-fn due(attempt: &AttemptView) -> &str {
-    if is_partly_paid(attempt) {
-        attempt.remaining_in_crypto.as_str()
-    } else {
-        attempt.amount_in_crypto.as_str()
-    }
-}
-
-/// The two gaps of many sentences.
-fn names(attempt: &AttemptView) -> [(&'static str, &str); 2] {
-    [
-        ("asset", attempt.asset.as_str()),
-        ("network", attempt.network.as_str()),
-    ]
 }

@@ -35,7 +35,7 @@ pub(super) fn Paid() -> impl IntoView {
             </div>
         }
     });
-    let test = format!("status-{}", order.status.as_str());
+    let test = format!("status-{}", <&str>::from(order.status));
     let thanks = i18n.text_with("thanks", &store);
     let is_reverted = Memo::new(move |_| {
         checkout

@@ -10,7 +10,7 @@ mod search;
 use florin_checkout_api::Quote;
 use leptos::prelude::*;
 
-use self::asset_row::{AssetRow, CoinRow};
+use self::asset_row::{AssetRow, CoinRow, FreshPrices};
 use self::confirm_network::ConfirmNetwork;
 use self::search::SearchField;
 use crate::components::{Button, Heading, Look, focus};
@@ -97,22 +97,6 @@ fn Back() -> impl IntoView {
                 test_id=Some("back")
             />
         </div>
-    }
-}
-
-/// Notes that the prices have changed: for eyes, since a screen reader hears an announcement.
-#[component]
-fn FreshPrices() -> impl IntoView {
-    let checkout = use_checkout();
-    view! {
-        <p
-            class="fresh"
-            aria-hidden="true"
-            data-testid="prices-fresh"
-            data-shown=move || checkout.has_fresh_quotes.get().then_some("")
-        >
-            {use_i18n().text("prices_fresh")}
-        </p>
     }
 }
 

@@ -4,13 +4,13 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use florin_checkout_api::{AttemptView, DonationView, OrderView, SignedReceipt};
+use florin_checkout_api::{AttemptView, DonationView, OrderView, Quote, SignedReceipt};
 use leptos::prelude::*;
 use web_sys::HtmlElement;
 
 use super::announcements::Announcements;
 use super::phase::Phase;
-use super::{Connection, Problem, Quotes};
+use super::{Connection, Problem};
 use crate::host::Host;
 use crate::i18n::I18n;
 
@@ -47,6 +47,17 @@ impl PaymentScreens {
             _ => 0,
         }
     }
+}
+
+/// The prices on the screen.
+#[derive(Clone)]
+pub(crate) enum Quotes {
+    /// Under way, with nothing to show yet.
+    Awaited,
+    /// Not available at present.
+    Missing,
+    /// Prices, in the order in which they are offered.
+    Shown(Arc<[Quote]>),
 }
 
 /// A handle: copied into every closure, and empty once the element is removed.

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use florin_checkout_api::Quote;
 use leptos::prelude::*;
 
-use super::Checkout;
-use super::checkout::Shared;
+use super::checkout::{Checkout, Quotes, Shared};
 use crate::browser::clock::now_ms;
 use crate::browser::task::later;
 use crate::format::networks::is_guest;
@@ -21,17 +20,6 @@ const SHORTEST_HOLD_SECONDS: u32 = 5;
 const USUAL_HOLD_SECONDS: u32 = 30;
 /// Prices that could not be had are asked for again after so long.
 const RETRY_SECONDS: u32 = 15;
-
-/// The prices on the screen.
-#[derive(Clone)]
-pub(crate) enum Quotes {
-    /// Under way, with nothing to show yet.
-    Awaited,
-    /// Not available at present.
-    Missing,
-    /// Prices, in the order in which they are offered.
-    Shown(Arc<[Quote]>),
-}
 
 impl Checkout {
     /// Gets the prices; those on the screen stay until then.

@@ -51,7 +51,7 @@ impl Checkout {
         self.order.set(Some(Arc::clone(&order)));
         shared.connection.on_order(Some(&order));
         if is_new_status {
-            let detail = object(&[("order_id", &id), ("status", status.as_str())]);
+            let detail = object(&[("order_id", &id), ("status", status.into())]);
             shared.host.emit("status", &detail);
         }
         if is_new_status && status.is_settled() {

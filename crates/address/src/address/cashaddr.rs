@@ -5,7 +5,7 @@
 //! `Assumed:` the gateway writes this form, not the old Base58 one, which equals Bitcoin's; a
 //! refused deposit address would disprove it.
 
-use super::{AddressError, Network};
+use crate::{AddressError, Network};
 
 const ALPHABET: &[u8; 32] = b"qpzry9x8gf2tvdw0s3jn54khce6mua7l";
 /// Characters of the checksum.

@@ -1,11 +1,77 @@
 //! The forms of payment URIs: BIP-21 for Bitcoin and the coins made after it, EIP-681 for Ethereum and BNB Chain, and
 //! the form that Tron's wallets read. Each form is checked and written here.
 
-use florin_money::Asset;
+use florin_money::{Amount, Asset};
 
-use super::text::{Parts, Units};
-use super::{Form, Payment, UriError, networks, short, unexpected};
-use crate::Network;
+use super::networks;
+use super::text::{Parts, Units, equals_amount};
+use crate::address::same;
+use crate::error::short;
+use crate::{Network, UriError};
+
+/// The form of a URI that names an asset on its chain exactly.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    Bip21 {
+        scheme: &'static str,
+    },
+    CashAddr {
+        prefix: &'static str,
+    },
+    Eip681 {
+        chain_id: &'static str,
+        /// `None` for the chain's own coin.
+        contract: Option<String>,
+    },
+    Tron {
+        /// `None` for TRX.
+        token: Option<&'static str>,
+    },
+    /// No URI names it exactly.
+    Address,
+}
+
+/// What was asked for.
+pub(super) struct Payment<'a> {
+    pub(super) asset: Asset,
+    pub(super) address: &'a str,
+    pub(super) amount: Amount,
+    pub(super) network: Network,
+}
+
+impl Payment<'_> {
+    fn check_address(&self, found: &str) -> Result<(), UriError> {
+        if same(self.asset, self.address, found) {
+            Ok(())
+        } else {
+            Err(UriError::Address {
+                found: short(found),
+            })
+        }
+    }
+
+    /// An amount in the asset itself: `0.5`.
+    fn check_amount(&self, found: &str) -> Result<(), UriError> {
+        if Amount::parse(found).is_ok_and(|found| found == self.amount) {
+            Ok(())
+        } else {
+            Err(UriError::Amount {
+                found: short(found),
+            })
+        }
+    }
+
+    /// An amount in the asset's smallest unit: `500000`, `5e5`.
+    fn check_units(&self, found: &str) -> Result<(), UriError> {
+        if equals_amount(found, self.amount, self.asset.decimals()) {
+            Ok(())
+        } else {
+            Err(UriError::Amount {
+                found: short(found),
+            })
+        }
+    }
+}
 
 /// Parameters that describe a payment. Source: BIP-21, "Query Keys"; Electrum's documentation for `time` and `exp`, when
 /// a request was made and how long it lives.
@@ -50,7 +116,7 @@ fn check_bip21(payment: &Payment<'_>, parts: &Parts<'_>, scheme: &str) -> Result
         match key {
             "amount" => payment.check_amount(value)?,
             _ if DESCRIPTIONS.contains(&key) => {}
-            _ => return Err(unexpected(key)),
+            _ => return Err(UriError::unexpected(key)),
         }
     }
     Ok(())
@@ -169,7 +235,7 @@ fn check_coin(
             "value" => payment.check_units(value)?,
             "amount" => payment.check_amount(value)?,
             _ if GAS.contains(&key) => {}
-            _ => return Err(unexpected(key)),
+            _ => return Err(UriError::unexpected(key)),
         }
     }
     Ok(())
@@ -206,7 +272,7 @@ fn check_token(
             "amount" => payment.check_amount(value)?,
             _ if GAS.contains(&key) => {}
             // `value` is ether on top of the token.
-            _ => return Err(unexpected(key)),
+            _ => return Err(UriError::unexpected(key)),
         }
     }
     if addressed {
@@ -275,7 +341,7 @@ fn check_tron(payment: &Payment<'_>, parts: &Parts<'_>) -> Result<Option<&'stati
                     found: short(value),
                 });
             }
-            _ => return Err(unexpected(key)),
+            _ => return Err(UriError::unexpected(key)),
         }
     }
     Ok(named)

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use florin_money::Amount;
 
-use super::{UriError, short};
+use crate::UriError;
+use crate::error::short;
 
 /// A payment URI in its parts: `scheme:path?key=value&…`. Keys and values are decoded, as a wallet
 /// decodes them before it reads an amount. The path is not: an address needs no encoding, and an

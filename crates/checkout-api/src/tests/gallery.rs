@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
+use strum::VariantArray as _;
+
 use super::super::*;
 use super::read;
 
@@ -69,10 +71,10 @@ fn patch(whole: &mut Value, changes: &Value) {
 fn every_status_and_flow_can_be_looked_at() {
     let orders = Gallery::read().orders();
     let shown: Vec<Status> = orders.iter().map(|order| order.status).collect();
-    for (status, word) in Status::ALL {
+    for status in Status::VARIANTS {
         assert!(
-            shown.contains(&status),
-            "no state of the gallery is {word}: add one to widget/gallery/states.json"
+            shown.contains(status),
+            "no state of the gallery is {status:?}: add one to widget/gallery/states.json"
         );
     }
     for flow in [Flow::Custom, Flow::Hosted] {
@@ -85,8 +87,8 @@ fn every_theme_and_late_payment_can_be_looked_at() {
     let gallery = Gallery::read();
     assert_eq!(gallery.0["themes"], serde_json::json!(THEMES));
     let orders = gallery.orders();
-    for kind in LatePayment::ALL {
-        let is_shown = orders.iter().any(|order| order.late_payment == Some(kind));
+    for kind in LatePayment::VARIANTS {
+        let is_shown = orders.iter().any(|order| order.late_payment == Some(*kind));
         assert!(is_shown, "no state of the gallery has {kind:?}");
     }
 }
@@ -94,8 +96,8 @@ fn every_theme_and_late_payment_can_be_looked_at() {
 #[test]
 fn every_reason_against_an_asset_can_be_looked_at() {
     let shown = Gallery::read().quotes("reasons");
-    for reason in Unavailable::ALL {
-        let is_shown = shown.iter().any(|quote| quote.reason == Some(reason));
+    for reason in Unavailable::VARIANTS {
+        let is_shown = shown.iter().any(|quote| quote.reason == Some(*reason));
         assert!(is_shown, "no quote of the gallery is {reason:?}");
     }
 }
@@ -115,10 +117,10 @@ fn every_reason_of_a_failure_can_be_looked_at() {
         let has_failed = order.status == Status::Failed;
         assert_eq!(order.failure_reason.is_some(), has_failed);
     }
-    for reason in FailureReason::ALL {
+    for reason in FailureReason::VARIANTS {
         let is_shown = orders
             .iter()
-            .any(|order| order.failure_reason == Some(reason));
+            .any(|order| order.failure_reason == Some(*reason));
         assert!(is_shown, "no state of the gallery has {reason:?}");
     }
 }
@@ -130,10 +132,10 @@ fn every_reason_of_a_block_can_be_looked_at() {
         let is_blocked = order.status == Status::Blocked;
         assert_eq!(order.blocked_reason.is_some(), is_blocked);
     }
-    for reason in BlockedReason::ALL {
+    for reason in BlockedReason::VARIANTS {
         let is_shown = orders
             .iter()
-            .any(|order| order.blocked_reason == Some(reason));
+            .any(|order| order.blocked_reason == Some(*reason));
         assert!(is_shown, "no state of the gallery has {reason:?}");
     }
 }
@@ -143,9 +145,9 @@ fn every_kind_of_warning_can_be_looked_at() {
     let orders = Gallery::read().orders();
     let attempts = orders.iter().filter_map(|order| order.attempt.as_ref());
     let shown: Vec<_> = attempts.flat_map(|attempt| &attempt.warnings).collect();
-    for (kind, word) in WarningKind::ALL {
-        let is_shown = shown.iter().any(|warning| warning.kind == kind);
-        assert!(is_shown, "no warning of the gallery is {word}");
+    for kind in WarningKind::VARIANTS {
+        let is_shown = shown.iter().any(|warning| warning.kind == *kind);
+        assert!(is_shown, "no warning of the gallery is {kind:?}");
     }
 }
 

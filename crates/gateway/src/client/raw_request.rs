@@ -7,7 +7,6 @@
 
 mod json_text;
 
-use super::invoice_path;
 use crate::{InvoiceId, Method};
 
 /// Longest body that is passed on.
@@ -232,6 +231,12 @@ fn is_merchant_key(name: &str) -> bool {
     let letters = name.chars().filter(|c| c.is_alphanumeric());
     let plain: String = letters.flat_map(char::to_lowercase).collect();
     plain == "merchantid"
+}
+
+/// The identifier goes into the query encoded, so that what is signed is what is sent.
+pub(super) fn invoice_path(invoice_id: &InvoiceId) -> String {
+    let id: String = url::form_urlencoded::byte_serialize(invoice_id.as_str().as_bytes()).collect();
+    format!("/invoice?id={id}")
 }
 
 #[cfg(test)]

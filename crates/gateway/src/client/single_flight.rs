@@ -6,8 +6,17 @@ use std::sync::{Mutex, PoisonError};
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Shared, WeakShared};
 
-use super::{CallError, InvoiceResponse};
-use crate::InvoiceId;
+use super::error::CallError;
+use crate::{InvoiceId, InvoiceStatus};
+
+/// The response of one GET /invoice.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvoiceResponse {
+    /// Its `data`.
+    pub status: InvoiceStatus,
+    /// The whole body as it came, to be kept as evidence.
+    pub raw: String,
+}
 
 pub(super) type PendingResponse = BoxFuture<'static, Result<InvoiceResponse, CallError>>;
 

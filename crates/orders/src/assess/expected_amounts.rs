@@ -7,8 +7,7 @@
 
 use florin_money::{Amount, CryptoCode, Currency};
 
-use super::ReviewReason;
-use crate::{Amounts, Attempt, CustomTerms, InvoiceTerms, Observation, Order};
+use crate::{Amounts, Attempt, CustomTerms, InvoiceTerms, Observation, Order, ReviewReason};
 
 /// The gateway's names of the expected amounts.
 const NAMES: Amounts<&str> = Amounts {

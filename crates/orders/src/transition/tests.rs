@@ -1,5 +1,7 @@
 mod lives;
 
+use strum::VariantArray as _;
+
 use super::*;
 use crate::fixtures::{attempt, exact, observed, order, received};
 use crate::{AttemptState, Progress, assess};
@@ -183,7 +185,7 @@ fn a_second_payment_on_a_paid_order_is_reported_and_not_credited() {
 fn a_paid_order_stays_paid_after_any_observation() {
     for paid in [S::Paid, S::Overpaid] {
         for (_, observation) in every_observation() {
-            for (payment_state, _) in PaymentState::ALL {
+            for payment_state in PaymentState::VARIANTS.iter().copied() {
                 let change = change(paid, payment_state, &observation);
                 assert_eq!((change.status, change.credits), (paid, false));
             }
@@ -199,7 +201,11 @@ fn what_is_known_already_changes_nothing() {
             continue;
         };
         // What is known of a credited attempt is its credit: see below.
-        for (status, _) in S::ALL.into_iter().filter(|(s, _)| !s.is_settled()) {
+        for status in S::VARIANTS
+            .iter()
+            .copied()
+            .filter(|status| !status.is_settled())
+        {
             let again = change(status, payment_state, &observation);
             assert_eq!(
                 (again.status, again.events.len(), again.credits),
@@ -212,8 +218,8 @@ fn what_is_known_already_changes_nothing() {
 #[test]
 fn every_change_of_status_emits_an_event() {
     for (_, observation) in every_observation() {
-        for (status, _) in S::ALL {
-            for (payment_state, _) in PaymentState::ALL {
+        for status in S::VARIANTS.iter().copied() {
+            for payment_state in PaymentState::VARIANTS.iter().copied() {
                 let change = change(status, payment_state, &observation);
                 assert!(change.status == status || !change.events.is_empty());
                 assert_eq!(

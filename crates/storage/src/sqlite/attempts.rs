@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use sqlx::sqlite::{SqlitePool, SqliteRow};
 use sqlx::{Row as _, SqliteConnection};
 
-use super::events::emit;
+use super::orders::emit;
 use super::orders::{get, set_status, snapshot};
 use super::rows::{self, millis};
 use crate::{BeginError, DueAttempt, StorageError};
@@ -78,7 +78,7 @@ async fn insert(
     )
     .bind(terms.id.as_str())
     .bind(order_id.as_str())
-    .bind(terms.flow().as_str())
+    .bind(<&str>::from(terms.flow()))
     .bind(ask.map(|ask| ask.crypto_code.as_str()))
     .bind(ask.map(|ask| ask.conversion_id.as_str()))
     .bind(figure(|amounts| amounts.crypto))
@@ -160,7 +160,7 @@ pub(super) async fn abandon(
     now: Timestamp,
 ) -> Result<(), StorageError> {
     let ended = sqlx::query("UPDATE attempts SET state = ? WHERE id = ? AND state = 'creating'")
-        .bind(reason.as_str())
+        .bind(<&str>::from(reason))
         .bind(id.as_str())
         .execute(&mut *tx)
         .await?;
@@ -245,7 +245,7 @@ pub(super) async fn due(
     .bind(millis(now))
     .bind(millis(lease_until))
     .bind(limit)
-    .bind(priority.as_str())
+    .bind(<&str>::from(priority))
     .fetch_all(tx)
     .await?;
     leased
@@ -377,7 +377,7 @@ pub(super) async fn defer(
          WHERE id = ?3 AND look = ?4",
     )
     .bind(millis(until))
-    .bind(due.priority.as_str())
+    .bind(<&str>::from(due.priority))
     .bind(due.attempt_id.as_str())
     .bind(due.poll_seq)
     .execute(writer)

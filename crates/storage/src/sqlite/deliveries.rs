@@ -1,6 +1,6 @@
 //! The outbox: pending events and their deliveries.
 
-use florin_orders::{DeliveryId, EndpointHash, EventId, EventType, StoreId};
+use florin_orders::{DeliveryId, EndpointHash, EventId, StoreId};
 use jiff::{SignedDuration, Timestamp};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
@@ -162,7 +162,7 @@ fn delivery(row: &SqliteRow) -> Result<RecordedDelivery, StorageError> {
     let event_id = rows::read("an event id", EventId::parse(row.try_get("event_id")?))?;
     Ok(RecordedDelivery {
         id: DeliveryId::of(&event_id, row.try_get("number")?),
-        event_type: rows::word(EventType::parse, row.try_get("type")?)?,
+        event_type: rows::event_type(row.try_get("type")?)?,
         delivery: Delivery {
             event_id,
             tried_at: rows::time(row.try_get("tried_at")?)?,

@@ -1,31 +1,11 @@
 //! Events: numbered per order without a gap, stored with their payload, never changed.
 
-use florin_orders::{Event, EventId, EventType, Order, OrderId, OrderRecord, Snapshot, StoreId};
+use florin_orders::{Event, EventId, EventType, Order, OrderRecord, Snapshot, StoreId};
 use jiff::Timestamp;
 use sqlx::SqliteConnection;
 
-use super::orders::snapshot;
 use super::rows::{self, millis};
 use crate::StorageError;
-
-/// Emits events about an order in its present state, and counts them in the order's row.
-pub(super) async fn emit(
-    tx: &mut SqliteConnection,
-    order_id: &OrderId,
-    events: &[EventType],
-    now: Timestamp,
-) -> Result<(), StorageError> {
-    let missing = || StorageError::Corrupt(format!("no order {order_id} to emit events of"));
-    let snapshot = snapshot(tx, order_id).await?.ok_or_else(missing)?;
-    append(tx, &snapshot, snapshot.order.sequence + 1, events, now).await?;
-    let count = u32::try_from(events.len()).expect("a handful of events");
-    sqlx::query("UPDATE orders SET sequence = sequence + ?, version = version + 1 WHERE id = ?")
-        .bind(count)
-        .bind(order_id.as_str())
-        .execute(tx)
-        .await?;
-    Ok(())
-}
 
 /// Appends events to the outbox, numbered from `first`. Their payload shows the order with the snapshot's attempt.
 pub(super) async fn append(

@@ -92,7 +92,7 @@ fn text_of(assessment: &Assessment) -> String {
             let payment_state = decided
                 .payment_state()
                 .expect("only an assessment that needs review has no payment state");
-            payment_state.as_str().to_owned()
+            <&str>::from(payment_state).to_owned()
         }
     }
 }
@@ -145,7 +145,7 @@ async fn save_attempt(tx: &mut SqliteConnection, attempt: &Attempt) -> Result<()
              lease_until = 0
          WHERE id = ?10",
     )
-    .bind(invoice.payment_state.as_str())
+    .bind(<&str>::from(invoice.payment_state))
     .bind(progress.received.crypto.to_string())
     .bind(progress.received.usd.to_string())
     .bind(progress.received.local.to_string())

@@ -1,14 +1,14 @@
 //! Orders: one per reference, accessed by token, listed by store.
 
 use florin_orders::{
-    Aggregate, AttemptId, EventType, LatePayment, NewOrder, Order, OrderId, OrderStatus, Snapshot,
-    StoreId, TokenHash,
+    Aggregate, AttemptId, EventType, NewOrder, Order, OrderId, OrderStatus, Snapshot, StoreId,
+    TokenHash,
 };
 use jiff::Timestamp;
 use sqlx::SqliteConnection;
 use sqlx::sqlite::SqlitePool;
 
-use super::events::emit;
+use super::events::append;
 use super::rows::{self, millis};
 use crate::{BeginError, OpenError, Opened, OrderFilter, StorageError};
 
@@ -67,14 +67,14 @@ async fn insert(
     .bind(terms.reference.as_str())
     .bind(terms.amount.to_string())
     .bind(terms.currency.as_str())
-    .bind(terms.price_source.as_str())
+    .bind(<&str>::from(terms.price_source))
     .bind(&terms.title)
     .bind(lines)
     .bind(&terms.customer_email)
     .bind(&terms.return_url)
     .bind(metadata)
     .bind(assets.join(" "))
-    .bind(terms.flow.as_str())
+    .bind(<&str>::from(terms.flow))
     .bind(terms.tolerance.to_string())
     .bind(millis(terms.expires_at))
     .bind(millis(now))
@@ -188,13 +188,13 @@ pub(super) async fn save(tx: &mut SqliteConnection, after: &Aggregate) -> Result
              has_money = ?, late_payment = ?, late_event_at = ?, sequence = ?, version = ?
          WHERE id = ?",
     )
-    .bind(order.status.as_str())
+    .bind(<&str>::from(order.status))
     .bind(order.current_attempt.as_ref().map(AttemptId::as_str))
     .bind(order.settled_at.map(millis))
     .bind(reverted.map(|reverted| millis(reverted.at)))
-    .bind(reverted.map(|reverted| reverted.says.as_str()))
+    .bind(reverted.map(|reverted| <&str>::from(reverted.says)))
     .bind(order.has_money)
-    .bind(order.late_payment.map(LatePayment::as_str))
+    .bind(order.late_payment.map(<&str>::from))
     .bind(after.late_event_at.map(millis))
     .bind(order.sequence)
     .bind(version)
@@ -235,7 +235,7 @@ pub(super) async fn list(
             .as_ref()
             .map(florin_orders::Reference::as_str),
     )
-    .bind(filter.status.map(OrderStatus::as_str))
+    .bind(filter.status.map(<&str>::from))
     .bind(filter.after.as_ref().map(OrderId::as_str))
     .bind(filter.limit)
     .fetch_all(&mut *connection)
@@ -313,6 +313,25 @@ pub(super) async fn expire(
     Ok(expired)
 }
 
+/// Emits events about an order in its present state, and counts them in the order's row.
+pub(super) async fn emit(
+    tx: &mut SqliteConnection,
+    order_id: &OrderId,
+    events: &[EventType],
+    now: Timestamp,
+) -> Result<(), StorageError> {
+    let missing = || StorageError::Corrupt(format!("no order {order_id} to emit events of"));
+    let snapshot = snapshot(tx, order_id).await?.ok_or_else(missing)?;
+    append(tx, &snapshot, snapshot.order.sequence + 1, events, now).await?;
+    let count = u32::try_from(events.len()).expect("a handful of events");
+    sqlx::query("UPDATE orders SET sequence = sequence + ?, version = version + 1 WHERE id = ?")
+        .bind(count)
+        .bind(order_id.as_str())
+        .execute(tx)
+        .await?;
+    Ok(())
+}
+
 /// Sets the status of an order. The caller emits the event, if any, in the same transaction.
 pub(super) async fn set_status(
     tx: &mut SqliteConnection,
@@ -320,7 +339,7 @@ pub(super) async fn set_status(
     status: OrderStatus,
 ) -> Result<(), StorageError> {
     sqlx::query("UPDATE orders SET status = ?, version = version + 1 WHERE id = ?")
-        .bind(status.as_str())
+        .bind(<&str>::from(status))
         .bind(id.as_str())
         .execute(tx)
         .await?;

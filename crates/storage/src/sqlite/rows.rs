@@ -1,13 +1,13 @@
 //! Rows as values. A row that cannot be parsed is corrupt: there are no defaults.
 
 use std::fmt::Display;
+use std::str::FromStr;
 
 use florin_money::{Amount, CryptoCode, Currency};
 use florin_orders::{
-    Abandoned, Aggregate, Amounts, Attempt, AttemptId, AttemptState, CustomTerms, Destination,
-    Event, EventId, EventType, Flow, Invoice, InvoiceId, InvoiceTerms, LatePayment, NewAttempt,
-    NewOrder, Order, OrderId, OrderStatus, PaymentState, PriceSource, Progress, QuotedAmounts,
-    Reference, Reverted, StoreId,
+    Aggregate, Amounts, Attempt, AttemptId, AttemptState, CustomTerms, Destination, Event, EventId,
+    EventType, Flow, Invoice, InvoiceId, InvoiceTerms, NewAttempt, NewOrder, Order, OrderId,
+    Progress, QuotedAmounts, Reference, Reverted, StoreId,
 };
 use jiff::Timestamp;
 use sqlx::Row as _;
@@ -29,8 +29,12 @@ pub(super) fn read<T, E: Display>(what: &str, parsed: Result<T, E>) -> Result<T,
     parsed.map_err(|error| StorageError::Corrupt(format!("{what} ({error})")))
 }
 
-pub(super) fn word<T>(parse: fn(&str) -> Option<T>, text: &str) -> Result<T, StorageError> {
-    parse(text).ok_or_else(|| StorageError::Corrupt(format!("the word {text:?}")))
+fn word<T: FromStr>(text: &str) -> Result<T, StorageError> {
+    text.parse().map_err(|_| corrupt_word(text))
+}
+
+fn corrupt_word(text: &str) -> StorageError {
+    StorageError::Corrupt(format!("the word {text:?}"))
 }
 
 fn amount(row: &SqliteRow, column: &str) -> Result<Amount, StorageError> {
@@ -61,14 +65,14 @@ pub(super) fn order(row: &SqliteRow) -> Result<Order, StorageError> {
         reference: read("a reference", Reference::parse(row.try_get("reference")?))?,
         amount: amount(row, "amount")?,
         currency: currency(row, "currency")?,
-        price_source: word(PriceSource::parse, row.try_get("price_source")?)?,
+        price_source: word(row.try_get("price_source")?)?,
         title: row.try_get("title")?,
         lines: read("lines", serde_json::from_str(row.try_get("lines")?))?,
         customer_email: row.try_get("customer_email")?,
         return_url: row.try_get("return_url")?,
         metadata: read("metadata", serde_json::from_str(row.try_get("metadata")?))?,
         assets: read("assets", assets)?,
-        flow: word(Flow::parse, row.try_get("flow")?)?,
+        flow: word(row.try_get("flow")?)?,
         tolerance: amount(row, "tolerance")?,
         expires_at: time(row.try_get("expires_at")?)?,
     };
@@ -76,7 +80,7 @@ pub(super) fn order(row: &SqliteRow) -> Result<Order, StorageError> {
     Ok(Order {
         id: read("an order id", OrderId::parse(row.try_get("id")?))?,
         terms,
-        status: word(OrderStatus::parse, row.try_get("status")?)?,
+        status: word(row.try_get("status")?)?,
         current_attempt: read("an attempt id", current.map(AttemptId::parse).transpose())?,
         sequence: row.try_get("sequence")?,
         version: read(
@@ -90,7 +94,7 @@ pub(super) fn order(row: &SqliteRow) -> Result<Order, StorageError> {
         has_money: row.try_get("has_money")?,
         late_payment: row
             .try_get::<Option<&str>, _>("late_payment")?
-            .map(|kind| word(LatePayment::parse, kind))
+            .map(word)
             .transpose()?,
         receipt_email: row.try_get("receipt_email")?,
     })
@@ -112,14 +116,14 @@ fn reverted(row: &SqliteRow) -> Result<Option<Reverted>, StorageError> {
     let Some(at) = maybe_time(row, "reverted_at")? else {
         return Ok(None);
     };
-    let says = word(PaymentState::parse, row.try_get("reverted_to")?)?;
+    let says = word(row.try_get("reverted_to")?)?;
     Ok(Some(Reverted { at, says }))
 }
 
 pub(super) fn attempt(row: &SqliteRow) -> Result<Attempt, StorageError> {
     let terms = NewAttempt {
         id: read("an attempt id", AttemptId::parse(row.try_get("id")?))?,
-        ask: match word(Flow::parse, row.try_get("flow")?)? {
+        ask: match word(row.try_get("flow")?)? {
             Flow::Custom => InvoiceTerms::Custom(custom_ask(row)?),
             Flow::Hosted => InvoiceTerms::Hosted,
         },
@@ -127,7 +131,7 @@ pub(super) fn attempt(row: &SqliteRow) -> Result<Attempt, StorageError> {
     let state = match row.try_get("state")? {
         "creating" => AttemptState::Creating,
         "open" => AttemptState::Open(Box::new(invoice(row)?)),
-        reason => AttemptState::Abandoned(word(Abandoned::parse, reason)?),
+        reason => AttemptState::Abandoned(word(reason)?),
     };
     Ok(Attempt {
         order_id: read("an order id", OrderId::parse(row.try_get("order_id")?))?,
@@ -178,7 +182,7 @@ fn invoice(row: &SqliteRow) -> Result<Invoice, StorageError> {
         opened_at: time(row.try_get("opened_at")?)?,
         expires_at: time(row.try_get("expires_at")?)?,
         marked_as_paid_at: maybe_time(row, "marked_as_paid_at")?,
-        payment_state: word(PaymentState::parse, row.try_get("standing")?)?,
+        payment_state: word(row.try_get("standing")?)?,
         state_since: time(row.try_get("standing_since")?)?,
         progress: Progress {
             received: Amounts {
@@ -202,8 +206,8 @@ fn invoice(row: &SqliteRow) -> Result<Invoice, StorageError> {
     })
 }
 
-fn event_type(word: &str) -> Result<EventType, StorageError> {
-    EventType::parse(word).ok_or_else(|| StorageError::Corrupt(format!("the word {word:?}")))
+pub(super) fn event_type(word: &str) -> Result<EventType, StorageError> {
+    EventType::parse(word).ok_or_else(|| corrupt_word(word))
 }
 
 pub(super) fn event(row: &SqliteRow) -> Result<Event, StorageError> {

@@ -11,36 +11,34 @@ mod payments;
 mod polling;
 mod requests;
 
-use std::path::PathBuf;
-
 use florin_orders::fixtures::{amount, at, exact, invoice, new_attempt, observed, received, terms};
 use florin_orders::{
     Assessment, EventType, EventType as E, LatePayment, OrderStatus, PaymentState,
 };
 use jiff::SignedDuration;
+use tempfile::TempDir;
 
 use super::*;
 
 /// Storage in a temporary folder that is removed on drop.
 struct TestStorage {
     storage: SqliteStorage,
-    folder: PathBuf,
+    folder: TempDir,
 }
 
-impl Drop for TestStorage {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.folder);
-    }
+fn url(folder: &TempDir) -> String {
+    format!("sqlite://{}", folder.path().join("florin.db").display())
 }
 
-fn url(folder: &std::path::Path) -> String {
-    format!("sqlite://{}", folder.join("florin.db").display())
+fn temporary_folder() -> TempDir {
+    tempfile::Builder::new()
+        .prefix("florin-storage-")
+        .tempdir()
+        .unwrap()
 }
 
-async fn test(name: &str) -> TestStorage {
-    let folder = std::env::temp_dir().join(format!("florin-ledger-{}-{name}", std::process::id()));
-    let _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(&folder).unwrap();
+async fn test() -> TestStorage {
+    let folder = temporary_folder();
     let storage = SqliteStorage::open(&url(&folder), "test").await.unwrap();
     TestStorage { storage, folder }
 }

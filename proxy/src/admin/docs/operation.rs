@@ -3,8 +3,7 @@
 use serde_json::Value;
 
 use crate::admin::docs::shape::{kind, whole};
-use crate::admin::docs::text::{escaped, line, prose};
-use crate::admin::docs::{members, words};
+use crate::admin::docs::text::{escaped, line, members, prose, words};
 
 /// What people call it: a webhook by its type of event, anything else by what it does.
 pub(crate) fn name(path: &str, operation: &Value, is_webhook: bool) -> String {
@@ -94,7 +93,7 @@ fn answers(operation: &Value) -> String {
             let (content_type, kind) = (escaped(content_type), kind(&content["schema"]));
             format!("<p class=\"kind\">{kind} <small>{content_type}</small></p>")
         });
-        // Every refusal has the one shape, which the introduction tells.
+        // Every refusal has the one shape, which the introduction describes.
         let content = if status.starts_with(['4', '5']) {
             String::new()
         } else {

@@ -2,8 +2,7 @@
 
 use serde_json::Value;
 
-use crate::admin::docs::text::{escaped, line, prose};
-use crate::admin::docs::{members, words};
+use crate::admin::docs::text::{escaped, line, members, prose, words};
 
 /// Lists longer than this are named by their length.
 const MOST_WORDS: usize = 16;

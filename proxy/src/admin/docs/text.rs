@@ -1,5 +1,7 @@
 //! Texts of the document as HTML.
 
+use serde_json::Value;
+
 /// A text with nothing in it that HTML would take for its own.
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -42,6 +44,17 @@ fn between(text: &str, mark: char, element: &str, rest: impl Fn(&str) -> String)
         left = after;
     }
     out + &rest(left)
+}
+
+/// The members of an object, by name.
+pub(crate) fn members(value: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    let members = value.as_object().into_iter().flatten();
+    members.map(|(name, member)| (name.as_str(), member))
+}
+
+/// A text; empty when it is none.
+pub(crate) fn words(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -98,8 +98,8 @@ fn a_token_of_an_independent_library_is_accepted() {
     let (store, claims) = verified(&minted(&payload())).unwrap();
     assert_eq!(store, "demo");
     assert_eq!(claims.reference.as_str(), "order-17");
-    assert_eq!(claims.amount.to_string(), "19.90");
-    assert_eq!(claims.currency, Currency::USD);
+    assert_eq!(claims.price.amount().to_string(), "19.90");
+    assert_eq!(claims.price.currency(), Currency::USD);
     assert_eq!(claims.title.as_deref(), Some("A lamp"));
     assert_eq!(
         claims.return_url.as_deref(),

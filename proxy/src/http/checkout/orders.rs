@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
-use axum::http::header::{CONTENT_TYPE, ETAG, IF_NONE_MATCH};
+use axum::http::header::{CONTENT_TYPE, ETAG};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use florin_checkout_api::{DonationView, ErrorCode, OpenOrderRequest, Opened, OrderView, Quote};
@@ -31,6 +31,7 @@ use crate::http::middleware::cors::require_listed_origin;
 use crate::http::openapi::information::CHECKOUT;
 use crate::http::openapi::operation::{self, Operation};
 use crate::http::openapi::types::Types;
+use crate::http::static_files::holds_tag;
 use crate::orders;
 use crate::orders::price::{self, PriceError};
 use crate::payments::view::{etag, store_view};
@@ -239,10 +240,7 @@ pub(crate) async fn show(
 ) -> Result<Response, ApiError> {
     request_poll(&app, &snapshot).await?;
     let tag = etag(&snapshot, app.gateway_unavailable(), app.now());
-    let known = headers
-        .get(IF_NONE_MATCH)
-        .is_some_and(|given| given.as_bytes() == tag.as_bytes());
-    if known {
+    if holds_tag(&headers, &tag) {
         return Ok((StatusCode::NOT_MODIFIED, [(ETAG, tag)]).into_response());
     }
     let order = &snapshot.order.id;

@@ -302,7 +302,7 @@ pub(crate) fn describe_paid(types: &mut Types) -> Operation {
         .of(CHECKOUT)
         .does(
             "\"I have paid\"",
-            "It proves nothing, and makes the proxy look at once. The gateway is told too, with the address for a receipt: \
+            "It proves nothing, and makes the proxy poll at once. The gateway gets it too, with the address for a receipt: \
              the one that is given, else the one that is kept.",
         )
         .by(operation::Caller::Customer)

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use axum::extract::{ConnectInfo, FromRequestParts};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName};
+use ipnet::IpNet;
 
-use crate::config::Network;
 use crate::state::AppState;
 
 static FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
@@ -36,9 +36,9 @@ impl FromRequestParts<Arc<AppState>> for ClientAddress {
 ///
 /// None when it is not known: a trusted proxy names no client, or the connection comes from a private address that the
 /// configuration does not name. All clients behind such a proxy would share one address.
-fn client_address(peer: SocketAddr, headers: &HeaderMap, trusted: &[Network]) -> Option<IpAddr> {
+fn client_address(peer: SocketAddr, headers: &HeaderMap, trusted: &[IpNet]) -> Option<IpAddr> {
     let peer = peer.ip().to_canonical();
-    let is_trusted = |address: IpAddr| trusted.iter().any(|network| network.contains(address));
+    let is_trusted = |address: IpAddr| trusted.iter().any(|network| network.contains(&address));
     if !is_trusted(peer) {
         return (!is_private(peer)).then_some(peer);
     }
@@ -80,10 +80,7 @@ mod tests {
                 HeaderValue::from_bytes(line.as_ref()).unwrap(),
             );
         }
-        let trusted: Vec<_> = trusted
-            .iter()
-            .map(|text| Network::parse(text).unwrap())
-            .collect();
+        let trusted: Vec<_> = trusted.iter().map(|text| text.parse().unwrap()).collect();
         let peer = SocketAddr::new(peer.parse().unwrap(), 1);
         client_address(peer, &headers, &trusted).map(|address| address.to_string())
     }

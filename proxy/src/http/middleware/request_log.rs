@@ -1,5 +1,9 @@
 //! The outermost layer: gives each request an id, writes failures, logs one line.
+//!
+//! It is one layer and not the three of `tower-http` (request id, trace, error body): a failure is written with the id, and
+//! the line names the route and what was answered in the end.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use axum::extract::{MatchedPath, Request, State};
@@ -7,6 +11,7 @@ use axum::http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HOST, ORIGI
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
+use tower_http::catch_panic::CatchPanicLayer;
 use tracing::Instrument as _;
 
 use crate::http::error::ApiError;
@@ -55,6 +60,14 @@ pub(crate) async fn log_request(
 
 /// The beginning that some addresses had in early versions, and today's.
 const RENAMED: (&str, &str) = ("/v1/service/", "/v1/gateway/");
+/// Answers a panic of a handler as an internal error; else the connection ends without a response.
+pub(crate) fn catch_panics() -> CatchPanicLayer<fn(Box<dyn Any + Send>) -> Response> {
+    CatchPanicLayer::custom(|panic: Box<dyn Any + Send>| {
+        let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+        let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+        ApiError::Panicked(text.unwrap_or_default()).into_response()
+    })
+}
 
 /// What the router and its extractors refuse by themselves gets the same shape as every other refusal.
 fn unrouted(path: &str, answer: &Response) -> Option<ApiError> {
@@ -97,9 +110,26 @@ pub(crate) fn reject_duplicate_headers(headers: &HeaderMap) -> Result<(), ApiErr
 
 #[cfg(test)]
 mod tests {
+    use axum::Router;
+    use axum::body::Body;
     use axum::http::HeaderValue;
+    use axum::routing::get;
+    use tower::ServiceExt as _;
 
     use super::*;
+
+    async fn panics() {
+        panic!("a bug");
+    }
+
+    #[tokio::test]
+    async fn a_panic_of_a_handler_is_answered() {
+        let routes = Router::new().route("/", get(panics)).layer(catch_panics());
+        let answer = routes.oneshot(Request::new(Body::empty())).await.unwrap();
+        assert_eq!(answer.status(), StatusCode::INTERNAL_SERVER_ERROR);
+        let failure = answer.extensions().get::<Arc<ApiError>>().unwrap();
+        assert!(matches!(&**failure, ApiError::Panicked(text) if text == "a bug"));
+    }
 
     #[test]
     fn a_header_that_may_come_once_may_come_once() {

@@ -37,7 +37,7 @@ pub(crate) fn tags() -> Value {
     json!([
         chapter(
             CHECKOUT,
-            "For pages in a browser. CORS by the store's `origins`, no cookies; whoever holds an order's \
+            "For pages in a browser. CORS by the store's `origins`, no cookies; a page with an order's \
             client token may see and pay this one order. An unknown, foreign or expired token gets one and the same 404."
         ),
         chapter(

@@ -132,6 +132,7 @@ impl Operation {
             ErrorCode::InvalidRequest,
             ErrorCode::PayloadTooLarge,
             ErrorCode::RequestInProgress,
+            ErrorCode::IdempotencyResultUnreadable,
             ErrorCode::IdempotencyKeyReused,
         ])
     }

@@ -3,6 +3,7 @@
 use florin_orders::{EventType, OrderRecord, PriceSource};
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
+use strum::VariantArray as _;
 
 use super::information::EVENTS;
 use super::types::Types;
@@ -22,7 +23,11 @@ pub(super) fn webhooks(types: &mut Types) -> Value {
 /// Every type of event: of an order, and of a donation.
 fn kinds() -> impl Iterator<Item = (EventType, String)> {
     let sources = [PriceSource::StoreServer, PriceSource::Customer];
-    let events = |source| EventType::ALL.map(|(event, _)| (event, event.name_for(source)));
+    let events = |source| {
+        EventType::VARIANTS
+            .iter()
+            .map(move |event| (*event, event.name_for(source)))
+    };
     sources.into_iter().flat_map(events)
 }
 

@@ -127,7 +127,7 @@ pub(crate) struct DeliveryPage {
 pub(crate) struct DeliveryAttempt {
     /// The try's own id.
     id: String,
-    /// What was told.
+    /// The event's type.
     event: String,
     #[serde(rename = "type")]
     /// The event's type.
@@ -171,7 +171,7 @@ pub(crate) fn describe_deliveries(types: &mut Types) -> Operation {
         .of(EVENTS)
         .does(
             "List deliveries",
-            "The tries at telling events, latest first.",
+            "The tries at delivering events, latest first.",
         )
         .by(operation::Caller::Store)
         .query::<DeliveriesQuery>(types)
@@ -188,7 +188,7 @@ fn shown(recorded: RecordedDelivery) -> DeliveryAttempt {
     DeliveryAttempt {
         id: id.to_string(),
         event: delivery.event_id.to_string(),
-        event_type: event_type.as_str(),
+        event_type: event_type.into(),
         tried_at: delivery.tried_at.to_string(),
         took_ms: u64::try_from(delivery.took.as_millis()).unwrap_or(0),
         http_status: delivery.http_status,
@@ -231,7 +231,7 @@ pub(crate) fn describe_redeliver() -> Operation {
         .takes_key(1)
         .path("id", "The event.", &event_id())
         .refuses(&[ErrorCode::NotFound])
-        .answers_empty(202, "It will be told.")
+        .answers_empty(202, "It will be delivered again.")
 }
 
 /// The state of a store's webhook.
@@ -245,7 +245,7 @@ pub(crate) struct WebhookStatus {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("format" = "date-time"))]
     disabled_at: Option<String>,
-    /// Events that wait to be told.
+    /// Events that wait for delivery.
     events_waiting: u64,
 }
 

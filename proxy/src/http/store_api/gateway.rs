@@ -236,7 +236,7 @@ pub(crate) struct InvoiceQuery {
     /// The gateway's id of an invoice or a hosted session that one of the store's orders has or had.
     #[schemars(regex(pattern = "^[!-~]{1,128}$"))]
     id: String,
-    /// Whether the transaction history is wanted too.
+    /// `true` for the transaction history as well.
     #[serde(default)]
     hist: bool,
 }

@@ -1,13 +1,14 @@
 //! Orders as the store's server opens, reads and cancels them.
 
+use std::str::FromStr as _;
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
-use florin_checkout_api::{ErrorCode, looks_like_email};
-use florin_money::{Amount, CryptoCode, Currency};
+use florin_checkout_api::{ErrorCode, MAX_TITLE_CHARS, looks_like_email};
+use florin_money::{Amount, CryptoCode, Currency, Price};
 use florin_orders::{Flow, NewOrder, OrderId, OrderRecord, OrderStatus, PriceSource, Reference};
 use florin_storage::{BeginError, OrderFilter};
 use jiff::SignedDuration;
@@ -25,7 +26,7 @@ use crate::http::openapi::information::ORDERS;
 use crate::http::openapi::operation::{self, Operation};
 use crate::http::openapi::types::Types;
 use crate::http::store_api::{AuthenticatedStore, MAX_PAGE, OrderJson, order_id, page_size};
-use crate::orders::lines::{self, Line, MAX_LINES, MAX_TITLE_CHARS};
+use crate::orders::lines::{self, Line, MAX_LINES};
 use crate::orders::open::Opening;
 use crate::payments::error::PaymentError;
 use crate::payments::open::{HostedNeeds, Method};
@@ -66,7 +67,7 @@ pub(crate) struct OpenOrder {
     #[schemars(length(max = MAX_LINES))]
     lines: Vec<Line>,
     /// Where the buyer gets mail: handed back to the store. A hosted order needs it, since the gateway's page
-    /// does; nobody else gets it.
+    /// does; it is sent to no one else.
     #[schemars(extend("format" = "email"))]
     customer_email: Option<String>,
     /// Where the buyer goes afterwards: an address on one of the store's origins, or on that of its `return_url`.
@@ -112,7 +113,7 @@ pub(crate) struct OpenedOrder {
     /// The order.
     #[schemars(with = "OrderRecord")]
     order: OrderJson,
-    /// A fresh token at every call: whoever holds it may see and pay this order.
+    /// A fresh token at every call. It grants access to this order: to see and to pay it.
     client_token: String,
     /// The checkout page, token included.
     checkout_url: String,
@@ -224,15 +225,16 @@ pub(crate) fn describe_open_order(types: &mut Types) -> Operation {
 fn terms(app: &AppState, store: &Store, wanted: OpenOrder) -> Result<NewOrder, ApiError> {
     let reference = Reference::parse(&wanted.reference)
         .map_err(|error| ApiError::invalid("reference", error.to_string()))?;
-    let amount = amount(wanted.amount, wanted.currency)?;
+    let price = Price::new(wanted.amount, wanted.currency)
+        .map_err(|error| ApiError::invalid("amount", format!("It is refused: {error}.")))?;
     let title = wanted.title.unwrap_or_else(|| store.name.clone());
     if title.chars().count() > MAX_TITLE_CHARS {
         return Err(ApiError::invalid(
             "title",
-            "A title has 120 characters at most.",
+            format!("A title has {MAX_TITLE_CHARS} characters at most."),
         ));
     }
-    let lines = lines::check(store, wanted.lines, amount, wanted.currency)
+    let lines = lines::check(store, wanted.lines, price)
         .map_err(|wrong| ApiError::invalid(wrong.field, wrong.message))?;
     if let Some(link) = &wanted.return_url
         && !store.is_allowed_return_url(link)
@@ -275,8 +277,8 @@ fn terms(app: &AppState, store: &Store, wanted: OpenOrder) -> Result<NewOrder, A
     Ok(NewOrder {
         store_id: store.id.clone(),
         reference,
-        amount,
-        currency: wanted.currency,
+        amount: price.amount(),
+        currency: price.currency(),
         price_source: PriceSource::StoreServer,
         title,
         lines,
@@ -285,24 +287,9 @@ fn terms(app: &AppState, store: &Store, wanted: OpenOrder) -> Result<NewOrder, A
         metadata: wanted.metadata,
         assets: wanted.assets,
         flow: wanted.flow.into(),
-        tolerance: store.tolerance_in(wanted.currency, amount),
+        tolerance: store.tolerance_of(price),
         expires_at: app.now() + SignedDuration::from_secs(i64::from(lifetime)),
     })
-}
-
-fn amount(amount: Amount, currency: Currency) -> Result<Amount, ApiError> {
-    if amount.is_zero() {
-        return Err(ApiError::invalid(
-            "amount",
-            "The amount must be above zero.",
-        ));
-    }
-    let decimals = currency.decimals();
-    if amount.decimals() > decimals {
-        let message = format!("{amount} has more than the {decimals} decimals of {currency}.");
-        return Err(ApiError::invalid("amount", message));
-    }
-    Ok(amount.with_min_decimals(decimals))
 }
 
 /// Which orders.
@@ -392,8 +379,8 @@ fn filter(wanted: &OrdersQuery) -> Result<OrderFilter, ApiError> {
         move |error: florin_orders::InvalidId| ApiError::invalid(field, error.to_string())
     };
     let status = wanted.status.as_deref().map(|word| {
-        let unknown = || ApiError::invalid("status", "There is no such status.");
-        OrderStatus::parse(word).ok_or_else(unknown)
+        let unknown = |_| ApiError::invalid("status", "There is no such status.");
+        OrderStatus::from_str(word).map_err(unknown)
     });
     let reference = wanted
         .reference
@@ -444,7 +431,7 @@ pub(crate) fn describe_cancel(types: &mut Types) -> Operation {
         .of(ORDERS)
         .does(
             "Cancel an order",
-            "Only while no money was seen. It is final, though money that arrives later is still credited and told.",
+            "Only while no money was seen. It is final, though money that arrives later is still credited, and its event delivered.",
         )
         .by(operation::Caller::Store)
         .takes_key(1)

@@ -124,7 +124,7 @@ fn no_delivery_goes_into_the_operators_network() {
             "3fff:fff:ffff::1",
             "5f00::1",
             "100::1",
-            // Many at once, or nobody.
+            // Multicast, reserved and broadcast.
             "224.0.0.1",
             "239.255.255.255",
             "240.0.0.0",

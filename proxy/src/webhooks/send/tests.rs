@@ -9,7 +9,7 @@ use super::*;
 use crate::webhooks::{WebhookSecret, WebhookSecrets};
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
-/// Public, and far from here: who is sent there reaches nobody.
+/// Public and unreachable from here.
 const FAR: &str = "192.0.1.1";
 
 fn event() -> Event {
@@ -35,7 +35,7 @@ fn webhook(url: &str, anywhere: bool) -> Webhook {
     }
 }
 
-/// An endpoint on this machine that says `answer` to whoever comes, and then holds the connection.
+/// An endpoint on this machine that sends `answer` on every connection, and then holds the connection.
 async fn endpoint(answer: &'static [u8]) -> (u16, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();

@@ -3,7 +3,7 @@
 use florin_checkout_api::AttemptView;
 use leptos::prelude::*;
 
-use super::names;
+use super::aid::names;
 use crate::components::CopyButton;
 use crate::format::grouping::groups;
 use crate::format::links;

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::Aid;
+use super::aid::Aid;
 use crate::format::address_check::{Verdict, compare};
 use crate::i18n::use_i18n;
 use crate::state::use_checkout;

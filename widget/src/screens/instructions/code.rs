@@ -3,7 +3,7 @@
 use florin_checkout_api::AttemptView;
 use leptos::prelude::*;
 
-use super::{due, names};
+use super::aid::{due, names};
 use crate::components::{LargeQrCode, coins};
 use crate::i18n::use_i18n;
 use crate::state::phase::is_partly_paid;

@@ -3,7 +3,7 @@
 use florin_checkout_api::AttemptView;
 use leptos::prelude::*;
 
-use super::{Aid, due};
+use super::aid::{Aid, due};
 use crate::components::{Ltr, Sentence, coins};
 use crate::format::networks;
 use crate::i18n::use_i18n;

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::Aid;
+use super::aid::Aid;
 use crate::components::{CopyButton, QrCode};
 use crate::i18n::use_i18n;
 use crate::state::use_checkout;

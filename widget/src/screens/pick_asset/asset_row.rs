@@ -248,3 +248,19 @@ fn why(checkout: Checkout, i18n: I18n, quote: &Quote, reason: Unavailable) -> St
         None => i18n.text_with(key, &[("amount", &amount)]),
     }
 }
+
+/// Notes that the prices have changed: for eyes, since a screen reader hears an announcement.
+#[component]
+pub(super) fn FreshPrices() -> impl IntoView {
+    let checkout = use_checkout();
+    view! {
+        <p
+            class="fresh"
+            aria-hidden="true"
+            data-testid="prices-fresh"
+            data-shown=move || checkout.has_fresh_quotes.get().then_some("")
+        >
+            {use_i18n().text("prices_fresh")}
+        </p>
+    }
+}

@@ -3,8 +3,7 @@
 use florin_checkout_api::Quote;
 use leptos::prelude::*;
 
-use super::FreshPrices;
-use super::asset_row::{Cost, detail, name};
+use super::asset_row::{Cost, FreshPrices, detail, name};
 use crate::components::{AssetIcon, Button, Heading, Look, Ltr, Sentence, focus, focus_heading};
 use crate::format::networks;
 use crate::i18n::use_i18n;

@@ -13,7 +13,22 @@ use core::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::Priority;
+/// What a call is worth, the most first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Priority {
+    /// A customer waits for it to go on: prices, POST /invoice, POST /checkout. A fifth of the
+    /// budget is kept for these, and a fifth is closed to these, so that new orders cannot starve
+    /// payment detection.
+    Create,
+    /// A poll that a callback asked for. Callbacks are unsigned, so these get at most half of the
+    /// budget.
+    Callback,
+    /// A poll of an order with subscribers.
+    Watched,
+    /// A poll of an order without subscribers. A fifth of the budget is reserved for these, so that
+    /// a payment is found after the customer has closed the page.
+    Unwatched,
+}
 
 /// One request.
 const ONE: u64 = 1_000_000;

@@ -3,33 +3,7 @@
 use core::time::Duration;
 
 use crate::client::http::Call;
-use crate::client::{CallError, Random};
-
-/// How often and how soon.
-///
-/// Before the n-th repetition it waits a random time up to `first_delay` × 2ⁿ⁻¹, at most `longest_delay`: random, so
-/// that many clients which failed together do not come back together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RetryPolicy {
-    /// Tries in all, the first included.
-    pub tries: u32,
-    /// Bound of the first wait.
-    pub first_delay: Duration,
-    /// Bound of every wait.
-    pub longest_delay: Duration,
-}
-
-impl Default for RetryPolicy {
-    /// Three tries, waiting up to 200 ms and 400 ms: with the deadlines' defaults a call ends within about half a
-    /// minute at the worst.
-    fn default() -> Self {
-        Self {
-            tries: 3,
-            first_delay: Duration::from_millis(200),
-            longest_delay: Duration::from_secs(2),
-        }
-    }
-}
+use crate::client::{CallError, Random, RetryPolicy};
 
 impl RetryPolicy {
     /// How long to wait before the next try after `tries` failed ones; `None` when there is to be none.

@@ -4,7 +4,7 @@ use super::*;
 
 #[tokio::test]
 async fn one_attempt_is_opened_at_a_time() {
-    let test = test("one").await;
+    let test = test().await;
     order(&test.storage, 1).await;
     test.storage
         .begin_attempt(&id(1), &new_attempt(1), at(0))
@@ -36,7 +36,7 @@ async fn one_attempt_is_opened_at_a_time() {
 
 #[tokio::test]
 async fn no_customer_opens_a_dozen_attempts_in_a_minute() {
-    let test = test("many").await;
+    let test = test().await;
     order(&test.storage, 1).await;
     for number in 1..=6 {
         attempt(&test.storage, 1, number).await;
@@ -54,7 +54,7 @@ async fn no_customer_opens_a_dozen_attempts_in_a_minute() {
 
 #[tokio::test]
 async fn a_blocked_invoice_is_reported_and_another_can_be_opened() {
-    let test = test("blocked").await;
+    let test = test().await;
     order(&test.storage, 1).await;
     test.storage
         .begin_attempt(&id(1), &new_attempt(1), at(0))
@@ -76,7 +76,7 @@ async fn a_blocked_invoice_is_reported_and_another_can_be_opened() {
 
 #[tokio::test]
 async fn a_paid_or_cancelled_order_takes_no_attempt() {
-    let test = test("closed").await;
+    let test = test().await;
     awaiting(&test.storage, 1).await;
     observe(&test.storage, 20, exact("COMPLETED")).await;
     let refused = test
@@ -116,7 +116,7 @@ async fn a_paid_or_cancelled_order_takes_no_attempt() {
 
 #[tokio::test]
 async fn a_cancelled_order_never_asks_for_money_again() {
-    let test = test("cancelled").await;
+    let test = test().await;
     awaiting(&test.storage, 1).await;
     test.storage.cancel_order(&id(1), at(5)).await.unwrap();
     for (now, word) in [
@@ -147,7 +147,7 @@ async fn a_cancelled_order_never_asks_for_money_again() {
 
 #[tokio::test]
 async fn an_invoice_that_comes_after_the_cancellation_is_not_shown() {
-    let test = test("crossing").await;
+    let test = test().await;
     for (number, is_good) in [(1, true), (2, false)] {
         order(&test.storage, number).await;
         test.storage
@@ -190,7 +190,7 @@ async fn no_attempt_is_opened_while_a_payment_is_detected() {
             received("COMPLETED", "0.0001", "6.42", "6.42"),
         ),
     ] {
-        let test = test(name).await;
+        let test = test().await;
         awaiting(&test.storage, 1).await;
         // Another attempt is begun, and its invoice arrives only after a payment on the first was detected.
         test.storage
@@ -223,7 +223,7 @@ async fn no_attempt_is_opened_while_a_payment_is_detected() {
 
 #[tokio::test]
 async fn saying_paid_moves_the_screen_and_credits_nothing() {
-    let test = test("says-paid").await;
+    let test = test().await;
     order(&test.storage, 1).await;
     let nothing = test.storage.mark_as_paid(&id(1), at(1)).await;
     assert!(matches!(

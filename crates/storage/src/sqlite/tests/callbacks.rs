@@ -112,7 +112,7 @@ impl Watching<'_> {
 }
 
 async fn watched(first: i64, happenings: &[(i64, Happening)]) {
-    let test = test("hints").await;
+    let test = test().await;
     awaiting(&test.storage, 1).await;
     observe(&test.storage, first, observed("FAILED")).await;
     let mut watching = Watching {

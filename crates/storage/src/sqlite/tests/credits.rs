@@ -4,7 +4,7 @@ use super::*;
 
 #[tokio::test]
 async fn the_first_sale_is_credited_once_and_reported_in_order() {
-    let test = test("sale").await;
+    let test = test().await;
     awaiting(&test.storage, 1).await;
     assert_eq!(
         observe(&test.storage, 20, observed("CHECKING"))
@@ -33,7 +33,7 @@ async fn the_first_sale_is_credited_once_and_reported_in_order() {
 
 #[tokio::test]
 async fn a_contradiction_is_reported_once_and_the_order_stays_paid() {
-    let test = test("reverted").await;
+    let test = test().await;
     awaiting(&test.storage, 1).await;
     observe(&test.storage, 20, exact("COMPLETED")).await;
     for (minutes, observation, changed) in [
@@ -77,7 +77,7 @@ async fn a_contradiction_is_reported_once_and_the_order_stays_paid() {
 
 #[tokio::test]
 async fn a_credited_invoice_that_the_service_forgets_is_no_alarm() {
-    let test = test("forgotten").await;
+    let test = test().await;
     awaiting(&test.storage, 1).await;
     observe(&test.storage, 20, exact("COMPLETED")).await;
     let mut forgotten = observed("");
@@ -92,7 +92,7 @@ async fn a_credited_invoice_that_the_service_forgets_is_no_alarm() {
 
 #[tokio::test]
 async fn a_credited_attempt_is_polled_ten_times() {
-    let test = test("settled").await;
+    let test = test().await;
     awaiting(&test.storage, 1).await;
     observe(&test.storage, 20, exact("COMPLETED")).await;
     let mut polls = 0;
@@ -121,7 +121,7 @@ async fn a_credited_attempt_is_polled_ten_times() {
 
 #[tokio::test]
 async fn two_paid_attempts_credit_one_order_once() {
-    let test = test("twice").await;
+    let test = test().await;
     awaiting(&test.storage, 1).await;
     attempt(&test.storage, 1, 2).await;
     let mut due = test
@@ -164,7 +164,7 @@ async fn late_payment(test: &TestStorage) -> Option<LatePayment> {
 
 #[tokio::test]
 async fn what_pays_an_order_after_its_time_is_known_as_late_and_more_of_it_as_a_second() {
-    let test = test("late-counted").await;
+    let test = test().await;
     awaiting(&test.storage, 1).await;
     observe(&test.storage, 900, observed("FAILED")).await;
     observe(&test.storage, 960, exact("PROCESSING")).await;
@@ -178,7 +178,7 @@ async fn what_pays_an_order_after_its_time_is_known_as_late_and_more_of_it_as_a_
 
 #[tokio::test]
 async fn a_replaced_attempt_that_is_paid_in_its_time_is_not_called_late() {
-    let test = test("late-replaced").await;
+    let test = test().await;
     awaiting(&test.storage, 1).await;
     attempt(&test.storage, 1, 2).await;
     let due = test
@@ -201,7 +201,7 @@ async fn a_replaced_attempt_that_is_paid_in_its_time_is_not_called_late() {
 
 #[tokio::test]
 async fn an_underpayment_is_polled_on_and_completed_by_the_rest() {
-    let test = test("short").await;
+    let test = test().await;
     awaiting(&test.storage, 1).await;
     observe(
         &test.storage,
@@ -217,7 +217,7 @@ async fn an_underpayment_is_polled_on_and_completed_by_the_rest() {
 
 #[tokio::test]
 async fn a_late_payment_is_reported_with_its_own_invoice() {
-    let test = test("late-about").await;
+    let test = test().await;
     awaiting(&test.storage, 1).await;
     attempt(&test.storage, 1, 2).await;
     let mut due = test
@@ -258,7 +258,7 @@ async fn a_late_payment_is_reported_with_its_own_invoice() {
 
 #[tokio::test]
 async fn a_second_payment_that_returns_is_reported_once_and_a_larger_one_again() {
-    let test = test("flip").await;
+    let test = test().await;
     awaiting(&test.storage, 1).await;
     attempt(&test.storage, 1, 2).await;
     let planned = PollPriority::Scheduled;
@@ -298,7 +298,7 @@ async fn a_second_payment_that_returns_is_reported_once_and_a_larger_one_again()
 
 #[tokio::test]
 async fn an_amount_reported_as_late_before_the_credit_is_not_reported_after_it() {
-    let test = test("late-before").await;
+    let test = test().await;
     awaiting(&test.storage, 1).await;
     observe(&test.storage, 900, observed("FAILED")).await;
     let double = |word| received(word, "0.0006", "39.00", "39.00");

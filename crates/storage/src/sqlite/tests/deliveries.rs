@@ -7,7 +7,7 @@ use crate::DisabledEndpoint;
 
 #[tokio::test]
 async fn a_store_hears_an_orders_events_in_their_order() {
-    let test = test("outbox").await;
+    let test = test().await;
     awaiting(&test.storage, 1).await;
     let due = test
         .storage
@@ -110,7 +110,7 @@ fn tried(due: &DueDelivery, second: i64) -> Delivery {
 
 #[tokio::test]
 async fn nothing_is_sent_to_an_endpoint_that_is_gone_and_nothing_is_lost() {
-    let test = test("gone").await;
+    let test = test().await;
     let (storage, store) = (&test.storage, demo());
     awaiting(storage, 1).await;
     order(storage, 2).await;
@@ -142,7 +142,7 @@ async fn nothing_is_sent_to_an_endpoint_that_is_gone_and_nothing_is_lost() {
 
 #[tokio::test]
 async fn a_stores_deliveries_are_its_own() {
-    let test = test("own-deliveries").await;
+    let test = test().await;
     let (storage, store) = (&test.storage, demo());
     awaiting(storage, 1).await;
     let due = storage
@@ -178,7 +178,7 @@ async fn a_stores_deliveries_are_its_own() {
 
 #[tokio::test]
 async fn events_of_a_donation_have_their_own_names() {
-    let test = test("donation").await;
+    let test = test().await;
     let mut donation = terms("r1");
     donation.price_source = florin_orders::PriceSource::Customer;
     test.storage
@@ -211,7 +211,7 @@ async fn events_of_a_donation_have_their_own_names() {
 /// event back into the outbox.
 #[tokio::test]
 async fn a_late_failure_does_not_undo_a_delivery() {
-    let test = test("late-failure").await;
+    let test = test().await;
     awaiting(&test.storage, 1).await;
     let due = test.storage.due_deliveries(&demo(), at(1), at(31), 9).await;
     let created = due.unwrap().remove(0).event;
@@ -243,7 +243,7 @@ async fn a_late_failure_does_not_undo_a_delivery() {
 
 #[tokio::test]
 async fn a_redelivery_delays_no_later_event() {
-    let test = test("told-again").await;
+    let test = test().await;
     let (storage, store) = (&test.storage, demo());
     awaiting(storage, 1).await;
     let due = async |second| {
@@ -272,7 +272,7 @@ async fn a_redelivery_delays_no_later_event() {
 
 #[tokio::test]
 async fn an_abandoned_event_is_redelivered_before_pending_ones() {
-    let test = test("given-up-again").await;
+    let test = test().await;
     let (storage, store) = (&test.storage, demo());
     awaiting(storage, 1).await;
     let first = storage.due_deliveries(&store, at(1), at(31), 9);

@@ -1,10 +1,11 @@
-//! What the database itself refuses.
+//! The schema: invariants that the database itself guards, and databases of earlier versions.
 
 use super::*;
+use crate::{Claim, Fingerprint, RequestId};
 
 #[tokio::test]
 async fn the_database_itself_refuses_to_rewrite_history() {
-    let test = test("triggers").await;
+    let test = test().await;
     awaiting(&test.storage, 1).await;
     observe(&test.storage, 20, exact("COMPLETED")).await;
     for (statement, refusal) in [
@@ -60,7 +61,7 @@ async fn the_database_itself_refuses_to_rewrite_history() {
 
 #[tokio::test]
 async fn a_database_serves_one_environment() {
-    let test = test("environment").await;
+    let test = test().await;
     let other = SqliteStorage::open(&url(&test.folder), "production")
         .await
         .unwrap_err();
@@ -81,16 +82,9 @@ async fn a_database_that_cannot_be_written_is_named() {
 }
 
 /// A database of the first version, with an attempt in this state after these assessments.
-async fn of_the_first_version(
-    name: &str,
-    payment_state: &str,
-    assessments: &[&str],
-) -> TestStorage {
-    let test = self::test(name).await;
-    test.storage.close().await;
-    std::fs::remove_dir_all(&test.folder).unwrap();
-    std::fs::create_dir_all(&test.folder).unwrap();
-    let file = SqliteConnectOptions::from_str(&url(&test.folder)).unwrap();
+async fn of_the_first_version(payment_state: &str, assessments: &[&str]) -> TempDir {
+    let folder = temporary_folder();
+    let file = SqliteConnectOptions::from_str(&url(&folder)).unwrap();
     let old = SqlitePool::connect_with(file.create_if_missing(true))
         .await
         .unwrap();
@@ -134,7 +128,7 @@ async fn of_the_first_version(
         .await
         .unwrap();
     old.close().await;
-    test
+    folder
 }
 
 #[tokio::test]
@@ -147,15 +141,43 @@ async fn a_database_of_the_first_version_keeps_what_its_polls_detected() {
             true,
         ),
     ] {
-        let test = of_the_first_version(name, "failed", assessments).await;
-        let storage = SqliteStorage::open(&url(&test.folder), "test")
-            .await
-            .unwrap();
+        let folder = of_the_first_version("failed", assessments).await;
+        let storage = SqliteStorage::open(&url(&folder), "test").await.unwrap();
         let found = storage.snapshot(&id(1)).await.unwrap().unwrap();
         let attempt = found.attempt.unwrap();
         assert_eq!(attempt.invoice().unwrap().was_seen, was_seen, "{name}");
         storage.close().await;
     }
+}
+
+#[tokio::test]
+async fn a_result_of_an_earlier_format_is_executed_again_if_it_opened_an_order() {
+    let folder = of_the_first_version("failed", &[]).await;
+    let file = SqliteConnectOptions::from_str(&url(&folder)).unwrap();
+    let old = SqlitePool::connect_with(file).await.unwrap();
+    for (request, token_hash) in [(1, Some([7_u8; 32])), (2, None)] {
+        sqlx::query(
+            "INSERT INTO requests (id, fingerprint, kept_until, status, body, order_id, token_hash)
+             VALUES (?, ?, 900000, 200, '{}', ?, ?)",
+        )
+        .bind(&[request; 32][..])
+        .bind(&[9_u8; 32][..])
+        .bind(id(1).as_str())
+        .bind(token_hash.as_ref().map(<[u8; 32]>::as_slice))
+        .execute(&old)
+        .await
+        .unwrap();
+    }
+    old.close().await;
+    let storage = SqliteStorage::open(&url(&folder), "test").await.unwrap();
+    let claim = async |request| {
+        let (request, sent) = (RequestId([request; 32]), Fingerprint([9; 32]));
+        let claim = storage.claim_request(request, sent, at(0), at(30)).await;
+        claim.unwrap()
+    };
+    assert_eq!(claim(1).await, Claim::Acquired);
+    assert!(matches!(claim(2).await, Claim::Completed(_)));
+    storage.close().await;
 }
 
 #[tokio::test]
@@ -166,10 +188,8 @@ async fn an_old_order_keeps_the_money_of_its_attempts() {
         ("old-refunded", "failed", false),
         ("old-cancelled", "cancelled", false),
     ] {
-        let test = of_the_first_version(name, payment_state, &[]).await;
-        let storage = SqliteStorage::open(&url(&test.folder), "test")
-            .await
-            .unwrap();
+        let folder = of_the_first_version(payment_state, &[]).await;
+        let storage = SqliteStorage::open(&url(&folder), "test").await.unwrap();
         let found = storage.snapshot(&id(1)).await.unwrap().unwrap();
         assert_eq!(found.order.has_money, has_money, "{name}");
         storage.close().await;
@@ -191,8 +211,8 @@ async fn an_old_order_keeps_its_late_payment() {
             Some(LatePayment::Second),
         ),
     ] {
-        let test = of_the_first_version(name, "settled", &[]).await;
-        let file = SqliteConnectOptions::from_str(&url(&test.folder)).unwrap();
+        let folder = of_the_first_version("settled", &[]).await;
+        let file = SqliteConnectOptions::from_str(&url(&folder)).unwrap();
         let old = SqlitePool::connect_with(file).await.unwrap();
         for (sequence, event) in (1_u32..).zip(events) {
             sqlx::query(
@@ -214,9 +234,7 @@ async fn an_old_order_keeps_its_late_payment() {
             sqlx::query(change).execute(&old).await.unwrap();
         }
         old.close().await;
-        let storage = SqliteStorage::open(&url(&test.folder), "test")
-            .await
-            .unwrap();
+        let storage = SqliteStorage::open(&url(&folder), "test").await.unwrap();
         let found = storage.snapshot(&id(1)).await.unwrap().unwrap();
         assert_eq!(found.order.late_payment, late_payment, "{name}");
         storage.close().await;

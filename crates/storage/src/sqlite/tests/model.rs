@@ -48,7 +48,7 @@ async fn rows_of(storage: &SqliteStorage, table: &str) -> usize {
 }
 
 async fn lives(flow: Flow, polls: &[Poll]) {
-    let test = test("lives").await;
+    let test = test().await;
     let (storage, mut life) = (&test.storage, Life::new(flow));
     opened(storage, &life).await;
     let mut recorded = 0;

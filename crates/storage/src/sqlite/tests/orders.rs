@@ -4,7 +4,7 @@ use super::*;
 
 #[tokio::test]
 async fn a_reference_names_one_order_at_one_price() {
-    let test = test("reference").await;
+    let test = test().await;
     assert!(order(&test.storage, 1).await.is_new);
     let terms_again = terms("r1");
     let again = test
@@ -25,7 +25,7 @@ async fn a_reference_names_one_order_at_one_price() {
 
 #[tokio::test]
 async fn what_was_opened_is_what_is_read() {
-    let test = test("round-trip").await;
+    let test = test().await;
     let mut full = terms("r1");
     full.metadata
         .insert("cart".into(), serde_json::json!({"lines": [1, 2]}));
@@ -58,7 +58,7 @@ async fn what_was_opened_is_what_is_read() {
 
 #[tokio::test]
 async fn a_token_opens_its_order_until_it_expires() {
-    let test = test("token").await;
+    let test = test().await;
     order(&test.storage, 1).await;
     let observation = test
         .storage
@@ -82,7 +82,7 @@ async fn a_token_opens_its_order_until_it_expires() {
 
 #[tokio::test]
 async fn an_order_without_an_attempt_expires_with_an_event() {
-    let test = test("untried").await;
+    let test = test().await;
     order(&test.storage, 1).await;
     awaiting(&test.storage, 2).await;
     assert_eq!(test.storage.expire_orders(at(86_399)).await.unwrap(), []);
@@ -97,7 +97,7 @@ async fn an_order_without_an_attempt_expires_with_an_event() {
 
 #[tokio::test]
 async fn a_token_that_is_over_is_forgotten() {
-    let test = test("forgotten-token").await;
+    let test = test().await;
     order(&test.storage, 1).await;
     assert_eq!(
         test.storage
@@ -117,7 +117,7 @@ async fn a_token_that_is_over_is_forgotten() {
 
 #[tokio::test]
 async fn another_store_sees_nothing() {
-    let test = test("apart").await;
+    let test = test().await;
     order(&test.storage, 1).await;
     let other = StoreId::parse("other").unwrap();
     let event = EventId::of(&id(1), 1);
@@ -149,7 +149,7 @@ async fn another_store_sees_nothing() {
 
 #[tokio::test]
 async fn orders_come_in_pages_newest_first() {
-    let test = test("pages").await;
+    let test = test().await;
     for number in 1..=5 {
         let terms = terms(&format!("r{number}"));
         let now = at(i64::from(number));
@@ -185,7 +185,7 @@ async fn orders_come_in_pages_newest_first() {
 
 #[tokio::test]
 async fn what_was_committed_survives_the_process() {
-    let test = test("reopen").await;
+    let test = test().await;
     awaiting(&test.storage, 1).await;
     test.storage.close().await;
     let again = SqliteStorage::open(&url(&test.folder), "test")
@@ -212,7 +212,7 @@ async fn what_was_committed_survives_the_process() {
 
 #[tokio::test]
 async fn the_receipts_address_is_kept_replaced_and_removed() {
-    let test = test("receipt-email").await;
+    let test = test().await;
     let opened = order(&test.storage, 1).await.order;
     assert_eq!(opened.receipt_email, None);
     let mut version = opened.version;

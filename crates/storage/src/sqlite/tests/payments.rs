@@ -33,7 +33,7 @@ async fn money_that_arrived_is_not_asked_for_again_whatever_the_service_calls_it
             OrderStatus::Cancelled,
         ),
     ] {
-        let test = test(&format!("arrived-{name}")).await;
+        let test = test().await;
         awaiting(&test.storage, 1).await;
         observe(&test.storage, 20, before).await;
         observe(&test.storage, 120, after).await;
@@ -55,7 +55,7 @@ async fn money_that_arrived_is_not_asked_for_again_whatever_the_service_calls_it
 
 #[tokio::test]
 async fn a_payment_that_failed_on_its_way_may_be_made_anew() {
-    let test = test("anew-stuck").await;
+    let test = test().await;
     awaiting(&test.storage, 1).await;
     observe(&test.storage, 20, exact("PROCESSING")).await;
     observe(&test.storage, 120, exact("FAILED")).await;
@@ -67,7 +67,7 @@ async fn a_payment_that_failed_on_its_way_may_be_made_anew() {
 #[tokio::test]
 async fn a_payment_that_failed_before_anything_arrived_may_be_made_anew() {
     for word in ["FAILED", "CANCELLED"] {
-        let test = test(&format!("anew-{word}")).await;
+        let test = test().await;
         awaiting(&test.storage, 1).await;
         observe(&test.storage, 20, received(word, "0.00", "0", "0")).await;
         let (order, another) = (id(1), new_attempt(2));

@@ -4,7 +4,7 @@ use super::*;
 
 #[tokio::test]
 async fn a_slow_response_never_overwrites_a_later_one() {
-    let test = test("slow").await;
+    let test = test().await;
     awaiting(&test.storage, 1).await;
     let slow = poll(&test.storage, 20).await;
     let quick = poll(&test.storage, 60).await;
@@ -34,7 +34,7 @@ async fn a_slow_response_never_overwrites_a_later_one() {
 
 #[tokio::test]
 async fn an_attempt_is_leased_to_one_poller_at_a_time() {
-    let test = test("lease").await;
+    let test = test().await;
     awaiting(&test.storage, 1).await;
     assert_eq!(
         test.storage
@@ -65,7 +65,7 @@ async fn an_attempt_is_leased_to_one_poller_at_a_time() {
 
 #[tokio::test]
 async fn a_poll_interrupted_by_a_crash_is_due_at_the_next_start() {
-    let mut test = test("died").await;
+    let mut test = test().await;
     awaiting(&test.storage, 1).await;
     let planned = PollPriority::Scheduled;
     let before = test.storage.due_attempts(planned, at(20), at(80), 9).await;
@@ -80,7 +80,7 @@ async fn a_poll_interrupted_by_a_crash_is_due_at_the_next_start() {
 
 #[tokio::test]
 async fn a_callback_only_brings_the_next_poll_forward() {
-    let test = test("hurry").await;
+    let test = test().await;
     awaiting(&test.storage, 1).await;
     let known = invoice(1).id;
     assert!(
@@ -117,7 +117,7 @@ async fn a_callback_only_brings_the_next_poll_forward() {
 
 #[tokio::test]
 async fn a_callback_schedules_a_poll_long_after_the_last_one() {
-    let test = test("long-after").await;
+    let test = test().await;
     awaiting(&test.storage, 1).await;
     let month = 30 * 24 * 3600;
     observe(&test.storage, month, observed("FAILED")).await;
@@ -149,7 +149,7 @@ async fn a_callback_schedules_a_poll_long_after_the_last_one() {
 
 #[tokio::test]
 async fn a_callback_during_a_poll_schedules_another() {
-    let test = test("during").await;
+    let test = test().await;
     awaiting(&test.storage, 1).await;
     let under_way = poll(&test.storage, 20).await;
     assert!(
@@ -186,7 +186,7 @@ async fn a_callback_during_a_poll_schedules_another() {
 
 #[tokio::test]
 async fn a_callback_during_the_settling_poll_schedules_none() {
-    let test = test("during-settling").await;
+    let test = test().await;
     awaiting(&test.storage, 1).await;
     let under_way = poll(&test.storage, 20).await;
     test.storage
@@ -212,7 +212,7 @@ async fn a_callback_during_the_settling_poll_schedules_none() {
 
 #[tokio::test]
 async fn a_payment_that_needs_review_is_news_once_and_polled_rarely() {
-    let test = test("held").await;
+    let test = test().await;
     awaiting(&test.storage, 1).await;
     assert!(observe(&test.storage, 20, observed("LOST")).await.changed);
     assert_eq!(
@@ -235,7 +235,7 @@ async fn due_of(storage: &SqliteStorage, priority: PollPriority, now: i64) -> Ve
 
 #[tokio::test]
 async fn a_callback_schedules_a_poll_two_seconds_after_the_last_one() {
-    let test = test("debounce").await;
+    let test = test().await;
     awaiting(&test.storage, 1).await;
     let known = invoice(1).id;
     let failed = poll(&test.storage, 20).await;
@@ -257,7 +257,7 @@ async fn a_callback_schedules_a_poll_two_seconds_after_the_last_one() {
 
 #[tokio::test]
 async fn a_rescheduled_poll_keeps_its_priority() {
-    let test = test("urgency").await;
+    let test = test().await;
     awaiting(&test.storage, 1).await;
     let (order, known) = (id(1), invoice(1).id);
     assert!(test.storage.schedule_poll(&order, at(5)).await.unwrap());
@@ -294,7 +294,7 @@ async fn a_rescheduled_poll_keeps_its_priority() {
 
 #[tokio::test]
 async fn a_late_reschedule_does_not_end_a_later_poll() {
-    let test = test("late-deferral").await;
+    let test = test().await;
     awaiting(&test.storage, 1).await;
     let slow = poll(&test.storage, 20).await;
     poll(&test.storage, 60).await;
@@ -304,7 +304,7 @@ async fn a_late_reschedule_does_not_end_a_later_poll() {
 
 #[tokio::test]
 async fn a_callback_during_the_last_poll_schedules_another() {
-    let test = test("during-the-last").await;
+    let test = test().await;
     awaiting(&test.storage, 1).await;
     let (month, known) = (30 * 24 * 3600, invoice(1).id);
     observe(&test.storage, month, observed("FAILED")).await;
@@ -332,7 +332,7 @@ async fn a_callback_during_the_last_poll_schedules_another() {
 
 #[tokio::test]
 async fn only_a_contradicting_callback_schedules_a_recheck_after_a_minute() {
-    let test = test("doubt").await;
+    let test = test().await;
     awaiting(&test.storage, 1).await;
     let known = invoice(1).id;
     assert!(!test.storage.schedule_recheck(&known, at(5)).await.unwrap());
@@ -379,13 +379,13 @@ async fn failed_seen(storage: &SqliteStorage) -> bool {
 
 #[tokio::test]
 async fn a_failure_without_a_payment_is_distinguished() {
-    let test = test("unseen").await;
+    let test = test().await;
     awaiting(&test.storage, 1).await;
     observe(&test.storage, 20, observed("CHECKING")).await;
     observe(&test.storage, 60, observed("FAILED")).await;
     assert!(!failed_seen(&test.storage).await);
 
-    let test = self::test("seen").await;
+    let test = self::test().await;
     awaiting(&test.storage, 1).await;
     observe(&test.storage, 20, exact("CHECKING")).await;
     // Gone from the chain, and then from the gateway's record.
@@ -393,7 +393,7 @@ async fn a_failure_without_a_payment_is_distinguished() {
     observe(&test.storage, 120, observed("FAILED")).await;
     assert!(failed_seen(&test.storage).await);
 
-    let test = self::test("stuck").await;
+    let test = self::test().await;
     awaiting(&test.storage, 1).await;
     observe(&test.storage, 20, exact("FAILED")).await;
     assert!(failed_seen(&test.storage).await);

@@ -20,7 +20,7 @@ fn answer() -> StoredResponse {
 
 #[tokio::test]
 async fn a_request_is_executed_once_and_replayed() {
-    let test = test("request").await;
+    let test = test().await;
     let storage = &test.storage;
     order(storage, 1).await;
     let answer = answer();
@@ -40,7 +40,7 @@ async fn a_request_is_executed_once_and_replayed() {
 
 #[tokio::test]
 async fn a_crash_locks_no_key_for_ever() {
-    let test = test("request-crash").await;
+    let test = test().await;
     let storage = &test.storage;
     order(storage, 1).await;
     let answer = answer();
@@ -57,7 +57,7 @@ async fn a_crash_locks_no_key_for_ever() {
 
 #[tokio::test]
 async fn another_token_sees_the_same_order_until_it_is_over() {
-    let test = test("request-token").await;
+    let test = test().await;
     let storage = &test.storage;
     order(storage, 1).await;
     storage.add_token(&id(1), token(2), at(900)).await.unwrap();

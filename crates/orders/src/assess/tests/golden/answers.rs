@@ -1,4 +1,4 @@
-//! What the gateway may answer: every word, every mix of sums, and all that can be wrong with a member.
+//! Responses of the gateway: every word, every mix of sums, and all that can be wrong with a member.
 
 use crate::fixtures::{observed, received};
 use crate::{Amounts, Observation};

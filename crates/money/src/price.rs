@@ -1,0 +1,138 @@
+//! Prices: the one rule for amounts to pay.
+
+use core::fmt;
+
+use crate::{Amount, AmountError, Currency};
+
+/// An amount above zero with the decimals of its currency: `5.00 USD`, `500 JPY`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Price {
+    amount: Amount,
+    currency: Currency,
+}
+
+/// An amount that is no price in a currency.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidPrice {
+    /// It is zero.
+    #[error("the amount must be above zero")]
+    Zero,
+    /// It is written with more decimals than the currency has.
+    #[error(transparent)]
+    Decimals(#[from] TooManyDecimals),
+}
+
+/// An amount that is written with more decimals than its currency has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{amount} has more than the {} decimals of {currency}", .currency.decimals())]
+pub struct TooManyDecimals {
+    /// The amount.
+    pub amount: Amount,
+    /// Its currency.
+    pub currency: Currency,
+}
+
+impl Amount {
+    /// The same amount with all decimals of a currency: `5` → `5.00`.
+    ///
+    /// # Errors
+    /// [`TooManyDecimals`] when it is written with more, even if they are zeros.
+    pub fn in_currency(self, currency: Currency) -> Result<Self, TooManyDecimals> {
+        if self.0.scale() > currency.decimals() {
+            return Err(TooManyDecimals {
+                amount: self,
+                currency,
+            });
+        }
+        Ok(self.with_min_decimals(currency.decimals()))
+    }
+}
+
+impl Price {
+    /// Checks an amount.
+    ///
+    /// # Errors
+    /// [`InvalidPrice::Zero`]; [`InvalidPrice::Decimals`], also when the surplus decimals are zeros.
+    pub fn new(amount: Amount, currency: Currency) -> Result<Self, InvalidPrice> {
+        if amount.is_zero() {
+            return Err(InvalidPrice::Zero);
+        }
+        let amount = amount.in_currency(currency)?;
+        Ok(Self { amount, currency })
+    }
+
+    /// The amount, with all decimals of the currency.
+    pub fn amount(self) -> Amount {
+        self.amount
+    }
+
+    /// The currency.
+    pub fn currency(self) -> Currency {
+        self.currency
+    }
+
+    /// The price of `count` pieces, at least one.
+    ///
+    /// # Errors
+    /// [`AmountError::TooLarge`].
+    pub fn times(self, count: core::num::NonZeroU32) -> Result<Self, AmountError> {
+        let amount = self.amount.checked_mul(count.get())?;
+        Ok(Self { amount, ..self })
+    }
+}
+
+impl fmt::Display for Price {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.amount, self.currency)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use core::num::NonZeroU32;
+
+    use super::*;
+
+    fn price(amount: &str, currency: &str) -> Result<Price, InvalidPrice> {
+        let currency = Currency::parse(currency).unwrap();
+        Price::new(Amount::parse(amount).unwrap(), currency)
+    }
+
+    #[test]
+    fn a_price_has_the_decimals_of_its_currency() {
+        for (amount, currency, written) in [
+            ("5", "USD", "5.00 USD"),
+            ("19.9", "USD", "19.90 USD"),
+            ("500", "JPY", "500 JPY"),
+            ("0.001", "KWD", "0.001 KWD"),
+        ] {
+            assert_eq!(price(amount, currency).unwrap().to_string(), written);
+        }
+    }
+
+    #[test]
+    fn what_a_currency_cannot_express_is_no_price() {
+        for (amount, currency) in [("19.905", "USD"), ("19.900", "USD"), ("500.0", "JPY")] {
+            let refused = price(amount, currency).unwrap_err();
+            assert!(matches!(refused, InvalidPrice::Decimals(_)), "{amount}");
+        }
+        let refused = price("19.905", "USD").unwrap_err();
+        let text = "19.905 has more than the 2 decimals of USD";
+        assert_eq!(refused.to_string(), text);
+    }
+
+    #[test]
+    fn nothing_is_no_price() {
+        for amount in ["0", "0.00"] {
+            assert_eq!(price(amount, "USD"), Err(InvalidPrice::Zero));
+        }
+    }
+
+    #[test]
+    fn many_cost_as_much_as_each() {
+        let (many, each) = (NonZeroU32::new(3).unwrap(), price("19.90", "USD").unwrap());
+        assert_eq!(each.times(many).unwrap().to_string(), "59.70 USD");
+        let most = price("999999999999", "USD").unwrap();
+        assert_eq!(most.times(many), Err(AmountError::TooLarge));
+    }
+}

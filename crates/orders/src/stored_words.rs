@@ -1,0 +1,86 @@
+//! The words in the database. They are derived from the variants' names: a variant that is renamed would make the rows of
+//! earlier versions unreadable.
+
+use std::fmt::Debug;
+use std::str::FromStr;
+
+use strum::VariantArray;
+
+use crate::{
+    Abandoned, EventType, Flow, LatePayment, OrderStatus, PaymentState, PollPriority, PriceSource,
+};
+
+#[track_caller]
+fn are_stored<T, const N: usize>(words: [&'static str; N])
+where
+    T: VariantArray + Copy + PartialEq + Debug + Into<&'static str> + FromStr,
+{
+    let written: Vec<&str> = T::VARIANTS.iter().map(|word| (*word).into()).collect();
+    assert_eq!(written, words);
+    for (variant, word) in T::VARIANTS.iter().zip(words) {
+        assert_eq!(word.parse::<T>().ok().as_ref(), Some(variant));
+    }
+    assert!("unknown".parse::<T>().is_err());
+}
+
+#[test]
+fn stored_words_never_change() {
+    are_stored::<OrderStatus, _>([
+        "open",
+        "awaiting_payment",
+        "checking",
+        "processing",
+        "paid",
+        "overpaid",
+        "underpaid",
+        "failed",
+        "cancelled",
+        "expired",
+        "blocked",
+    ]);
+    are_stored::<PriceSource, _>(["catalogue", "store_server", "order_token", "customer"]);
+    are_stored::<Flow, _>(["custom", "hosted"]);
+    are_stored::<LatePayment, _>(["counted", "second"]);
+    are_stored::<Abandoned, _>(["refused", "unclear", "blocked"]);
+    are_stored::<PaymentState, _>([
+        "waiting",
+        "seen",
+        "confirming",
+        "settled",
+        "short",
+        "failed",
+        "cancelled",
+        "expired",
+        "frozen",
+    ]);
+    are_stored::<PollPriority, _>(["planned", "watched", "hinted"]);
+}
+
+#[test]
+fn names_of_events_never_change() {
+    let facts = [
+        "created",
+        "attempt_opened",
+        "payment_seen",
+        "processing",
+        "paid",
+        "overpaid",
+        "underpaid",
+        "failed",
+        "expired",
+        "cancelled",
+        "blocked",
+        "late_payment",
+        "reverted",
+    ];
+    assert_eq!(EventType::VARIANTS.len(), facts.len());
+    for (event, fact) in EventType::VARIANTS.iter().zip(facts) {
+        let (order, donation) = (format!("order.{fact}"), format!("donation.{fact}"));
+        assert_eq!(<&str>::from(event), order);
+        assert_eq!(event.name_for(PriceSource::Catalogue), order);
+        assert_eq!(event.name_for(PriceSource::Customer), donation);
+        assert_eq!(EventType::parse(&order), Some(*event));
+        assert_eq!(EventType::parse(&donation), Some(*event));
+        assert_eq!(EventType::parse(fact), None);
+    }
+}

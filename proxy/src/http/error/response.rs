@@ -1,0 +1,52 @@
+//! A failure as an HTTP response.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::http::HeaderValue;
+use axum::http::header::RETRY_AFTER;
+use axum::response::{IntoResponse, Response};
+use florin_checkout_api::{ErrorBody, ErrorCode, Refusal};
+use serde_json::Value;
+
+use super::ApiError;
+use super::failure::Failure;
+
+impl ApiError {
+    /// The answer, which people can quote by its request id.
+    pub(crate) fn answer(&self, request_id: &str) -> Response {
+        let failure = Failure::of(self);
+        let error = ErrorBody {
+            code: Some(failure.code),
+            message: failure.message.clone().into_owned(),
+            field: failure.field.clone().map(Cow::into_owned),
+            request_id: Some(request_id.to_owned()),
+        };
+        let body = serde_json::to_value(Refusal { error });
+        let mut body = body.expect("texts become JSON");
+        if let Some(said) = &failure.gateway {
+            body["error"]["gateway"] = Value::clone(said);
+        }
+        let mut answer = (failure.status(), Json(body)).into_response();
+        if let Some(seconds) = failure.retry_after_seconds {
+            answer
+                .headers_mut()
+                .insert(RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        answer
+    }
+}
+
+/// Carries the failure to the outermost layer, which knows the request's id and writes the answer.
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let failure = Failure::of(&self);
+        if failure.code == ErrorCode::Internal {
+            tracing::error!(error = %self, "a request failed");
+        }
+        let mut answer = failure.status().into_response();
+        answer.extensions_mut().insert(Arc::new(self));
+        answer
+    }
+}
