@@ -29,7 +29,7 @@ pub(crate) struct ProductTable {
     /// The element's attribute `product`.
     #[schemars(extend("x-default" = "required"))]
     pub(crate) sku: String,
-    /// What customers read, at most 100 characters.
+    /// What customers read, at most 120 characters.
     #[schemars(extend("x-default" = "the sku"))]
     pub(crate) title: Option<String>,
     /// Its picture, on one of the store's `image_origins`.
@@ -94,7 +94,7 @@ pub(crate) struct DonationTable {
     /// The element's attribute `donation`.
     #[schemars(extend("x-default" = "required"))]
     pub(crate) id: String,
-    /// What customers read, at most 100 characters.
+    /// What customers read, at most 120 characters.
     #[schemars(extend("x-default" = "the id"))]
     pub(crate) title: Option<String>,
     /// The least that is taken, in the store's currency, as a string.
