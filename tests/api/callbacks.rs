@@ -9,7 +9,7 @@ use support::{World, WorldConfig, pause, pays_in_full, secrets};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
 
-use crate::journeys::times_paid;
+use crate::steps::times_paid;
 
 const A_MOMENT: Duration = Duration::from_millis(50);
 

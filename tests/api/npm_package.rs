@@ -1,5 +1,5 @@
 //! `packages/florin` as somebody has it who installed it: what is in it, what compiles with it, and what it does on a
-//! server. What it does in a browser is in `tests/browser/package.rs`.
+//! server. What it does in a browser is in `tests/browser/npm_package.rs`.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use support::{CONTRACT, NpmProject, React, packed_files};
 
-use crate::spelling::listed;
+use crate::naming::listed;
 
 pub(crate) fn of_the_repository(path: &str) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();

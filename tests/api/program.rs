@@ -7,7 +7,7 @@ use serde_json::Value;
 use support::{Folder, Program, World, eventually};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::journeys::times_paid;
+use crate::steps::times_paid;
 
 /// The proxy of this world as a program of its own, at the same addresses and on the same database.
 async fn as_a_program(world: &mut World) -> Program {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 use support::{World, WorldConfig, eventually, pays_in_full};
 
-use crate::journeys::{sequences, times_paid};
+use crate::steps::{sequences, times_paid};
 
 async fn restarts(world: &mut World) {
     world.stop_proxy().await;

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 use support::{Browser, World, pays_in_full};
 use thirtyfour::Key;
 
-use crate::journeys::chooses;
 use crate::shop_page::{IS_OPEN, opens_the_dialog, orders, page_with, says};
+use crate::steps::chooses;
 
 /// An element on a page that is longer than its window.
 pub(crate) const MODAL: &str = "<p>Above</p><florin-checkout store=\"demo\" product=\"ebook\" display=\"modal\">Pay <b>now</b>\

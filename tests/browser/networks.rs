@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde_json::json;
 use support::{Browser, Look, World, eventually};
 
-use crate::choose::{AS_THEY_ARE, asks, chooses_among, focused, time_passes};
-use crate::journeys::the_order;
+use crate::asset_choice::{AS_THEY_ARE, asks, chooses_among, focused, time_passes};
+use crate::steps::the_order;
 
 #[tokio::test]
 async fn an_asset_of_several_networks_is_paid_only_on_the_one_that_was_confirmed() {

@@ -3,7 +3,7 @@
 use serde_json::json;
 use support::{Browser, World};
 
-use crate::journeys::{chooses, takes_the_ebook};
+use crate::steps::{chooses, takes_the_ebook};
 
 /// Notes what would be printed, in place of the system's dialog, which nobody could answer.
 const PRINTS: &str = "window.printed = 0; window.print = () => { window.printed += 1; };";

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use support::{Browser, Look, Site, World, WorldConfig, eventually, pause, within};
 
-use crate::journeys::chooses;
+use crate::steps::chooses;
 
 /// The computed style of what a selector finds in the checkout.
 const STYLE: &str = r"

@@ -5,8 +5,8 @@
     reason = "a test may panic; the lint only exempts test functions, not their helpers"
 )]
 
+mod corruption;
 mod log_lines;
-mod spoiling;
 
 use std::env;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -41,7 +41,7 @@ async fn killed_five_hundred_times_it_loses_nothing_does_nothing_twice_and_would
         let kept = campaign.keep();
         panic!("what is broken stands above; the evidence is in {kept}");
     }
-    spoiling::whatever_is_spoilt_is_noticed(&campaign, &auditor).await;
+    corruption::whatever_is_spoilt_is_noticed(&campaign, &auditor).await;
 }
 
 /// A campaign in which nothing happened proves nothing.

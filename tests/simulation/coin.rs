@@ -2,8 +2,8 @@
 
 use sha2::{Digest as _, Sha256};
 
-use crate::chance::Chance;
 use crate::decimal::{ONE, text};
+use crate::random::Chance;
 
 /// An asset and how its addresses are written.
 #[derive(Clone, Copy, Debug)]

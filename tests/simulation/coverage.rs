@@ -1,8 +1,8 @@
 //! What must have happened in a run of some thousand lives: a fault that never came proves nothing.
 
-use crate::chance::Chance;
-use crate::tally::Tally;
-use crate::trouble::{Endpoint, Trouble};
+use crate::counters::Tally;
+use crate::faults::{Endpoint, Trouble};
+use crate::random::Chance;
 
 const MUST_HAPPEN: [(&str, &[&str]); 13] = [
     (

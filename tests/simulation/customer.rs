@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use crate::api::{DOORS, Door, Wanted};
+use crate::behaviour::MANNERS;
 use crate::decimal::{ONE, units};
-use crate::door::{DOORS, Door, Wanted};
 use crate::invoice::{Invoice, Payment, Price};
-use crate::manner::MANNERS;
 use crate::stores::{CALLBACK_TOKEN, PRODUCTS, STORES, Store};
 use crate::timeline::Millis;
 use crate::world::World;

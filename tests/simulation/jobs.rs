@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use proxy::Core;
 use sqlx::Row as _;
 
-use crate::life::Life;
+use crate::process::Life;
 use crate::timeline::Millis;
 
 /// Steps of one kind under way at once.

@@ -30,32 +30,32 @@
 //! | a paid order is set to failed | the ledger fails only when its machine does: the schema refuses it |
 //! | an absent amount counts as nothing | missing money is told only where it is missing |
 
-mod books;
-mod chance;
+mod api;
+mod behaviour;
 mod coin;
-mod course;
+mod counters;
 mod coverage;
 mod customer;
 mod decimal;
-mod door;
+mod faults;
+mod faulty_storage;
+mod gateway;
 mod invariants;
 mod invoice;
 mod jobs;
-mod life;
-mod line;
-mod manner;
-mod run;
-mod service;
-mod shaky;
+mod process;
+mod queries;
+mod random;
+mod runner;
+mod schedule;
 mod shop;
 mod stores;
-mod tally;
 mod timeline;
-mod trouble;
+mod transport;
 mod world;
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    run::run()
+    runner::run()
 }

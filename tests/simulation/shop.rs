@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use proxy::config::Webhook;
 use proxy::webhooks::{SendOutcome, Webhooks};
 
-use crate::life::Life;
+use crate::process::Life;
 
 /// What the stores took in, whether or not they could say so.
 #[derive(Debug, Default)]

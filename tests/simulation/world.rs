@@ -19,18 +19,18 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
-use crate::books::{Books, Database};
-use crate::chance::Chance;
+use crate::counters::Tally;
+use crate::faulty_storage::Shaky;
+use crate::gateway::Service;
 use crate::invoice::Price;
 use crate::jobs;
-use crate::life::Life;
-use crate::line::Line;
-use crate::service::Service;
-use crate::shaky::Shaky;
+use crate::process::Life;
+use crate::queries::{Books, Database};
+use crate::random::Chance;
 use crate::shop::{Postman, Shop};
 use crate::stores;
-use crate::tally::Tally;
 use crate::timeline::{Millis, Timeline};
+use crate::transport::Line;
 
 /// The wall clock when a world begins: 2026-09-21.
 const FIRST_DAY: Millis = 1_790_000_000_000;

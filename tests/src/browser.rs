@@ -7,14 +7,14 @@ mod capabilities;
 mod devtools;
 mod display;
 mod driver;
+mod emulation;
 mod engine;
-mod family;
 mod launch;
 mod network_log;
 mod pool;
 mod process;
+mod process_tree;
 mod scan;
-mod view;
 
 use serde_json::{Value, json};
 use thirtyfour::error::WebDriverResult;

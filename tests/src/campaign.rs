@@ -8,22 +8,22 @@
 //! Customers, blows, faults and moods follow from the seed. When exactly a blow meets the proxy does not: the operating
 //! system has its say in that. So a seed repeats what is tried, not each outcome.
 
-mod blow;
+mod background_load;
+mod counters;
 mod customer;
-mod dice;
-mod lane;
-mod post;
-mod register;
+mod drain;
+mod hosted_page;
+mod kill_once;
+mod kill_plan;
+mod proxy_process;
+mod purchases;
+mod random;
 mod request;
-mod services_page;
-mod settling;
+mod shard;
 mod shop;
-mod strike;
-mod tally;
-mod tap;
+mod supervisor;
+mod traffic_log;
 mod verdict;
-mod victim;
-mod weather;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -33,8 +33,8 @@ use jiff::Timestamp;
 use proxy::clock::{Clock as _, SystemClock};
 use tokio::task::JoinSet;
 
-use self::lane::Lane;
-pub use self::tally::Tally;
+pub use self::counters::Tally;
+use self::shard::Lane;
 pub use self::verdict::{Auditor, Verdict};
 use crate::folder::Folder;
 
@@ -131,7 +131,7 @@ async fn goes(mut lane: Lane, kills: u64, done: impl Fn()) -> Folder {
     let calm = SystemClock.now();
     lane.serves_the_last().await;
     lane.calms_down().await;
-    settling::settles(&lane).await;
+    drain::settles(&lane).await;
     let code = survivor.ends_in_order().await;
     assert_eq!(
         code,

@@ -1,10 +1,10 @@
 //! The world: service, proxy, shop and the store's endpoint, and how it ends.
 
 mod config;
-pub(crate) mod configuration;
-mod ending;
-mod running;
+pub(crate) mod proxy_config;
 pub mod secrets;
+mod server;
+mod shutdown;
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -18,8 +18,8 @@ use tokio_util::sync::CancellationToken;
 use tracing::subscriber::DefaultGuard;
 
 pub use self::config::WorldConfig;
-use self::configuration::Places;
-use self::running::Running;
+use self::proxy_config::Places;
+use self::server::Running;
 use crate::clock::MovableClock;
 use crate::folder::Folder;
 use crate::hosted_page::HostedPage;
@@ -291,7 +291,7 @@ impl World {
     async fn run_proxy(&mut self, public: TcpListener, admin: TcpListener) {
         let file = self.config_file();
         let url = format!("sqlite://{}", self.database().display());
-        let text = configuration::florin_toml(&self.places, &self.config, &url);
+        let text = proxy_config::florin_toml(&self.places, &self.config, &url);
         std::fs::write(&file, text).expect("the folder is writable");
         let proxy = Running::start(&file, self.clock.clone(), public, admin).await;
         self.proxy = Some(proxy);

@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 
 use super::Look;
 use super::engine::program;
-use super::family::Family;
+use super::process_tree::Family;
 
 /// A running Xvfb, on a number that was free. Ended with the value.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::Look;
 use super::display::Display;
 use super::engine::Engine;
-use super::family::Family;
+use super::process_tree::Family;
 use crate::folder::Folder;
 use crate::wait::within;
 

@@ -6,8 +6,8 @@ use super::Look;
 use super::capabilities::NetworkLog;
 use super::driver::Driver;
 use super::engine::Engine;
-use super::family::Family;
 use super::launch::launch;
+use super::process_tree::Family;
 use crate::folder::Folder;
 
 /// A browser, its driver and its folder. Dropped, all its processes are killed and the folder is removed.

@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 use tokio::sync::RwLock;
 use tokio::task::JoinSet;
 
-use super::dice::Dice;
-use super::register::Register;
+use super::counters::Tally;
+use super::purchases::Register;
+use super::random::Dice;
 use super::request::Request;
-use super::tally::Tally;
 use crate::sandbox_control::SandboxControl;
 use crate::token_signer::TokenSigner;
 use crate::wait::pause;

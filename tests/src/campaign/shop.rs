@@ -17,8 +17,8 @@ use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
-use super::dice::Dice;
-use super::tally::Tally;
+use super::counters::Tally;
+use super::random::Dice;
 use crate::wait::pause;
 
 /// What it does with a delivery.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::lane::{DATABASE, SANDBOX_LOG, SHOP_LOG};
+use super::shard::{DATABASE, SANDBOX_LOG, SHOP_LOG};
 use crate::world::secrets;
 
 /// `florin-auditor`

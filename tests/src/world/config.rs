@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::configuration::Places;
+use super::proxy_config::Places;
 use super::secrets;
 use crate::clock::MovableClock;
 

@@ -1,0 +1,208 @@
+//! The signed order token: the store's server names the price, the browser carries it.
+
+use std::time::Duration;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use support::{World, pays_in_full, secrets};
+
+use crate::steps::types;
+
+#[tokio::test]
+async fn an_order_of_a_signed_token_is_paid_and_told() {
+    let world = World::start().await;
+    let mut claims = world.token_signer().claims("lamp-1", "42.00");
+    claims["title"] = json!("A lamp");
+    claims["return_url"] = json!(format!("{}/thanks?of=lamp-1", world.shop_url()));
+    let token = world.token_signer().sign(&claims);
+    let opened = world
+        .shopper()
+        .request_order(&json!({ "order_token": token }))
+        .await
+        .with(201);
+    assert_eq!(opened.text_at("/order/title"), "A lamp");
+    assert_eq!(opened.text_at("/order/amount"), "42.00");
+    let checkout = world.shopper().with_token(
+        &opened.text_at("/client_token"),
+        &opened.text_at("/order/id"),
+    );
+    checkout.choose("LTC").await;
+    pays_in_full(&world, &checkout).await;
+    world.wait_for_deliveries().await;
+    let record = world.store().order(&checkout.order).await;
+    assert_eq!(record["reference"], "lamp-1");
+    assert_eq!(record["price_source"], "order_token");
+    assert_eq!(record["return_url"], claims["return_url"]);
+    let events = world.store().events_of(&checkout.order).await;
+    assert_eq!(types(&events).last(), Some(&"order.paid"));
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_token_used_again_is_the_same_order_with_a_fresh_client_token() {
+    let world = World::start().await;
+    let token = world.token_signer().token("lamp-1", "42.00");
+    let door = json!({ "order_token": token });
+    let first = world.shopper().request_order(&door).await.with(201);
+    let checkout = world
+        .shopper()
+        .with_token(&first.text_at("/client_token"), &first.text_at("/order/id"));
+    checkout.choose("BTC").await;
+    let again = world.shopper().request_order(&door).await.with(200);
+    assert_eq!(again.body["order"]["id"], first.body["order"]["id"]);
+    assert_eq!(again.body["order"]["status"], "awaiting_payment");
+    assert!(again.body["order"]["attempt"]["address"].is_string());
+    assert_ne!(again.body["client_token"], first.body["client_token"]);
+    // The store's other door knows the order by its reference as well.
+    let order = json!({ "amount": "42", "currency": "USD", "reference": "lamp-1" });
+    let by_server = world.store().open(&order).await.with(200);
+    assert_eq!(by_server.body["order"]["id"], first.body["order"]["id"]);
+    assert_eq!(by_server.body["order"]["price_source"], "order_token");
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_reference_at_another_price_is_refused_and_a_person_is_called() {
+    let world = World::start().await;
+    world.expect_error("a reference came again at another price");
+    world
+        .shopper()
+        .open_token(&world.token_signer().token("lamp-1", "42.00"))
+        .await;
+    let mut euros = world.token_signer().claims("lamp-1", "42.00");
+    euros["currency"] = json!("EUR");
+    for token in [
+        world.token_signer().token("lamp-1", "41.99"),
+        world.token_signer().sign(&euros),
+    ] {
+        let answer = world
+            .shopper()
+            .request_order(&json!({ "order_token": token }))
+            .await;
+        answer.refused(409, "order_conflict");
+    }
+    let kept = world.store().get("/v1/orders").await.with(200);
+    assert_eq!(kept.body["orders"].as_array().unwrap().len(), 1);
+    assert_eq!(kept.text_at("/orders/0/amount"), "42.00");
+    world.end().await;
+}
+
+#[tokio::test]
+async fn every_refused_token_gets_one_answer_and_the_log_says_why() {
+    let world = World::start().await;
+    let mint = world.token_signer();
+    let with = |name: &str, value: Value| {
+        let mut claims = mint.claims("lamp-1", "42.00");
+        claims[name] = value;
+        mint.sign(&claims)
+    };
+    let now = world.clock.now().as_second();
+    let good = mint.token("lamp-1", "42.00");
+    let mut answers = Vec::new();
+    for (token, reason) in [
+        (format!("{good}="), "base64url"),
+        (format!("{good}x"), "its signature is not that of any key"),
+        (
+            mint.with_key("k1", secrets::OTHER_TOKEN_KEY)
+                .token("lamp-1", "42.00"),
+            "in no store's name",
+        ),
+        (
+            mint.with_key("k1", "guessed-guessed-guessed-guessed-")
+                .token("lamp-1", "42.00"),
+            "its signature is not that of any key",
+        ),
+        (
+            mint.with_key("k9", secrets::TOKEN_KEY)
+                .token("lamp-1", "42.00"),
+            "no store has a token key",
+        ),
+        (
+            with("aud", json!("https://evil.example")),
+            "this proxy's public_url",
+        ),
+        (with("exp", json!(now - 90)), "it expired at"),
+        (
+            with("iat", json!(now + 90)),
+            "ahead of this machine's clock",
+        ),
+        (with("exp", json!(now + 90_000)), "at most 24 h"),
+        (with("amount", json!(42.0)), "a string"),
+        (with("price", json!("1")), "unknown field `price`"),
+    ] {
+        let answer = world
+            .shopper()
+            .request_order(&json!({ "order_token": token }))
+            .await;
+        let answer = answer.refused(401, "invalid_order_token");
+        let reason = match reason {
+            "in no store's name" => "it names the store",
+            reason => reason,
+        };
+        assert!(world.logged(reason), "{reason}");
+        assert!(!world.logged(&token), "the log holds the token");
+        answers.push(answer.without_request_id());
+    }
+    answers.dedup();
+    assert_eq!(answers.len(), 1, "{answers:?}");
+    assert_eq!(
+        world.store().get("/v1/orders").await.body["orders"],
+        json!([])
+    );
+    world.end().await;
+}
+
+#[tokio::test]
+async fn an_expired_token_opens_nothing_and_what_it_opened_stays_payable() {
+    let world = World::start().await;
+    let token = world.token_signer().token("lamp-1", "42.00");
+    let checkout = world.shopper().open_token(&token).await;
+    world.skip(Duration::from_secs(3600 + 90));
+    let answer = world
+        .shopper()
+        .request_order(&json!({ "order_token": token }))
+        .await;
+    answer.refused(401, "invalid_order_token");
+    checkout.choose("BTC").await;
+    pays_in_full(&world, &checkout).await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn two_keys_live_while_one_replaces_the_other() {
+    let world = World::start().await;
+    let next = world.token_signer().with_key("k2", secrets::NEXT_TOKEN_KEY);
+    let first = world
+        .shopper()
+        .open_token(&world.token_signer().token("lamp-1", "42.00"))
+        .await;
+    let same = world
+        .shopper()
+        .open_token(&next.token("lamp-1", "42.00"))
+        .await;
+    assert_eq!(first.order, same.order);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_token_is_opened_by_a_page_that_its_store_lists() {
+    let world = World::start().await;
+    let door = json!({ "order_token": world.token_signer().token("lamp-1", "42.00") });
+    for origin in ["https://evil.example", "https://other.example", "null"] {
+        let answer = world
+            .shopper()
+            .from_page_of(origin)
+            .request_order(&door)
+            .await;
+        answer.refused(403, "origin_not_allowed");
+    }
+    world.shopper().request_order(&door).await.with(201);
+    let beside =
+        json!({ "order_token": world.token_signer().token("lamp-2", "42.00"), "amount": "1.00" });
+    let answer = world
+        .shopper()
+        .sends(Method::POST, "/v1/checkout", None, Some(&beside))
+        .await;
+    answer.refused(400, "invalid_request").naming("amount");
+    world.end().await;
+}

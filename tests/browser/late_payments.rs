@@ -1,0 +1,69 @@
+//! What a customer sees who kept the page, or its link, after everything seemed over.
+
+use std::time::Duration;
+
+use support::{Browser, World};
+
+use crate::steps::chooses;
+
+#[tokio::test]
+async fn money_that_comes_late_is_shown_to_who_kept_the_page_or_its_link() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    let lamp = serde_json::json!({
+        "amount": "19.90", "currency": "USD", "reference": "late-1", "title": "A late e-book",
+    });
+    let opened = world.store().open(&lamp).await.with(201);
+    let link = opened.text_at("/checkout_url");
+    browser.goto(&link).await;
+    let checkout = chooses(&world, &browser, "BTC").await;
+    let address = checkout.address().await;
+    let invoice = world.sandbox().invoice_of(&address).await;
+    world.wait_for_deliveries().await;
+    world.skip(Duration::from_mins(16));
+    browser.wait_for("status-expired").await;
+    world.sandbox().pay_invoice(&invoice, "exact").await;
+    world.sandbox().mine(1).await;
+    world.skip(Duration::from_mins(2));
+    browser.wait_for("status-processing").await;
+    world.sandbox().mine(2).await;
+    browser.wait_for("status-paid").await;
+    // The link alone, in another browser, days later.
+    world.wait_for_deliveries().await;
+    world.skip(Duration::from_hours(72));
+    let another = Browser::open().await;
+    another.goto(&link).await;
+    another.wait_for("status-paid").await;
+    another.end().await;
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_payment_that_the_service_takes_back_is_not_kept_from_its_customer() {
+    let world = World::start().await;
+    world.expect_error("the service takes back a payment that was credited");
+    let browser = Browser::open().await;
+    browser.goto(&world.checkout_page()).await;
+    let checkout = chooses(&world, &browser, "BTC").await;
+    world.sandbox().pay(&checkout, "exact").await;
+    world.sandbox().mine(3).await;
+    browser.wait_for("status-paid").await;
+    assert!(!browser.is_visible("reverted").await);
+    world.wait_for_deliveries().await;
+    world.sandbox().reorg(9).await;
+    world.skip(Duration::from_mins(11));
+    support::eventually("the proxy says so", async || {
+        (checkout.view().await["reverted"] == true).then_some(())
+    })
+    .await;
+    // The page asks again when its customer comes back to it.
+    browser
+        .evaluate("window.dispatchEvent(new Event('focus'))", &[])
+        .await;
+    let words = browser.text("reverted").await;
+    assert!(words.contains("Quiet Goods has been notified"), "{words}");
+    browser.wait_for("status-paid").await;
+    browser.end().await;
+    world.end().await;
+}

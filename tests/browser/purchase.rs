@@ -1,0 +1,147 @@
+//! The first sale as a customer lives it: a real browser, a real shop, a checkout in a frame.
+
+use serde_json::Value;
+use support::{Browser, Site, World, WorldConfig, eventually};
+
+use crate::steps::{chooses, takes_the_ebook, the_order};
+
+fn attempt(view: &Value, member: &str) -> String {
+    view["attempt"][member].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn a_customer_pays_in_the_frame_and_the_shop_says_paid() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    takes_the_ebook(&world, &browser).await;
+    let checkout = chooses(&world, &browser, "BTC").await;
+    let view = checkout.view().await;
+    let (address, amount) = (
+        attempt(&view, "address"),
+        attempt(&view, "amount_in_crypto"),
+    );
+    assert_eq!(browser.text("address").await, address);
+    assert_eq!(browser.text("amount").await, amount);
+    assert_eq!(browser.scan("qr").await, attempt(&view, "qr_string"));
+    for (button, copied) in [("copy-address", &address), ("copy-amount", &amount)] {
+        browser.press(button).await;
+        eventually(&format!("{copied} is in the clipboard"), async || {
+            (browser.clipboard().await == *copied).then_some(())
+        })
+        .await;
+    }
+    browser.press("warnings-more").await;
+    let warnings = browser.text("warnings").await;
+    for warning in view["attempt"]["warnings"].as_array().unwrap() {
+        let words = match warning["kind"].as_str().unwrap() {
+            "only_this_asset" | "wrong_network" => "Send only BTC on Bitcoin to this address.",
+            "confirmations" => "once the Bitcoin network has confirmed it.",
+            "network_fee" => "Choose a network fee that isn’t too low",
+            "expiry" | "late_price" => "this price may no longer apply.",
+            kind => panic!("the sandbox has another warning: {kind}"),
+        };
+        assert!(warnings.contains(words), "{words} is not in {warnings}");
+    }
+    // Folded again, "I have paid" is in the visible part of the shop's dialog.
+    browser.press("warnings-more").await;
+    let left = browser.text("countdown").await;
+    assert!(
+        left.contains("14 minutes") || left.contains("15 minutes"),
+        "{left}"
+    );
+
+    browser.press("i-have-paid").await;
+    browser.wait_for("status-checking").await;
+    world.sandbox().pay(&checkout, "exact").await;
+    world.sandbox().mine(1).await;
+    browser.wait_for("status-processing").await;
+    assert!(browser.text("confirmations").await.contains("1 of 3"));
+    world.sandbox().mine(2).await;
+    browser.wait_for("status-paid").await;
+
+    browser.leave_checkout().await;
+    // The dialog holds the page behind it still.
+    let close = "document.querySelector('florin-checkout').close()";
+    browser.evaluate(close, &[]).await;
+    eventually("the shop's page says paid", async || {
+        let row = browser.text(&format!("order-{}", checkout.order)).await;
+        (row.contains("Paid") && !row.contains("Not paid")).then_some(())
+    })
+    .await;
+    assert_eq!(browser.console_warnings().await, [""; 0]);
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_cart_whose_price_only_the_backend_knows_is_paid_in_a_frame() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    browser
+        .goto(&format!("{}/cart?mug=1&sticker=2", world.shop_url()))
+        .await;
+    browser.press("check-out").await;
+    browser.enter_checkout().await;
+    let checkout = chooses(&world, &browser, "ETH").await;
+    let view = checkout.view().await;
+    assert_eq!(view["amount"], "15.50");
+    assert_eq!(browser.scan("qr").await, attempt(&view, "qr_string"));
+    assert_eq!(browser.text("address").await, attempt(&view, "address"));
+    world.sandbox().pay(&checkout, "exact").await;
+    world.sandbox().mine(3).await;
+    browser.wait_for("status-paid").await;
+    world.wait_until_paid_in_shop(&checkout.order).await;
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn inline_the_checkout_is_a_part_of_a_page_that_allows_it() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    browser
+        .goto(&format!("{}/inline?product=mug", world.shop_url()))
+        .await;
+    browser.press("asset-LTC").await;
+    browser.wait_for("status-awaiting_payment").await;
+    let frames = "return document.querySelector('florin-checkout').shadowRoot.querySelectorAll('iframe').length";
+    assert_eq!(browser.evaluate(frames, &[]).await, 0);
+    let checkout = the_order(&world, &browser).await;
+    let view = checkout.view().await;
+    assert_eq!(browser.scan("qr").await, attempt(&view, "qr_string"));
+    world.sandbox().pay(&checkout, "exact").await;
+    world.sandbox().mine(3).await;
+    browser.wait_for("status-paid").await;
+    assert_eq!(browser.console_warnings().await, [""; 0]);
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn inline_becomes_a_frame_where_the_page_does_not_allow_it() {
+    let site = Site::open().await;
+    let world = World::start_with(WorldConfig {
+        origins: vec![site.url().to_owned()],
+        ..WorldConfig::default()
+    })
+    .await;
+    let proxy = world.proxy_url();
+    // No 'wasm-unsafe-eval', and no connection to anywhere.
+    site.serve(
+        &format!("default-src 'none'; script-src {proxy}; frame-src {proxy}"),
+        &format!(
+            "<script src=\"{proxy}/florin.js\" async></script>\
+             <florin-checkout store=\"demo\" product=\"mug\" display=\"inline\"></florin-checkout>"
+        ),
+    );
+    let browser = Browser::open().await;
+    browser.goto(site.url()).await;
+    browser.enter_checkout().await;
+    browser.press("asset-LTC").await;
+    browser.wait_for("status-awaiting_payment").await;
+    let complaints = browser.console_warnings().await;
+    let said = |text: &&String| text.contains("'wasm-unsafe-eval'") && text.contains("florin:");
+    assert!(complaints.iter().any(|text| said(&text)), "{complaints:#?}");
+    browser.end().await;
+    world.end().await;
+}
