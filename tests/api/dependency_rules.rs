@@ -1,5 +1,5 @@
-//! The edges of the house: who may be built on whom, through however many packages. deny.toml forbids direct edges;
-//! these look at everything that is linked in the end.
+//! Which package may depend on which, directly or not. deny.toml forbids direct edges; these tests check everything
+//! that is linked in the end.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -8,11 +8,11 @@ use std::{env, fs};
 
 use serde_json::Value;
 
-/// Package to the packages that it is compiled with, directly.
-struct House(BTreeMap<String, BTreeSet<String>>);
+/// Each package with its direct dependencies.
+struct Packages(BTreeMap<String, BTreeSet<String>>);
 
-impl House {
-    /// What `cargo metadata` knows of a build for `target`. Tests' own dependencies are left out.
+impl Packages {
+    /// Reads the dependencies of a build for `target` from `cargo metadata`, without dev-dependencies.
     fn built_for(target: &str) -> Self {
         let cargo = env::var_os("CARGO").unwrap_or("cargo".into());
         let output = Command::new(cargo)
@@ -43,17 +43,17 @@ impl House {
         Self(edges.collect())
     }
 
-    /// The way from one package to another, if there is one.
-    fn way(&self, from: &str, to: &str) -> Option<Vec<&str>> {
+    /// Returns a path from one package to another, if there is one.
+    fn path_between(&self, from: &str, to: &str) -> Option<Vec<&str>> {
         let (start, _) = self.0.get_key_value(from).expect("the package exists");
         let mut came_from = BTreeMap::from([(start.as_str(), None)]);
         let mut next = vec![start.as_str()];
         while let Some(here) = next.pop() {
             if here == to {
                 let step = |at: &&str| came_from[*at];
-                let mut way: Vec<&str> = std::iter::successors(Some(here), step).collect();
-                way.reverse();
-                return Some(way);
+                let mut path_between: Vec<&str> = std::iter::successors(Some(here), step).collect();
+                path_between.reverse();
+                return Some(path_between);
             }
             for neighbour in &self.0[here] {
                 if !came_from.contains_key(neighbour.as_str()) {
@@ -66,18 +66,21 @@ impl House {
     }
 
     #[track_caller]
-    fn never(&self, from: &str, forbidden: &[&str]) {
+    fn assert_no_path(&self, from: &str, forbidden: &[&str]) {
         for to in forbidden {
-            if let Some(way) = self.way(from, to) {
-                panic!("{from} must not be built on {to}: {}", way.join(" → "));
+            if let Some(path_between) = self.path_between(from, to) {
+                panic!(
+                    "{from} must not be built on {to}: {}",
+                    path_between.join(" → ")
+                );
             }
         }
     }
 }
 
 #[test]
-fn the_widget_cannot_link_what_holds_the_secret() {
-    House::built_for("wasm32-unknown-unknown").never(
+fn the_widget_links_no_crate_with_the_secret() {
+    Packages::built_for("wasm32-unknown-unknown").assert_no_path(
         "widget",
         &[
             "florin-gateway",
@@ -96,21 +99,21 @@ fn the_widget_cannot_link_what_holds_the_secret() {
 #[test]
 fn crates_without_io_link_no_network_and_no_database() {
     for target in ["wasm32-unknown-unknown", "x86_64-unknown-linux-gnu"] {
-        let house = House::built_for(target);
+        let packages = Packages::built_for(target);
         for package in [
             "florin-money",
             "florin-address",
             "florin-orders",
             "florin-checkout-api",
         ] {
-            house.never(package, &["tokio", "reqwest", "hyper", "sqlx", "web-sys"]);
+            packages.assert_no_path(package, &["tokio", "reqwest", "hyper", "sqlx", "web-sys"]);
         }
     }
 }
 
 #[test]
-fn orders_do_not_know_who_reports_an_observation() {
-    House::built_for("x86_64-unknown-linux-gnu").never(
+fn orders_do_not_depend_on_the_gateway_client() {
+    Packages::built_for("x86_64-unknown-linux-gnu").assert_no_path(
         "florin-orders",
         &[
             "florin-gateway",
@@ -123,8 +126,8 @@ fn orders_do_not_know_who_reports_an_observation() {
 }
 
 #[test]
-fn storage_knows_no_network() {
-    House::built_for("x86_64-unknown-linux-gnu").never(
+fn storage_links_no_network() {
+    Packages::built_for("x86_64-unknown-linux-gnu").assert_no_path(
         "florin-storage",
         &[
             "florin-gateway",
@@ -138,20 +141,21 @@ fn storage_knows_no_network() {
 
 #[test]
 fn addresses_are_checked_without_the_gateway() {
-    House::built_for("x86_64-unknown-linux-gnu").never("florin-address", &["florin-gateway"]);
+    Packages::built_for("x86_64-unknown-linux-gnu")
+        .assert_no_path("florin-address", &["florin-gateway"]);
 }
 
 #[test]
-fn the_sandbox_shares_no_line_with_what_it_checks() {
-    House::built_for("x86_64-unknown-linux-gnu").never(
+fn the_sandbox_shares_no_code_with_the_proxy() {
+    Packages::built_for("x86_64-unknown-linux-gnu").assert_no_path(
         "florin-sandbox",
         &["proxy", "florin-address", "florin-gateway"],
     );
 }
 
 #[test]
-fn the_auditor_shares_no_line_with_what_it_judges() {
-    House::built_for("x86_64-unknown-linux-gnu").never(
+fn the_auditor_shares_no_code_with_the_proxy() {
+    Packages::built_for("x86_64-unknown-linux-gnu").assert_no_path(
         "auditor",
         &[
             "florin-address",
@@ -168,7 +172,7 @@ fn the_auditor_shares_no_line_with_what_it_judges() {
 }
 
 #[test]
-fn sql_is_in_storage_alone() {
+fn sql_is_only_in_storage() {
     for folder in [
         "proxy/src",
         "crates/sandbox/src",
@@ -191,14 +195,14 @@ fn sql_is_recognised() {
     assert_eq!(sql_in("// an update of the order is inserted"), None);
 }
 
-/// A way finder that finds nothing would let every edge pass.
+/// A search that finds nothing would accept every edge.
 #[test]
-fn a_way_through_other_packages_is_found() {
-    let house = House::built_for("x86_64-unknown-linux-gnu");
-    let way = house
-        .way("proxy", "sqlx")
+fn an_indirect_dependency_is_found() {
+    let packages = Packages::built_for("x86_64-unknown-linux-gnu");
+    let path_between = packages
+        .path_between("proxy", "sqlx")
         .expect("proxy → florin-storage → sqlx");
-    assert_eq!(way, ["proxy", "florin-storage", "sqlx"]);
+    assert_eq!(path_between, ["proxy", "florin-storage", "sqlx"]);
 }
 
 fn sql_in(source: &str) -> Option<&'static str> {
@@ -214,7 +218,7 @@ fn sql_in(source: &str) -> Option<&'static str> {
 }
 
 #[test]
-fn what_comes_from_npm_is_one_version_with_its_checksum() {
+fn npm_packages_are_pinned_with_a_checksum() {
     for list in ["tests/npm", "tests/peers"] {
         let read = |name: &str| -> Value {
             let text = fs::read_to_string(root().join(list).join(name)).unwrap();
@@ -223,7 +227,7 @@ fn what_comes_from_npm_is_one_version_with_its_checksum() {
         let (package, lock) = (read("package.json"), read("package-lock.json"));
         let wanted = package["devDependencies"].as_object().unwrap();
         for (name, version) in wanted {
-            // One that is there in two versions has a second name: "npm:react@18.3.1".
+            // A package in two versions has a second name: "npm:react@18.3.1".
             let version = text(version);
             let version = version.rsplit_once('@').map_or(version, |(_, own)| own);
             let exact = |c: char| c.is_ascii_digit() || c == '.';

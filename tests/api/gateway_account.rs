@@ -1,16 +1,16 @@
-//! `/v1/service/…` and `florin-proxy service`: the account at the service, for those who may.
+//! `/v1/service/…` and `florin-proxy service`: the account at the gateway, for authorised stores.
 
 use std::time::Duration;
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use support::{Ended, Program, World, WorldConfig, eventually, pause};
+use support::{Program, ProgramOutput, World, WorldConfig, eventually, pause};
 
 /// Long enough for a call that is due.
 const A_MOMENT: Duration = Duration::from_millis(300);
 const WALLET: &str = r#"{"crypto_code":"BTC","wallet_address":"tb1qsomewhere"}"#;
 
-async fn with_access() -> World {
+async fn world_with_access() -> World {
     World::start_with(WorldConfig {
         service_access: true,
         ..WorldConfig::default()
@@ -18,7 +18,7 @@ async fn with_access() -> World {
     .await
 }
 
-async fn merchant(id: &str) -> World {
+async fn world_of_merchant(id: &str) -> World {
     World::start_with(WorldConfig {
         service_access: true,
         merchant_id: Some(id.to_owned()),
@@ -27,14 +27,14 @@ async fn merchant(id: &str) -> World {
     .await
 }
 
-fn asks(world: &World, words: &[&str]) -> Ended {
+fn run_command(world: &World, words: &[&str]) -> ProgramOutput {
     let config = world.config_file().display().to_string();
-    Program::runs(&[&["--config", &config, "service"], words].concat(), &[])
+    Program::run(&[&["--config", &config, "service"], words].concat(), &[])
 }
 
 #[tokio::test]
-async fn a_store_with_access_uses_every_endpoint_of_the_service() {
-    let world = with_access().await;
+async fn a_store_with_access_uses_every_endpoint_of_the_gateway() {
+    let world = world_with_access().await;
     let store = world.store();
     let currencies = store.get("/v1/service/currencies").await.with(200);
     assert!(
@@ -43,7 +43,7 @@ async fn a_store_with_access_uses_every_endpoint_of_the_service() {
         currencies.text
     );
     let added = store
-        .sends(Method::POST, "/v1/service/preferences", WALLET)
+        .send(Method::POST, "/v1/service/preferences", WALLET)
         .await
         .with(200);
     assert_eq!(added.body["preference"]["wallet_address"], "tb1qsomewhere");
@@ -76,16 +76,16 @@ async fn a_store_with_access_uses_every_endpoint_of_the_service() {
 }
 
 #[tokio::test]
-async fn a_store_without_access_may_read_what_is_supported_and_nothing_else() {
+async fn a_store_without_access_reads_the_supported_currencies_only() {
     let world = World::start().await;
     let store = world.store();
     store.get("/v1/service/currencies").await.with(200);
     let denied = [
         store
-            .sends(Method::POST, "/v1/service/preferences", WALLET)
+            .send(Method::POST, "/v1/service/preferences", WALLET)
             .await,
         store
-            .sends(Method::PUT, "/v1/service/preferences", WALLET)
+            .send(Method::PUT, "/v1/service/preferences", WALLET)
             .await,
         store
             .post("/v1/service/aggregator/merchants", &json!({}))
@@ -111,11 +111,11 @@ async fn a_store_without_access_may_read_what_is_supported_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_merchant_of_a_platform_acts_for_itself_alone() {
-    let world = merchant("m-1").await;
+async fn a_merchant_of_a_platform_acts_only_for_itself() {
+    let world = world_of_merchant("m-1").await;
     let store = world.store();
     let added = store
-        .sends(Method::POST, "/v1/service/preferences", WALLET)
+        .send(Method::POST, "/v1/service/preferences", WALLET)
         .await
         .with(200);
     assert_eq!(added.body["preference"]["merchant_id"], "m-1");
@@ -130,9 +130,7 @@ async fn a_merchant_of_a_platform_acts_for_itself_alone() {
         r#"{"merchant_id":"m-1","merchant_id":"m-2"}"#,
         r#"{"\u006derchantId":"m-2"}"#,
     ] {
-        let answer = store
-            .sends(Method::PUT, "/v1/service/settings", other)
-            .await;
+        let answer = store.send(Method::PUT, "/v1/service/settings", other).await;
         answer.refused(403, "service_access_denied");
     }
     let other = store
@@ -147,19 +145,19 @@ async fn a_merchant_of_a_platform_acts_for_itself_alone() {
 }
 
 #[tokio::test]
-async fn the_services_refusal_is_readable_and_ours_are_told_apart() {
-    let world = with_access().await;
+async fn rejections_by_the_gateway_and_by_the_proxy_are_distinguishable() {
+    let world = world_with_access().await;
     let store = world.store();
     let unknown = json!({"crypto_code": "XMR", "wallet_address": "x"});
     let refused = store.post("/v1/service/preferences", &unknown).await;
     let refused = refused.refused(422, "service_refused");
-    let said = &refused.body["error"]["service"];
-    assert_eq!(said["code"], "UNSUPPORTED_CRYPTO_CODE");
-    assert!(said["status"].is_u64(), "{said}");
-    let message = said["message"].as_str().unwrap();
+    let message = &refused.body["error"]["service"];
+    assert_eq!(message["code"], "UNSUPPORTED_CRYPTO_CODE");
+    assert!(message["status"].is_u64(), "{message}");
+    let message = message["message"].as_str().unwrap();
     assert!(refused.text_at("/error/message").contains(message));
     for body in ["{", "", "{} {}"] {
-        let answer = store.sends(Method::PUT, "/v1/service/settings", body).await;
+        let answer = store.send(Method::PUT, "/v1/service/settings", body).await;
         answer.refused(400, "invalid_request");
     }
     let long = json!({ "a": "a".repeat(64 * 1024) });
@@ -169,15 +167,15 @@ async fn the_services_refusal_is_readable_and_ours_are_told_apart() {
 }
 
 #[tokio::test]
-async fn what_may_have_been_done_is_not_done_again() {
-    let world = with_access().await;
+async fn a_call_with_an_ambiguous_outcome_is_not_repeated() {
+    let world = world_with_access().await;
     let store = world.store();
     world
         .sandbox()
         .inject_fault(json!({"endpoint": "any", "kind": "status", "status": 500, "times": 1}))
         .await;
     let answer = store
-        .sends(Method::POST, "/v1/service/preferences", WALLET)
+        .send(Method::POST, "/v1/service/preferences", WALLET)
         .await;
     let answer = answer.refused(502, "service_failed");
     assert!(
@@ -190,7 +188,7 @@ async fn what_may_have_been_done_is_not_done_again() {
 }
 
 #[tokio::test]
-async fn an_invoice_is_shown_whole_to_the_store_whose_it_is() {
+async fn only_the_store_of_an_invoice_reads_it() {
     let world = World::start().await;
     let checkout = world.shopper().open("ebook").await;
     checkout.choose("BTC").await;
@@ -204,13 +202,13 @@ async fn an_invoice_is_shown_whole_to_the_store_whose_it_is() {
         .get(&format!("{path}&hist=true"))
         .await
         .with(200);
-    let asked = world.sandbox().calls().await;
-    let is_hist = |call: &Value| {
+    let calls = world.sandbox().calls().await;
+    let is_invoice_call = |call: &Value| {
         call["path"]
             .as_str()
             .is_some_and(|path| path.ends_with("&hist=true"))
     };
-    assert!(asked.iter().any(is_hist), "{asked:#?}");
+    assert!(calls.iter().any(is_invoice_call), "{calls:#?}");
     for (store, path) in [
         (world.other_store(), path.as_str()),
         (world.store(), "/v1/service/invoice?id=inv_unknown"),
@@ -224,7 +222,7 @@ async fn an_invoice_is_shown_whole_to_the_store_whose_it_is() {
 }
 
 #[tokio::test]
-async fn the_operator_asks_on_the_command_line() {
+async fn the_command_line_calls_the_gateway() {
     let world = World::start().await;
     let checkout = world.shopper().open("ebook").await;
     checkout.choose("BTC").await;
@@ -235,20 +233,20 @@ async fn the_operator_asks_on_the_command_line() {
     let wallet = world.file("wallet.json");
     std::fs::write(&wallet, WALLET).unwrap();
     let wallet = wallet.display().to_string();
-    // In a thread of its own: the sandbox answers in this one.
+    // In another thread: the sandbox runs in this one.
     let run = async |words: &[&str]| {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
         let config = world.config_file().display().to_string();
-        let ended = tokio::task::spawn_blocking(move || {
+        let output = tokio::task::spawn_blocking(move || {
             let words: Vec<_> = words.iter().map(String::as_str).collect();
-            Program::runs(
+            Program::run(
                 &[&["--config", &config, "service"], &words[..]].concat(),
                 &[],
             )
         });
-        let ended = ended.await.unwrap();
-        assert_eq!(ended.code, Some(0), "{}", ended.printed);
-        serde_json::from_str::<Value>(&ended.printed).unwrap()
+        let output = output.await.unwrap();
+        assert_eq!(output.code, Some(0), "{}", output.printed);
+        serde_json::from_str::<Value>(&output.printed).unwrap()
     };
     assert!(run(&["currencies"]).await.is_array());
     assert!(run(&["prices"]).await["BTC"]["conversion_id"].is_string());
@@ -278,25 +276,25 @@ async fn the_operator_asks_on_the_command_line() {
 }
 
 #[tokio::test]
-async fn a_refusal_on_the_command_line_is_a_sentence_and_a_failing_code() {
+async fn a_rejection_on_the_command_line_prints_a_message_and_exits_with_an_error() {
     let world = World::start().await;
     let config = world.config_file().display().to_string();
-    let ended = tokio::task::spawn_blocking(move || {
-        Program::runs(
+    let output = tokio::task::spawn_blocking(move || {
+        Program::run(
             &["--config", &config, "service", "invoice", "inv_unknown"],
             &[],
         )
     });
-    let ended = ended.await.unwrap();
-    assert_eq!(ended.code, Some(1), "{}", ended.printed);
+    let output = output.await.unwrap();
+    assert_eq!(output.code, Some(1), "{}", output.printed);
     let sentence = "florin-proxy: the payment service refused with status 404: ";
-    assert!(ended.printed.starts_with(sentence), "{}", ended.printed);
+    assert!(output.printed.starts_with(sentence), "{}", output.printed);
     assert!(
-        ended.printed.contains("(INVALID_INVOICE_ID)"),
+        output.printed.contains("(INVALID_INVOICE_ID)"),
         "{}",
-        ended.printed
+        output.printed
     );
-    for (words, said) in [
+    for (words, message) in [
         (
             &["add-preferences", "--body", "/nowhere/body.json"][..],
             "/nowhere/body.json",
@@ -305,15 +303,15 @@ async fn a_refusal_on_the_command_line_is_a_sentence_and_a_failing_code() {
         (&["invoice", "a b"], "\"a b\""),
         (&["merchant-account", "--query", "a=#"], "percent-encoded"),
     ] {
-        let ended = asks(&world, words);
+        let output = run_command(&world, words);
         assert!(
-            ended.code.is_some_and(|code| code != 0),
+            output.code.is_some_and(|code| code != 0),
             "{}",
-            ended.printed
+            output.printed
         );
-        assert!(ended.printed.contains(said), "{}", ended.printed);
+        assert!(output.printed.contains(message), "{}", output.printed);
     }
-    let help = asks(&world, &["--help"]);
+    let help = run_command(&world, &["--help"]);
     for name in [
         "currencies",
         "prices",
@@ -330,7 +328,7 @@ async fn a_refusal_on_the_command_line_is_a_sentence_and_a_failing_code() {
 }
 
 #[tokio::test]
-async fn the_assets_are_compared_with_what_the_service_offers() {
+async fn the_assets_are_compared_with_the_gateways_currencies() {
     let world = World::start_with(WorldConfig {
         unknown_asset: true,
         ..WorldConfig::default()
@@ -357,7 +355,7 @@ async fn the_assets_are_compared_once_a_day() {
     let world = World::start().await;
     let compared = |times: usize| {
         let chain = world.sandbox();
-        eventually("the currencies are asked for", async move || {
+        eventually("the currencies are requested", async move || {
             (chain.count("GET", "/currencies").await == times).then_some(())
         })
     };
@@ -371,7 +369,7 @@ async fn the_assets_are_compared_once_a_day() {
 }
 
 #[tokio::test]
-async fn a_service_without_a_list_of_currencies_keeps_nobody_from_selling() {
+async fn orders_are_paid_while_the_gateway_has_no_list_of_currencies() {
     let mut world = World::start().await;
     world.stop_proxy().await;
     world
@@ -379,7 +377,7 @@ async fn a_service_without_a_list_of_currencies_keeps_nobody_from_selling() {
         .inject_fault(json!({"endpoint": "any", "kind": "status", "status": 404, "times": 1}))
         .await;
     world.start_proxy().await;
-    eventually("it is said", async || {
+    eventually("the failure is logged", async || {
         world
             .logged("the service's list of currencies could not be had")
             .then_some(())

@@ -1,16 +1,16 @@
-//! The service is down, slow, broken, or wrong: each gets a clear refusal, nothing is lost, and the proxy goes on.
+//! The gateway is down, slow, broken or wrong: the client gets a clear error, nothing is lost, and the proxy continues.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{Checkout, World, WorldConfig, eventually, pause, pays_in_full};
+use support::{Checkout, World, WorldConfig, eventually, pause, pay_in_full};
 
-use crate::steps::times_paid;
+use crate::steps::paid_event_count;
 
-/// Who asks again within two seconds may be told of the same failure.
+/// A failure is shared for two seconds.
 const A_MOMENT: Duration = Duration::from_secs(3);
 
-async fn is_ready(world: &World) {
+async fn wait_until_ready(world: &World) {
     let health = world
         .http()
         .get(format!("{}/health/ready", world.admin_url()));
@@ -23,43 +23,43 @@ fn retry_after(answer: support::Answer) -> u64 {
     answer.header("retry-after").unwrap().parse().unwrap()
 }
 
-async fn asks_at(checkout: &Checkout, quote: &Value) -> support::Answer {
+async fn request_attempt_at(checkout: &Checkout, quote: &Value) -> support::Answer {
     let choice = json!({ "crypto_code": quote["crypto_code"], "quote_id": quote["quote_id"] });
     checkout.post("/attempt", &choice).await
 }
 
 #[tokio::test]
-async fn a_service_that_is_down_offers_no_quotes_and_loses_no_order() {
+async fn without_the_gateway_there_are_no_quotes_and_no_order_is_lost() {
     let mut world = World::start().await;
     let checkout = world.shopper().open("ebook").await;
-    world.service_link.cut().await;
+    world.gateway_link.cut().await;
     assert_eq!(retry_after(checkout.get("/quotes").await), 5);
     assert_eq!(checkout.view().await["status"], "open");
-    is_ready(&world).await;
-    world.service_link.restore().await;
+    wait_until_ready(&world).await;
+    world.gateway_link.restore().await;
     world.skip(A_MOMENT);
     checkout.choose("BTC").await;
-    pays_in_full(&world, &checkout).await;
+    pay_in_full(&world, &checkout).await;
     world.end().await;
 }
 
 #[tokio::test]
-async fn a_service_that_goes_down_at_the_choice_makes_no_attempt() {
+async fn a_gateway_that_fails_at_the_choice_opens_no_attempt() {
     let mut world = World::start().await;
     let checkout = world.shopper().open("ebook").await;
     let quote = checkout.quote("BTC").await;
-    world.service_link.cut().await;
-    assert_eq!(retry_after(asks_at(&checkout, &quote).await), 5);
+    world.gateway_link.cut().await;
+    assert_eq!(retry_after(request_attempt_at(&checkout, &quote).await), 5);
     assert_eq!(checkout.view().await["attempt"], Value::Null);
-    world.service_link.restore().await;
-    asks_at(&checkout, &quote).await.with(200);
-    pays_in_full(&world, &checkout).await;
+    world.gateway_link.restore().await;
+    request_attempt_at(&checkout, &quote).await.with(200);
+    pay_in_full(&world, &checkout).await;
     assert_eq!(world.sandbox().count("POST", "/invoice").await, 1);
     world.end().await;
 }
 
 #[tokio::test]
-async fn an_invoice_whose_answer_is_lost_is_never_asked_for_again() {
+async fn an_invoice_request_with_a_lost_response_is_never_repeated() {
     let world = World::start().await;
     for (times, fault) in [
         json!({ "endpoint": "create_invoice", "kind": "drop" }),
@@ -73,24 +73,24 @@ async fn an_invoice_whose_answer_is_lost_is_never_asked_for_again() {
         let checkout = world.shopper().open("ebook").await;
         let quote = checkout.quote("BTC").await;
         world.sandbox().inject_fault(fault).await;
-        retry_after(asks_at(&checkout, &quote).await);
+        retry_after(request_attempt_at(&checkout, &quote).await);
         let asked = world.sandbox().count("POST", "/invoice").await;
         assert_eq!(asked, times * 2 + 1, "sent again without being asked to");
         assert_eq!(checkout.view().await["status"], "open");
-        // A new attempt is possible at once, and is another invoice.
-        asks_at(&checkout, &quote).await.with(200);
+        // A new attempt is possible at once and has another invoice.
+        request_attempt_at(&checkout, &quote).await.with(200);
         assert_eq!(
             world.sandbox().count("POST", "/invoice").await,
             times * 2 + 2
         );
-        pays_in_full(&world, &checkout).await;
+        pay_in_full(&world, &checkout).await;
     }
-    is_ready(&world).await;
+    wait_until_ready(&world).await;
     world.end().await;
 }
 
 #[tokio::test]
-async fn prices_that_fail_once_are_asked_for_again_without_the_customers_help() {
+async fn a_failed_price_request_is_repeated_automatically() {
     let world = World::start().await;
     for fault in [
         json!({ "endpoint": "prices", "kind": "status", "status": 500 }),
@@ -110,7 +110,7 @@ async fn prices_that_fail_once_are_asked_for_again_without_the_customers_help() 
 }
 
 #[tokio::test]
-async fn prices_that_keep_failing_are_a_clear_refusal() {
+async fn permanently_failing_prices_give_a_clear_error() {
     let world = World::start().await;
     let checkout = world.shopper().open("ebook").await;
     for fault in [
@@ -128,7 +128,7 @@ async fn prices_that_keep_failing_are_a_clear_refusal() {
 }
 
 #[tokio::test]
-async fn while_the_service_asks_for_a_pause_it_is_left_alone() {
+async fn no_call_is_sent_within_retry_after() {
     let world = World::start().await;
     let (first, second) = (
         world.shopper().open("ebook").await,
@@ -144,23 +144,23 @@ async fn while_the_service_asks_for_a_pause_it_is_left_alone() {
     for _ in 0..20 {
         let left = retry_after(second.get("/quotes").await);
         assert!((20..=30).contains(&left), "{left}");
-        // Watching an attempt is a call as well.
+        // Polling an attempt is a call as well.
         first.view().await;
         pause(Duration::from_millis(100)).await;
     }
     assert_eq!(
         world.sandbox().calls().await.len(),
         calls,
-        "called in the pause"
+        "called within Retry-After"
     );
     world.skip(Duration::from_secs(31));
     second.choose("LTC").await;
-    pays_in_full(&world, &first).await;
+    pay_in_full(&world, &first).await;
     world.end().await;
 }
 
 #[tokio::test]
-async fn a_wrong_secret_is_refused_and_stops_nothing_else() {
+async fn a_wrong_secret_is_rejected_and_stops_nothing_else() {
     let world = World::start_with(WorldConfig {
         proxys_secret: "not-the-secret".into(),
         ..WorldConfig::default()
@@ -177,15 +177,15 @@ async fn a_wrong_secret_is_refused_and_stops_nothing_else() {
     assert_eq!(
         world.sandbox().count("GET", "/prices").await,
         1,
-        "a refusal is not argued with"
+        "a rejected request is not repeated"
     );
     assert_eq!(checkout.view().await["status"], "open");
-    is_ready(&world).await;
+    wait_until_ready(&world).await;
     world.end().await;
 }
 
 #[tokio::test]
-async fn a_service_that_is_away_while_a_payment_is_watched_only_delays_it() {
+async fn a_gateway_outage_only_delays_a_payment() {
     let mut world = World::start_with(WorldConfig {
         callbacks: false,
         ..WorldConfig::default()
@@ -194,8 +194,8 @@ async fn a_service_that_is_away_while_a_payment_is_watched_only_delays_it() {
     let checkout = world.shopper().open("ebook").await;
     checkout.choose("BTC").await;
     assert_eq!(checkout.view().await["delayed"], false);
-    world.service_link.cut().await;
-    eventually("the page is told of the delay", async || {
+    world.gateway_link.cut().await;
+    eventually("the page shows the delay", async || {
         (checkout.view().await["delayed"] == true).then_some(())
     })
     .await;
@@ -203,45 +203,45 @@ async fn a_service_that_is_away_while_a_payment_is_watched_only_delays_it() {
     world.sandbox().mine(3).await;
     pause(Duration::from_millis(1500)).await;
     assert_eq!(checkout.view().await["status"], "awaiting_payment");
-    world.service_link.restore().await;
+    world.gateway_link.restore().await;
     let view = checkout.wait_for("paid").await;
     assert_eq!(view["delayed"], false);
-    assert_eq!(times_paid(&world, &checkout.order).await, 1);
+    assert_eq!(paid_event_count(&world, &checkout.order).await, 1);
     world.end().await;
 }
 
 #[tokio::test]
-async fn a_status_that_cannot_be_read_changes_nothing() {
+async fn an_unreadable_status_changes_nothing() {
     let world = World::start().await;
     let checkout = world.shopper().open("ebook").await;
     checkout.choose("BTC").await;
     let garbled = json!({ "endpoint": "invoice", "kind": "garbled", "times": 6 });
     world.sandbox().inject_fault(garbled).await;
-    pays_in_full(&world, &checkout).await;
-    assert_eq!(times_paid(&world, &checkout.order).await, 1);
+    pay_in_full(&world, &checkout).await;
+    assert_eq!(paid_event_count(&world, &checkout.order).await, 1);
     world.end().await;
 }
 
 #[tokio::test]
-async fn a_price_that_no_longer_holds_is_asked_for_anew() {
+async fn an_expired_price_is_requested_again() {
     let world = World::start().await;
     let checkout = world.shopper().open("ebook").await;
     let quote = checkout.quote("BTC").await;
-    let holds = quote["valid_for_seconds"].as_u64().unwrap();
-    assert!((50..=60).contains(&holds), "{holds}");
-    // What is on its way as time is moved would be signed a minute ago.
+    let valid_for = quote["valid_for_seconds"].as_u64().unwrap();
+    assert!((50..=60).contains(&valid_for), "{valid_for}");
+    // A request in flight while the clock is moved would have an old nonce.
     world.wait_for_deliveries().await;
     world.skip(Duration::from_secs(61));
-    asks_at(&checkout, &quote)
+    request_attempt_at(&checkout, &quote)
         .await
         .refused(409, "quote_expired");
     let unknown = json!({ "crypto_code": "BTC", "quote_id": "conv_1" });
-    asks_at(&checkout, &unknown)
+    request_attempt_at(&checkout, &unknown)
         .await
         .refused(409, "quote_expired");
     let mut swapped = checkout.quote("LTC").await;
     swapped["crypto_code"] = json!("BTC");
-    asks_at(&checkout, &swapped)
+    request_attempt_at(&checkout, &swapped)
         .await
         .refused(409, "quote_expired");
     assert_eq!(world.sandbox().count("POST", "/invoice").await, 0);
@@ -256,15 +256,15 @@ const STRANGERS: &str = "tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx";
 async fn an_address_that_fails_a_check_is_never_shown() {
     let world = World::start().await;
     world.expect_error("the service's invoice is not shown");
-    for lie in [
-        // One letter off: the checksum is wrong.
+    for change in [
+        // One wrong letter: the checksum does not match.
         json!({ "address": "tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsy" }),
-        // Another network's.
+        // An address of another network.
         json!({ "address": "0x52908400098527886E0F7030069857D2E4169EE7" }),
-        // Real money's.
+        // An address of the main network.
         json!({ "address": "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4" }),
         json!({ "address": "" }),
-        // The code would pay somebody else, or another amount, or in another currency.
+        // The QR string names another recipient, amount or currency.
         json!({ "qr_string": format!("bitcoin:{STRANGERS}?amount=0.0003") }),
         json!({ "qr_string": STRANGERS }),
         json!({ "address": STRANGERS, "qr_string": format!("bitcoin:{STRANGERS}?amount=1") }),
@@ -273,30 +273,33 @@ async fn an_address_that_fails_a_check_is_never_shown() {
         json!({ "qr_string": "" }),
     ] {
         let checkout = world.shopper().open("ebook").await;
-        world.sandbox().override_next_invoice(lie.clone()).await;
+        world.sandbox().override_next_invoice(change.clone()).await;
         let answer = checkout.request_attempt("BTC").await.with(200);
-        assert_eq!(answer.body["status"], "blocked", "{lie}");
-        assert_eq!(answer.body["blocked_reason"], "invoice_rejected", "{lie}");
+        assert_eq!(answer.body["status"], "blocked", "{change}");
+        assert_eq!(
+            answer.body["blocked_reason"], "invoice_rejected",
+            "{change}"
+        );
         let texts = [answer.text, checkout.get("").await.text];
         for text in &texts {
             for shown in ["tb1q", "bc1q", "0x529", "bitcoin:", "address", "qr_string"] {
-                assert!(!text.contains(shown), "{lie}: {text}");
+                assert!(!text.contains(shown), "{change}: {text}");
             }
         }
         assert_eq!(checkout.view().await["attempt"], Value::Null);
-        eventually("the block is told", async || {
+        eventually("the blocked attempt is reported", async || {
             let kinds = world.webhooks.event_types(&checkout.order);
             kinds.contains(&"order.blocked".to_owned()).then_some(())
         })
         .await;
-        // An honest invoice can still be had.
+        // A correct invoice can still be opened.
         checkout.choose("LTC").await;
     }
     world.end().await;
 }
 
 #[tokio::test]
-async fn an_address_that_changes_later_takes_the_page_away() {
+async fn a_later_change_of_the_address_blocks_the_attempt() {
     let world = World::start().await;
     world.expect_error("the service changed an invoice's address");
     let checkout = world.shopper().open("ebook").await;
@@ -311,8 +314,8 @@ async fn an_address_that_changes_later_takes_the_page_away() {
     world.sandbox().mine(3).await;
     pause(Duration::from_millis(1500)).await;
     assert_eq!(checkout.view().await["status"], "blocked");
-    assert_eq!(times_paid(&world, &checkout.order).await, 0);
-    eventually("the block is told", async || {
+    assert_eq!(paid_event_count(&world, &checkout.order).await, 0);
+    eventually("the blocked attempt is reported", async || {
         let kinds = world.webhooks.event_types(&checkout.order);
         kinds.contains(&"order.blocked".to_owned()).then_some(())
     })

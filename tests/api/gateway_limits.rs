@@ -1,9 +1,9 @@
-//! The service is asked with manners, and what had no turn is not lost.
+//! Limits towards the gateway: excess work waits and is not lost.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{World, WorldConfig, eventually, pays_in_full};
+use support::{World, WorldConfig, eventually, pay_in_full};
 
 async fn ready(world: &World) -> Value {
     let url = format!("{}/health/ready", world.admin_url());
@@ -19,7 +19,7 @@ async fn ready(world: &World) -> Value {
 }
 
 #[tokio::test]
-async fn with_hardly_any_budget_every_payment_is_still_found() {
+async fn with_a_tiny_rate_limit_every_payment_is_found() {
     let world = World::start_with(WorldConfig {
         requests_per_second: 2,
         ..WorldConfig::default()
@@ -48,11 +48,11 @@ async fn with_hardly_any_budget_every_payment_is_still_found() {
 }
 
 #[tokio::test]
-async fn while_the_service_is_down_it_is_left_alone_and_pages_say_delayed() {
+async fn an_outage_opens_the_circuit_and_pages_show_the_delay() {
     let mut world = World::start().await;
     let checkout = world.shopper().open("ebook").await;
     checkout.choose("BTC").await;
-    world.service_link.cut().await;
+    world.gateway_link.cut().await;
     eventually("the circuit is open", async || {
         checkout.view().await;
         (ready(&world).await["service"]["circuit"] == "open").then_some(())
@@ -61,7 +61,7 @@ async fn while_the_service_is_down_it_is_left_alone_and_pages_say_delayed() {
     assert_eq!(checkout.view().await["delayed"], true);
     assert_eq!(ready(&world).await["payment_service"], "not answering");
     assert!(world.logged("the payment service is down"));
-    world.service_link.restore().await;
+    world.gateway_link.restore().await;
     world.skip(Duration::from_mins(1));
     eventually("the circuit is closed", async || {
         checkout.view().await;
@@ -69,13 +69,13 @@ async fn while_the_service_is_down_it_is_left_alone_and_pages_say_delayed() {
     })
     .await;
     assert!(world.logged("the payment service is up again"));
-    pays_in_full(&world, &checkout).await;
+    pay_in_full(&world, &checkout).await;
     assert_eq!(checkout.view().await["delayed"], false);
     world.end().await;
 }
 
 #[tokio::test]
-async fn the_operator_reads_how_the_service_lets_itself_be_asked() {
+async fn readiness_reports_the_gateways_health() {
     let world = World::start_with(WorldConfig {
         requests_per_second: 50,
         ..WorldConfig::default()

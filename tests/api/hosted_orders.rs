@@ -1,13 +1,13 @@
-//! Orders that are paid on the payment service's own page.
+//! Orders that are paid on the gateway's hosted page.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use support::{Answer, Checkout, World, WorldConfig, eventually, secrets};
 
-use crate::steps::{times_paid, told};
+use crate::steps::{delivered_events, paid_event_count};
 
-/// An hour and a bit: a session is over.
+/// Longer than a session lives.
 const PAST_THE_END: Duration = Duration::from_mins(61);
 
 fn lamp() -> Value {
@@ -23,29 +23,29 @@ fn lamp_with(member: &str, value: Value) -> Value {
     lamp
 }
 
-async fn opens(world: &World) -> (Checkout, String) {
+async fn open_order(world: &World) -> (Checkout, String) {
     let opened = world.store().open(&lamp()).await.with(201);
-    (holder(world, &opened), page_of(&opened))
+    (checkout_of(world, &opened), page_url(&opened))
 }
 
-fn holder(world: &World, opened: &Answer) -> Checkout {
+fn checkout_of(world: &World, opened: &Answer) -> Checkout {
     let (token, id) = (opened.text_at("/client_token"), opened.text_at("/order/id"));
     world.shopper().with_token(&token, &id)
 }
 
 #[track_caller]
-fn page_of(opened: &Answer) -> String {
+fn page_url(opened: &Answer) -> String {
     opened.text_at("/payment_process_url")
 }
 
-async fn sessions_asked_for(world: &World) -> usize {
+async fn session_requests(world: &World) -> usize {
     world.sandbox().count("POST", "/checkout").await
 }
 
 #[tokio::test]
-async fn a_customer_pays_on_the_services_page_and_the_store_is_told() {
+async fn a_payment_on_the_hosted_page_is_reported_to_the_store() {
     let world = World::start().await;
-    let (checkout, page) = opens(&world).await;
+    let (checkout, page) = open_order(&world).await;
     let view = checkout.view().await;
     assert_eq!(view["status"], "awaiting_payment");
     assert_eq!(
@@ -64,30 +64,33 @@ async fn a_customer_pays_on_the_services_page_and_the_store_is_told() {
     assert_eq!(
         view["payment_process_url"],
         Value::Null,
-        "nothing is left to do there"
+        "a paid order has no page"
     );
-    let told = told(&world, &checkout.order).await;
-    assert_eq!(told[..2], ["order.created", "order.attempt_opened"]);
-    assert_eq!(told.last().unwrap(), "order.paid");
+    let delivered_events = delivered_events(&world, &checkout.order).await;
+    assert_eq!(
+        delivered_events[..2],
+        ["order.created", "order.attempt_opened"]
+    );
+    assert_eq!(delivered_events.last().unwrap(), "order.paid");
     let order = world.store().order(&checkout.order).await;
     assert_eq!(order["flow"], "hosted");
     assert_eq!(order["attempt"]["crypto_code"], "DOGE");
     assert_eq!(order["attempt"]["invoice_id"], page.session);
     assert_eq!(order["attempt"]["amount_in_local_currency"], "42.00");
     assert_eq!(order["attempt"]["received_in_local_currency"], "42.00");
-    assert_eq!(sessions_asked_for(&world).await, 1);
+    assert_eq!(session_requests(&world).await, 1);
     assert_eq!(world.sandbox().count("POST", "/invoice").await, 0);
     world.end().await;
 }
 
 #[tokio::test]
-async fn the_service_is_told_all_that_it_needs() {
+async fn a_session_request_carries_every_field() {
     let world = World::start_with(WorldConfig {
         merchant_id: Some("mer_quiet_goods".into()),
         ..WorldConfig::default()
     })
     .await;
-    opens(&world).await;
+    open_order(&world).await;
     let at_home = format!("{}/orders/2", world.shop_url());
     let second = json!({
         "amount": "7.50", "currency": "EUR", "reference": "lamp-2", "flow": "hosted",
@@ -123,9 +126,9 @@ async fn the_service_is_told_all_that_it_needs() {
 }
 
 #[tokio::test]
-async fn a_store_of_its_own_account_names_no_merchant() {
+async fn a_store_without_merchant_id_names_no_merchant() {
     let world = World::start().await;
-    opens(&world).await;
+    open_order(&world).await;
     assert_eq!(
         world.sandbox().sessions().await[0]["merchant_id"],
         Value::Null
@@ -134,14 +137,14 @@ async fn a_store_of_its_own_account_names_no_merchant() {
 }
 
 #[tokio::test]
-async fn nobody_needs_to_watch_a_session_for_its_payment_to_be_found() {
+async fn a_session_is_polled_without_a_subscription() {
     let world = World::start().await;
-    let (checkout, page) = opens(&world).await;
+    let (checkout, page) = open_order(&world).await;
     let page = world.hosted_page(&page);
     page.pick("BTC").await;
     page.pay().await;
     world.sandbox().mine(3).await;
-    eventually("the order is told as paid", async || {
+    eventually("order.paid is delivered", async || {
         let kinds = world.webhooks.event_types(&checkout.order);
         kinds.contains(&"order.paid".to_owned()).then_some(())
     })
@@ -150,34 +153,34 @@ async fn nobody_needs_to_watch_a_session_for_its_payment_to_be_found() {
 }
 
 #[tokio::test]
-async fn half_on_the_services_page_is_not_enough_and_the_rest_completes_it() {
+async fn half_on_the_hosted_page_is_underpaid_and_the_rest_completes_it() {
     let world = World::start().await;
-    let (checkout, url) = opens(&world).await;
+    let (checkout, url) = open_order(&world).await;
     let page = world.hosted_page(&url);
     page.pick("LTC").await;
     world.sandbox().pay_invoice(&page.session, "half").await;
     world.sandbox().mine(3).await;
     let view = checkout.wait_for("underpaid").await;
     assert_eq!(view["payment_process_url"], url, "the rest is paid there");
-    assert_eq!(times_paid(&world, &checkout.order).await, 0);
+    assert_eq!(paid_event_count(&world, &checkout.order).await, 0);
     checkout.post("/session", &json!({})).await.with(200);
     assert_eq!(
-        sessions_asked_for(&world).await,
+        session_requests(&world).await,
         1,
-        "no second price is asked for"
+        "no second price is requested"
     );
     page.pay().await;
     world.sandbox().mine(3).await;
     checkout.wait_for("paid").await;
-    assert_eq!(times_paid(&world, &checkout.order).await, 1);
+    assert_eq!(paid_event_count(&world, &checkout.order).await, 1);
     world.end().await;
 }
 
 #[tokio::test]
-async fn another_price_on_the_services_page_credits_nothing() {
+async fn another_price_on_the_hosted_page_credits_nothing() {
     let world = World::start().await;
     world.expect_error("a payment is held");
-    let (checkout, page) = opens(&world).await;
+    let (checkout, page) = open_order(&world).await;
     let page = world.hosted_page(&page);
     page.pick("BTC").await;
     let cheap =
@@ -188,14 +191,14 @@ async fn another_price_on_the_services_page_credits_nothing() {
         .await;
     page.pay().await;
     world.sandbox().mine(3).await;
-    eventually("the payment is held", async || {
+    eventually("the payment needs review", async || {
         checkout.view().await;
         world.logged("a payment is held").then_some(())
     })
     .await;
     assert_eq!(checkout.view().await["status"], "awaiting_payment");
-    assert_eq!(times_paid(&world, &checkout.order).await, 0);
-    // The service corrects itself.
+    assert_eq!(paid_event_count(&world, &checkout.order).await, 0);
+    // The gateway corrects the price.
     world
         .sandbox()
         .override_invoice(&page.session, &json!({}))
@@ -206,9 +209,9 @@ async fn another_price_on_the_services_page_credits_nothing() {
 }
 
 #[tokio::test]
-async fn a_closed_page_cancels_and_another_session_can_be_had() {
+async fn closing_the_page_cancels_the_session_and_another_can_be_opened() {
     let world = World::start().await;
-    let (checkout, first) = opens(&world).await;
+    let (checkout, first) = open_order(&world).await;
     world.hosted_page(&first).close().await;
     let view = checkout.wait_for("cancelled").await;
     assert_eq!(
@@ -224,57 +227,62 @@ async fn a_closed_page_cancels_and_another_session_can_be_had() {
     page.pay().await;
     world.sandbox().mine(3).await;
     checkout.wait_for("paid").await;
-    let told = told(&world, &checkout.order).await;
+    let delivered_events = delivered_events(&world, &checkout.order).await;
     let opened = "order.attempt_opened";
     assert_eq!(
-        told[..4],
+        delivered_events[..4],
         ["order.created", opened, "order.cancelled", opened]
     );
-    assert_eq!(told.last().unwrap(), "order.paid");
+    assert_eq!(delivered_events.last().unwrap(), "order.paid");
     world.end().await;
 }
 
 #[tokio::test]
-async fn a_session_that_ran_out_is_followed_by_another_and_still_counts() {
+async fn a_payment_in_an_expired_session_still_counts() {
     let world = World::start_with(WorldConfig {
         invoice_minutes: 600,
         ..WorldConfig::default()
     })
     .await;
-    let (checkout, first) = opens(&world).await;
+    let (checkout, first) = open_order(&world).await;
     let old = world.hosted_page(&first);
     old.pick("BTC").await;
     world.wait_for_deliveries().await;
     world.skip(PAST_THE_END);
     checkout.wait_for("expired").await;
     let again = world.store().open(&lamp()).await.with(200);
-    assert_ne!(page_of(&again), first);
+    assert_ne!(page_url(&again), first);
     assert_eq!(again.text_at("/order/status"), "awaiting_payment");
-    // The customer pays in the page that was left open.
+    // The customer pays on the first page.
     old.pay().await;
     world.sandbox().mine(3).await;
     checkout.wait_for("paid").await;
-    let told = told(&world, &checkout.order).await;
-    assert_eq!(told[told.len() - 2..], ["order.late_payment", "order.paid"]);
+    let delivered_events = delivered_events(&world, &checkout.order).await;
+    assert_eq!(
+        delivered_events[delivered_events.len() - 2..],
+        ["order.late_payment", "order.paid"]
+    );
     let order = world.store().order(&checkout.order).await;
     assert_eq!(order["attempt"]["invoice_id"], old.session);
     world.end().await;
 }
 
 #[tokio::test]
-async fn the_same_reference_leads_to_the_same_page() {
+async fn the_same_reference_returns_the_same_page() {
     let world = World::start().await;
     let first = world.store().open(&lamp()).await.with(201);
     let again = world.store().open(&lamp()).await.with(200);
-    assert_eq!(page_of(&first), page_of(&again));
+    assert_eq!(page_url(&first), page_url(&again));
     assert_eq!(first.text_at("/order/id"), again.text_at("/order/id"));
     assert_ne!(
         first.text_at("/client_token"),
         again.text_at("/client_token")
     );
-    let view = holder(&world, &again).post("/session", &json!({})).await;
-    assert_eq!(view.with(200).body["payment_process_url"], page_of(&first));
-    assert_eq!(sessions_asked_for(&world).await, 1);
+    let view = checkout_of(&world, &again)
+        .post("/session", &json!({}))
+        .await;
+    assert_eq!(view.with(200).body["payment_process_url"], page_url(&first));
+    assert_eq!(session_requests(&world).await, 1);
     let dearer = lamp_with("amount", json!("43.00"));
     world.expect_error("a reference came again");
     world
@@ -284,12 +292,12 @@ async fn the_same_reference_leads_to_the_same_page() {
         .refused(409, "order_conflict");
     let here = lamp_with("flow", json!("custom"));
     world.store().open(&here).await.refused(409, "other_flow");
-    assert_eq!(sessions_asked_for(&world).await, 1);
+    assert_eq!(session_requests(&world).await, 1);
     world.end().await;
 }
 
 #[tokio::test]
-async fn two_at_once_get_one_session() {
+async fn concurrent_requests_share_one_session() {
     let world = World::start().await;
     let fault = json!({ "endpoint": "checkout", "kind": "slow", "delay_ms": 400 });
     world.sandbox().inject_fault(fault).await;
@@ -299,22 +307,22 @@ async fn two_at_once_get_one_session() {
     let mut pages = Vec::new();
     for answer in [first, second] {
         match answer.status {
-            200 | 201 => pages.push(page_of(&answer)),
+            200 | 201 => pages.push(page_url(&answer)),
             _ => {
                 let refused = answer.refused(409, "attempt_in_progress");
                 assert!(refused.header("retry-after").is_some());
             }
         }
     }
-    assert!(!pages.is_empty(), "one of them is served");
-    pages.push(page_of(&store.open(&lamp()).await.with(200)));
+    assert!(!pages.is_empty(), "one request succeeds");
+    pages.push(page_url(&store.open(&lamp()).await.with(200)));
     assert!(pages.iter().all(|page| *page == pages[0]), "{pages:?}");
-    assert_eq!(sessions_asked_for(&world).await, 1);
+    assert_eq!(session_requests(&world).await, 1);
     world.end().await;
 }
 
 #[tokio::test]
-async fn a_session_whose_answer_is_lost_is_never_asked_for_again() {
+async fn a_session_request_with_a_lost_response_is_never_repeated() {
     let world = World::start().await;
     for (times, fault) in [
         json!({ "endpoint": "checkout", "kind": "drop" }),
@@ -332,12 +340,12 @@ async fn a_session_whose_answer_is_lost_is_never_asked_for_again() {
         let refused = world.store().open(&lamp).await;
         let refused = refused.refused(503, "service_unavailable");
         assert!(refused.header("retry-after").is_some(), "{fault}");
-        assert_eq!(sessions_asked_for(&world).await, times * 2 + 1, "{fault}");
-        // The order is there, and whoever asks again gets a session that nobody else has seen.
+        assert_eq!(session_requests(&world).await, times * 2 + 1, "{fault}");
+        // The order exists, and the next request opens a new session.
         let opened = world.store().open(&lamp).await.with(200);
-        assert_eq!(sessions_asked_for(&world).await, times * 2 + 2, "{fault}");
-        let checkout = holder(&world, &opened);
-        let page = world.hosted_page(&page_of(&opened));
+        assert_eq!(session_requests(&world).await, times * 2 + 2, "{fault}");
+        let checkout = checkout_of(&world, &opened);
+        let page = world.hosted_page(&page_url(&opened));
         page.pick("BTC").await;
         page.pay().await;
         world.sandbox().mine(3).await;
@@ -347,18 +355,21 @@ async fn a_session_whose_answer_is_lost_is_never_asked_for_again() {
 }
 
 #[tokio::test]
-async fn what_the_service_refuses_is_said_in_either_of_its_shapes() {
+async fn both_error_formats_of_the_gateway_are_passed_on() {
     let world = World::start().await;
     world.expect_error("the payment service refuses us");
     // {"error": true, "message": …}
     let foreign = lamp_with("currency", json!("KPW"));
     let refused = world.store().open(&foreign).await;
-    let said = refused.refused(422, "service_refused").body["error"]["service"].clone();
-    assert_eq!(said["status"], 400);
+    let message = refused.refused(422, "service_refused").body["error"]["service"].clone();
+    assert_eq!(message["status"], 400);
     let words = "is no currency that we take";
-    assert!(said["message"].as_str().unwrap().ends_with(words), "{said}");
-    assert!(world.logged(words), "the operator reads them as well");
-    // {"error": …, "code": …, "message": …}, which is that of all other endpoints.
+    assert!(
+        message["message"].as_str().unwrap().ends_with(words),
+        "{message}"
+    );
+    assert!(world.logged(words), "the log holds the message as well");
+    // {"error": …, "code": …, "message": …}, the format of all other endpoints.
     for (status, code, expected) in [
         (401, "INVALID_SIGNATURE", (503, "service_unavailable")),
         (404, "NOT_FOUND", (503, "service_unavailable")),
@@ -374,13 +385,13 @@ async fn what_the_service_refuses_is_said_in_either_of_its_shapes() {
             .refused(expected.0, expected.1);
         world.skip(Duration::from_secs(70));
         let opened = world.store().open(&lamp).await.with(200);
-        page_of(&opened);
+        page_url(&opened);
     }
     world.end().await;
 }
 
 #[tokio::test]
-async fn nobody_is_sent_to_a_page_that_is_not_the_services() {
+async fn no_customer_is_sent_to_a_foreign_page() {
     let world = World::start_with(WorldConfig {
         checkout_url: Some("https://checkout.example/pay".into()),
         ..WorldConfig::default()
@@ -389,22 +400,25 @@ async fn nobody_is_sent_to_a_page_that_is_not_the_services() {
     world.expect_error("nobody is sent to the service's page");
     let refused = world.store().open(&lamp()).await;
     let refused = refused.refused(503, "service_unavailable");
-    let stranger = world.sandbox().sessions().await[0]["url"]
+    let foreign = world.sandbox().sessions().await[0]["url"]
         .as_str()
         .unwrap()
         .to_owned();
-    assert!(!refused.text.contains(&stranger), "{}", refused.text);
+    assert!(!refused.text.contains(&foreign), "{}", refused.text);
     assert!(world.logged("which is not on service.checkout_url https://checkout.example/pay"));
     let orders = world.store().get("/v1/orders").await.with(200).body;
     assert_eq!(orders["orders"][0]["status"], "blocked");
-    assert!(!orders.to_string().contains(&stranger), "{orders}");
+    assert!(!orders.to_string().contains(&foreign), "{orders}");
     let id = orders["orders"][0]["id"].as_str().unwrap();
-    assert_eq!(told(&world, id).await, ["order.created", "order.blocked"]);
+    assert_eq!(
+        delivered_events(&world, id).await,
+        ["order.created", "order.blocked"]
+    );
     world.end().await;
 }
 
 #[tokio::test]
-async fn what_a_session_needs_is_asked_for_by_name() {
+async fn a_missing_field_of_a_session_is_named() {
     let world = World::start().await;
     let store = world.store();
     let nobody = lamp_with("customer_email", Value::Null);
@@ -430,12 +444,12 @@ async fn what_a_session_needs_is_asked_for_by_name() {
         .refused(400, "invalid_request");
     let orders = store.get("/v1/orders").await.with(200).body;
     assert_eq!(orders["orders"], json!([]), "no order is left behind");
-    assert_eq!(sessions_asked_for(&world).await, 0);
+    assert_eq!(session_requests(&world).await, 0);
     world.end().await;
 }
 
 #[tokio::test]
-async fn without_the_services_page_the_hosted_flow_says_what_to_set() {
+async fn without_checkout_url_the_hosted_flow_names_the_missing_key() {
     let world = World::start_with(WorldConfig {
         checkout_url: Some(String::new()),
         ..WorldConfig::default()
@@ -447,14 +461,14 @@ async fn without_the_services_page_the_hosted_flow_says_what_to_set() {
         .await
         .refused(400, "invalid_request");
     assert!(refused.naming("flow").text.contains("service.checkout_url"));
-    assert_eq!(sessions_asked_for(&world).await, 0);
+    assert_eq!(session_requests(&world).await, 0);
     world.end().await;
 }
 
 #[tokio::test]
-async fn each_flow_refuses_what_belongs_to_the_other() {
+async fn each_flow_rejects_fields_of_the_other() {
     let world = World::start().await;
-    let (hosted, _) = opens(&world).await;
+    let (hosted, _) = open_order(&world).await;
     let choice = json!({ "crypto_code": "BTC", "quote_id": "q" });
     hosted
         .post("/attempt", &choice)
@@ -473,6 +487,6 @@ async fn each_flow_refuses_what_belongs_to_the_other() {
         .post("/session", &json!({}))
         .await
         .refused(409, "other_flow");
-    assert_eq!(sessions_asked_for(&world).await, 1);
+    assert_eq!(session_requests(&world).await, 1);
     world.end().await;
 }

@@ -1,41 +1,41 @@
-//! Money that comes when nobody expects it any more: it is found, judged, told, and shown.
+//! Late payments are found, assessed, reported and shown.
 
 use std::time::Duration;
 
 use florin_money::Amount;
 use reqwest::header::ETAG;
 use serde_json::{Value, json};
-use support::{Checkout, World, WorldConfig, eventually, pause, pays_in_full};
+use support::{Checkout, World, WorldConfig, eventually, pause, pay_in_full};
 
-use crate::steps::{next_or_end, next_order, times_paid, told};
+use crate::steps::{delivered_events, next_or_end, next_order, paid_event_count};
 
 const MINUTE: Duration = Duration::from_mins(1);
 const DAY: Duration = Duration::from_hours(24);
-/// An invoice lives for 15.
+/// An invoice lives for 15 minutes.
 const PAST_THE_END: Duration = Duration::from_mins(16);
 
-async fn looks(world: &World) -> usize {
+async fn poll_count(world: &World) -> usize {
     world.sandbox().count("GET", "/invoice").await
 }
 
-/// The service is asked again once this time has gone by.
-async fn is_looked_at_after(world: &World, time: Duration) {
+/// Skips this time and waits for the next poll.
+async fn wait_for_poll_after(world: &World, time: Duration) {
     world.wait_for_deliveries().await;
-    let before = looks(world).await;
+    let before = poll_count(world).await;
     world.skip(time);
-    eventually("the service is asked about the invoice", async || {
-        (looks(world).await > before).then_some(())
+    eventually("the invoice is polled", async || {
+        (poll_count(world).await > before).then_some(())
     })
     .await;
 }
 
-/// The service is not asked while this time goes by.
-async fn is_left_alone_for(world: &World, time: Duration) {
+/// Skips this time and checks that there is no poll.
+async fn assert_no_poll_for(world: &World, time: Duration) {
     world.wait_for_deliveries().await;
-    let before = looks(world).await;
+    let before = poll_count(world).await;
     world.skip(time);
     pause(Duration::from_millis(2200)).await;
-    assert_eq!(looks(world).await, before, "within {time:?}");
+    assert_eq!(poll_count(world).await, before, "within {time:?}");
 }
 
 async fn invoice_of(world: &World, view: &Value) -> String {
@@ -43,16 +43,19 @@ async fn invoice_of(world: &World, view: &Value) -> String {
     world.sandbox().invoice_of(address).await
 }
 
-async fn is_told(world: &World, checkout: &Checkout, kind: &str) {
+async fn wait_for_event(world: &World, checkout: &Checkout, kind: &str) {
     eventually(kind, async || {
         let kinds = world.webhooks.event_types(&checkout.order);
-        kinds.iter().any(|told| told == kind).then_some(())
+        kinds
+            .iter()
+            .any(|delivered_events| delivered_events == kind)
+            .then_some(())
     })
     .await;
 }
 
 #[tokio::test]
-async fn an_invoice_that_is_over_is_asked_about_ever_more_rarely_and_at_last_no_more() {
+async fn an_expired_invoice_is_polled_less_and_less_often_and_finally_never() {
     let world = World::start_with(WorldConfig {
         callbacks: false,
         ..WorldConfig::default()
@@ -60,52 +63,55 @@ async fn an_invoice_that_is_over_is_asked_about_ever_more_rarely_and_at_last_no_
     .await;
     let checkout = world.shopper().open("ebook").await;
     checkout.choose("BTC").await;
-    is_looked_at_after(&world, PAST_THE_END).await;
-    is_told(&world, &checkout, "order.expired").await;
+    wait_for_poll_after(&world, PAST_THE_END).await;
+    wait_for_event(&world, &checkout, "order.expired").await;
     for (apart, alone) in [
         (Duration::ZERO, Duration::from_secs(45)),
         (Duration::from_hours(2), 14 * MINUTE),
         (Duration::from_hours(30), 59 * MINUTE),
     ] {
         if !apart.is_zero() {
-            is_looked_at_after(&world, apart).await;
+            wait_for_poll_after(&world, apart).await;
         }
-        is_left_alone_for(&world, alone).await;
-        is_looked_at_after(&world, 2 * MINUTE).await;
+        assert_no_poll_for(&world, alone).await;
+        wait_for_poll_after(&world, 2 * MINUTE).await;
     }
-    is_looked_at_after(&world, 8 * DAY).await;
-    is_left_alone_for(&world, 30 * DAY).await;
+    wait_for_poll_after(&world, 8 * DAY).await;
+    assert_no_poll_for(&world, 30 * DAY).await;
     world.end().await;
 }
 
 #[tokio::test]
-async fn who_kept_the_page_sees_a_payment_that_came_three_weeks_later() {
+async fn an_open_page_shows_a_payment_three_weeks_later() {
     let world = World::start().await;
     let checkout = world.shopper().open("ebook").await;
     let invoice = invoice_of(&world, &checkout.choose("BTC").await).await;
     world.wait_for_deliveries().await;
     world.skip(21 * DAY);
     checkout.wait_for("expired").await;
-    let (mut stream, mut heard) = (checkout.stream().await, String::new());
+    let (mut stream, mut buffer) = (checkout.stream().await, String::new());
     assert_eq!(
-        next_order(&mut stream, &mut heard).await["status"],
+        next_order(&mut stream, &mut buffer).await["status"],
         "expired"
     );
     world.sandbox().pay_invoice(&invoice, "exact").await;
     world.sandbox().mine(3).await;
-    let mut view = next_order(&mut stream, &mut heard).await;
+    let mut view = next_order(&mut stream, &mut buffer).await;
     while view["status"] != "paid" {
-        view = next_order(&mut stream, &mut heard).await;
+        view = next_order(&mut stream, &mut buffer).await;
     }
     assert_eq!(
         view["attempt"]["received_in_crypto"],
         view["attempt"]["amount_in_crypto"]
     );
     assert_eq!(checkout.view().await["status"], "paid");
-    let told = told(&world, &checkout.order).await;
-    assert_eq!(told[2..4], ["order.expired", "order.late_payment"]);
-    assert_eq!(told.last().unwrap(), "order.paid");
-    // The link is good for a month after the order's end, and then as unknown as any other.
+    let delivered_events = delivered_events(&world, &checkout.order).await;
+    assert_eq!(
+        delivered_events[2..4],
+        ["order.expired", "order.late_payment"]
+    );
+    assert_eq!(delivered_events.last().unwrap(), "order.paid");
+    // The link is valid for a month after the order's end.
     world.skip(11 * DAY);
     let gone = checkout.get("").await.refused(404, "not_found");
     let unknown = world.shopper().with_token(&"0".repeat(64), "");
@@ -114,55 +120,55 @@ async fn who_kept_the_page_sees_a_payment_that_came_three_weeks_later() {
     world.end().await;
 }
 
-/// A customer who pays twice has the page open still.
+/// A customer who pays twice still has the page open.
 #[tokio::test]
-async fn an_open_page_of_a_paid_order_is_told_of_a_second_payment() {
+async fn an_open_page_of_a_paid_order_shows_a_second_payment() {
     let world = World::start().await;
     let checkout = world.shopper().open("ebook").await;
     let first = invoice_of(&world, &checkout.choose("BTC").await).await;
     let second = invoice_of(&world, &checkout.choose("LTC").await).await;
-    let (mut stream, mut heard) = (checkout.stream().await, String::new());
+    let (mut stream, mut buffer) = (checkout.stream().await, String::new());
     world.sandbox().pay_invoice(&first, "exact").await;
     world.sandbox().mine(3).await;
-    let mut view = next_order(&mut stream, &mut heard).await;
+    let mut view = next_order(&mut stream, &mut buffer).await;
     while view["status"] != "paid" {
-        view = next_order(&mut stream, &mut heard).await;
+        view = next_order(&mut stream, &mut buffer).await;
     }
     assert_eq!(view["late_payment"], Value::Null);
     assert_eq!(view["next_poll_seconds"], 60);
     world.sandbox().pay_invoice(&second, "exact").await;
     world.sandbox().mine(3).await;
     while view["late_payment"] != "second" {
-        view = next_order(&mut stream, &mut heard).await;
+        view = next_order(&mut stream, &mut buffer).await;
         assert_eq!(view["status"], "paid");
     }
     assert_eq!(view["attempt"]["crypto_code"], "BTC");
-    assert_eq!(times_paid(&world, &checkout.order).await, 1);
+    assert_eq!(paid_event_count(&world, &checkout.order).await, 1);
     world.end().await;
 }
 
-/// Ten thousand paid pages that stay open cost no stream and no request for ever.
+/// Ten thousand open pages of paid orders end their streams and requests.
 #[tokio::test]
-async fn a_paid_order_is_followed_for_an_hour_and_then_no_more() {
+async fn a_paid_order_is_updated_for_an_hour() {
     let world = World::start().await;
     let checkout = world.shopper().open("ebook").await;
     checkout.choose("BTC").await;
-    pays_in_full(&world, &checkout).await;
-    let (mut stream, mut heard) = (checkout.stream().await, String::new());
-    let view = next_order(&mut stream, &mut heard).await;
+    pay_in_full(&world, &checkout).await;
+    let (mut stream, mut buffer) = (checkout.stream().await, String::new());
+    let view = next_order(&mut stream, &mut buffer).await;
     assert_eq!(view["next_poll_seconds"], 60);
     let tag = checkout.get("").await.with(200).headers[ETAG].clone();
     world.wait_for_deliveries().await;
     world.skip(59 * MINUTE);
     assert_eq!(checkout.view().await["next_poll_seconds"], 60);
     world.skip(MINUTE);
-    // The last view says that it is the last, also to a page that asks by its tag.
-    let mut last = next_order(&mut stream, &mut heard).await;
+    // The last view announces that it is the last, also for a conditional request.
+    let mut last = next_order(&mut stream, &mut buffer).await;
     while last["next_poll_seconds"] == 60 {
-        last = next_order(&mut stream, &mut heard).await;
+        last = next_order(&mut stream, &mut buffer).await;
     }
     assert_eq!(last["next_poll_seconds"], Value::Null);
-    assert_eq!(next_or_end(&mut stream, &mut heard).await, None);
+    assert_eq!(next_or_end(&mut stream, &mut buffer).await, None);
     let after = checkout.get("").await.with(200);
     assert_ne!(after.headers[ETAG], tag);
     assert_eq!(after.body["next_poll_seconds"], Value::Null);
@@ -170,7 +176,7 @@ async fn a_paid_order_is_followed_for_an_hour_and_then_no_more() {
 }
 
 #[tokio::test]
-async fn late_and_too_little_is_told_as_both_and_the_rest_completes_it() {
+async fn a_late_underpayment_is_reported_as_both_and_the_rest_completes_it() {
     let world = World::start().await;
     let checkout = world.shopper().open("ebook").await;
     checkout.choose("LTC").await;
@@ -182,40 +188,51 @@ async fn late_and_too_little_is_told_as_both_and_the_rest_completes_it() {
     let view = checkout.wait_for("underpaid").await;
     assert_eq!(
         view["can_open_attempt"], false,
-        "nothing more is asked for elsewhere"
+        "no second attempt is requested"
     );
-    assert_eq!(times_paid(&world, &checkout.order).await, 0);
+    assert_eq!(paid_event_count(&world, &checkout.order).await, 0);
     world.sandbox().pay(&checkout, "rest").await;
     world.sandbox().mine(3).await;
     checkout.wait_for("paid").await;
-    let told = told(&world, &checkout.order).await;
-    let late = told.iter().filter(|kind| *kind == "order.late_payment");
-    assert_eq!(late.count(), 1, "{told:?}");
-    assert_eq!(told[2..4], ["order.expired", "order.late_payment"]);
-    assert!(told.contains(&"order.underpaid".to_owned()), "{told:?}");
-    assert_eq!(told.last().unwrap(), "order.paid");
+    let delivered_events = delivered_events(&world, &checkout.order).await;
+    let late = delivered_events
+        .iter()
+        .filter(|kind| *kind == "order.late_payment");
+    assert_eq!(late.count(), 1, "{delivered_events:?}");
+    assert_eq!(
+        delivered_events[2..4],
+        ["order.expired", "order.late_payment"]
+    );
+    assert!(
+        delivered_events.contains(&"order.underpaid".to_owned()),
+        "{delivered_events:?}"
+    );
+    assert_eq!(delivered_events.last().unwrap(), "order.paid");
     world.end().await;
 }
 
 #[tokio::test]
-async fn money_for_an_order_that_the_store_cancelled_is_credited_and_told() {
+async fn a_payment_of_a_cancelled_order_is_credited_and_reported() {
     let world = World::start().await;
     let checkout = world.shopper().open("ebook").await;
     checkout.choose("BTC").await;
     let cancel = format!("/v1/orders/{}/cancel", checkout.order);
     world.store().post(&cancel, &json!({})).await.with(200);
-    // The customer had the code on another screen.
+    // The customer had the QR code on another screen.
     world.sandbox().pay(&checkout, "exact").await;
     world.sandbox().mine(3).await;
     checkout.wait_for("paid").await;
-    let told = told(&world, &checkout.order).await;
-    assert_eq!(told[2..4], ["order.cancelled", "order.late_payment"]);
-    assert_eq!(told.last().unwrap(), "order.paid");
+    let delivered_events = delivered_events(&world, &checkout.order).await;
+    assert_eq!(
+        delivered_events[2..4],
+        ["order.cancelled", "order.late_payment"]
+    );
+    assert_eq!(delivered_events.last().unwrap(), "order.paid");
     world.end().await;
 }
 
 #[tokio::test]
-async fn half_on_the_first_address_is_shown_and_completed_there() {
+async fn an_underpayment_of_the_first_address_is_shown_and_completed_there() {
     let world = World::start().await;
     let checkout = world.shopper().open("ebook").await;
     let first = checkout.choose("BTC").await;
@@ -231,12 +248,12 @@ async fn half_on_the_first_address_is_shown_and_completed_there() {
     world.sandbox().pay_invoice(&invoice, "rest").await;
     world.sandbox().mine(3).await;
     checkout.wait_for("paid").await;
-    assert_eq!(times_paid(&world, &checkout.order).await, 1);
+    assert_eq!(paid_event_count(&world, &checkout.order).await, 1);
     world.end().await;
 }
 
 #[tokio::test]
-async fn an_invoice_whose_answer_was_lost_is_nobodys() {
+async fn an_invoice_with_a_lost_response_belongs_to_no_order() {
     let world = World::start().await;
     let checkout = world.shopper().open("ebook").await;
     let lost = json!({ "endpoint": "create_invoice", "kind": "drop" });
@@ -249,19 +266,19 @@ async fn an_invoice_whose_answer_was_lost_is_nobodys() {
         .as_str()
         .unwrap()
         .to_owned();
-    // Nobody was shown its address; the service reports it all the same.
+    // Its address was never shown; the gateway reports it all the same.
     world.sandbox().pay_invoice(&lost, "exact").await;
     world.sandbox().mine(3).await;
     pause(Duration::from_millis(1500)).await;
     assert_eq!(
-        looks(&world).await,
+        poll_count(&world).await,
         0,
-        "a callback about a stranger asks nothing"
+        "a callback for an unknown invoice causes no poll"
     );
     assert_eq!(checkout.view().await["status"], "open");
     let second = checkout.choose("BTC").await;
     assert_ne!(invoice_of(&world, &second).await, lost);
-    pays_in_full(&world, &checkout).await;
-    assert_eq!(times_paid(&world, &checkout.order).await, 1);
+    pay_in_full(&world, &checkout).await;
+    assert_eq!(paid_event_count(&world, &checkout.order).await, 1);
     world.end().await;
 }

@@ -1,4 +1,4 @@
-//! Journeys over HTTP, without a browser: one theme a file, one claim a test.
+//! Tests over HTTP, without a browser: one subject per file, one claim per test.
 #![expect(
     clippy::unwrap_used,
     reason = "a test may panic; the lint only exempts test functions, not their helpers"

@@ -1,12 +1,12 @@
-//! Bodies that a reader of JSON must refuse, and those that it must take.
+//! Bodies that a JSON parser must reject, and those that it must accept.
 //!
-//! Source: which texts are which, from <https://github.com/nst/JSONTestSuite> at 1ef36fa, `test_parsing` (2016 to 2024);
-//! written down here by hand.
+//! Source: the classification of <https://github.com/nst/JSONTestSuite> at 1ef36fa, `test_parsing` (2016 to 2024);
+//! copied by hand.
 
 use reqwest::Method;
 use support::{Answer, CONTRACT, World, secrets};
 
-/// What no JSON has for a value.
+/// Invalid JSON values.
 const NO_VALUES: &[&str] = &[
     "",
     "*",
@@ -150,7 +150,7 @@ const NO_VALUES: &[&str] = &[
     "\u{feff}1",
 ];
 
-/// What is JSON.
+/// Valid JSON values.
 const VALUES: &[&str] = &[
     "[]",
     "{}",
@@ -202,7 +202,7 @@ const VALUES: &[&str] = &[
     "\t[1]\r\n ",
 ];
 
-/// Where readers differ: refused here, so that nothing is stored that another reader would read otherwise.
+/// Texts that parsers read differently; rejected, so that nothing ambiguous is stored.
 const DOUBTFUL: &[&str] = &[
     "\"\\uD800\"",
     "\"\\uDd1e\\uD834\"",
@@ -215,14 +215,14 @@ const DOUBTFUL: &[&str] = &[
     "1e999999999999999999999",
 ];
 
-/// An order with this text as a note.
+/// An order with this text as its note.
 fn order(reference: usize, note: &str) -> String {
     format!(
         r#"{{"amount":"1.00","currency":"USD","reference":"json-{reference}","metadata":{{"note":{note}}}}}"#
     )
 }
 
-async fn opens(world: &World, body: impl Into<reqwest::Body>) -> Answer {
+async fn open_order(world: &World, body: impl Into<reqwest::Body>) -> Answer {
     let request = world
         .http()
         .post(format!("{}/v1/orders", world.proxy_url()))
@@ -235,10 +235,10 @@ async fn opens(world: &World, body: impl Into<reqwest::Body>) -> Answer {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_no_json_is_refused() {
+async fn invalid_json_is_rejected() {
     let world = World::start().await;
     for note in NO_VALUES.iter().chain(DOUBTFUL) {
-        let answer = opens(&world, order(0, note)).await;
+        let answer = open_order(&world, order(0, note)).await;
         assert_eq!(answer.status, 400, "{note:?}: {}", answer.text);
         answer.refused(400, "invalid_request");
     }
@@ -248,17 +248,17 @@ async fn what_is_no_json_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_json_is_taken() {
+async fn valid_json_is_accepted() {
     let world = World::start().await;
     for (reference, note) in VALUES.iter().enumerate() {
-        let answer = opens(&world, order(reference, note)).await;
+        let answer = open_order(&world, order(reference, note)).await;
         assert_eq!(answer.status, 201, "{note:?}: {}", answer.text);
     }
     world.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_body_that_is_no_text_or_no_order_is_refused() {
+async fn a_body_that_is_not_utf8_or_not_an_object_is_rejected() {
     let world = World::start().await;
     let whole = order(0, "1");
     let mut bodies: Vec<Vec<u8>> = [
@@ -278,7 +278,7 @@ async fn a_body_that_is_no_text_or_no_order_is_refused() {
     ]
     .map(|text| text.as_bytes().to_vec())
     .to_vec();
-    // Cut off anywhere, followed by anything, and in other encodings.
+    // Truncated, followed by more bytes, and in other encodings.
     bodies.extend((1..whole.len()).map(|end| whole.as_bytes()[..end].to_vec()));
     bodies.push(format!("{whole}{whole}").into_bytes());
     bodies.push(format!("{whole},").into_bytes());
@@ -299,28 +299,28 @@ async fn a_body_that_is_no_text_or_no_order_is_refused() {
     }
     for body in bodies {
         let text = String::from_utf8_lossy(&body).into_owned();
-        let answer = opens(&world, body).await;
+        let answer = open_order(&world, body).await;
         assert_eq!(answer.status, 400, "{text:?}: {}", answer.text);
     }
     world.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nesting_without_end_is_refused() {
+async fn unlimited_nesting_is_rejected() {
     let world = World::start().await;
     for note in [
         "[".repeat(50_000),
         "{\"\":".repeat(12_000),
         "[{\"\":".repeat(10_000),
     ] {
-        opens(&world, note.clone())
+        open_order(&world, note.clone())
             .await
             .refused(400, "invalid_request");
-        opens(&world, order(0, &note))
+        open_order(&world, order(0, &note))
             .await
             .refused(400, "invalid_request");
     }
-    opens(&world, "[".repeat(100_000))
+    open_order(&world, "[".repeat(100_000))
         .await
         .refused(413, "payload_too_large");
     world.end().await;

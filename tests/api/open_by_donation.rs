@@ -1,17 +1,17 @@
-//! A declared donation: the one door through which a customer names the price, within its bounds.
+//! Orders opened by a declared donation, whose amount the customer chooses within bounds.
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use support::{Shopper, World, pays_in_full};
+use support::{Shopper, World, pay_in_full};
 
-use crate::steps::types;
+use crate::steps::event_types;
 
 fn coffee(amount: &Value) -> Value {
     json!({ "store": "demo", "donation": "coffee", "amount": amount })
 }
 
 #[tokio::test]
-async fn a_donation_is_paid_and_told_as_a_donation_alone() {
+async fn a_donation_is_paid_and_reported_only_as_a_donation() {
     let world = World::start().await;
     let opened = world
         .shopper()
@@ -25,10 +25,10 @@ async fn a_donation_is_paid_and_told_as_a_donation_alone() {
         &opened.text_at("/order/id"),
     );
     checkout.choose("LTC").await;
-    pays_in_full(&world, &checkout).await;
+    pay_in_full(&world, &checkout).await;
     world.wait_for_deliveries().await;
     let events = world.store().events_of(&checkout.order).await;
-    let kinds = types(&events);
+    let kinds = event_types(&events);
     assert_eq!(kinds.first(), Some(&"donation.created"));
     assert_eq!(kinds.last(), Some(&"donation.paid"));
     assert!(
@@ -43,7 +43,7 @@ async fn a_donation_is_paid_and_told_as_a_donation_alone() {
             json!({ "donation": "coffee" })
         );
     }
-    // The shop ships on `order.paid`, and never hears it.
+    // The shop ships on `order.paid`, which is never sent for a donation.
     let known = world.shop_orders().await;
     assert!(
         known.iter().all(|order| order["paid_by"].is_null()),
@@ -53,16 +53,18 @@ async fn a_donation_is_paid_and_told_as_a_donation_alone() {
 }
 
 #[tokio::test]
-async fn a_page_of_the_store_can_ask_what_a_donation_takes() {
+async fn a_page_of_the_store_reads_the_bounds_of_a_donation() {
     let world = World::start().await;
-    let asks = async |shopper: &Shopper, query: &str| {
+    let request = async |shopper: &Shopper, query: &str| {
         let path = format!("/v1/checkout/donation?{query}");
-        shopper.sends(Method::GET, &path, None, None).await
+        shopper.send(Method::GET, &path, None, None).await
     };
     let shopper = world.shopper();
-    let told = asks(&shopper, "store=demo&donation=coffee").await.with(200);
+    let shown = request(&shopper, "store=demo&donation=coffee")
+        .await
+        .with(200);
     assert_eq!(
-        told.body,
+        shown.body,
         json!({
             "environment": "test",
             "store": {
@@ -83,16 +85,16 @@ async fn a_page_of_the_store_can_ask_what_a_donation_takes() {
             "invalid_request",
         ),
     ] {
-        asks(&shopper, query).await.refused(status, code);
+        request(&shopper, query).await.refused(status, code);
     }
     let stranger = shopper.from_page_of("https://evil.example");
-    let refused = asks(&stranger, "store=demo&donation=coffee").await;
+    let refused = request(&stranger, "store=demo&donation=coffee").await;
     refused.refused(403, "origin_not_allowed");
     world.end().await;
 }
 
 #[tokio::test]
-async fn an_amount_outside_the_bounds_is_refused_and_the_bounds_are_said() {
+async fn an_amount_outside_the_bounds_is_rejected_with_the_bounds() {
     let world = World::start().await;
     for amount in ["1.99", "500.01", "0", "999999999999", "3.005", "3.000"] {
         let answer = world.shopper().request_order(&coffee(&json!(amount))).await;
@@ -127,17 +129,17 @@ async fn an_amount_outside_the_bounds_is_refused_and_the_bounds_are_said() {
 }
 
 #[tokio::test]
-async fn what_nobody_declared_cannot_be_given() {
+async fn an_undeclared_donation_is_rejected() {
     let world = World::start().await;
     for (store, donation, code) in [
         ("demo", "yacht", "unknown_donation"),
         ("demo", "ebook", "unknown_donation"),
         ("nobody", "coffee", "unknown_store"),
     ] {
-        let door = json!({ "store": store, "donation": donation, "amount": "3" });
+        let request = json!({ "store": store, "donation": donation, "amount": "3" });
         world
             .shopper()
-            .request_order(&door)
+            .request_order(&request)
             .await
             .refused(404, code);
     }

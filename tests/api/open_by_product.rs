@@ -1,16 +1,16 @@
-//! The first sale: a product of the catalogue, from the shop's page to the shop's own backend.
+//! Orders opened by a product of the catalogue, from the shop's page to the shop's backend.
 
 use std::time::Duration;
 
 use reqwest::Method;
 use reqwest::header::{ETAG, IF_NONE_MATCH};
 use serde_json::{Value, json};
-use support::{Answer, CONTRACT, Checkout, World, WorldConfig, eventually, pays_in_full, within};
+use support::{Answer, CONTRACT, Checkout, World, WorldConfig, eventually, pay_in_full, within};
 
-use crate::steps::{next_order, sequences, types};
+use crate::steps::{event_types, next_order, sequences};
 
 #[tokio::test]
-async fn a_product_is_paid_and_the_shop_believes_the_signed_webhook() {
+async fn a_product_is_paid_and_the_shop_accepts_the_signed_webhook() {
     let world = World::start().await;
     let checkout = world.shopper().open("ebook").await;
     let view = checkout.choose("BTC").await;
@@ -34,8 +34,8 @@ async fn a_product_is_paid_and_the_shop_believes_the_signed_webhook() {
 
     world.wait_for_deliveries().await;
     let events = world.store().events_of(&checkout.order).await;
-    let known = types(&events);
-    // Whether anybody looked between the payment and its first block is chance.
+    let known = event_types(&events);
+    // A poll between the payment and its first block is not guaranteed.
     let landmarks: Vec<&str> = known
         .iter()
         .copied()
@@ -55,7 +55,10 @@ async fn a_product_is_paid_and_the_shop_believes_the_signed_webhook() {
             .into_iter()
             .eq(1..=u64::try_from(known.len()).unwrap())
     );
-    assert_eq!(world.webhooks.event_types(&checkout.order), types(&events));
+    assert_eq!(
+        world.webhooks.event_types(&checkout.order),
+        event_types(&events)
+    );
     let record = world.store().order(&checkout.order).await;
     assert_eq!(record["status"], "paid");
     assert!(record["settled_at"].is_string(), "{record}");
@@ -104,49 +107,49 @@ async fn each_of_the_nine_assets_can_be_paid_with() {
             (&warnings[1]["number"], &warnings[3]["number"]),
             (&json!(3), &json!(15))
         );
-        pays_in_full(&world, &checkout).await;
+        pay_in_full(&world, &checkout).await;
     }
     world.end().await;
 }
 
 #[tokio::test]
-async fn a_page_that_knows_the_order_is_told_so_without_a_body() {
+async fn a_page_with_the_current_view_gets_304_without_a_body() {
     let world = World::start().await;
     let checkout = world.shopper().open("ebook").await;
     let first = checkout.get("").await.with(200);
     let tag = first.headers[ETAG].clone();
-    let asked = async |tag: &str| {
+    let calls = async |tag: &str| {
         let url = format!("{}/v1/checkout", world.proxy_url());
         let request = world.http().get(url).bearer_auth(checkout.token());
         request.header(IF_NONE_MATCH, tag).send().await.unwrap()
     };
     let tag = tag.to_str().unwrap();
-    let same = asked(tag).await;
+    let same = calls(tag).await;
     assert_eq!(same.status(), 304);
     assert_eq!(same.headers()[ETAG].to_str().unwrap(), tag);
     assert_eq!(same.headers()["cache-control"], "no-store");
     assert_eq!(same.text().await.unwrap(), "");
     checkout.choose("BTC").await;
-    let changed = asked(tag).await;
+    let changed = calls(tag).await;
     assert_eq!(changed.status(), 200);
     assert_ne!(changed.headers()[ETAG].to_str().unwrap(), tag);
     world.end().await;
 }
 
 #[tokio::test]
-async fn a_change_arrives_by_the_stream_without_being_asked_for() {
+async fn the_stream_sends_a_change_without_a_request() {
     let world = World::start().await;
     let checkout = world.shopper().open("ebook").await;
     let mut stream = checkout.stream().await;
     assert_eq!(stream.headers()["content-type"], "text/event-stream");
-    let mut heard = String::new();
+    let mut buffer = String::new();
     let mut statuses = Vec::new();
-    assert_eq!(next_order(&mut stream, &mut heard).await["status"], "open");
+    assert_eq!(next_order(&mut stream, &mut buffer).await["status"], "open");
     checkout.choose("LTC").await;
     world.sandbox().pay(&checkout, "exact").await;
     world.sandbox().mine(3).await;
     while statuses.last().is_none_or(|status| status != "paid") {
-        let view = next_order(&mut stream, &mut heard).await;
+        let view = next_order(&mut stream, &mut buffer).await;
         statuses.push(view["status"].as_str().unwrap().to_owned());
     }
     assert_eq!(statuses.first().unwrap(), "awaiting_payment");
@@ -154,7 +157,7 @@ async fn a_change_arrives_by_the_stream_without_being_asked_for() {
 }
 
 #[tokio::test]
-async fn an_asset_that_cannot_carry_the_price_says_why_and_is_refused() {
+async fn an_asset_that_cannot_carry_the_price_shows_the_reason_and_is_rejected() {
     let world = World::start().await;
     for (product, code, reason) in [
         ("sticker", "BTC", "below_minimum"),
@@ -184,7 +187,7 @@ async fn an_asset_that_cannot_carry_the_price_says_why_and_is_refused() {
 }
 
 #[tokio::test]
-async fn an_asset_that_nobody_knows_is_shown_and_never_guessed_at() {
+async fn an_unknown_asset_is_shown_and_never_guessed() {
     let world = World::start_with(WorldConfig {
         unknown_asset: true,
         ..WorldConfig::default()
@@ -195,8 +198,8 @@ async fn an_asset_that_nobody_knows_is_shown_and_never_guessed_at() {
     assert_eq!(quote["available"], false, "{quote}");
     assert_eq!(quote["reason"], "unknown_asset", "{quote}");
     assert_eq!(quote["amount_in_crypto"], Value::Null, "{quote}");
-    // As soon as the service's list of currencies was had, which is asked for at the start.
-    eventually("the service's names for it", async || {
+    // The gateway's list of currencies is requested at the start.
+    eventually("the gateway's name of the asset", async || {
         let quote = checkout.quote("USDTSOL").await;
         (quote["asset"] == "USDT"
             && quote["asset_name"] == "Tether"
@@ -232,7 +235,7 @@ async fn in_the_last_minute_of_an_invoice_the_same_asset_is_another_invoice() {
         let left = checkout.view().await["attempt"]["expires_in_seconds"].as_u64();
         left.unwrap()
     };
-    // Some seconds to spare: the test takes time of its own.
+    // Some seconds to spare for the test itself.
     world.skip(Duration::from_secs(time_left().await - 75));
     let again = checkout.choose("ETH").await;
     assert_eq!(again["attempt"]["address"], first["attempt"]["address"]);
@@ -244,7 +247,7 @@ async fn in_the_last_minute_of_an_invoice_the_same_asset_is_another_invoice() {
 }
 
 #[tokio::test]
-async fn who_says_that_it_is_paid_keeps_the_invoice_to_its_last_second() {
+async fn an_order_marked_as_paid_keeps_its_invoice_until_it_expires() {
     let world = World::start().await;
     let checkout = world.shopper().open("ebook").await;
     let first = checkout.choose("ETH").await;
@@ -267,7 +270,7 @@ async fn nothing_is_paid_before_an_asset_is_chosen() {
 }
 
 #[tokio::test]
-async fn a_receipt_goes_to_an_address_that_is_one() {
+async fn a_receipt_goes_only_to_a_valid_address() {
     let world = World::start().await;
     let checkout = world.shopper().open("ebook").await;
     checkout.choose("BTC").await;
@@ -275,7 +278,7 @@ async fn a_receipt_goes_to_an_address_that_is_one() {
     answer.refused(400, "invalid_request").naming("email");
     let said = json!({ "email": "me@example.org" });
     checkout.post("/paid", &said).await.with(200);
-    support::eventually("the service knows the address", async || {
+    support::eventually("the gateway knows the address", async || {
         let invoice = world.sandbox().invoices().await.remove(0);
         (invoice["email"] == "me@example.org" && invoice["marked_as_paid"] == true).then_some(())
     })
@@ -285,14 +288,14 @@ async fn a_receipt_goes_to_an_address_that_is_one() {
 }
 
 #[tokio::test]
-async fn an_address_goes_to_the_service_though_nobody_says_that_it_is_paid() {
+async fn an_address_is_sent_to_the_gateway_before_the_order_is_marked_as_paid() {
     let world = World::start().await;
     let checkout = world.shopper().open("ebook").await;
     let email = json!({ "email": "me@example.org" });
     checkout.post("/email", &email).await.with(200);
     checkout.choose("BTC").await;
-    pays_in_full(&world, &checkout).await;
-    eventually("the service knows the address", async || {
+    pay_in_full(&world, &checkout).await;
+    eventually("the gateway knows the address", async || {
         let invoice = world.sandbox().invoices().await.remove(0);
         (invoice["email"] == "me@example.org").then_some(())
     })
@@ -301,7 +304,7 @@ async fn an_address_goes_to_the_service_though_nobody_says_that_it_is_paid() {
 }
 
 #[tokio::test]
-async fn an_address_is_kept_when_it_is_typed_and_told_with_the_payment() {
+async fn an_address_is_stored_at_once_and_sent_with_the_payment() {
     let world = World::start().await;
     let checkout = world.shopper().open("ebook").await;
     assert_eq!(checkout.view().await["email_kept"], false);
@@ -315,7 +318,7 @@ async fn an_address_is_kept_when_it_is_typed_and_told_with_the_payment() {
         true
     );
     assert_eq!(keeps("").await.with(200).body["email_kept"], false);
-    // Typed before an asset is chosen, and still there after a reload.
+    // Entered before an asset is chosen, and kept after a reload.
     keeps("first@example.org").await.with(200);
     keeps("last@example.org").await.with(200);
     checkout.choose("LTC").await;
@@ -327,13 +330,13 @@ async fn an_address_is_kept_when_it_is_typed_and_told_with_the_payment() {
         "the link can be shared"
     );
     checkout.report_paid().await;
-    eventually("the service knows the address", async || {
+    eventually("the gateway knows the address", async || {
         let invoice = world.sandbox().invoices().await.remove(0);
         (invoice["email"] == "last@example.org" && invoice["marked_as_paid"] == true).then_some(())
     })
     .await;
-    pays_in_full(&world, &checkout).await;
-    // Whoever has a link to the order cannot send the receipt elsewhere, not even by way of no address.
+    pay_in_full(&world, &checkout).await;
+    // A link to the order does not allow sending the receipt elsewhere, not even by clearing the address first.
     keeps("late@example.org").await.refused(409, "order_closed");
     keeps("").await.refused(409, "order_closed");
     assert_eq!(
@@ -344,7 +347,7 @@ async fn an_address_is_kept_when_it_is_typed_and_told_with_the_payment() {
 }
 
 #[tokio::test]
-async fn an_address_that_comes_with_i_have_paid_replaces_the_one_that_is_kept() {
+async fn an_address_sent_with_i_have_paid_replaces_the_stored_one() {
     let world = World::start().await;
     let checkout = world.shopper().open("ebook").await;
     let kept = json!({ "email": "first@example.org" });
@@ -353,7 +356,7 @@ async fn an_address_that_comes_with_i_have_paid_replaces_the_one_that_is_kept() 
     let said = json!({ "email": "last@example.org" });
     let view = checkout.post("/paid", &said).await.with(200).body;
     assert_eq!(view["email_kept"], true);
-    eventually("the service knows the later address", async || {
+    eventually("the gateway knows the later address", async || {
         let invoice = world.sandbox().invoices().await.remove(0);
         (invoice["email"] == "last@example.org").then_some(())
     })
@@ -362,7 +365,7 @@ async fn an_address_that_comes_with_i_have_paid_replaces_the_one_that_is_kept() 
 }
 
 #[tokio::test]
-async fn however_many_watch_the_service_is_asked_once_per_interval() {
+async fn many_subscriptions_cost_one_poll_per_interval() {
     let world = World::start().await;
     let checkout = world.shopper().open("ebook").await;
     checkout.choose("BTC").await;
@@ -377,19 +380,19 @@ async fn however_many_watch_the_service_is_asked_once_per_interval() {
         None::<()>
     })
     .await;
-    let asked = world.sandbox().count("GET", "/invoice").await - before;
-    assert!((1..=5).contains(&asked), "{asked} calls in {seconds} s");
+    let calls = world.sandbox().count("GET", "/invoice").await - before;
+    assert!((1..=5).contains(&calls), "{calls} calls in {seconds} s");
     world.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_address_opens_thirty_orders_a_minute_and_another_is_not_kept_waiting() {
+async fn one_ip_address_opens_thirty_orders_per_minute_and_others_are_not_limited() {
     let world = World::start_with(WorldConfig {
         trusted_proxies: vec!["127.0.0.0/8".to_owned()],
         ..WorldConfig::default()
     })
     .await;
-    let opens = async |from: &str, body: &Value| {
+    let open_order = async |from: &str, body: &Value| {
         let request = world
             .http()
             .post(format!("{}/v1/checkout", world.proxy_url()))
@@ -402,27 +405,27 @@ async fn one_address_opens_thirty_orders_a_minute_and_another_is_not_kept_waitin
     let ebook = json!({ "store": "demo", "product": "ebook" });
     let mut opened = 0;
     let refused = loop {
-        let answer = opens("192.0.2.1", &ebook).await;
+        let answer = open_order("192.0.2.1", &ebook).await;
         if answer.status != 201 {
             break answer.refused(429, "rate_limited");
         }
         opened += 1;
     };
-    // Time goes on meanwhile, and each two seconds are worth one more.
+    // The clock runs meanwhile: every two seconds allow one more.
     assert!((30..60).contains(&opened), "{opened}");
     let wait: u64 = refused.header("retry-after").unwrap().parse().unwrap();
     assert!((1..=2).contains(&wait), "{wait}");
-    // What the client writes itself stands before what the proxy in front adds.
+    // The client's own entry precedes the one that the reverse proxy adds.
     for (from, status) in [
         ("203.0.113.9, 192.0.2.1", 429),
         ("192.0.2.1, 203.0.113.9", 201),
     ] {
         let coffee = json!({ "store": "demo", "donation": "coffee", "amount": "3" });
-        opens(from, &coffee).await.with(status);
+        open_order(from, &coffee).await.with(status);
     }
     let signed = json!({ "order_token": world.token_signer().token("signed-1", "5.00") });
-    opens("192.0.2.1", &signed).await.with(201);
+    open_order("192.0.2.1", &signed).await.with(201);
     world.skip(Duration::from_secs(2));
-    opens("192.0.2.1", &ebook).await.with(201);
+    open_order("192.0.2.1", &ebook).await.with(201);
     world.end().await;
 }

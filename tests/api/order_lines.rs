@@ -1,5 +1,4 @@
-//! What a store shows of itself and of what it sells: its logo, the lines of an order, and pictures from the hosts that
-//! the operator named.
+//! The lines of an order, the store's logo, and pictures from the configured `image_origins`.
 
 use serde_json::{Value, json};
 use support::{Answer, World, WorldConfig};
@@ -27,7 +26,7 @@ async fn shown(world: &World, opened: &Answer) -> Value {
 }
 
 #[tokio::test]
-async fn lines_are_shown_as_the_stores_server_wrote_them() {
+async fn lines_are_shown_as_the_stores_server_sent_them() {
     let world = world().await;
     let picture = format!("{CDN}/mug.jpg");
     let lines = json!([
@@ -43,7 +42,7 @@ async fn lines_are_shown_as_the_stores_server_wrote_them() {
     assert_eq!(view["lines"], expected);
     assert_eq!(view["amount"], "42.00");
     assert_eq!(view["store"]["logo_url"], LOGO);
-    // Lines without an amount have no sum to be held against the price.
+    // Lines without amounts have no sum to compare with the price.
     let open =
         json!([{ "title": "A lamp" }, { "title": "A bulb", "quantity": 3, "amount": "2.00" }]);
     let opened = world.store().open(&order("cart-2", &open)).await.with(201);
@@ -58,7 +57,7 @@ async fn lines_are_shown_as_the_stores_server_wrote_them() {
 }
 
 #[tokio::test]
-async fn a_line_that_is_not_as_it_should_be_is_refused_by_its_name() {
+async fn an_invalid_line_is_rejected_by_its_name() {
     let world = world().await;
     let good = json!({ "title": "A lamp", "amount": "42.00" });
     let many: Vec<Value> = (0..51).map(|_| json!({ "title": "A bulb" })).collect();
@@ -109,7 +108,7 @@ async fn a_line_that_is_not_as_it_should_be_is_refused_by_its_name() {
 }
 
 #[tokio::test]
-async fn a_token_carries_lines_by_the_same_rules() {
+async fn lines_of_an_order_token_follow_the_same_rules() {
     let world = world().await;
     let signs = |reference: &str, lines: Value| {
         let mut claims = world.token_signer().claims(reference, "42.00");
@@ -119,8 +118,8 @@ async fn a_token_carries_lines_by_the_same_rules() {
     let picture = format!("{CDN}/lamp.jpg");
     let lines =
         json!([{ "title": "A lamp", "quantity": 3, "unit_amount": "14.00", "image_url": picture }]);
-    let door = signs("lamp-1", lines);
-    let opened = world.shopper().request_order(&door).await.with(201);
+    let request = signs("lamp-1", lines);
+    let opened = world.shopper().request_order(&request).await.with(201);
     let line = &opened.body["order"]["lines"][0];
     assert_eq!(
         *line,
@@ -128,7 +127,7 @@ async fn a_token_carries_lines_by_the_same_rules() {
             "title": "A lamp", "quantity": 3, "unit_amount": "14.00", "amount": "42.00", "image_url": picture,
         })
     );
-    // As many as may be, with names of the usual length.
+    // The maximum number of lines, with titles of usual length.
     let line =
         json!({ "title": "x".repeat(40), "quantity": 1, "unit_amount": "0.84", "amount": "0.84" });
     let fifty = json!(vec![line; 50]);
@@ -143,7 +142,7 @@ async fn a_token_carries_lines_by_the_same_rules() {
         let answer = world.shopper().request_order(&signs("lamp-3", wrong)).await;
         answer.refused(401, "invalid_order_token");
     }
-    assert!(world.logged("lines[0].image_url"), "the log says which");
+    assert!(world.logged("lines[0].image_url"), "the log names the line");
     world.end().await;
 }
 
@@ -151,8 +150,8 @@ async fn a_token_carries_lines_by_the_same_rules() {
 async fn a_product_is_a_line_with_its_picture() {
     let world = world().await;
     let page = world.shopper().from_page_of("https://other.example");
-    let door = json!({ "store": "other", "product": "ebook" });
-    let opened = page.request_order(&door).await.with(201);
+    let request = json!({ "store": "other", "product": "ebook" });
+    let opened = page.request_order(&request).await.with(201);
     assert_eq!(
         opened.body["order"]["lines"],
         json!([{
@@ -160,23 +159,23 @@ async fn a_product_is_a_line_with_its_picture() {
             "image_url": format!("{CDN}/ebook.jpg"),
         }])
     );
-    let door = json!({ "store": "demo", "product": "sticker", "quantity": 3 });
-    let opened = world.shopper().request_order(&door).await.with(201);
+    let request = json!({ "store": "demo", "product": "sticker", "quantity": 3 });
+    let opened = world.shopper().request_order(&request).await.with(201);
     let line = &opened.body["order"]["lines"][0];
     assert_eq!(
         (&line["quantity"], &line["image_url"]),
         (&json!(3), &Value::Null)
     );
     assert_eq!(line["amount"], opened.body["order"]["amount"]);
-    // The money is given, and buys nothing.
-    let door = json!({ "store": "demo", "donation": "coffee", "amount": "3.00" });
-    let opened = world.shopper().request_order(&door).await.with(201);
+    // A donation buys nothing.
+    let request = json!({ "store": "demo", "donation": "coffee", "amount": "3.00" });
+    let opened = world.shopper().request_order(&request).await.with(201);
     assert_eq!(opened.body["order"]["lines"], Value::Null);
     world.end().await;
 }
 
 #[tokio::test]
-async fn the_page_loads_pictures_from_the_stores_hosts_alone() {
+async fn the_page_loads_pictures_only_from_the_stores_origins() {
     let world = world().await;
     for (path, sources) in [
         (

@@ -1,4 +1,4 @@
-//! The few lines of docs/reference/order-tokens.md with which a shop signs order tokens, run as they stand there.
+//! Runs the code of docs/reference/order-tokens.md that signs order tokens.
 
 use std::process::{Command, Stdio};
 
@@ -26,7 +26,7 @@ const LANGUAGES: [(&str, &[&str], &str); 3] = [
     ),
 ];
 
-/// The section's code in a language.
+/// Returns the section's code in a language.
 fn code(language: &str) -> &'static str {
     let (_, section) = PAGE.split_once("\n## Sign a token\n").unwrap();
     let (section, _) = section.split_once("\n## ").unwrap();
@@ -34,11 +34,11 @@ fn code(language: &str) -> &'static str {
     code.split_once("```").unwrap().0
 }
 
-/// What a program prints; `None` when the machine does not have it.
-fn prints(program: &[&str], text: &str, arguments: &[&str]) -> Option<String> {
+/// Returns the output of a program; `None` if the machine does not have it.
+fn run_program(program: &[&str], text: &str, arguments: &[&str]) -> Option<String> {
     let mut command = Command::new(program[0]);
     command.args(&program[1..]).arg(text);
-    // Else PHP and Node would take an argument for one of their own.
+    // Otherwise PHP and Node would parse the arguments themselves.
     command.args((program[0] != "python3").then_some("--"));
     let output = command.args(arguments).stdin(Stdio::null()).output().ok()?;
     let errors = String::from_utf8_lossy(&output.stderr);
@@ -47,10 +47,10 @@ fn prints(program: &[&str], text: &str, arguments: &[&str]) -> Option<String> {
 }
 
 #[tokio::test]
-async fn what_the_page_shows_mints_tokens_that_open_orders() {
+async fn tokens_signed_by_the_documented_code_open_orders() {
     let world = World::start().await;
-    let mut minted = 0;
-    for (language, program, prints_it) in LANGUAGES {
+    let mut signed = 0;
+    for (language, program, print_line) in LANGUAGES {
         let code = code(language);
         let body = code.lines().filter(|line| line.starts_with("  "));
         assert!(body.count() <= 5, "five lines are enough: {code}");
@@ -58,13 +58,13 @@ async fn what_the_page_shows_mints_tokens_that_open_orders() {
             "aud": world.proxy_url(), "store": "demo", "reference": format!("cart-{language}"), "amount": "19.90",
             "currency": "EUR", "title": "Ein Büchlein / 書", "return_url": format!("{}/thanks", world.shop_url()),
         });
-        let text = format!("{code}\n{prints_it}");
-        let Some(token) = prints(
+        let text = format!("{code}\n{print_line}");
+        let Some(token) = run_program(
             program,
             &text,
             &["k1", secrets::TOKEN_KEY, &claims.to_string()],
         ) else {
-            println!("{} is not here: its lines were not run", program[0]);
+            println!("{} is not installed: its code was not run", program[0]);
             continue;
         };
         let opened = world
@@ -75,8 +75,11 @@ async fn what_the_page_shows_mints_tokens_that_open_orders() {
         assert_eq!(opened.text_at("/order/title"), "Ein Büchlein / 書");
         assert_eq!(opened.text_at("/order/amount"), "19.90");
         assert_eq!(opened.text_at("/order/currency"), "EUR");
-        minted += 1;
+        signed += 1;
     }
-    assert!(minted > 0, "none of the languages is here: install python3");
+    assert!(
+        signed > 0,
+        "none of the languages is installed: install python3"
+    );
     world.end().await;
 }

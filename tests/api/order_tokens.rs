@@ -1,15 +1,15 @@
-//! The signed order token: the store's server names the price, the browser carries it.
+//! Orders opened by an order token: the store's server signs the price, the browser carries the token.
 
 use std::time::Duration;
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use support::{World, pays_in_full, secrets};
+use support::{World, pay_in_full, secrets};
 
-use crate::steps::types;
+use crate::steps::event_types;
 
 #[tokio::test]
-async fn an_order_of_a_signed_token_is_paid_and_told() {
+async fn an_order_of_a_signed_token_is_paid_and_reported() {
     let world = World::start().await;
     let mut claims = world.token_signer().claims("lamp-1", "42.00");
     claims["title"] = json!("A lamp");
@@ -27,33 +27,33 @@ async fn an_order_of_a_signed_token_is_paid_and_told() {
         &opened.text_at("/order/id"),
     );
     checkout.choose("LTC").await;
-    pays_in_full(&world, &checkout).await;
+    pay_in_full(&world, &checkout).await;
     world.wait_for_deliveries().await;
     let record = world.store().order(&checkout.order).await;
     assert_eq!(record["reference"], "lamp-1");
     assert_eq!(record["price_source"], "order_token");
     assert_eq!(record["return_url"], claims["return_url"]);
     let events = world.store().events_of(&checkout.order).await;
-    assert_eq!(types(&events).last(), Some(&"order.paid"));
+    assert_eq!(event_types(&events).last(), Some(&"order.paid"));
     world.end().await;
 }
 
 #[tokio::test]
-async fn a_token_used_again_is_the_same_order_with_a_fresh_client_token() {
+async fn a_token_used_again_returns_the_same_order_with_a_fresh_client_token() {
     let world = World::start().await;
     let token = world.token_signer().token("lamp-1", "42.00");
-    let door = json!({ "order_token": token });
-    let first = world.shopper().request_order(&door).await.with(201);
+    let request = json!({ "order_token": token });
+    let first = world.shopper().request_order(&request).await.with(201);
     let checkout = world
         .shopper()
         .with_token(&first.text_at("/client_token"), &first.text_at("/order/id"));
     checkout.choose("BTC").await;
-    let again = world.shopper().request_order(&door).await.with(200);
+    let again = world.shopper().request_order(&request).await.with(200);
     assert_eq!(again.body["order"]["id"], first.body["order"]["id"]);
     assert_eq!(again.body["order"]["status"], "awaiting_payment");
     assert!(again.body["order"]["attempt"]["address"].is_string());
     assert_ne!(again.body["client_token"], first.body["client_token"]);
-    // The store's other door knows the order by its reference as well.
+    // POST /v1/orders finds the order by its reference as well.
     let order = json!({ "amount": "42", "currency": "USD", "reference": "lamp-1" });
     let by_server = world.store().open(&order).await.with(200);
     assert_eq!(by_server.body["order"]["id"], first.body["order"]["id"]);
@@ -62,7 +62,7 @@ async fn a_token_used_again_is_the_same_order_with_a_fresh_client_token() {
 }
 
 #[tokio::test]
-async fn a_reference_at_another_price_is_refused_and_a_person_is_called() {
+async fn a_reference_at_another_price_is_rejected_and_logged_as_an_error() {
     let world = World::start().await;
     world.expect_error("a reference came again at another price");
     world
@@ -81,39 +81,42 @@ async fn a_reference_at_another_price_is_refused_and_a_person_is_called() {
             .await;
         answer.refused(409, "order_conflict");
     }
-    let kept = world.store().get("/v1/orders").await.with(200);
-    assert_eq!(kept.body["orders"].as_array().unwrap().len(), 1);
-    assert_eq!(kept.text_at("/orders/0/amount"), "42.00");
+    let orders = world.store().get("/v1/orders").await.with(200);
+    assert_eq!(orders.body["orders"].as_array().unwrap().len(), 1);
+    assert_eq!(orders.text_at("/orders/0/amount"), "42.00");
     world.end().await;
 }
 
 #[tokio::test]
-async fn every_refused_token_gets_one_answer_and_the_log_says_why() {
+async fn every_rejected_token_gets_the_same_response_and_the_log_holds_the_reason() {
     let world = World::start().await;
-    let mint = world.token_signer();
+    let signer = world.token_signer();
     let with = |name: &str, value: Value| {
-        let mut claims = mint.claims("lamp-1", "42.00");
+        let mut claims = signer.claims("lamp-1", "42.00");
         claims[name] = value;
-        mint.sign(&claims)
+        signer.sign(&claims)
     };
     let now = world.clock.now().as_second();
-    let good = mint.token("lamp-1", "42.00");
+    let good = signer.token("lamp-1", "42.00");
     let mut answers = Vec::new();
     for (token, reason) in [
         (format!("{good}="), "base64url"),
         (format!("{good}x"), "its signature is not that of any key"),
         (
-            mint.with_key("k1", secrets::OTHER_TOKEN_KEY)
+            signer
+                .with_key("k1", secrets::OTHER_TOKEN_KEY)
                 .token("lamp-1", "42.00"),
             "in no store's name",
         ),
         (
-            mint.with_key("k1", "guessed-guessed-guessed-guessed-")
+            signer
+                .with_key("k1", "guessed-guessed-guessed-guessed-")
                 .token("lamp-1", "42.00"),
             "its signature is not that of any key",
         ),
         (
-            mint.with_key("k9", secrets::TOKEN_KEY)
+            signer
+                .with_key("k9", secrets::TOKEN_KEY)
                 .token("lamp-1", "42.00"),
             "no store has a token key",
         ),
@@ -153,7 +156,7 @@ async fn every_refused_token_gets_one_answer_and_the_log_says_why() {
 }
 
 #[tokio::test]
-async fn an_expired_token_opens_nothing_and_what_it_opened_stays_payable() {
+async fn an_expired_token_opens_nothing_and_its_order_stays_payable() {
     let world = World::start().await;
     let token = world.token_signer().token("lamp-1", "42.00");
     let checkout = world.shopper().open_token(&token).await;
@@ -164,12 +167,12 @@ async fn an_expired_token_opens_nothing_and_what_it_opened_stays_payable() {
         .await;
     answer.refused(401, "invalid_order_token");
     checkout.choose("BTC").await;
-    pays_in_full(&world, &checkout).await;
+    pay_in_full(&world, &checkout).await;
     world.end().await;
 }
 
 #[tokio::test]
-async fn two_keys_live_while_one_replaces_the_other() {
+async fn two_keys_are_valid_during_rotation() {
     let world = World::start().await;
     let next = world.token_signer().with_key("k2", secrets::NEXT_TOKEN_KEY);
     let first = world
@@ -185,23 +188,23 @@ async fn two_keys_live_while_one_replaces_the_other() {
 }
 
 #[tokio::test]
-async fn a_token_is_opened_by_a_page_that_its_store_lists() {
+async fn a_token_is_accepted_only_from_a_listed_origin() {
     let world = World::start().await;
-    let door = json!({ "order_token": world.token_signer().token("lamp-1", "42.00") });
+    let request = json!({ "order_token": world.token_signer().token("lamp-1", "42.00") });
     for origin in ["https://evil.example", "https://other.example", "null"] {
         let answer = world
             .shopper()
             .from_page_of(origin)
-            .request_order(&door)
+            .request_order(&request)
             .await;
         answer.refused(403, "origin_not_allowed");
     }
-    world.shopper().request_order(&door).await.with(201);
-    let beside =
+    world.shopper().request_order(&request).await.with(201);
+    let with_amount =
         json!({ "order_token": world.token_signer().token("lamp-2", "42.00"), "amount": "1.00" });
     let answer = world
         .shopper()
-        .sends(Method::POST, "/v1/checkout", None, Some(&beside))
+        .send(Method::POST, "/v1/checkout", None, Some(&with_amount))
         .await;
     answer.refused(400, "invalid_request").naming("amount");
     world.end().await;

@@ -1,12 +1,12 @@
-//! What arrives is not always what was asked for, nor when.
+//! Exact, partial, excess and repeated payments.
 
 use std::time::Duration;
 
 use florin_money::Amount;
 use serde_json::Value;
-use support::{World, WorldConfig, eventually, pays_in_full};
+use support::{World, WorldConfig, eventually, pay_in_full};
 
-use crate::steps::{times_paid, told};
+use crate::steps::{delivered_events, paid_event_count};
 
 const PAST_THE_END: Duration = Duration::from_mins(16);
 
@@ -14,9 +14,9 @@ fn amount(view: &Value, member: &str) -> Amount {
     Amount::parse(view["attempt"][member].as_str().unwrap()).unwrap()
 }
 
-/// Price and rest are what their amounts of the asset cost at the rate, which is rounded up by less than a cent.
+/// Checks that price and remaining amount match the rate, rounded up by less than a cent.
 #[track_caller]
-fn costs_what_the_rate_says(view: &Value) {
+fn assert_amount_matches_rate(view: &Value) {
     let cent = Amount::parse("0.01").unwrap();
     let rate = amount(view, "rate_in_local_currency");
     for (crypto, local) in [
@@ -37,7 +37,7 @@ fn costs_what_the_rate_says(view: &Value) {
 }
 
 #[tokio::test]
-async fn half_is_not_enough_and_the_rest_completes_it() {
+async fn half_is_underpaid_and_the_rest_completes_it() {
     let world = World::start().await;
     let checkout = world.shopper().open("ebook").await;
     let whole = checkout.choose("BTC").await;
@@ -45,7 +45,7 @@ async fn half_is_not_enough_and_the_rest_completes_it() {
     world.sandbox().pay(&checkout, "half").await;
     world.sandbox().mine(3).await;
     let view = checkout.wait_for("underpaid").await;
-    costs_what_the_rate_says(&view);
+    assert_amount_matches_rate(&view);
     let (asked, received) = (
         amount(&view, "amount_in_crypto"),
         amount(&view, "received_in_crypto"),
@@ -55,17 +55,17 @@ async fn half_is_not_enough_and_the_rest_completes_it() {
         amount(&view, "remaining_in_crypto")
     );
     assert!(!amount(&view, "remaining_in_crypto").is_zero());
-    assert_eq!(times_paid(&world, &checkout.order).await, 0);
+    assert_eq!(paid_event_count(&world, &checkout.order).await, 0);
     assert!(world.shop_orders().await[0]["paid_by"].is_null());
 
     world.sandbox().pay(&checkout, "rest").await;
     world.sandbox().mine(3).await;
     let view = checkout.wait_for("paid").await;
     assert_eq!(view["attempt"]["remaining_in_local_currency"], Value::Null);
-    let told = told(&world, &checkout.order).await;
-    assert_eq!(told.last().unwrap(), "order.paid");
-    assert!(told.contains(&"order.underpaid".to_owned()));
-    assert_eq!(times_paid(&world, &checkout.order).await, 1);
+    let delivered_events = delivered_events(&world, &checkout.order).await;
+    assert_eq!(delivered_events.last().unwrap(), "order.paid");
+    assert!(delivered_events.contains(&"order.underpaid".to_owned()));
+    assert_eq!(paid_event_count(&world, &checkout.order).await, 1);
     world.end().await;
 }
 
@@ -80,12 +80,12 @@ async fn one_smallest_unit_short_is_not_paid() {
     world.sandbox().mine(3).await;
     let view = checkout.wait_for("underpaid").await;
     assert_eq!(amount(&view, "remaining_in_crypto"), one);
-    assert_eq!(times_paid(&world, &checkout.order).await, 0);
+    assert_eq!(paid_event_count(&world, &checkout.order).await, 0);
     world.end().await;
 }
 
 #[tokio::test]
-async fn a_store_may_forgive_what_it_said_it_would() {
+async fn an_underpayment_within_the_tolerance_is_paid() {
     let world = World::start_with(WorldConfig {
         tolerance: "0.10".into(),
         ..WorldConfig::default()
@@ -95,11 +95,11 @@ async fn a_store_may_forgive_what_it_said_it_would() {
         let checkout = world.shopper().open("ebook").await;
         let view = checkout.choose("LTC").await;
         let share = Amount::parse(share).unwrap();
-        let sent = amount(&view, "amount_in_crypto");
-        let sent = sent
+        let paid = amount(&view, "amount_in_crypto");
+        let paid = paid
             .mul_div(share, Amount::ONE, 8, florin_money::Rounding::Down)
             .unwrap();
-        world.sandbox().pay(&checkout, &sent.to_string()).await;
+        world.sandbox().pay(&checkout, &paid.to_string()).await;
         world.sandbox().mine(3).await;
         checkout.wait_for(status).await;
     }
@@ -107,7 +107,7 @@ async fn a_store_may_forgive_what_it_said_it_would() {
 }
 
 #[tokio::test]
-async fn too_much_is_paid_and_the_excess_is_told() {
+async fn an_overpayment_is_paid_and_the_excess_is_reported() {
     let world = World::start().await;
     let checkout = world.shopper().open("ebook").await;
     checkout.choose("USDTERC20").await;
@@ -123,14 +123,17 @@ async fn too_much_is_paid_and_the_excess_is_told() {
         amount(&view, "amount_in_local_currency")
     );
     assert!(view["paid_at"].is_string(), "{view}");
-    let told = told(&world, &checkout.order).await;
-    assert_eq!(told[told.len() - 2..], ["order.paid", "order.overpaid"]);
+    let delivered_events = delivered_events(&world, &checkout.order).await;
+    assert_eq!(
+        delivered_events[delivered_events.len() - 2..],
+        ["order.paid", "order.overpaid"]
+    );
     world.wait_until_paid_in_shop(&checkout.order).await;
     world.end().await;
 }
 
 #[tokio::test]
-async fn an_order_whose_time_ran_out_is_paid_by_a_new_quote() {
+async fn an_expired_order_is_paid_by_a_new_quote() {
     let world = World::start().await;
     let checkout = world.shopper().open("ebook").await;
     let first = checkout.choose("BTC").await;
@@ -140,10 +143,10 @@ async fn an_order_whose_time_ran_out_is_paid_by_a_new_quote() {
     assert_eq!(view["can_open_attempt"], true);
     let second = checkout.choose("BTC").await;
     assert_ne!(first["attempt"]["address"], second["attempt"]["address"]);
-    pays_in_full(&world, &checkout).await;
-    let told = told(&world, &checkout.order).await;
+    pay_in_full(&world, &checkout).await;
+    let delivered_events = delivered_events(&world, &checkout.order).await;
     assert_eq!(
-        told,
+        delivered_events,
         [
             "order.created",
             "order.attempt_opened",
@@ -156,7 +159,7 @@ async fn an_order_whose_time_ran_out_is_paid_by_a_new_quote() {
 }
 
 #[tokio::test]
-async fn money_that_arrives_after_the_end_is_found_and_credited() {
+async fn a_payment_after_expiry_is_found_and_credited() {
     let world = World::start().await;
     let checkout = world.shopper().open("ebook").await;
     checkout.choose("BTC").await;
@@ -166,16 +169,16 @@ async fn money_that_arrives_after_the_end_is_found_and_credited() {
     world.sandbox().pay(&checkout, "exact").await;
     world.sandbox().mine(3).await;
     checkout.wait_for("paid").await;
-    let told = told(&world, &checkout.order).await;
+    let delivered_events = delivered_events(&world, &checkout.order).await;
     assert_eq!(
-        told[2..],
+        delivered_events[2..],
         ["order.expired", "order.late_payment", "order.paid"]
     );
     world.end().await;
 }
 
 #[tokio::test]
-async fn nobody_needs_to_watch_for_late_money_to_be_found() {
+async fn a_late_payment_is_found_without_a_subscription() {
     let world = World::start_with(WorldConfig {
         callbacks: false,
         ..WorldConfig::default()
@@ -186,7 +189,7 @@ async fn nobody_needs_to_watch_for_late_money_to_be_found() {
     let address = checkout.address().await;
     world.wait_for_deliveries().await;
     world.skip(Duration::from_hours(3 * 24));
-    eventually("the order's end is told", async || {
+    eventually("the order's end is reported", async || {
         world
             .webhooks
             .event_types(&checkout.order)
@@ -199,7 +202,7 @@ async fn nobody_needs_to_watch_for_late_money_to_be_found() {
     world.sandbox().mine(3).await;
     world.wait_for_deliveries().await;
     world.skip(Duration::from_secs(3700));
-    eventually("the order is told as paid", async || {
+    eventually("order.paid is delivered", async || {
         world
             .webhooks
             .event_types(&checkout.order)
@@ -211,7 +214,7 @@ async fn nobody_needs_to_watch_for_late_money_to_be_found() {
 }
 
 #[tokio::test]
-async fn the_first_address_still_counts_after_another_asset_was_chosen() {
+async fn a_payment_to_the_first_address_counts_after_another_asset_is_chosen() {
     let world = World::start().await;
     let checkout = world.shopper().open("ebook").await;
     let first = checkout.choose("BTC").await;
@@ -222,13 +225,13 @@ async fn the_first_address_still_counts_after_another_asset_was_chosen() {
     world.sandbox().mine(3).await;
     let view = checkout.wait_for("paid").await;
     assert_eq!(view["attempt"]["crypto_code"], "BTC");
-    let told = told(&world, &checkout.order).await;
-    assert_eq!(told[3..], ["order.late_payment", "order.paid"]);
+    let delivered_events = delivered_events(&world, &checkout.order).await;
+    assert_eq!(delivered_events[3..], ["order.late_payment", "order.paid"]);
     world.end().await;
 }
 
 #[tokio::test]
-async fn two_paid_attempts_are_one_credit_and_both_are_told() {
+async fn two_paid_attempts_give_one_credit_and_both_are_reported() {
     let world = World::start().await;
     let checkout = world.shopper().open("ebook").await;
     let first = checkout.choose("BTC").await;
@@ -240,25 +243,25 @@ async fn two_paid_attempts_are_one_credit_and_both_are_told() {
     world.sandbox().mine(3).await;
     checkout.wait_for("paid").await;
     // The first counts as late because another asset was shown, the second because the order was paid.
-    eventually("both payments are told", async || {
+    eventually("both payments are reported", async || {
         let kinds = world.webhooks.event_types(&checkout.order).into_iter();
         let late = kinds.filter(|kind| kind == "order.late_payment");
         (late.count() == 2).then_some(())
     })
     .await;
-    let told = told(&world, &checkout.order).await;
-    let count = |kind: &str| told.iter().filter(|one| *one == kind).count();
+    let delivered_events = delivered_events(&world, &checkout.order).await;
+    let count = |kind: &str| delivered_events.iter().filter(|one| *one == kind).count();
     assert_eq!(
         (count("order.paid"), count("order.late_payment")),
         (1, 2),
-        "{told:?}"
+        "{delivered_events:?}"
     );
     checkout.get("/quotes").await.refused(409, "order_closed");
     world.end().await;
 }
 
 #[tokio::test]
-async fn a_payment_that_is_stuck_fails_and_another_can_be_made() {
+async fn a_stuck_payment_fails_and_another_attempt_can_be_opened() {
     let world = World::start().await;
     let checkout = world.shopper().open("ebook").await;
     checkout.choose("BTC").await;
@@ -268,16 +271,19 @@ async fn a_payment_that_is_stuck_fails_and_another_can_be_made() {
     assert_eq!(view["failure_reason"], "not_completed");
     let view = checkout.choose("ETH").await;
     assert_eq!(view["failure_reason"], Value::Null);
-    pays_in_full(&world, &checkout).await;
-    let told = told(&world, &checkout.order).await;
-    assert!(told.contains(&"order.failed".to_owned()), "{told:?}");
-    assert_eq!(times_paid(&world, &checkout.order).await, 1);
+    pay_in_full(&world, &checkout).await;
+    let delivered_events = delivered_events(&world, &checkout.order).await;
+    assert!(
+        delivered_events.contains(&"order.failed".to_owned()),
+        "{delivered_events:?}"
+    );
+    assert_eq!(paid_event_count(&world, &checkout.order).await, 1);
     world.end().await;
 }
 
-/// The service's clock ends the invoice before the proxy's does.
+/// The gateway expires the invoice before the proxy does.
 #[tokio::test]
-async fn an_invoice_that_the_service_ends_unpaid_is_not_called_a_payment_that_failed() {
+async fn an_unpaid_invoice_that_the_gateway_fails_is_expired_and_not_failed() {
     let world = World::start().await;
     let checkout = world.shopper().open("ebook").await;
     checkout.choose("BTC").await;
@@ -286,12 +292,12 @@ async fn an_invoice_that_the_service_ends_unpaid_is_not_called_a_payment_that_fa
     assert_eq!(view["failure_reason"], "nothing_received");
     assert_ne!(view["attempt"]["expires_in_seconds"], 0);
     checkout.choose("ETH").await;
-    pays_in_full(&world, &checkout).await;
+    pay_in_full(&world, &checkout).await;
     world.end().await;
 }
 
 #[tokio::test]
-async fn while_a_payment_confirms_no_second_one_is_asked_for() {
+async fn no_second_attempt_opens_while_a_payment_confirms() {
     let world = World::start().await;
     let checkout = world.shopper().open("ebook").await;
     checkout.choose("BTC").await;
@@ -306,14 +312,14 @@ async fn while_a_payment_confirms_no_second_one_is_asked_for() {
 }
 
 #[tokio::test]
-async fn an_order_that_nobody_tried_to_pay_ends_after_its_day() {
+async fn an_order_without_an_attempt_expires_after_a_day() {
     let world = World::start().await;
     let checkout = world.shopper().open("ebook").await;
     world.wait_for_deliveries().await;
     world.skip(Duration::from_hours(25));
     let view = checkout.wait_for("expired").await;
     assert_eq!(view["can_open_attempt"], false);
-    let told = told(&world, &checkout.order).await;
-    assert_eq!(told, ["order.created", "order.expired"]);
+    let delivered_events = delivered_events(&world, &checkout.order).await;
+    assert_eq!(delivered_events, ["order.created", "order.expired"]);
     world.end().await;
 }

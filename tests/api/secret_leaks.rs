@@ -1,12 +1,11 @@
-//! The secrets of a world are odd words. None of them may be found where it does not belong: in a log (at its most
-//! talkative), in an answer, or in the database.
+//! No secret of a world appears in a log (at level TRACE), in a response, or in the database.
 
 use std::fmt::Write as _;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
 use serde_json::json;
-use support::{Answer, Checkout, Program, Reply, World, eventually, pays_in_full, secrets};
+use support::{Answer, Checkout, Program, Reply, World, eventually, pay_in_full, secrets};
 
 const CANARIES: [&str; 9] = [
     secrets::API_KEY,
@@ -20,14 +19,14 @@ const CANARIES: [&str; 9] = [
     secrets::WEBHOOK_BYTES,
 ];
 
-/// The secret itself, and in the disguises in which bytes are written.
-fn disguises(secret: &str) -> Vec<String> {
+/// Returns the secret in every encoding that is searched for.
+fn encodings(secret: &str) -> Vec<String> {
     let mut found = vec![
         secret.to_owned(),
         hex::encode(secret),
         hex::encode_upper(secret),
     ];
-    // Base64 shows three faces, by where in a group of three bytes the secret begins.
+    // The base64 text depends on the secret's offset in a group of three bytes.
     for before in 0..3 {
         let padded = [&"x".repeat(before), secret].concat();
         let encoded = STANDARD_NO_PAD.encode(padded);
@@ -38,19 +37,23 @@ fn disguises(secret: &str) -> Vec<String> {
     found
 }
 
-fn holds(haystack: &[u8], needle: &str) -> bool {
+fn contains(haystack: &[u8], needle: &str) -> bool {
     haystack
         .windows(needle.len())
         .any(|part| part == needle.as_bytes())
 }
 
 fn secrets_in(haystack: &[u8]) -> Vec<&'static str> {
-    let shown = |secret: &&str| disguises(secret).iter().any(|face| holds(haystack, face));
+    let shown = |secret: &&str| {
+        encodings(secret)
+            .iter()
+            .any(|encoded| contains(haystack, encoded))
+    };
     CANARIES.into_iter().filter(shown).collect()
 }
 
 #[test]
-fn a_canary_is_found_in_every_disguise() {
+fn a_secret_is_found_in_every_encoding() {
     let secret = secrets::API_SECRET;
     for before in 0..3 {
         let text = format!("{}{secret} and more", "y".repeat(before));
@@ -61,7 +64,7 @@ fn a_canary_is_found_in_every_disguise() {
     assert_eq!(secrets_in(b"canary-api-secret"), [""; 0]);
 }
 
-/// Every answer, headers included.
+/// Every response, headers included.
 #[derive(Default)]
 struct Notes(String);
 
@@ -72,8 +75,8 @@ impl Notes {
     }
 }
 
-/// A sale, with everything that may go wrong on its way.
-async fn sells_badly(world: &World, notes: &mut Notes) -> Checkout {
+/// A purchase with every failure on the way.
+async fn run_failing_purchases(world: &World, notes: &mut Notes) -> Checkout {
     let order = json!({ "amount": "20.00", "currency": "USD", "reference": "canary" });
     let opened = notes.note(world.store().open(&order).await.with(201));
     let (token, id) = (opened.text_at("/client_token"), opened.text_at("/order/id"));
@@ -83,7 +86,7 @@ async fn sells_badly(world: &World, notes: &mut Notes) -> Checkout {
         world.sandbox().inject_fault(fault).await;
         notes.note(checkout.get("/quotes").await);
         world.sandbox().clear_faults().await;
-        eventually("prices are there again", async || {
+        eventually("prices are available again", async || {
             (checkout.get("/quotes").await.status == 200).then_some(())
         })
         .await;
@@ -98,13 +101,13 @@ async fn sells_badly(world: &World, notes: &mut Notes) -> Checkout {
     world.webhooks.reply_with(Reply::Status(500));
     notes.note(checkout.post("/paid", &json!({})).await.with(200));
     world.webhooks.reply_with(Reply::Accept);
-    pays_in_full(world, &checkout).await;
+    pay_in_full(world, &checkout).await;
     world.wait_for_deliveries().await;
     checkout
 }
 
-/// Everything else that can be asked, rightly and wrongly.
-async fn asks_around(world: &World, order: &str, notes: &mut Notes) {
+/// Every other endpoint, with valid and invalid requests.
+async fn call_every_endpoint(world: &World, order: &str, notes: &mut Notes) {
     let store = world.store();
     notes.note(store.with_key("wrong").get("/v1/orders").await.with(401));
     let nonsense = json!({ "amount": 1 });
@@ -123,20 +126,20 @@ async fn asks_around(world: &World, order: &str, notes: &mut Notes) {
         secrets::CALLBACK_TOKEN
     );
     for (body, status) in [("{\"invoice_id\":\"x\"}", 200), ("garbage", 400)] {
-        let sent = world
+        let response = world
             .http()
             .post(&callback)
             .body(body)
             .send()
             .await
             .unwrap();
-        notes.note(Answer::read(sent).await.with(status));
+        notes.note(Answer::read(response).await.with(status));
     }
     let live = format!("{}/health/live", world.admin_url());
     let ready = format!("{}/health/ready", world.admin_url());
     for (url, status) in [(callback, 405), (live, 200), (ready, 200)] {
-        let sent = world.http().get(url).send().await.unwrap();
-        notes.note(Answer::read(sent).await.with(status));
+        let response = world.http().get(url).send().await.unwrap();
+        notes.note(Answer::read(response).await.with(status));
     }
 }
 
@@ -147,14 +150,14 @@ async fn no_secret_leaves_the_proxy() {
     let (log, trace) = (world.file("proxy.log"), [("FLORIN_LOG", "trace")]);
     let mut program = Program::start(&world.config_file(), &log, &trace);
     let health = format!("{}/health/ready", world.admin_url());
-    eventually("it is up", async || {
+    eventually("the proxy is up", async || {
         world.http().get(&health).send().await.ok()
     })
     .await;
 
     let mut notes = Notes::default();
-    let checkout = sells_badly(&world, &mut notes).await;
-    asks_around(&world, &checkout.order, &mut notes).await;
+    let checkout = run_failing_purchases(&world, &mut notes).await;
+    call_every_endpoint(&world, &checkout.order, &mut notes).await;
     assert_eq!(secrets_in(notes.0.as_bytes()), [""; 0]);
 
     for ending in ["", "-wal", "-shm"] {
@@ -162,10 +165,10 @@ async fn no_secret_leaves_the_proxy() {
         let bytes = std::fs::read(&file).unwrap();
         assert_eq!(secrets_in(&bytes), [""; 0], "{file}");
         // A client token is stored as a hash.
-        assert!(!holds(&bytes, checkout.token()), "{file}");
+        assert!(!contains(&bytes, checkout.token()), "{file}");
     }
 
-    assert_eq!(program.is_asked_to_end().await, Some(0));
+    assert_eq!(program.stop().await, Some(0));
     let printed = program.printed();
     assert!(
         printed.contains("\"level\":\"TRACE\""),

@@ -1,24 +1,24 @@
-//! The store's own server: it names the price, reads what happened, and has it told again.
+//! The store API: orders, events, deliveries.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{Checkout, Reply, World, eventually, pause, pays_in_full};
+use support::{Checkout, Reply, World, eventually, pause, pay_in_full};
 
-use crate::steps::{sequences, types};
+use crate::steps::{event_types, sequences};
 
 fn lamp() -> Value {
     json!({ "amount": "42.00", "currency": "USD", "reference": "lamp-1", "title": "A lamp" })
 }
 
-async fn opens(world: &World, order: &Value) -> Checkout {
+async fn open_order(world: &World, order: &Value) -> Checkout {
     let opened = world.store().open(order).await.with(201);
     let (token, id) = (opened.text_at("/client_token"), opened.text_at("/order/id"));
     world.shopper().with_token(&token, &id)
 }
 
 #[tokio::test]
-async fn an_order_of_the_stores_server_is_paid_and_told() {
+async fn an_order_of_the_stores_server_is_paid_and_reported() {
     let world = World::start().await;
     let opened = world.store().open(&lamp()).await.with(201);
     let token = opened.text_at("/client_token");
@@ -30,7 +30,7 @@ async fn an_order_of_the_stores_server_is_paid_and_told() {
         .shopper()
         .with_token(&token, &opened.text_at("/order/id"));
     checkout.choose("USDTTRC20").await;
-    pays_in_full(&world, &checkout).await;
+    pay_in_full(&world, &checkout).await;
     world.wait_for_deliveries().await;
     let paid = world.webhooks.accepted(&checkout.order).pop().unwrap();
     assert_eq!(paid.kind, "order.paid");
@@ -41,7 +41,7 @@ async fn an_order_of_the_stores_server_is_paid_and_told() {
 }
 
 #[tokio::test]
-async fn the_same_reference_is_the_same_order_with_a_fresh_token() {
+async fn the_same_reference_returns_the_same_order_with_a_fresh_token() {
     let world = World::start().await;
     let first = world.store().open(&lamp()).await.with(201);
     let again = world.store().open(&lamp()).await.with(200);
@@ -59,7 +59,7 @@ async fn the_same_reference_is_the_same_order_with_a_fresh_token() {
 }
 
 #[tokio::test]
-async fn the_same_reference_at_another_price_is_refused_and_a_person_is_called() {
+async fn the_same_reference_at_another_price_is_rejected_and_logged_as_an_error() {
     let world = World::start().await;
     world.expect_error("a reference came again at another price");
     world.store().open(&lamp()).await.with(201);
@@ -79,7 +79,7 @@ async fn the_same_reference_at_another_price_is_refused_and_a_person_is_called()
 }
 
 #[tokio::test]
-async fn an_order_that_makes_no_sense_is_refused_by_its_member() {
+async fn an_invalid_order_is_rejected_by_its_field() {
     let world = World::start().await;
     for (field, value) in [
         ("amount", json!("0")),
@@ -99,9 +99,9 @@ async fn an_order_that_makes_no_sense_is_refused_by_its_member() {
 }
 
 #[tokio::test]
-async fn without_the_stores_key_nothing_is_answered() {
+async fn without_the_secret_key_every_request_is_rejected() {
     let world = World::start().await;
-    let checkout = opens(&world, &lamp()).await;
+    let checkout = open_order(&world, &lamp()).await;
     let order = format!("/v1/orders/{}", checkout.order);
     for key in ["", "wrong", checkout.token()] {
         let stranger = world.store().with_key(key);
@@ -121,9 +121,9 @@ async fn without_the_stores_key_nothing_is_answered() {
 }
 
 #[tokio::test]
-async fn another_stores_order_is_as_one_that_is_not_there() {
+async fn an_order_of_another_store_is_not_found() {
     let world = World::start().await;
-    let checkout = opens(&world, &lamp()).await;
+    let checkout = open_order(&world, &lamp()).await;
     world.wait_for_deliveries().await;
     let event = world.webhooks.accepted(&checkout.order).remove(0).id;
     let other = world.other_store();
@@ -159,7 +159,7 @@ async fn orders_are_listed_newest_first_page_by_page() {
     for number in 0..5 {
         let mut order = lamp();
         order["reference"] = json!(format!("lamp-{number}"));
-        opened.push(opens(&world, &order).await.order);
+        opened.push(open_order(&world, &order).await.order);
     }
     opened.reverse();
     let (mut listed, mut path) = (Vec::new(), "/v1/orders?limit=2".to_owned());
@@ -186,11 +186,11 @@ async fn orders_are_listed_newest_first_page_by_page() {
 }
 
 #[tokio::test]
-async fn events_are_pulled_in_order_from_where_one_stopped() {
+async fn events_are_read_in_order_after_a_position() {
     let world = World::start().await;
-    let checkout = opens(&world, &lamp()).await;
+    let checkout = open_order(&world, &lamp()).await;
     checkout.choose("BTC").await;
-    pays_in_full(&world, &checkout).await;
+    pay_in_full(&world, &checkout).await;
     let all = world.store().events_of(&checkout.order).await;
     let numbers: Vec<u64> = (1..).take(all.len()).collect();
     assert_eq!(sequences(&all), numbers);
@@ -208,14 +208,14 @@ async fn events_are_pulled_in_order_from_where_one_stopped() {
 }
 
 #[tokio::test]
-async fn an_event_is_told_again_when_the_store_asks_for_it() {
+async fn an_event_is_redelivered_on_request() {
     let world = World::start().await;
-    let checkout = opens(&world, &lamp()).await;
+    let checkout = open_order(&world, &lamp()).await;
     world.wait_for_deliveries().await;
     let created = world.webhooks.accepted(&checkout.order).remove(0);
     let path = format!("/v1/events/{}/redeliver", created.id);
     world.store().post(&path, &json!({})).await.with(202);
-    let twice = eventually("the event is told again", async || {
+    let twice = eventually("the event is delivered again", async || {
         Some(world.webhooks.accepted(&checkout.order)).filter(|taken| taken.len() == 2)
     })
     .await;
@@ -224,7 +224,7 @@ async fn an_event_is_told_again_when_the_store_asks_for_it() {
         (&twice[1].id, &twice[1].body)
     );
     let path = format!("/v1/deliveries?event={}", created.id);
-    let tries = eventually("both tries are on record", async || {
+    let tries = eventually("both deliveries are listed", async || {
         let tries = world.store().get(&path).await.with(200).body;
         Some(tries["deliveries"].as_array()?.clone()).filter(|tries| tries.len() == 2)
     })
@@ -236,9 +236,9 @@ async fn an_event_is_told_again_when_the_store_asks_for_it() {
 }
 
 #[tokio::test]
-async fn an_order_is_cancelled_while_nothing_was_paid_and_not_afterwards() {
+async fn only_an_unpaid_order_is_cancelled() {
     let world = World::start().await;
-    let checkout = opens(&world, &lamp()).await;
+    let checkout = open_order(&world, &lamp()).await;
     checkout.choose("BTC").await;
     let cancel = format!("/v1/orders/{}/cancel", checkout.order);
     let cancelled = world.store().post(&cancel, &json!({})).await.with(200);
@@ -248,7 +248,7 @@ async fn an_order_is_cancelled_while_nothing_was_paid_and_not_afterwards() {
 
     let paid = world.shopper().open("ebook").await;
     paid.choose("BTC").await;
-    pays_in_full(&world, &paid).await;
+    pay_in_full(&world, &paid).await;
     let cancel = format!("/v1/orders/{}/cancel", paid.order);
     let refused = world.store().post(&cancel, &json!({})).await;
     refused.refused(409, "order_closed");
@@ -257,11 +257,11 @@ async fn an_order_is_cancelled_while_nothing_was_paid_and_not_afterwards() {
 }
 
 #[tokio::test]
-async fn an_order_takes_only_the_assets_that_its_store_named() {
+async fn an_order_offers_only_the_assets_of_its_request() {
     let world = World::start().await;
     let mut order = lamp();
     order["assets"] = json!(["LTC", "ETH"]);
-    let checkout = opens(&world, &order).await;
+    let checkout = open_order(&world, &order).await;
     let quotes = checkout.quotes().await;
     let codes: Vec<_> = quotes
         .iter()
@@ -276,11 +276,11 @@ async fn an_order_takes_only_the_assets_that_its_store_named() {
 }
 
 #[tokio::test]
-async fn a_store_that_answers_410_is_told_no_more_until_it_enables_its_endpoint() {
+async fn a_410_stops_deliveries_until_the_endpoint_is_enabled() {
     let world = World::start().await;
     world.expect_error("a store's endpoint says that it is gone");
     world.webhooks.reply_with(Reply::Status(410));
-    let first = opens(&world, &lamp()).await;
+    let first = open_order(&world, &lamp()).await;
     let store = world.store();
     eventually("the endpoint is disabled", async || {
         let telling = store.get("/v1/webhook").await.with(200).body;
@@ -290,13 +290,13 @@ async fn a_store_that_answers_410_is_told_no_more_until_it_enables_its_endpoint(
     world.webhooks.reply_with(Reply::Accept);
     let mut second = lamp();
     second["reference"] = json!("lamp-2");
-    let second = opens(&world, &second).await;
+    let second = open_order(&world, &second).await;
     world.skip(Duration::from_hours(80));
     pause(Duration::from_millis(200)).await;
     assert_eq!(world.webhooks.deliveries().len(), 1);
-    // Nothing is lost meanwhile: the store can read, and after enabling its endpoint it hears everything.
+    // Nothing is lost meanwhile: the store reads the event log, and receives everything after enabling the endpoint.
     let events = store.events_of(&first.order).await;
-    assert_eq!(types(&events)[0], "order.created");
+    assert_eq!(event_types(&events)[0], "order.created");
     let enabled = store.post("/v1/webhook/enable", &json!({})).await;
     let enabled = enabled.with(200).body;
     assert_eq!(enabled["state"], "enabled");
@@ -313,18 +313,18 @@ async fn a_store_that_answers_410_is_told_no_more_until_it_enables_its_endpoint(
 }
 
 #[tokio::test]
-async fn what_was_tried_is_listed_with_what_the_store_answered() {
+async fn deliveries_are_listed_with_the_stores_responses() {
     let world = World::start().await;
     world.webhooks.reply_with(Reply::Status(503));
-    let checkout = opens(&world, &lamp()).await;
-    eventually("a second try", async || {
+    let checkout = open_order(&world, &lamp()).await;
+    eventually("a second delivery", async || {
         world.skip(Duration::from_secs(4));
         pause(Duration::from_millis(50)).await;
         (world.webhooks.deliveries().len() >= 2).then_some(())
     })
     .await;
     world.webhooks.reply_with(Reply::Accept);
-    eventually("it is taken", async || {
+    eventually("it is accepted", async || {
         world.skip(Duration::from_mins(4));
         pause(Duration::from_millis(50)).await;
         (!world.webhooks.accepted(&checkout.order).is_empty()).then_some(())
@@ -361,7 +361,7 @@ async fn what_was_tried_is_listed_with_what_the_store_answered() {
 }
 
 #[tokio::test]
-async fn what_the_service_refuses_of_a_hosted_order_is_told_in_its_words() {
+async fn the_gateways_rejection_of_a_hosted_order_is_passed_on() {
     let world = World::start().await;
     let mut order = lamp();
     order["flow"] = "hosted".into();
@@ -370,12 +370,12 @@ async fn what_the_service_refuses_of_a_hosted_order_is_told_in_its_words() {
         .refused(400, "invalid_request")
         .naming("customer_email");
     order["customer_email"] = "ann@buyer.example".into();
-    // The Angolan kwanza, which the sandbox's hosted page does not take.
+    // The Angolan kwanza, which the sandbox's hosted page does not support.
     order["currency"] = "AOA".into();
     let answer = world.store().open(&order).await;
     let answer = answer.refused(422, "service_refused");
     assert_eq!(answer.body["error"]["service"]["status"], 400);
-    let said = answer.text_at("/error/service/message");
-    assert!(said.contains("AOA"), "{said}");
+    let message = answer.text_at("/error/service/message");
+    assert!(message.contains("AOA"), "{message}");
     world.end().await;
 }

@@ -1,22 +1,22 @@
-//! Several stores in one proxy: to another store, everything of a store is as if it were not there. What is found by a
-//! guess and what is found at a neighbour get the same answer, byte for byte but for the request's id.
+//! Isolation of several stores in one proxy: an object of another store and an object that does not exist get the same
+//! response, byte for byte except the request id.
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use support::{Answer, Checkout, World, WorldConfig, pays_in_full, secrets};
+use support::{Answer, Checkout, World, WorldConfig, pay_in_full, secrets};
 
-/// The page of the other store.
+/// An origin of the other store.
 const OTHER_PAGE: &str = "https://other.example";
-/// A key of a customer's or a store's own.
+/// An idempotency key.
 const KEY: &str = "9e1f5c3a7b2d4860a4c6e8f01b3d5f79";
 
-/// Where something is looked for.
-type Address = fn(&Belongings) -> String;
-/// What is shown as a receipt.
-type Shown = fn(&Belongings) -> &str;
+/// Returns the path of an object.
+type Address = fn(&StoreFixture) -> String;
+/// Returns the text of a receipt.
+type Shown = fn(&StoreFixture) -> &str;
 
-/// Everything that the store `demo` has, and one of each that nobody has.
-struct Belongings {
+/// Every kind of object of the store `demo`, or of no store.
+struct StoreFixture {
     order: String,
     reference: String,
     client_token: String,
@@ -27,7 +27,7 @@ struct Belongings {
     code: String,
 }
 
-impl Belongings {
+impl StoreFixture {
     async fn of(world: &World) -> (Checkout, Self) {
         let wanted = json!({ "amount": "42.00", "currency": "USD", "reference": "lamp-1" });
         let store = world.store();
@@ -37,7 +37,7 @@ impl Belongings {
         let checkout = world.shopper().with_token(&client_token, &order);
         checkout.choose("BTC").await;
         let invoice = world.sandbox().invoice_of(&checkout.address().await).await;
-        pays_in_full(world, &checkout).await;
+        pay_in_full(world, &checkout).await;
         world.wait_for_deliveries().await;
         let event = text(&store.events_of(&order).await[0]["id"]);
         let tried = format!("/v1/deliveries?event={event}");
@@ -56,7 +56,7 @@ impl Belongings {
         (checkout, has)
     }
 
-    fn of_nobody() -> Self {
+    fn unknown() -> Self {
         let zeros = "0".repeat(32);
         Self {
             order: format!("ord_{zeros}"),
@@ -76,30 +76,30 @@ fn text(value: &Value) -> String {
 }
 
 #[track_caller]
-fn are_the_same(what: &str, status: u16, anothers: &Answer, nobodys: &Answer) {
-    assert_eq!(anothers.status, status, "{what}: {}", anothers.text);
-    assert_eq!(anothers.status, nobodys.status, "{what}");
+fn assert_same(what: &str, status: u16, for_another: &Answer, for_unknown: &Answer) {
+    assert_eq!(for_another.status, status, "{what}: {}", for_another.text);
+    assert_eq!(for_another.status, for_unknown.status, "{what}");
     assert_eq!(
-        anothers.without_request_id(),
-        nobodys.without_request_id(),
+        for_another.without_request_id(),
+        for_unknown.without_request_id(),
         "{what}"
     );
     let names = |answer: &Answer| {
         let names = answer.headers.keys().map(ToString::to_string);
         names.collect::<Vec<_>>()
     };
-    assert_eq!(names(anothers), names(nobodys), "{what}");
+    assert_eq!(names(for_another), names(for_unknown), "{what}");
 }
 
 #[tokio::test]
-async fn to_another_stores_server_nothing_is_there() {
+async fn another_stores_server_finds_nothing() {
     let world = World::start_with(WorldConfig {
         service_access: true,
         ..WorldConfig::default()
     })
     .await;
-    let (_, demo) = Belongings::of(&world).await;
-    let nobody = Belongings::of_nobody();
+    let (_, demo) = StoreFixture::of(&world).await;
+    let unknown = StoreFixture::unknown();
     let other = world.other_store();
     let reads: [(u16, Address); 10] = [
         (404, |has| format!("/v1/orders/{}", has.order)),
@@ -118,14 +118,14 @@ async fn to_another_stores_server_nothing_is_there() {
         }),
     ];
     for (status, address) in reads {
-        // What its own store gets is another answer: the address is a good one.
+        // Its own store gets another response: the path is valid.
         world.store().get(&address(&demo)).await.with(200);
-        let (anothers, nobodys) = (
+        let (for_another, for_unknown) = (
             other.get(&address(&demo)).await,
-            other.get(&address(&nobody)).await,
+            other.get(&address(&unknown)).await,
         );
-        are_the_same(&address(&demo), status, &anothers, &nobodys);
-        assert!(!anothers.text.contains("lamp"), "{}", anothers.text);
+        assert_same(&address(&demo), status, &for_another, &for_unknown);
+        assert!(!for_another.text.contains("lamp"), "{}", for_another.text);
     }
     let writes: [(u16, Address); 2] = [
         (404, |has| format!("/v1/orders/{}/cancel", has.order)),
@@ -134,22 +134,23 @@ async fn to_another_stores_server_nothing_is_there() {
     for (status, address) in writes {
         for key in [None, Some(KEY)] {
             let other = key.map_or(other.clone(), |key| other.with_idempotency_key(key));
-            let anothers = other.post(&address(&demo), &json!({})).await;
-            let nobodys = other.post(&address(&nobody), &json!({})).await;
-            are_the_same(&address(&demo), status, &anothers, &nobodys);
+            let for_another = other.post(&address(&demo), &json!({})).await;
+            let for_unknown = other.post(&address(&unknown), &json!({})).await;
+            assert_same(&address(&demo), status, &for_another, &for_unknown);
         }
     }
     let shown: [Shown; 2] = [|has| &has.receipt, |has| &has.code];
     for shown in shown {
-        let verify = async |store: &support::StoreServer, has: &Belongings| {
+        let verify = async |store: &support::StoreServer, has: &StoreFixture| {
             let presented = json!({ "receipt": shown(has) });
             store.post("/v1/receipts/verify", &presented).await
         };
         let own = verify(&world.store(), &demo).await.with(200);
         assert_eq!(own.body["valid"], true);
-        let (anothers, nobodys) = (verify(&other, &demo).await, verify(&other, &nobody).await);
-        are_the_same(shown(&demo), 200, &anothers, &nobodys);
-        assert_eq!(anothers.body, json!({ "valid": false }));
+        let (for_another, for_unknown) =
+            (verify(&other, &demo).await, verify(&other, &unknown).await);
+        assert_same(shown(&demo), 200, &for_another, &for_unknown);
+        assert_eq!(for_another.body, json!({ "valid": false }));
     }
     for list in ["/v1/orders", "/v1/events", "/v1/deliveries"] {
         let page = other.get(list).await.with(200).body;
@@ -162,11 +163,11 @@ async fn to_another_stores_server_nothing_is_there() {
 }
 
 #[tokio::test]
-async fn a_reference_is_each_stores_own_and_so_is_what_is_told_of_it() {
+async fn references_and_events_are_per_store() {
     let world = World::start().await;
-    let (_, demo) = Belongings::of(&world).await;
-    let heard = world.webhooks.deliveries().len();
-    // At another price: no conflict, since it is another order.
+    let (_, demo) = StoreFixture::of(&world).await;
+    let buffer = world.webhooks.deliveries().len();
+    // At another price without a conflict, since it is another order.
     let wanted = json!({ "amount": "20.00", "currency": "USD", "reference": demo.reference });
     let other = world.other_store();
     let opened = other
@@ -179,37 +180,37 @@ async fn a_reference_is_each_stores_own_and_so_is_what_is_told_of_it() {
     let page = world.shopper().from_page_of(OTHER_PAGE);
     let checkout = page.with_token(&opened.text_at("/client_token"), &order);
     checkout.choose("BTC").await;
-    pays_in_full(&world, &checkout).await;
+    pay_in_full(&world, &checkout).await;
     world.wait_for_deliveries().await;
     assert_eq!(
         other.events_of(&order).await.last().unwrap()["type"],
         "order.paid"
     );
     assert_eq!(world.store().events_of(&order).await, [Value::Null; 0]);
-    // The store without an endpoint is told nothing, and least of all through another's.
-    assert_eq!(world.webhooks.deliveries().len(), heard);
+    // The store without an endpoint gets no delivery, and none goes to the other store's endpoint.
+    assert_eq!(world.webhooks.deliveries().len(), buffer);
     assert_eq!(world.store().order(&demo.order).await["amount"], "42.00");
     world.end().await;
 }
 
 #[tokio::test]
-async fn a_key_opens_its_own_store_and_is_no_client_token_nor_the_other_way_round() {
+async fn secret_keys_and_client_tokens_are_not_interchangeable() {
     let world = World::start().await;
-    let (checkout, demo) = Belongings::of(&world).await;
-    let nobody = Belongings::of_nobody();
-    // A secret key, an order's token and a signature's key where something else belongs.
+    let (checkout, demo) = StoreFixture::of(&world).await;
+    let unknown = StoreFixture::unknown();
+    // A secret key, a client token and a token key in the place of another one.
     let misplaced = [
         secrets::OTHER_STORE_KEY,
         secrets::STORE_KEY,
         secrets::TOKEN_KEY,
-        &nobody.client_token,
+        &unknown.client_token,
     ];
-    let asks = async |token: &str, path: &str, method: Method| {
+    let request = async |token: &str, path: &str, method: Method| {
         let body = (method == Method::POST).then(|| json!({}));
         let path = format!("/v1/checkout{path}");
         world
             .shopper()
-            .sends(method, &path, Some(token), body.as_ref())
+            .send(method, &path, Some(token), body.as_ref())
             .await
     };
     for (method, path) in [
@@ -220,10 +221,10 @@ async fn a_key_opens_its_own_store_and_is_no_client_token_nor_the_other_way_roun
         (Method::POST, "/paid"),
         (Method::POST, "/session"),
     ] {
-        let nobodys = asks("", path, method.clone()).await;
+        let for_unknown = request("", path, method.clone()).await;
         for token in misplaced {
-            let answer = asks(token, path, method.clone()).await;
-            are_the_same(path, 404, &answer, &nobodys);
+            let answer = request(token, path, method.clone()).await;
+            assert_same(path, 404, &answer, &for_unknown);
         }
     }
     let list = world.store().with_key("").get("/v1/orders").await;
@@ -234,9 +235,9 @@ async fn a_key_opens_its_own_store_and_is_no_client_token_nor_the_other_way_roun
         secrets::CALLBACK_TOKEN,
     ] {
         let answer = world.store().with_key(key).get("/v1/orders").await;
-        are_the_same("/v1/orders", 401, &answer, &list);
+        assert_same("/v1/orders", 401, &answer, &list);
     }
-    // Nor does it help to carry a good token to another store's page.
+    // A valid token does not work on another store's page.
     let elsewhere = checkout.from_page_of(OTHER_PAGE);
     for path in ["", "/quotes", "/receipt", "/events"] {
         let answer = elsewhere.get(path).await.refused(403, "origin_not_allowed");
@@ -250,10 +251,10 @@ async fn a_key_opens_its_own_store_and_is_no_client_token_nor_the_other_way_roun
 }
 
 #[tokio::test]
-async fn each_door_is_its_own_stores() {
+async fn products_donations_and_tokens_are_per_store() {
     let world = World::start().await;
     let elsewhere = world.shopper().from_page_of(OTHER_PAGE);
-    // What the other sells is not what this one sells, though it has the same name.
+    // Equal product names of two stores are different products.
     let book = |store: &str| json!({ "store": store, "product": "ebook" });
     let its = elsewhere.request_order(&book("other")).await.with(201);
     assert_eq!(its.text_at("/order/amount"), "7.00");
@@ -263,48 +264,49 @@ async fn each_door_is_its_own_stores() {
         .request_order(&coffee("9.01"))
         .await
         .refused(422, "donation_out_of_range");
-    // What this one alone sells is at the other as what nobody sells.
+    // A product of one store does not exist at the other.
     let product = |sku: &str| json!({ "store": "other", "product": sku });
-    let anothers = elsewhere.request_order(&product("mug")).await;
-    let nobodys = elsewhere.request_order(&product("nobodys")).await;
-    are_the_same("a product", 404, &anothers, &nobodys);
+    let for_another = elsewhere.request_order(&product("mug")).await;
+    let for_unknown = elsewhere.request_order(&product("nobodys")).await;
+    assert_same("a product", 404, &for_another, &for_unknown);
     world.shopper().open("mug").await;
-    // No page opens an order at a store that does not list it.
+    // No page opens an order of a store that does not list its origin.
     for (page, store) in [(&elsewhere, "demo"), (&world.shopper(), "other")] {
         let answer = page.request_order(&book(store)).await;
         answer.refused(403, "origin_not_allowed");
     }
-    // A token is of the store whose key signed it: not of one that it names, nor of one whose key has the same kid.
-    let mint = world.token_signer();
-    let other_mint = mint
+    // A token belongs to the store whose key signed it, not to the one that it names or whose key has the same kid.
+    let signer = world.token_signer();
+    let other_mint = signer
         .for_store("other")
         .with_key("k1", secrets::OTHER_TOKEN_KEY);
-    let door = |token: String| json!({ "order_token": token });
+    let request = |token: String| json!({ "order_token": token });
     elsewhere
-        .request_order(&door(other_mint.token("lamp-1", "3.00")))
+        .request_order(&request(other_mint.token("lamp-1", "3.00")))
         .await
         .with(201);
     world
         .shopper()
-        .request_order(&door(mint.token("lamp-1", "42.00")))
+        .request_order(&request(signer.token("lamp-1", "42.00")))
         .await
         .with(201);
-    let nobodys = elsewhere.request_order(&door("a.b.c".to_owned())).await;
-    for forged in [
-        mint.for_store("other").token("lamp-2", "3.00"),
-        mint.for_store("other")
+    let for_unknown = elsewhere.request_order(&request("a.b.c".to_owned())).await;
+    for forged_callback in [
+        signer.for_store("other").token("lamp-2", "3.00"),
+        signer
+            .for_store("other")
             .with_key("k2", secrets::NEXT_TOKEN_KEY)
             .token("lamp-2", "3.00"),
         other_mint.for_store("demo").token("lamp-2", "3.00"),
     ] {
-        let anothers = elsewhere.request_order(&door(forged)).await;
-        are_the_same("an order token", 401, &anothers, &nobodys);
+        let for_another = elsewhere.request_order(&request(forged_callback)).await;
+        assert_same("an order token", 401, &for_another, &for_unknown);
     }
     world.end().await;
 }
 
 #[tokio::test]
-async fn an_answer_that_is_kept_is_given_to_its_own_store_alone() {
+async fn a_stored_response_is_replayed_only_to_its_store() {
     let world = World::start().await;
     let wanted = json!({ "amount": "42.00", "currency": "USD", "reference": "lamp-1" });
     let (demo, other) = (world.store(), world.other_store());
@@ -316,7 +318,7 @@ async fn an_answer_that_is_kept_is_given_to_its_own_store_alone() {
     let second = other.open(&wanted).await.with(201);
     assert_eq!(second.header("idempotency-replayed"), None);
     assert_ne!(second.text_at("/order/id"), first.text_at("/order/id"));
-    // With other bytes than the first: not refused, since it is another's key.
+    // With another body: accepted, since it is another store's key.
     let mut cheaper = wanted.clone();
     cheaper["reference"] = json!("lamp-2");
     let (demo, other) = (
@@ -325,7 +327,7 @@ async fn an_answer_that_is_kept_is_given_to_its_own_store_alone() {
     );
     demo.open(&wanted).await.with(200);
     other.open(&cheaper).await.with(201);
-    // The doors that anybody may stand at.
+    // Requests without authorization.
     let page = world.shopper().with_key(KEY);
     let elsewhere = page.from_page_of(OTHER_PAGE);
     let book = |store: &str| json!({ "store": store, "product": "ebook" });

@@ -1,13 +1,13 @@
-//! What a dishonest page, a stranger, or a forger may try, and that it gets them nothing.
+//! Untrusted clients: forged prices, tokens, origins and callbacks have no effect.
 
 use std::time::Duration;
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use support::{Answer, World, pays_in_full, secrets};
+use support::{Answer, World, pay_in_full, secrets};
 
 #[tokio::test]
-async fn a_browser_names_no_price() {
+async fn a_browser_cannot_set_a_price() {
     let world = World::start().await;
     for field in [
         "amount",
@@ -17,9 +17,9 @@ async fn a_browser_names_no_price() {
         "reference",
         "metadata",
     ] {
-        let mut door = json!({ "store": "demo", "product": "ebook" });
-        door[field] = json!("0.01");
-        let answer = world.shopper().request_order(&door).await;
+        let mut request = json!({ "store": "demo", "product": "ebook" });
+        request[field] = json!("0.01");
+        let answer = world.shopper().request_order(&request).await;
         answer.refused(400, "invalid_request").naming(field);
     }
     let checkout = world.shopper().open("ebook").await;
@@ -39,19 +39,21 @@ async fn a_browser_names_no_price() {
 }
 
 #[tokio::test]
-async fn a_quantity_is_a_number_of_pieces_that_the_store_sells_at_once() {
+async fn a_quantity_is_limited_by_the_product() {
     let world = World::start().await;
-    let asks = async |quantity: Value| {
-        let door = json!({ "store": "demo", "product": "ebook", "quantity": quantity });
-        world.shopper().request_order(&door).await
+    let request = async |quantity: Value| {
+        let request = json!({ "store": "demo", "product": "ebook", "quantity": quantity });
+        world.shopper().request_order(&request).await
     };
     for quantity in [json!(0), json!(6), json!(1_000_000_000)] {
-        asks(quantity).await.refused(422, "quantity_out_of_range");
+        request(quantity)
+            .await
+            .refused(422, "quantity_out_of_range");
     }
     for quantity in [json!(-1), json!(1.5), json!("1"), json!(true), json!([1])] {
-        asks(quantity).await.refused(400, "invalid_request");
+        request(quantity).await.refused(400, "invalid_request");
     }
-    let five = asks(json!(5)).await.with(201);
+    let five = request(json!(5)).await.with(201);
     assert_eq!(five.text_at("/order/amount"), "99.50");
     let orders = world.store().get("/v1/orders").await.with(200).body;
     assert_eq!(orders["orders"].as_array().unwrap().len(), 1);
@@ -59,7 +61,7 @@ async fn a_quantity_is_a_number_of_pieces_that_the_store_sells_at_once() {
 }
 
 #[tokio::test]
-async fn what_is_not_sold_here_cannot_be_ordered() {
+async fn an_unknown_product_cannot_be_ordered() {
     let world = World::start().await;
     for (store, product, code) in [
         ("demo", "yacht", "unknown_product"),
@@ -68,10 +70,10 @@ async fn what_is_not_sold_here_cannot_be_ordered() {
         ("", "ebook", "unknown_store"),
         ("../demo", "ebook", "unknown_store"),
     ] {
-        let door = json!({ "store": store, "product": product });
+        let request = json!({ "store": store, "product": product });
         world
             .shopper()
-            .request_order(&door)
+            .request_order(&request)
             .await
             .refused(404, code);
     }
@@ -79,26 +81,26 @@ async fn what_is_not_sold_here_cannot_be_ordered() {
 }
 
 #[tokio::test]
-async fn bodies_that_are_no_requests_are_refused() {
+async fn malformed_bodies_are_rejected() {
     let world = World::start().await;
     let url = format!("{}/v1/checkout", world.proxy_url());
-    let sends = async |media: &str, body: String| {
+    let send = async |media: &str, body: String| {
         let request = world.http().post(&url).header("content-type", media);
         Answer::read(request.body(body).send().await.unwrap()).await
     };
-    let door = r#"{"store":"demo","product":"ebook"}"#.to_owned();
-    let form = sends("application/x-www-form-urlencoded", door.clone()).await;
+    let request = r#"{"store":"demo","product":"ebook"}"#.to_owned();
+    let form = send("application/x-www-form-urlencoded", request.clone()).await;
     form.refused(415, "unsupported_media_type");
-    sends("text/plain", door)
+    send("text/plain", request)
         .await
         .refused(415, "unsupported_media_type");
     let list = "[\"demo\", \"ebook\", null, null, null, null]";
     for body in ["", "null", "[]", list, "{", "{\"store\":\"demo\"}", "\u{0}"] {
-        let answer = sends("application/json", body.to_owned()).await;
+        let answer = send("application/json", body.to_owned()).await;
         answer.refused(400, "invalid_request");
     }
     let huge = format!("{{\"store\":\"{}\"}}", "x".repeat(70_000));
-    sends("application/json", huge)
+    send("application/json", huge)
         .await
         .refused(413, "payload_too_large");
     let request = world.http().delete(&url).send().await.unwrap();
@@ -109,7 +111,7 @@ async fn bodies_that_are_no_requests_are_refused() {
 }
 
 #[tokio::test]
-async fn tokens_that_open_nothing_are_all_answered_alike() {
+async fn unknown_foreign_and_expired_tokens_get_the_same_response() {
     let world = World::start().await;
     let checkout = world.shopper().open("ebook").await;
     let unknown = "0".repeat(64);
@@ -137,16 +139,16 @@ async fn tokens_that_open_nothing_are_all_answered_alike() {
             let body = (*method == Method::POST).then_some(&body);
             let answer = world
                 .shopper()
-                .sends(method.clone(), path, token, body)
+                .send(method.clone(), path, token, body)
                 .await;
             bodies.push(answer.refused(404, "not_found").without_request_id());
         }
     }
-    // The one that was good, once its time is over: the order's day and a month.
+    // A valid token after its expiry: one month after the order's end.
     world.wait_for_deliveries().await;
     world.skip(Duration::from_hours(32 * 24));
     let expired = checkout.get("").await.refused(404, "not_found");
-    support::eventually("the order's end is told", async || {
+    support::eventually("the order's end is reported", async || {
         (world.webhooks.accepted(&checkout.order).len() == 2).then_some(())
     })
     .await;
@@ -156,7 +158,7 @@ async fn tokens_that_open_nothing_are_all_answered_alike() {
 }
 
 #[tokio::test]
-async fn a_token_opens_its_own_order_alone() {
+async fn a_client_token_opens_only_its_own_order() {
     let world = World::start().await;
     let (mine, yours) = (
         world.shopper().open("ebook").await,
@@ -168,14 +170,14 @@ async fn a_token_opens_its_own_order_alone() {
     let path = format!("/v1/orders/{}", yours.order);
     let answer = world
         .shopper()
-        .sends(Method::GET, &path, Some(mine.token()), None)
+        .send(Method::GET, &path, Some(mine.token()), None)
         .await;
     answer.refused(401, "unauthorized");
     world.end().await;
 }
 
 #[tokio::test]
-async fn a_page_of_another_origin_gets_nothing() {
+async fn a_page_of_another_origin_is_rejected() {
     let world = World::start().await;
     let checkout = world.shopper().open("ebook").await;
     let shop = world.shop_url();
@@ -187,9 +189,9 @@ async fn a_page_of_another_origin_gets_nothing() {
         &format!("{shop}.evil.example"),
     ] {
         let page = world.shopper().from_page_of(origin);
-        let door = json!({ "store": "demo", "product": "ebook" });
+        let request = json!({ "store": "demo", "product": "ebook" });
         let answers = [
-            page.request_order(&door).await,
+            page.request_order(&request).await,
             checkout.from_page_of(origin).get("").await,
             checkout.from_page_of(origin).get("/quotes").await,
             checkout.from_page_of(origin).get("/events").await,
@@ -216,9 +218,9 @@ async fn a_page_of_another_origin_gets_nothing() {
 }
 
 #[tokio::test]
-async fn a_preflight_allows_listed_pages_alone() {
+async fn a_preflight_allows_only_listed_origins() {
     let world = World::start().await;
-    let asks = async |origin: &str| {
+    let request = async |origin: &str| {
         let request = world.http().request(
             Method::OPTIONS,
             format!("{}/v1/checkout", world.proxy_url()),
@@ -233,7 +235,7 @@ async fn a_preflight_allows_listed_pages_alone() {
         Answer::read(request.send().await.unwrap()).await.with(204)
     };
     let shop = world.shop_url();
-    let ours = asks(&shop).await;
+    let ours = request(&shop).await;
     assert_eq!(
         ours.header("access-control-allow-origin"),
         Some(shop.as_str())
@@ -244,7 +246,7 @@ async fn a_preflight_allows_listed_pages_alone() {
     );
     let headers = ours.header("access-control-allow-headers").unwrap();
     assert!(headers.contains("authorization") && headers.contains("content-type"));
-    let theirs = asks("https://evil.example").await;
+    let theirs = request("https://evil.example").await;
     assert_eq!(theirs.header("access-control-allow-origin"), None);
     assert_eq!(theirs.header("access-control-allow-methods"), None);
     world.end().await;
@@ -287,12 +289,12 @@ async fn a_forged_callback_changes_nothing() {
     calls("x", "garbage".into()).await.refused(404, "not_found");
     support::pause(Duration::from_millis(1500)).await;
     assert_eq!(checkout.view().await["status"], "awaiting_payment");
-    pays_in_full(&world, &checkout).await;
+    pay_in_full(&world, &checkout).await;
     world.end().await;
 }
 
 #[tokio::test]
-async fn one_order_cannot_open_invoices_without_end() {
+async fn attempts_of_one_order_are_limited() {
     let world = World::start().await;
     let checkout = world.shopper().open("ebook").await;
     let codes = ["BTC", "ETH", "LTC", "TRX", "BNB", "BCH"];
@@ -311,9 +313,9 @@ async fn one_order_cannot_open_invoices_without_end() {
 }
 
 #[tokio::test]
-async fn the_page_cannot_be_framed_by_strangers() {
+async fn only_listed_origins_frame_the_page() {
     let world = World::start().await;
-    let asks = async |path: &str| {
+    let request = async |path: &str| {
         let request = world.http().get(format!("{}{path}", world.proxy_url()));
         Answer::read(request.send().await.unwrap()).await.with(200)
     };
@@ -327,11 +329,11 @@ async fn the_page_cannot_be_framed_by_strangers() {
             "frame-ancestors 'self' https://other.example".to_owned(),
         ),
         ("/pay?store=nobody", "frame-ancestors 'self'".to_owned()),
-        // Of two stores none is named: no shop frames another's checkout. The page itself does, for its gallery.
+        // The page without a store may be framed only by itself, for its gallery.
         ("/pay?store=", "frame-ancestors 'self'".to_owned()),
         ("/pay", "frame-ancestors 'self'".to_owned()),
     ] {
-        let page = asks(path).await;
+        let page = request(path).await;
         let policy = page.header("content-security-policy").unwrap();
         assert!(policy.ends_with(&ancestors), "{path}: {policy}");
         assert!(policy.starts_with("default-src 'none'; script-src 'self' 'wasm-unsafe-eval';"));
@@ -342,7 +344,7 @@ async fn the_page_cannot_be_framed_by_strangers() {
             "{policy}"
         );
         assert_eq!(page.header("referrer-policy"), Some("no-referrer"));
-        // Who opened the window cannot lead it elsewhere.
+        // The opener of the window cannot navigate it.
         assert_eq!(
             page.header("cross-origin-opener-policy"),
             Some("same-origin")

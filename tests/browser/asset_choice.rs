@@ -1,12 +1,12 @@
-//! Choosing an asset, in a real browser: finding it, trusting its price and its network, with eyes, keyboard or neither.
+//! The asset choice in a real browser: search, prices and networks, by mouse, keyboard and screen reader.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{Browser, Look, World, eventually, pause, within};
+use support::{Browser, BrowserOptions, World, eventually, pause, within};
 use thirtyfour::Key;
 
-/// The page gets its prices from the proxy as ever, but through `window.change`, and its clock can be put forward.
+/// Passes the proxy's quotes through `window.change`, and lets the page's clock be moved forward.
 const BETWEEN: &str = "
     window.later = 0;
     const now = performance.now.bind(performance);
@@ -30,19 +30,19 @@ const BETWEEN: &str = "
     });";
 pub(crate) const AS_THEY_ARE: &str = "quotes => quotes";
 
-/// Begins every script: `inside` is the checkout, `rows` its assets on the screen.
+/// Prefix of every script: `inside` is the checkout, `rows` its assets on the screen.
 const INSIDE: &str = "
     const inside = document.querySelector('florin-checkout').shadowRoot;
     const named = name => inside.querySelector(`[data-testid=\"${name}\"]`);
     const rows = [...inside.querySelectorAll('.option[data-testid]')].filter(row => row.offsetParent).map(row => row.dataset.testid);";
 
-pub(crate) async fn asks(browser: &Browser, script: &str) -> Value {
+pub(crate) async fn read_field(browser: &Browser, script: &str) -> Value {
     browser.evaluate(&[INSIDE, script].concat(), &[]).await
 }
 
-/// The choice, with its prices changed on the way.
-pub(crate) async fn chooses_among(change: &str, look: Look) -> (World, Browser) {
-    let (world, browser) = (World::start().await, Browser::open_with(look).await);
+/// Opens the asset choice with changed quotes.
+pub(crate) async fn open_choice(change: &str, options: BrowserOptions) -> (World, Browser) {
+    let (world, browser) = (World::start().await, Browser::open_with(options).await);
     let script = format!("{BETWEEN} window.change = {change};");
     browser.run_before_every_page(&script).await;
     browser.goto(&world.checkout_page()).await;
@@ -50,21 +50,21 @@ pub(crate) async fn chooses_among(change: &str, look: Look) -> (World, Browser) 
     (world, browser)
 }
 
-/// The prices on the screen have lapsed.
-pub(crate) async fn time_passes(browser: &Browser, seconds: u32) {
+/// Moves the page's clock forward, so that the quotes on the screen expire.
+pub(crate) async fn move_clock(browser: &Browser, seconds: u32) {
     let script = format!("window.later += {seconds} * 1000");
     browser.evaluate(&script, &[]).await;
 }
 
-async fn heard(browser: &Browser) -> Vec<String> {
+async fn announcements(browser: &Browser) -> Vec<String> {
     let words = browser.evaluate("return window.heard", &[]).await;
     let words = words.as_array().unwrap();
-    let said = words.iter().filter_map(Value::as_str);
-    said.map(str::to_owned).collect()
+    let sentence = words.iter().filter_map(Value::as_str);
+    sentence.map(str::to_owned).collect()
 }
 
 pub(crate) async fn focused(browser: &Browser) -> String {
-    let at = asks(
+    let at = read_field(
         browser,
         "return inside.activeElement?.dataset.testid ?? inside.activeElement?.textContent ?? ''",
     )
@@ -76,51 +76,51 @@ const DEARER: &str = "window.change = quotes => quotes.map(quote => quote.asset 
 const FRESH: &str = "The prices have just been updated.";
 
 #[tokio::test]
-async fn fresh_prices_disturb_nobody_who_types_tabs_or_scrolls() {
-    let look = Look {
+async fn fresh_prices_keep_the_input_the_focus_and_the_scroll_position() {
+    let options = BrowserOptions {
         size: (390, 400),
         dark: false,
     };
-    let (world, browser) = chooses_among(AS_THEY_ARE, look).await;
+    let (world, browser) = open_choice(AS_THEY_ARE, options).await;
     browser.fill("search", "bitcoin").await;
-    eventually("what is found is told", async || {
-        (heard(&browser).await.last()? == "Search currencies: 2").then_some(())
+    eventually("the result is announced", async || {
+        (announcements(&browser).await.last()? == "Search currencies: 2").then_some(())
     })
     .await;
-    asks(&browser, "for (const row of inside.querySelectorAll('.option')) row.same = true; scrollTo(0, 120); window.was = scrollY").await;
+    read_field(&browser, "for (const row of inside.querySelectorAll('.option')) row.same = true; scrollTo(0, 120); window.was = scrollY").await;
     browser.evaluate(DEARER, &[]).await;
-    time_passes(&browser, 120).await;
-    eventually("the new price is there", async || {
+    move_clock(&browser, 120).await;
+    eventually("the new price is shown", async || {
         let row = browser.text("asset-BTC").await;
         row.contains("0.00099999").then_some(())
     })
     .await;
     let kept = "return [named('search').value, rows, scrollY === window.was, window.was > 0, [...inside.querySelectorAll('.option')].every(row => row.same)]";
     assert_eq!(
-        asks(&browser, kept).await,
+        read_field(&browser, kept).await,
         json!(["bitcoin", ["asset-BTC", "asset-BCH"], true, true, true])
     );
     assert_eq!(focused(&browser).await, "search");
-    // What has moved is marked, and nothing else.
+    // Only changed prices are marked.
     let marked = "return [...inside.querySelectorAll('.moved')].map(at => at.closest('[data-testid]').dataset.testid)";
-    assert_eq!(asks(&browser, marked).await, json!(["asset-BTC"]));
+    assert_eq!(read_field(&browser, marked).await, json!(["asset-BTC"]));
     let moving = "return getComputedStyle(inside.querySelector('.moved')).animationName";
-    assert_eq!(asks(&browser, moving).await, "moved");
+    assert_eq!(read_field(&browser, moving).await, "moved");
     browser.wait_for("prices-fresh").await;
-    assert_eq!(heard(&browser).await.last().unwrap(), FRESH);
-    // The note goes, and takes no room while it is gone.
+    assert_eq!(announcements(&browser).await.last().unwrap(), FRESH);
+    // The note disappears and takes no space then.
     let gone = within(Duration::from_secs(15), async || {
         (!browser.is_visible("prices-fresh").await).then_some(())
     })
     .await;
     assert!(gone.is_some(), "the note stays");
-    // The same on an asset.
-    asks(&browser, "named('asset-BTC').focus()").await;
+    // The same with the focus on an asset.
+    read_field(&browser, "named('asset-BTC').focus()").await;
     browser
         .evaluate(&DEARER.replace("0.00099999", "0.00088888"), &[])
         .await;
-    time_passes(&browser, 120).await;
-    eventually("the next price is there", async || {
+    move_clock(&browser, 120).await;
+    eventually("the next price is shown", async || {
         let row = browser.text("asset-BTC").await;
         row.contains("0.00088888").then_some(())
     })
@@ -131,10 +131,13 @@ async fn fresh_prices_disturb_nobody_who_types_tabs_or_scrolls() {
 }
 
 #[tokio::test]
-async fn a_screen_reader_hears_of_prices_once_a_minute_and_only_of_others() {
+async fn changed_prices_are_announced_once_a_minute() {
     let short = "quotes => quotes.map(quote => ({ ...quote, valid_for_seconds: 5, amount_in_crypto: quote.asset === 'BTC' ? '0.0' + ++window.count : quote.amount_in_crypto }))";
-    let (world, browser) =
-        chooses_among(&format!("(window.count = 10, {short})"), Look::default()).await;
+    let (world, browser) = open_choice(
+        &format!("(window.count = 10, {short})"),
+        BrowserOptions::default(),
+    )
+    .await;
     let shows = async |amount: &str| {
         eventually(&format!("{amount} is the price"), async || {
             let row = browser.text("asset-BTC").await;
@@ -143,25 +146,28 @@ async fn a_screen_reader_hears_of_prices_once_a_minute_and_only_of_others() {
         .await;
     };
     let times = async || {
-        let heard = heard(&browser).await;
-        heard.iter().filter(|words| *words == FRESH).count()
+        let announcements = announcements(&browser).await;
+        announcements.iter().filter(|words| *words == FRESH).count()
     };
     shows("0.011").await;
     assert_eq!(times().await, 0);
-    time_passes(&browser, 6).await;
+    move_clock(&browser, 6).await;
     shows("0.012").await;
-    eventually("it is said", async || (times().await == 1).then_some(())).await;
-    time_passes(&browser, 6).await;
+    eventually("it is announced", async || {
+        (times().await == 1).then_some(())
+    })
+    .await;
+    move_clock(&browser, 6).await;
     shows("0.013").await;
     assert_eq!(times().await, 1);
     eventually("the note is gone", async || {
         (!browser.is_visible("prices-fresh").await).then_some(())
     })
     .await;
-    // The same prices again are no news.
+    // Unchanged prices are not announced.
     browser.evaluate("const change = window.change; window.asked = 0; window.change = quotes => { window.asked++; window.count--; return change(quotes); }", &[]).await;
-    time_passes(&browser, 70).await;
-    eventually("they were asked for", async || {
+    move_clock(&browser, 70).await;
+    eventually("they were requested", async || {
         let asked = browser.evaluate("return window.asked", &[]).await;
         (asked.as_u64()? > 0).then_some(())
     })
@@ -169,8 +175,8 @@ async fn a_screen_reader_hears_of_prices_once_a_minute_and_only_of_others() {
     assert_eq!(times().await, 1);
     assert!(!browser.is_visible("prices-fresh").await);
     browser.evaluate("window.change = (change => quotes => { window.count += 2; return change(quotes); })(window.change)", &[]).await;
-    time_passes(&browser, 70).await;
-    eventually("it is said again", async || {
+    move_clock(&browser, 70).await;
+    eventually("it is announced again", async || {
         (times().await == 2).then_some(())
     })
     .await;
@@ -179,8 +185,8 @@ async fn a_screen_reader_hears_of_prices_once_a_minute_and_only_of_others() {
 }
 
 #[tokio::test]
-async fn an_asset_is_found_by_what_its_customer_calls_it() {
-    let (world, browser) = chooses_among(AS_THEY_ARE, Look::default()).await;
+async fn an_asset_is_found_by_its_common_names() {
+    let (world, browser) = open_choice(AS_THEY_ARE, BrowserOptions::default()).await;
     for (typed, found) in [
         ("doge", &["asset-DOGE"][..]),
         ("TETHER", &["asset-USDTTRC20", "asset-USDTERC20"]),
@@ -190,15 +196,15 @@ async fn an_asset_is_found_by_what_its_customer_calls_it() {
     ] {
         browser.fill("search", typed).await;
         eventually(&format!("{typed} is searched for"), async || {
-            (asks(&browser, "return rows").await == json!(found)).then_some(())
+            (read_field(&browser, "return rows").await == json!(found)).then_some(())
         })
         .await;
-        let said = match found.len() {
+        let sentence = match found.len() {
             0 => "No currency matches “\u{2068}dollars\u{2069}”.".to_owned(),
             number => format!("Search currencies: {number}"),
         };
-        eventually(&said, async || {
-            (heard(&browser).await.last()? == &said).then_some(())
+        eventually(&sentence, async || {
+            (announcements(&browser).await.last()? == &sentence).then_some(())
         })
         .await;
     }
@@ -207,14 +213,17 @@ async fn an_asset_is_found_by_what_its_customer_calls_it() {
         screen.contains("No currency matches “\u{2068}dollars\u{2069}”."),
         "{screen}"
     );
-    // Escape empties the field, and closes nothing around it; in an empty one it is whoever's around it again.
-    asks(&browser, "window.pressed = []; addEventListener('keydown', event => window.pressed.push(event), true)").await;
+    // Escape clears the field and closes no dialog; in an empty field it closes the dialog.
+    read_field(&browser, "window.pressed = []; addEventListener('keydown', event => window.pressed.push(event), true)").await;
     browser.type_keys(Key::Escape).await;
     let all = "return [named('search').value, rows.length, window.pressed.map(event => event.defaultPrevented)]";
-    assert_eq!(asks(&browser, all).await, json!(["", 9, [true]]));
+    assert_eq!(read_field(&browser, all).await, json!(["", 9, [true]]));
     assert_eq!(focused(&browser).await, "search");
     browser.type_keys(Key::Escape).await;
-    assert_eq!(asks(&browser, all).await, json!(["", 9, [true, false]]));
+    assert_eq!(
+        read_field(&browser, all).await,
+        json!(["", 9, [true, false]])
+    );
     browser.end().await;
     world.end().await;
 }
@@ -223,7 +232,7 @@ async fn an_asset_is_found_by_what_its_customer_calls_it() {
 async fn six_assets_need_no_search() {
     for (number, searched) in [(6, false), (7, true)] {
         let change = format!("quotes => quotes.slice(0, {number})");
-        let (world, browser) = chooses_among(&change, Look::default()).await;
+        let (world, browser) = open_choice(&change, BrowserOptions::default()).await;
         browser.wait_for("asset-BTC").await;
         assert_eq!(browser.is_visible("search").await, searched, "{number}");
         browser.end().await;
@@ -231,8 +240,8 @@ async fn six_assets_need_no_search() {
     }
 }
 
-/// The page forgets its order, and the proxy opens another.
-async fn buys_again(browser: &Browser) {
+/// Deletes the page's order, so that the proxy opens another.
+async fn open_second_purchase(browser: &Browser) {
     browser.evaluate("sessionStorage.clear()", &[]).await;
     browser.reload().await;
     browser.wait_for("asset-BTC").await;
@@ -241,51 +250,51 @@ async fn buys_again(browser: &Browser) {
 const FIRST: &str = "return [rows[0], [...inside.querySelectorAll('[data-testid=\"last-used\"]')].map(at => at.closest('.option').dataset.testid)]";
 
 #[tokio::test]
-async fn the_last_choice_comes_first_and_is_never_taken_for_this_one() {
-    let (world, browser) = chooses_among(AS_THEY_ARE, Look::default()).await;
+async fn the_last_choice_comes_first_and_is_not_preselected() {
+    let (world, browser) = open_choice(AS_THEY_ARE, BrowserOptions::default()).await;
     browser.wait_for("asset-BTC").await;
-    assert_eq!(asks(&browser, FIRST).await, json!(["asset-BTC", []]));
+    assert_eq!(read_field(&browser, FIRST).await, json!(["asset-BTC", []]));
     browser.press("asset-LTC").await;
     browser.wait_for("status-awaiting_payment").await;
-    buys_again(&browser).await;
+    open_second_purchase(&browser).await;
     assert_eq!(
-        asks(&browser, FIRST).await,
+        read_field(&browser, FIRST).await,
         json!(["asset-LTC", ["asset-LTC"]])
     );
     assert!(browser.text("asset-LTC").await.contains("Your last choice"));
     assert!(browser.is_visible("status-open").await);
     assert_eq!(world.sandbox().count("POST", "/invoice").await, 1);
-    // All that is kept beyond the tab is a code.
+    // Only a crypto code is kept beyond the tab.
     let kept = "return Object.entries(localStorage)";
     assert_eq!(
         browser.evaluate(kept, &[]).await,
         json!([["florin:asset", "LTC"]])
     );
-    // One that cannot be had stays where it was.
+    // An unavailable one keeps its place.
     let gone = "window.change = quotes => quotes.map(quote => quote.asset === 'LTC' ? { ...quote, available: false, reason: 'not_priced' } : quote)";
     browser.run_before_every_page(gone).await;
-    buys_again(&browser).await;
-    assert_eq!(asks(&browser, FIRST).await, json!(["asset-BTC", []]));
+    open_second_purchase(&browser).await;
+    assert_eq!(read_field(&browser, FIRST).await, json!(["asset-BTC", []]));
     browser.end().await;
     world.end().await;
 }
 
 #[tokio::test]
-async fn where_nothing_may_be_kept_the_last_choice_is_remembered_by_the_page() {
+async fn without_storage_the_page_remembers_the_last_choice() {
     let (world, browser) = (World::start().await, Browser::open().await);
     let forbidden = "for (const name of ['localStorage', 'sessionStorage']) Object.defineProperty(window, name, { get() { throw new DOMException('forbidden', 'SecurityError'); } });";
     browser.run_before_every_page(forbidden).await;
     browser.goto(&world.checkout_page()).await;
     browser.press("asset-LTC").await;
     browser.wait_for("status-awaiting_payment").await;
-    asks(
+    read_field(
         &browser,
         "[...inside.querySelectorAll('button.plain')].find(at => at.textContent === 'Pay with another currency').click()",
     )
     .await;
     browser.wait_for("asset-LTC").await;
     assert_eq!(
-        asks(&browser, FIRST).await,
+        read_field(&browser, FIRST).await,
         json!(["asset-LTC", ["asset-LTC"]])
     );
     assert_eq!(browser.console_warnings().await, Vec::<String>::new());
@@ -294,27 +303,27 @@ async fn where_nothing_may_be_kept_the_last_choice_is_remembered_by_the_page() {
 }
 
 #[tokio::test]
-async fn an_asset_that_cannot_be_chosen_says_why_to_everybody() {
+async fn an_unavailable_asset_shows_and_announces_the_reason() {
     let low = "quotes => quotes.map(quote => quote.asset === 'BTC' ? { ...quote, available: false, reason: 'below_minimum', min: '0.5', limit_in_order_currency: '32125.07' } : quote)";
     // The ticker stays beside the reason.
     let reason = "BTC · Minimum 0.5\u{a0}BTC (≈\u{a0}$32,125.07)";
     for dark in [false, true] {
-        let look = Look {
+        let options = BrowserOptions {
             size: (1270, 740),
             dark,
         };
-        let (world, browser) = chooses_among(low, look).await;
+        let (world, browser) = open_choice(low, options).await;
         browser.wait_for("asset-BTC").await;
         browser.tab_to("asset-BTC").await;
-        let name = asks(&browser, "return named('asset-BTC').innerText").await;
+        let name = read_field(&browser, "return named('asset-BTC').innerText").await;
         assert!(name.as_str().unwrap().contains(reason), "{name}");
         browser.type_keys(Key::Enter).await;
-        eventually("the reason is said", async || {
-            (heard(&browser).await.last()? == reason).then_some(())
+        eventually("the reason is shown", async || {
+            (announcements(&browser).await.last()? == reason).then_some(())
         })
         .await;
         assert_eq!(world.sandbox().count("POST", "/invoice").await, 0);
-        // Greyed out and read all the same: WCAG 2.2, 1.4.3.
+        // Greyed out and still readable: WCAG 2.2, 1.4.3.
         let contrast = "
             const light = rgb => { const [r, g, b] = rgb.match(/[\\d.]+/g).map(v => rgb.startsWith('color(') ? +v : v / 255).map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
             const row = named('asset-BTC');
@@ -326,7 +335,7 @@ async fn an_asset_that_cannot_be_chosen_says_why_to_everybody() {
                 const ink = light(getComputedStyle(at).color);
                 return (Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05);
             }));";
-        let ratio = asks(&browser, contrast).await.as_f64().unwrap();
+        let ratio = read_field(&browser, contrast).await.as_f64().unwrap();
         assert!(ratio >= 4.5, "{ratio} (dark: {dark})");
         browser.end().await;
         world.end().await;
@@ -336,15 +345,15 @@ async fn an_asset_that_cannot_be_chosen_says_why_to_everybody() {
 #[tokio::test]
 async fn one_asset_or_thirty_with_endless_names_fit_the_smallest_phone() {
     let many = "quotes => Array.from({ length: 30 }, (_, n) => ({ ...quotes[n % 9], crypto_code: 'ASSET' + n, asset: n % 3 ? quotes[n % 9].asset : 'W'.repeat(24), asset_name: 'Averylongname'.repeat(10).slice(0, 120), network: n % 2 ? 'Network'.repeat(10) : quotes[n % 9].network, amount_in_crypto: '123456789.12345678' }))";
-    // Each coin has several of the thirty: seven rows, and the networks of the longest name behind one of them.
+    // Thirty assets are seven rows; one of them leads to the networks with the longest names.
     let coin = format!("networks-{}", "W".repeat(24));
     for (change, assets, networks) in [("quotes => quotes.slice(0, 1)", 1, 0), (many, 7, 10)] {
         for locale in ["en", "ar"] {
-            let look = Look {
+            let options = BrowserOptions {
                 size: (320, 640),
                 dark: false,
             };
-            let (world, browser) = (World::start().await, Browser::open_with(look).await);
+            let (world, browser) = (World::start().await, Browser::open_with(options).await);
             let script = format!("{BETWEEN} window.change = {change};");
             browser.run_before_every_page(&script).await;
             browser
@@ -352,10 +361,10 @@ async fn one_asset_or_thirty_with_endless_names_fit_the_smallest_phone() {
                 .await;
             browser.wait_for("status-open").await;
             let shape = async || {
-                let shape = asks(&browser, "return [rows.length, document.documentElement.scrollWidth <= innerWidth, [...inside.querySelectorAll('.option')].every(row => !row.offsetParent || row.offsetHeight >= 44 && row.scrollWidth <= row.clientWidth)]").await;
+                let shape = read_field(&browser, "return [rows.length, document.documentElement.scrollWidth <= innerWidth, [...inside.querySelectorAll('.option')].every(row => !row.offsetParent || row.offsetHeight >= 44 && row.scrollWidth <= row.clientWidth)]").await;
                 (shape[0] != 0).then_some(shape)
             };
-            let found = eventually("the assets are there", shape).await;
+            let found = eventually("the assets are shown", shape).await;
             assert_eq!(found, json!([assets, true, true]), "{locale}");
             if networks > 0 {
                 browser.press(&coin).await;
@@ -371,7 +380,7 @@ async fn one_asset_or_thirty_with_endless_names_fit_the_smallest_phone() {
     }
 }
 
-/// The nine assets, and USDT on as many other networks as make the list this long.
+/// The nine assets, and USDT on further networks up to this number.
 fn on_more_networks(assets: usize) -> String {
     let more = "{ ...quotes.find(quote => quote.crypto_code === 'USDTTRC20'), crypto_code: 'USDT' + n, network: 'Network ' + n }";
     format!("quotes => [...quotes, ...Array.from({{ length: {assets} - 9 }}, (_, n) => ({more}))]")
@@ -379,17 +388,17 @@ fn on_more_networks(assets: usize) -> String {
 
 #[tokio::test]
 async fn eleven_assets_are_eleven_rows() {
-    let (world, browser) = chooses_among(&on_more_networks(11), Look::default()).await;
+    let (world, browser) = open_choice(&on_more_networks(11), BrowserOptions::default()).await;
     browser.wait_for("asset-USDTTRC20").await;
-    let count = asks(&browser, "return rows.length").await;
+    let count = read_field(&browser, "return rows.length").await;
     assert_eq!(count, 11);
     browser.end().await;
     world.end().await;
 }
 
 #[tokio::test]
-async fn from_twelve_assets_on_the_coin_comes_first_and_its_networks_second() {
-    let (world, browser) = chooses_among(&on_more_networks(12), Look::default()).await;
+async fn from_twelve_assets_on_the_coin_is_chosen_before_the_network() {
+    let (world, browser) = open_choice(&on_more_networks(12), BrowserOptions::default()).await;
     browser.wait_for("networks-USDT").await;
     let coins = "return rows";
     let all = json!([
@@ -408,14 +417,14 @@ async fn from_twelve_assets_on_the_coin_comes_first_and_its_networks_second() {
         })
         .await;
     };
-    assert_eq!(asks(&browser, coins).await, all);
+    assert_eq!(read_field(&browser, coins).await, all);
     let row = browser.text("networks-USDT").await;
     assert!(row.contains("5 networks"), "{row}");
     assert!(row.contains("USDT"), "the price of all: {row}");
-    // A search finds the networks themselves.
+    // A search finds networks directly.
     browser.fill("search", "trc20").await;
     eventually("the network is found", async || {
-        (asks(&browser, coins).await == json!(["asset-USDTTRC20", "asset-TRX"])).then_some(())
+        (read_field(&browser, coins).await == json!(["asset-USDTTRC20", "asset-TRX"])).then_some(())
     })
     .await;
     browser.type_keys(Key::Escape).await;
@@ -429,29 +438,29 @@ async fn from_twelve_assets_on_the_coin_comes_first_and_its_networks_second() {
         "asset-USDT1",
         "asset-USDT2"
     ]);
-    assert_eq!(asks(&browser, coins).await, networks);
+    assert_eq!(read_field(&browser, coins).await, networks);
     assert!(
         !browser.is_visible("search").await,
         "one question at a time"
     );
-    // Fresh prices change nothing about where the customer is.
-    time_passes(&browser, 120).await;
+    // Fresh prices keep the screen and the focus.
+    move_clock(&browser, 120).await;
     browser.press("back").await;
     has_focus("networks-USDT").await;
-    assert_eq!(asks(&browser, coins).await, all);
+    assert_eq!(read_field(&browser, coins).await, all);
     browser.press("networks-USDT").await;
     browser.press("asset-USDTERC20").await;
     has_focus("Check the network").await;
     browser.press("network-back").await;
     has_focus("asset-USDTERC20").await;
-    assert_eq!(asks(&browser, coins).await, networks);
+    assert_eq!(read_field(&browser, coins).await, networks);
     browser.press("asset-USDTERC20").await;
     browser.press("network-confirm").await;
     browser.wait_for("status-awaiting_payment").await;
-    // The last choice is at hand without its coin.
-    buys_again(&browser).await;
+    // The last choice is listed directly, without its coin.
+    open_second_purchase(&browser).await;
     assert_eq!(
-        asks(&browser, FIRST).await,
+        read_field(&browser, FIRST).await,
         json!(["asset-USDTERC20", ["asset-USDTERC20"]])
     );
     browser.end().await;
@@ -459,7 +468,7 @@ async fn from_twelve_assets_on_the_coin_comes_first_and_its_networks_second() {
 }
 
 #[tokio::test]
-async fn back_from_a_network_that_the_page_picked_the_focus_is_on_its_coin() {
+async fn back_from_a_preselected_network_the_focus_is_on_its_coin() {
     let (world, browser) = (World::start().await, Browser::open().await);
     let script = format!("{BETWEEN} window.change = {};", on_more_networks(12));
     browser.run_before_every_page(&script).await;
@@ -476,7 +485,7 @@ async fn back_from_a_network_that_the_page_picked_the_focus_is_on_its_coin() {
 }
 
 #[tokio::test]
-async fn a_coin_is_off_only_when_all_of_its_networks_are() {
+async fn a_coin_is_unavailable_only_if_all_its_networks_are() {
     let off = |condition: &str| {
         let list = on_more_networks(12);
         format!(
@@ -488,13 +497,14 @@ async fn a_coin_is_off_only_when_all_of_its_networks_are() {
         ("quote.crypto_code === 'USDTTRC20'", false),
         ("quote.asset === 'USDT'", true),
     ] {
-        let (world, browser) = chooses_among(&off(condition), Look::default()).await;
+        let (world, browser) = open_choice(&off(condition), BrowserOptions::default()).await;
         browser.wait_for("networks-USDT").await;
-        assert_eq!(asks(&browser, is_off).await, expected);
-        asks(&browser, "named('networks-USDT').click()").await;
+        assert_eq!(read_field(&browser, is_off).await, expected);
+        read_field(&browser, "named('networks-USDT').click()").await;
         if expected {
             eventually("the reason is announced", async || {
-                (heard(&browser).await.last()? == "Tether · Temporarily unavailable").then_some(())
+                (announcements(&browser).await.last()? == "Tether · Temporarily unavailable")
+                    .then_some(())
             })
             .await;
             assert!(browser.is_visible("networks-USDT").await);
@@ -507,8 +517,8 @@ async fn a_coin_is_off_only_when_all_of_its_networks_are() {
 }
 
 #[tokio::test]
-async fn no_asset_at_all_is_said_and_asked_for_again() {
-    let (world, browser) = chooses_among("() => []", Look::default()).await;
+async fn an_empty_list_is_explained_and_can_be_requested_again() {
+    let (world, browser) = open_choice("() => []", BrowserOptions::default()).await;
     browser.wait_for("retry").await;
     let screen = browser.text("status-open").await;
     assert!(
@@ -524,10 +534,10 @@ async fn no_asset_at_all_is_said_and_asked_for_again() {
     world.end().await;
 }
 
-/// The prices wait for `release()`.
+/// Holds the quotes until `release()`.
 const HELD: &str = "quotes => new Promise(release => (window.release = () => release(quotes)))";
 
-/// No timer of these milliseconds runs out: those by which the screens begin without what they wait for.
+/// Disables the timers of these milliseconds, which let a screen start without its data.
 fn without_timers(times: &str) -> String {
     format!(
         "const timer = window.setTimeout;
@@ -535,8 +545,8 @@ fn without_timers(times: &str) -> String {
     )
 }
 
-async fn releases(browser: &Browser) {
-    eventually("the prices are there", async || {
+async fn release(browser: &Browser) {
+    eventually("the prices are shown", async || {
         let release = browser.evaluate("window.release?.(); return Boolean(window.release)", &[]);
         (release.await == true).then_some(())
     })
@@ -544,7 +554,7 @@ async fn releases(browser: &Browser) {
 }
 
 #[tokio::test]
-async fn prices_that_are_long_in_coming_keep_nobody_from_seeing_the_order() {
+async fn slow_prices_do_not_hide_the_order() {
     let (world, browser) = (World::start().await, Browser::open().await);
     browser.run_before_every_page(&without_timers("3000")).await;
     let script = format!("{BETWEEN} window.change = {HELD};");
@@ -552,15 +562,15 @@ async fn prices_that_are_long_in_coming_keep_nobody_from_seeing_the_order() {
     browser.goto(&world.checkout_page()).await;
     browser.wait_for("status-open").await;
     let waiting = "return [!!inside.querySelector('.options[aria-busy=true]').offsetHeight, rows]";
-    assert_eq!(asks(&browser, waiting).await, json!([true, []]));
-    releases(&browser).await;
+    assert_eq!(read_field(&browser, waiting).await, json!([true, []]));
+    release(&browser).await;
     browser.wait_for("asset-BTC").await;
     browser.end().await;
     world.end().await;
 }
 
 #[tokio::test]
-async fn the_first_screen_has_the_prices_that_come_in_time() {
+async fn the_first_screen_includes_prices_that_arrive_in_time() {
     let (world, browser) = (World::start().await, Browser::open().await);
     browser
         .run_before_every_page(&without_timers("400, 3000"))
@@ -576,9 +586,9 @@ async fn the_first_screen_has_the_prices_that_come_in_time() {
     );
     browser.run_before_every_page(&script).await;
     browser.goto(&world.checkout_page()).await;
-    // Long enough for everything else: a screen without prices would be there by then.
+    // Long enough for everything else: a screen without prices would be shown by then.
     pause(Duration::from_millis(1500)).await;
-    releases(&browser).await;
+    release(&browser).await;
     browser.wait_for("asset-BTC").await;
     assert_eq!(browser.evaluate("return window.first", &[]).await, 9);
     browser.end().await;
@@ -586,8 +596,8 @@ async fn the_first_screen_has_the_prices_that_come_in_time() {
 }
 
 #[tokio::test]
-async fn without_a_mouse_an_asset_is_searched_confirmed_and_paid() {
-    let (world, browser) = chooses_among(AS_THEY_ARE, Look::default()).await;
+async fn an_asset_is_searched_confirmed_and_paid_by_keyboard() {
+    let (world, browser) = open_choice(AS_THEY_ARE, BrowserOptions::default()).await;
     browser.wait_for("search").await;
     browser.tab_to("search").await;
     browser.type_keys("usdt tron").await;

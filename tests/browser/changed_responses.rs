@@ -1,7 +1,7 @@
-//! Between a page and its proxy.
+//! Changes responses between a page and its proxy.
 
-/// Answers for the order as the proxy gives them, changed by `change(order)`; without a stream of events.
-pub(crate) fn answers_changed(change: &str) -> String {
+/// Passes the proxy's responses about the order through `change(order)`; the event stream is off.
+pub(crate) fn change_responses(change: &str) -> String {
     format!(
         "(() => {{
         const fetched = window.fetch;

@@ -1,10 +1,10 @@
-//! Naming the amount of a donation, in a real browser.
+//! Entering the amount of a donation in a real browser.
 
 use serde_json::{Value, json};
 use support::{Browser, World, eventually};
 use thirtyfour::Key;
 
-async fn gives(world: &World, browser: &Browser, locale: &str) {
+async fn open_donation(world: &World, browser: &Browser, locale: &str) {
     let page = format!(
         "{}/pay?store=demo#store=demo&donation=coffee&locale={locale}",
         world.proxy_url()
@@ -13,33 +13,33 @@ async fn gives(world: &World, browser: &Browser, locale: &str) {
     browser.wait_for("status-giving").await;
 }
 
-async fn asks(browser: &Browser, script: &str) -> Value {
+async fn read_field(browser: &Browser, script: &str) -> Value {
     let inside = "const inside = document.querySelector('florin-checkout').shadowRoot;";
     browser.evaluate(&[inside, script].concat(), &[]).await
 }
 
-/// The field's state, what describes it, and where the focus is.
+/// The field's state, its description, and the focus.
 const FIELD: &str = "
     const field = inside.querySelector('#amount');
     return [field.ariaInvalid, field.getAttribute('aria-describedby').split(' ').map(id => inside.getElementById(id).textContent), inside.activeElement === field, inside.querySelector('.banners').textContent];";
 
 #[tokio::test]
-async fn a_slip_is_told_beside_the_field_in_which_it_was_made() {
+async fn an_input_error_is_shown_at_its_field() {
     let (world, browser) = (World::start().await, Browser::open().await);
-    gives(&world, &browser, "en").await;
+    open_donation(&world, &browser, "en").await;
     let bounds = "Choose any amount between \u{2066}$2.00\u{2069} and \u{2066}$500.00\u{2069}.";
     let refused =
         "Please enter an amount between \u{2066}$2.00\u{2069} and \u{2066}$500.00\u{2069}.";
     assert_eq!(
-        asks(&browser, FIELD).await,
+        read_field(&browser, FIELD).await,
         json!([null, [bounds, ""], false, ""])
     );
     for typed in ["1.99", "", "501", "five"] {
         browser.fill("give-other", typed).await;
         browser.press("give-go").await;
-        eventually(&format!("{typed:?} is refused in its place"), async || {
-            let told = asks(&browser, FIELD).await;
-            (told == json!(["true", [bounds, refused], true, ""])).then_some(())
+        eventually(&format!("{typed:?} is rejected at the field"), async || {
+            let announced = read_field(&browser, FIELD).await;
+            (announced == json!(["true", [bounds, refused], true, ""])).then_some(())
         })
         .await;
         assert!(browser.is_visible("give-error").await);
@@ -56,14 +56,14 @@ async fn a_slip_is_told_beside_the_field_in_which_it_was_made() {
 }
 
 #[tokio::test]
-async fn the_currencys_sign_stands_where_the_language_writes_it() {
+async fn the_currency_sign_is_placed_as_in_the_language() {
     let (world, browser) = (World::start().await, Browser::open().await);
     let order = "const field = inside.querySelector('.money'); return [inside.querySelector('[data-testid=give-sign]').textContent, field.firstChild.tagName]";
-    gives(&world, &browser, "en").await;
-    assert_eq!(asks(&browser, order).await, json!(["$", "LABEL"]));
+    open_donation(&world, &browser, "en").await;
+    assert_eq!(read_field(&browser, order).await, json!(["$", "LABEL"]));
     browser.goto("about:blank").await;
-    gives(&world, &browser, "ar").await;
-    let arabic = asks(&browser, order).await;
+    open_donation(&world, &browser, "ar").await;
+    let arabic = read_field(&browser, order).await;
     assert!(arabic[0].as_str().unwrap().contains('$'), "{arabic}");
     assert_eq!(arabic[1], "INPUT", "{arabic}");
     browser.end().await;
@@ -71,7 +71,7 @@ async fn the_currencys_sign_stands_where_the_language_writes_it() {
 }
 
 #[tokio::test]
-async fn the_suggestion_that_was_pressed_is_seen_to_be_pressed() {
+async fn the_chosen_suggestion_is_shown_as_pressed() {
     let (world, browser) = (World::start().await, Browser::open().await);
     let slowly = "
         const fetched = window.fetch;
@@ -80,14 +80,14 @@ async fn the_suggestion_that_was_pressed_is_seen_to_be_pressed() {
             return fetched(request, options);
         };";
     browser.run_before_every_page(slowly).await;
-    gives(&world, &browser, "en").await;
+    open_donation(&world, &browser, "en").await;
     let pressed = "return [...inside.querySelectorAll('[aria-pressed]')].map(at => [at.dataset.testid, at.ariaPressed])";
     let before = json!([
         ["give-3.00", "false"],
         ["give-5.00", "false"],
         ["give-10.00", "false"]
     ]);
-    assert_eq!(asks(&browser, pressed).await, before);
+    assert_eq!(read_field(&browser, pressed).await, before);
     browser.tab_to("give-5.00").await;
     browser.type_keys(Key::Space).await;
     let after = json!([
@@ -96,7 +96,7 @@ async fn the_suggestion_that_was_pressed_is_seen_to_be_pressed() {
         ["give-10.00", "false"]
     ]);
     eventually("it is pressed", async || {
-        (asks(&browser, pressed).await == after).then_some(())
+        (read_field(&browser, pressed).await == after).then_some(())
     })
     .await;
     browser.evaluate("window.goOn()", &[]).await;

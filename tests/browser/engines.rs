@@ -1,11 +1,11 @@
-//! The paying journey in each engine that everybody's browser is built on, from a shop of another site.
+//! A payment in each browser engine, in a shop of another site.
 
 use serde_json::{Value, json};
-use support::{Browser, Engine, Look, Site, World, eventually};
+use support::{Browser, BrowserOptions, Engine, Site, World, eventually};
 
-use crate::steps::{another_site, chooses};
+use crate::steps::{another_site, choose_asset};
 
-/// A shop whose page shows the checkout, and notes what it is told.
+/// A shop page that shows the checkout and records its events.
 async fn shop(display: &str) -> (Site, World, String) {
     let (site, world, url) = another_site().await;
     let proxy = world.proxy_url();
@@ -13,7 +13,7 @@ async fn shop(display: &str) -> (Site, World, String) {
         "",
         &format!(
             "<script>
-                window.told = [];
+                window.announced = [];
                 addEventListener('florin-status', event => told.push(event.detail.status));
                 addEventListener('florin-paid', () => told.push('and says so'));
             </script>
@@ -29,9 +29,9 @@ fn attempt(view: &Value, member: &str) -> String {
     view["attempt"][member].as_str().unwrap().to_owned()
 }
 
-/// From the choice to the last press, which leads back into the shop.
-async fn buys(world: &World, browser: &Browser) {
-    let checkout = chooses(world, browser, "BTC").await;
+/// Buys, from the asset choice to the button back to the shop.
+async fn buy(world: &World, browser: &Browser) {
+    let checkout = choose_asset(world, browser, "BTC").await;
     let view = checkout.view().await;
     assert_eq!(browser.text("address").await, attempt(&view, "address"));
     let amount = attempt(&view, "amount_in_crypto");
@@ -49,14 +49,14 @@ async fn buys(world: &World, browser: &Browser) {
 
 async fn in_a_frame(engine: Engine) {
     let (_site, world, url) = shop("frame").await;
-    let browser = Browser::open_engine(engine, Look::default()).await;
+    let browser = Browser::open_engine(engine, BrowserOptions::default()).await;
     browser.goto(&url).await;
     browser.enter_checkout().await;
-    buys(&world, &browser).await;
+    buy(&world, &browser).await;
     browser.leave_checkout().await;
-    eventually("the shop's page was told", async || {
-        let told = browser.evaluate("return window.told", &[]).await;
-        let ends_well = told
+    eventually("the shop's page got the event", async || {
+        let announced = browser.evaluate("return window.announced", &[]).await;
+        let ends_well = announced
             .as_array()?
             .ends_with(&[json!("paid"), json!("and says so")]);
         ends_well.then_some(())
@@ -77,9 +77,9 @@ async fn in_a_frame(engine: Engine) {
 
 async fn inline(engine: Engine) {
     let (_site, world, url) = shop("inline").await;
-    let browser = Browser::open_engine(engine, Look::default()).await;
+    let browser = Browser::open_engine(engine, BrowserOptions::default()).await;
     browser.goto(&url).await;
-    buys(&world, &browser).await;
+    buy(&world, &browser).await;
     let frames = "return document.querySelector('florin-checkout').shadowRoot.querySelectorAll('iframe').length";
     assert_eq!(browser.evaluate(frames, &[]).await, 0);
     browser.end().await;
@@ -87,38 +87,38 @@ async fn inline(engine: Engine) {
 }
 
 #[tokio::test]
-async fn a_customer_pays_in_chromium_in_a_frame_of_another_site() {
+async fn an_order_is_paid_in_chromium_in_a_frame_of_another_site() {
     in_a_frame(Engine::Chromium).await;
 }
 
 #[tokio::test]
-async fn a_customer_pays_in_firefox_in_a_frame_of_another_site() {
+async fn an_order_is_paid_in_firefox_in_a_frame_of_another_site() {
     in_a_frame(Engine::Firefox).await;
 }
 
 #[tokio::test]
-async fn a_customer_pays_in_webkit_in_a_frame_of_another_site() {
+async fn an_order_is_paid_in_webkit_in_a_frame_of_another_site() {
     in_a_frame(Engine::WebKit).await;
 }
 
 #[tokio::test]
-async fn a_customer_pays_in_firefox_in_the_shops_own_page() {
+async fn an_order_is_paid_in_firefox_inline() {
     inline(Engine::Firefox).await;
 }
 
 #[tokio::test]
-async fn a_customer_pays_in_webkit_in_the_shops_own_page() {
+async fn an_order_is_paid_in_webkit_inline() {
     inline(Engine::WebKit).await;
 }
 
-/// A test that fails does not say goodbye to its browser.
+/// A failing test only drops its browser.
 #[tokio::test]
-async fn a_browser_that_is_dropped_leaves_nothing_running() {
+async fn a_dropped_browser_leaves_no_process() {
     for engine in Engine::ALL {
-        let browser = Browser::open_alone(engine, Look::default()).await;
+        let browser = Browser::open_alone(engine, BrowserOptions::default()).await;
         browser.goto("data:text/html,<h1>Hello</h1>").await;
         let running = browser.processes();
-        // Its driver, itself, and at least one process that draws.
+        // The driver, the browser, and at least one renderer.
         assert!(running().len() > 2, "{engine:?}: {:?}", running());
         drop(browser);
         eventually(&format!("all processes of {engine:?} end"), async || {

@@ -1,15 +1,15 @@
-//! Every end of an order, and a proxy that cannot be reached: what happened, what to do, whom to ask.
+//! The final states of an order, and an unreachable proxy.
 
 use std::time::Duration;
 
 use serde_json::json;
-use support::{Browser, Look, World, eventually, within};
+use support::{Browser, BrowserOptions, World, eventually, within};
 
-use crate::changed_responses::answers_changed;
-use crate::screen_reader::{LISTEN, told};
-use crate::steps::{chooses, takes_the_ebook};
+use crate::changed_responses::change_responses;
+use crate::screen_reader::{RECORD_ANNOUNCEMENTS, announced};
+use crate::steps::{choose_asset, open_ebook_checkout};
 
-/// The proxy's answers about orders do not arrive while `window.down`; `window.tries` counts the questions.
+/// Drops responses about orders while `window.down`; `window.tries` counts the requests.
 const DOWN: &str = "(() => {
     window.down = true;
     window.tries = [];
@@ -22,10 +22,10 @@ const DOWN: &str = "(() => {
 })();";
 
 #[tokio::test]
-async fn a_proxy_that_is_away_is_asked_again_without_a_hand() {
+async fn an_unreachable_proxy_is_retried_automatically() {
     let world = World::start().await;
     let browser = Browser::open().await;
-    browser.run_before_every_page(LISTEN).await;
+    browser.run_before_every_page(RECORD_ANNOUNCEMENTS).await;
     browser.run_before_every_page(DOWN).await;
     browser.goto(&world.checkout_page()).await;
     browser.wait_for("status-stopped").await;
@@ -33,7 +33,7 @@ async fn a_proxy_that_is_away_is_asked_again_without_a_hand() {
         browser.is_visible("retry").await,
         "who cannot wait need not"
     );
-    eventually("it says when it tries again", async || {
+    eventually("the next retry is shown", async || {
         let words = browser.text("retrying").await;
         (words.starts_with("Trying again in ") && words.contains("second")).then_some(())
     })
@@ -48,8 +48,8 @@ async fn a_proxy_that_is_away_is_asked_again_without_a_hand() {
     assert_eq!(last_pause, true, "it tries more and more rarely");
     assert!(browser.is_visible("status-stopped").await);
     let no_network = "There’s no connection right now. Check your network and try again.";
-    assert_eq!(told(&browser).await, json!([no_network]), "told once");
-    // The pauses are long by now: a network that is back is heard of at once.
+    assert_eq!(announced(&browser).await, json!([no_network]), "told once");
+    // The pauses are long by now: the browser's `online` event causes a retry at once.
     browser
         .evaluate("down = false; dispatchEvent(new Event('online'))", &[])
         .await;
@@ -66,7 +66,7 @@ async fn a_proxy_that_is_away_is_asked_again_without_a_hand() {
 }
 
 #[tokio::test]
-async fn a_proxy_that_is_back_is_found_by_itself() {
+async fn a_reachable_proxy_is_found_automatically() {
     let world = World::start().await;
     let browser = Browser::open().await;
     browser.run_before_every_page(DOWN).await;
@@ -81,7 +81,7 @@ async fn a_proxy_that_is_back_is_found_by_itself() {
 }
 
 #[tokio::test]
-async fn a_page_of_another_version_says_so_and_is_loaded_again() {
+async fn a_page_of_another_version_asks_for_a_reload() {
     let world = World::start().await;
     let browser = Browser::open().await;
     let older = "
@@ -112,16 +112,16 @@ async fn a_page_of_another_version_says_so_and_is_loaded_again() {
 }
 
 #[tokio::test]
-async fn a_bad_end_gives_a_reference_an_e_mail_that_is_written_and_the_way_back() {
+async fn a_failed_order_shows_a_reference_a_prepared_email_and_a_link_back() {
     let world = World::start().await;
-    // The shop's dialog scrolls; a driver scrolls no page around the frame it is in, so all of it is to be seen.
-    let browser = Browser::open_with(Look {
+    // The shop's dialog scrolls, but the driver cannot scroll the page around a frame: the window must show all of it.
+    let browser = Browser::open_with(BrowserOptions {
         size: (1280, 1400),
-        ..Look::default()
+        ..BrowserOptions::default()
     })
     .await;
-    takes_the_ebook(&world, &browser).await;
-    let checkout = chooses(&world, &browser, "BTC").await;
+    open_ebook_checkout(&world, &browser).await;
+    let checkout = choose_asset(&world, &browser, "BTC").await;
     world.sandbox().pay(&checkout, "half").await;
     world.sandbox().mine(3).await;
     browser.wait_for("status-underpaid").await;
@@ -153,10 +153,10 @@ async fn a_bad_end_gives_a_reference_an_e_mail_that_is_written_and_the_way_back(
 }
 
 #[tokio::test]
-async fn a_new_price_is_the_first_action_of_an_order_that_ran_out() {
+async fn a_new_price_is_the_first_action_of_an_expired_order() {
     let world = World::start().await;
     let browser = Browser::open().await;
-    browser.run_before_every_page(LISTEN).await;
+    browser.run_before_every_page(RECORD_ANNOUNCEMENTS).await;
     browser.goto(&world.checkout_page()).await;
     browser.press("asset-BTC").await;
     browser.wait_for("status-awaiting_payment").await;
@@ -166,7 +166,7 @@ async fn a_new_price_is_the_first_action_of_an_order_that_ran_out() {
     let hint =
         "Please don’t send anything to the old address. Get a new one with today’s price below.";
     assert_eq!(
-        told(&browser).await.as_array().unwrap().last(),
+        announced(&browser).await.as_array().unwrap().last(),
         Some(&json!(hint))
     );
     let actions = "
@@ -190,11 +190,11 @@ async fn a_new_price_is_the_first_action_of_an_order_that_ran_out() {
 }
 
 #[tokio::test]
-async fn too_much_is_told_with_whom_to_ask_for_it() {
+async fn an_overpayment_is_shown_with_a_contact() {
     let world = World::start().await;
     let browser = Browser::open().await;
     browser.goto(&world.checkout_page()).await;
-    let checkout = chooses(&world, &browser, "BTC").await;
+    let checkout = choose_asset(&world, &browser, "BTC").await;
     world.sandbox().pay(&checkout, "double").await;
     world.sandbox().mine(3).await;
     let words = browser.text("status-overpaid").await;
@@ -218,11 +218,11 @@ async fn too_much_is_told_with_whom_to_ask_for_it() {
 }
 
 #[tokio::test]
-async fn a_payment_that_came_late_and_counts_is_explained() {
+async fn a_credited_late_payment_is_explained() {
     let world = World::start().await;
     let browser = Browser::open().await;
     browser.goto(&world.checkout_page()).await;
-    let checkout = chooses(&world, &browser, "BTC").await;
+    let checkout = choose_asset(&world, &browser, "BTC").await;
     let invoice = world.sandbox().invoice_of(&checkout.address().await).await;
     world.wait_for_deliveries().await;
     world.skip(Duration::from_mins(16));
@@ -241,12 +241,12 @@ async fn a_payment_that_came_late_and_counts_is_explained() {
 }
 
 #[tokio::test]
-async fn a_second_payment_is_shown_to_who_sent_it() {
+async fn a_second_payment_is_shown_to_its_sender() {
     let world = World::start().await;
     let browser = Browser::open().await;
-    browser.run_before_every_page(LISTEN).await;
+    browser.run_before_every_page(RECORD_ANNOUNCEMENTS).await;
     browser.goto(&world.checkout_page()).await;
-    let checkout = chooses(&world, &browser, "BTC").await;
+    let checkout = choose_asset(&world, &browser, "BTC").await;
     let first = world.sandbox().invoice_of(&checkout.address().await).await;
     checkout.choose("LTC").await;
     world.sandbox().pay(&checkout, "exact").await;
@@ -255,7 +255,7 @@ async fn a_second_payment_is_shown_to_who_sent_it() {
     assert!(!browser.is_visible("second_payment").await && !browser.is_visible("late").await);
     world.sandbox().pay_invoice(&first, "exact").await;
     world.sandbox().mine(3).await;
-    eventually("the proxy says so", async || {
+    eventually("the proxy reports it", async || {
         (checkout.view().await["late_payment"] == "second").then_some(())
     })
     .await;
@@ -264,24 +264,24 @@ async fn a_second_payment_is_shown_to_who_sent_it() {
         words.contains("Quiet Goods has been notified and can refund it"),
         "{words}"
     );
-    let told = told(&browser).await;
-    let spoken = told.to_string();
+    let announced = announced(&browser).await;
+    let spoken = announced.to_string();
     assert_eq!(
         spoken.matches("Another payment for this order").count(),
         1,
-        "{told}"
+        "{announced}"
     );
     browser.end().await;
     world.end().await;
 }
 
 #[tokio::test]
-async fn what_the_service_stopped_or_the_shop_called_off_says_whom_to_ask() {
+async fn a_blocked_or_cancelled_order_shows_a_contact() {
     let world = World::start().await;
     let browser = Browser::open().await;
     let status = "order.status = sessionStorage.getItem('end') ?? order.status; order.can_open_attempt = false;";
     browser
-        .run_before_every_page(&answers_changed(status))
+        .run_before_every_page(&change_responses(status))
         .await;
     browser.goto(&world.checkout_page()).await;
     browser.wait_for("status-open").await;
@@ -311,13 +311,13 @@ const FACTS: &str = "
 const ICON: &str = "return new URL(document.querySelector('link[rel=icon]').href).pathname.split('/').pop().replace(/-[0-9a-f]{8}(?=\\.svg)/, '')";
 
 #[tokio::test]
-async fn a_paid_order_is_one_list_with_what_is_to_be_copied_in_one_column() {
+async fn a_paid_order_is_one_list_with_its_copy_buttons_in_one_column() {
     let world = World::start().await;
     let browser = Browser::open().await;
-    takes_the_ebook(&world, &browser).await;
+    open_ebook_checkout(&world, &browser).await;
     browser.wait_for("status-open").await;
     assert_eq!(browser.evaluate(ICON, &[]).await, "icon.svg");
-    let checkout = chooses(&world, &browser, "BTC").await;
+    let checkout = choose_asset(&world, &browser, "BTC").await;
     world.sandbox().pay(&checkout, "exact").await;
     world.sandbox().mine(3).await;
     browser.wait_for("status-paid").await;
@@ -353,11 +353,11 @@ async fn a_paid_order_is_one_list_with_what_is_to_be_copied_in_one_column() {
 }
 
 #[tokio::test]
-async fn a_paid_order_asks_for_the_address_of_the_receipt_while_it_has_none() {
+async fn a_paid_order_without_an_email_asks_for_one() {
     let world = World::start().await;
     let browser = Browser::open().await;
     browser.goto(&world.checkout_page()).await;
-    let checkout = chooses(&world, &browser, "BTC").await;
+    let checkout = choose_asset(&world, &browser, "BTC").await;
     world.sandbox().pay(&checkout, "exact").await;
     world.sandbox().mine(3).await;
     browser.wait_for("status-paid").await;
@@ -368,7 +368,7 @@ async fn a_paid_order_asks_for_the_address_of_the_receipt_while_it_has_none() {
     browser.press("email-receipt").await;
     let saved = browser.text("email-saved").await;
     assert_eq!(saved, "Email saved for your receipt: me@shop.example");
-    eventually("the service knows where the receipt goes", async || {
+    eventually("the gateway knows the address of the receipt", async || {
         let invoices = world.sandbox().invoices().await;
         (invoices[0]["email"] == "me@shop.example").then_some(())
     })
@@ -381,11 +381,11 @@ async fn a_paid_order_asks_for_the_address_of_the_receipt_while_it_has_none() {
 }
 
 #[tokio::test]
-async fn the_icon_of_the_page_warns_of_a_problem() {
+async fn the_page_icon_shows_a_problem() {
     let world = World::start().await;
     let browser = Browser::open().await;
     browser.goto(&world.checkout_page()).await;
-    let checkout = chooses(&world, &browser, "BTC").await;
+    let checkout = choose_asset(&world, &browser, "BTC").await;
     world.sandbox().pay(&checkout, "half").await;
     world.sandbox().mine(3).await;
     browser.wait_for("status-underpaid").await;

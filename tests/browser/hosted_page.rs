@@ -1,5 +1,5 @@
-//! The payment service's own page in a real browser: in a frame of the checkout, or in the whole window. What happens
-//! there is believed when the proxy says so, and not before.
+//! The gateway's hosted page in a real browser: in a frame of the checkout, or in the whole window. Only the proxy
+//! reports its result.
 
 use serde_json::{Value, json};
 use support::{Browser, World, eventually};
@@ -11,13 +11,13 @@ async fn only_order(world: &World) -> Value {
     orders[0].clone()
 }
 
-/// The shop sells by the hosted flow: in a frame, or with the whole window for the checkout's own page.
-async fn begins(world: &World, way: &str) -> Browser {
+/// Opens a hosted order in a frame, or on the checkout's page in the whole window.
+async fn open_hosted_checkout(world: &World, display: &str) -> Browser {
     let browser = Browser::open().await;
     browser.goto(&world.shop_url()).await;
     browser.press("to-hosted").await;
-    browser.press(way).await;
-    if way == "hosted-redirect-way" {
+    browser.press(display).await;
+    if display == "hosted-redirect-way" {
         eventually("the link has the focus", async || {
             let link = "
                 const link = document.querySelector('florin-checkout')?.shadowRoot?.querySelector('a');
@@ -34,16 +34,16 @@ async fn begins(world: &World, way: &str) -> Browser {
     browser
 }
 
-/// The page of the shop that shows how an order stands.
+/// The shop's page about an order.
 fn page_of(world: &World, order: &Value) -> String {
     let reference = order["reference"].as_str().unwrap();
     format!("{}/cart/{reference}?display=frame", world.shop_url())
 }
 
 #[tokio::test]
-async fn in_a_frame_the_services_page_is_paid_and_the_checkout_says_so() {
+async fn a_payment_on_the_hosted_page_in_a_frame_is_shown_by_the_checkout() {
     let world = World::start().await;
-    let browser = begins(&world, "hosted-frame-way").await;
+    let browser = open_hosted_checkout(&world, "hosted-frame-way").await;
     let frame = "
         const frame = document.querySelector('florin-checkout').shadowRoot.querySelector('iframe');
         return [frame.sandbox.value, new URL(frame.src).origin, frame.clientHeight]";
@@ -58,7 +58,7 @@ async fn in_a_frame_the_services_page_is_paid_and_the_checkout_says_so() {
     );
     let beyond =
         "const page = document.documentElement; return page.scrollHeight - page.clientHeight";
-    eventually("the frame is as high as what it shows", async || {
+    eventually("the frame has the height of its content", async || {
         (browser.evaluate(beyond, &[]).await == 0).then_some(())
     })
     .await;
@@ -76,16 +76,16 @@ async fn in_a_frame_the_services_page_is_paid_and_the_checkout_says_so() {
 }
 
 #[tokio::test]
-async fn a_page_that_was_left_can_be_gone_to_again() {
+async fn a_closed_hosted_page_can_be_opened_again() {
     let world = World::start().await;
-    let browser = begins(&world, "hosted-frame-way").await;
+    let browser = open_hosted_checkout(&world, "hosted-frame-way").await;
     browser.enter_frame("hosted-frame").await;
     browser.press("hosted-leave").await;
     browser.enter_checkout().await;
     browser.wait_for("status-cancelled").await;
     let words = browser.text("status-cancelled").await;
     assert!(words.contains("You haven’t paid yet"), "{words}");
-    // The shop's page is where it was: the framed page may not lead it away.
+    // The shop's page is unchanged: the framed page may not navigate it.
     browser.leave_checkout().await;
     let at = browser.evaluate("return location.pathname", &[]).await;
     assert!(at.as_str().unwrap().starts_with("/cart/"), "{at}");
@@ -103,13 +103,13 @@ async fn a_page_that_was_left_can_be_gone_to_again() {
 }
 
 #[tokio::test]
-async fn in_the_whole_window_the_way_leads_there_and_back() {
+async fn in_the_whole_window_the_customer_goes_there_and_back() {
     let world = World::start().await;
-    let browser = begins(&world, "hosted-redirect-way").await;
+    let browser = open_hosted_checkout(&world, "hosted-redirect-way").await;
     let frames = "return document.querySelector('florin-checkout').shadowRoot.querySelectorAll('iframe').length";
     assert_eq!(browser.evaluate(frames, &[]).await, 0);
     browser.press("hosted-link").await;
-    eventually("the window shows the service's page", async || {
+    eventually("the window shows the hosted page", async || {
         let at = browser.evaluate("return location.href", &[]).await;
         at.as_str()?.starts_with(&world.sandbox_url()).then_some(())
     })
@@ -123,7 +123,7 @@ async fn in_the_whole_window_the_way_leads_there_and_back() {
     world
         .wait_until_paid_in_shop(order["id"].as_str().unwrap())
         .await;
-    // The page that was left behind knows by asking.
+    // The page in the background learns it by polling.
     browser.goto(&page_of(&world, &order)).await;
     browser.enter_checkout().await;
     browser.wait_for("status-paid").await;
@@ -132,9 +132,9 @@ async fn in_the_whole_window_the_way_leads_there_and_back() {
 }
 
 #[tokio::test]
-async fn coming_back_without_paying_is_believed_of_nobody() {
+async fn returning_without_paying_is_not_shown_as_paid() {
     let world = World::start().await;
-    let browser = begins(&world, "hosted-redirect-way").await;
+    let browser = open_hosted_checkout(&world, "hosted-redirect-way").await;
     let order = only_order(&world).await;
     let id = order["id"].as_str().unwrap();
     let claim = format!("{}&status=paid&order_id={id}", page_of(&world, &order));
@@ -147,14 +147,14 @@ async fn coming_back_without_paying_is_believed_of_nobody() {
 }
 
 #[tokio::test]
-async fn the_checkout_page_frames_the_services_page_alone_and_lends_it_the_clipboard() {
+async fn the_checkout_page_frames_only_the_hosted_page_and_allows_it_the_clipboard() {
     let world = World::start().await;
     let page = world.http().get(world.checkout_page()).send().await;
     let page = page.unwrap();
     let header = |name: &str| page.headers()[name].to_str().unwrap().to_owned();
     let sandbox = world.sandbox_url();
     let policy = header("content-security-policy");
-    // Itself as well, in the test environment: the gallery of its states.
+    // In the test environment also itself, for the state gallery.
     let framed = format!(" frame-src 'self' {sandbox};");
     assert!(policy.contains(&framed), "{policy}");
     let lent = format!("clipboard-write=(self \"{sandbox}\"),");

@@ -1,18 +1,18 @@
-//! Who the checkout is for: people without a mouse, people who read from right to left; and who it is not for.
+//! Keyboard use, right-to-left languages, and pages that may not embed the checkout.
 
 use std::cell::RefCell;
 use std::time::Duration;
 
 use serde_json::json;
-use support::{Browser, Look, Site, World, eventually, pause, within};
+use support::{Browser, BrowserOptions, Site, World, eventually, pause, within};
 use thirtyfour::Key;
 
-use crate::shop_page::{HAS_BUTTON, says};
-use crate::steps::the_order;
+use crate::shop_page::{HAS_BUTTON, wait_for_value};
+use crate::steps::only_order;
 
-/// Where the focus is, and whether an eye finds it there: a `data-testid`, else the tag and its text. A heading that the
-/// focus was moved to has no ring, because nothing can be done with it.
-const STANDS: &str = r"
+/// The focused element (its `data-testid`, else its tag and text) and whether the focus is visible. A focused heading
+/// has no ring, because it has no action.
+const FOCUS_STATE: &str = r"
     let at = document.activeElement;
     while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
     const named = at?.dataset?.testid ?? `${at?.tagName} ${at?.textContent.trim().slice(0, 60)}`;
@@ -27,17 +27,17 @@ const STANDS: &str = r"
     return [named, isRinged || at.tagName === 'H2' ? 'seen' : 'has no ring'];
 ";
 
-/// Goes on with Tab until this has the focus, which is seen at every stop on the way there.
-async fn tabs_to(browser: &Browser, name: &str) {
+/// Presses Tab until this has the focus; the focus must be visible at every stop.
+async fn tab_to(browser: &Browser, name: &str) {
     let mut stops = Vec::new();
     for _ in 0..40 {
         browser.type_keys(Key::Tab).await;
         pause(Duration::from_millis(40)).await;
-        let mut stop = browser.evaluate(STANDS, &[]).await;
+        let mut stop = browser.evaluate(FOCUS_STATE, &[]).await;
         if stop[1] == "has no ring" {
-            // A busy machine draws it a moment later.
+            // A loaded machine draws it later.
             pause(Duration::from_secs(1)).await;
-            stop = browser.evaluate(STANDS, &[]).await;
+            stop = browser.evaluate(FOCUS_STATE, &[]).await;
         }
         if stop[1] != "elsewhere" {
             assert_eq!(stop[1], "seen", "{stop} on the way to {name}");
@@ -50,11 +50,11 @@ async fn tabs_to(browser: &Browser, name: &str) {
     panic!("{name} cannot be reached with Tab, but {stops:?}");
 }
 
-/// Waits until the focus is here and is seen: a `data-testid`, or `H2` and the heading's words.
-async fn stands_on(browser: &Browser, name: &str) {
+/// Waits until this has the visible focus: a `data-testid`, or `H2` and the heading's text.
+async fn assert_focus_visible(browser: &Browser, name: &str) {
     let last = RefCell::default();
     let stands = within(Duration::from_secs(20), async || {
-        let stop = browser.evaluate(STANDS, &[]).await;
+        let stop = browser.evaluate(FOCUS_STATE, &[]).await;
         let stands = stop == json!([name, "seen"]);
         last.replace(stop);
         stands.then_some(())
@@ -64,55 +64,55 @@ async fn stands_on(browser: &Browser, name: &str) {
 }
 
 #[tokio::test]
-async fn the_whole_way_can_be_gone_by_keyboard() {
+async fn a_purchase_needs_only_the_keyboard() {
     let world = World::start().await;
-    let browser = Browser::open_with(Look {
+    let browser = Browser::open_with(BrowserOptions {
         size: (1280, 1400),
-        ..Look::default()
+        ..BrowserOptions::default()
     })
     .await;
     browser.goto(&world.shop_url()).await;
-    says(&browser, "the button is there", HAS_BUTTON, &json!(true)).await;
+    wait_for_value(&browser, "the button is there", HAS_BUTTON, &json!(true)).await;
     browser.tab_to("pay-ebook").await;
     browser.type_keys(Key::Enter).await;
     browser.enter_checkout().await;
     browser.wait_for("asset-USDTTRC20").await;
-    tabs_to(&browser, "asset-USDTTRC20").await;
+    tab_to(&browser, "asset-USDTTRC20").await;
     browser.type_keys(Key::Enter).await;
-    // The network is confirmed, after a look at the others.
-    stands_on(&browser, "H2 Check the network").await;
-    tabs_to(&browser, "network-back").await;
+    // The other networks are opened before the network is confirmed.
+    assert_focus_visible(&browser, "H2 Check the network").await;
+    tab_to(&browser, "network-back").await;
     browser.type_keys(Key::Enter).await;
-    stands_on(&browser, "asset-USDTTRC20").await;
+    assert_focus_visible(&browser, "asset-USDTTRC20").await;
     browser.type_keys(Key::Enter).await;
-    stands_on(&browser, "H2 Check the network").await;
-    tabs_to(&browser, "network-confirm").await;
+    assert_focus_visible(&browser, "H2 Check the network").await;
+    tab_to(&browser, "network-confirm").await;
     browser.type_keys(Key::Enter).await;
-    stands_on(&browser, "H2 Send USDT on Tron").await;
-    let checkout = the_order(&world, &browser).await;
+    assert_focus_visible(&browser, "H2 Send USDT on Tron").await;
+    let checkout = only_order(&world, &browser).await;
     for stop in ["copy-amount", "copy-address", "i-have-paid"] {
-        tabs_to(&browser, stop).await;
+        tab_to(&browser, stop).await;
     }
     browser.type_keys(Key::Enter).await;
     browser.wait_for("status-checking").await;
-    stands_on(&browser, &heading(&browser).await).await;
+    assert_focus_visible(&browser, &heading(&browser).await).await;
     world.sandbox().pay(&checkout, "exact").await;
     world.sandbox().mine(1).await;
     browser.wait_for("status-processing").await;
-    stands_on(&browser, &heading(&browser).await).await;
+    assert_focus_visible(&browser, &heading(&browser).await).await;
     world.sandbox().mine(2).await;
     browser.wait_for("status-paid").await;
-    stands_on(&browser, &heading(&browser).await).await;
-    // The receipt, instead of the system's dialog, which nobody could answer; then the way back.
+    assert_focus_visible(&browser, &heading(&browser).await).await;
+    // The receipt, without the system's print dialog, which no test can close; then the link back.
     let noted = "window.printed = 0; window.print = () => { window.printed += 1; };";
     browser.evaluate(noted, &[]).await;
-    tabs_to(&browser, "print-receipt").await;
+    tab_to(&browser, "print-receipt").await;
     browser.type_keys(Key::Enter).await;
     eventually("the receipt is printed", async || {
         (browser.evaluate("return window.printed", &[]).await == 1).then_some(())
     })
     .await;
-    tabs_to(&browser, "return").await;
+    tab_to(&browser, "return").await;
     browser.type_keys(Key::Enter).await;
     browser.leave_checkout().await;
     eventually("the customer is back in the shop", async || {
@@ -124,7 +124,7 @@ async fn the_whole_way_can_be_gone_by_keyboard() {
     world.end().await;
 }
 
-/// The heading of the screen, as [`STANDS`] names it.
+/// Returns the heading of the screen, as [`FOCUS_STATE`] names it.
 async fn heading(browser: &Browser) -> String {
     let read = "const words = document.querySelector('florin-checkout').shadowRoot.querySelector('h2').textContent; return 'H2 ' + words.trim().slice(0, 60)";
     let heading = browser.evaluate(read, &[]).await;
@@ -132,7 +132,7 @@ async fn heading(browser: &Browser) -> String {
 }
 
 #[tokio::test]
-async fn arabic_is_read_from_right_to_left_and_amounts_are_not() {
+async fn arabic_is_written_from_right_to_left_and_amounts_are_not() {
     let world = World::start().await;
     let browser = Browser::open().await;
     let page = format!(
@@ -157,7 +157,7 @@ async fn arabic_is_read_from_right_to_left_and_amounts_are_not() {
         words.chars().any(|c| ('\u{600}'..='\u{6ff}').contains(&c)),
         "{words}"
     );
-    let checkout = the_order(&world, &browser).await;
+    let checkout = only_order(&world, &browser).await;
     let view = checkout.view().await;
     assert_eq!(browser.text("address").await, view["attempt"]["address"]);
     assert_eq!(
@@ -169,7 +169,7 @@ async fn arabic_is_read_from_right_to_left_and_amounts_are_not() {
 }
 
 #[tokio::test]
-async fn a_strangers_page_cannot_frame_the_checkout() {
+async fn an_unlisted_page_cannot_frame_the_checkout() {
     let (site, world) = (Site::open().await, World::start().await);
     let page = world.checkout_page();
     site.serve(
@@ -178,7 +178,7 @@ async fn a_strangers_page_cannot_frame_the_checkout() {
     );
     let browser = Browser::open().await;
     browser.goto(site.url()).await;
-    let complaint = eventually("the browser refuses the frame", async || {
+    let complaint = eventually("the browser rejects the frame", async || {
         let said = browser.console_warnings().await;
         said.into_iter()
             .find(|text| text.contains("frame-ancestors"))
@@ -192,7 +192,7 @@ async fn a_strangers_page_cannot_frame_the_checkout() {
 }
 
 #[tokio::test]
-async fn a_strangers_page_cannot_use_the_element_either() {
+async fn an_unlisted_page_cannot_use_the_element() {
     let (site, world) = (Site::open().await, World::start().await);
     let proxy = world.proxy_url();
     site.serve(
@@ -217,9 +217,9 @@ async fn a_strangers_page_cannot_use_the_element_either() {
     world.end().await;
 }
 
-/// The page without an order in its address once showed a customer the reader's own words about `null`.
+/// Regression: without an order in its URL the page once showed a parser error about `null`.
 #[tokio::test]
-async fn a_page_without_an_order_says_so_and_asks_for_none() {
+async fn a_page_without_an_order_shows_it_and_opens_none() {
     let world = World::start().await;
     let browser = Browser::open().await;
     browser.goto(&format!("{}/pay", world.proxy_url())).await;

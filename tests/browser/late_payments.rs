@@ -1,13 +1,13 @@
-//! What a customer sees who kept the page, or its link, after everything seemed over.
+//! Late payments on an open page, or on a page opened later by its link.
 
 use std::time::Duration;
 
 use support::{Browser, World};
 
-use crate::steps::chooses;
+use crate::steps::choose_asset;
 
 #[tokio::test]
-async fn money_that_comes_late_is_shown_to_who_kept_the_page_or_its_link() {
+async fn a_late_payment_is_shown_on_the_open_page_and_by_its_link() {
     let world = World::start().await;
     let browser = Browser::open().await;
     let lamp = serde_json::json!({
@@ -16,7 +16,7 @@ async fn money_that_comes_late_is_shown_to_who_kept_the_page_or_its_link() {
     let opened = world.store().open(&lamp).await.with(201);
     let link = opened.text_at("/checkout_url");
     browser.goto(&link).await;
-    let checkout = chooses(&world, &browser, "BTC").await;
+    let checkout = choose_asset(&world, &browser, "BTC").await;
     let address = checkout.address().await;
     let invoice = world.sandbox().invoice_of(&address).await;
     world.wait_for_deliveries().await;
@@ -28,7 +28,7 @@ async fn money_that_comes_late_is_shown_to_who_kept_the_page_or_its_link() {
     browser.wait_for("status-processing").await;
     world.sandbox().mine(2).await;
     browser.wait_for("status-paid").await;
-    // The link alone, in another browser, days later.
+    // The link in another browser, days later.
     world.wait_for_deliveries().await;
     world.skip(Duration::from_hours(72));
     let another = Browser::open().await;
@@ -40,12 +40,12 @@ async fn money_that_comes_late_is_shown_to_who_kept_the_page_or_its_link() {
 }
 
 #[tokio::test]
-async fn a_payment_that_the_service_takes_back_is_not_kept_from_its_customer() {
+async fn a_reverted_payment_is_shown_to_the_customer() {
     let world = World::start().await;
     world.expect_error("the service takes back a payment that was credited");
     let browser = Browser::open().await;
     browser.goto(&world.checkout_page()).await;
-    let checkout = chooses(&world, &browser, "BTC").await;
+    let checkout = choose_asset(&world, &browser, "BTC").await;
     world.sandbox().pay(&checkout, "exact").await;
     world.sandbox().mine(3).await;
     browser.wait_for("status-paid").await;
@@ -53,11 +53,11 @@ async fn a_payment_that_the_service_takes_back_is_not_kept_from_its_customer() {
     world.wait_for_deliveries().await;
     world.sandbox().reorg(9).await;
     world.skip(Duration::from_mins(11));
-    support::eventually("the proxy says so", async || {
+    support::eventually("the proxy reports it", async || {
         (checkout.view().await["reverted"] == true).then_some(())
     })
     .await;
-    // The page asks again when its customer comes back to it.
+    // The page polls again when it becomes visible.
     browser
         .evaluate("window.dispatchEvent(new Event('focus'))", &[])
         .await;

@@ -1,18 +1,18 @@
-//! Nothing jumps: from the first paint to the end of a purchase no content of the shop's or of ours moves by itself.
+//! Layout shift: from the first paint to the end of a purchase no content of the shop or the checkout moves by itself.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{Browser, Look, Site, World, WorldConfig, eventually, pause};
+use support::{Browser, BrowserOptions, Site, World, WorldConfig, eventually, pause};
 
-use crate::shop_page::opens_the_dialog;
-use crate::steps::chooses;
+use crate::shop_page::open_dialog;
+use crate::steps::choose_asset;
 
-/// Notes every shift of the page or frame, with what moved and how far. What follows within half a second of a press is
-/// the customer's own doing.
+/// Records every layout shift of the page or frame: what moved and how far. Shifts within half a second after an input
+/// are the customer's.
 ///
 /// Source: Layout Instability, WICG draft of 2025: `hadRecentInput` and its 500 ms.
-const NOTE_SHIFTS: &str = "
+const RECORD_SHIFTS: &str = "
     window.shifts = [];
     const name = node => node?.nodeType === 1 ? node.tagName + '.' + node.className : String(node?.nodeName);
     const box = rect => [rect.x, rect.y, rect.width, rect.height].map(Math.round).join(' ');
@@ -24,13 +24,13 @@ const NOTE_SHIFTS: &str = "
     window.paints = () => performance.getEntriesByName('first-contentful-paint').length;
 ";
 
-/// What docs/guide/embedding.md says that a shop reserves.
-const ROOM: &str = "<style>
+/// The space that a shop reserves according to docs/guide/embedding.md.
+const RESERVED_HEIGHT: &str = "<style>
     florin-checkout { display: block; min-height: 800px }
     florin-checkout[display='modal'] { display: inline-block; min-height: 44px }
 </style>";
 
-/// A shop that reserves the checkout's place, with words above and below it.
+/// A shop page that reserves the checkout's space, with text above and below it.
 async fn shop(display: &str) -> (Site, World) {
     let site = Site::open().await;
     let config = WorldConfig {
@@ -42,7 +42,7 @@ async fn shop(display: &str) -> (Site, World) {
     site.serve(
         "",
         &format!(
-            "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">{ROOM}
+            "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">{RESERVED_HEIGHT}
              <script src=\"{proxy}/florin.js\" async></script>
              <h1>A shop</h1>
              <florin-checkout store=\"demo\" product=\"mug\" display=\"{display}\">Pay 12 USD</florin-checkout>
@@ -64,14 +64,14 @@ async fn shifts(browser: &Browser) -> Value {
 }
 
 /// `display` is one of the element's, or `page`: the checkout's own.
-async fn a_purchase_without_a_shift(display: &str, window: (u32, u32)) {
+async fn check_purchase_has_no_shift(display: &str, window: (u32, u32)) {
     let (site, world) = shop(display).await;
-    let look = Look {
+    let options = BrowserOptions {
         size: window,
-        ..Look::default()
+        ..BrowserOptions::default()
     };
-    let browser = Browser::open_with(look).await;
-    browser.run_before_every_page(NOTE_SHIFTS).await;
+    let browser = Browser::open_with(options).await;
+    browser.run_before_every_page(RECORD_SHIFTS).await;
     let in_a_frame = matches!(display, "frame" | "modal");
     if display == "page" {
         browser.goto(&world.checkout_page()).await;
@@ -79,7 +79,7 @@ async fn a_purchase_without_a_shift(display: &str, window: (u32, u32)) {
         browser.goto(site.url()).await;
     }
     if display == "modal" {
-        opens_the_dialog(&browser).await;
+        open_dialog(&browser).await;
     }
     if in_a_frame {
         browser.enter_checkout().await;
@@ -87,7 +87,7 @@ async fn a_purchase_without_a_shift(display: &str, window: (u32, u32)) {
     let mut moved = Vec::new();
     browser.wait_for("asset-BTC").await;
     moved.push(("choosing", shifts(&browser).await));
-    let checkout = chooses(&world, &browser, "BTC").await;
+    let checkout = choose_asset(&world, &browser, "BTC").await;
     browser.wait_for("countdown").await;
     moved.push(("paying", shifts(&browser).await));
     world.sandbox().pay(&checkout, "exact").await;
@@ -97,7 +97,7 @@ async fn a_purchase_without_a_shift(display: &str, window: (u32, u32)) {
     world.sandbox().mine(2).await;
     browser.wait_for("status-paid").await;
     browser.wait_for("print-receipt").await;
-    // The observer is told after the paint.
+    // The observer is called after the paint.
     pause(Duration::from_millis(500)).await;
     moved.push(("paid", shifts(&browser).await));
     if in_a_frame {
@@ -112,61 +112,61 @@ async fn a_purchase_without_a_shift(display: &str, window: (u32, u32)) {
 }
 
 const LAPTOP: (u32, u32) = (1280, 1100);
-/// As narrow as a window of Chromium's can be.
+/// The narrowest window of Chromium.
 const PHONE: (u32, u32) = (500, 844);
 
 #[tokio::test]
 async fn nothing_moves_in_a_frame_on_a_laptop() {
-    a_purchase_without_a_shift("frame", LAPTOP).await;
+    check_purchase_has_no_shift("frame", LAPTOP).await;
 }
 
 #[tokio::test]
 async fn nothing_moves_in_a_frame_on_a_phone() {
-    a_purchase_without_a_shift("frame", PHONE).await;
+    check_purchase_has_no_shift("frame", PHONE).await;
 }
 
 #[tokio::test]
 async fn nothing_moves_inline_on_a_laptop() {
-    a_purchase_without_a_shift("inline", LAPTOP).await;
+    check_purchase_has_no_shift("inline", LAPTOP).await;
 }
 
 #[tokio::test]
 async fn nothing_moves_inline_on_a_phone() {
-    a_purchase_without_a_shift("inline", PHONE).await;
+    check_purchase_has_no_shift("inline", PHONE).await;
 }
 
 #[tokio::test]
 async fn nothing_moves_in_a_dialog_on_a_laptop() {
-    a_purchase_without_a_shift("modal", LAPTOP).await;
+    check_purchase_has_no_shift("modal", LAPTOP).await;
 }
 
 #[tokio::test]
 async fn nothing_moves_in_a_dialog_on_a_phone() {
-    a_purchase_without_a_shift("modal", PHONE).await;
+    check_purchase_has_no_shift("modal", PHONE).await;
 }
 
 #[tokio::test]
-async fn nothing_moves_on_the_checkouts_own_page_on_a_laptop() {
-    a_purchase_without_a_shift("page", LAPTOP).await;
+async fn nothing_moves_on_the_checkout_page_on_a_laptop() {
+    check_purchase_has_no_shift("page", LAPTOP).await;
 }
 
 #[tokio::test]
-async fn nothing_moves_on_the_checkouts_own_page_on_a_phone() {
-    a_purchase_without_a_shift("page", PHONE).await;
+async fn nothing_moves_on_the_checkout_page_on_a_phone() {
+    check_purchase_has_no_shift("page", PHONE).await;
 }
 
-/// The order comes when the screens have long begun without it.
+/// The order arrives after the screens have started without it.
 #[tokio::test]
-async fn nothing_moves_when_an_order_comes_late() {
+async fn nothing_moves_when_an_order_arrives_late() {
     let (world, browser) = (
         World::start().await,
-        Browser::open_with(Look {
+        Browser::open_with(BrowserOptions {
             size: PHONE,
-            ..Look::default()
+            ..BrowserOptions::default()
         })
         .await,
     );
-    browser.run_before_every_page(NOTE_SHIFTS).await;
+    browser.run_before_every_page(RECORD_SHIFTS).await;
     let late = "(() => {
         const fetched = window.fetch;
         window.fetch = async (request, options) => {
@@ -177,23 +177,23 @@ async fn nothing_moves_when_an_order_comes_late() {
     })();";
     browser.run_before_every_page(late).await;
     browser.goto(&world.checkout_page()).await;
-    eventually("the screens have begun without the order", async || {
+    eventually("the screens have started without the order", async || {
         let begun = "return Boolean(document.querySelector('florin-checkout')?.shadowRoot?.querySelector('.summary .live .bar'))";
         (browser.evaluate(begun, &[]).await == true).then_some(())
     })
     .await;
     browser.evaluate("window.release()", &[]).await;
     browser.wait_for("asset-BTC").await;
-    // The observer is told after the paint.
+    // The observer is called after the paint.
     pause(Duration::from_millis(500)).await;
     assert_eq!(shifts(&browser).await, json!([]));
     browser.end().await;
     world.end().await;
 }
 
-/// What those above would notice.
+/// Proof that the tests above can fail.
 #[tokio::test]
-async fn a_shop_that_reserves_no_place_sees_its_words_move() {
+async fn without_reserved_space_the_shops_text_moves() {
     let (site, world) = shop("frame").await;
     let proxy = world.proxy_url();
     site.serve(
@@ -206,9 +206,9 @@ async fn a_shop_that_reserves_no_place_sees_its_words_move() {
         ),
     );
     let browser = Browser::open().await;
-    browser.run_before_every_page(NOTE_SHIFTS).await;
+    browser.run_before_every_page(RECORD_SHIFTS).await;
     browser.goto(site.url()).await;
-    eventually("the shop's words move", async || {
+    eventually("the shop's text moves", async || {
         let moved = browser
             .evaluate("return window.shifts", &[])
             .await

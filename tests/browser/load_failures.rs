@@ -1,13 +1,13 @@
-//! An element whose attributes are wrong, or whose proxy is away: said in plain words, and tried again.
+//! An element with invalid attributes or an unreachable proxy: the problem is shown, and requests are retried.
 
 use serde_json::{Value, json};
 use support::{Browser, World};
 
 use crate::dialog::MODAL;
-use crate::shop_page::{opens_the_dialog, orders, page_with, says};
+use crate::shop_page::{open_dialog, orders, page_with, wait_for_value};
 
 #[tokio::test]
-async fn wrong_attributes_are_named_all_at_once_and_ask_for_nothing() {
+async fn invalid_attributes_are_all_named_and_no_request_is_sent() {
     for (attributes, named) in [
         (
             "store=\"demo\" product=\"ebook\" donation=\"coffee\"",
@@ -41,7 +41,7 @@ async fn wrong_attributes_are_named_all_at_once_and_ask_for_nothing() {
             "addEventListener('florin-error', ({ detail }) => (window.code = detail.code))";
         browser.run_before_every_page(listen).await;
         browser.goto(site.url()).await;
-        says(
+        wait_for_value(
             &browser,
             "the error",
             "window.code",
@@ -65,7 +65,7 @@ async fn wrong_attributes_are_named_all_at_once_and_ask_for_nothing() {
             assert!(logged.contains(words), "{words} in {logged}");
         }
         let asked = "performance.getEntriesByType('resource').filter(({ name }) => /\\/v1\\/|\\/pay|host-|widget/.test(name)).length";
-        says(&browser, "nothing was asked for", asked, &json!(0)).await;
+        wait_for_value(&browser, "no request was sent", asked, &json!(0)).await;
         assert_eq!(orders(&world).await, [] as [Value; 0]);
         browser.end().await;
         world.end().await;
@@ -73,11 +73,11 @@ async fn wrong_attributes_are_named_all_at_once_and_ask_for_nothing() {
 }
 
 #[tokio::test]
-async fn a_proxy_that_is_away_is_asked_again_until_it_answers() {
+async fn an_unreachable_proxy_is_retried_until_it_answers() {
     let (site, mut world) = page_with(MODAL).await;
     let browser = Browser::open().await;
     browser.goto(site.url()).await;
-    says(
+    wait_for_value(
         &browser,
         "the button is there",
         "Boolean(inside?.querySelector('[part=button]'))",
@@ -85,14 +85,14 @@ async fn a_proxy_that_is_away_is_asked_again_until_it_answers() {
     )
     .await;
     world.front_link.cut().await;
-    opens_the_dialog(&browser).await;
+    open_dialog(&browser).await;
     let said = "inside.querySelector('.fl-notice')?.textContent.includes('couldn’t be loaded') && inside.querySelector('.fl-notice').textContent.includes('Trying again in')";
-    says(&browser, "what comes next is said", said, &json!(true)).await;
+    wait_for_value(&browser, "the next step is announced", said, &json!(true)).await;
     world.front_link.restore().await;
     browser.enter_checkout().await;
     browser.wait_for("status-open").await;
     browser.leave_checkout().await;
-    says(
+    wait_for_value(
         &browser,
         "the notice is gone",
         "inside.querySelector('.fl-notice')",
@@ -103,7 +103,7 @@ async fn a_proxy_that_is_away_is_asked_again_until_it_answers() {
     world.end().await;
 }
 
-/// Every answer of the program's file is lost until the page heals.
+/// Drops every response with the program's file until `window.healed`.
 const LOSE_THE_PROGRAM: &str = "
     const fetched = window.fetch;
     window.fetch = async (request, options) => {
@@ -119,7 +119,7 @@ const LOSE_THE_PROGRAM: &str = "
     }, 50);";
 
 #[tokio::test]
-async fn a_file_that_did_not_come_is_asked_for_again_with_growing_pauses() {
+async fn a_missing_file_is_requested_again_with_growing_pauses() {
     let world = World::start().await;
     let browser = Browser::open().await;
     browser.run_before_every_page(LOSE_THE_PROGRAM).await;
@@ -130,7 +130,7 @@ async fn a_file_that_did_not_come_is_asked_for_again_with_growing_pauses() {
         "Trying again in 8 seconds.",
     ] {
         let said = format!("window.said.includes('{pause}')");
-        says(&browser, pause, &said, &json!(true)).await;
+        wait_for_value(&browser, pause, &said, &json!(true)).await;
     }
     browser
         .evaluate(
@@ -139,7 +139,7 @@ async fn a_file_that_did_not_come_is_asked_for_again_with_growing_pauses() {
         )
         .await;
     browser.wait_for("status-open").await;
-    says(
+    wait_for_value(
         &browser,
         "it was asked at once",
         "window.again < 1500",

@@ -1,14 +1,13 @@
-//! The texts outside of the screens, in the customer's language: button, dialog, the frame's name, and what is said when
-//! the checkout does not load.
+//! The loader's texts in the customer's language: button, dialog, title of the frame, and load errors.
 
 use std::path::Path;
 
 use serde_json::{Value, json};
-use support::{Browser, Engine, Look, World};
+use support::{Browser, BrowserOptions, Engine, World};
 
-use crate::shop_page::{opens_the_dialog, page_with, says};
+use crate::shop_page::{open_dialog, page_with, wait_for_value};
 
-/// A text of a language file.
+/// Returns a text of a language file.
 fn text(tag: &str, section: &str, key: &str) -> String {
     let path = format!("../widget/locales/{tag}.json");
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
@@ -24,14 +23,14 @@ fn element(attributes: &str) -> String {
 const BUTTON: &str = "inside?.querySelector('[part=button] slot')?.textContent";
 
 #[tokio::test]
-async fn a_dialog_is_in_the_language_of_the_shop_in_each_engine() {
+async fn a_dialog_uses_the_shops_language_in_each_engine() {
     for engine in Engine::ALL {
         let (site, world) = page_with(&element("display=\"modal\" locale=\"de-AT\"")).await;
-        let browser = Browser::open_engine(engine, Look::default()).await;
+        let browser = Browser::open_engine(engine, BrowserOptions::default()).await;
         browser.goto(site.url()).await;
         let label = |key| json!(text("de", "loader", key));
-        says(&browser, "the button", BUTTON, &label("pay")).await;
-        opens_the_dialog(&browser).await;
+        wait_for_value(&browser, "the button", BUTTON, &label("pay")).await;
+        open_dialog(&browser).await;
         for (what, expression, key) in [
             (
                 "the dialog",
@@ -49,7 +48,7 @@ async fn a_dialog_is_in_the_language_of_the_shop_in_each_engine() {
                 "checkout",
             ),
         ] {
-            says(&browser, what, expression, &label(key)).await;
+            wait_for_value(&browser, what, expression, &label(key)).await;
         }
         browser.end().await;
         world.end().await;
@@ -57,26 +56,26 @@ async fn a_dialog_is_in_the_language_of_the_shop_in_each_engine() {
 }
 
 #[tokio::test]
-async fn a_link_whose_texts_do_not_come_is_in_english() {
+async fn a_link_without_its_language_file_is_in_english() {
     let link = element("display=\"redirect\" locale=\"fr\"");
     let (site, world) = page_with(&link).await;
     let browser = Browser::open().await;
     browser.goto(site.url()).await;
     let label = |tag| json!(text(tag, "loader", "pay"));
-    says(&browser, "the link", BUTTON, &label("fr")).await;
-    // The loader may load, and nothing after it.
+    wait_for_value(&browser, "the link", BUTTON, &label("fr")).await;
+    // Only the loader itself may load.
     let loader = format!("{}/florin.js", world.proxy_url());
     let script = format!("<script src=\"{loader}\" async></script>");
     site.serve(&format!("script-src {loader}"), &[script, link].concat());
     browser.goto(site.url()).await;
-    says(&browser, "the link", BUTTON, &label("en")).await;
+    wait_for_value(&browser, "the link", BUTTON, &label("en")).await;
     browser.end().await;
     world.end().await;
 }
 
 #[tokio::test]
-async fn what_the_merchant_and_the_customer_read_of_a_failure_is_in_their_language() {
-    // The proxy does not let the page in.
+async fn load_errors_are_in_the_merchants_and_the_customers_language() {
+    // The proxy rejects the page's origin.
     let site = support::Site::open().await;
     let world = World::start().await;
     let script = format!(
@@ -92,10 +91,10 @@ async fn what_the_merchant_and_the_customer_read_of_a_failure_is_in_their_langua
     ]
     .concat();
     let notice = "inside?.querySelector('.fl-notice')?.textContent";
-    says(&browser, "the notice", notice, &json!(failed)).await;
+    wait_for_value(&browser, "the notice", notice, &json!(failed)).await;
     let title = text("ja", "diagnostics", "title");
     let panel = "inside.querySelector('[part=doctor]')?.ariaLabel";
-    says(&browser, "the panel", panel, &json!(title)).await;
+    wait_for_value(&browser, "the panel", panel, &json!(title)).await;
     let console = browser.console_warnings().await.join("\n");
     let text = text("ja", "diagnostics", "origin_not_allowed");
     let begin = text.split_once('{').unwrap().0;

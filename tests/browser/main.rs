@@ -1,4 +1,4 @@
-//! Journeys in real browsers: one theme a file, one claim a test.
+//! Tests in real browsers: one subject per file, one claim per test.
 #![expect(
     clippy::unwrap_used,
     reason = "a test may panic; the lint only exempts test functions, not their helpers"

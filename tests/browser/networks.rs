@@ -1,16 +1,16 @@
-//! An asset that lives on several networks, in a real browser: paid only on the one that was confirmed.
+//! Assets on several networks in a real browser: an attempt opens only on the confirmed one.
 
 use std::time::Duration;
 
 use serde_json::json;
-use support::{Browser, Look, World, eventually};
+use support::{Browser, BrowserOptions, World, eventually};
 
-use crate::asset_choice::{AS_THEY_ARE, asks, chooses_among, focused, time_passes};
-use crate::steps::the_order;
+use crate::asset_choice::{AS_THEY_ARE, focused, move_clock, open_choice, read_field};
+use crate::steps::only_order;
 
 #[tokio::test]
-async fn an_asset_of_several_networks_is_paid_only_on_the_one_that_was_confirmed() {
-    let (world, browser) = chooses_among(AS_THEY_ARE, Look::default()).await;
+async fn an_asset_of_several_networks_is_paid_on_the_confirmed_one() {
+    let (world, browser) = open_choice(AS_THEY_ARE, BrowserOptions::default()).await;
     browser.press("asset-USDTTRC20").await;
     let step = browser.text("network").await;
     for words in [
@@ -28,7 +28,7 @@ async fn an_asset_of_several_networks_is_paid_only_on_the_one_that_was_confirmed
     })
     .await;
     let badges = "return inside.querySelectorAll('.step .badge .trx').length";
-    assert_eq!(asks(&browser, badges).await, 1);
+    assert_eq!(read_field(&browser, badges).await, 1);
     assert!(
         !browser.is_visible("asset-BTC").await,
         "one question at a time"
@@ -47,36 +47,36 @@ async fn an_asset_of_several_networks_is_paid_only_on_the_one_that_was_confirmed
     );
     browser.press("network-confirm").await;
     browser.wait_for("status-awaiting_payment").await;
-    let view = the_order(&world, &browser).await.view().await;
+    let view = only_order(&world, &browser).await.view().await;
     assert_eq!(view["attempt"]["crypto_code"], "USDTERC20");
     browser.end().await;
     world.end().await;
 }
 
-/// A price lapses while the network is read: nothing is opened at a price that was not on the screen.
+/// A price expires during the confirmation: no attempt opens at a price that was not shown.
 #[tokio::test]
-async fn a_price_that_lapses_before_the_network_is_confirmed_is_shown_anew_first() {
-    let (world, browser) = chooses_among(AS_THEY_ARE, Look::default()).await;
+async fn a_price_that_expires_before_the_confirmation_is_shown_again_first() {
+    let (world, browser) = open_choice(AS_THEY_ARE, BrowserOptions::default()).await;
     browser.press("asset-USDTTRC20").await;
     browser.wait_for("network").await;
     let amount = async || {
-        let amount = asks(
+        let amount = read_field(
             &browser,
             "return inside.querySelector('.step .cost bdi').textContent",
         );
         amount.await.as_str().unwrap().to_owned()
     };
     let before = amount().await;
-    // The proxy's prices lapse, and the page does not know yet.
+    // The proxy's quotes expire; the page does not know yet.
     world.sandbox().set_price("USDTTRC20", "0.80").await;
     world.skip(Duration::from_mins(10));
     browser.press("network-confirm").await;
-    let changed = eventually("the new price is there", async || {
+    let changed = eventually("the new price is shown", async || {
         let now = amount().await;
         (now != before).then_some(now)
     })
     .await;
-    let banner = asks(
+    let banner = read_field(
         &browser,
         "return inside.querySelector('.banners').textContent",
     )
@@ -95,18 +95,18 @@ async fn a_price_that_lapses_before_the_network_is_confirmed_is_shown_anew_first
 }
 
 #[tokio::test]
-async fn an_asset_that_goes_away_while_its_network_is_read_cannot_be_opened() {
-    let (world, browser) = chooses_among(AS_THEY_ARE, Look::default()).await;
+async fn an_asset_that_becomes_unavailable_during_the_confirmation_cannot_be_opened() {
+    let (world, browser) = open_choice(AS_THEY_ARE, BrowserOptions::default()).await;
     browser.press("asset-USDTTRC20").await;
     browser.wait_for("network").await;
     browser.evaluate("window.change = quotes => quotes.map(quote => ({ ...quote, available: quote.asset !== 'USDT', reason: quote.asset === 'USDT' ? 'not_priced' : undefined }))", &[]).await;
-    time_passes(&browser, 120).await;
-    eventually("it says why", async || {
+    move_clock(&browser, 120).await;
+    eventually("the reason is shown", async || {
         let step = browser.text("network").await;
         step.contains("Temporarily unavailable").then_some(())
     })
     .await;
-    asks(&browser, "named('network-confirm').click()").await;
+    read_field(&browser, "named('network-confirm').click()").await;
     browser.press("network-back").await;
     browser.press("asset-BTC").await;
     browser.wait_for("status-awaiting_payment").await;
@@ -116,7 +116,7 @@ async fn an_asset_that_goes_away_while_its_network_is_read_cannot_be_opened() {
 }
 
 #[tokio::test]
-async fn what_the_page_picks_is_confirmed_as_well_and_is_no_choice_of_the_customer() {
+async fn a_preselected_asset_is_confirmed_and_not_stored_as_the_customers_choice() {
     let world = World::start().await;
     let browser = Browser::open().await;
     browser

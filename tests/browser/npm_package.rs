@@ -1,4 +1,4 @@
-//! `packages/florin` in a real browser: the loader, the component of React, and the example, which sells.
+//! The npm package in a real browser: the loader function, the React component, and the example.
 
 use std::time::Duration;
 
@@ -9,19 +9,19 @@ use sha2::{Digest as _, Sha384};
 use support::{Browser, NpmProject, React, Site, World, WorldConfig, eventually, pause};
 use tokio::net::TcpListener;
 
-use crate::steps::chooses;
+use crate::steps::choose_asset;
 
-/// Stands for florin.js where nothing is sold: an element that complains at once, as that of a wrong page does.
+/// A replacement of florin.js: an element that dispatches an error at once, as with invalid attributes.
 const STAND_IN: &str = "customElements.define('florin-checkout', class extends HTMLElement {
     connectedCallback() {
         queueMicrotask(() => this.dispatchEvent(new CustomEvent('florin-error', { detail: { code: 'at_once' } })));
     }
 });";
 
-/// The example, rendered on a server and taken over in the browser, sells a book.
-async fn the_example_sells(react: React) {
+/// The example, rendered on a server and hydrated in the browser, sells a book.
+async fn check_example_sells(react: React) {
     let project = NpmProject::with(react);
-    project.copies("example");
+    project.copy("example");
     if react == React::V19 {
         assert_eq!(project.type_errors(&["--project", "."]), "");
     }
@@ -36,18 +36,18 @@ async fn the_example_sells(react: React) {
         "src/florin.ts",
         &format!("export const FLORIN = '{florin}';"),
     );
-    project.bundles("src/browser.tsx", "build/browser.js", &["--format=esm"]);
-    project.bundles("src/render.tsx", "build/render.cjs", &["--platform=node"]);
+    project.bundle("src/browser.tsx", "build/browser.js", &["--format=esm"]);
+    project.bundle("src/render.tsx", "build/render.cjs", &["--platform=node"]);
     let page = project.run("build/render.cjs");
     assert!(page.contains("</florin-checkout>"), "{page}");
     site.serve_page(&page);
     let script = std::fs::read_to_string(project.file("build/browser.js")).unwrap();
-    site.has("browser.js", Some(&script));
+    site.set_script("browser.js", Some(&script));
 
     let browser = Browser::open().await;
     browser.goto(site.url()).await;
     browser.enter_checkout().await;
-    let checkout = chooses(&world, &browser, "BTC").await;
+    let checkout = choose_asset(&world, &browser, "BTC").await;
     world.sandbox().pay(&checkout, "exact").await;
     world.sandbox().mine(3).await;
     browser.wait_for("status-paid").await;
@@ -58,30 +58,30 @@ async fn the_example_sells(react: React) {
             .then_some(())
     })
     .await;
-    // React would complain of whatever it had not found as the server wrote it.
+    // React warns about every difference from the server's markup.
     assert_eq!(browser.console_warnings().await, [""; 0]);
     browser.end().await;
     world.end().await;
 }
 
 #[tokio::test]
-async fn a_shop_in_react_19_that_a_server_rendered_sells() {
-    the_example_sells(React::V19).await;
+async fn a_server_rendered_shop_in_react_19_sells() {
+    check_example_sells(React::V19).await;
 }
 
 #[tokio::test]
-async fn a_shop_in_react_18_that_a_server_rendered_sells() {
-    the_example_sells(React::V18).await;
+async fn a_server_rendered_shop_in_react_18_sells() {
+    check_example_sells(React::V18).await;
 }
 
-/// A page of a site with this program, made by a bundler, and nothing else.
+/// A page with this bundled program and nothing else.
 async fn page_with(react: React, program: &str) -> (Site, Browser) {
     let project = NpmProject::with(react);
     project.write("page.jsx", program);
-    project.bundles("page.jsx", "page.js", &["--format=esm"]);
+    project.bundle("page.jsx", "page.js", &["--format=esm"]);
     let script = std::fs::read_to_string(project.file("page.js")).unwrap();
     let site = Site::open().await;
-    site.has("page.js", Some(&script));
+    site.set_script("page.js", Some(&script));
     site.serve(
         "",
         "<div id=\"root\"></div><script type=\"module\" src=\"page.js\"></script>",
@@ -96,8 +96,8 @@ async fn page_with(react: React, program: &str) -> (Site, Browser) {
     (site, browser)
 }
 
-/// What it heard is in `heard`. `sets` renders it with other properties, or without the checkout, and has everything done
-/// when it returns; `renders` leaves it to React when what is done.
+/// Received events are in `heard`. `sets` renders other properties, or no checkout, synchronously; `renders` leaves the
+/// timing to React.
 const SHOP: &str = "
     import { StrictMode, createRef } from 'react';
     import { flushSync } from 'react-dom';
@@ -118,7 +118,7 @@ const SHOP: &str = "
     window.started = true;";
 
 #[tokio::test]
-async fn a_component_tells_its_latest_handlers_and_none_once_it_is_gone() {
+async fn a_component_calls_its_latest_handlers_and_none_after_unmount() {
     for react in [React::V18, React::V19] {
         let (_site, browser) = page_with(react, SHOP).await;
         let script = "
@@ -131,49 +131,49 @@ async fn a_component_tells_its_latest_handlers_and_none_once_it_is_gone() {
             sets('none', null);
             pays(element, 'c');
             return [heard, seen, checkout.current];";
-        let heard = json!(["first: florin-paid a", "second: florin-paid b"]);
+        let announcements = json!(["first: florin-paid a", "second: florin-paid b"]);
         let seen = json!(["florin-checkout", true, "3"]);
         assert_eq!(
             browser.evaluate(script, &[]).await,
-            json!([heard, seen, null]),
+            json!([announcements, seen, null]),
             "{react:?}"
         );
         browser.end().await;
     }
 }
 
-/// A wrong attribute is told in the very task in which the element comes into the page.
+/// An invalid attribute is reported in the same task in which the element is connected.
 #[tokio::test]
-async fn a_component_hears_what_its_element_says_first() {
+async fn a_component_receives_the_elements_first_event() {
     let (_site, browser) = page_with(React::V19, SHOP).await;
     let script = format!("{STAND_IN} renders('first', {{}});");
     browser.evaluate(&script, &[]).await;
-    eventually("its first words are heard", async || {
-        let heard = browser.evaluate("return heard", &[]).await;
-        (heard == json!(["first: florin-error at_once"])).then_some(())
+    eventually("the first event is received", async || {
+        let announcements = browser.evaluate("return heard", &[]).await;
+        (announcements == json!(["first: florin-error at_once"])).then_some(())
     })
     .await;
     browser.end().await;
 }
 
 #[tokio::test]
-async fn a_component_without_its_script_says_so_and_tries_again() {
+async fn a_component_without_its_script_shows_it_and_retries() {
     let (site, browser) = page_with(React::V19, SHOP).await;
     let sets = "sets('shop', { src: '/florin.js' })";
     browser.evaluate(sets, &[]).await;
     let words = "return checkout.current.textContent";
-    eventually("the page says that there is no checkout", async || {
+    eventually("the page shows that the checkout is missing", async || {
         let said = browser.evaluate(words, &[]).await;
         (said == "The checkout could not be loaded. Trying again…").then_some(())
     })
     .await;
-    let heard = browser.evaluate("return heard", &[]).await;
-    assert_eq!(heard, json!(["shop: florin-error load_failed"]));
+    let announcements = browser.evaluate("return heard", &[]).await;
+    assert_eq!(announcements, json!(["shop: florin-error load_failed"]));
     let own_words = "sets('shop', { src: '/florin.js', failure: 'Write to us.' })";
     browser.evaluate(own_words, &[]).await;
     assert_eq!(browser.evaluate(words, &[]).await, "Write to us.");
-    site.has("florin.js", Some(STAND_IN));
-    eventually("the checkout is there after all", async || {
+    site.set_script("florin.js", Some(STAND_IN));
+    eventually("the checkout is shown", async || {
         let there = browser
             .evaluate("return checkout.current.matches(':defined')", &[])
             .await;
@@ -185,18 +185,18 @@ async fn a_component_without_its_script_says_so_and_tries_again() {
 }
 
 #[tokio::test]
-async fn a_component_that_is_gone_tries_no_more() {
+async fn an_unmounted_component_does_not_retry() {
     let (site, browser) = page_with(React::V19, SHOP).await;
     browser
         .evaluate("sets('shop', { src: '/florin.js' })", &[])
         .await;
     eventually("the script is missing", async || {
-        let heard = browser.evaluate("return heard.length", &[]).await;
-        (heard == 1).then_some(())
+        let announcements = browser.evaluate("return heard.length", &[]).await;
+        (announcements == 1).then_some(())
     })
     .await;
     browser.evaluate("sets('none', null)", &[]).await;
-    site.has("florin.js", Some(STAND_IN));
+    site.set_script("florin.js", Some(STAND_IN));
     // The first pause is 2 seconds.
     pause(Duration::from_millis(2500)).await;
     let defined = "return customElements.get('florin-checkout') !== undefined";
@@ -204,7 +204,7 @@ async fn a_component_that_is_gone_tries_no_more() {
     browser.end().await;
 }
 
-/// `loads` answers why not, or whether it is the element's class; `tags` counts the scripts in the page.
+/// `loads` returns the error, or whether the result is the element's class; `tags` counts the scripts in the page.
 const LOADER: &str = "
     import { loadFlorin } from 'florin';
     window.loads = (url, options) => loadFlorin(url, options).then(
@@ -214,12 +214,12 @@ const LOADER: &str = "
     window.started = true;";
 
 #[tokio::test]
-async fn a_script_that_cannot_be_loaded_is_named_with_the_reason_and_can_be_tried_again() {
+async fn a_load_error_names_the_script_and_the_reason_and_can_be_retried() {
     let (site, browser) = page_with(React::V19, LOADER).await;
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let silent = format!("http://{}/florin.js", silent.local_addr().unwrap());
     let url = site.url();
-    site.has("other.js", Some("window.other = true;"));
+    site.set_script("other.js", Some("window.other = true;"));
     for (call, why) in [
         (
             "'http://'".to_owned(),
@@ -246,7 +246,7 @@ async fn a_script_that_cannot_be_loaded_is_named_with_the_reason_and_can_be_trie
         assert_eq!(said, why);
         assert_eq!(browser.evaluate("return tags()", &[]).await, 0, "{why}");
     }
-    site.has("florin.js", Some(STAND_IN));
+    site.set_script("florin.js", Some(STAND_IN));
     let again = browser.evaluate("return loads('/florin.js')", &[]).await;
     assert_eq!(again, true);
     browser.end().await;
@@ -255,7 +255,7 @@ async fn a_script_that_cannot_be_loaded_is_named_with_the_reason_and_can_be_trie
 #[tokio::test]
 async fn a_script_is_loaded_once_and_from_one_proxy() {
     let (site, browser) = page_with(React::V19, LOADER).await;
-    site.has("florin.js", Some(STAND_IN));
+    site.set_script("florin.js", Some(STAND_IN));
     let url = site.url();
     let script = "
         const twice = [loads('/florin.js'), loads(new URL('/florin.js', location))];
@@ -271,7 +271,7 @@ async fn a_script_is_loaded_once_and_from_one_proxy() {
 }
 
 #[tokio::test]
-async fn an_element_that_the_page_has_already_is_answered() {
+async fn an_element_that_is_already_defined_is_returned() {
     let (_site, browser) = page_with(React::V19, LOADER).await;
     let script =
         format!("{STAND_IN} return loads('/florin.js').then((loaded) => [loaded, tags()])");
@@ -280,7 +280,7 @@ async fn an_element_that_the_page_has_already_is_answered() {
     browser.end().await;
 }
 
-/// By the real script of a real proxy, which lets any page check what it is.
+/// With the real script of a real proxy, which allows any page to check its integrity.
 #[tokio::test]
 async fn a_strict_page_loads_the_script_by_nonce_and_checks_it() {
     let (site, browser) = page_with(React::V19, LOADER).await;
@@ -304,7 +304,7 @@ async fn a_strict_page_loads_the_script_by_nonce_and_checks_it() {
         let refused = browser
             .evaluate(loads, &[json!(florin), options.clone()])
             .await;
-        let refused = refused.as_str().expect("it says why not");
+        let refused = refused.as_str().expect("the error has a message");
         assert!(refused.contains("Content-Security-Policy"), "{refused}");
         let blames = refused.contains("the integrity says");
         assert_eq!(blames, options["integrity"].is_string(), "{refused}");

@@ -1,13 +1,13 @@
-//! The doors of the element in a real browser: a signed token, a donation, and exactly one of them.
+//! The order sources of the element in a real browser: order token and donation.
 
 use serde_json::{Value, json};
 use support::{Browser, World, eventually};
 
 use crate::shop_page::{orders, page_with};
-use crate::steps::chooses;
+use crate::steps::choose_asset;
 
 #[tokio::test]
-async fn a_price_that_the_backend_signed_is_paid_and_a_reload_is_the_same_order() {
+async fn an_order_token_is_paid_and_a_reload_finds_the_same_order() {
     let world = World::start().await;
     let browser = Browser::open().await;
     browser.goto(&world.shop_url()).await;
@@ -38,7 +38,7 @@ async fn a_price_that_the_backend_signed_is_paid_and_a_reload_is_the_same_order(
 }
 
 #[tokio::test]
-async fn an_order_token_leaves_the_address_of_the_checkout_page_and_outlives_a_reload() {
+async fn an_order_token_is_removed_from_the_url_and_survives_a_reload() {
     let world = World::start().await;
     let browser = Browser::open().await;
     let token = world.token_signer().token("letter-1", "7.50");
@@ -55,7 +55,7 @@ async fn an_order_token_leaves_the_address_of_the_checkout_page_and_outlives_a_r
 }
 
 #[tokio::test]
-async fn a_donation_is_named_by_its_customer_and_judged_by_the_proxy() {
+async fn a_donations_amount_is_entered_by_the_customer_and_checked_by_the_proxy() {
     let world = World::start().await;
     let browser = Browser::open().await;
     browser.goto(&world.shop_url()).await;
@@ -83,7 +83,7 @@ async fn a_donation_is_named_by_its_customer_and_judged_by_the_proxy() {
     }
     browser.fill("give-other", "35,5").await;
     browser.press("give-go").await;
-    let checkout = chooses(&world, &browser, "LTC").await;
+    let checkout = choose_asset(&world, &browser, "LTC").await;
     let view = checkout.view().await;
     assert_eq!(view["amount"], "35.50");
     browser.reload().await;
@@ -100,7 +100,7 @@ async fn a_donation_is_named_by_its_customer_and_judged_by_the_proxy() {
 }
 
 #[tokio::test]
-async fn a_suggested_amount_is_one_press_away_and_enter_is_as_good_as_the_button() {
+async fn a_suggested_amount_is_one_press_and_enter_submits() {
     let world = World::start().await;
     let browser = Browser::open().await;
     let page = format!(
@@ -114,7 +114,7 @@ async fn a_suggested_amount_is_one_press_away_and_enter_is_as_good_as_the_button
     let elsewhere = page.replace("coffee", "coffee&locale=ar");
     browser.goto("about:blank").await;
     browser.goto(&elsewhere).await;
-    // The order that this tab has opened already; another tab knows nothing of it.
+    // The order that this tab has opened; another tab does not know it.
     browser.wait_for("status-open").await;
     browser.evaluate("sessionStorage.clear()", &[]).await;
     browser.reload().await;
@@ -132,7 +132,7 @@ async fn a_suggested_amount_is_one_press_away_and_enter_is_as_good_as_the_button
 }
 
 #[tokio::test]
-async fn an_amount_of_the_page_opens_the_donation_at_once() {
+async fn an_amount_attribute_opens_the_donation_at_once() {
     let element =
         "<florin-checkout store=\"demo\" donation=\"coffee\" amount=\"8\"></florin-checkout>";
     let (site, world) = page_with(element).await;
@@ -145,9 +145,9 @@ async fn an_amount_of_the_page_opens_the_donation_at_once() {
     world.end().await;
 }
 
-/// The first answer never arrives: asked again, after a reload as well, it is the same order.
+/// The first response is lost: the repeated request, after a reload as well, finds the same order.
 #[tokio::test]
-async fn a_lost_answer_makes_no_second_order() {
+async fn a_lost_response_opens_no_second_order() {
     let world = World::start().await;
     let browser = Browser::open().await;
     let page = world.checkout_page();
@@ -161,7 +161,7 @@ async fn a_lost_answer_makes_no_second_order() {
     browser.run_before_every_page(lose_answers).await;
     browser.goto(&page).await;
     browser.wait_for("status-stopped").await;
-    eventually("the order is there", async || {
+    eventually("the order exists", async || {
         (orders(&world).await.len() == 1).then_some(())
     })
     .await;
@@ -184,7 +184,7 @@ async fn a_lost_answer_makes_no_second_order() {
 }
 
 #[tokio::test]
-async fn a_page_that_one_shop_may_frame_sells_for_that_shop_alone() {
+async fn a_frame_sells_only_for_the_shop_that_may_embed_it() {
     let world = World::start().await;
     let browser = Browser::open().await;
     let page = format!(

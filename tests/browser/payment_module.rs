@@ -1,12 +1,12 @@
-//! The screens after the asset choice: a module that is loaded while the customer chooses, and what is said when it does
-//! not come.
+//! The payment module (the screens after the asset choice): prefetched during the choice, with retries when it is
+//! missing.
 
 use serde_json::{Value, json};
 use support::{Browser, World, eventually};
 
 use crate::asset_choice::focused;
 
-/// Records when the module is requested, or another file of its screens, and when the checkout is ready.
+/// Records the requests of the module's files and the event `florin-ready`.
 const RECORD: &str = "
     const fetched = window.fetch;
     window.steps = [];
@@ -21,16 +21,16 @@ const RECORD: &str = "
         return fetched(request, options);
     };";
 
-/// The files of the screens after the asset choice: program, style, texts.
+/// The files of the module: program, style, texts.
 const KINDS: [&str; 3] = ["wasm", "css", "json"];
 
-/// Requests of the file are lost until the page heals.
+/// Drops requests of the file until `window.healed`.
 const LOSE: &str = "window.breaks = (url, fetched) => {
     if (window.heals) return fetched(url);
     throw new TypeError('the answer is lost');
 };";
 
-/// The first page of the tab asks for a file that this proxy no longer has, as after a deployment.
+/// The first page of the tab requests a file that this proxy no longer has, as after a deployment.
 const DEPLOY: &str = "if (!sessionStorage.deployed) {
     sessionStorage.deployed = 'true';
     window.breaks = (url, fetched) => fetched(url.replace(/payment-\\w+/, 'payment-00000000'));
@@ -40,7 +40,7 @@ fn lost(kind: &str) -> String {
     format!("window.kind = '{kind}'")
 }
 
-async fn opens(world: &World, scripts: &[&str]) -> Browser {
+async fn open_checkout(world: &World, scripts: &[&str]) -> Browser {
     let browser = Browser::open().await;
     for script in scripts {
         browser.run_before_every_page(script).await;
@@ -55,9 +55,9 @@ async fn steps(browser: &Browser) -> Value {
 }
 
 #[tokio::test]
-async fn the_module_is_loaded_while_the_customer_chooses_and_at_once_for_an_order_that_is_paid() {
+async fn the_module_is_loaded_during_the_choice_and_at_once_for_a_paid_order() {
     let world = World::start().await;
-    let browser = opens(&world, &[RECORD]).await;
+    let browser = open_checkout(&world, &[RECORD]).await;
     eventually("the module is requested", async || {
         (steps(&browser).await == json!(["ready", "module"])).then_some(())
     })
@@ -72,10 +72,10 @@ async fn the_module_is_loaded_while_the_customer_chooses_and_at_once_for_an_orde
 }
 
 #[tokio::test]
-async fn a_file_that_does_not_come_is_tried_again_by_itself_and_by_a_press() {
+async fn a_missing_file_is_retried_automatically_and_by_a_button() {
     let world = World::start().await;
     for (kind, is_pressed) in KINDS.into_iter().zip([true, false, true]) {
-        let browser = opens(&world, &[&lost(kind), RECORD, LOSE]).await;
+        let browser = open_checkout(&world, &[&lost(kind), RECORD, LOSE]).await;
         eventually("it was requested more than once", async || {
             steps(&browser)
                 .await
@@ -84,7 +84,7 @@ async fn a_file_that_does_not_come_is_tried_again_by_itself_and_by_a_press() {
                 .map(|_| ())
         })
         .await;
-        // Nothing is said while nothing is missing.
+        // Nothing is shown while nothing is missing.
         assert!(browser.is_visible("asset-BTC").await);
         browser.press("asset-BTC").await;
         let text = browser.text("status-next_step").await;
@@ -107,12 +107,12 @@ async fn a_file_that_does_not_come_is_tried_again_by_itself_and_by_a_press() {
 }
 
 #[tokio::test]
-async fn after_try_again_the_focus_is_on_the_heading_of_the_step_that_came() {
+async fn after_try_again_the_focus_is_on_the_heading_of_the_new_step() {
     let world = World::start().await;
-    let browser = opens(&world, &[RECORD]).await;
+    let browser = open_checkout(&world, &[RECORD]).await;
     browser.press("asset-BTC").await;
     browser.wait_for("status-awaiting_payment").await;
-    // From here on the page opens in the middle of the order.
+    // From here on the page opens with the order's attempt.
     browser.run_before_every_page(LOSE).await;
     browser.reload().await;
     browser.wait_for("retry").await;
@@ -128,10 +128,10 @@ async fn after_try_again_the_focus_is_on_the_heading_of_the_step_that_came() {
 }
 
 #[tokio::test]
-async fn a_page_of_a_version_that_is_gone_asks_to_be_reloaded_and_keeps_the_order() {
+async fn a_page_of_a_removed_version_asks_for_a_reload_and_keeps_the_order() {
     let world = World::start().await;
     for kind in KINDS {
-        let browser = opens(&world, &[&lost(kind), RECORD, DEPLOY]).await;
+        let browser = open_checkout(&world, &[&lost(kind), RECORD, DEPLOY]).await;
         browser.press("asset-BTC").await;
         let text = browser.text("status-next_step").await;
         assert!(text.contains("This page is out of date."), "{kind}: {text}");

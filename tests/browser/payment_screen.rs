@@ -1,18 +1,22 @@
-//! The screen on which a customer pays: carrying amount and address into a wallet without a slip.
+//! The payment screen: amount, address and QR code.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{Browser, Checkout, Look, World, eventually, pause, within};
+use support::{Browser, BrowserOptions, Checkout, World, eventually, pause, within};
 use thirtyfour::Key;
 
-use crate::steps::{chooses, takes_the_ebook};
+use crate::steps::{choose_asset, open_ebook_checkout};
 
-/// A customer on the checkout's own page who has chosen this asset.
-async fn paying(world: &World, look: Look, asset: &str) -> (Browser, Checkout, Value) {
-    let browser = Browser::open_with(look).await;
+/// Opens the checkout page and chooses this asset.
+async fn open_payment(
+    world: &World,
+    options: BrowserOptions,
+    asset: &str,
+) -> (Browser, Checkout, Value) {
+    let browser = Browser::open_with(options).await;
     browser.goto(&world.checkout_page()).await;
-    let checkout = chooses(world, &browser, asset).await;
+    let checkout = choose_asset(world, &browser, asset).await;
     let attempt = checkout.view().await["attempt"].clone();
     (browser, checkout, attempt)
 }
@@ -22,7 +26,7 @@ fn text(value: &Value) -> &str {
 }
 
 /// Waits until the text of `name` holds `words`.
-async fn reads_in(browser: &Browser, name: &str, words: &str) {
+async fn wait_for_text(browser: &Browser, name: &str, words: &str) {
     eventually(&format!("{name} says {words}"), async || {
         browser.text(name).await.contains(words).then_some(())
     })
@@ -30,12 +34,12 @@ async fn reads_in(browser: &Browser, name: &str, words: &str) {
 }
 
 #[tokio::test]
-async fn a_wallet_that_does_not_understand_the_code_gets_one_of_the_address_alone() {
+async fn a_qr_code_of_the_bare_address_can_be_chosen() {
     let world = World::start().await;
-    let (browser, _, attempt) = paying(&world, Look::default(), "ETH").await;
+    let (browser, _, attempt) = open_payment(&world, BrowserOptions::default(), "ETH").await;
     assert_eq!(browser.scan("qr").await, attempt["qr_string"]);
     browser.press("qr-address-only").await;
-    reads_in(
+    wait_for_text(
         &browser,
         "status-awaiting_payment",
         "Enter the amount yourself",
@@ -60,14 +64,14 @@ async fn a_wallet_that_does_not_understand_the_code_gets_one_of_the_address_alon
 }
 
 #[tokio::test]
-async fn a_code_stays_black_on_white_where_the_system_forces_its_colours() {
-    // By day a code that takes the page's colours is black on white as well.
-    let look = Look {
+async fn a_code_stays_black_on_white_in_forced_colours() {
+    // In light colours a code with the page's colours would be black on white as well.
+    let options = BrowserOptions {
         dark: true,
-        ..Look::default()
+        ..BrowserOptions::default()
     };
     let world = World::start().await;
-    let (browser, _, attempt) = paying(&world, look, "BTC").await;
+    let (browser, _, attempt) = open_payment(&world, options, "BTC").await;
     browser.emulate_media("forced-colors", "active").await;
     let colours = r"
         const code = document.querySelector('florin-checkout').shadowRoot.querySelector('.qr');
@@ -83,11 +87,11 @@ async fn a_code_stays_black_on_white_where_the_system_forces_its_colours() {
 }
 
 #[tokio::test]
-async fn pressing_on_the_amount_copies_the_bare_number() {
+async fn pressing_the_amount_copies_the_bare_number() {
     let world = World::start().await;
     let browser = Browser::open().await;
-    takes_the_ebook(&world, &browser).await;
-    let checkout = chooses(&world, &browser, "USDTTRC20").await;
+    open_ebook_checkout(&world, &browser).await;
+    let checkout = choose_asset(&world, &browser, "USDTTRC20").await;
     let attempt = checkout.view().await["attempt"].clone();
     let width = "return document.querySelector('florin-checkout').shadowRoot.querySelector('[data-testid=\"copy-address\"]').offsetWidth";
     let before = browser.evaluate(width, &[]).await;
@@ -96,11 +100,11 @@ async fn pressing_on_the_amount_copies_the_bare_number() {
         (browser.clipboard().await == text(&attempt["amount_in_crypto"])).then_some(())
     })
     .await;
-    // The network travels with the address, and the answer takes the label's place.
+    // The network is copied with the address, and a confirmation replaces the label.
     let said = browser.text("copy-address").await;
     assert!(said.contains("Copy Tron address"), "{said}");
     browser.press("copy-address").await;
-    eventually("it says copied", async || {
+    eventually("the copy is confirmed", async || {
         let copied = browser
             .wait_for("copy-address")
             .await
@@ -115,7 +119,7 @@ async fn pressing_on_the_amount_copies_the_bare_number() {
 }
 
 #[tokio::test]
-async fn a_text_that_may_not_be_copied_is_selected_and_the_page_says_so() {
+async fn without_clipboard_access_the_text_is_selected_and_the_page_explains_it() {
     let world = World::start().await;
     let browser = Browser::open().await;
     browser
@@ -124,10 +128,10 @@ async fn a_text_that_may_not_be_copied_is_selected_and_the_page_says_so() {
         )
         .await;
     browser.goto(&world.checkout_page()).await;
-    let checkout = chooses(&world, &browser, "BTC").await;
+    let checkout = choose_asset(&world, &browser, "BTC").await;
     let address = checkout.address().await;
     browser.press("copy-address").await;
-    reads_in(&browser, "status-awaiting_payment", "The text is selected").await;
+    wait_for_text(&browser, "status-awaiting_payment", "The text is selected").await;
     let selected = "return document.getSelection().toString().replace(/\\s/g, '')";
     assert_eq!(browser.evaluate(selected, &[]).await, address);
     browser.end().await;
@@ -135,22 +139,22 @@ async fn a_text_that_may_not_be_copied_is_selected_and_the_page_says_so() {
 }
 
 #[tokio::test]
-async fn an_address_that_is_pasted_back_is_compared_at_once() {
+async fn a_pasted_address_is_compared_at_once() {
     let world = World::start().await;
-    let (browser, _, attempt) = paying(&world, Look::default(), "USDTERC20").await;
+    let (browser, _, attempt) = open_payment(&world, BrowserOptions::default(), "USDTERC20").await;
     let address = text(&attempt["address"]);
     browser.press("compare").await;
     browser.fill("paste-back", &address.to_lowercase()).await;
-    reads_in(&browser, "pasted", "The address matches.").await;
+    wait_for_text(&browser, "pasted", "The address matches.").await;
     browser
         .fill("paste-back", text(&attempt["qr_string"]))
         .await;
-    reads_in(&browser, "pasted", "The address matches.").await;
+    wait_for_text(&browser, "pasted", "The address matches.").await;
     browser.fill("paste-back", &address[..9]).await;
-    reads_in(&browser, "pasted", "only part").await;
+    wait_for_text(&browser, "pasted", "only part").await;
     let forged = format!("{}00{}", &address[..20], &address[22..]);
     browser.fill("paste-back", &forged).await;
-    reads_in(&browser, "pasted", "This is a different address.").await;
+    wait_for_text(&browser, "pasted", "This is a different address.").await;
     let regions = "return [...document.querySelector('florin-checkout').shadowRoot.querySelectorAll('[role=status]')].map(at => at.textContent.trim())";
     let said = browser.evaluate(regions, &[]).await;
     let warning = "This is a different address. Don’t send to it; copy it again from this page.";
@@ -161,12 +165,12 @@ async fn an_address_that_is_pasted_back_is_compared_at_once() {
     world.end().await;
 }
 
-/// The focus within the checkout: the test's name of the element, else its class.
+/// The focus within the checkout: the element's `data-testid`, else its class.
 const FOCUS: &str = "
     const at = document.querySelector('florin-checkout').shadowRoot.activeElement;
     return at?.dataset.testid || at?.className || null";
 
-async fn has_the_focus(browser: &Browser, name: &str) {
+async fn wait_for_focus(browser: &Browser, name: &str) {
     eventually(&format!("{name} has the focus"), async || {
         (browser.evaluate(FOCUS, &[]).await == name).then_some(())
     })
@@ -176,34 +180,34 @@ async fn has_the_focus(browser: &Browser, name: &str) {
 #[tokio::test]
 async fn a_press_enlarges_the_code_and_a_press_or_escape_closes_it() {
     let world = World::start().await;
-    let look = Look {
+    let options = BrowserOptions {
         dark: true,
-        ..Look::default()
+        ..BrowserOptions::default()
     };
-    let (browser, _, attempt) = paying(&world, look, "BTC").await;
+    let (browser, _, attempt) = open_payment(&world, options, "BTC").await;
     browser.press("qr").await;
     assert_eq!(browser.scan("qr-large").await, attempt["qr_string"]);
     let dialog = "
         const dialog = document.querySelector('florin-checkout').shadowRoot.querySelector('dialog');
-        // Without the gutter of the scroll bar, which nothing covers.
+        // Without the scroll bar, which nothing covers.
         const { width } = document.documentElement.getBoundingClientRect();
         const corners = [[1, 1], [width - 2, innerHeight - 2]];
         const isOver = ([x, y]) => dialog.contains(dialog.getRootNode().elementFromPoint(x, y));
         return [dialog.matches(':modal'), getComputedStyle(dialog).backgroundColor, corners.map(isOver)]";
     let shown = browser.evaluate(dialog, &[]).await;
     assert_eq!(shown, json!([true, "rgb(255, 255, 255)", [true, true]]));
-    has_the_focus(&browser, "qr-close").await;
+    wait_for_focus(&browser, "qr-close").await;
     browser.type_keys(Key::Escape).await;
     browser.wait_until_gone("qr-large").await;
-    has_the_focus(&browser, "enlarge").await;
+    wait_for_focus(&browser, "enlarge").await;
 
     browser.type_keys(Key::Enter).await;
     browser.wait_for("qr-large").await;
     browser.type_keys(Key::Enter).await;
     browser.wait_until_gone("qr-large").await;
-    has_the_focus(&browser, "enlarge").await;
+    wait_for_focus(&browser, "enlarge").await;
 
-    // The code of the address alone is enlarged as it is.
+    // The code of the bare address is enlarged as it is.
     browser.press("qr-address-only").await;
     browser.press("qr-bare").await;
     assert_eq!(browser.scan("qr-large").await, attempt["address"]);
@@ -214,9 +218,9 @@ async fn a_press_enlarges_the_code_and_a_press_or_escape_closes_it() {
 }
 
 #[tokio::test]
-async fn an_enlarged_code_gives_way_when_the_payment_is_found() {
+async fn an_enlarged_code_closes_when_the_payment_is_found() {
     let world = World::start().await;
-    let (browser, checkout, _) = paying(&world, Look::default(), "BTC").await;
+    let (browser, checkout, _) = open_payment(&world, BrowserOptions::default(), "BTC").await;
     browser.press("qr").await;
     browser.wait_for("qr-large").await;
     world.sandbox().pay(&checkout, "exact").await;
@@ -229,27 +233,27 @@ async fn an_enlarged_code_gives_way_when_the_payment_is_found() {
 }
 
 #[tokio::test]
-async fn the_page_says_who_has_checked_the_address_and_what() {
+async fn the_page_names_the_host_that_checked_the_address() {
     let world = World::start().await;
-    let (browser, ..) = paying(&world, Look::default(), "LTC").await;
+    let (browser, ..) = open_payment(&world, BrowserOptions::default(), "LTC").await;
     let url = world.proxy_url();
     let host = url.split_once("://").unwrap().1;
     let line = browser.text("verified").await;
     assert_eq!(line, format!("Address verified by {host}"));
     browser.press("verified").await;
-    reads_in(&browser, "verified-aid", "valid on Litecoin").await;
+    wait_for_text(&browser, "verified-aid", "valid on Litecoin").await;
     browser.end().await;
     world.end().await;
 }
 
 #[tokio::test]
-async fn on_a_phone_all_that_pays_is_in_the_first_window() {
+async fn on_a_phone_amount_code_and_address_need_no_scrolling() {
     let world = World::start().await;
     let browser = Browser::open().await;
     browser.set_viewport(390, 844).await;
     browser.emulate_touch().await;
     browser.goto(&world.checkout_page()).await;
-    let checkout = chooses(&world, &browser, "BTC").await;
+    let checkout = choose_asset(&world, &browser, "BTC").await;
     let attempt = checkout.view().await["attempt"].clone();
     let link = browser.wait_for("wallet-link").await;
     assert_eq!(
@@ -267,7 +271,7 @@ async fn on_a_phone_all_that_pays_is_in_the_first_window() {
     browser.press("qr-close").await;
     browser.wait_until_gone("qr-large").await;
 
-    // The button to say so is always there, and covers nothing that has the focus.
+    // The button "I have paid" is always visible and covers no focused element.
     let covered = r"
         scrollTo(0, 0);
         const root = document.querySelector('florin-checkout').shadowRoot;
@@ -289,7 +293,7 @@ async fn on_a_phone_all_that_pays_is_in_the_first_window() {
 #[tokio::test]
 async fn a_wide_screen_shows_the_code_beside_the_address() {
     let world = World::start().await;
-    let (browser, ..) = paying(&world, Look::default(), "BTC").await;
+    let (browser, ..) = open_payment(&world, BrowserOptions::default(), "BTC").await;
     assert!(browser.is_visible("qr").await);
     let beside = r#"
         const root = document.querySelector('florin-checkout').shadowRoot;
@@ -301,9 +305,9 @@ async fn a_wide_screen_shows_the_code_beside_the_address() {
 }
 
 #[tokio::test]
-async fn who_sends_from_an_exchange_is_told_the_networks_name_there() {
+async fn the_exchanges_name_of_the_network_is_shown() {
     let world = World::start().await;
-    let (browser, _, attempt) = paying(&world, Look::default(), "USDTTRC20").await;
+    let (browser, _, attempt) = open_payment(&world, BrowserOptions::default(), "USDTTRC20").await;
     assert!(browser.is_visible("exchange").await);
     browser.press("exchange").await;
     let words = browser.text("exchange-aid").await;
@@ -326,7 +330,7 @@ async fn who_sends_from_an_exchange_is_told_the_networks_name_there() {
 #[tokio::test]
 async fn two_devices_follow_one_order() {
     let world = World::start().await;
-    let (laptop, checkout, attempt) = paying(&world, Look::default(), "BTC").await;
+    let (laptop, checkout, attempt) = open_payment(&world, BrowserOptions::default(), "BTC").await;
     let links = "return document.querySelector('florin-checkout').shadowRoot.innerHTML.includes('client_token')";
     assert_eq!(laptop.evaluate(links, &[]).await, json!(false));
     laptop.press("handoff").await;
@@ -340,7 +344,7 @@ async fn two_devices_follow_one_order() {
     let here = phone.evaluate("return location.href", &[]).await;
     assert!(!text(&here).contains("token"), "{here}");
 
-    // Closed again, the link is nowhere on the page.
+    // After closing, the link is not on the page.
     laptop.press("handoff").await;
     laptop.wait_until_gone("link").await;
     assert_eq!(laptop.evaluate(links, &[]).await, json!(false));
@@ -358,13 +362,13 @@ async fn two_devices_follow_one_order() {
 }
 
 #[tokio::test]
-async fn in_the_last_minute_a_new_quote_comes_before_the_address() {
+async fn in_the_last_minute_a_new_quote_is_offered_before_the_address() {
     let world = World::start().await;
-    let (browser, checkout, attempt) = paying(&world, Look::default(), "BTC").await;
+    let (browser, checkout, attempt) = open_payment(&world, BrowserOptions::default(), "BTC").await;
     let held = browser.text("countdown").await;
     assert!(held.contains("Price held for 1"), "{held}");
     assert!(held.contains("minutes"), "{held}");
-    // The page counts by itself: it hears of a clock that was moved when it is loaded again.
+    // The page counts by its own clock: a reload applies the moved clock.
     world.skip(Duration::from_secs(13 * 60 + 45));
     browser.reload().await;
     browser.wait_for("copy-address").await;
@@ -390,7 +394,7 @@ async fn in_the_last_minute_a_new_quote_comes_before_the_address() {
     assert!(words.contains("your money isn’t lost"), "{words}");
     let left = browser.text("countdown").await;
     assert!(left.contains("0:"), "{left}");
-    // Who was about to copy is not left without a place on the page.
+    // The focus is not lost when the address disappears.
     eventually("the focus is on the guard", async || {
         let focused =
             "return document.querySelector('florin-checkout').shadowRoot.activeElement?.tagName";
@@ -402,14 +406,14 @@ async fn in_the_last_minute_a_new_quote_comes_before_the_address() {
     assert_eq!(browser.text("address").await, attempt["address"]);
     let focused =
         "return document.querySelector('florin-checkout').shadowRoot.activeElement?.dataset.testid";
-    eventually("the focus is on what was asked for", async || {
+    eventually("the focus is on the address", async || {
         (browser.evaluate(focused, &[]).await == "copy-amount").then_some(())
     })
     .await;
     assert!(!browser.is_visible("guard").await);
     browser.reload().await;
     browser.wait_for("guard").await;
-    // The screen has appeared and stands still.
+    // The screen's transition has ended.
     pause(Duration::from_secs(1)).await;
     browser.press("new-quote").await;
     eventually("another address is shown", async || {
@@ -421,7 +425,7 @@ async fn in_the_last_minute_a_new_quote_comes_before_the_address() {
     let held = browser.text("countdown").await;
     assert!(held.contains("Price held for 1"), "{held}");
 
-    // What was sent to the old address all the same is found.
+    // A payment to the old address is still found.
     let old = world.sandbox().invoice_of(text(&attempt["address"])).await;
     world.sandbox().pay_invoice(&old, "exact").await;
     world.sandbox().mine(3).await;
@@ -432,9 +436,9 @@ async fn in_the_last_minute_a_new_quote_comes_before_the_address() {
 }
 
 #[tokio::test]
-async fn nobody_who_has_sent_something_is_asked_to_start_again() {
+async fn after_a_payment_no_new_quote_is_offered() {
     let world = World::start().await;
-    let (browser, checkout, attempt) = paying(&world, Look::default(), "BTC").await;
+    let (browser, checkout, attempt) = open_payment(&world, BrowserOptions::default(), "BTC").await;
     world.sandbox().pay(&checkout, "half").await;
     browser.wait_for("remaining").await;
     world.skip(Duration::from_secs(14 * 60 + 5));
@@ -452,14 +456,14 @@ async fn nobody_who_has_sent_something_is_asked_to_start_again() {
 }
 
 #[tokio::test]
-async fn a_wrong_address_for_the_receipt_is_told_beside_its_field() {
+async fn an_invalid_email_is_reported_at_its_field() {
     let world = World::start().await;
-    let (browser, checkout, _) = paying(&world, Look::default(), "BTC").await;
+    let (browser, checkout, _) = open_payment(&world, BrowserOptions::default(), "BTC").await;
     browser.press("compare").await;
     browser.fill("paste-back", "nothing of an address").await;
     browser.fill("email", "me@nowhere").await;
     browser.press("i-have-paid").await;
-    reads_in(
+    wait_for_text(
         &browser,
         "email-wrong",
         "Enter an email address like name@example.com.",
@@ -477,7 +481,7 @@ async fn a_wrong_address_for_the_receipt_is_told_beside_its_field() {
     assert_eq!(checkout.view().await["status"], "awaiting_payment");
     browser.fill("email", "me@nowhere.example").await;
     eventually("nothing is wrong any more", async || {
-        // Without a text it has no size, and is not visible.
+        // Without text it has no size and is not visible.
         let words = browser
             .evaluate(
                 "return document.querySelector('florin-checkout').shadowRoot.querySelector('#email-wrong').textContent",
@@ -489,7 +493,7 @@ async fn a_wrong_address_for_the_receipt_is_told_beside_its_field() {
     .await;
     browser.press("i-have-paid").await;
     browser.wait_for("status-checking").await;
-    eventually("the service knows where the receipt goes", async || {
+    eventually("the gateway knows the address of the receipt", async || {
         let invoices = world.sandbox().invoices().await;
         (invoices[0]["email"] == "me@nowhere.example").then_some(())
     })
@@ -499,9 +503,9 @@ async fn a_wrong_address_for_the_receipt_is_told_beside_its_field() {
 }
 
 #[tokio::test]
-async fn an_address_that_is_kept_is_not_asked_for_again_and_can_be_changed() {
+async fn a_stored_email_is_not_requested_again_and_can_be_changed() {
     let world = World::start().await;
-    let (browser, checkout, _) = paying(&world, Look::default(), "BTC").await;
+    let (browser, checkout, _) = open_payment(&world, BrowserOptions::default(), "BTC").await;
     browser.fill("email", "me@nowhere.example").await;
     browser.type_keys(Key::Tab).await;
     browser.wait_for("email-saved").await;
@@ -516,7 +520,7 @@ async fn an_address_that_is_kept_is_not_asked_for_again_and_can_be_changed() {
         (browser.evaluate(focused, &[]).await == "email").then_some(())
     })
     .await;
-    // An empty field takes nothing back.
+    // An empty field deletes nothing.
     browser.press("i-have-paid").await;
     browser.wait_for("status-checking").await;
     assert_eq!(checkout.view().await["email_kept"], true);
@@ -531,7 +535,7 @@ async fn the_whole_screen_fits_into_the_frame_of_a_shop() {
     browser.goto(&world.checkout_page()).await;
     let height = "return document.documentElement.scrollHeight";
     for asset in ["USDTTRC20", "BTC"] {
-        chooses(&world, &browser, asset).await;
+        choose_asset(&world, &browser, asset).await;
         assert_eq!(browser.evaluate(height, &[]).await, json!(740), "{asset}");
         browser.press("other-asset").await;
     }

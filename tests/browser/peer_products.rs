@@ -1,13 +1,13 @@
-//! Payment pages of other makers, as the bench measures them. The peers here are made up: those of the bench come from npm,
-//! which no test waits for.
+//! Payment pages of other vendors, as the bench measures them. The peers here are local: the bench's come from npm,
+//! which no test needs.
 
 use std::fs;
 
 use axum::http::HeaderMap;
-use support::first_view::look_at_peer;
+use support::first_view::measure_peer;
 use support::{Folder, PRODUCTS, Peer};
 
-/// A peer whose page runs this module, and shows a choice when the answer to `/order` has arrived.
+/// A peer whose page runs this module and shows a choice when the response of `/order` has arrived.
 async fn peer_with(module: &str) -> (Folder, Peer) {
     let folder = Folder::new();
     let writes = |name: &str, content: &[u8]| fs::write(folder.file(name), content).unwrap();
@@ -36,15 +36,15 @@ async fn peer_with(module: &str) -> (Folder, Peer) {
 }
 
 #[tokio::test]
-async fn a_peer_waits_for_the_slow_line_until_its_choice_is_on_the_screen() {
+async fn a_peer_is_measured_on_the_slow_line_until_its_choice_is_shown() {
     let (_folder, peer) = peer_with("").await;
-    let choice = look_at_peer(&peer).await;
-    // Its page, its module, its order: one after the other.
+    let choice = measure_peer(&peer).await;
+    // Its page, its module and its order are loaded one after the other.
     assert!((450..4000).contains(&choice), "{choice} ms");
 }
 
 #[tokio::test]
-async fn a_peers_files_are_compressed_and_kept_as_ours_are() {
+async fn a_peers_files_are_compressed_and_cached_as_ours() {
     let (_folder, peer) = peer_with("").await;
     let client = reqwest::Client::builder().no_proxy().build().unwrap();
     let asset = client.get(format!("{}assets/main-1.js", peer.url()));
@@ -59,29 +59,29 @@ async fn a_peers_files_are_compressed_and_kept_as_ours_are() {
 
 #[tokio::test]
 #[should_panic(expected = "the peer asks other hosts: [\"http://127.0.0.1:9/rates\"] []")]
-async fn a_peer_that_asks_another_host_is_refused() {
+async fn a_peer_that_sends_a_request_to_another_host_is_rejected() {
     let fetches = "fetch('http://127.0.0.1:9/rates').catch(() => {});";
     let (_folder, peer) = peer_with(fetches).await;
-    look_at_peer(&peer).await;
+    measure_peer(&peer).await;
 }
 
 #[tokio::test]
 #[should_panic(expected = "the peer asks other hosts: [] [\"name http://world.invalid\"]")]
-async fn a_peer_that_looks_up_another_name_is_refused() {
+async fn a_peer_that_looks_up_another_name_is_rejected() {
     let looks_up = "document.head.insertAdjacentHTML('beforeend', '<link rel=\"dns-prefetch\" href=\"//world.invalid\">');";
     let (_folder, peer) = peer_with(looks_up).await;
-    look_at_peer(&peer).await;
+    measure_peer(&peer).await;
 }
 
 #[tokio::test]
 #[should_panic(expected = "the peer asks in vain for [\"/rates\"]")]
-async fn a_peer_that_gets_no_answer_is_refused() {
+async fn a_peer_with_an_unanswered_request_is_rejected() {
     let (_folder, peer) = peer_with("await fetch('/rates');").await;
-    look_at_peer(&peer).await;
+    measure_peer(&peer).await;
 }
 
 #[test]
-fn a_peer_must_take_longer_than_the_checkout_by_what_is_promised() {
+fn a_peer_must_be_slower_by_the_promised_ratio() {
     let [bitcoin_connect, adyen] = PRODUCTS;
     assert_eq!(bitcoin_connect.ratio(2220, 1500), (148, true));
     assert_eq!(bitcoin_connect.ratio(2219, 1500), (147, false));
@@ -90,7 +90,7 @@ fn a_peer_must_take_longer_than_the_checkout_by_what_is_promised() {
 }
 
 #[test]
-fn a_peers_version_is_the_one_that_is_pinned() {
+fn a_peers_version_is_the_pinned_one() {
     for product in PRODUCTS {
         let version = product.version();
         let is_exact = |c: char| c.is_ascii_digit() || c == '.';

@@ -1,34 +1,34 @@
-//! What a customer sees, and hears from a screen reader, while a payment is on its way.
+//! The screens during a payment, and what a screen reader announces.
 
 use std::time::Duration;
 
 use serde_json::json;
 use support::{Browser, Site, World, WorldConfig, eventually, pause, within};
 
-use crate::changed_responses::answers_changed;
-use crate::screen_reader::{LISTEN, has_told, told};
-use crate::steps::{chooses, takes_the_ebook, the_order};
+use crate::changed_responses::change_responses;
+use crate::screen_reader::{RECORD_ANNOUNCEMENTS, announced, wait_until_announced};
+use crate::steps::{choose_asset, only_order, open_ebook_checkout};
 
-/// The focus: the innermost element that has it.
+/// The innermost element with the focus.
 const FOCUS: &str = "
     let at = document.activeElement;
     while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
     return at.tagName + (at.textContent ? ' ' + at.textContent : '');";
 
 #[tokio::test]
-async fn a_screen_reader_is_told_of_a_whole_purchase_once_and_in_order() {
+async fn every_step_of_a_purchase_is_announced_once_and_in_order() {
     let world = World::start().await;
     let browser = Browser::open().await;
-    browser.run_before_every_page(LISTEN).await;
+    browser.run_before_every_page(RECORD_ANNOUNCEMENTS).await;
     browser.goto(&world.checkout_page()).await;
-    let checkout = chooses(&world, &browser, "BTC").await;
+    let checkout = choose_asset(&world, &browser, "BTC").await;
     let found = "The network is confirming it. There’s nothing more you need to do.";
     let thanks = "Thank you. Quiet Goods has received your payment.";
     world.sandbox().pay(&checkout, "exact").await;
-    has_told(&browser, found).await;
+    wait_until_announced(&browser, found).await;
     for words in ["1 of 3 confirmations", "2 of 3 confirmations", thanks] {
         world.sandbox().mine(1).await;
-        has_told(&browser, words).await;
+        wait_until_announced(&browser, words).await;
     }
     assert_eq!(browser.evaluate("return regions()", &[]).await, 1);
     let whole = [
@@ -37,35 +37,35 @@ async fn a_screen_reader_is_told_of_a_whole_purchase_once_and_in_order() {
         "2 of 3 confirmations",
         thanks,
     ];
-    assert_eq!(told(&browser).await, json!(whole));
+    assert_eq!(announced(&browser).await, json!(whole));
     browser.end().await;
     world.end().await;
 }
 
 #[tokio::test]
-async fn the_countdown_is_told_when_a_minute_is_left() {
+async fn the_last_minute_is_announced() {
     let world = World::start().await;
     let browser = Browser::open().await;
     let soon = "
         if (!order.attempt) return;
         window.opened ??= performance.now();
         order.attempt.expires_in_seconds = Math.ceil(64 - (performance.now() - window.opened) / 1000);";
-    browser.run_before_every_page(LISTEN).await;
-    browser.run_before_every_page(&answers_changed(soon)).await;
+    browser.run_before_every_page(RECORD_ANNOUNCEMENTS).await;
+    browser.run_before_every_page(&change_responses(soon)).await;
     browser.goto(&world.checkout_page()).await;
     browser.press("asset-BTC").await;
-    has_told(&browser, "1 minute left to pay").await;
-    assert_eq!(told(&browser).await, json!(["1 minute left to pay"]));
+    wait_until_announced(&browser, "1 minute left to pay").await;
+    assert_eq!(announced(&browser).await, json!(["1 minute left to pay"]));
     browser.end().await;
     world.end().await;
 }
 
 #[tokio::test]
-async fn a_payment_on_its_way_shows_its_steps_an_estimate_and_its_transaction() {
+async fn a_payment_in_progress_shows_steps_estimate_and_transaction() {
     let world = World::start().await;
     let browser = Browser::open().await;
-    takes_the_ebook(&world, &browser).await;
-    let checkout = chooses(&world, &browser, "BTC").await;
+    open_ebook_checkout(&world, &browser).await;
+    let checkout = choose_asset(&world, &browser, "BTC").await;
     world.sandbox().pay(&checkout, "exact").await;
     world.sandbox().mine(1).await;
     browser.wait_for("status-processing").await;
@@ -74,7 +74,7 @@ async fn a_payment_on_its_way_shows_its_steps_an_estimate_and_its_transaction() 
         (words == "Confirming 1 of 3").then_some(())
     })
     .await;
-    // Two blocks of ten minutes are missing.
+    // Two blocks of ten minutes remain.
     let estimate = browser.text("estimate").await;
     assert_eq!(estimate, "About 20 minutes to go.");
     let steps = "
@@ -102,14 +102,16 @@ async fn a_payment_on_its_way_shows_its_steps_an_estimate_and_its_transaction() 
 }
 
 #[tokio::test]
-async fn an_explorer_is_linked_in_a_window_of_its_own() {
+async fn an_explorer_link_opens_a_new_window() {
     let world = World::start().await;
     let browser = Browser::open().await;
     let known = "if (order.attempt?.transaction_hash) order.attempt.explorer_url =
         'https://mempool.space/tx/' + order.attempt.transaction_hash;";
-    browser.run_before_every_page(&answers_changed(known)).await;
+    browser
+        .run_before_every_page(&change_responses(known))
+        .await;
     browser.goto(&world.checkout_page()).await;
-    let checkout = chooses(&world, &browser, "BTC").await;
+    let checkout = choose_asset(&world, &browser, "BTC").await;
     world.sandbox().pay(&checkout, "exact").await;
     let link = browser.wait_for("explorer").await;
     let attribute = async |name: &str| link.attr(name).await.unwrap().unwrap_or_default();
@@ -125,10 +127,10 @@ async fn an_explorer_is_linked_in_a_window_of_its_own() {
 }
 
 #[tokio::test]
-async fn how_fresh_it_is_ticks_on_the_screen_and_is_not_read_aloud() {
+async fn the_age_of_the_view_counts_up_and_is_not_announced() {
     let mut world = World::start().await;
     let browser = Browser::open().await;
-    browser.run_before_every_page(LISTEN).await;
+    browser.run_before_every_page(RECORD_ANNOUNCEMENTS).await;
     browser.goto(&world.checkout_page()).await;
     browser.press("asset-BTC").await;
     browser.press("i-have-paid").await;
@@ -138,23 +140,26 @@ async fn how_fresh_it_is_ticks_on_the_screen_and_is_not_read_aloud() {
         first.starts_with("Last checked ") && first.ends_with(" ago"),
         "{first}"
     );
-    // Without an answer it can only grow older.
+    // Without a response the age only grows.
     world.stop_proxy().await;
-    eventually("the line ticks on", async || {
+    eventually("the age grows", async || {
         let seconds = |text: &str| text.split(' ').nth(2).and_then(|n| n.parse::<u32>().ok());
         let now = browser.text("checked").await;
         (seconds(&now)? >= seconds(&first)? + 3).then_some(())
     })
     .await;
-    let told = told(&browser).await;
-    assert!(!told.to_string().contains("Last checked"), "{told}");
+    let announced = announced(&browser).await;
+    assert!(
+        !announced.to_string().contains("Last checked"),
+        "{announced}"
+    );
     world.start_proxy().await;
     browser.end().await;
     world.end().await;
 }
 
 #[tokio::test]
-async fn a_page_that_is_looked_at_again_asks_at_once() {
+async fn a_page_that_becomes_visible_sends_a_request_at_once() {
     let world = World::start().await;
     let browser = Browser::open().await;
     browser.goto(&world.checkout_page()).await;
@@ -177,19 +182,19 @@ async fn a_page_that_is_looked_at_again_asks_at_once() {
     let hidden = browser.evaluate("return asked()", &[]).await;
     assert_eq!(hidden, before, "a page that nobody looks at asks nothing");
     browser.evaluate("looks('visible')", &[]).await;
-    let asks = within(Duration::from_secs(2), async || {
+    let read_field = within(Duration::from_secs(2), async || {
         (browser.evaluate("return asked()", &[]).await != before).then_some(())
     });
-    assert!(asks.await.is_some(), "it waits for its turn");
+    assert!(read_field.await.is_some(), "it waits for its turn");
     browser.end().await;
     world.end().await;
 }
 
 #[tokio::test]
-async fn a_connection_that_comes_back_is_said_and_told_once() {
+async fn a_restored_connection_is_shown_and_announced_once() {
     let mut world = World::start().await;
     let browser = Browser::open().await;
-    browser.run_before_every_page(LISTEN).await;
+    browser.run_before_every_page(RECORD_ANNOUNCEMENTS).await;
     browser.goto(&world.checkout_page()).await;
     browser.press("asset-BTC").await;
     browser.wait_for("status-awaiting_payment").await;
@@ -203,18 +208,18 @@ async fn a_connection_that_comes_back_is_said_and_told_once() {
     browser.wait_until_gone("back_online").await;
     let lost = "You’re offline. The amount and the address stay valid until the time is up.";
     let back = "You’re back online.";
-    assert_eq!(told(&browser).await, json!([lost, back]));
+    assert_eq!(announced(&browser).await, json!([lost, back]));
     assert_eq!(browser.evaluate("return regions()", &[]).await, 1);
     browser.end().await;
     world.end().await;
 }
 
 #[tokio::test]
-async fn the_focus_goes_to_the_heading_of_a_new_screen_in_a_frame() {
+async fn the_focus_moves_to_the_heading_of_a_new_screen_in_a_frame() {
     let world = World::start().await;
     let browser = Browser::open().await;
-    takes_the_ebook(&world, &browser).await;
-    let checkout = chooses(&world, &browser, "BTC").await;
+    open_ebook_checkout(&world, &browser).await;
+    let checkout = choose_asset(&world, &browser, "BTC").await;
     world.sandbox().pay(&checkout, "exact").await;
     browser.wait_for("status-processing").await;
     eventually("the heading has the focus", async || {
@@ -226,7 +231,7 @@ async fn the_focus_goes_to_the_heading_of_a_new_screen_in_a_frame() {
 }
 
 #[tokio::test]
-async fn who_types_elsewhere_on_the_shops_page_is_told_and_not_called_away() {
+async fn focus_elsewhere_on_the_shops_page_is_kept_and_the_change_announced() {
     let site = Site::open().await;
     let world = World::start_with(WorldConfig {
         origins: vec![site.url().to_owned()],
@@ -243,7 +248,7 @@ async fn who_types_elsewhere_on_the_shops_page_is_told_and_not_called_away() {
         ),
     );
     let browser = Browser::open().await;
-    browser.run_before_every_page(LISTEN).await;
+    browser.run_before_every_page(RECORD_ANNOUNCEMENTS).await;
     browser.goto(site.url()).await;
     browser.press("asset-BTC").await;
     browser.wait_for("status-awaiting_payment").await;
@@ -255,12 +260,12 @@ async fn who_types_elsewhere_on_the_shops_page_is_told_and_not_called_away() {
     .await;
     assert!(focused.contains("Bitcoin"), "{focused}");
     browser.fill("notes", "Please ring").await;
-    let checkout = the_order(&world, &browser).await;
+    let checkout = only_order(&world, &browser).await;
     world.sandbox().pay(&checkout, "exact").await;
     browser.wait_for("status-processing").await;
-    // The heading is told where the focus does not lead to it.
+    // The heading is announced when the focus does not move to it.
     let found = "Payment found. The network is confirming it. There’s nothing more you need to do.";
-    has_told(&browser, found).await;
+    wait_until_announced(&browser, found).await;
     let focus = browser.evaluate(FOCUS, &[]).await;
     assert!(focus.as_str().unwrap().starts_with("TEXTAREA"), "{focus}");
     browser.end().await;

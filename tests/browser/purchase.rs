@@ -1,20 +1,20 @@
-//! The first sale as a customer lives it: a real browser, a real shop, a checkout in a frame.
+//! Whole purchases in the demo shop.
 
 use serde_json::Value;
 use support::{Browser, Site, World, WorldConfig, eventually};
 
-use crate::steps::{chooses, takes_the_ebook, the_order};
+use crate::steps::{choose_asset, only_order, open_ebook_checkout};
 
 fn attempt(view: &Value, member: &str) -> String {
     view["attempt"][member].as_str().unwrap().to_owned()
 }
 
 #[tokio::test]
-async fn a_customer_pays_in_the_frame_and_the_shop_says_paid() {
+async fn an_order_is_paid_in_the_dialog_and_the_shop_shows_it() {
     let world = World::start().await;
     let browser = Browser::open().await;
-    takes_the_ebook(&world, &browser).await;
-    let checkout = chooses(&world, &browser, "BTC").await;
+    open_ebook_checkout(&world, &browser).await;
+    let checkout = choose_asset(&world, &browser, "BTC").await;
     let view = checkout.view().await;
     let (address, amount) = (
         attempt(&view, "address"),
@@ -42,7 +42,7 @@ async fn a_customer_pays_in_the_frame_and_the_shop_says_paid() {
         };
         assert!(warnings.contains(words), "{words} is not in {warnings}");
     }
-    // Folded again, "I have paid" is in the visible part of the shop's dialog.
+    // Collapsed again, "I have paid" is in the visible part of the shop's dialog.
     browser.press("warnings-more").await;
     let left = browser.text("countdown").await;
     assert!(
@@ -60,10 +60,10 @@ async fn a_customer_pays_in_the_frame_and_the_shop_says_paid() {
     browser.wait_for("status-paid").await;
 
     browser.leave_checkout().await;
-    // The dialog holds the page behind it still.
+    // The dialog prevents scrolling of the page behind it.
     let close = "document.querySelector('florin-checkout').close()";
     browser.evaluate(close, &[]).await;
-    eventually("the shop's page says paid", async || {
+    eventually("the shop's page shows paid", async || {
         let row = browser.text(&format!("order-{}", checkout.order)).await;
         (row.contains("Paid") && !row.contains("Not paid")).then_some(())
     })
@@ -74,7 +74,7 @@ async fn a_customer_pays_in_the_frame_and_the_shop_says_paid() {
 }
 
 #[tokio::test]
-async fn a_cart_whose_price_only_the_backend_knows_is_paid_in_a_frame() {
+async fn a_cart_priced_by_the_backend_is_paid_in_a_frame() {
     let world = World::start().await;
     let browser = Browser::open().await;
     browser
@@ -82,7 +82,7 @@ async fn a_cart_whose_price_only_the_backend_knows_is_paid_in_a_frame() {
         .await;
     browser.press("check-out").await;
     browser.enter_checkout().await;
-    let checkout = chooses(&world, &browser, "ETH").await;
+    let checkout = choose_asset(&world, &browser, "ETH").await;
     let view = checkout.view().await;
     assert_eq!(view["amount"], "15.50");
     assert_eq!(browser.scan("qr").await, attempt(&view, "qr_string"));
@@ -96,7 +96,7 @@ async fn a_cart_whose_price_only_the_backend_knows_is_paid_in_a_frame() {
 }
 
 #[tokio::test]
-async fn inline_the_checkout_is_a_part_of_a_page_that_allows_it() {
+async fn inline_renders_into_a_page_that_allows_it() {
     let world = World::start().await;
     let browser = Browser::open().await;
     browser
@@ -106,7 +106,7 @@ async fn inline_the_checkout_is_a_part_of_a_page_that_allows_it() {
     browser.wait_for("status-awaiting_payment").await;
     let frames = "return document.querySelector('florin-checkout').shadowRoot.querySelectorAll('iframe').length";
     assert_eq!(browser.evaluate(frames, &[]).await, 0);
-    let checkout = the_order(&world, &browser).await;
+    let checkout = only_order(&world, &browser).await;
     let view = checkout.view().await;
     assert_eq!(browser.scan("qr").await, attempt(&view, "qr_string"));
     world.sandbox().pay(&checkout, "exact").await;
@@ -118,7 +118,7 @@ async fn inline_the_checkout_is_a_part_of_a_page_that_allows_it() {
 }
 
 #[tokio::test]
-async fn inline_becomes_a_frame_where_the_page_does_not_allow_it() {
+async fn inline_falls_back_to_a_frame_where_the_page_forbids_it() {
     let site = Site::open().await;
     let world = World::start_with(WorldConfig {
         origins: vec![site.url().to_owned()],
@@ -126,7 +126,7 @@ async fn inline_becomes_a_frame_where_the_page_does_not_allow_it() {
     })
     .await;
     let proxy = world.proxy_url();
-    // No 'wasm-unsafe-eval', and no connection to anywhere.
+    // No 'wasm-unsafe-eval', and no connections.
     site.serve(
         &format!("default-src 'none'; script-src {proxy}; frame-src {proxy}"),
         &format!(

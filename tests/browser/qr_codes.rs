@@ -1,19 +1,19 @@
-//! What a camera reads is what the proxy said: for every asset, by day and by night.
+//! An independent decoder reads from each QR code what the proxy sent, in light and dark colours.
 
-use support::{Browser, Look, World};
+use support::{Browser, BrowserOptions, World};
 
 use crate::steps::token_of;
 
-async fn codes_are_read(look: Look, codes: &[&str]) {
+async fn check_codes(options: BrowserOptions, codes: &[&str]) {
     let world = World::start().await;
-    let browser = Browser::open_with(look).await;
+    let browser = Browser::open_with(options).await;
     for (number, code) in codes.iter().enumerate() {
         let page = format!(
             "{}/pay?store=demo&n={number}#store=demo&product=ebook&quantity=1&n={number}",
             world.proxy_url()
         );
         browser.goto(&page).await;
-        // Every asset is a new order: the page remembers its own.
+        // Every asset needs a new order, because the page keeps its own.
         browser.evaluate("sessionStorage.clear()", &[]).await;
         browser.reload().await;
         browser.press(&format!("asset-{code}")).await;
@@ -37,34 +37,34 @@ async fn codes_are_read(look: Look, codes: &[&str]) {
     world.end().await;
 }
 
-const NIGHT: Look = Look {
+const DARK: BrowserOptions = BrowserOptions {
     size: (1280, 1000),
     dark: true,
 };
 
 #[tokio::test]
-async fn by_night_the_codes_of_bitcoin_and_its_kin_are_read() {
-    codes_are_read(NIGHT, &["BTC", "LTC", "DOGE", "BCH"]).await;
+async fn codes_of_bitcoin_like_chains_are_readable_in_dark_colours() {
+    check_codes(DARK, &["BTC", "LTC", "DOGE", "BCH"]).await;
 }
 
 #[tokio::test]
-async fn by_night_the_codes_of_the_other_chains_are_read() {
-    codes_are_read(NIGHT, &["ETH", "BNB", "TRX", "USDTTRC20", "USDTERC20"]).await;
+async fn codes_of_other_chains_are_readable_in_dark_colours() {
+    check_codes(DARK, &["ETH", "BNB", "TRX", "USDTTRC20", "USDTERC20"]).await;
 }
 
 #[tokio::test]
-async fn on_a_small_phone_a_code_is_read() {
-    let phone = Look {
+async fn a_code_is_readable_on_a_small_phone() {
+    let phone = BrowserOptions {
         size: (320, 640),
         dark: false,
     };
-    codes_are_read(phone, &["USDTERC20", "BTC"]).await;
+    check_codes(phone, &["USDTERC20", "BTC"]).await;
 }
 
 #[tokio::test]
-async fn by_night_the_page_is_dark_and_its_codes_are_not() {
+async fn in_dark_colours_the_page_is_dark_and_its_codes_are_not() {
     let world = World::start().await;
-    let browser = Browser::open_with(NIGHT).await;
+    let browser = Browser::open_with(DARK).await;
     let page = world.checkout_page();
     browser.goto(&page).await;
     browser.press("asset-BTC").await;
@@ -78,7 +78,7 @@ async fn by_night_the_page_is_dark_and_its_codes_are_not() {
 }
 
 #[tokio::test]
-async fn the_two_networks_of_one_asset_are_told_apart() {
+async fn codes_of_two_networks_of_one_asset_differ() {
     let world = World::start().await;
     let browser = Browser::open().await;
     let page = world.checkout_page();

@@ -1,19 +1,19 @@
-//! A page is loaded again, loses its network, or meets a proxy that is away: the order goes on where it was.
+//! Reloads, network failures and restarts of the proxy: the order continues.
 
 use std::time::Duration;
 
 use support::{Browser, World, within};
 
-use crate::steps::{chooses, opens_the_ebook, takes_the_ebook, the_order};
+use crate::steps::{choose_asset, only_order, open_ebook_checkout, open_ebook_dialog};
 
 #[tokio::test]
-async fn loaded_again_at_every_step_it_is_the_same_order() {
+async fn a_reload_at_every_step_finds_the_same_order() {
     let world = World::start().await;
     let browser = Browser::open().await;
     let page = world.checkout_page();
     browser.goto(&page).await;
     browser.wait_for("status-open").await;
-    let checkout = the_order(&world, &browser).await;
+    let checkout = only_order(&world, &browser).await;
     browser.reload().await;
     browser.press("asset-BTC").await;
     browser.wait_for("status-awaiting_payment").await;
@@ -37,44 +37,44 @@ async fn loaded_again_at_every_step_it_is_the_same_order() {
         browser.reload().await;
         browser.wait_for(status).await;
     }
-    assert_eq!(the_order(&world, &browser).await.order, checkout.order);
+    assert_eq!(only_order(&world, &browser).await.order, checkout.order);
     assert_eq!(world.sandbox().count("POST", "/invoice").await, 1);
     browser.end().await;
     world.end().await;
 }
 
 #[tokio::test]
-async fn a_shops_page_that_is_loaded_again_finds_its_order_in_the_frame() {
+async fn a_reloaded_shop_page_finds_its_order_in_the_frame() {
     let world = World::start().await;
     let browser = Browser::open().await;
-    takes_the_ebook(&world, &browser).await;
+    open_ebook_checkout(&world, &browser).await;
     browser.press("asset-BTC").await;
     let address = browser.text("address").await;
     browser.reload().await;
-    opens_the_ebook(&browser).await;
+    open_ebook_dialog(&browser).await;
     browser.wait_for("status-awaiting_payment").await;
     assert_eq!(browser.text("address").await, address);
-    the_order(&world, &browser).await;
+    only_order(&world, &browser).await;
     browser.end().await;
     world.end().await;
 }
 
 #[tokio::test]
-async fn a_page_without_a_network_says_so_and_goes_on_when_it_is_back() {
+async fn a_page_without_a_network_shows_it_and_recovers() {
     let mut world = World::start().await;
     let browser = Browser::open().await;
     let page = world.checkout_page();
     browser.goto(&page).await;
-    let checkout = chooses(&world, &browser, "BTC").await;
+    let checkout = choose_asset(&world, &browser, "BTC").await;
     world.front_link.freeze();
     browser.set_offline(true).await;
-    // The browser knows at once; the stream, which merely goes quiet, would tell only much later.
+    // The browser knows at once; the silent stream would time out only later.
     let soon = Duration::from_secs(15);
-    let told = within(soon, async || {
+    let announced = within(soon, async || {
         browser.is_visible("offline").await.then_some(())
     })
     .await;
-    assert!(told.is_some(), "nothing says that the network is gone");
+    assert!(announced.is_some(), "nothing says that the network is gone");
     let banner = browser.text("offline").await;
     assert!(banner.contains("You’re offline"), "{banner}");
     assert!(
@@ -92,11 +92,11 @@ async fn a_page_without_a_network_says_so_and_goes_on_when_it_is_back() {
 }
 
 #[tokio::test]
-async fn a_page_outlives_a_proxy_that_is_started_again() {
+async fn a_page_survives_a_restart_of_the_proxy() {
     let mut world = World::start().await;
     let browser = Browser::open().await;
-    takes_the_ebook(&world, &browser).await;
-    let checkout = chooses(&world, &browser, "BTC").await;
+    open_ebook_checkout(&world, &browser).await;
+    let checkout = choose_asset(&world, &browser, "BTC").await;
     let address = checkout.address().await;
     world.stop_proxy().await;
     browser.wait_for("offline").await;
@@ -111,22 +111,22 @@ async fn a_page_outlives_a_proxy_that_is_started_again() {
 }
 
 #[tokio::test]
-async fn a_bad_end_leads_on() {
+async fn expired_and_underpaid_orders_offer_a_next_step() {
     let world = World::start().await;
     let browser = Browser::open().await;
     let page = world.checkout_page();
     browser.goto(&page).await;
     browser.press("asset-BTC").await;
     let old = browser.text("address").await;
-    let checkout = the_order(&world, &browser).await;
-    // Time runs out; a new quote is one press away.
+    let checkout = only_order(&world, &browser).await;
+    // The attempt expires; a new quote is one press away.
     world.wait_for_deliveries().await;
     world.skip(std::time::Duration::from_mins(16));
     browser.wait_for("status-expired").await;
     browser.press("new-quote").await;
     browser.wait_for("status-awaiting_payment").await;
     assert_ne!(browser.text("address").await, old);
-    // Half arrives; the page says exactly what is missing, and the code leads to the same address.
+    // Half arrives; the page shows the exact rest, at the same address.
     world.sandbox().pay(&checkout, "half").await;
     world.sandbox().mine(3).await;
     browser.wait_for("status-underpaid").await;
@@ -149,16 +149,16 @@ async fn a_bad_end_leads_on() {
 }
 
 #[tokio::test]
-async fn a_service_that_is_away_is_explained_and_asked_again() {
+async fn a_gateway_outage_is_explained_and_retried() {
     let mut world = World::start().await;
     let browser = Browser::open().await;
-    world.service_link.cut().await;
+    world.gateway_link.cut().await;
     let page = world.checkout_page();
     browser.goto(&page).await;
     browser.wait_for("retry").await;
     let screen = browser.text("status-open").await;
     assert!(screen.contains("Please try again in a moment"), "{screen}");
-    world.service_link.restore().await;
+    world.gateway_link.restore().await;
     browser.press("retry").await;
     browser.press("asset-BTC").await;
     browser.wait_for("status-awaiting_payment").await;
@@ -167,7 +167,7 @@ async fn a_service_that_is_away_is_explained_and_asked_again() {
 }
 
 #[tokio::test]
-async fn an_address_that_failed_its_checks_is_nowhere_on_the_page() {
+async fn an_address_that_failed_its_checks_is_not_on_the_page() {
     let world = World::start().await;
     world.expect_error("the service's invoice is not shown");
     let browser = Browser::open().await;
@@ -187,9 +187,9 @@ async fn an_address_that_failed_its_checks_is_nowhere_on_the_page() {
     world.end().await;
 }
 
-/// A customer changes the asset while an answer about the old one is still on its way: the old address came back.
+/// Regression: the asset is changed while a response about the old one is in flight, and the old address came back.
 #[tokio::test]
-async fn an_answer_that_could_not_be_read_is_asked_for_whole_again() {
+async fn an_unreadable_response_is_requested_again_without_its_etag() {
     let world = World::start().await;
     let browser = Browser::open().await;
     browser.goto(&world.checkout_page()).await;
@@ -211,14 +211,14 @@ async fn an_answer_that_could_not_be_read_is_asked_for_whole_again() {
         (!tag.is_null()).then_some(tag)
     })
     .await;
-    // With its tag, the answer would be that nothing has changed.
+    // With its ETag the response would be 304.
     assert_eq!(second, Some("none".into()));
     browser.end().await;
     world.end().await;
 }
 
 #[tokio::test]
-async fn a_slow_answer_brings_no_replaced_address_back() {
+async fn a_slow_response_does_not_restore_a_replaced_address() {
     let world = World::start().await;
     let browser = Browser::open().await;
     let page = world.checkout_page();

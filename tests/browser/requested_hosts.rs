@@ -1,14 +1,14 @@
-//! Whom a purchase talks to: the shop's own page and the proxy, and nobody else.
+//! A purchase sends requests only to the shop's page and the proxy.
 
 use std::collections::BTreeSet;
 
-use support::{Browser, Engine, Look};
+use support::{Browser, BrowserOptions, Engine};
 
-use crate::steps::{another_site, chooses};
+use crate::steps::{another_site, choose_asset};
 
-/// The origins that are asked for while somebody buys in this display; the shop's page has `extra` in it.
-async fn asked_while_buying(display: &str, extra: &str) -> (BTreeSet<String>, [String; 2]) {
-    // Not the proxy's host, so that the log tells apart what either page asks for.
+/// Returns the requested origins of a purchase in this display; the shop's page contains `extra`.
+async fn requests_of_purchase(display: &str, extra: &str) -> (BTreeSet<String>, [String; 2]) {
+    // Another host than the proxy's, so that the log separates the requests of both pages.
     let (site, world, shop) = another_site().await;
     let proxy = world.proxy_url();
     site.serve(
@@ -18,12 +18,12 @@ async fn asked_while_buying(display: &str, extra: &str) -> (BTreeSet<String>, [S
              <florin-checkout store=\"demo\" product=\"mug\" display=\"{display}\"></florin-checkout>"
         ),
     );
-    let browser = Browser::open_alone(Engine::Chromium, Look::default()).await;
+    let browser = Browser::open_alone(Engine::Chromium, BrowserOptions::default()).await;
     browser.goto(&shop).await;
     if display == "frame" {
         browser.enter_checkout().await;
     }
-    let checkout = chooses(&world, &browser, "BTC").await;
+    let checkout = choose_asset(&world, &browser, "BTC").await;
     browser.press("i-have-paid").await;
     world.sandbox().pay(&checkout, "exact").await;
     world.sandbox().mine(3).await;
@@ -55,25 +55,25 @@ fn origin(line: &str) -> &str {
 }
 
 #[tokio::test]
-async fn a_purchase_in_a_frame_asks_the_proxy_alone() {
-    let (asked, ours) = asked_while_buying("frame", "").await;
+async fn a_purchase_in_a_frame_sends_requests_only_to_the_proxy() {
+    let (asked, ours) = requests_of_purchase("frame", "").await;
     assert_eq!(asked, BTreeSet::from(ours));
 }
 
 #[tokio::test]
-async fn a_purchase_inline_asks_the_proxy_alone() {
-    let (asked, ours) = asked_while_buying("inline", "").await;
+async fn a_purchase_inline_sends_requests_only_to_the_proxy() {
+    let (asked, ours) = requests_of_purchase("inline", "").await;
     assert_eq!(asked, BTreeSet::from(ours));
 }
 
-/// What the two above would notice: an image from elsewhere, which no server even answers for, and a mere look-up.
+/// Proof that both tests can fail: an image of another host without a server, and a DNS look-up.
 #[tokio::test]
-async fn the_log_would_name_a_stranger() {
-    let strangers = "<img src=\"http://tracker.invalid/pixel.png\" alt=\"\">\
+async fn the_log_names_other_hosts() {
+    let foreign = "<img src=\"http://tracker.invalid/pixel.png\" alt=\"\">\
                      <link rel=\"preconnect\" href=\"http://fonts.invalid\">";
-    let (asked, [shop, proxy]) = asked_while_buying("frame", strangers).await;
-    let strangers = ["http://fonts.invalid", "http://tracker.invalid"].map(str::to_owned);
-    let named = BTreeSet::from(strangers);
+    let (asked, [shop, proxy]) = requests_of_purchase("frame", foreign).await;
+    let foreign = ["http://fonts.invalid", "http://tracker.invalid"].map(str::to_owned);
+    let named = BTreeSet::from(foreign);
     let ours = BTreeSet::from([shop, proxy]);
     assert_eq!(
         asked.difference(&ours).cloned().collect::<BTreeSet<_>>(),

@@ -1,13 +1,13 @@
-//! Answers that come late, out of turn, or not as one config.
+//! Responses that arrive late, out of order, or changed.
 
 use std::time::Duration;
 
-use support::{Browser, World, eventually, pays_in_full, within};
+use support::{Browser, World, eventually, pay_in_full, within};
 
-use crate::changed_responses::answers_changed;
-use crate::steps::{chooses, the_order};
+use crate::changed_responses::change_responses;
+use crate::steps::{choose_asset, only_order};
 
-/// Answers about the order wait while `window.held`, each until `release()`.
+/// Holds responses about the order while `window.held`, each until `release()`.
 const HELD: &str = "(() => {
     let go;
     const until = new Promise((done) => { go = done; });
@@ -23,19 +23,19 @@ const HELD: &str = "(() => {
 })();";
 
 #[tokio::test]
-async fn an_answer_about_an_order_that_was_left_changes_nothing() {
+async fn a_response_for_a_previous_order_changes_nothing() {
     let world = World::start().await;
     let browser = Browser::open().await;
     browser.run_before_every_page(HELD).await;
     browser.goto(&world.checkout_page()).await;
     browser.press("asset-BTC").await;
     browser.wait_for("status-awaiting_payment").await;
-    pays_in_full(&world, &the_order(&world, &browser).await).await;
+    pay_in_full(&world, &only_order(&world, &browser).await).await;
     browser.wait_for("status-paid").await;
     browser
         .evaluate("held = true; dispatchEvent(new Event('focus'))", &[])
         .await;
-    eventually("an answer is on its way", async || {
+    eventually("a response is held", async || {
         (browser.evaluate("return waiting > 0", &[]).await == true).then_some(())
     })
     .await;
@@ -55,7 +55,7 @@ async fn an_answer_about_an_order_that_was_left_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_request_that_is_still_at_work_is_asked_for_again_without_a_hand() {
+async fn a_request_in_progress_is_repeated_automatically() {
     let world = World::start().await;
     let browser = Browser::open().await;
     let busy = "(() => {
@@ -80,7 +80,9 @@ async fn another_amount_at_the_same_address_is_shown() {
     let world = World::start().await;
     let browser = Browser::open().await;
     let other = "if (order.attempt && window.other) { order.attempt.amount_in_crypto = '0.5'; order.version += 1; }";
-    browser.run_before_every_page(&answers_changed(other)).await;
+    browser
+        .run_before_every_page(&change_responses(other))
+        .await;
     browser.goto(&world.checkout_page()).await;
     browser.press("asset-BTC").await;
     browser.wait_for("status-awaiting_payment").await;
@@ -88,7 +90,7 @@ async fn another_amount_at_the_same_address_is_shown() {
     browser
         .evaluate("other = true; dispatchEvent(new Event('focus'))", &[])
         .await;
-    eventually("the amount of now is shown", async || {
+    eventually("the new amount is shown", async || {
         (browser.text("amount").await == "0.5").then_some(())
     })
     .await;
@@ -98,13 +100,13 @@ async fn another_amount_at_the_same_address_is_shown() {
 }
 
 #[tokio::test]
-async fn a_price_has_the_decimals_that_it_has() {
+async fn a_price_keeps_its_decimals() {
     let world = World::start().await;
     let browser = Browser::open().await;
-    // Browsers write forint without any.
+    // Browsers write forint without decimals.
     let forint = "order.currency = 'HUF'; order.amount = '1990.55';";
     browser
-        .run_before_every_page(&answers_changed(forint))
+        .run_before_every_page(&change_responses(forint))
         .await;
     browser
         .goto(&format!("{}&locale=en", world.checkout_page()))
@@ -117,7 +119,7 @@ async fn a_price_has_the_decimals_that_it_has() {
 }
 
 #[tokio::test]
-async fn a_computer_that_slept_counts_down_what_it_slept_before_anybody_answers() {
+async fn after_sleep_the_countdown_is_correct_before_the_next_response() {
     let world = World::start().await;
     let browser = Browser::open().await;
     browser.goto(&world.checkout_page()).await;
@@ -127,7 +129,7 @@ async fn a_computer_that_slept_counts_down_what_it_slept_before_anybody_answers(
         const now = Date.now;
         Date.now = () => now() + 3_600_000;";
     browser.evaluate(slept, &[]).await;
-    eventually("the time is up", async || {
+    eventually("the countdown has ended", async || {
         let screen = browser.text("status-awaiting_payment").await;
         screen.starts_with("Time is up").then_some(())
     })
@@ -137,7 +139,7 @@ async fn a_computer_that_slept_counts_down_what_it_slept_before_anybody_answers(
 }
 
 #[tokio::test]
-async fn a_stream_that_says_nothing_slows_no_question_down() {
+async fn a_silent_stream_does_not_slow_polling_down() {
     let world = World::start().await;
     let browser = Browser::open().await;
     let silent = "(() => {
@@ -148,7 +150,7 @@ async fn a_stream_that_says_nothing_slows_no_question_down() {
     })();";
     browser.run_before_every_page(silent).await;
     browser.goto(&world.checkout_page()).await;
-    let checkout = chooses(&world, &browser, "BTC").await;
+    let checkout = choose_asset(&world, &browser, "BTC").await;
     world.sandbox().pay(&checkout, "exact").await;
     let seen = within(Duration::from_secs(20), async || {
         browser.is_visible("status-processing").await.then_some(())

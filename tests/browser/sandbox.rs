@@ -1,16 +1,15 @@
-//! The sandbox's page as a developer uses it: one click per scenario, seen in the proxy; why a signature failed; faults,
-//! time and links; and nothing that came over the wire is ever run.
+//! The sandbox's page: scenarios, signature hints, faults, time and links; received markup never runs.
 
 use std::time::Duration;
 
 use florin_gateway::{Nonce, sign};
 use secrecy::SecretString;
 use serde_json::{Value, json};
-use support::{Browser, Checkout, Look, World, eventually, secrets, within};
+use support::{Browser, BrowserOptions, Checkout, World, eventually, secrets, within};
 use thirtyfour::Key;
 
-async fn page(world: &World, look: Look) -> Browser {
-    let browser = Browser::open_with(look).await;
+async fn page(world: &World, options: BrowserOptions) -> Browser {
+    let browser = Browser::open_with(options).await;
     browser
         .goto(&format!("{}/sandbox", world.sandbox_url()))
         .await;
@@ -19,7 +18,7 @@ async fn page(world: &World, look: Look) -> Browser {
     browser
 }
 
-/// An order whose invoice is selected on the page, with the invoice's id.
+/// Opens an order and selects its invoice on the page; returns the invoice's id as well.
 async fn order(world: &World, browser: &Browser) -> (Checkout, String) {
     let checkout = world.shopper().open("ebook").await;
     checkout.choose("BTC").await;
@@ -29,7 +28,7 @@ async fn order(world: &World, browser: &Browser) -> (Checkout, String) {
     (checkout, id)
 }
 
-async fn says(browser: &Browser, name: &str, text: &str) {
+async fn wait_for_value(browser: &Browser, name: &str, text: &str) {
     let what = format!("{name} says {text:?}");
     eventually(&what, async || {
         browser.text(name).await.contains(text).then_some(())
@@ -40,7 +39,7 @@ async fn says(browser: &Browser, name: &str, text: &str) {
 #[tokio::test]
 async fn each_scenario_of_payments_reaches_its_state_in_the_proxy() {
     let world = World::start().await;
-    let browser = page(&world, Look::default()).await;
+    let browser = page(&world, BrowserOptions::default()).await;
     for (scenario, status, shown) in [
         ("paid", "paid", "COMPLETED"),
         ("paid-less", "underpaid", "COMPLETED"),
@@ -63,7 +62,7 @@ async fn each_scenario_of_payments_reaches_its_state_in_the_proxy() {
     ] {
         let (checkout, id) = order(&world, &browser).await;
         browser.press(&format!("scenario-{scenario}")).await;
-        says(&browser, &format!("status-{id}"), shown).await;
+        wait_for_value(&browser, &format!("status-{id}"), shown).await;
         checkout.wait_for(status).await;
     }
     assert_eq!(browser.console_warnings().await, [""; 0]);
@@ -74,7 +73,7 @@ async fn each_scenario_of_payments_reaches_its_state_in_the_proxy() {
 #[tokio::test]
 async fn a_wrong_signature_is_shown_beside_the_right_one() {
     let world = World::start().await;
-    let browser = page(&world, Look::default()).await;
+    let browser = page(&world, BrowserOptions::default()).await;
     let second = world.clock.now().as_second();
     let (secret, nonce) = (
         SecretString::from(secrets::API_SECRET),
@@ -94,7 +93,7 @@ async fn a_wrong_signature_is_shown_beside_the_right_one() {
     browser.press("log-refused").await;
     let calls = world.sandbox().calls().await;
     browser.press(&format!("call-{}", calls[0]["number"])).await;
-    says(&browser, "hint", "You signed the path with /api").await;
+    wait_for_value(&browser, "hint", "You signed the path with /api").await;
     let proof = browser.text("proof").await;
     let (signed, expected) = (
         format!("You signed/api/{second}/api/prices"),
@@ -111,9 +110,9 @@ async fn a_wrong_signature_is_shown_beside_the_right_one() {
 }
 
 #[tokio::test]
-async fn a_link_plays_its_scenario_after_a_click_and_not_before() {
+async fn a_link_runs_its_scenario_only_after_a_click() {
     let world = World::start().await;
-    let browser = page(&world, Look::default()).await;
+    let browser = page(&world, BrowserOptions::default()).await;
     let link = |scenario: &str| {
         let location = format!("location.hash = 'scenario=' + encodeURIComponent({scenario:?})");
         format!("{location}; return null")
@@ -134,7 +133,7 @@ async fn a_link_plays_its_scenario_after_a_click_and_not_before() {
         ],
     });
     browser.evaluate(&link(&scenario.to_string()), &[]).await;
-    says(&browser, "link-steps", "invoices/{invoice}/pay").await;
+    wait_for_value(&browser, "link-steps", "invoices/{invoice}/pay").await;
     browser.press("link-play").await;
     let played = eventually("the scenario is played", async || {
         let invoices = world.sandbox().invoices().await;
@@ -157,9 +156,9 @@ async fn a_link_plays_its_scenario_after_a_click_and_not_before() {
 }
 
 #[tokio::test]
-async fn what_was_done_on_the_page_is_a_link_that_does_it_again() {
+async fn actions_on_the_page_become_a_link_that_repeats_them() {
     let world = World::start().await;
-    let browser = page(&world, Look::default()).await;
+    let browser = page(&world, BrowserOptions::default()).await;
     browser.type_keys("n").await;
     let first = eventually("an invoice is open", async || {
         world.sandbox().invoices().await.first().cloned()
@@ -168,7 +167,7 @@ async fn what_was_done_on_the_page_is_a_link_that_does_it_again() {
     let id = first["id"].as_str().unwrap();
     browser.press(&format!("mine-{id}")).await;
     browser.press(&format!("expire-{id}")).await;
-    says(&browser, &format!("status-{id}"), "FAILED").await;
+    wait_for_value(&browser, &format!("status-{id}"), "FAILED").await;
     browser.press("share-button").await;
     browser.wait_for("share-link").await;
     let link = browser
@@ -191,13 +190,13 @@ async fn what_was_done_on_the_page_is_a_link_that_does_it_again() {
     world.end().await;
 }
 
-/// Markup that would tell, if it ever ran.
+/// Markup that sets `window.ran` when it runs.
 const MARKUP: &str = "<img src=x onerror=\"window.ran=1\"><script>window.ran=1</script>";
 
 #[tokio::test]
-async fn markup_that_came_over_the_wire_is_shown_and_never_run() {
+async fn received_markup_is_shown_and_never_run() {
     let world = World::start().await;
-    let browser = page(&world, Look::default()).await;
+    let browser = page(&world, BrowserOptions::default()).await;
     let sandbox = world.sandbox_url();
     let body = json!({
         "client_email_id": format!("{MARKUP}@shop.example"),
@@ -229,9 +228,9 @@ async fn markup_that_came_over_the_wire_is_shown_and_never_run() {
     }
     browser.press(&format!("invoice-{session}")).await;
     browser.wait_for(&format!("close-{session}")).await;
-    says(&browser, "log", "onerror").await;
+    wait_for_value(&browser, "log", "onerror").await;
     browser.press(&format!("close-{session}")).await;
-    says(&browser, &format!("status-{session}"), "CANCELLED").await;
+    wait_for_value(&browser, &format!("status-{session}"), "CANCELLED").await;
     let title = json!({"title": MARKUP, "steps": [{"path": MARKUP}]}).to_string();
     let link = format!("location.hash = 'scenario=' + encodeURIComponent({title:?}); return null");
     browser.evaluate(&link, &[]).await;
@@ -239,7 +238,7 @@ async fn markup_that_came_over_the_wire_is_shown_and_never_run() {
     assert_eq!(browser.text("link-title").await, MARKUP);
     assert!(browser.text("link-steps").await.contains(MARKUP));
     browser.press("link-play").await;
-    says(&browser, "toast", "is no path").await;
+    wait_for_value(&browser, "toast", "is no path").await;
     let made = "return [window.ran ?? null, document.querySelectorAll('main img, main script, dialog img, dialog script').length]";
     assert_eq!(browser.evaluate(made, &[]).await, json!([null, 0]));
     let complaints = browser.console_warnings().await;
@@ -252,7 +251,7 @@ async fn markup_that_came_over_the_wire_is_shown_and_never_run() {
 #[tokio::test]
 async fn a_fault_is_armed_counted_down_and_disarmed() {
     let world = World::start().await;
-    let browser = page(&world, Look::default()).await;
+    let browser = page(&world, BrowserOptions::default()).await;
     browser
         .evaluate(
             "const kind = document.querySelector('[data-testid=fault-kind]');
@@ -263,13 +262,13 @@ async fn a_fault_is_armed_counted_down_and_disarmed() {
         )
         .await;
     browser.press("arm").await;
-    says(&browser, "fault-1", "503 Unavailable").await;
-    says(&browser, "fault-1", "2 left").await;
+    wait_for_value(&browser, "fault-1", "503 Unavailable").await;
+    wait_for_value(&browser, "fault-1", "2 left").await;
     let asked = world
         .http()
         .get(format!("{}/api/prices", world.sandbox_url()));
     assert_eq!(asked.send().await.unwrap().status(), 503);
-    says(&browser, "fault-1", "1 left").await;
+    wait_for_value(&browser, "fault-1", "1 left").await;
     browser.press("disarm-1").await;
     browser.wait_until_gone("fault-1").await;
     let asked = world
@@ -277,15 +276,15 @@ async fn a_fault_is_armed_counted_down_and_disarmed() {
         .get(format!("{}/api/prices", world.sandbox_url()));
     assert_eq!(asked.send().await.unwrap().status(), 401);
     browser.press("callback-lost").await;
-    says(&browser, "fault-2", "Callback lost").await;
+    wait_for_value(&browser, "fault-2", "Callback lost").await;
     browser.end().await;
     world.end().await;
 }
 
 #[tokio::test]
-async fn everything_is_reached_by_the_keyboard() {
+async fn everything_is_usable_by_keyboard() {
     let world = World::start().await;
-    let browser = page(&world, Look::default()).await;
+    let browser = page(&world, BrowserOptions::default()).await;
     for count in [1, 2] {
         browser.type_keys("n").await;
         eventually("another invoice is open", async || {
@@ -299,19 +298,19 @@ async fn everything_is_reached_by_the_keyboard() {
     browser.type_keys("j").await;
     browser.wait_for(&format!("sentence-{}", id(1))).await;
     browser.type_keys("p").await;
-    says(&browser, &format!("status-{}", id(1)), "COMPLETED").await;
+    wait_for_value(&browser, &format!("status-{}", id(1)), "COMPLETED").await;
     browser.type_keys("k").await;
     browser.type_keys("l").await;
-    says(&browser, &format!("sentence-{}", id(0)), "is missing").await;
+    wait_for_value(&browser, &format!("sentence-{}", id(0)), "is missing").await;
     browser.type_keys("f").await;
-    says(&browser, "ahead", "stands still").await;
+    wait_for_value(&browser, "ahead", "stands still").await;
     browser.type_keys("?").await;
     browser.wait_for("keys").await;
     browser.type_keys(Key::Escape).await;
     hidden(&browser, "keys").await;
     browser.type_keys("/").await;
     browser.type_keys("payment").await;
-    eventually("the log shows payments alone", async || {
+    eventually("the log shows only payments", async || {
         let shown = "return [...document.querySelectorAll('#log > li:not([hidden]) .mark')].map((mark) => mark.textContent)";
         let shown = browser.evaluate(shown, &[]).await;
         (shown == json!(["payment", "payment"])).then_some(())
@@ -322,12 +321,12 @@ async fn everything_is_reached_by_the_keyboard() {
 }
 
 #[tokio::test]
-async fn at_every_width_nothing_runs_out_of_the_page() {
+async fn nothing_overflows_at_any_width() {
     let world = World::start().await;
     for (width, height) in [(500, 844), (768, 1024), (1280, 900), (1920, 1080)] {
         let browser = page(
             &world,
-            Look {
+            BrowserOptions {
                 size: (width, height),
                 dark: width == 768,
             },
@@ -360,11 +359,11 @@ async fn hidden(browser: &Browser, name: &str) {
 }
 
 #[tokio::test]
-async fn each_scenario_of_lies_and_lost_blocks_reaches_its_state_in_the_proxy() {
+async fn each_scenario_of_wrong_responses_and_lost_blocks_reaches_its_state_in_the_proxy() {
     let world = World::start().await;
     world.expect_error("the service changed an invoice's address");
     world.expect_error("a payment is held");
-    let browser = page(&world, Look::default()).await;
+    let browser = page(&world, BrowserOptions::default()).await;
     for (scenario, status, shown) in [
         ("reorg", "checking", "CHECKING"),
         ("other-address", "blocked", "CHECKING"),
@@ -373,7 +372,7 @@ async fn each_scenario_of_lies_and_lost_blocks_reaches_its_state_in_the_proxy() 
     ] {
         let (checkout, id) = order(&world, &browser).await;
         browser.press(&format!("scenario-{scenario}")).await;
-        says(&browser, &format!("status-{id}"), shown).await;
+        wait_for_value(&browser, &format!("status-{id}"), shown).await;
         checkout.wait_for(status).await;
     }
     browser.end().await;
@@ -381,20 +380,20 @@ async fn each_scenario_of_lies_and_lost_blocks_reaches_its_state_in_the_proxy() 
 }
 
 #[tokio::test]
-async fn blocks_that_are_taken_back_after_the_credit_are_seen_in_the_proxy() {
+async fn a_reorganisation_after_the_credit_is_seen_in_the_proxy() {
     let world = World::start().await;
     world.expect_error("the service takes back a payment that was credited");
-    let browser = page(&world, Look::default()).await;
+    let browser = page(&world, BrowserOptions::default()).await;
     let (checkout, id) = order(&world, &browser).await;
     browser.press("scenario-paid").await;
     checkout.wait_for("paid").await;
     for _ in 0..3 {
         browser.press(&format!("reorg-{id}")).await;
     }
-    says(&browser, &format!("status-{id}"), "CHECKING").await;
-    // A settled attempt is looked at after ten minutes.
+    wait_for_value(&browser, &format!("status-{id}"), "CHECKING").await;
+    // A settled attempt is polled after ten minutes.
     world.skip(Duration::from_mins(11));
-    eventually("the proxy hears of it", async || {
+    eventually("the proxy has seen it", async || {
         (checkout.view().await["reverted"] == true).then_some(())
     })
     .await;
@@ -404,9 +403,9 @@ async fn blocks_that_are_taken_back_after_the_credit_are_seen_in_the_proxy() {
 }
 
 #[tokio::test]
-async fn a_hosted_checkout_that_is_cancelled_is_cancelled_in_the_proxy() {
+async fn cancelling_a_hosted_checkout_cancels_it_in_the_proxy() {
     let world = World::start().await;
-    let browser = page(&world, Look::default()).await;
+    let browser = page(&world, BrowserOptions::default()).await;
     let order = json!({"amount": "20.00", "currency": "USD", "reference": "hosted-1", "flow": "hosted", "customer_email": "customer@shop.example"});
     let opened = world.store().open(&order).await.with(201);
     let (token, id) = (opened.text_at("/client_token"), opened.text_at("/order/id"));

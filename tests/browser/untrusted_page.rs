@@ -1,12 +1,12 @@
-//! Whom a checkout believes: not whoever sends a link to it, and not the page of another store.
+//! The checkout does not trust links to it or pages of other stores.
 
 use serde_json::{Value, json};
 use support::{Browser, Site, World, WorldConfig, eventually};
 
 use crate::steps::another_site;
 
-/// What the checkout wears of a token that came with its address.
-async fn worn(browser: &Browser, token: &str) -> Value {
+/// Returns the value of a theme token of the checkout.
+async fn token_value(browser: &Browser, token: &str) -> Value {
     let script = format!(
         "return document.querySelector('florin-checkout').style.getPropertyValue('--florin-{token}')"
     );
@@ -39,7 +39,7 @@ async fn a_page_of_one_store_shows_no_order_of_another() {
 }
 
 #[tokio::test]
-async fn colours_of_a_link_that_hide_the_text_are_not_worn() {
+async fn colours_of_a_link_that_hide_the_text_are_not_applied() {
     let world = World::start().await;
     let browser = Browser::open().await;
     let page = world.checkout_page();
@@ -49,8 +49,12 @@ async fn colours_of_a_link_that_hide_the_text_are_not_worn() {
         ))
         .await;
     browser.wait_for("status-open").await;
-    assert_eq!(worn(&browser, "warn").await, "", "what shows through hides");
-    assert_eq!(worn(&browser, "accent").await, "#123456");
+    assert_eq!(
+        token_value(&browser, "warn").await,
+        "",
+        "what shows through hides"
+    );
+    assert_eq!(token_value(&browser, "accent").await, "#123456");
     browser.goto("about:blank").await;
     browser
         .goto(&format!(
@@ -58,8 +62,8 @@ async fn colours_of_a_link_that_hide_the_text_are_not_worn() {
         ))
         .await;
     browser.wait_for("status-open").await;
-    eventually("white on white is taken off", async || {
-        (worn(&browser, "ink").await == "").then_some(())
+    eventually("white on white is removed", async || {
+        (token_value(&browser, "ink").await == "").then_some(())
     })
     .await;
     browser.end().await;
@@ -67,7 +71,7 @@ async fn colours_of_a_link_that_hide_the_text_are_not_worn() {
 }
 
 #[tokio::test]
-async fn pages_of_one_tab_keep_the_tokens_that_they_were_given_apart() {
+async fn pages_in_one_tab_keep_their_tokens_separate() {
     let world = World::start().await;
     let browser = Browser::open().await;
     let [first, second] = [
@@ -101,7 +105,7 @@ async fn pages_of_one_tab_keep_the_tokens_that_they_were_given_apart() {
 }
 
 #[tokio::test]
-async fn no_words_of_a_page_hold_an_address_to_send_to_or_to_go_to() {
+async fn overridden_texts_may_not_contain_links_or_addresses() {
     let site = Site::open().await;
     let config = WorldConfig {
         origins: vec![site.url().to_owned()],
@@ -140,14 +144,14 @@ async fn no_words_of_a_page_hold_an_address_to_send_to_or_to_go_to() {
 }
 
 #[tokio::test]
-async fn what_was_wrong_before_the_attributes_came_takes_no_display_away() {
+async fn attributes_set_later_clear_an_earlier_error() {
     let (site, world, url) = another_site().await;
     let proxy = world.proxy_url();
     site.serve(
         "",
         &format!("<script src=\"{proxy}/florin.js\"></script><script src=\"late.js\"></script>"),
     );
-    // As after an answer of the shop's: the element is looked at once, and right a moment later.
+    // As after a request of the shop: the element is invalid at first and valid later.
     let late = "window.errors = [];
         const element = document.createElement('florin-checkout');
         element.addEventListener('florin-error', ({ detail }) => errors.push(detail.code));
@@ -157,10 +161,10 @@ async fn what_was_wrong_before_the_attributes_came_takes_no_display_away() {
             element.setAttribute('store', 'demo');
             element.setAttribute('product', 'ebook');
         });";
-    site.has("late.js", Some(late));
+    site.set_script("late.js", Some(late));
     let browser = Browser::open().await;
     browser.goto(&url).await;
-    eventually("the checkout is there", async || {
+    eventually("the checkout is shown", async || {
         (browser.evaluate("return window.isReady", &[]).await == true).then_some(())
     })
     .await;

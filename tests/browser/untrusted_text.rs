@@ -1,6 +1,5 @@
-//! Whatever a shop or the payment service writes into its fields is shown as text: it adds no element, runs no script,
-//! leads nowhere, turns no amount round, and stays in the frame. The proxy refuses most of it; the widget does not rely
-//! on that.
+//! Every text of a shop or the gateway is shown as text: it adds no element, runs no script, opens no foreign link,
+//! reverses no amount, and stays in the frame. The proxy rejects most of it; the widget does not rely on that.
 
 use std::fmt::Write as _;
 
@@ -9,7 +8,7 @@ use support::{Browser, World};
 
 use crate::gallery::{Gallery, OUTSIDE, wide};
 
-/// What it is, and the text.
+/// Descriptions and texts.
 fn corpus() -> Vec<(&'static str, String)> {
     let texts = [
         ("a script", "<script>window.hacked = 1</script>"),
@@ -62,7 +61,7 @@ fn corpus() -> Vec<(&'static str, String)> {
     texts
 }
 
-/// Together they show every field there is.
+/// Together these states show every field.
 const STATES: [&str; 15] = [
     "giving_many",
     "choosing",
@@ -81,16 +80,16 @@ const STATES: [&str; 15] = [
     "stopped_product",
 ];
 
-/// What arrives on the screen: without the signs that a browser obeys instead of showing.
+/// The text as shown: without control characters.
 fn shown(text: &str) -> String {
     let obeyed =
         |c: &char| c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     text.chars().filter(|c| !obeyed(c)).collect()
 }
 
-/// What a state has become: its elements, how often it says the text, where its links lead, whether a script ran, and
-/// the amounts whose digits do not stand from left to right.
-const BECOME: &str = r"
+/// Returns the elements of a state, how often it shows the text, the targets of its links, whether a script ran, and
+/// the amounts whose digits are not written from left to right.
+const RENDER_STATE: &str = r"
     const [text] = arguments;
     const root = document.querySelector('florin-checkout').shadowRoot;
     /** Where the signs of the amount stand that a text begins with. */
@@ -109,7 +108,7 @@ const BECOME: &str = r"
         return signs.some(({ left, top }, place) => place && top === signs[place - 1].top && left < signs[place - 1].left);
     });
     return {
-        // An address is shown in groups, whose number depends on what it is, and a code only of what a code can hold.
+        // The number of groups of an address varies, and a QR code is shown only for texts that fit.
         elements: [...root.querySelectorAll('*:not(.address *, .qr *)')].map(({ tagName }) => tagName).join(' '),
         outside: document.querySelectorAll('body *').length,
         said: root.textContent.split(text).length - 1,
@@ -118,28 +117,28 @@ const BECOME: &str = r"
         turned: turned.map((at) => at.textContent.slice(0, 60)),
     };";
 
-/// Shows a state with this text in every field, on the page that is there.
-async fn become_with(gallery: &Gallery, state: &str, text: &str) -> Value {
+/// Shows a state with this text in every field, on the loaded page.
+async fn render_state(gallery: &Gallery, state: &str, text: &str) -> Value {
     let go = "
         const [state, text] = arguments;
         const element = document.querySelector('florin-checkout');
         delete element.dataset.shown;
-        // A purchase that the last text was about is not this one's.
+        // Removes the purchase of the last text.
         sessionStorage.clear();
         location.hash = new URLSearchParams({ gallery: state, text, at: performance.now() });";
     gallery
         .browser
         .evaluate(go, &[json!(state), json!(text)])
         .await;
-    gallery.is_settled(state).await;
+    gallery.wait_until_settled(state).await;
     gallery
         .browser
-        .evaluate(BECOME, &[json!(shown(text))])
+        .evaluate(RENDER_STATE, &[json!(shown(text))])
         .await
 }
 
-/// Where a customer may be led: pages by TLS or on this machine, e-mail, wallets.
-fn leads_somewhere_known(link: &Value) -> bool {
+/// Returns `true` for allowed links: TLS, this machine, e-mail, wallets.
+fn is_known_link(link: &Value) -> bool {
     let link = link.as_str().unwrap_or_default();
     let known = ["https://", "http://127.0.0.1", "mailto:", "bitcoin:"];
     let (place, _) = link.split_once('?').unwrap_or((link, ""));
@@ -147,14 +146,14 @@ fn leads_somewhere_known(link: &Value) -> bool {
 }
 
 /// Shows every state with every one of these texts.
-async fn is_text(texts: &[(&'static str, String)]) {
+async fn check_is_text(texts: &[(&'static str, String)]) {
     let gallery = Gallery::open().await;
     gallery.browser.emulate(wide(320)).await;
     let mut found = String::new();
     for state in STATES {
-        let harmless = become_with(&gallery, state, "Quiet Goods").await;
+        let harmless = render_state(&gallery, state, "Quiet Goods").await;
         for (what, text) in texts {
-            let become_ = become_with(&gallery, state, text).await;
+            let become_ = render_state(&gallery, state, text).await;
             for member in ["elements", "outside", "said"] {
                 if become_[member] != harmless[member] {
                     let (is, was) = (&become_[member], &harmless[member]);
@@ -167,7 +166,7 @@ async fn is_text(texts: &[(&'static str, String)]) {
                 }
             }
             let links = become_["links"].as_array().unwrap().iter();
-            for link in links.filter(|link| !leads_somewhere_known(link)) {
+            for link in links.filter(|link| !is_known_link(link)) {
                 let _ = writeln!(found, "{what} in {state} leads to {link}");
             }
             let outside = gallery.browser.evaluate(OUTSIDE, &[]).await;
@@ -182,20 +181,20 @@ async fn is_text(texts: &[(&'static str, String)]) {
 
 #[tokio::test]
 async fn markup_and_addresses_in_every_field_are_text() {
-    is_text(&corpus()[..12]).await;
+    check_is_text(&corpus()[..12]).await;
 }
 
 #[tokio::test]
-async fn signs_of_every_kind_and_number_in_every_field_are_text() {
-    is_text(&corpus()[12..]).await;
+async fn unusual_characters_in_every_field_are_text() {
+    check_is_text(&corpus()[12..]).await;
 }
 
 #[tokio::test]
-async fn a_shops_title_is_text_by_way_of_the_proxy() {
+async fn a_shops_title_sent_by_the_proxy_is_text() {
     let world = World::start().await;
     let browser = Browser::open().await;
     browser.emulate(wide(320)).await;
-    // As long as an order token lets a title be.
+    // The longest title of an order token.
     let titles = corpus().into_iter().map(|(_, text)| text);
     let titles = titles.filter(|text| text.chars().count() <= 120);
     for (number, title) in titles.enumerate() {
@@ -208,7 +207,9 @@ async fn a_shops_title_is_text_by_way_of_the_proxy() {
         let page = format!("{}/pay#order_token={token}", world.proxy_url());
         browser.goto(&page).await;
         browser.wait_for("asset-BTC").await;
-        let become_ = browser.evaluate(BECOME, &[json!(shown(&title))]).await;
+        let become_ = browser
+            .evaluate(RENDER_STATE, &[json!(shown(&title))])
+            .await;
         assert_eq!(become_["said"], 1, "{title:?}: {become_}");
         assert_eq!(become_["hacked"], Value::Null, "{title:?}");
         assert_eq!(become_["turned"], json!([]), "{title:?}");
@@ -217,7 +218,7 @@ async fn a_shops_title_is_text_by_way_of_the_proxy() {
             assert!(!elements.contains(strange), "{title:?}: {elements}");
         }
         let links = become_["links"].as_array().unwrap();
-        assert!(links.iter().all(leads_somewhere_known), "{links:?}");
+        assert!(links.iter().all(is_known_link), "{links:?}");
         assert_eq!(browser.evaluate(OUTSIDE, &[]).await, json!([]), "{title:?}");
     }
     browser.end().await;

@@ -1,5 +1,5 @@
-//! A judge that finds nothing wrong is worth something only when it would find what is wrong: copies of good evidence
-//! are spoilt, each in one way, and each must be noticed by the invariant that is about it.
+//! Proof that the auditor detects corruption: copies of good evidence are corrupted, each in one way, and each must
+//! break the invariant that covers it.
 
 use std::fs;
 use std::path::Path;
@@ -11,29 +11,29 @@ use support::campaign::{Auditor, Campaign};
 
 use super::log_lines::{self, Lines};
 
-/// How a copy is spoilt.
-enum Spoil {
-    /// By statements; the last must change a row.
-    Ledger(&'static str),
-    /// Lines of the shop's log; answers whether it changed something.
+/// A change to a copy of the evidence.
+enum Corruption {
+    /// SQL statements; the last must change a row.
+    Database(&'static str),
+    /// Lines of the shop's log; returns `false` if nothing was changed.
     ShopLog(fn(&mut Lines) -> bool),
-    /// Lines of the sandbox's log.
+    /// Lines of the sandbox's log, likewise.
     SandboxLog(fn(&mut Lines) -> bool),
 }
 
-use Spoil::{Ledger, SandboxLog, ShopLog};
+use Corruption::{Database, SandboxLog, ShopLog};
 
-/// What is done, and the invariant that must notice it.
-const SPOILS: [(&str, &str, Spoil); 32] = [
+/// Description, the invariant that must break, and the change.
+const CORRUPTIONS: [(&str, &str, Corruption); 32] = [
     (
         "a credit is gone",
         "credited-once",
-        Ledger("DELETE FROM credits WHERE rowid = (SELECT min(rowid) FROM credits)"),
+        Database("DELETE FROM credits WHERE rowid = (SELECT min(rowid) FROM credits)"),
     ),
     (
-        "an order is credited twice, the primary key notwithstanding",
+        "an order is credited twice, in spite of the primary key",
         "credited-once",
-        Ledger(
+        Database(
             "CREATE TABLE copy AS SELECT * FROM credits;
              DROP TABLE credits;
              ALTER TABLE copy RENAME TO credits;
@@ -41,9 +41,9 @@ const SPOILS: [(&str, &str, Spoil); 32] = [
         ),
     ),
     (
-        "an order is credited that nobody paid",
+        "an order is credited that is not paid",
         "credit-has-payment",
-        Ledger(
+        Database(
             "INSERT INTO credits (order_id, attempt_id, observation_id, amount, currency, credited_at)
              SELECT orders.id, attempts.id, (SELECT min(id) FROM observations), amount, currency, created_at
              FROM orders JOIN attempts ON order_id = orders.id
@@ -53,19 +53,19 @@ const SPOILS: [(&str, &str, Spoil); 32] = [
     (
         "a credit came before its payment",
         "credit-has-payment",
-        Ledger("UPDATE credits SET credited_at = credited_at - 600000"),
+        Database("UPDATE credits SET credited_at = credited_at - 600000"),
     ),
     (
         "a credit is a cent too small",
         "sums-agree",
-        Ledger(
+        Database(
             "UPDATE credits SET amount = '0.01' WHERE rowid = (SELECT min(rowid) FROM credits)",
         ),
     ),
     (
         "an order is paid without a credit",
         "paid-has-credit",
-        Ledger(
+        Database(
             "UPDATE orders SET status = 'paid' WHERE id =
              (SELECT id FROM orders WHERE id NOT IN (SELECT order_id FROM credits) LIMIT 1)",
         ),
@@ -73,7 +73,7 @@ const SPOILS: [(&str, &str, Spoil); 32] = [
     (
         "the last step of an order has no event",
         "state-has-event",
-        Ledger(
+        Database(
             "CREATE TABLE gone AS SELECT max(position) AS position, order_id FROM events GROUP BY order_id
                  HAVING count(*) > 2 AND max(position) = (SELECT position FROM events AS paid
                      WHERE paid.order_id = events.order_id AND type = 'order.paid') LIMIT 1;
@@ -85,87 +85,87 @@ const SPOILS: [(&str, &str, Spoil); 32] = [
     (
         "a paid order is no longer paid",
         "paid-stays-paid",
-        Ledger(
+        Database(
             "UPDATE orders SET status = 'underpaid' WHERE id = (SELECT order_id FROM credits LIMIT 1)",
         ),
     ),
     (
-        "a second payment is told to nobody",
+        "a second payment has no event",
         "late-is-told",
-        Ledger("UPDATE events SET type = 'order.processing' WHERE type = 'order.late_payment'"),
+        Database("UPDATE events SET type = 'order.processing' WHERE type = 'order.late_payment'"),
     ),
     (
-        "a number is left out",
+        "a sequence number is missing",
         "no-gap",
-        Ledger(
+        Database(
             "UPDATE events SET sequence = sequence + 1 WHERE position =
                  (SELECT max(position) FROM events GROUP BY order_id LIMIT 1)",
         ),
     ),
     (
-        "an event says another number than it has",
+        "an event carries another sequence number",
         "event-is-true",
-        Ledger("UPDATE events SET payload = replace(payload, '\"sequence\":2', '\"sequence\":9')"),
+        Database("UPDATE events SET payload = replace(payload, '\"sequence\":2', '\"sequence\":9')"),
     ),
     (
         "an event is in no outbox",
         "outbox-is-settled",
-        Ledger("DELETE FROM outbox WHERE position = (SELECT max(position) FROM outbox)"),
+        Database("DELETE FROM outbox WHERE position = (SELECT max(position) FROM outbox)"),
     ),
     (
         "an event waits for ever",
         "outbox-is-settled",
-        Ledger(
+        Database(
             "UPDATE outbox SET state = 'pending' WHERE position = (SELECT max(position) FROM outbox)",
         ),
     ),
     (
         "an event was never delivered",
         "event-is-taken",
-        ShopLog(log_lines::an_event_never_came),
+        ShopLog(log_lines::remove_an_event),
     ),
     (
-        "the shop was never told that an order is paid",
+        "the shop never received order.paid",
         "shop-heard-paid",
-        ShopLog(log_lines::no_payment_was_told),
+        ShopLog(log_lines::remove_paid_events),
     ),
     (
-        "the shop was told what is in no ledger",
+        "the shop received an event that is not in the database",
         "delivery-has-event",
-        ShopLog(log_lines::an_id_is_drawn_anew),
+        ShopLog(log_lines::replace_an_id),
     ),
     (
-        "an event came the second time with other bytes",
+        "an event was repeated with other bytes",
         "same-bytes",
-        ShopLog(log_lines::a_body_has_another_byte),
+        ShopLog(log_lines::add_a_byte_to_a_body),
     ),
     (
-        "a delivery was signed by somebody else",
+        "a delivery has a wrong signature",
         "signed",
-        ShopLog(log_lines::a_signature_is_of_something_else),
+        ShopLog(log_lines::replace_a_signature),
     ),
     (
-        "a delivery was signed an hour before it came",
+        "a delivery arrived an hour after it was signed",
         "signed",
-        ShopLog(log_lines::a_delivery_came_an_hour_later),
+        ShopLog(log_lines::delay_a_delivery),
     ),
     (
-        "two events of an order came the wrong way round",
+        "two events of an order arrived in the wrong order",
         "in-order",
-        ShopLog(log_lines::the_second_event_came_first),
+        ShopLog(log_lines::move_second_event_first),
     ),
     (
         "two attempts show one address",
         "invoice-shown-once",
-        Ledger(
+        Database(
             "UPDATE attempts SET address = (SELECT min(address) FROM attempts)
              WHERE address = (SELECT max(address) FROM attempts)",
         ),
     ),
     (
-        "a customer was shown another address than the service gave",
+        "a customer was shown another address than the gateway's",
         "row-is-invoice",
-        Ledger(
+        Database(
             "UPDATE attempts SET address = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx'
              WHERE id = (SELECT min(id) FROM attempts WHERE state = 'open' AND flow = 'custom')",
         ),
@@ -173,63 +173,63 @@ const SPOILS: [(&str, &str, Spoil); 32] = [
     (
         "a request for an invoice was repeated",
         "asked-once",
-        SandboxLog(log_lines::an_invoice_is_asked_for_again),
+        SandboxLog(log_lines::repeat_an_invoice),
     ),
     (
         "a request for a session was repeated",
         "asked-once",
-        SandboxLog(log_lines::a_session_is_asked_for_again),
+        SandboxLog(log_lines::repeat_a_session),
     ),
     (
-        "a customer was sent to another page than the service named",
+        "a customer was sent to another page than the gateway's",
         "row-is-invoice",
-        Ledger(
+        Database(
             "UPDATE attempts SET page_url = page_url || '0'
              WHERE id = (SELECT min(id) FROM attempts WHERE page_url IS NOT NULL)",
         ),
     ),
     (
-        "a lost invoice is of no attempt that was given up",
+        "a lost invoice belongs to no abandoned attempt",
         "lost-is-explained",
-        Ledger("UPDATE attempts SET state = 'refused' WHERE state = 'unclear'"),
+        Database("UPDATE attempts SET state = 'refused' WHERE state = 'unclear'"),
     ),
     (
-        "an invoice was shown and paid before it was written down",
+        "an invoice was paid before it was stored",
         "paid-is-held",
-        Ledger(
+        Database(
             "UPDATE attempts SET state = 'unclear', invoice_id = NULL
              WHERE id = (SELECT min(attempt_id) FROM credits)",
         ),
     ),
     (
-        "a pause was not kept",
+        "a Retry-After was ignored",
         "pauses-kept",
-        SandboxLog(log_lines::a_pause_was_asked_for),
+        SandboxLog(log_lines::add_retry_after),
     ),
     (
-        "nobody watches an attempt any more",
+        "an attempt is not polled any more",
         "still-watched",
-        Ledger(
+        Database(
             "UPDATE attempts SET next_poll_at = NULL WHERE state = 'open' AND standing <> 'settled'",
         ),
     ),
     (
-        "an attempt stays half made",
+        "an attempt stays in `creating`",
         "still-watched",
-        Ledger("UPDATE attempts SET state = 'creating' WHERE state = 'unclear'"),
+        Database("UPDATE attempts SET state = 'creating' WHERE state = 'unclear'"),
     ),
     (
-        "a row points to nothing",
+        "a foreign key points to no row",
         "file-is-sound",
-        Ledger(
+        Database(
             "UPDATE credits SET observation_id = -1 WHERE rowid = (SELECT min(rowid) FROM credits)",
         ),
     ),
     (
-        "a client token stands in the file",
+        "a client token is stored in the clear",
         "no-token-in-clear",
         // SHA-256 of sixty-four times the letter c, by sha256sum(1).
-        Ledger(
+        Database(
             "INSERT INTO client_tokens (hash, order_id, expires_at)
                  SELECT x'52b6419d27bd7f547cee3b92f8c17a908b8a49601ecbec161e5030de1dfe9e0a', id, 0 FROM orders LIMIT 1;
              UPDATE orders SET title =
@@ -239,25 +239,25 @@ const SPOILS: [(&str, &str, Spoil); 32] = [
     ),
 ];
 
-/// Spoils copies of a campaign's evidence in every way. Each must be noticed, by the invariant that is about it.
-pub(crate) async fn whatever_is_spoilt_is_noticed(campaign: &Campaign, auditor: &Auditor) {
-    for (what, invariant, spoil) in &SPOILS {
+/// Applies every corruption to a copy of the evidence and checks that its invariant breaks.
+pub(crate) async fn every_corruption_is_detected(campaign: &Campaign, auditor: &Auditor) {
+    for (what, invariant, corruption) in &CORRUPTIONS {
         let mut verdicts = String::new();
-        let mut noticed = false;
+        let mut detected = false;
         for evidence in &campaign.evidence {
             let copy = copy(evidence);
-            if spoil.spoils(&copy).await {
-                let verdict = auditor.judges(copy.path());
-                noticed = verdict.broken().contains(invariant) && verdict.code == Some(1);
+            if corruption.apply_to(&copy).await {
+                let verdict = auditor.audit(copy.path());
+                detected = verdict.broken().contains(invariant) && verdict.code == Some(1);
                 verdicts.push_str(&verdict.printed);
             }
-            if noticed {
+            if detected {
                 break;
             }
         }
         assert!(
-            noticed,
-            "{what}: {invariant} does not notice it in any lane\n{verdicts}"
+            detected,
+            "{what}: {invariant} does not detect it in any shard\n{verdicts}"
         );
     }
 }
@@ -270,22 +270,22 @@ fn copy(evidence: &Folder) -> Folder {
     copy
 }
 
-impl Spoil {
-    async fn spoils(&self, copy: &Folder) -> bool {
+impl Corruption {
+    async fn apply_to(&self, copy: &Folder) -> bool {
         match self {
-            Ledger(statements) => spoil_ledger(&copy.file("florin.db"), statements).await > 0,
-            ShopLog(spoil) => log_lines::change(&copy.file("shop.jsonl"), *spoil),
-            SandboxLog(spoil) => log_lines::change(&copy.file("sandbox.jsonl"), *spoil),
+            Database(statements) => run_statements(&copy.file("florin.db"), statements).await > 0,
+            ShopLog(corruption) => log_lines::change(&copy.file("shop.jsonl"), *corruption),
+            SandboxLog(corruption) => log_lines::change(&copy.file("sandbox.jsonl"), *corruption),
         }
     }
 }
 
-/// Answers how many rows the last statement changed. Triggers and foreign keys, which would have none of it, are gone.
-async fn spoil_ledger(file: &Path, statements: &'static str) -> u64 {
+/// Runs statements without triggers and foreign keys; returns how many rows the last one changed.
+async fn run_statements(file: &Path, statements: &'static str) -> u64 {
     let options = SqliteConnectOptions::new()
         .filename(file)
         .foreign_keys(false);
-    let mut db = options.connect().await.expect("a copy of a good ledger");
+    let mut db = options.connect().await.expect("a copy of a good database");
     let triggers = "SELECT name FROM sqlite_master WHERE type = 'trigger'";
     let triggers: Vec<String> = sqlx::query_scalar(triggers)
         .fetch_all(&mut db)

@@ -96,8 +96,8 @@ impl Coin {
         }
     }
 
-    /// What a page must be given when the QR code says this and so much is due: a URI that names the test network or its
-    /// token, else the address.
+    /// What a page must be given when the QR code says this and so much is due: a URI that names the test network or
+    /// its token, else the address.
     pub(crate) fn shown(self, said: &str, address: &str, due: i128) -> String {
         let unit = 10_i128.pow(18 - self.decimals);
         if due == 0 || due % unit != 0 {

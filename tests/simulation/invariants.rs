@@ -287,8 +287,8 @@ impl World {
         }
     }
 
-    /// Nobody is told that money is missing unless it once was. A hosted order's answer says itself what it asks for, and
-    /// may lie about that.
+    /// Nobody is told that money is missing unless it once was. A hosted order's answer says itself what it asks for,
+    /// and may lie about that.
     fn audit_shortfalls(&self) {
         let told = "SELECT order_id AS id, group_concat(invoice_id) AS invoices FROM attempts
                     JOIN orders ON orders.id = attempts.order_id

@@ -9,10 +9,10 @@
 //!
 //! What it refuses to do: to judge by the code that it judges, and to pass when something never happened.
 //!
-//! A world that breaks prints the two variables that show it again. Its log, on standard error, says what every customer,
-//! the service, the store and the ledger did, minute by minute, with the proxy's own log between; the first `VIOLATED` is
-//! the one to read. Whoever adds an invariant plants a bug first and sees it found. These were, each alone, in the first
-//! worlds or in the thousand lives or so that a `#` marks:
+//! A world that breaks prints the two variables that show it again. Its log, on standard error, says what every
+//! customer, the service, the store and the ledger did, minute by minute, with the proxy's own log between; the first
+//! `VIOLATED` is the one to read. Whoever adds an invariant plants a bug first and sees it found. These were, each
+//! alone, in the first worlds or in the thousand lives or so that a `#` marks:
 //!
 //! | planted | what complained |
 //! |---|---|

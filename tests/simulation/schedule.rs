@@ -1,4 +1,5 @@
-//! The course of a world: a storm in which everybody acts and everything fails, and a calm in which all must come right.
+//! The course of a world: a storm in which everybody acts and everything fails, and a calm in which all must come
+//! right.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

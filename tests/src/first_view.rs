@@ -6,15 +6,15 @@
 //!
 //! Peers are pages of other makers ([`Peer`]), each looked at in the same way from its address on.
 //!
-//! The screen is a phone's. The line is that of Chromium's developer tools: each request waits 150 ms, all answers together come at 1.6 Mbit/s;
-//! opening a connection costs nothing. The conditions reach a frame too, because shop and proxy are of one site here,
-//! and thus of one process.
+//! The screen is a phone's. The line is that of Chromium's developer tools: each request waits 150 ms, all answers
+//! together come at 1.6 Mbit/s; opening a connection costs nothing. The conditions reach a frame too, because shop
+//! and proxy are of one site here, and thus of one process.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::browser::{Browser, Engine, Look};
+use crate::browser::{Browser, BrowserOptions, Engine};
 use crate::peer::Peer;
 use crate::site::Site;
 use crate::wait::{eventually, pause};
@@ -51,7 +51,8 @@ const NOTE_OF_A_PEER: &str = r"
     requestAnimationFrame(look);
 ";
 
-/// CSS pixels. Source: Lighthouse 12, `core/config/constants.js`, whose slow phone this is, line and processor included.
+/// CSS pixels. Source: Lighthouse 12, `core/config/constants.js`, whose slow phone this is, line and processor
+/// included.
 const SCREEN: (u32, u32) = (412, 823);
 /// Longer than any look takes.
 const UNDISTURBED: Duration = Duration::from_millis(2500);
@@ -80,7 +81,7 @@ impl Page {
 
 /// Milliseconds.
 #[derive(Clone, Debug)]
-pub struct Waited {
+pub struct Timings {
     /// Until the skeleton is on the screen; for the baseline, until the loader has run.
     pub skeleton: u64,
     /// Until the choice of assets is on the screen; for the baseline, until the program has arrived.
@@ -94,7 +95,7 @@ pub struct Waited {
 }
 
 /// Looks once. `site` is a page of the store's.
-pub async fn look(page: Page, world: &World, site: &Site) -> Waited {
+pub async fn measure(page: Page, world: &World, site: &Site) -> Timings {
     let browser = slow_phone(NOTE).await;
     let proxy = world.proxy_url();
     let element = |display: &str| {
@@ -115,14 +116,14 @@ pub async fn look(page: Page, world: &World, site: &Site) -> Waited {
     }
     pause(UNDISTURBED).await;
     let began = origin(&browser).await;
-    let loader = seen(&browser, "loader").await;
+    let loader = timestamp(&browser, "loader").await;
     // Where there is a frame, the loader draws a skeleton in its place until it is there.
-    let first = seen(&browser, "skeleton").await;
+    let first = timestamp(&browser, "skeleton").await;
     if page == Page::Frame {
         browser.enter_checkout().await;
     }
     let choice = eventually(&format!("the choice of {page:?} is seen"), async || {
-        seen(&browser, "choice").await
+        timestamp(&browser, "choice").await
     })
     .await;
     let choice = origin(&browser).await - began + choice;
@@ -130,7 +131,7 @@ pub async fn look(page: Page, world: &World, site: &Site) -> Waited {
         Page::Frame | Page::Inline => loader.expect("the loader runs before the choice"),
         Page::Baseline | Page::Checkout => 0,
     };
-    let waited = Waited {
+    let timings = Timings {
         skeleton: first.expect("a skeleton comes before the choice") - before,
         choice: choice - before,
         before,
@@ -138,20 +139,20 @@ pub async fn look(page: Page, world: &World, site: &Site) -> Waited {
         requests: requests(&browser).await,
     };
     browser.end().await;
-    waited
+    timings
 }
 
 /// Looks at a peer once: milliseconds from its address to the choice.
 ///
 /// # Panics
 /// There is no choice within a bound, a request had no answer, or one was for another host.
-pub async fn look_at_peer(peer: &Peer) -> u64 {
+pub async fn measure_peer(peer: &Peer) -> u64 {
     let note = format!("const isChoice = {};{NOTE_OF_A_PEER}", peer.choice());
     let browser = slow_phone(&note).await;
     browser.goto(peer.url()).await;
     pause(UNDISTURBED_PEER).await;
     let choice = eventually("the choice of a peer is seen", async || {
-        seen(&browser, "choice").await
+        timestamp(&browser, "choice").await
     })
     .await;
     let refused = browser.evaluate("return seen.refused", &[]).await;
@@ -173,7 +174,7 @@ pub async fn look_at_peer(peer: &Peer) -> u64 {
 
 /// A browser with an empty cache, as slow as promised, with a script that runs before every page.
 async fn slow_phone(note: &str) -> Browser {
-    let browser = Browser::open_alone(Engine::Chromium, Look::default()).await;
+    let browser = Browser::open_alone(Engine::Chromium, BrowserOptions::default()).await;
     browser.run_before_every_page(note).await;
     browser.set_viewport(SCREEN.0, SCREEN.1).await;
     browser.throttle().await;
@@ -182,7 +183,7 @@ async fn slow_phone(note: &str) -> Browser {
 }
 
 /// Milliseconds from the start of this page or frame.
-async fn seen(browser: &Browser, name: &str) -> Option<u64> {
+async fn timestamp(browser: &Browser, name: &str) -> Option<u64> {
     let script = format!("return seen.{name} ? Math.round(seen.{name}) : null");
     browser.evaluate(&script, &[]).await.as_u64()
 }

@@ -73,12 +73,12 @@ impl NpmProject {
     }
 
     /// Copies the files of a folder of `packages/florin`, and those below it.
-    pub fn copies(&self, folder: &str) {
+    pub fn copy(&self, folder: &str) {
         copy(&package().join(folder), self.0.path());
     }
 
     /// Bundles a file into another, its JSX included.
-    pub fn bundles(&self, from: &str, to: &str, flags: &[&str]) {
+    pub fn bundle(&self, from: &str, to: &str, flags: &[&str]) {
         let mut esbuild = self.node(npm_file("esbuild/bin/esbuild"));
         // What is linked counts as installed here: a React beside the project's own would be another React.
         let ours = ["--bundle", "--preserve-symlinks", "--jsx=automatic"];

@@ -1,8 +1,8 @@
 //! A payment page of another maker, served on loopback to be measured beside ours.
 //!
 //! `cargo xtask bench` bundles each from npm; `tests/peers/README.md` describes the files. They are served as ours are:
-//! compressed with brotli beforehand, and cached for a year. What the maker's and the shop's servers would answer is canned.
-//! The page's policy admits the page's origin alone, so that no request leaves this machine.
+//! compressed with brotli beforehand, and cached for a year. What the maker's and the shop's servers would answer is
+//! canned. The page's policy admits the page's origin alone, so that no request leaves this machine.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -19,7 +19,7 @@ pub struct Program {
 
 /// How `florin-proxy` ended, and what it printed.
 #[derive(Debug)]
-pub struct Ended {
+pub struct ProgramOutput {
     /// Its exit code; `None` when a signal ended it.
     pub code: Option<i32>,
     /// Standard output and standard error.
@@ -52,14 +52,14 @@ impl Program {
     }
 
     /// Runs it to its end.
-    pub fn runs(words: &[&str], variables: &[(&str, &str)]) -> Ended {
+    pub fn run(words: &[&str], variables: &[(&str, &str)]) -> ProgramOutput {
         let output = command(&built("florin-proxy", "proxy"), variables)
             .args(words)
             .stdin(Stdio::null())
             .output();
         let output = output.expect("the program can be started");
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        Ended {
+        ProgramOutput {
             code: output.status.code(),
             printed: [text(&output.stdout), text(&output.stderr)].concat(),
         }
@@ -71,7 +71,7 @@ impl Program {
     }
 
     /// Asks it to end (SIGTERM) and answers how it did; `None` when it did not within 10 s.
-    pub async fn is_asked_to_end(&mut self) -> Option<i32> {
+    pub async fn stop(&mut self) -> Option<i32> {
         let id = self.child.id().to_string();
         let asked = Command::new("kill").args(["-TERM", &id]).status();
         assert!(asked.expect("kill is everywhere").success());
@@ -79,7 +79,7 @@ impl Program {
     }
 
     /// Kills it (SIGKILL): it has no time for anything.
-    pub fn is_killed(&mut self) {
+    pub fn kill(&mut self) {
         self.child.kill().expect("it runs");
         self.child.wait().expect("it is our child");
     }

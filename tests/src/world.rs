@@ -18,8 +18,8 @@ use tokio_util::sync::CancellationToken;
 use tracing::subscriber::DefaultGuard;
 
 pub use self::config::WorldConfig;
-use self::proxy_config::Places;
-use self::server::Running;
+use self::proxy_config::Addresses;
+use self::server::RunningProxy;
 use crate::clock::MovableClock;
 use crate::folder::Folder;
 use crate::hosted_page::HostedPage;
@@ -39,14 +39,14 @@ pub struct World {
     /// What stands between browsers, shops and the proxy.
     pub front_link: TcpProxy,
     /// What stands between the proxy and the payment service.
-    pub service_link: TcpProxy,
+    pub gateway_link: TcpProxy,
     /// What stands between the proxy and the store's endpoint.
     pub store_link: TcpProxy,
     /// The store's endpoint.
     pub webhooks: WebhookReceiver,
     config: WorldConfig,
-    places: Places,
-    proxy: Option<Running>,
+    addresses: Addresses,
+    proxy: Option<RunningProxy>,
     http: reqwest::Client,
     folder: Folder,
     shutdown: CancellationToken,
@@ -74,22 +74,22 @@ impl World {
         let shop_url = format!("http://{}", shop.1);
         let webhooks = WebhookReceiver::open(clock.clone(), shop_url, shutdown.clone()).await;
         let front_link = TcpProxy::to(public.1).await;
-        let service_link = TcpProxy::to(sandbox.1).await;
+        let gateway_link = TcpProxy::to(sandbox.1).await;
         let store_link = TcpProxy::to(webhooks.address()).await;
-        let places = Places {
+        let addresses = Addresses {
             front: front_link.address(),
             public: public.1,
             admin: admin.1,
-            service: service_link.address(),
+            gateway: gateway_link.address(),
             sandbox: sandbox.1,
             shop: shop.1,
             webhook: store_link.address(),
         };
-        let settings = config.sandbox(&places, clock.clone());
+        let settings = config.sandbox(&addresses, clock.clone());
         spawn(florin_sandbox::run(sandbox.0, settings, shutdown.clone()));
         let shops_clock = clock.clone();
         let settings = florin_shop::Settings {
-            proxy_url: places.proxy_url(),
+            proxy_url: addresses.proxy_url(),
             store_id: "demo".to_owned(),
             secret_key: secrets::STORE_KEY.into(),
             webhook_secret: secrets::WEBHOOK.into(),
@@ -102,11 +102,11 @@ impl World {
         let mut world = Self {
             clock,
             front_link,
-            service_link,
+            gateway_link,
             store_link,
             webhooks,
             config,
-            places,
+            addresses,
             proxy: None,
             http: client(),
             folder,
@@ -122,12 +122,12 @@ impl World {
 
     /// The proxy's public address.
     pub fn proxy_url(&self) -> String {
-        self.places.proxy_url()
+        self.addresses.proxy_url()
     }
 
     /// The demo shop's address, which is also its origin.
     pub fn shop_url(&self) -> String {
-        self.places.shop_url()
+        self.addresses.shop_url()
     }
 
     /// The checkout page, with an e-book of the demo shop to buy.
@@ -140,12 +140,12 @@ impl World {
 
     /// The sandbox's own address.
     pub fn sandbox_url(&self) -> String {
-        format!("http://{}", self.places.sandbox)
+        format!("http://{}", self.addresses.sandbox)
     }
 
     /// The proxy's admin address.
     pub fn admin_url(&self) -> String {
-        format!("http://{}", self.places.admin)
+        format!("http://{}", self.addresses.admin)
     }
 
     /// A client for whatever has no better name.
@@ -272,8 +272,8 @@ impl World {
                 .expect("the port is still free")
         };
         let (public, admin) = (
-            bind(self.places.public).await,
-            bind(self.places.admin).await,
+            bind(self.addresses.public).await,
+            bind(self.addresses.admin).await,
         );
         self.run_proxy(public, admin).await;
     }
@@ -291,9 +291,9 @@ impl World {
     async fn run_proxy(&mut self, public: TcpListener, admin: TcpListener) {
         let file = self.config_file();
         let url = format!("sqlite://{}", self.database().display());
-        let text = proxy_config::florin_toml(&self.places, &self.config, &url);
+        let text = proxy_config::florin_toml(&self.addresses, &self.config, &url);
         std::fs::write(&file, text).expect("the folder is writable");
-        let proxy = Running::start(&file, self.clock.clone(), public, admin).await;
+        let proxy = RunningProxy::start(&file, self.clock.clone(), public, admin).await;
         self.proxy = Some(proxy);
     }
 }

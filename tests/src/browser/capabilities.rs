@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use thirtyfour::Capabilities;
 
-use super::Look;
+use super::BrowserOptions;
 use super::engine::{Engine, program};
 use super::network_log;
 use crate::folder::Folder;
@@ -44,12 +44,12 @@ const FLAGS: [&str; 13] = [
 pub(super) fn capabilities(
     engine: Engine,
     folder: &Folder,
-    look: Look,
+    options: BrowserOptions,
     log: NetworkLog,
 ) -> Capabilities {
     let wanted = match engine {
-        Engine::Chromium => chromium(folder, look, log),
-        Engine::Firefox => firefox(look),
+        Engine::Chromium => chromium(folder, options, log),
+        Engine::Firefox => firefox(options),
         Engine::WebKit => webkit(),
     };
     let Value::Object(members) = wanted else {
@@ -58,8 +58,8 @@ pub(super) fn capabilities(
     Capabilities::from(members)
 }
 
-fn chromium(folder: &Folder, look: Look, log: NetworkLog) -> Value {
-    let (width, height) = look.size;
+fn chromium(folder: &Folder, options: BrowserOptions, log: NetworkLog) -> Value {
+    let (width, height) = options.size;
     let own = [
         format!("--user-data-dir={}", folder.file(PROFILE).display()),
         format!("--window-size={width},{height}"),
@@ -81,8 +81,8 @@ fn chromium(folder: &Folder, look: Look, log: NetworkLog) -> Value {
     })
 }
 
-fn firefox(look: Look) -> Value {
-    let (width, height) = look.size;
+fn firefox(options: BrowserOptions) -> Value {
+    let (width, height) = options.size;
     json!({
         "browserName": "firefox",
         "moz:firefoxOptions": {
@@ -96,7 +96,7 @@ fn firefox(look: Look) -> Value {
                 "network.captive-portal-service.enabled": false,
                 "network.connectivity-service.enabled": false,
                 "network.proxy.type": 0,
-                "ui.systemUsesDarkTheme": u8::from(look.dark),
+                "ui.systemUsesDarkTheme": u8::from(options.dark),
             },
         },
     })

@@ -5,10 +5,10 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use super::Look;
+use super::BrowserOptions;
 use super::display::Display;
 use super::engine::Engine;
-use super::process_tree::Family;
+use super::process_tree::ProcessTree;
 use crate::folder::Folder;
 use crate::wait::within;
 
@@ -39,10 +39,10 @@ const HOMES: [&str; 6] = [
 
 impl Driver {
     /// Starts the engine's driver; what it and its browser write goes into the folder.
-    pub(super) async fn start(engine: Engine, folder: &Folder, look: Look) -> Self {
+    pub(super) async fn start(engine: Engine, folder: &Folder, options: BrowserOptions) -> Self {
         let mut said = String::new();
         for _ in 0..STARTS {
-            match Self::try_start(engine, folder, look).await {
+            match Self::try_start(engine, folder, options).await {
                 Ok(driver) => return driver,
                 Err(last_words) => said = last_words,
             }
@@ -51,7 +51,11 @@ impl Driver {
     }
 
     /// Starts it once; else answers what it said.
-    async fn try_start(engine: Engine, folder: &Folder, look: Look) -> Result<Self, String> {
+    async fn try_start(
+        engine: Engine,
+        folder: &Folder,
+        options: BrowserOptions,
+    ) -> Result<Self, String> {
         let log = folder.file("driver.log");
         let out = File::create(&log).expect("the folder is writable");
         let mut command = command(engine, folder);
@@ -63,7 +67,7 @@ impl Driver {
                 (None, None)
             }
             Engine::WebKit => {
-                let display = Display::start(look);
+                let display = Display::start(options);
                 command.env("DISPLAY", &display.name);
                 (Some(free_port()), Some(display))
             }
@@ -79,22 +83,22 @@ impl Driver {
             let port = told.or_else(|| said().lines().find_map(port));
             let listens = |port: &u16| TcpStream::connect((Ipv4Addr::LOCALHOST, *port)).is_ok();
             let found = port.filter(listens);
-            (found.is_some() || driver.family().alive().is_empty()).then_some(found)
+            (found.is_some() || driver.own_processes().running().is_empty()).then_some(found)
         })
         .await;
         driver.port = listening.flatten().ok_or_else(said)?;
         Ok(driver)
     }
 
-    /// It, its browser, and what that started, as they are now.
-    pub(super) fn family(&self) -> Family {
-        Family::of(self.process.id())
+    /// Returns the driver, its browser and their child processes, as they are now.
+    pub(super) fn own_processes(&self) -> ProcessTree {
+        ProcessTree::of(self.process.id())
     }
 
-    /// The same with its screen.
-    pub(super) fn household(&self) -> Family {
-        let display = self.display.as_ref().map(Display::family);
-        self.family().with(display)
+    /// Returns the same with the virtual display.
+    pub(super) fn process_tree(&self) -> ProcessTree {
+        let display = self.display.as_ref().map(Display::process_tree);
+        self.own_processes().with(display)
     }
 
     pub(super) fn url(&self) -> String {
@@ -104,7 +108,7 @@ impl Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        self.family().end();
+        self.own_processes().end();
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

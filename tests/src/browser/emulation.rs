@@ -4,20 +4,20 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::{Browser, Look};
+use super::{Browser, BrowserOptions};
 
 impl Browser {
     /// Gives the page this size and these colours from here on, and keeps everything still: what moves is not what is
     /// looked at.
-    pub async fn emulate(&self, look: Look) {
-        self.looks_at_with(look, &[]).await;
+    pub async fn emulate(&self, options: BrowserOptions) {
+        self.emulate_with(options, &[]).await;
     }
 
     /// The same for a customer whose system asks for more: media features and their values.
-    pub async fn looks_at_with(&self, look: Look, more: &[(&str, &str)]) {
-        let (width, height) = look.size;
+    pub async fn emulate_with(&self, options: BrowserOptions, more: &[(&str, &str)]) {
+        let (width, height) = options.size;
         self.set_viewport(width, height).await;
-        let scheme = if look.dark { "dark" } else { "light" };
+        let scheme = if options.dark { "dark" } else { "light" };
         let usual = [
             ("prefers-color-scheme", scheme),
             ("prefers-reduced-motion", "reduce"),
@@ -32,12 +32,12 @@ impl Browser {
 
     /// Keeps a picture of the page that is looked at, as far down as it goes, without its scroll bars and the room for
     /// them.
-    pub async fn save_picture(&self, look: Look, file: &Path) {
+    pub async fn save_picture(&self, options: BrowserOptions, file: &Path) {
         let hidden = json!({ "hidden": true });
         self.send_cdp("Emulation.setScrollbarsHidden", hidden).await;
         let no_room = "document.documentElement.style.scrollbarGutter = 'auto'";
         self.evaluate(no_room, &[]).await;
-        let (width, least) = look.size;
+        let (width, least) = options.size;
         let height = "return document.documentElement.scrollHeight";
         let height = self.evaluate(height, &[]).await.as_u64().map(u32::try_from);
         let height = height.and_then(Result::ok).unwrap_or(least).max(least);

@@ -11,19 +11,19 @@ use std::fs;
 
 use serde_json::Value;
 
-use super::{Browser, Place};
+use super::{Browser, State};
 
 /// The file in the browser's folder.
 pub(super) const FILE: &str = "network.json";
 
 impl Browser {
-    /// Closes it, which was opened alone, and answers what was asked for by pages of this host and by all that they frame: `POST http://…`, and
-    /// `name host` for a name that was looked up without a request.
+    /// Closes it, which was opened alone, and answers what was asked for by pages of this host and by all that they
+    /// frame: `POST http://…`, and `name host` for a name that was looked up without a request.
     ///
     /// # Panics
     /// It was not opened by [`Browser::open_alone`]: nothing was noted.
     pub async fn end_and_list_requests(mut self, host: &str) -> BTreeSet<String> {
-        let Place::Alone(process) = &mut self.place else {
+        let State::Alone(process) = &mut self.state else {
             panic!("only a browser that was opened alone notes what it asks for");
         };
         let file = process.folder.file(FILE);

@@ -8,30 +8,31 @@ use std::process::{Command, Stdio};
 /// A browser's processes are children of each other, and only some of them end when the first does. Each is known by
 /// its number together with the moment of its start, so that none is mistaken for another one of the same number.
 #[derive(Clone, Debug)]
-pub(super) struct Family(Vec<Member>);
+pub(super) struct ProcessTree(Vec<ProcessInfo>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Member {
+struct ProcessInfo {
     id: u32,
     parent: u32,
     /// In clock ticks since the machine's start.
     started: String,
 }
 
-impl Family {
+impl ProcessTree {
     /// Everything that descends from this process, and itself, eldest first.
-    pub(super) fn of(eldest: u32) -> Self {
-        let all = everybody();
-        let mut family: Vec<Member> = Vec::new();
-        family.extend(all.iter().find(|member| member.id == eldest).cloned());
+    pub(super) fn of(root: u32) -> Self {
+        let all = all_processes();
+        let mut process_tree: Vec<ProcessInfo> = Vec::new();
+        process_tree.extend(all.iter().find(|member| member.id == root).cloned());
         let mut next = 0;
-        while let Some(parent) = family.get(next).map(|member| member.id) {
-            let born = |member: &&Member| member.parent == parent && !family.contains(member);
+        while let Some(parent) = process_tree.get(next).map(|member| member.id) {
+            let born =
+                |member: &&ProcessInfo| member.parent == parent && !process_tree.contains(member);
             let children: Vec<_> = all.iter().filter(born).cloned().collect();
-            family.extend(children);
+            process_tree.extend(children);
             next += 1;
         }
-        Self(family)
+        Self(process_tree)
     }
 
     /// Both families as one.
@@ -42,7 +43,7 @@ impl Family {
 
     /// Ends those that are still there, at once: nothing they could still write is wanted.
     pub(super) fn end(&self) {
-        let left: Vec<_> = self.alive().iter().map(ToString::to_string).collect();
+        let left: Vec<_> = self.running().iter().map(ToString::to_string).collect();
         if !left.is_empty() {
             let mut kill = Command::new("kill");
             kill.arg("-KILL").args(left).stderr(Stdio::null());
@@ -51,8 +52,8 @@ impl Family {
     }
 
     /// The numbers of those that are still there.
-    pub(super) fn alive(&self) -> Vec<u32> {
-        let there = |member: &&Member| {
+    pub(super) fn running(&self) -> Vec<u32> {
+        let there = |member: &&ProcessInfo| {
             let found = read(member.id);
             found.is_some_and(|found| found.started == member.started)
         };
@@ -64,7 +65,7 @@ impl Family {
     }
 }
 
-fn everybody() -> Vec<Member> {
+fn all_processes() -> Vec<ProcessInfo> {
     let Ok(processes) = fs::read_dir("/proc") else {
         return Vec::new();
     };
@@ -78,14 +79,14 @@ fn everybody() -> Vec<Member> {
 ///
 /// Source: proc(5), `/proc/pid/stat`: state, parent and start are its third, fourth and 22nd fields; the second, in
 /// parentheses, may hold anything.
-fn read(id: u32) -> Option<Member> {
+fn read(id: u32) -> Option<ProcessInfo> {
     let text = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
     let (_, after_name) = text.rsplit_once(") ")?;
     let mut fields = after_name.split(' ');
     let state = fields.next()?;
     let parent = fields.next()?.parse().ok()?;
     let started = fields.nth(17)?.to_owned();
-    (!matches!(state, "Z" | "X")).then_some(Member {
+    (!matches!(state, "Z" | "X")).then_some(ProcessInfo {
         id,
         parent,
         started,

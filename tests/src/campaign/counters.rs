@@ -1,39 +1,39 @@
-//! What happened in a campaign, counted.
+//! Counters of what happened in a campaign.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-use super::kill_plan::AIMS;
+use super::kill_plan::TARGETS;
 
 /// Counts by name.
 #[derive(Debug, Default)]
-pub struct Tally(Mutex<BTreeMap<&'static str, u64>>);
+pub struct Counters(Mutex<BTreeMap<&'static str, u64>>);
 
-impl Tally {
-    /// It happened once more.
+impl Counters {
+    /// Adds one.
     pub(super) fn count(&self, what: &'static str) {
         self.add(what, 1);
     }
 
-    /// It happened so many times more.
+    /// Adds `times`.
     pub(super) fn add(&self, what: &'static str, times: u64) {
         *self.lock().entry(what).or_default() += times;
     }
 
-    /// How often it happened.
+    /// Returns the count of `what`, 0 when it never happened.
     pub fn of(&self, what: &str) -> u64 {
         self.lock().get(what).copied().unwrap_or(0)
     }
 
-    /// How often the proxy was killed.
+    /// Returns the number of kills.
     pub fn kills(&self) -> u64 {
         self.sum(|what| what.starts_with("kills "))
     }
 
-    /// How often it was killed at the very moment that was aimed at.
-    pub fn aimed_kills(&self) -> u64 {
-        self.sum(|what| AIMS.iter().any(|aim| aim.name == what))
+    /// Returns the number of kills that were timed to their target request.
+    pub fn targeted_kills(&self) -> u64 {
+        self.sum(|what| TARGETS.iter().any(|target| target.name == what))
     }
 
     fn sum(&self, counts: impl Fn(&str) -> bool) -> u64 {
@@ -47,7 +47,7 @@ impl Tally {
     }
 }
 
-impl fmt::Display for Tally {
+impl fmt::Display for Counters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (what, count) in &*self.lock() {
             writeln!(f, "  {count:>8}  {what}")?;

@@ -1,63 +1,67 @@
-//! A customer who pays on the service's own page.
+//! Customers who pay on the gateway's hosted page.
 
 use std::time::Duration;
 
 use serde_json::json;
 
-use super::customer::{LOOK_EVERY, Purchase, Street, TRIES};
-use super::random::Dice;
+use super::customer::{Customers, MAX_TRIES, POLL_EVERY, Purchase};
+use super::random::SeededRandom;
 use super::request::Request;
 use crate::hosted_page::HostedPage;
 use crate::wait::pause;
 use crate::world::secrets;
 
-impl Street {
-    /// A customer goes to the service's page, who may close it, pick an asset, and pay.
-    pub(super) async fn somebody_buys_on_the_services_page(&self, dice: &mut Dice) -> Option<()> {
-        let (order, page) = self.is_sent_away(dice).await?;
-        if dice.percent(15) {
+impl Customers {
+    /// Opens a hosted order, whose customer closes the page, only picks an asset, or pays.
+    pub(super) async fn buy_hosted(&self, random: &mut SeededRandom) -> Option<()> {
+        let (order, page) = self.open_hosted_order(random).await?;
+        if random.percent(15) {
             page.close().await;
-        } else if dice.percent(20) {
+        } else if random.percent(20) {
             page.pick("LTC").await;
         } else {
-            self.pays_there(&page, dice).await;
+            self.pay_hosted(&page, random).await;
         }
-        self.watches(&order).await
+        self.wait_until_paid(&order).await
     }
 
-    pub(super) async fn pays_there(&self, page: &HostedPage, dice: &mut Dice) {
-        let asset = dice.pick(&[(1, "LTC"), (1, "TRX"), (1, "DOGE")]);
+    pub(super) async fn pay_hosted(&self, page: &HostedPage, random: &mut SeededRandom) {
+        let asset = random.pick(&[(1, "LTC"), (1, "TRX"), (1, "DOGE")]);
         page.pick(asset).await;
-        pause(dice.up_to(Duration::from_secs(1))).await;
+        pause(random.up_to(Duration::from_secs(1))).await;
         page.pay().await;
-        self.tally.count("orders paid on the service's page");
+        self.counters.count("orders paid on the hosted page");
     }
 
-    /// The store's server sends a customer to the service's page. Asked until there is one: an order without a page was
-    /// opened in a moment in which the service did not answer.
-    pub(super) async fn is_sent_away(&self, dice: &mut Dice) -> Option<(Purchase, HostedPage)> {
-        let cents = 1000 + dice.below(30_000);
+    /// Opens a hosted order as the store's server, repeating the request until it has a page: when the gateway does not
+    /// answer, the order is opened without one.
+    pub(super) async fn open_hosted_order(
+        &self,
+        random: &mut SeededRandom,
+    ) -> Option<(Purchase, HostedPage)> {
+        let cents = 1000 + random.below(30_000);
         let order = json!({
             "amount": format!("{}.{:02}", cents / 100, cents % 100),
             "currency": "USD",
-            "reference": format!("kill-{:016x}", dice.roll()),
+            "reference": format!("kill-{:016x}", random.next()),
             "flow": "hosted",
             "customer_email": "ada@example.com",
         });
-        let opens = Request {
+        let open = Request {
             token: Some(secrets::STORE_KEY),
             ..Request::post("/v1/orders", order)
         };
-        for _ in 0..TRIES {
-            let answer = self.asks(&opens).await?;
+        for _ in 0..MAX_TRIES {
+            let answer = self.send_until_answered(&open).await?;
             let page = answer["payment_process_url"].as_str();
             if let (Some(order), Some(page)) = (Purchase::of(&answer), page) {
-                self.tally.count("orders sent to the service's page");
+                self.counters.count("orders sent to the hosted page");
                 return Some((order, HostedPage::at(self.http.clone(), page)));
             }
-            pause(LOOK_EVERY).await;
+            pause(POLL_EVERY).await;
         }
-        self.tally.count("customers who got no invoice and went");
+        self.counters
+            .count("customers who gave up without an invoice");
         None
     }
 }

@@ -1,174 +1,183 @@
-//! The blows that a proxy is dealt, and the moments that they are aimed at.
+//! Kill plans, and the requests that kills are timed to.
 
 use std::time::Duration;
 
 use tokio::sync::broadcast::Receiver;
 
-use super::random::Dice;
-use super::traffic_log::{Between, Moment};
+use super::random::SeededRandom;
+use super::traffic_log::{Link, Passed};
 use crate::wait::pause;
 
-/// What is done to a running proxy.
+/// When and how a running proxy is killed.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Blow {
-    /// Killed while it starts.
-    AtStart,
+pub(super) enum KillPlan {
+    /// Killed during its start.
+    DuringStart,
     /// Killed at any time.
-    AtAnyTime,
-    /// Killed as something passes on a wire.
-    Aimed(&'static Aim),
-    /// Asked to end, and killed while it ends.
-    WhileEnding,
-    /// Stopped in the middle of everything, and going on as if no time had passed; killed then.
-    Frozen,
-    /// Cut off from the service for a while; killed then.
-    CutOff,
+    AnyTime,
+    /// Killed as a target request or its response passes.
+    OnTraffic(&'static Target),
+    /// Killed after SIGTERM, during its shutdown.
+    DuringShutdown,
+    /// Suspended by SIGSTOP, resumed, and killed then.
+    AfterFreeze,
+    /// Cut off from the gateway for a while, and killed then.
+    AfterCutOff,
 }
 
-/// A moment to kill at.
+/// A request or response to kill at.
 #[derive(Debug)]
-pub(super) struct Aim {
-    /// As the tally names it.
+pub(super) struct Target {
+    /// Name of its counter.
     pub(super) name: &'static str,
-    between: Between,
-    is_answer: bool,
+    link: Link,
+    is_response: bool,
     request: &'static str,
 }
 
-const fn aim(name: &'static str, between: Between, is_answer: bool, request: &'static str) -> Aim {
-    Aim {
+const fn target(
+    name: &'static str,
+    link: Link,
+    is_response: bool,
+    request: &'static str,
+) -> Target {
+    Target {
         name,
-        between,
-        is_answer,
+        link,
+        is_response,
         request,
     }
 }
 
-const SERVICE: Between = Between::ProxyAndService;
-const SHOP: Between = Between::ProxyAndShop;
-const FRONT: Between = Between::EverybodyAndProxy;
+const GATEWAY: Link = Link::ToGateway;
+const SHOP: Link = Link::ToShop;
+const PROXY: Link = Link::ToProxy;
 
-/// What can be aimed at.
-pub(super) const AIMS: [Aim; 14] = [
-    aim(
-        "kills between POST /invoice and its answer",
-        SERVICE,
+/// Every target.
+pub(super) const TARGETS: [Target; 14] = [
+    target(
+        "kills between POST /invoice and its response",
+        GATEWAY,
         false,
         "POST /api/invoice",
     ),
-    aim(
-        "kills as POST /invoice was answered",
-        SERVICE,
+    target(
+        "kills at the response to POST /invoice",
+        GATEWAY,
         true,
         "POST /api/invoice",
     ),
-    aim(
-        "kills between POST /checkout and its answer",
-        SERVICE,
+    target(
+        "kills between POST /checkout and its response",
+        GATEWAY,
         false,
         "POST /api/checkout",
     ),
-    aim(
-        "kills while the service was asked about an invoice",
-        SERVICE,
+    target(
+        "kills during GET /invoice",
+        GATEWAY,
         false,
         "GET /api/invoice",
     ),
-    aim(
-        "kills as the service told of an invoice",
-        SERVICE,
+    target(
+        "kills at the response to GET /invoice",
+        GATEWAY,
         true,
         "GET /api/invoice",
     ),
-    aim(
-        "kills as a price was asked for",
-        SERVICE,
+    target(
+        "kills during GET /prices",
+        GATEWAY,
         false,
         "GET /api/prices",
     ),
-    aim(
-        "kills while the shop heard an event",
+    target("kills during a delivery", SHOP, false, "POST /florin"),
+    target(
+        "kills at the response to a delivery",
         SHOP,
-        false,
+        true,
         "POST /florin",
     ),
-    aim("kills as the shop had answered", SHOP, true, "POST /florin"),
-    aim(
-        "kills while a store opened an order",
-        FRONT,
+    target(
+        "kills during POST /v1/orders",
+        PROXY,
         false,
         "POST /v1/orders",
     ),
-    aim(
-        "kills as a store's order was answered",
-        FRONT,
+    target(
+        "kills at the response to POST /v1/orders",
+        PROXY,
         true,
         "POST /v1/orders",
     ),
-    aim(
-        "kills while a page opened an order",
-        FRONT,
+    target(
+        "kills during POST /v1/checkout",
+        PROXY,
         false,
         "POST /v1/checkout",
     ),
-    aim(
-        "kills while an attempt was asked for",
-        FRONT,
+    target(
+        "kills during POST /v1/checkout/attempt",
+        PROXY,
         false,
         "POST /v1/checkout/attempt",
     ),
-    aim(
-        "kills as an attempt was answered",
-        FRONT,
+    target(
+        "kills at the response to POST /v1/checkout/attempt",
+        PROXY,
         true,
         "POST /v1/checkout/attempt",
     ),
-    aim("kills as a callback came", FRONT, false, "POST /callbacks"),
+    target("kills during a callback", PROXY, false, "POST /callbacks"),
 ];
 
-/// How long an aimed blow waits for its moment.
-const PATIENCE: Duration = Duration::from_millis(700);
-/// The moment is hit this much late, at most: what is written to a disk takes its time.
-const LATE: Duration = Duration::from_millis(8);
+/// How long an aimed plan waits for its passed.
+const TARGET_TIMEOUT: Duration = Duration::from_millis(700);
+/// The passed is hit this much late, at most: what is written to a disk takes its time.
+const MAX_DELAY: Duration = Duration::from_millis(8);
 
-impl Blow {
-    pub(super) fn choose(dice: &mut Dice) -> Self {
-        let at = usize::try_from(dice.below(AIMS.len() as u64)).expect("there are few aims");
-        dice.pick(&[
-            (14, Self::AtStart),
-            (20, Self::AtAnyTime),
-            (50, Self::Aimed(&AIMS[at])),
-            (9, Self::WhileEnding),
-            (4, Self::Frozen),
-            (3, Self::CutOff),
+impl KillPlan {
+    pub(super) fn choose(random: &mut SeededRandom) -> Self {
+        let at = usize::try_from(random.below(TARGETS.len() as u64)).expect("there are few aims");
+        random.pick(&[
+            (14, Self::DuringStart),
+            (20, Self::AnyTime),
+            (50, Self::OnTraffic(&TARGETS[at])),
+            (9, Self::DuringShutdown),
+            (4, Self::AfterFreeze),
+            (3, Self::AfterCutOff),
         ])
     }
 }
 
-impl Aim {
-    /// Waits for the moment, and a little longer; `false` when it did not come.
-    pub(super) async fn comes(&self, mut moments: Receiver<Moment>, dice: &mut Dice) -> bool {
-        let comes = async {
-            while let Ok(moment) = moments.recv().await {
-                if self.is(&moment) {
+impl Target {
+    /// Waits for the passed, and a little longer; `false` when it did not come.
+    pub(super) async fn wait(
+        &self,
+        mut traffic: Receiver<Passed>,
+        random: &mut SeededRandom,
+    ) -> bool {
+        let wait = async {
+            while let Ok(passed) = traffic.recv().await {
+                if self.is(&passed) {
                     return true;
                 }
             }
             false
         };
-        if tokio::time::timeout(PATIENCE, comes).await != Ok(true) {
+        if tokio::time::timeout(TARGET_TIMEOUT, wait).await != Ok(true) {
             return false;
         }
-        if dice.percent(60) {
-            pause(dice.up_to(LATE)).await;
+        if random.percent(60) {
+            pause(random.up_to(MAX_DELAY)).await;
         }
         true
     }
 
-    fn is(&self, moment: &Moment) -> bool {
-        let is_request = moment.request == self.request
+    fn is(&self, passed: &Passed) -> bool {
+        let is_request = passed.request == self.request
             // The rest of that path is a secret.
-            || self.request == "POST /callbacks" && moment.request.starts_with(self.request);
-        is_request && moment.between == self.between && moment.is_answer == self.is_answer
+            || self.request == "POST /callbacks" && passed.request.starts_with(self.request);
+        is_request && passed.link == self.link && passed.is_response == self.is_response
     }
 }

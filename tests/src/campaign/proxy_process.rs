@@ -1,4 +1,4 @@
-//! The proxy's process, which is killed again and again.
+//! The proxy's process, which is killed and started again.
 
 use std::fs::File;
 use std::path::Path;
@@ -8,16 +8,16 @@ use std::time::Duration;
 use crate::program;
 use crate::wait::pause;
 
-/// How long an orderly end may take, on a machine that has much else to do.
-const END: Duration = Duration::from_secs(30);
-const LOOK_EVERY: Duration = Duration::from_millis(5);
+/// Longest orderly shutdown on a loaded machine.
+const SHUTDOWN: Duration = Duration::from_secs(30);
+const POLL_EVERY: Duration = Duration::from_millis(5);
 
-/// A running proxy. It is killed with the value; and should this process itself be killed, the kernel kills it.
+/// A running proxy. It is killed when dropped, and by the kernel when the test process is killed.
 #[derive(Debug)]
-pub(super) struct Victim(Child);
+pub(super) struct ProxyProcess(Child);
 
-impl Victim {
-    /// Starts `proxy`; what it prints is added to the file `log`.
+impl ProxyProcess {
+    /// Starts `proxy`; its output is appended to the file `log`.
     pub(super) fn start(
         proxy: &Path,
         config: &Path,
@@ -44,16 +44,16 @@ impl Victim {
         Self(child.unwrap_or_else(|error| panic!("{} cannot be started: {error}", proxy.display())))
     }
 
-    /// SIGKILL: it has no time for anything. Answers whether it was still there to be killed.
+    /// Sends SIGKILL. Returns `true` if it was still running.
     pub(super) fn kill(&mut self) -> bool {
-        let was_running = self.ended().is_none();
-        // Both do nothing to a process that has ended.
+        let was_running = self.exit_status().is_none();
+        // Both do nothing to a process that has exited.
         let _ = self.0.kill();
         let _ = self.0.wait();
         was_running
     }
 
-    /// SIGTERM, SIGSTOP or SIGCONT, by the names that kill(1) knows.
+    /// Sends SIGTERM, SIGSTOP or SIGCONT, by the names of kill(1).
     pub(super) fn signal(&self, name: &str) {
         let id = self.0.id().to_string();
         let sent = Command::new("kill").args(["-s", name, &id]).status();
@@ -63,33 +63,33 @@ impl Victim {
         );
     }
 
-    /// How it ended, when it has.
-    pub(super) fn ended(&mut self) -> Option<ExitStatus> {
+    /// Returns its exit status; `None` while it runs.
+    pub(super) fn exit_status(&mut self) -> Option<ExitStatus> {
         self.0.try_wait().expect("it is our child")
     }
 
-    /// Asks it to end, and answers its exit code; `None` when it did not end.
-    pub(super) async fn ends_in_order(mut self) -> Option<i32> {
+    /// Sends SIGTERM and returns its exit code; `None` when it does not exit.
+    pub(super) async fn stop(mut self) -> Option<i32> {
         self.signal("TERM");
         let ends = async {
             loop {
-                if let Some(status) = self.ended() {
+                if let Some(status) = self.exit_status() {
                     return status.code();
                 }
-                pause(LOOK_EVERY).await;
+                pause(POLL_EVERY).await;
             }
         };
-        tokio::time::timeout(END, ends).await.ok()?
+        tokio::time::timeout(SHUTDOWN, ends).await.ok()?
     }
 }
 
-impl Drop for Victim {
+impl Drop for ProxyProcess {
     fn drop(&mut self) {
         self.kill();
     }
 }
 
-/// Part of util-linux: there is none on other systems.
+/// setpriv(1) is part of util-linux; other systems have none.
 fn has_setpriv() -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| folder.join("setpriv").is_file())

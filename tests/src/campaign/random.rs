@@ -1,4 +1,4 @@
-//! Chance that can be repeated.
+//! Repeatable random numbers.
 
 use std::time::Duration;
 
@@ -6,20 +6,20 @@ use std::time::Duration;
 ///
 /// Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
 #[derive(Clone, Debug)]
-pub(super) struct Dice(u64);
+pub(super) struct SeededRandom(u64);
 
-impl Dice {
+impl SeededRandom {
     pub(super) fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// Other dice, which follow from these and a number.
+    /// Other random, which follow from these and a number.
     pub(super) fn split(&mut self, number: u64) -> Self {
-        Self(self.roll() ^ number.wrapping_mul(0xd1b5_4a32_d192_ed03))
+        Self(self.next() ^ number.wrapping_mul(0xd1b5_4a32_d192_ed03))
     }
 
     /// Any number.
-    pub(super) fn roll(&mut self) -> u64 {
+    pub(super) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -29,7 +29,7 @@ impl Dice {
 
     /// A number below `bound`, which is not 0.
     pub(super) fn below(&mut self, bound: u64) -> u64 {
-        self.roll() % bound
+        self.next() % bound
     }
 
     /// Whether something happens that happens `percent` times in a hundred.
@@ -45,14 +45,14 @@ impl Dice {
 
     /// One of several, each as likely as its weight says.
     pub(super) fn pick<T: Copy>(&mut self, weighted: &[(u64, T)]) -> T {
-        let mut left = self.below(weighted.iter().map(|(weight, _)| weight).sum());
+        let mut remaining = self.below(weighted.iter().map(|(weight, _)| weight).sum());
         for (weight, thing) in weighted {
-            match left.checked_sub(*weight) {
-                Some(rest) => left = rest,
+            match remaining.checked_sub(*weight) {
+                Some(rest) => remaining = rest,
                 None => return *thing,
             }
         }
-        unreachable!("a roll is below the sum of all weights")
+        unreachable!("a next is below the sum of all weights")
     }
 }
 
@@ -63,8 +63,8 @@ mod tests {
     /// Source: the reference implementation's first outputs for seed 1234567.
     #[test]
     fn the_same_seed_gives_the_same_numbers() {
-        let mut dice = Dice::new(1_234_567);
-        let rolled = [dice.roll(), dice.roll(), dice.roll()];
+        let mut random = SeededRandom::new(1_234_567);
+        let rolled = [random.next(), random.next(), random.next()];
         let reference = [
             6_457_827_717_110_365_317,
             3_203_168_211_198_807_973,
@@ -75,8 +75,8 @@ mod tests {
 
     #[test]
     fn what_weighs_nothing_is_never_picked() {
-        let mut dice = Dice::new(7);
-        let picked = (0..1000).map(|_| dice.pick(&[(3, 'a'), (0, 'b'), (1, 'c')]));
+        let mut random = SeededRandom::new(7);
+        let picked = (0..1000).map(|_| random.pick(&[(3, 'a'), (0, 'b'), (1, 'c')]));
         let picked: String = picked.collect();
         assert!(picked.contains('a') && picked.contains('c') && !picked.contains('b'));
     }

@@ -1,15 +1,15 @@
-//! A request to the proxy, which can be sent as often as it takes.
+//! A request to the proxy that can be sent repeatedly.
 
 use reqwest::Method;
 use serde_json::Value;
 
-/// What somebody asks the proxy for.
+/// A request.
 pub(super) struct Request<'a> {
     pub(super) method: Method,
     pub(super) path: &'a str,
     pub(super) token: Option<&'a str>,
     /// `Idempotency-Key`
-    pub(super) once: Option<&'a str>,
+    pub(super) idempotency_key: Option<&'a str>,
     pub(super) body: Option<Value>,
 }
 
@@ -20,7 +20,7 @@ impl<'a> Request<'a> {
             method: Method::POST,
             path,
             token: None,
-            once: None,
+            idempotency_key: None,
             body: Some(body),
         }
     }
@@ -34,8 +34,8 @@ impl<'a> Request<'a> {
         if let Some(token) = self.token {
             request = request.bearer_auth(token);
         }
-        if let Some(once) = self.once {
-            request = request.header("idempotency-key", once);
+        if let Some(idempotency_key) = self.idempotency_key {
+            request = request.header("idempotency-key", idempotency_key);
         }
         if let Some(body) = &self.body {
             request = request.json(body);

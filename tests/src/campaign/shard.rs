@@ -1,4 +1,4 @@
-//! One proxy with its service, its shop and its customers, and the blows that it is dealt.
+//! A shard: one proxy with its gateway, its shop, its customers and its kills.
 
 use std::net::{SocketAddr, TcpListener as Port};
 use std::sync::Arc;
@@ -11,79 +11,79 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::Options;
-use super::background_load::{blocks_are_found, the_service_errs};
-use super::counters::Tally;
-use super::customer::Street;
-use super::purchases::Register;
-use super::random::Dice;
+use super::background_load::{inject_faults, mine_blocks};
+use super::counters::Counters;
+use super::customer::Customers;
+use super::invoice_index::InvoiceIndex;
+use super::random::SeededRandom;
 use super::shop::Shop;
-use super::supervisor::Post;
-use super::traffic_log::{Between, Moment, Tap};
+use super::supervisor::Supervisor;
+use super::traffic_log::{Link, Passed, TrafficLog};
 use crate::clock::MovableClock;
 use crate::folder::Folder;
 use crate::sandbox_control::SandboxControl;
 use crate::token_signer::TokenSigner;
 use crate::world;
-use crate::world::proxy_config::{Places, florin_toml};
+use crate::world::proxy_config::{Addresses, florin_toml};
 use crate::world::secrets;
 
-/// Customers who are buying at once.
+/// Customers who buy at the same time.
 const CUSTOMERS: u64 = 10;
 
 pub(super) const DATABASE: &str = "florin.db";
 pub(super) const SANDBOX_LOG: &str = "sandbox.jsonl";
 pub(super) const SHOP_LOG: &str = "shop.jsonl";
 
-/// A proxy and its world.
-pub(super) struct Lane {
+/// A shard.
+pub(super) struct Shard {
     pub(super) folder: Folder,
-    pub(super) register: Arc<Register>,
+    pub(super) invoices: Arc<InvoiceIndex>,
     pub(super) http: reqwest::Client,
     pub(super) shop: Shop,
-    pub(super) chain: SandboxControl,
-    pub(super) places: Places,
-    pub(super) tally: Arc<Tally>,
-    /// Where the proxy is that everybody knows.
-    pub(super) post: Post,
-    /// Where one is now and then that makes its first database.
-    pub(super) first_post: Post,
-    pub(super) dice: Dice,
-    pub(super) moments: broadcast::Sender<Moment>,
-    pub(super) service_tap: Tap,
-    /// They carry as long as they are kept.
-    _other_taps: [Tap; 2],
+    pub(super) sandbox: SandboxControl,
+    pub(super) addresses: Addresses,
+    pub(super) counters: Arc<Counters>,
+    /// The proxy with customers.
+    pub(super) supervisor: Supervisor,
+    /// The proxy that is killed during its first migration.
+    pub(super) first_start: Supervisor,
+    pub(super) random: SeededRandom,
+    pub(super) traffic: broadcast::Sender<Passed>,
+    pub(super) gateway_traffic: TrafficLog,
+    /// Kept because dropping them closes their connections.
+    _other_traffic: [TrafficLog; 2],
     mining: Arc<RwLock<()>>,
     is_closing: Arc<AtomicBool>,
-    /// Customers, miners and the service. All end with the lane.
+    /// Customers, miner and gateway. All end with the shard.
     others: JoinSet<()>,
     shutdown: CancellationToken,
 }
 
-impl Lane {
-    /// Sets everything up, without a proxy.
-    pub(super) async fn open(number: u64, config: &Options, tally: Arc<Tally>) -> Self {
-        let mut dice = Dice::new(config.seed).split(number);
+impl Shard {
+    /// Sets everything up; the proxy is not started.
+    pub(super) async fn open(number: u64, config: &Options, counters: Arc<Counters>) -> Self {
+        let mut random = SeededRandom::new(config.seed).split(number);
         let folder = Folder::new();
         let shutdown = CancellationToken::new();
-        let moments = broadcast::channel(1024).0;
+        let traffic = broadcast::channel(1024).0;
         let (sandbox, sandbox_address) = bind().await;
-        let shop = Shop::open(&folder.file(SHOP_LOG), dice.split(1), tally.clone()).await;
+        let shop = Shop::open(&folder.file(SHOP_LOG), random.split(1), counters.clone()).await;
         let [public, admin, first @ ..] = free_ports(number);
-        let tap = async |there, between| Tap::to(there, between, moments.clone()).await;
-        let front = tap(public, Between::EverybodyAndProxy).await;
-        let service = tap(sandbox_address, Between::ProxyAndService).await;
-        let store = tap(shop.address, Between::ProxyAndShop).await;
-        let places = Places {
-            front: front.address,
+        let traffic_log = async |there, link| TrafficLog::to(there, link, traffic.clone()).await;
+        let proxy = traffic_log(public, Link::ToProxy).await;
+        let gateway = traffic_log(sandbox_address, Link::ToGateway).await;
+        let store = traffic_log(shop.address, Link::ToShop).await;
+        let addresses = Addresses {
+            front: proxy.address,
             public,
             admin,
-            service: service.address,
+            gateway: gateway.address,
             sandbox: sandbox_address,
             shop: shop.address,
             webhook: store.address,
         };
-        let wants = world::WorldConfig::default();
-        let post = |database: &str, public, admin| Post {
+        let world_config = world::WorldConfig::default();
+        let supervisor = |database: &str, public, admin| Supervisor {
             program: config.proxy.clone(),
             config: folder.file("florin.toml"),
             database: folder.file(database),
@@ -91,38 +91,38 @@ impl Lane {
             admin,
             log: folder.file("proxy.log"),
         };
-        let first_post = post("first.db", first[0], first[1]);
-        let post = post(DATABASE, public, admin);
-        let toml = florin_toml(&places, &wants, &post.database_url());
-        std::fs::write(&post.config, toml).expect("the folder is writable");
-        let register = Arc::new(Register::of(folder.file(SANDBOX_LOG)));
+        let first_start = supervisor("first.db", first[0], first[1]);
+        let supervisor = supervisor(DATABASE, public, admin);
+        let toml = florin_toml(&addresses, &world_config, &supervisor.database_url());
+        std::fs::write(&supervisor.config, toml).expect("the folder is writable");
+        let invoices = Arc::new(InvoiceIndex::of(folder.file(SANDBOX_LOG)));
         let settings = florin_sandbox::Settings {
-            seed: dice.roll(),
+            seed: random.next(),
             log_file: Some(folder.file(SANDBOX_LOG)),
-            ..wants.sandbox(&places, MovableClock::default())
+            ..world_config.sandbox(&addresses, MovableClock::default())
         };
         let mut others = JoinSet::new();
         let serve = florin_sandbox::run(sandbox, settings, shutdown.clone());
         others.spawn(async move { serve.await.expect("the sandbox runs to the end") });
         let http = client();
-        let chain = SandboxControl {
+        let sandbox = SandboxControl {
             http: http.clone(),
             base: format!("http://{sandbox_address}"),
         };
         Self {
             folder,
-            register,
+            invoices,
             http,
             shop,
-            chain,
-            places,
-            tally,
-            post,
-            first_post,
-            dice,
-            moments,
-            service_tap: service,
-            _other_taps: [front, store],
+            sandbox,
+            addresses,
+            counters,
+            supervisor,
+            first_start,
+            random,
+            traffic,
+            gateway_traffic: gateway,
+            _other_traffic: [proxy, store],
             mining: Arc::default(),
             is_closing: Arc::default(),
             others,
@@ -130,37 +130,41 @@ impl Lane {
         }
     }
 
-    /// Customers come, blocks are found, and the service has its bad moments.
-    pub(super) fn begins(&mut self) {
-        let street = self.street();
+    /// Starts customers, mining and faults.
+    pub(super) fn start_load(&mut self) {
+        let customers = self.customers();
         for number in 0..CUSTOMERS {
-            let dice = self.dice.split(100 + number);
-            self.others.spawn(street.clone().customers_come(dice));
+            let random = self.random.split(100 + number);
+            self.others.spawn(customers.clone().run(random));
         }
-        let (chain, closing) = (self.chain.clone(), self.is_closing.clone());
-        let dice = self.dice.split(2);
+        let (sandbox, closing) = (self.sandbox.clone(), self.is_closing.clone());
+        let random = self.random.split(2);
         self.others
-            .spawn(blocks_are_found(chain, self.mining.clone(), closing, dice));
-        let (chain, closing) = (self.chain.clone(), self.is_closing.clone());
-        let dice = self.dice.split(3);
-        self.others
-            .spawn(the_service_errs(chain, self.tally.clone(), closing, dice));
+            .spawn(mine_blocks(sandbox, self.mining.clone(), closing, random));
+        let (sandbox, closing) = (self.sandbox.clone(), self.is_closing.clone());
+        let random = self.random.split(3);
+        self.others.spawn(inject_faults(
+            sandbox,
+            self.counters.clone(),
+            closing,
+            random,
+        ));
     }
 
-    /// Customers come once more, while no blow falls.
-    pub(super) async fn serves_the_last(&mut self) {
-        let street = self.street();
-        street.last_customers_come(&mut self.dice).await;
+    /// Runs the last customers, without kills.
+    pub(super) async fn run_final_customers(&mut self) {
+        let customers = self.customers();
+        customers.run_final(&mut self.random).await;
     }
 
-    fn street(&self) -> Street {
-        Street {
+    fn customers(&self) -> Customers {
+        Customers {
             http: self.http.clone(),
-            proxy: self.places.proxy_url(),
-            mint: self.token_signer(),
-            chain: self.chain.clone(),
-            register: self.register.clone(),
-            tally: self.tally.clone(),
+            proxy: self.addresses.proxy_url(),
+            token_signer: self.token_signer(),
+            sandbox: self.sandbox.clone(),
+            invoices: self.invoices.clone(),
+            counters: self.counters.clone(),
             mining: self.mining.clone(),
             is_closing: self.is_closing.clone(),
         }
@@ -168,7 +172,7 @@ impl Lane {
 
     fn token_signer(&self) -> TokenSigner {
         TokenSigner {
-            audience: self.places.proxy_url(),
+            audience: self.addresses.proxy_url(),
             clock: MovableClock::default(),
             store: "demo".to_owned(),
             kid: "k1".to_owned(),
@@ -176,27 +180,27 @@ impl Lane {
         }
     }
 
-    /// No more customers, no more bad moments.
-    pub(super) async fn calms_down(&mut self) {
+    /// Ends customers, mining and faults.
+    pub(super) async fn stop_load(&mut self) {
         self.is_closing.store(true, Ordering::Relaxed);
-        self.shop.calms_down();
-        // All but the service end by themselves.
+        self.shop.accept_all();
+        // All but the gateway end by themselves.
         while self.others.len() > 1 {
-            let ended = self
+            let exit_status = self
                 .others
                 .join_next()
                 .await
                 .expect("there is more than one");
-            ended.expect("nobody panics in a lane");
+            exit_status.expect("no task of a shard panics");
         }
-        self.chain.clear_faults().await;
+        self.sandbox.clear_faults().await;
     }
 
-    /// Ends everything but the proxy; what is left is the evidence.
+    /// Ends everything but the proxy; returns the evidence.
     pub(super) async fn close(mut self) -> Folder {
         self.shutdown.cancel();
-        while let Some(ended) = self.others.join_next().await {
-            ended.expect("nobody panics in a lane");
+        while let Some(exit_status) = self.others.join_next().await {
+            exit_status.expect("no task of a shard panics");
         }
         self.folder
     }
@@ -209,12 +213,12 @@ async fn bind() -> (TcpListener, SocketAddr) {
     (listener, address)
 }
 
-/// Ports for a program that is away half of the time: below those that the kernel gives to outgoing connections, so that
-/// nobody takes them meanwhile.
+/// Ports for a program that often restarts: below the kernel's range for outgoing connections, so that they stay free
+/// meanwhile.
 ///
 /// Source: ip(7), `ip_local_port_range`: 32768 to 60999.
-fn free_ports(lane: u64) -> [SocketAddr; 4] {
-    let start = 20_000 + (u64::from(std::process::id()) * 61 + lane * 499) % 12_000;
+fn free_ports(shard: u64) -> [SocketAddr; 4] {
+    let start = 20_000 + (u64::from(std::process::id()) * 61 + shard * 499) % 12_000;
     let ports = (start..start + 400).filter_map(|port| {
         let address = SocketAddr::from(([127, 0, 0, 1], u16::try_from(port).ok()?));
         Port::bind(address).ok().map(|_| address)
@@ -226,7 +230,7 @@ fn free_ports(lane: u64) -> [SocketAddr; 4] {
 }
 
 fn client() -> reqwest::Client {
-    // Fails when another lane was first, which is as good.
+    // Fails when another shard has installed it already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = crate::http::client().timeout(Duration::from_secs(5));
     builder.build().expect("the crypto provider is installed")

@@ -1,4 +1,4 @@
-//! A wire that is listened to: it carries connections, and says when which request and answer passes.
+//! A TCP proxy that reports every HTTP request and response that passes.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,54 +9,54 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{broadcast, watch};
 use tokio::task::JoinSet;
 
-/// Which wire.
+/// A connection between two parties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Between {
-    /// Customers, stores and the service's callbacks to the proxy.
-    EverybodyAndProxy,
-    /// The proxy to the service.
-    ProxyAndService,
-    /// The proxy to the shop's endpoint.
-    ProxyAndShop,
+pub(super) enum Link {
+    /// From customers, stores and the gateway's callbacks to the proxy.
+    ToProxy,
+    /// From the proxy to the gateway.
+    ToGateway,
+    /// From the proxy to the shop's endpoint.
+    ToShop,
 }
 
-/// Something that passed.
+/// A request or response that passed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Moment {
-    pub(super) between: Between,
-    /// Whether it was the answer; otherwise the question.
-    pub(super) is_answer: bool,
-    /// `POST /api/invoice`: method and path of the question, without its query.
+pub(super) struct Passed {
+    pub(super) link: Link,
+    /// `true` for a response, `false` for a request.
+    pub(super) is_response: bool,
+    /// `POST /api/invoice`: method and path of the request, without its query.
     pub(super) request: String,
 }
 
-/// The wire. Dropping it ends what it carries.
+/// Forwards connections; closes them when dropped.
 #[derive(Debug)]
-pub(super) struct Tap {
+pub(super) struct TrafficLog {
     pub(super) address: SocketAddr,
-    cut: watch::Sender<bool>,
-    _carrying: JoinSet<()>,
+    set_cut: watch::Sender<bool>,
+    _forwarding: JoinSet<()>,
 }
 
-impl Tap {
+impl TrafficLog {
     pub(super) async fn to(
         there: SocketAddr,
-        between: Between,
-        moments: broadcast::Sender<Moment>,
+        link: Link,
+        traffic: broadcast::Sender<Passed>,
     ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await;
         let listener = listener.expect("a port is free");
         let address = listener.local_addr().expect("it is bound");
-        let cut = watch::channel(false).0;
-        let mut carrying = JoinSet::new();
-        let is_cut = cut.subscribe();
-        carrying.spawn(async move {
+        let set_cut = watch::channel(false).0;
+        let mut forwarding = JoinSet::new();
+        let is_cut = set_cut.subscribe();
+        forwarding.spawn(async move {
             let mut connections = JoinSet::new();
             loop {
                 tokio::select! {
                     Ok((near, _)) = listener.accept() => {
-                        let (moments, is_cut) = (moments.clone(), is_cut.clone());
-                        connections.spawn(carry(near, there, between, moments, is_cut));
+                        let (traffic, is_cut) = (traffic.clone(), is_cut.clone());
+                        connections.spawn(forward_connection(near, there, link, traffic, is_cut));
                     }
                     Some(_) = connections.join_next() => {}
                 }
@@ -64,22 +64,22 @@ impl Tap {
         });
         Self {
             address,
-            cut,
-            _carrying: carrying,
+            set_cut,
+            _forwarding: forwarding,
         }
     }
 
-    /// Cuts every connection, and those that are tried; or carries again.
-    pub(super) fn cut(&self, is_cut: bool) {
-        self.cut.send_replace(is_cut);
+    /// Cuts every connection and refuses new ones; `false` forwards again.
+    pub(super) fn set_cut(&self, is_cut: bool) {
+        self.set_cut.send_replace(is_cut);
     }
 }
 
-async fn carry(
+async fn forward_connection(
     near: TcpStream,
     there: SocketAddr,
-    between: Between,
-    moments: broadcast::Sender<Moment>,
+    link: Link,
+    traffic: broadcast::Sender<Passed>,
     mut is_cut: watch::Receiver<bool>,
 ) {
     if *is_cut.borrow() {
@@ -89,38 +89,42 @@ async fn carry(
         return;
     };
     let ((near_in, near_out), (far_in, far_out)) = (near.into_split(), far.into_split());
-    let asked = Arc::new(Mutex::new(None));
-    let tell = |is_answer, request| {
-        // Nobody listens between two blows.
-        let _ = moments.send(Moment {
-            between,
-            is_answer,
+    let outstanding = Arc::new(Mutex::new(None));
+    let publish = |is_response, request| {
+        // No kill plan listens at the moment.
+        let _ = traffic.send(Passed {
+            link,
+            is_response,
             request,
         });
     };
-    let hears_question = |bytes: &[u8]| {
+    let on_request = |bytes: &[u8]| {
         if let Some(request) = request_line(bytes) {
-            *asked.lock().unwrap_or_else(PoisonError::into_inner) = Some(request.clone());
-            tell(false, request);
+            *outstanding.lock().unwrap_or_else(PoisonError::into_inner) = Some(request.clone());
+            publish(false, request);
         }
     };
-    let hears_answer = |_: &[u8]| {
-        if let Some(request) = asked.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            tell(true, request);
+    let on_response = |_: &[u8]| {
+        if let Some(request) = outstanding
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
+        {
+            publish(true, request);
         }
     };
     tokio::select! {
-        () = pass(near_in, far_out, hears_question) => {}
-        () = pass(far_in, near_out, hears_answer) => {}
+        () = forward(near_in, far_out, on_request) => {}
+        () = forward(far_in, near_out, on_response) => {}
         _ = is_cut.wait_for(|is| *is) => {}
     }
 }
 
-/// Passes bytes on until one side ends, and lets them be heard before.
-async fn pass(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, hears: impl Fn(&[u8])) {
+/// Forwards bytes until one side ends; `on_bytes` is called before they are written.
+async fn forward(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, on_bytes: impl Fn(&[u8])) {
     let mut bytes = vec![0; 16 * 1024];
     while let Ok(count @ 1..) = from.read(&mut bytes).await {
-        hears(&bytes[..count]);
+        on_bytes(&bytes[..count]);
         if to.write_all(&bytes[..count]).await.is_err() {
             return;
         }
@@ -143,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_is_known_by_its_first_line() {
+    fn a_request_is_recognised_by_its_first_line() {
         let line = request_line(b"GET /api/invoice?id=inv_1 HTTP/1.1\r\nhost: x\r\n\r\n");
         assert_eq!(line.as_deref(), Some("GET /api/invoice"));
         assert_eq!(request_line(b"{\"POST\": 1}"), None);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::proxy_config::Places;
+use super::proxy_config::Addresses;
 use super::secrets;
 use crate::clock::MovableClock;
 
@@ -67,9 +67,13 @@ impl Default for WorldConfig {
 }
 
 impl WorldConfig {
-    pub(crate) fn sandbox(&self, places: &Places, clock: MovableClock) -> florin_sandbox::Settings {
+    pub(crate) fn sandbox(
+        &self,
+        addresses: &Addresses,
+        clock: MovableClock,
+    ) -> florin_sandbox::Settings {
         let token = secrets::CALLBACK_TOKEN;
-        let callbacks = format!("{}/callbacks/{token}", places.proxy_url());
+        let callbacks = format!("{}/callbacks/{token}", addresses.proxy_url());
         florin_sandbox::Settings {
             seed: 7,
             api_key: secrets::API_KEY.to_owned(),

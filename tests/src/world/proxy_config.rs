@@ -7,14 +7,14 @@ use super::secrets;
 
 /// Where everything is.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Places {
+pub(crate) struct Addresses {
     /// The proxy as everybody reaches it.
     pub(crate) front: SocketAddr,
     /// The proxy itself.
     pub(crate) public: SocketAddr,
     pub(crate) admin: SocketAddr,
     /// The service as the proxy reaches it.
-    pub(crate) service: SocketAddr,
+    pub(crate) gateway: SocketAddr,
     /// The service itself.
     pub(crate) sandbox: SocketAddr,
     pub(crate) shop: SocketAddr,
@@ -22,7 +22,7 @@ pub(crate) struct Places {
     pub(crate) webhook: SocketAddr,
 }
 
-impl Places {
+impl Addresses {
     pub(crate) fn proxy_url(&self) -> String {
         format!("http://{}", self.front)
     }
@@ -33,17 +33,21 @@ impl Places {
 }
 
 /// The text of `florin.toml`: the demo shop's store with its catalogue, and another one.
-pub(crate) fn florin_toml(places: &Places, config: &WorldConfig, database_url: &str) -> String {
-    let Places {
+pub(crate) fn florin_toml(
+    addresses: &Addresses,
+    config: &WorldConfig,
+    database_url: &str,
+) -> String {
+    let Addresses {
         front,
         public,
         admin,
-        service,
+        gateway: service,
         sandbox,
         shop,
         webhook,
-    } = places;
-    let origins = [&[places.shop_url()], &config.origins[..]].concat();
+    } = addresses;
+    let origins = [&[addresses.shop_url()], &config.origins[..]].concat();
     let secret = &config.proxys_secret;
     let trusted_proxies = &config.trusted_proxies;
     let tolerance = &config.tolerance;

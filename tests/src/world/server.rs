@@ -26,13 +26,13 @@ const DEADLINES: Deadlines = Deadlines {
 const END: Duration = Duration::from_secs(15);
 
 /// The proxy and how it is ended.
-pub(super) struct Running {
+pub(super) struct RunningProxy {
     shutdown: CancellationToken,
     ended: JoinHandle<anyhow::Result<()>>,
     ledger: SqliteStorage,
 }
 
-impl Running {
+impl RunningProxy {
     /// Starts it as its own program would.
     pub(super) async fn start(
         file: &Path,

@@ -1,4 +1,4 @@
-//! Which invoice has which address, and which are completed: read from the service's log as it grows.
+//! Index of the gateway's invoices by address, and which are completed; read from the sandbox's log as it grows.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -9,65 +9,69 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use jiff::Timestamp;
 use serde_json::Value;
 
-/// What the log has told so far.
+/// The index, up to date with the log.
 #[derive(Debug)]
-pub(super) struct Register(Mutex<State>);
+pub(super) struct InvoiceIndex(Mutex<State>);
 
 #[derive(Debug)]
 struct State {
     path: PathBuf,
     log: Option<BufReader<File>>,
-    /// A line that was not there whole at the last look.
-    begun: String,
+    /// The beginning of a line that was incomplete at the last read.
+    partial_line: String,
     by_address: BTreeMap<String, String>,
     completed: BTreeMap<String, Timestamp>,
 }
 
-impl Register {
+impl InvoiceIndex {
     pub(super) fn of(path: PathBuf) -> Self {
         Self(Mutex::new(State {
             path,
             log: None,
-            begun: String::new(),
+            partial_line: String::new(),
             by_address: BTreeMap::new(),
             completed: BTreeMap::new(),
         }))
     }
 
-    /// The invoice with this address.
-    pub(super) fn invoice_at(&self, address: &str) -> String {
+    /// Returns the id of the invoice with this address.
+    pub(super) fn id_of_address(&self, address: &str) -> String {
         let found = self.read().by_address.get(address).cloned();
-        found.unwrap_or_else(|| panic!("{address} was shown, and is of no invoice of the service"))
+        found.unwrap_or_else(|| {
+            panic!("{address} was shown and belongs to no invoice of the gateway")
+        })
     }
 
-    /// Every invoice that is completed, and since when.
+    /// Returns every completed invoice with the time of its completion.
     pub(super) fn completed(&self) -> BTreeMap<String, Timestamp> {
         self.read().completed.clone()
     }
 
     fn read(&self) -> MutexGuard<'_, State> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        state.read_on();
+        state.read_new_lines();
         state
     }
 }
 
 impl State {
-    fn read_on(&mut self) {
+    fn read_new_lines(&mut self) {
         if self.log.is_none() {
             self.log = File::open(&self.path).ok().map(BufReader::new);
         }
         while let Some(log) = &mut self.log {
-            let read = log.read_line(&mut self.begun).expect("the log is text");
-            if read == 0 || !self.begun.ends_with('\n') {
+            let read = log
+                .read_line(&mut self.partial_line)
+                .expect("the log is text");
+            if read == 0 || !self.partial_line.ends_with('\n') {
                 return;
             }
-            let line = std::mem::take(&mut self.begun);
-            self.learn(&serde_json::from_str(&line).expect("a line of the log is JSON"));
+            let line = std::mem::take(&mut self.partial_line);
+            self.apply(&serde_json::from_str(&line).expect("a line of the log is JSON"));
         }
     }
 
-    fn learn(&mut self, line: &Value) {
+    fn apply(&mut self, line: &Value) {
         let text = |pointer: &str| Some(line.pointer(pointer)?.as_str()?.to_owned());
         if line["did"] == "created_invoice"
             && let (Some(address), Some(id)) =
