@@ -102,8 +102,8 @@ async fn a_store_without_access_reads_the_supported_currencies_only() {
         );
     }
     assert_eq!(world.sandbox().count("POST", "/preferences").await, 0);
-    let nobody = store.with_key("no-store-has-this-key-0123456789ab");
-    nobody
+    let unknown_store = store.with_key("no-store-has-this-key-0123456789ab");
+    unknown_store
         .get("/v1/service/currencies")
         .await
         .refused(401, "unauthorized");

@@ -397,7 +397,7 @@ async fn no_customer_is_sent_to_a_foreign_page() {
         ..WorldConfig::default()
     })
     .await;
-    world.expect_error("nobody is sent to the service's page");
+    world.expect_error("is sent to the service's page");
     let refused = world.store().open(&lamp()).await;
     let refused = refused.refused(503, "service_unavailable");
     let foreign = world.sandbox().sessions().await[0]["url"]
@@ -421,9 +421,9 @@ async fn no_customer_is_sent_to_a_foreign_page() {
 async fn a_missing_field_of_a_session_is_named() {
     let world = World::start().await;
     let store = world.store();
-    let nobody = lamp_with("customer_email", Value::Null);
+    let without_email = lamp_with("customer_email", Value::Null);
     store
-        .open(&nobody)
+        .open(&without_email)
         .await
         .refused(400, "invalid_request")
         .naming("customer_email");

@@ -22,7 +22,6 @@ mod open_by_donation;
 mod open_by_product;
 mod openapi;
 mod order_lines;
-mod order_token_examples;
 mod order_tokens;
 mod payment_links;
 mod payments;

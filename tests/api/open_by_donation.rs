@@ -77,7 +77,7 @@ async fn a_page_of_the_store_reads_the_bounds_of_a_donation() {
     );
     for (query, status, code) in [
         ("store=demo&donation=tea", 404, "unknown_donation"),
-        ("store=nobody&donation=coffee", 404, "unknown_store"),
+        ("store=unknown&donation=coffee", 404, "unknown_store"),
         ("store=demo", 400, "invalid_request"),
         (
             "store=demo&donation=coffee&amount=1",
@@ -134,7 +134,7 @@ async fn an_undeclared_donation_is_rejected() {
     for (store, donation, code) in [
         ("demo", "yacht", "unknown_donation"),
         ("demo", "ebook", "unknown_donation"),
-        ("nobody", "coffee", "unknown_store"),
+        ("unknown", "coffee", "unknown_store"),
     ] {
         let request = json!({ "store": store, "donation": donation, "amount": "3" });
         world

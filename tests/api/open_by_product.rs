@@ -276,8 +276,8 @@ async fn a_receipt_goes_only_to_a_valid_address() {
     checkout.choose("BTC").await;
     let answer = checkout.post("/paid", &json!({ "email": "me" })).await;
     answer.refused(400, "invalid_request").naming("email");
-    let said = json!({ "email": "me@example.org" });
-    checkout.post("/paid", &said).await.with(200);
+    let email = json!({ "email": "me@example.org" });
+    checkout.post("/paid", &email).await.with(200);
     support::eventually("the gateway knows the address", async || {
         let invoice = world.sandbox().invoices().await.remove(0);
         (invoice["email"] == "me@example.org" && invoice["marked_as_paid"] == true).then_some(())
@@ -353,8 +353,8 @@ async fn an_address_sent_with_i_have_paid_replaces_the_stored_one() {
     let kept = json!({ "email": "first@example.org" });
     checkout.post("/email", &kept).await.with(200);
     checkout.choose("BTC").await;
-    let said = json!({ "email": "last@example.org" });
-    let view = checkout.post("/paid", &said).await.with(200).body;
+    let email = json!({ "email": "last@example.org" });
+    let view = checkout.post("/paid", &email).await.with(200).body;
     assert_eq!(view["email_kept"], true);
     eventually("the gateway knows the later address", async || {
         let invoice = world.sandbox().invoices().await.remove(0);

@@ -1,4 +1,4 @@
-//! The proxy's description of its own HTTP: whole, true, and of use to machines.
+//! The OpenAPI document of the proxy is complete and correct.
 //!
 //! `support::Answer` checks every response of every test against its description.
 

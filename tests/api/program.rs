@@ -217,7 +217,7 @@ async fn repeated_kills_never_lose_or_double_a_credit() {
         program = start_program(&mut world).await;
     }
     checkout.wait_for("paid").await;
-    eventually("the store is told", async || {
+    eventually("the store is notified", async || {
         let delivered_events = world.webhooks.event_types(&checkout.order);
         delivered_events
             .contains(&"order.paid".to_owned())

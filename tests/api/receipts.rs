@@ -48,8 +48,12 @@ async fn a_paid_order_has_a_receipt_that_its_store_can_verify() {
 
     for shown in ["token", "code"] {
         let shown = issued[shown].as_str().unwrap();
-        let said = verified(&world, shown).await;
-        assert_eq!(said, json!({ "valid": true, "order": order }), "{shown}");
+        let verified_receipt = verified(&world, shown).await;
+        assert_eq!(
+            verified_receipt,
+            json!({ "valid": true, "order": order }),
+            "{shown}"
+        );
     }
     world.end().await;
 }
@@ -71,9 +75,9 @@ async fn a_changed_receipt_or_one_of_another_store_is_invalid() {
     let mixed_code = [&other["code"].as_str().unwrap()[..24], &code[24..]].concat();
     let untouched = verified(&world, code).await;
     assert_eq!(untouched["valid"], true);
-    for forged_callback in [mixed_token.as_str(), &mixed_code, "", "x", &code[1..]] {
-        let said = verified(&world, forged_callback).await;
-        assert_eq!(said, json!({ "valid": false }), "{forged_callback}");
+    for forged in [mixed_token.as_str(), &mixed_code, "", "x", &code[1..]] {
+        let verified_receipt = verified(&world, forged).await;
+        assert_eq!(verified_receipt, json!({ "valid": false }), "{forged}");
     }
     for shown in [token, code] {
         let presented = json!({ "receipt": shown });

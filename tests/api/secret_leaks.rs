@@ -94,8 +94,8 @@ async fn run_failing_purchases(world: &World, notes: &mut Notes) -> Checkout {
     let refused = json!({ "endpoint": "create_invoice", "kind": "status", "status": 401 });
     world.sandbox().inject_fault(refused).await;
     notes.note(checkout.request_attempt("BTC").await.with(503));
-    let lie = json!({ "qr_string": "bitcoin:nobody" });
-    world.sandbox().override_next_invoice(lie).await;
+    let change = json!({ "qr_string": "bitcoin:unknown" });
+    world.sandbox().override_next_invoice(change).await;
     notes.note(checkout.request_attempt("BTC").await.with(200));
     notes.note(checkout.request_attempt("LTC").await.with(200));
     world.webhooks.reply_with(Reply::Status(500));

@@ -66,7 +66,7 @@ async fn an_unknown_product_cannot_be_ordered() {
     for (store, product, code) in [
         ("demo", "yacht", "unknown_product"),
         ("demo", "", "unknown_product"),
-        ("nobody", "ebook", "unknown_store"),
+        ("unknown", "ebook", "unknown_store"),
         ("", "ebook", "unknown_store"),
         ("../demo", "ebook", "unknown_store"),
     ] {
@@ -269,7 +269,7 @@ async fn a_forged_callback_changes_nothing() {
     let completed = |id: &str| json!({ "invoice_id": id, "status": "COMPLETED" }).to_string();
     for body in [
         completed(&known),
-        completed("nobody"),
+        completed("unknown"),
         completed("' OR 1=1"),
     ] {
         let answer = calls(secrets::CALLBACK_TOKEN, body).await.with(200);
@@ -328,7 +328,7 @@ async fn only_listed_origins_frame_the_page() {
             "/pay?store=other",
             "frame-ancestors 'self' https://other.example".to_owned(),
         ),
-        ("/pay?store=nobody", "frame-ancestors 'self'".to_owned()),
+        ("/pay?store=unknown", "frame-ancestors 'self'".to_owned()),
         // The page without a store may be framed only by itself, for its gallery.
         ("/pay?store=", "frame-ancestors 'self'".to_owned()),
         ("/pay", "frame-ancestors 'self'".to_owned()),

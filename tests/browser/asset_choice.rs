@@ -7,7 +7,7 @@ use support::{Browser, BrowserOptions, World, eventually, pause, within};
 use thirtyfour::Key;
 
 /// Passes the proxy's quotes through `window.change`, and lets the page's clock be moved forward.
-const BETWEEN: &str = "
+pub(crate) const BETWEEN: &str = "
     window.later = 0;
     const now = performance.now.bind(performance);
     performance.now = () => now() + window.later;
@@ -56,7 +56,7 @@ pub(crate) async fn move_clock(browser: &Browser, seconds: u32) {
     browser.evaluate(&script, &[]).await;
 }
 
-async fn announcements(browser: &Browser) -> Vec<String> {
+pub(crate) async fn announcements(browser: &Browser) -> Vec<String> {
     let words = browser.evaluate("return window.heard", &[]).await;
     let words = words.as_array().unwrap();
     let sentence = words.iter().filter_map(Value::as_str);
@@ -241,13 +241,13 @@ async fn six_assets_need_no_search() {
 }
 
 /// Deletes the page's order, so that the proxy opens another.
-async fn open_second_purchase(browser: &Browser) {
+pub(crate) async fn open_second_purchase(browser: &Browser) {
     browser.evaluate("sessionStorage.clear()", &[]).await;
     browser.reload().await;
     browser.wait_for("asset-BTC").await;
 }
 
-const FIRST: &str = "return [rows[0], [...inside.querySelectorAll('[data-testid=\"last-used\"]')].map(at => at.closest('.option').dataset.testid)]";
+pub(crate) const FIRST: &str = "return [rows[0], [...inside.querySelectorAll('[data-testid=\"last-used\"]')].map(at => at.closest('.option').dataset.testid)]";
 
 #[tokio::test]
 async fn the_last_choice_comes_first_and_is_not_preselected() {
@@ -381,139 +381,9 @@ async fn one_asset_or_thirty_with_endless_names_fit_the_smallest_phone() {
 }
 
 /// The nine assets, and USDT on further networks up to this number.
-fn on_more_networks(assets: usize) -> String {
+pub(crate) fn on_more_networks(assets: usize) -> String {
     let more = "{ ...quotes.find(quote => quote.crypto_code === 'USDTTRC20'), crypto_code: 'USDT' + n, network: 'Network ' + n }";
     format!("quotes => [...quotes, ...Array.from({{ length: {assets} - 9 }}, (_, n) => ({more}))]")
-}
-
-#[tokio::test]
-async fn eleven_assets_are_eleven_rows() {
-    let (world, browser) = open_choice(&on_more_networks(11), BrowserOptions::default()).await;
-    browser.wait_for("asset-USDTTRC20").await;
-    let count = read_field(&browser, "return rows.length").await;
-    assert_eq!(count, 11);
-    browser.end().await;
-    world.end().await;
-}
-
-#[tokio::test]
-async fn from_twelve_assets_on_the_coin_is_chosen_before_the_network() {
-    let (world, browser) = open_choice(&on_more_networks(12), BrowserOptions::default()).await;
-    browser.wait_for("networks-USDT").await;
-    let coins = "return rows";
-    let all = json!([
-        "asset-BTC",
-        "asset-ETH",
-        "networks-USDT",
-        "asset-LTC",
-        "asset-TRX",
-        "asset-BNB",
-        "asset-BCH",
-        "asset-DOGE"
-    ]);
-    let has_focus = async |at: &str| {
-        eventually(&format!("the focus is at {at}"), async || {
-            (focused(&browser).await == at).then_some(())
-        })
-        .await;
-    };
-    assert_eq!(read_field(&browser, coins).await, all);
-    let row = browser.text("networks-USDT").await;
-    assert!(row.contains("5 networks"), "{row}");
-    assert!(row.contains("USDT"), "the price of all: {row}");
-    // A search finds networks directly.
-    browser.fill("search", "trc20").await;
-    eventually("the network is found", async || {
-        (read_field(&browser, coins).await == json!(["asset-USDTTRC20", "asset-TRX"])).then_some(())
-    })
-    .await;
-    browser.type_keys(Key::Escape).await;
-    browser.tab_to("networks-USDT").await;
-    browser.type_keys(Key::Enter).await;
-    has_focus("Choose a network for USDT").await;
-    let networks = json!([
-        "asset-USDTTRC20",
-        "asset-USDTERC20",
-        "asset-USDT0",
-        "asset-USDT1",
-        "asset-USDT2"
-    ]);
-    assert_eq!(read_field(&browser, coins).await, networks);
-    assert!(
-        !browser.is_visible("search").await,
-        "one question at a time"
-    );
-    // Fresh prices keep the screen and the focus.
-    move_clock(&browser, 120).await;
-    browser.press("back").await;
-    has_focus("networks-USDT").await;
-    assert_eq!(read_field(&browser, coins).await, all);
-    browser.press("networks-USDT").await;
-    browser.press("asset-USDTERC20").await;
-    has_focus("Check the network").await;
-    browser.press("network-back").await;
-    has_focus("asset-USDTERC20").await;
-    assert_eq!(read_field(&browser, coins).await, networks);
-    browser.press("asset-USDTERC20").await;
-    browser.press("network-confirm").await;
-    browser.wait_for("status-awaiting_payment").await;
-    // The last choice is listed directly, without its coin.
-    open_second_purchase(&browser).await;
-    assert_eq!(
-        read_field(&browser, FIRST).await,
-        json!(["asset-USDTERC20", ["asset-USDTERC20"]])
-    );
-    browser.end().await;
-    world.end().await;
-}
-
-#[tokio::test]
-async fn back_from_a_preselected_network_the_focus_is_on_its_coin() {
-    let (world, browser) = (World::start().await, Browser::open().await);
-    let script = format!("{BETWEEN} window.change = {};", on_more_networks(12));
-    browser.run_before_every_page(&script).await;
-    browser
-        .goto(&format!("{}&asset=USDTTRC20", world.checkout_page()))
-        .await;
-    browser.press("network-back").await;
-    eventually("the focus is on the coin's row", async || {
-        (focused(&browser).await == "networks-USDT").then_some(())
-    })
-    .await;
-    browser.end().await;
-    world.end().await;
-}
-
-#[tokio::test]
-async fn a_coin_is_unavailable_only_if_all_its_networks_are() {
-    let off = |condition: &str| {
-        let list = on_more_networks(12);
-        format!(
-            "quotes => ({list})(quotes).map(quote => {condition} ? {{ ...quote, available: false, reason: 'not_priced' }} : quote)"
-        )
-    };
-    let is_off = "return named('networks-USDT').hasAttribute('data-off')";
-    for (condition, expected) in [
-        ("quote.crypto_code === 'USDTTRC20'", false),
-        ("quote.asset === 'USDT'", true),
-    ] {
-        let (world, browser) = open_choice(&off(condition), BrowserOptions::default()).await;
-        browser.wait_for("networks-USDT").await;
-        assert_eq!(read_field(&browser, is_off).await, expected);
-        read_field(&browser, "named('networks-USDT').click()").await;
-        if expected {
-            eventually("the reason is announced", async || {
-                (announcements(&browser).await.last()? == "Tether · Temporarily unavailable")
-                    .then_some(())
-            })
-            .await;
-            assert!(browser.is_visible("networks-USDT").await);
-        } else {
-            browser.wait_for("asset-USDTERC20").await;
-        }
-        browser.end().await;
-        world.end().await;
-    }
 }
 
 #[tokio::test]

@@ -74,7 +74,7 @@ async fn a_closed_dialog_keeps_its_invoice() {
     wait_for_value(&browser, "close() closes", IS_OPEN, &json!(false)).await;
     wait_for_value(
         &browser,
-        "the page heard of each",
+        "the page received each event",
         "window.closings",
         &json!(4),
     )

@@ -14,8 +14,8 @@ async fn shop(display: &str) -> (Site, World, String) {
         &format!(
             "<script>
                 window.announced = [];
-                addEventListener('florin-status', event => told.push(event.detail.status));
-                addEventListener('florin-paid', () => told.push('and says so'));
+                addEventListener('florin-status', event => announced.push(event.detail.status));
+                addEventListener('florin-paid', () => announced.push('paid event'));
             </script>
             <script src=\"{proxy}/florin.js\" async></script>
             <h1>A shop</h1>
@@ -58,7 +58,7 @@ async fn in_a_frame(engine: Engine) {
         let announced = browser.evaluate("return window.announced", &[]).await;
         let ends_well = announced
             .as_array()?
-            .ends_with(&[json!("paid"), json!("and says so")]);
+            .ends_with(&[json!("paid"), json!("paid event")]);
         ends_well.then_some(())
     })
     .await;

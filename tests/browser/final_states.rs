@@ -5,9 +5,8 @@ use std::time::Duration;
 use serde_json::json;
 use support::{Browser, BrowserOptions, World, eventually, within};
 
-use crate::changed_responses::change_responses;
 use crate::screen_reader::{RECORD_ANNOUNCEMENTS, announced};
-use crate::steps::{choose_asset, open_ebook_checkout};
+use crate::steps::{change_responses, choose_asset, open_ebook_checkout};
 
 /// Drops responses about orders while `window.down`; `window.tries` counts the requests.
 const DOWN: &str = "(() => {
@@ -31,7 +30,7 @@ async fn an_unreachable_proxy_is_retried_automatically() {
     browser.wait_for("status-stopped").await;
     assert!(
         browser.is_visible("retry").await,
-        "who cannot wait need not"
+        "the retry button is shown"
     );
     eventually("the next retry is shown", async || {
         let words = browser.text("retrying").await;
@@ -48,7 +47,11 @@ async fn an_unreachable_proxy_is_retried_automatically() {
     assert_eq!(last_pause, true, "it tries more and more rarely");
     assert!(browser.is_visible("status-stopped").await);
     let no_network = "There’s no connection right now. Check your network and try again.";
-    assert_eq!(announced(&browser).await, json!([no_network]), "told once");
+    assert_eq!(
+        announced(&browser).await,
+        json!([no_network]),
+        "announced once"
+    );
     // The pauses are long by now: the browser's `online` event causes a retry at once.
     browser
         .evaluate("down = false; dispatchEvent(new Event('online'))", &[])

@@ -254,7 +254,7 @@ async fn amount_code_and_helpers_keep_their_order_at_every_width() {
         }
     }
     assert!(found.is_empty(), "{found}");
-    assert!(seen > 60, "{seen} codes were looked at");
+    assert!(seen > 60, "{seen} codes were checked");
     gallery.end().await;
 }
 

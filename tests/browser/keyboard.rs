@@ -179,8 +179,9 @@ async fn an_unlisted_page_cannot_frame_the_checkout() {
     let browser = Browser::open().await;
     browser.goto(site.url()).await;
     let complaint = eventually("the browser rejects the frame", async || {
-        let said = browser.console_warnings().await;
-        said.into_iter()
+        let warnings = browser.console_warnings().await;
+        warnings
+            .into_iter()
             .find(|text| text.contains("frame-ancestors"))
     })
     .await;

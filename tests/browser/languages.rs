@@ -56,7 +56,7 @@ async fn the_closest_match_of_the_shops_language_is_used() {
     let world = World::start().await;
     let browser = Browser::open().await;
     let languages = languages();
-    for (wish, file, direction) in [
+    for (requested, file, direction) in [
         ("de-CH", "de", "ltr"),
         ("fa", "fa", "rtl"),
         ("pt-BR", "pt", "ltr"),
@@ -70,20 +70,27 @@ async fn the_closest_match_of_the_shops_language_is_used() {
     ] {
         browser.goto("about:blank").await;
         let door = "store=demo&product=ebook";
-        let page = format!("{}/pay?store=demo#{door}&locale={wish}", world.proxy_url());
+        let page = format!(
+            "{}/pay?store=demo#{door}&locale={requested}",
+            world.proxy_url()
+        );
         browser.goto(&page).await;
         browser.wait_for("asset-BTC").await;
         let heading = languages[file]["first"]["choose"]
             .as_str()
             .unwrap()
             .to_owned();
-        let (lang, dir, said) = shown(&browser).await;
-        assert_eq!((dir.as_str(), said), (direction, heading), "{wish}");
-        assert!(lang.ends_with("-u-nu-latn"), "{wish}: {lang}");
+        let (lang, dir, heading_text) = shown(&browser).await;
+        assert_eq!(
+            (dir.as_str(), heading_text),
+            (direction, heading),
+            "{requested}"
+        );
+        assert!(lang.ends_with("-u-nu-latn"), "{requested}: {lang}");
         let root = browser
             .evaluate("return document.documentElement.lang", &[])
             .await;
-        assert_eq!(root, file, "{wish}");
+        assert_eq!(root, file, "{requested}");
     }
     browser.end().await;
     world.end().await;

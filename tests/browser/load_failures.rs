@@ -54,14 +54,14 @@ async fn invalid_attributes_are_all_named_and_no_request_is_sent() {
                 &[],
             )
             .await;
-        let said = browser.console_warnings().await;
-        assert_eq!(said.len(), 1, "{said:#?}");
+        let text = browser.console_warnings().await;
+        assert_eq!(text.len(), 1, "{text:#?}");
         for words in named {
             assert!(
                 shown.as_str().unwrap().contains(words),
                 "{words} in {shown}"
             );
-            let logged = said[0].replace("\\\"", "\"");
+            let logged = text[0].replace("\\\"", "\"");
             assert!(logged.contains(words), "{words} in {logged}");
         }
         let asked = "performance.getEntriesByType('resource').filter(({ name }) => /\\/v1\\/|\\/pay|host-|widget/.test(name)).length";
@@ -86,8 +86,8 @@ async fn an_unreachable_proxy_is_retried_until_it_answers() {
     .await;
     world.front_link.cut().await;
     open_dialog(&browser).await;
-    let said = "inside.querySelector('.fl-notice')?.textContent.includes('couldn’t be loaded') && inside.querySelector('.fl-notice').textContent.includes('Trying again in')";
-    wait_for_value(&browser, "the next step is announced", said, &json!(true)).await;
+    let text = "inside.querySelector('.fl-notice')?.textContent.includes('couldn’t be loaded') && inside.querySelector('.fl-notice').textContent.includes('Trying again in')";
+    wait_for_value(&browser, "the next step is announced", text, &json!(true)).await;
     world.front_link.restore().await;
     browser.enter_checkout().await;
     browser.wait_for("status-open").await;
@@ -112,10 +112,10 @@ const LOSE_THE_PROGRAM: &str = "
         if (isProgram && !window.heals) throw new TypeError('the answer is lost');
         return fetched(request, options);
     };
-    window.said = [];
+    window.notices = [];
     setInterval(() => {
         const notice = document.querySelector('florin-checkout')?.shadowRoot?.querySelector('.fl-notice p');
-        if (notice && !window.said.includes(notice.textContent)) window.said.push(notice.textContent);
+        if (notice && !window.notices.includes(notice.textContent)) window.notices.push(notice.textContent);
     }, 50);";
 
 #[tokio::test]
@@ -129,8 +129,8 @@ async fn a_missing_file_is_requested_again_with_growing_pauses() {
         "Trying again in 4 seconds.",
         "Trying again in 8 seconds.",
     ] {
-        let said = format!("window.said.includes('{pause}')");
-        wait_for_value(&browser, pause, &said, &json!(true)).await;
+        let text = format!("window.notices.includes('{pause}')");
+        wait_for_value(&browser, pause, &text, &json!(true)).await;
     }
     browser
         .evaluate(

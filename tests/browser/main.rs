@@ -6,7 +6,6 @@
 
 mod asset_choice;
 mod broken_page;
-mod changed_responses;
 mod diagnostics;
 mod dialog;
 mod displays;

@@ -53,8 +53,8 @@ async fn check_example_sells(react: React) {
     browser.wait_for("status-paid").await;
     browser.leave_checkout().await;
     eventually("the shop says thank you", async || {
-        let said = browser.text("said").await;
-        said.contains(&format!("Order {} is paid", checkout.order))
+        let text = browser.text("message").await;
+        text.contains(&format!("Order {} is paid", checkout.order))
             .then_some(())
     })
     .await;
@@ -163,8 +163,8 @@ async fn a_component_without_its_script_shows_it_and_retries() {
     browser.evaluate(sets, &[]).await;
     let words = "return checkout.current.textContent";
     eventually("the page shows that the checkout is missing", async || {
-        let said = browser.evaluate(words, &[]).await;
-        (said == "The checkout could not be loaded. Trying again…").then_some(())
+        let text = browser.evaluate(words, &[]).await;
+        (text == "The checkout could not be loaded. Trying again…").then_some(())
     })
     .await;
     let announcements = browser.evaluate("return heard", &[]).await;
@@ -177,8 +177,8 @@ async fn a_component_without_its_script_shows_it_and_retries() {
         let there = browser
             .evaluate("return checkout.current.matches(':defined')", &[])
             .await;
-        let said = browser.evaluate(words, &[]).await;
-        (there == true && said == "Loading").then_some(())
+        let text = browser.evaluate(words, &[]).await;
+        (there == true && text == "Loading").then_some(())
     })
     .await;
     browser.end().await;
@@ -242,8 +242,8 @@ async fn a_load_error_names_the_script_and_the_reason_and_can_be_retried() {
             format!("florin: {silent} did not arrive within 0.3 seconds."),
         ),
     ] {
-        let said = browser.evaluate(&format!("return loads({call})"), &[]).await;
-        assert_eq!(said, why);
+        let text = browser.evaluate(&format!("return loads({call})"), &[]).await;
+        assert_eq!(text, why);
         assert_eq!(browser.evaluate("return tags()", &[]).await, 0, "{why}");
     }
     site.set_script("florin.js", Some(STAND_IN));

@@ -73,9 +73,9 @@ async fn a_donations_amount_is_entered_by_the_customer_and_checked_by_the_proxy(
         browser.fill("give-other", typed).await;
         browser.press("give-go").await;
         let refused = eventually(why, async || {
-            let said = browser.text("give-error").await;
-            said.contains("Please enter an amount between")
-                .then_some(said)
+            let text = browser.text("give-error").await;
+            text.contains("Please enter an amount between")
+                .then_some(text)
         })
         .await;
         assert!(browser.is_visible("status-giving").await, "{refused}");

@@ -101,8 +101,8 @@ async fn pressing_the_amount_copies_the_bare_number() {
     })
     .await;
     // The network is copied with the address, and a confirmation replaces the label.
-    let said = browser.text("copy-address").await;
-    assert!(said.contains("Copy Tron address"), "{said}");
+    let text = browser.text("copy-address").await;
+    assert!(text.contains("Copy Tron address"), "{text}");
     browser.press("copy-address").await;
     eventually("the copy is confirmed", async || {
         let copied = browser
@@ -156,9 +156,9 @@ async fn a_pasted_address_is_compared_at_once() {
     browser.fill("paste-back", &forged).await;
     wait_for_text(&browser, "pasted", "This is a different address.").await;
     let regions = "return [...document.querySelector('florin-checkout').shadowRoot.querySelectorAll('[role=status]')].map(at => at.textContent.trim())";
-    let said = browser.evaluate(regions, &[]).await;
+    let text = browser.evaluate(regions, &[]).await;
     let warning = "This is a different address. Don’t send to it; copy it again from this page.";
-    assert_eq!(said, json!([warning]));
+    assert_eq!(text, json!([warning]));
     let marks = "return [...document.querySelector('florin-checkout').shadowRoot.querySelectorAll('mark')].map(m => m.textContent).join()";
     assert_eq!(browser.evaluate(marks, &[]).await, "00");
     browser.end().await;

@@ -5,9 +5,8 @@ use std::time::Duration;
 use serde_json::json;
 use support::{Browser, Site, World, WorldConfig, eventually, pause, within};
 
-use crate::changed_responses::change_responses;
 use crate::screen_reader::{RECORD_ANNOUNCEMENTS, announced, wait_until_announced};
-use crate::steps::{choose_asset, only_order, open_ebook_checkout};
+use crate::steps::{change_responses, choose_asset, only_order, open_ebook_checkout};
 
 /// The innermost element with the focus.
 const FOCUS: &str = "
@@ -180,7 +179,7 @@ async fn a_page_that_becomes_visible_sends_a_request_at_once() {
     let before = browser.evaluate("return asked()", &[]).await;
     pause(Duration::from_secs(8)).await;
     let hidden = browser.evaluate("return asked()", &[]).await;
-    assert_eq!(hidden, before, "a page that nobody looks at asks nothing");
+    assert_eq!(hidden, before, "a hidden page sends no request");
     browser.evaluate("looks('visible')", &[]).await;
     let read_field = within(Duration::from_secs(2), async || {
         (browser.evaluate("return asked()", &[]).await != before).then_some(())

@@ -140,8 +140,12 @@ async fn inline_falls_back_to_a_frame_where_the_page_forbids_it() {
     browser.press("asset-LTC").await;
     browser.wait_for("status-awaiting_payment").await;
     let complaints = browser.console_warnings().await;
-    let said = |text: &&String| text.contains("'wasm-unsafe-eval'") && text.contains("florin:");
-    assert!(complaints.iter().any(|text| said(&text)), "{complaints:#?}");
+    let names_directive =
+        |text: &&String| text.contains("'wasm-unsafe-eval'") && text.contains("florin:");
+    assert!(
+        complaints.iter().any(|text| names_directive(&text)),
+        "{complaints:#?}"
+    );
     browser.end().await;
     world.end().await;
 }

@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use support::{Browser, World, eventually, pay_in_full, within};
 
-use crate::changed_responses::change_responses;
-use crate::steps::{choose_asset, only_order};
+use crate::steps::{change_responses, choose_asset, only_order};
 
 /// Holds responses about the order while `window.held`, each until `release()`.
 const HELD: &str = "(() => {

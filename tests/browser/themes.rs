@@ -70,9 +70,9 @@ pub(crate) async fn console_messages(browser: &Browser) -> Vec<String> {
 async fn has_warning(browser: &Browser, text: &str) -> bool {
     let complaints = RefCell::<Vec<String>>::default();
     let found = within(Duration::from_secs(20), async || {
-        let said = browser.console_warnings().await;
+        let warnings = browser.console_warnings().await;
         let mut complaints = complaints.borrow_mut();
-        complaints.extend(said);
+        complaints.extend(warnings);
         let found = complaints.iter().any(|one| one.contains(text));
         found.then_some(())
     })

@@ -111,7 +111,7 @@ const RENDER_STATE: &str = r"
         // The number of groups of an address varies, and a QR code is shown only for texts that fit.
         elements: [...root.querySelectorAll('*:not(.address *, .qr *)')].map(({ tagName }) => tagName).join(' '),
         outside: document.querySelectorAll('body *').length,
-        said: root.textContent.split(text).length - 1,
+        shown: root.textContent.split(text).length - 1,
         links: [...root.querySelectorAll('[href], [src], [action]')].map((at) => at.href || at.src || at.action),
         hacked: window.hacked ?? null,
         turned: turned.map((at) => at.textContent.slice(0, 60)),
@@ -154,7 +154,7 @@ async fn check_is_text(texts: &[(&'static str, String)]) {
         let harmless = render_state(&gallery, state, "Quiet Goods").await;
         for (what, text) in texts {
             let become_ = render_state(&gallery, state, text).await;
-            for member in ["elements", "outside", "said"] {
+            for member in ["elements", "outside", "shown"] {
                 if become_[member] != harmless[member] {
                     let (is, was) = (&become_[member], &harmless[member]);
                     let _ = writeln!(found, "{what} in {state}: {member} {is}, not {was}");
@@ -210,7 +210,7 @@ async fn a_shops_title_sent_by_the_proxy_is_text() {
         let become_ = browser
             .evaluate(RENDER_STATE, &[json!(shown(&title))])
             .await;
-        assert_eq!(become_["said"], 1, "{title:?}: {become_}");
+        assert_eq!(become_["shown"], 1, "{title:?}: {become_}");
         assert_eq!(become_["hacked"], Value::Null, "{title:?}");
         assert_eq!(become_["turned"], json!([]), "{title:?}");
         let elements = become_["elements"].as_str().unwrap();

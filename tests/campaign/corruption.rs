@@ -91,7 +91,7 @@ const CORRUPTIONS: [(&str, &str, Corruption); 32] = [
     ),
     (
         "a second payment has no event",
-        "late-is-told",
+        "late-payment-has-event",
         Database("UPDATE events SET type = 'order.processing' WHERE type = 'order.late_payment'"),
     ),
     (
@@ -126,7 +126,7 @@ const CORRUPTIONS: [(&str, &str, Corruption); 32] = [
     ),
     (
         "the shop never received order.paid",
-        "shop-heard-paid",
+        "shop-received-paid",
         ShopLog(log_lines::remove_paid_events),
     ),
     (

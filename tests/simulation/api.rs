@@ -1,4 +1,4 @@
-//! The doors through which a customer's order comes.
+//! The ways to create an order.
 
 use jsonwebtoken::{Algorithm, EncodingKey, Header, encode};
 use serde_json::{Value, json};
@@ -9,67 +9,69 @@ use crate::timeline::Millis;
 use crate::world::{Answer, World};
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Door {
-    Catalogue,
+pub(crate) enum OrderSource {
+    Product,
     OrderToken,
     Donation,
     StoreServer,
     Hosted,
 }
 
-pub(crate) const DOORS: [Door; 5] = [
-    Door::Catalogue,
-    Door::OrderToken,
-    Door::Donation,
-    Door::StoreServer,
-    Door::Hosted,
+pub(crate) const ORDER_SOURCES: [OrderSource; 5] = [
+    OrderSource::Product,
+    OrderSource::OrderToken,
+    OrderSource::Donation,
+    OrderSource::StoreServer,
+    OrderSource::Hosted,
 ];
 
-/// What a customer wants, and how the store calls it.
-pub(crate) struct Wanted {
+/// A request for an order, with the store's reference.
+pub(crate) struct OrderRequest {
     pub(crate) store: Store,
-    pub(crate) door: Door,
+    pub(crate) source: OrderSource,
     pub(crate) product: usize,
     pub(crate) quantity: i64,
     /// In units.
     pub(crate) price: i128,
     pub(crate) reference: String,
     pub(crate) expires_in_seconds: Option<i64>,
-    /// What the store or the page calls this request, if it does.
+    /// The idempotency key, if there is one.
     pub(crate) key: Option<String>,
 }
 
-impl Wanted {
-    /// Knocks once; the same again is harmless at every door.
-    pub(crate) async fn knock(&self, world: &World) -> Option<Answer> {
+impl OrderRequest {
+    /// Sends the request once; repeating it is harmless for every source.
+    pub(crate) async fn open(&self, world: &World) -> Option<Answer> {
         let (store, amount) = (self.store, text(self.price));
-        let body = match self.door {
-            Door::Catalogue => {
+        let body = match self.source {
+            OrderSource::Product => {
                 let (sku, _) = PRODUCTS[self.product];
                 json!({ "store": store.id, "product": sku, "quantity": self.quantity })
             }
-            Door::Donation => json!({ "store": store.id, "donation": "tip", "amount": amount }),
-            Door::OrderToken => json!({ "order_token": self.mint(world.wall()) }),
-            Door::StoreServer | Door::Hosted => {
+            OrderSource::Donation => {
+                json!({ "store": store.id, "donation": "tip", "amount": amount })
+            }
+            OrderSource::OrderToken => json!({ "order_token": self.sign(world.wall()) }),
+            OrderSource::StoreServer | OrderSource::Hosted => {
                 let mut body = json!({
                     "amount": amount, "currency": store.currency, "reference": self.reference,
                 });
                 if let Some(seconds) = self.expires_in_seconds {
                     body["expires_in_seconds"] = seconds.into();
                 }
-                if matches!(self.door, Door::Hosted) {
+                if matches!(self.source, OrderSource::Hosted) {
                     body["flow"] = "hosted".into();
                     body["customer_email"] = self.email().into();
                     body["return_url"] = format!("{ORIGIN}/thanks").into();
                 }
                 let secret = store.secret_key();
-                return self.asks(world, "/v1/orders", Some(&secret), &body).await;
+                return self.send(world, "/v1/orders", Some(&secret), &body).await;
             }
         };
-        self.asks(world, "/v1/checkout", None, &body).await
+        self.send(world, "/v1/checkout", None, &body).await
     }
 
-    async fn asks(
+    async fn send(
         &self,
         world: &World,
         path: &str,
@@ -80,23 +82,23 @@ impl Wanted {
         world.call_once("POST", path, bearer, Some(body), key).await
     }
 
-    /// The store's server sends another order with the key that it used for this one.
-    pub(crate) async fn knocks_with_a_used_key(&self, world: &World) -> Option<Answer> {
+    /// Sends another order with the key of this one.
+    pub(crate) async fn reuse_key(&self, world: &World) -> Option<Answer> {
         let body = json!({
             "amount": text(self.price), "currency": self.store.currency,
             "reference": format!("{}-other", self.reference),
         });
         let secret = self.store.secret_key();
-        self.asks(world, "/v1/orders", Some(&secret), &body).await
+        self.send(world, "/v1/orders", Some(&secret), &body).await
     }
 
-    /// What the service knows the customer by.
+    /// The customer's e-mail address, by which the gateway knows the order.
     pub(crate) fn email(&self) -> String {
         format!("{}@example.com", self.reference)
     }
 
-    /// The store's backend signs, by a library that shares nothing with the proxy.
-    fn mint(&self, wall: Millis) -> String {
+    /// Signs an order token by a library that shares no code with the proxy.
+    fn sign(&self, wall: Millis) -> String {
         let now = wall / 1000;
         let claims: Value = json!({
             "aud": PUBLIC_URL, "store": self.store.id, "reference": self.reference, "amount": text(self.price),

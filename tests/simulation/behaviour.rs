@@ -1,165 +1,168 @@
-//! What customers do once they are shown how to pay.
+//! What customers do after an invoice is shown.
 
 use crate::customer::Customer;
 use crate::decimal::{ONE, share};
 use crate::invoice::Invoice;
 use crate::timeline::Millis;
 
-/// What a customer does once an invoice is shown.
+/// What a customer does after an invoice is shown.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Manner {
+pub(crate) enum Behaviour {
     Exactly,
     MuchLess,
-    ALittleLess,
+    SlightlyLess,
     InTwoParts,
     More,
     Twice,
     Late,
     Never,
-    OnTheOtherAsset,
-    OnTheFirstAsset,
-    OnBothAssets,
-    WithTooLowAFee,
-    ThroughAReorganisation,
-    TakenBackLater,
-    LeavesAtOnce,
+    SecondAttempt,
+    FirstAttempt,
+    BothAttempts,
+    TooLowFee,
+    Reorganisation,
+    RevertedLater,
+    Leave,
 }
 
-pub(crate) const MANNERS: [(u64, Manner); 15] = [
-    (34, Manner::Exactly),
-    (6, Manner::MuchLess),
-    (6, Manner::ALittleLess),
-    (5, Manner::InTwoParts),
-    (7, Manner::More),
-    (4, Manner::Twice),
-    (7, Manner::Late),
-    (10, Manner::Never),
-    (3, Manner::OnTheOtherAsset),
-    (4, Manner::OnTheFirstAsset),
-    (3, Manner::OnBothAssets),
-    (3, Manner::WithTooLowAFee),
-    (4, Manner::ThroughAReorganisation),
-    (2, Manner::TakenBackLater),
-    (2, Manner::LeavesAtOnce),
+pub(crate) const BEHAVIOURS: [(u64, Behaviour); 15] = [
+    (34, Behaviour::Exactly),
+    (6, Behaviour::MuchLess),
+    (6, Behaviour::SlightlyLess),
+    (5, Behaviour::InTwoParts),
+    (7, Behaviour::More),
+    (4, Behaviour::Twice),
+    (7, Behaviour::Late),
+    (10, Behaviour::Never),
+    (3, Behaviour::SecondAttempt),
+    (4, Behaviour::FirstAttempt),
+    (3, Behaviour::BothAttempts),
+    (3, Behaviour::TooLowFee),
+    (4, Behaviour::Reorganisation),
+    (2, Behaviour::RevertedLater),
+    (2, Behaviour::Leave),
 ];
 
 impl Customer {
-    pub(crate) async fn acts(&mut self, manner: Manner) {
-        if matches!(manner, Manner::LeavesAtOnce) {
-            if self.world.chance.percent(50) {
-                self.is_cancelled_by_the_store().await;
+    pub(crate) async fn act(&mut self, behaviour: Behaviour) {
+        if matches!(behaviour, Behaviour::Leave) {
+            if self.world.random.percent(50) {
+                self.cancel_by_store().await;
             }
             return;
         }
-        let Some(first) = self.chooses(None).await else {
+        let Some(first) = self.choose(None).await else {
             return;
         };
-        self.waits(1_000, 20_000).await;
-        match manner {
-            Manner::Never if self.is_hosted && self.world.chance.percent(60) => {
-                self.closes_the_page_and_comes_back(&first).await;
+        self.wait_between(1_000, 20_000).await;
+        match behaviour {
+            Behaviour::Never if self.is_hosted && self.world.random.percent(60) => {
+                self.cancel_and_return(&first).await;
             }
-            Manner::Never | Manner::LeavesAtOnce => {
-                if self.world.chance.percent(30) {
-                    self.is_cancelled_by_the_store().await;
-                } else if self.world.chance.percent(20) {
+            Behaviour::Never | Behaviour::Leave => {
+                if self.world.random.percent(30) {
+                    self.cancel_by_store().await;
+                } else if self.world.random.percent(20) {
                     let now = self.world.timeline.now();
-                    let says = (now + 5_000, Millis::MAX, "CANCELLED");
+                    let overrides = (now + 5_000, Millis::MAX, "CANCELLED");
                     self.world
-                        .service
-                        .change(&first.id, |invoice| invoice.says.push(says));
+                        .gateway
+                        .change(&first.id, |invoice| invoice.overrides.push(overrides));
                 }
             }
-            Manner::Exactly => self.pays(&first, first.asked[0], None).await,
-            Manner::MuchLess => {
-                self.pays(&first, first.asked[0] / 10 * 7, None).await;
+            Behaviour::Exactly => self.pay(&first, first.asked[0], None).await,
+            Behaviour::MuchLess => {
+                self.pay(&first, first.asked[0] / 10 * 7, None).await;
             }
-            Manner::ALittleLess => {
-                let cents = i128::from(self.world.chance.between(1, 80));
+            Behaviour::SlightlyLess => {
+                let cents = i128::from(self.world.random.between(1, 80));
                 let missing = share(first.asked[0], cents * (ONE / 100), self.price, 8);
                 let step = ONE / 100_000_000;
                 let sent = (first.asked[0] - missing) / step * step;
-                self.pays(&first, sent.max(step), None).await;
+                self.pay(&first, sent.max(step), None).await;
             }
-            Manner::InTwoParts => {
+            Behaviour::InTwoParts => {
                 let half = first.asked[0] / 2;
-                self.pays(&first, half, None).await;
-                self.waits(5_000, 60_000).await;
-                self.pays(&first, first.asked[0] - half, None).await;
+                self.pay(&first, half, None).await;
+                self.wait_between(5_000, 60_000).await;
+                self.pay(&first, first.asked[0] - half, None).await;
             }
-            Manner::More => {
-                self.pays(&first, first.asked[0] / 10 * 13, None).await;
+            Behaviour::More => {
+                self.pay(&first, first.asked[0] / 10 * 13, None).await;
             }
-            Manner::Twice => {
-                self.pays(&first, first.asked[0], None).await;
-                self.waits(1_000, 90_000).await;
-                self.pays(&first, first.asked[0], None).await;
+            Behaviour::Twice => {
+                self.pay(&first, first.asked[0], None).await;
+                self.wait_between(1_000, 90_000).await;
+                self.pay(&first, first.asked[0], None).await;
             }
-            Manner::Late => {
+            Behaviour::Late => {
                 let left = first.expires_at - self.world.timeline.now();
                 self.world.timeline.sleep(left).await;
-                self.waits(1_000, 120_000).await;
-                self.pays(&first, first.asked[0], None).await;
+                self.wait_between(1_000, 120_000).await;
+                self.pay(&first, first.asked[0], None).await;
             }
-            Manner::OnTheOtherAsset | Manner::OnTheFirstAsset | Manner::OnBothAssets => {
-                let other = self.chooses(Some(first.coin.code)).await;
-                self.waits(1_000, 30_000).await;
-                if !matches!(manner, Manner::OnTheOtherAsset) {
-                    self.pays(&first, first.asked[0], None).await;
+            Behaviour::SecondAttempt | Behaviour::FirstAttempt | Behaviour::BothAttempts => {
+                let other = self.choose(Some(first.asset.code)).await;
+                self.wait_between(1_000, 30_000).await;
+                if !matches!(behaviour, Behaviour::SecondAttempt) {
+                    self.pay(&first, first.asked[0], None).await;
                 }
-                if let (Some(other), false) = (other, matches!(manner, Manner::OnTheFirstAsset)) {
-                    self.pays(&other, other.asked[0], None).await;
+                if let (Some(other), false) = (other, matches!(behaviour, Behaviour::FirstAttempt))
+                {
+                    self.pay(&other, other.asked[0], None).await;
                 }
             }
-            Manner::WithTooLowAFee => {
+            Behaviour::TooLowFee => {
                 let until = self.world.timeline.now()
-                    + self.world.chance.between(30_000, 180_000) * self.slowness;
-                self.pays(&first, first.asked[0], Some(until)).await;
+                    + self.world.random.between(30_000, 180_000) * self.slowness;
+                self.pay(&first, first.asked[0], Some(until)).await;
                 let stuck = (until - 15_000, until, "FAILED");
                 self.world
-                    .service
-                    .change(&first.id, |invoice| invoice.says.push(stuck));
+                    .gateway
+                    .change(&first.id, |invoice| invoice.overrides.push(stuck));
             }
-            Manner::ThroughAReorganisation => self.pays_through_a_reorganisation(&first).await,
-            Manner::TakenBackLater => {
-                self.pays(&first, first.asked[0], None).await;
-                let pause = self.world.chance.between(20_000, 120_000);
-                self.world.service.change(&first.id, |invoice| {
+            Behaviour::Reorganisation => self.pay_through_reorganisation(&first).await,
+            Behaviour::RevertedLater => {
+                self.pay(&first, first.asked[0], None).await;
+                let pause = self.world.random.between(20_000, 120_000);
+                self.world.gateway.change(&first.id, |invoice| {
                     if let Some(payment) = invoice.payments.last() {
                         let from = payment.confirmed_at[2] + pause;
-                        invoice.says.push((from, Millis::MAX, "FAILED"));
+                        invoice.overrides.push((from, Millis::MAX, "FAILED"));
                     }
                 });
             }
         }
-        self.looks_now_and_then().await;
+        self.reload_repeatedly().await;
     }
 
-    /// Cancels on the service's page, thinks again, and pays in another session.
-    async fn closes_the_page_and_comes_back(&mut self, first: &Invoice) {
+    /// Cancels on the hosted page, and pays in another session.
+    async fn cancel_and_return(&mut self, first: &Invoice) {
         let now = self.world.timeline.now();
-        let says = (now, Millis::MAX, "CANCELLED");
+        let overrides = (now, Millis::MAX, "CANCELLED");
         self.world
-            .service
-            .change(&first.id, |invoice| invoice.says.push(says));
-        self.world.tally.one("customers' doings", "closed the page");
-        self.waits(60_000, 150_000).await;
-        if let Some(second) = self.goes_to_the_page().await
+            .gateway
+            .change(&first.id, |invoice| invoice.overrides.push(overrides));
+        self.world
+            .counters
+            .one("actions of customers", "closed the page");
+        self.wait_between(60_000, 150_000).await;
+        if let Some(second) = self.open_hosted_page().await
             && second.id != first.id
         {
             self.world
-                .tally
-                .one("customers' doings", "came back to a new page");
-            self.pays(&second, second.asked[0], None).await;
+                .counters
+                .one("actions of customers", "returned to a new page");
+            self.pay(&second, second.asked[0], None).await;
         }
     }
 
-    /// The second block is thrown out, and found again later with the payment in it.
-    async fn pays_through_a_reorganisation(&mut self, invoice: &Invoice) {
-        self.pays(invoice, invoice.asked[0], None).await;
-        let chance = &self.world.chance;
-        let lasts = chance.between(5_000, 40_000);
-        self.world.service.change(&invoice.id, |invoice| {
+    /// Pays; the second block is lost in a reorganisation and mined again later with the payment.
+    async fn pay_through_reorganisation(&mut self, invoice: &Invoice) {
+        self.pay(invoice, invoice.asked[0], None).await;
+        let random = &self.world.random;
+        let lasts = random.between(5_000, 40_000);
+        self.world.gateway.change(&invoice.id, |invoice| {
             if let Some(payment) = invoice.payments.last_mut() {
                 let [first, second, third] = payment.confirmed_at;
                 payment.gone = Some((second, second + lasts));

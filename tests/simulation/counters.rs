@@ -1,14 +1,14 @@
-//! What happened in all worlds together: a run in which nothing went wrong proves nothing.
+//! Counters over all worlds.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-/// Counts by theme and kind.
+/// Counts by group and kind.
 #[derive(Debug, Default)]
-pub(crate) struct Tally(Mutex<BTreeMap<(&'static str, String), u64>>);
+pub(crate) struct Counters(Mutex<BTreeMap<(&'static str, String), u64>>);
 
-impl Tally {
+impl Counters {
     pub(crate) fn add(&self, theme: &'static str, kind: impl Into<String>, count: u64) {
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         *counts.entry((theme, kind.into())).or_default() += count;
@@ -18,7 +18,7 @@ impl Tally {
         self.add(theme, kind, 1);
     }
 
-    /// Takes over what another counted.
+    /// Adds the counts of another.
     pub(crate) fn take(&self, other: &Self) {
         let counts = other.0.lock().unwrap_or_else(PoisonError::into_inner);
         for ((theme, kind), count) in &*counts {
@@ -35,7 +35,7 @@ impl Tally {
     }
 }
 
-impl fmt::Display for Tally {
+impl fmt::Display for Counters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut last = "";

@@ -1,8 +1,8 @@
-//! What may go wrong between the proxy and the service, and how often while the weather is bad.
+//! Faults between the proxy and the gateway, with their weights.
 
-use crate::random::Chance;
+use crate::random::SeededRandom;
 
-/// An endpoint of the service, as far as checkouts use it.
+/// An endpoint of the gateway that checkouts use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Endpoint {
     Prices,
@@ -13,48 +13,48 @@ pub(crate) enum Endpoint {
     Other,
 }
 
-/// One thing that goes wrong with a call.
+/// A fault of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Trouble {
+pub(crate) enum Fault {
     /// No connection.
     NotSent,
-    /// Sent, lost before it arrived.
+    /// Sent, and lost before it arrived.
     LostBefore,
-    /// Done, and the answer was lost.
+    /// Done; the response is lost.
     LostAfter,
     /// 429 with this `Retry-After`.
     Limited(Option<i64>),
-    /// A 5xx before anything was done.
+    /// A 5xx before anything is done.
     Broken(u16),
-    /// A 500 after it was done.
+    /// A 500 after it is done.
     BrokenAfter,
     /// 401.
-    Unwelcome,
-    /// Done, and the answer's body is no JSON.
+    Unauthorized,
+    /// Done; the body of the response is not JSON.
     Garbled,
-    /// Done, and the answer's body ends too soon.
-    Cut,
+    /// Done; the body of the response is truncated.
+    Truncated,
     /// A redirect.
     Redirect,
-    /// Done, late but in time.
+    /// Done, slowly but in time.
     Slow,
-    /// The proxy dies before it arrives.
+    /// The proxy crashes before the request arrives.
     CrashBefore,
-    /// The proxy dies before it hears the answer.
+    /// The proxy crashes before it reads the response.
     CrashAfter,
-    /// An answer of now that is heard minutes later, after newer ones.
-    Overtaken,
-    /// An answer from a cache.
+    /// A response that arrives minutes later, after newer ones.
+    Delayed,
+    /// A response from a cache.
     Stale,
-    /// An answer about another invoice.
+    /// A response about another invoice.
     Foreign,
     /// 404 for an invoice that exists.
     Denied,
-    /// A member of the answer is changed.
+    /// A member of the response is changed.
     Wrong(Member),
 }
 
-/// What is wrong in an answer.
+/// A wrong member of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Member {
     OtherAddress,
@@ -76,8 +76,8 @@ pub(crate) enum Member {
     OtherSession,
 }
 
-impl Trouble {
-    /// Its name in the tally.
+impl Fault {
+    /// The name of its counter.
     pub(crate) fn name(self) -> String {
         match self {
             Self::Limited(Some(_)) => "429 with Retry-After".into(),
@@ -88,34 +88,34 @@ impl Trouble {
         }
     }
 
-    /// What goes wrong with a call of this endpoint, in one of four cases.
-    pub(crate) fn draw(endpoint: Endpoint, chance: &Chance) -> Option<Self> {
-        let happens = chance.percent(25);
-        happens.then(|| chance.weigh(&Self::all(endpoint, chance)))
+    /// Returns a fault for one of four calls of this endpoint.
+    pub(crate) fn draw(endpoint: Endpoint, random: &SeededRandom) -> Option<Self> {
+        let happens = random.percent(25);
+        happens.then(|| random.weigh(&Self::all(endpoint, random)))
     }
 
-    /// Everything that can go wrong with calls of this endpoint, with its weight.
-    pub(crate) fn all(endpoint: Endpoint, chance: &Chance) -> Vec<(u64, Self)> {
+    /// Returns every fault of this endpoint with its weight.
+    pub(crate) fn all(endpoint: Endpoint, random: &SeededRandom) -> Vec<(u64, Self)> {
+        use Fault as T;
         use Member as M;
-        use Trouble as T;
         let on_the_way = [
             (12, T::NotSent),
             (8, T::LostBefore),
             (8, T::LostAfter),
-            (6, T::Limited(Some(chance.between(1, 40)))),
+            (6, T::Limited(Some(random.between(1, 40)))),
             (6, T::Limited(None)),
-            (8, T::Broken(chance.pick(&[500, 502, 503, 504]))),
+            (8, T::Broken(random.pick(&[500, 502, 503, 504]))),
             (5, T::BrokenAfter),
-            (3, T::Unwelcome),
+            (3, T::Unauthorized),
             (6, T::Garbled),
-            (6, T::Cut),
+            (6, T::Truncated),
             (3, T::Redirect),
             (8, T::Slow),
             (2, T::CrashBefore),
             (2, T::CrashAfter),
         ];
         let lookup = [
-            (10, T::Overtaken),
+            (10, T::Delayed),
             (12, T::Stale),
             (8, T::Foreign),
             (4, T::Denied),

@@ -1,5 +1,5 @@
-//! The real ledger, on a machine that fails: calls that do nothing, calls that end halfway, calls that succeed and say
-//! that they did not, and deaths before, within and after each.
+//! The real storage with injected faults: calls that fail before, within or after their commit, and crashes of the
+//! process at each of these points.
 
 use std::future::Future;
 
@@ -16,20 +16,20 @@ use florin_storage::{
 };
 use jiff::Timestamp;
 
-use crate::process::Life;
+use crate::process::Process;
 
-pub(crate) struct Shaky {
+pub(crate) struct FaultyStorage {
     pub(crate) inner: SqliteStorage,
-    pub(crate) life: Life,
+    pub(crate) process: Process,
 }
 
-impl std::fmt::Debug for Shaky {
+impl std::fmt::Debug for FaultyStorage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.inner.fmt(f)
     }
 }
 
-/// What goes wrong with a call.
+/// A fault of a call.
 #[derive(Clone, Copy, Debug)]
 enum Failure {
     Before,
@@ -49,91 +49,91 @@ const FAILURES: [(u64, Failure); 6] = [
     (2, Failure::CrashAfter),
 ];
 
-/// What a call of the ledger fails with.
-trait Failed: From<StorageError> + std::fmt::Debug {
-    /// Whether it is the ledger that failed, and not the caller who asked for too much.
-    fn is_the_ledgers(&self) -> bool;
+/// An error of a storage call.
+trait StorageCallError: From<StorageError> + std::fmt::Debug {
+    /// Returns `true` if the storage failed, `false` if it rejected the request.
+    fn is_storage_failure(&self) -> bool;
 }
 
-impl Failed for StorageError {
-    fn is_the_ledgers(&self) -> bool {
+impl StorageCallError for StorageError {
+    fn is_storage_failure(&self) -> bool {
         true
     }
 }
 
-impl Failed for OpenError {
-    fn is_the_ledgers(&self) -> bool {
+impl StorageCallError for OpenError {
+    fn is_storage_failure(&self) -> bool {
         matches!(self, Self::Storage(_))
     }
 }
 
-impl Failed for BeginError {
-    fn is_the_ledgers(&self) -> bool {
+impl StorageCallError for BeginError {
+    fn is_storage_failure(&self) -> bool {
         matches!(self, Self::Storage(_))
     }
 }
 
-impl Shaky {
-    async fn call<T, E: Failed>(
+impl FaultyStorage {
+    async fn call<T, E: StorageCallError>(
         &self,
         name: &'static str,
         work: impl Future<Output = Result<T, E>> + Send,
     ) -> Result<T, E> {
-        let (life, world) = (&self.life, &self.life.world);
-        life.goes_on().await;
-        if world.chance.percent(10) {
-            life.sleep(world.chance.between(0, 40)).await;
+        let (process, world) = (&self.process, &self.process.world);
+        process.wait_while_frozen().await;
+        if world.random.percent(10) {
+            process.sleep(world.random.between(0, 40)).await;
         }
-        let failure = (world.is_stormy() && world.chance.in_thousand(12))
-            .then(|| world.chance.weigh(&FAILURES));
+        let failure = (world.injects_faults() && world.random.in_thousand(12))
+            .then(|| world.random.weigh(&FAILURES));
         if let Some(failure) = failure {
-            world.log(|| format!("ledger: {name} {failure:?}"));
+            world.log(|| format!("storage: {name} {failure:?}"));
             world
-                .tally
-                .one("faults of the ledger", format!("{failure:?}"));
+                .counters
+                .one("faults of the storage", format!("{failure:?}"));
         }
         let lost = || E::from(StorageError::Corrupt("injected: disk I/O error".into()));
         let halfway = matches!(failure, Some(Failure::Halfway | Failure::CrashHalfway));
         let done = match failure {
             Some(Failure::Before) => return Err(lost()),
-            Some(Failure::CrashBefore) => return life.crash("before a commit").await,
+            Some(Failure::CrashBefore) => return process.crash("before a commit").await,
             _ => {
                 if halfway {
-                    world.books.arm(world.chance.between(1, 6));
+                    world.queries.arm(world.random.between(1, 6));
                 }
                 let done = world.database.run(work);
                 if halfway {
-                    world.books.arm(0);
+                    world.queries.arm(0);
                 }
                 done
             }
         };
-        world.tally.one("calls of the ledger", name);
+        world.counters.one("calls of the storage", name);
         world.after_write(name);
         if let (None, Err(error)) = (failure, &done)
-            && error.is_the_ledgers()
+            && error.is_storage_failure()
         {
-            let told = format!("{name}: {error:?}");
-            world.complain("the ledger fails only when its machine does", &told);
+            let details = format!("{name}: {error:?}");
+            world.violated("storage fails only by injected faults", &details);
         }
         match failure {
             Some(Failure::After) => return Err(lost()),
-            Some(Failure::CrashHalfway) => return life.crash("within a commit").await,
-            Some(Failure::CrashAfter) => return life.crash("after a commit").await,
+            Some(Failure::CrashHalfway) => return process.crash("within a commit").await,
+            Some(Failure::CrashAfter) => return process.crash("after a commit").await,
             _ => {}
         }
-        if world.chance.percent(10) {
-            life.sleep(world.chance.between(0, 40)).await;
+        if world.random.percent(10) {
+            process.sleep(world.random.between(0, 40)).await;
         }
         done
     }
 }
 
-/// Every method of the ledger, through [`Shaky::call`].
+/// Every method of the storage, through [`FaultyStorage::call`].
 macro_rules! shaken {
     ($(async fn $name:ident(&self $(, $argument:ident: $type:ty)* $(,)?) -> $answer:ty;)*) => {
         #[async_trait]
-        impl Storage for Shaky {
+        impl Storage for FaultyStorage {
             $(async fn $name(&self $(, $argument: $type)*) -> $answer {
                 self.call(stringify!($name), self.inner.$name($($argument),*)).await
             })*

@@ -1,27 +1,27 @@
-//! The model of the payment service: prices, invoices and chains, and what it would answer if nothing ever went wrong.
-//! It shares no line with the sandbox or with the product.
+//! The model of the gateway without faults: prices, invoices and chains. It shares no code with the sandbox or the
+//! proxy.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, Value, json};
 
-use crate::coin::{COINS, Coin};
+use crate::asset::{ASSETS, Asset};
 use crate::decimal::{ONE, at_least, share, text, units};
-use crate::invoice::{Afterwards, Figures, Invoice, Payment, Session, asked};
-use crate::random::Chance;
+use crate::invoice::{AfterExpiry, Amounts, Invoice, Payment, Session, asked};
+use crate::random::SeededRandom;
 use crate::stores::CHECKOUT_URL;
 use crate::timeline::Millis;
 
-/// How long the service honours a price.
+/// Lifetime of a price.
 const CONVERSION_LASTS: Millis = 20 * 60_000;
 
 #[derive(Debug)]
-pub(crate) struct Service {
+pub(crate) struct Gateway {
     pub(crate) local_currency: &'static str,
     /// Longest lifetime of an invoice, in minutes.
     longest_minutes: i64,
-    chance: Chance,
+    random: SeededRandom,
     state: Mutex<State>,
 }
 
@@ -29,17 +29,17 @@ pub(crate) struct Service {
 struct State {
     invoices: Vec<Invoice>,
     conversions: BTreeMap<String, Conversion>,
-    /// How often POST /invoice arrived, by what it asked for.
+    /// Number of POST /invoice by their content.
     posts: BTreeMap<(String, i128, i128), u64>,
-    /// How often POST /checkout arrived, by the customer's address.
+    /// Number of POST /checkout by the customer's e-mail address.
     sessions: BTreeMap<String, u64>,
-    asked_too_little: Vec<String>,
+    low_requests: Vec<String>,
 }
 
-/// A price that was given out.
+/// A price of GET /prices.
 #[derive(Debug)]
 struct Conversion {
-    coin: Coin,
+    asset: Asset,
     usd: i128,
     at: Millis,
 }
@@ -47,12 +47,12 @@ struct Conversion {
 /// A status and a body.
 pub(crate) type Answer = (u16, Value);
 
-impl Service {
-    pub(crate) fn new(chance: Chance, longest_minutes: i64) -> Self {
+impl Gateway {
+    pub(crate) fn new(random: SeededRandom, longest_minutes: i64) -> Self {
         Self {
-            local_currency: chance.pick(&["USD", "EUR"]),
+            local_currency: random.pick(&["USD", "EUR"]),
             longest_minutes,
-            chance,
+            random,
             state: Mutex::default(),
         }
     }
@@ -68,12 +68,12 @@ impl Service {
         }
     }
 
-    /// GET /prices: every coin a little dearer or cheaper than the last time.
+    /// GET /prices, with a small random change of every price.
     pub(crate) fn prices(&self, now: Millis) -> Answer {
         let mut entries = Map::new();
-        for coin in COINS {
-            let usd = coin.price * ONE / 1000 * i128::from(self.chance.between(900, 1100));
-            let id = format!("cnv_{}", self.chance.hex());
+        for asset in ASSETS {
+            let usd = asset.price * ONE / 1000 * i128::from(self.random.between(900, 1100));
+            let id = format!("cnv_{}", self.random.hex());
             let entry = json!({
                 "rates": {
                     "amount_in_local_currency": text(self.in_local(usd)),
@@ -81,24 +81,28 @@ impl Service {
                     "amount_in_usd": text(usd),
                     "local_currency_code": self.local_currency,
                 },
-                "limits": { "min": "", "max": if self.chance.percent(3) { "0.00000001" } else { "" } },
+                "limits": { "min": "", "max": if self.random.percent(3) { "0.00000001" } else { "" } },
                 "conversion_id": id,
             });
-            entries.insert(coin.code.to_owned(), entry);
-            let conversion = Conversion { coin, usd, at: now };
+            entries.insert(asset.code.to_owned(), entry);
+            let conversion = Conversion {
+                asset,
+                usd,
+                at: now,
+            };
             self.state().conversions.insert(id, conversion);
         }
         (200, Value::Object(entries))
     }
 
-    /// POST /invoice. Answers the new invoice's id as well.
+    /// POST /invoice; returns the new invoice's id as well.
     pub(crate) fn create(&self, request: &Value, now: Millis) -> (Answer, Option<String>) {
         let refused = |code: &str| {
             let body = json!({ "error": "refused", "code": code, "message": "refused" });
             ((400, body), None)
         };
         let mut state = self.state();
-        let (Some(figures), Some(conversion_id)) =
+        let (Some(amounts), Some(conversion_id)) =
             (asked(request), request["conversion_id"].as_str())
         else {
             return refused("AMOUNT_OUT_OF_RANGE");
@@ -106,31 +110,31 @@ impl Service {
         let Some(conversion) = state.conversions.get(conversion_id) else {
             return refused("UNKNOWN_CONVERSION");
         };
-        let (coin, rate) = (conversion.coin, conversion.usd);
+        let (asset, rate) = (conversion.asset, conversion.usd);
         let lapsed = now - conversion.at > CONVERSION_LASTS;
-        let [crypto, usd, _] = figures;
+        let [crypto, usd, _] = amounts;
         let key = (conversion_id.to_owned(), crypto, usd);
         *state.posts.entry(key).or_default() += 1;
         if lapsed {
             return refused("CONVERSION_LAPSED");
         }
-        // The price in the asset must be worth the price in dollars, but for the dollars' own rounding.
+        // The amount in the asset must match the amount in dollars, except for rounding of the dollars.
         if !at_least(crypto, rate, usd - ONE / 100, ONE) {
-            let told = format!(
+            let details = format!(
                 "{} of {} for {} dollars",
                 text(crypto),
-                coin.code,
+                asset.code,
                 text(usd)
             );
-            state.asked_too_little.push(told);
+            state.low_requests.push(details);
         }
-        let invoice = self.invoice_of(coin, figures, self.local_currency, now);
+        let invoice = self.invoice_of(asset, amounts, self.local_currency, now);
         let made = ((200, invoice.answer()), Some(invoice.id.clone()));
         state.invoices.push(invoice);
         made
     }
 
-    /// POST /checkout. Answers the new session's id as well.
+    /// POST /checkout; returns the new session's id as well.
     pub(crate) fn open_session(&self, request: &Value, now: Millis) -> (Answer, Option<String>) {
         let member = |name: &str| request[name].as_str().unwrap_or_default();
         let email = member("client_email_id").to_owned();
@@ -142,16 +146,16 @@ impl Service {
             let body = json!({ "error": "refused", "code": "AMOUNT_OUT_OF_RANGE", "message": "" });
             return ((400, body), None);
         };
-        let coin = self.chance.pick(&COINS);
+        let asset = self.random.pick(&ASSETS);
         let cents = ONE / 100;
         let usd = if currency == "USD" {
             local
         } else {
             local / cents * 109 / 100 * cents
         };
-        let price = coin.price * i128::from(self.chance.between(900, 1100)) * (ONE / 1000);
-        let figures = [share(ONE, usd, price, 8), usd, local];
-        let mut invoice = self.invoice_of(coin, figures, currency, now);
+        let price = asset.price * i128::from(self.random.between(900, 1100)) * (ONE / 1000);
+        let amounts = [share(ONE, usd, price, 8), usd, local];
+        let mut invoice = self.invoice_of(asset, amounts, currency, now);
         invoice.session = Some(Session {
             page: format!("{CHECKOUT_URL}?lang=en&id={}", invoice.id),
             has_chosen: false,
@@ -163,17 +167,17 @@ impl Service {
 
     fn invoice_of(
         &self,
-        coin: Coin,
-        asked: Figures,
+        asset: Asset,
+        asked: Amounts,
         local_currency: &'static str,
         now: Millis,
     ) -> Invoice {
-        let address = coin.address(&self.chance);
-        let minutes = self.chance.between(1, self.longest_minutes);
-        let qr_string = coin.qr_string(&address, asked[0], &self.chance);
+        let address = asset.address(&self.random);
+        let minutes = self.random.between(1, self.longest_minutes);
+        let qr_string = asset.qr_string(&address, asked[0], &self.random);
         Invoice {
-            id: format!("inv_{}", self.chance.hex()),
-            coin,
+            id: format!("inv_{}", self.random.hex()),
+            asset,
             asked,
             local_currency,
             address,
@@ -181,19 +185,19 @@ impl Service {
             session: None,
             created_at: now,
             expires_at: now + minutes * 60_000,
-            afterwards: self.chance.pick(&[
-                Afterwards::Failed,
-                Afterwards::StillChecking,
-                Afterwards::Forgotten,
+            afterwards: self.random.pick(&[
+                AfterExpiry::Failed,
+                AfterExpiry::StillChecking,
+                AfterExpiry::Forgotten,
             ]),
             payments: Vec::new(),
-            says: Vec::new(),
+            overrides: Vec::new(),
             is_tainted: false,
             is_contradicted: false,
         }
     }
 
-    /// GET /invoice, as it would have been answered at a moment.
+    /// GET /invoice at a moment.
     pub(crate) fn lookup(&self, id: &str, at: Millis) -> Answer {
         let state = self.state();
         let known = state.invoices.iter().find(|invoice| invoice.id == id);
@@ -213,14 +217,14 @@ impl Service {
             .cloned()
     }
 
-    /// The invoice that has an address.
+    /// Returns the invoice of an address.
     pub(crate) fn invoice_at(&self, address: &str) -> Option<Invoice> {
         let state = self.state();
         let mut invoices = state.invoices.iter();
         invoices.find(|invoice| invoice.address == address).cloned()
     }
 
-    /// The invoice whose customer is on a page of the service.
+    /// Returns the invoice of a hosted page.
     pub(crate) fn invoice_on(&self, page: &str) -> Option<Invoice> {
         let state = self.state();
         let is_there =
@@ -228,14 +232,14 @@ impl Service {
         state.invoices.iter().find(is_there).cloned()
     }
 
-    /// Another invoice than this one.
+    /// Returns another invoice.
     pub(crate) fn another(&self, id: &str) -> Option<Invoice> {
         let state = self.state();
         let mut invoices = state.invoices.iter().rev();
         invoices.find(|invoice| invoice.id != id).cloned()
     }
 
-    /// Money is sent to an invoice's address.
+    /// Adds a payment to an invoice's address.
     pub(crate) fn pay(&self, id: &str, payment: Payment) {
         self.change(id, |invoice| invoice.payments.push(payment));
     }
@@ -251,18 +255,18 @@ impl Service {
         self.state().invoices.clone()
     }
 
-    /// How often each invoice was asked for: by conversion, in the asset, in dollars.
+    /// Returns the number of requests by conversion, amount in the asset and amount in dollars.
     pub(crate) fn posts(&self) -> Vec<((String, i128, i128), u64)> {
         let posts = self.state().posts.clone();
         posts.into_iter().collect()
     }
 
-    /// How often a session was asked for, by the customer's address.
+    /// Returns the number of session requests by the customer's e-mail address.
     pub(crate) fn sessions(&self) -> BTreeMap<String, u64> {
         self.state().sessions.clone()
     }
 
-    pub(crate) fn asked_too_little(&self) -> Vec<String> {
-        self.state().asked_too_little.clone()
+    pub(crate) fn low_requests(&self) -> Vec<String> {
+        self.state().low_requests.clone()
     }
 }

@@ -1,6 +1,6 @@
-//! One life of the proxy's process. Its end is a crash: whatever it was waiting for never comes, so that nothing of it
-//! has an effect any more, while the database, the service and the store go on. A process may also be frozen, and go on
-//! beside the one that took its place.
+//! One process of the proxy. It ends by a crash: its pending futures never complete, so that it has no further
+//! effect, while database, gateway and stores continue. It may also be suspended, and resume beside the process that
+//! replaced it.
 
 use std::future::pending;
 use std::sync::Arc;
@@ -16,13 +16,13 @@ use crate::timeline::Millis;
 use crate::world::World;
 
 #[derive(Clone)]
-pub(crate) struct Life {
+pub(crate) struct Process {
     pub(crate) world: Arc<World>,
     pub(crate) ended: CancellationToken,
     frozen_until: Arc<AtomicI64>,
 }
 
-impl Life {
+impl Process {
     pub(crate) fn begin(world: Arc<World>) -> Self {
         Self {
             world,
@@ -31,8 +31,8 @@ impl Life {
         }
     }
 
-    /// Returns while the process lives and moves.
-    pub(crate) async fn goes_on(&self) {
+    /// Returns when the process runs; never after a crash.
+    pub(crate) async fn wait_while_frozen(&self) {
         loop {
             if self.ended.is_cancelled() {
                 pending::<()>().await;
@@ -46,18 +46,18 @@ impl Life {
     }
 
     pub(crate) async fn sleep(&self, millis: Millis) {
-        self.goes_on().await;
+        self.wait_while_frozen().await;
         self.world.timeline.sleep(millis).await;
-        self.goes_on().await;
+        self.wait_while_frozen().await;
     }
 
-    /// The process stops, and goes on later.
+    /// Suspends the process for a while.
     pub(crate) fn freeze(&self, millis: Millis) {
         let until = self.world.timeline.now() + millis;
         self.frozen_until.store(until, Ordering::Relaxed);
     }
 
-    /// The process dies here.
+    /// Crashes the process at this point.
     pub(crate) async fn crash<T>(&self, moment: &'static str) -> T {
         if !self.ended.is_cancelled() {
             self.world.crash(self, moment);
@@ -66,9 +66,9 @@ impl Life {
     }
 }
 
-/// The clock on the machine's wall, which somebody sets now and then.
+/// The machine's wall clock, which the schedule changes.
 #[async_trait]
-impl Clock for Life {
+impl Clock for Process {
     fn now(&self) -> Timestamp {
         Timestamp::from_millisecond(self.world.wall()).expect("a time of this century")
     }

@@ -1,4 +1,4 @@
-//! The database as plain SQL sees it: what the invariants are judged by, and how a write is made to fail.
+//! Plain SQL on the proxy's database: queries of the invariants, and triggers that make a write fail.
 
 use std::fmt::Write as _;
 use std::future::Future;
@@ -12,8 +12,8 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteRow};
 use sqlx::{ConnectOptions as _, Executor as _, SqlSafeStr as _};
 use tokio::runtime::Handle;
 
-/// Runs what talks to the database to its end, at once. The database works in threads of its own, and letting a world
-/// go on meanwhile would make its order depend on theirs.
+/// Blocks until a database operation is done. The database uses other threads, and a world that continued meanwhile
+/// would depend on their timing.
 #[derive(Clone, Debug)]
 pub(crate) struct Database(pub(crate) Handle);
 
@@ -40,14 +40,14 @@ impl Wake for Unpark {
     }
 }
 
-/// A connection of its own.
+/// A separate connection.
 #[derive(Debug)]
-pub(crate) struct Books {
+pub(crate) struct Queries {
     database: Database,
     connection: Mutex<SqliteConnection>,
 }
 
-impl Books {
+impl Queries {
     pub(crate) fn open(database: &Database, file: &Path) -> Self {
         let options = SqliteConnectOptions::new()
             .filename(file)
@@ -55,7 +55,7 @@ impl Books {
         let connection = database.run(async { options.connect().await });
         Self {
             database: database.clone(),
-            connection: Mutex::new(connection.expect("the ledger has made the file")),
+            connection: Mutex::new(connection.expect("the storage has created the file")),
         }
     }
 
@@ -63,7 +63,7 @@ impl Books {
         self.rows_after(sql, 0)
     }
 
-    /// The rows of a query with one parameter, or none.
+    /// Returns the rows of a query with one parameter.
     pub(crate) fn rows_after(&self, sql: &str, number: i64) -> Vec<SqliteRow> {
         let mut connection = self
             .connection
@@ -89,7 +89,7 @@ impl Books {
         done.unwrap_or_else(|error| panic!("{sql}: {error}"));
     }
 
-    /// Puts a trap on every table: armed, the n-th row that is written makes its statement fail.
+    /// Creates a trigger on every table: armed, it makes the statement of the n-th written row fail.
     pub(crate) fn set_traps(&self) {
         use sqlx::Row as _;
         let tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\'

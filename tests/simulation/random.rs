@@ -1,16 +1,16 @@
-//! All chance of a world, from one seed.
+//! All random numbers of a world, from one seed.
 
 use std::sync::{Mutex, PoisonError};
 
 use proxy::clock::{Random, RandomBytes};
 
-/// A stream of numbers that looks random and is the same for the same seed.
+/// Pseudo-random numbers from a seed.
 ///
 /// Source: `SplitMix64`, G. Steele, D. Lea, C. Flood, "Fast Splittable Pseudorandom Number Generators" (OOPSLA 2014).
 #[derive(Debug)]
-pub(crate) struct Chance(Mutex<u64>);
+pub(crate) struct SeededRandom(Mutex<u64>);
 
-impl Chance {
+impl SeededRandom {
     pub(crate) fn new(seed: u64) -> Self {
         Self(Mutex::new(seed))
     }
@@ -25,13 +25,13 @@ impl Chance {
         bits ^ (bits >> 31)
     }
 
-    /// From `least` to `most`, both included.
+    /// Returns a number from `least` to `most`, both included.
     pub(crate) fn between(&self, least: i64, most: i64) -> i64 {
         let span = u64::try_from(most - least).expect("least comes first") + 1;
         least + i64::try_from(self.draw() % span).expect("a span of a few years in milliseconds")
     }
 
-    /// True in so many of a thousand cases.
+    /// Returns `true` in `cases` of a thousand cases.
     pub(crate) fn in_thousand(&self, cases: u64) -> bool {
         self.draw() % 1000 < cases
     }
@@ -40,13 +40,13 @@ impl Chance {
         self.in_thousand(cases * 10)
     }
 
-    /// One of them, each as likely as the others.
+    /// Picks one, all equally likely.
     pub(crate) fn pick<T: Copy>(&self, things: &[T]) -> T {
         let count = u64::try_from(things.len()).expect("a short list");
         things[usize::try_from(self.draw() % count).expect("below the length")]
     }
 
-    /// One of them, by weight.
+    /// Picks one by weight.
     pub(crate) fn weigh<T: Copy>(&self, things: &[(u64, T)]) -> T {
         let total: u64 = things.iter().map(|(weight, _)| weight).sum();
         let mut left = self.draw() % total;
@@ -65,13 +65,13 @@ impl Chance {
     }
 }
 
-impl Random for Chance {
+impl Random for SeededRandom {
     fn below(&self, bound: u64) -> u64 {
         self.draw() % bound.max(1)
     }
 }
 
-impl RandomBytes for Chance {
+impl RandomBytes for SeededRandom {
     fn fill(&self, bytes: &mut [u8]) {
         for chunk in bytes.chunks_mut(8) {
             chunk.copy_from_slice(&self.draw().to_le_bytes()[..chunk.len()]);

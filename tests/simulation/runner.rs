@@ -1,4 +1,4 @@
-//! A run: thousands of worlds, each from a seed of its own, on every core; and how it is told what came of it.
+//! A run: thousands of worlds with different seeds, on every core.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -11,33 +11,33 @@ use florin_storage::SqliteStorage;
 use proxy::clock::{Clock as _, RandomBytes as _, SystemClock, SystemRandom};
 use tokio::runtime::{Builder, Handle};
 
-use crate::counters::Tally;
+use crate::counters::Counters;
 use crate::coverage;
 use crate::queries::Database;
-use crate::random::Chance;
-use crate::schedule::{Course, LONG, SHORT};
+use crate::random::SeededRandom;
+use crate::schedule::{LONG, SHORT, Schedule};
 use crate::stores::florin_toml;
 use crate::timeline::Timeline;
-use crate::world::{Making, World};
+use crate::world::{World, WorldOptions};
 
-/// How many lives a run plays unless it is told otherwise.
-const LIVES: u64 = 1_000;
-/// So many lives must have seen everything.
-const ENOUGH: u64 = 10_000;
-/// Orders that share a world.
-const LIVES_PER_WORLD: usize = 20;
-/// One world in so many lasts for more than a week.
+/// Default number of orders.
+const ORDERS: u64 = 1_000;
+/// Runs of this many orders must cover every fault.
+const FULL_COVERAGE: u64 = 10_000;
+/// Orders per world.
+const ORDERS_PER_WORLD: usize = 20;
+/// One world in this many lasts more than a week.
 const LONG_EVERY: u64 = 100;
 
-/// What was asked for.
-struct Wishes {
+/// Arguments, from environment variables.
+struct Args {
     seed: u64,
-    lives: u64,
-    /// One world alone, with its log.
+    orders: u64,
+    /// Runs only this world, with its log.
     world: Option<u64>,
 }
 
-impl Wishes {
+impl Args {
     fn read() -> Self {
         let variable = |name: &str| {
             let text = env::var(name).ok()?;
@@ -46,7 +46,7 @@ impl Wishes {
         };
         Self {
             seed: variable("FLORIN_SIM_SEED").unwrap_or_else(fresh_seed),
-            lives: variable("FLORIN_SIM_LIVES").unwrap_or(LIVES),
+            orders: variable("FLORIN_SIM_ORDERS").unwrap_or(ORDERS),
             world: variable("FLORIN_SIM_WORLD"),
         }
     }
@@ -58,10 +58,10 @@ fn fresh_seed() -> u64 {
     u64::from(u32::from_le_bytes(bytes))
 }
 
-/// What the worlds came to.
+/// Results of all worlds.
 #[derive(Default)]
 struct Outcome {
-    tally: Tally,
+    counters: Counters,
     virtual_millis: AtomicI64,
     next_world: AtomicU64,
     has_failed: AtomicBool,
@@ -69,7 +69,7 @@ struct Outcome {
 }
 
 pub(crate) fn run() -> ExitCode {
-    // What is asked of a test binary that has one test.
+    // Arguments of the test harness.
     let arguments: Vec<String> = env::args().skip(1).collect();
     if arguments.iter().any(|word| word == "--list") {
         println!("simulation: test");
@@ -79,36 +79,36 @@ pub(crate) fn run() -> ExitCode {
     if !arguments.iter().all(is_meant) {
         return ExitCode::SUCCESS;
     }
-    let wishes = Wishes::read();
-    let worlds = wishes.lives.div_ceil(LIVES_PER_WORLD as u64);
+    let args = Args::read();
+    let worlds = args.orders.div_ceil(ORDERS_PER_WORLD as u64);
     println!(
-        "simulation: {} lives in {worlds} worlds, FLORIN_SIM_SEED={}",
-        wishes.lives, wishes.seed
+        "simulation: {} orders in {worlds} worlds, FLORIN_SIM_SEED={}",
+        args.orders, args.seed
     );
     let began = SystemClock.now();
     let outcome = Outcome::default();
-    if let Some(world) = wishes.world {
-        tell_the_log();
-        let folder = Scratch::new();
-        play_on(&folder, &outcome, &wishes, world);
+    if let Some(world) = args.world {
+        enable_log();
+        let folder = TempFolder::new();
+        run_world(&folder, &outcome, &args, world);
     } else {
         let threads = thread::available_parallelism().map_or(1, usize::from);
         thread::scope(|scope| {
             for _ in 0..threads {
                 scope.spawn(|| {
-                    let folder = Scratch::new();
+                    let folder = TempFolder::new();
                     loop {
                         let world = outcome.next_world.fetch_add(1, Ordering::Relaxed);
                         if world >= worlds || outcome.has_failed.load(Ordering::Relaxed) {
                             break;
                         }
-                        play_on(&folder, &outcome, &wishes, world);
+                        run_world(&folder, &outcome, &args, world);
                     }
                 });
             }
         });
     }
-    println!("{}", outcome.tally);
+    println!("{}", outcome.counters);
     let took = SystemClock.now().duration_since(began);
     let days = outcome.virtual_millis.load(Ordering::Relaxed) / 86_400_000;
     println!("  {days} virtual days in {} s", took.as_secs());
@@ -116,8 +116,8 @@ pub(crate) fn run() -> ExitCode {
         .failures
         .into_inner()
         .unwrap_or_else(PoisonError::into_inner);
-    if failures.is_empty() && wishes.world.is_none() && wishes.lives >= ENOUGH {
-        failures.extend(coverage::missing(&outcome.tally));
+    if failures.is_empty() && args.world.is_none() && args.orders >= FULL_COVERAGE {
+        failures.extend(coverage::missing(&outcome.counters));
     }
     for failure in &failures {
         println!("\n{failure}");
@@ -131,41 +131,45 @@ pub(crate) fn run() -> ExitCode {
     }
 }
 
-/// Plays one world and notes what came of it.
-fn play_on(folder: &Scratch, outcome: &Outcome, wishes: &Wishes, number: u64) {
-    let is_verbose = wishes.world.is_some();
+/// Runs one world and records its result.
+fn run_world(folder: &TempFolder, outcome: &Outcome, args: &Args, number: u64) {
+    let is_verbose = args.world.is_some();
     let played = catch_unwind(AssertUnwindSafe(|| {
-        play(folder, outcome, wishes.seed, number, is_verbose)
+        build_and_run(folder, outcome, args.seed, number, is_verbose)
     }));
-    let complaints = played.unwrap_or_else(|panic| {
-        let said = panic.downcast_ref::<String>().cloned();
-        let said = said.or_else(|| panic.downcast_ref::<&str>().map(|said| (*said).to_owned()));
-        vec![format!("panicked: {}", said.unwrap_or_default())]
+    let violations = played.unwrap_or_else(|panic| {
+        let status_at = panic.downcast_ref::<String>().cloned();
+        let status_at = status_at.or_else(|| {
+            panic
+                .downcast_ref::<&str>()
+                .map(|status_at| (*status_at).to_owned())
+        });
+        vec![format!("panicked: {}", status_at.unwrap_or_default())]
     });
-    if !complaints.is_empty() {
+    if !violations.is_empty() {
         outcome.has_failed.store(true, Ordering::Relaxed);
         let mut failures = outcome
             .failures
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         failures.push(format!(
-            "world {number} broke:\n  {}\nSee it again:\n  FLORIN_SIM_SEED={} FLORIN_SIM_WORLD={number} \
+            "world {number} failed:\n  {}\nSee it again:\n  FLORIN_SIM_SEED={} FLORIN_SIM_WORLD={number} \
              cargo test -p tests --test simulation",
-            complaints.join("\n  "),
-            wishes.seed
+            violations.join("\n  "),
+            args.seed
         ));
     }
 }
 
-fn play(
-    folder: &Scratch,
+fn build_and_run(
+    folder: &TempFolder,
     outcome: &Outcome,
     seed: u64,
     number: u64,
     is_verbose: bool,
 ) -> Vec<String> {
-    let seed = Chance::new(seed.wrapping_mul(0x1_0000_0001) ^ number).draw();
-    let course: Course = if number % LONG_EVERY == LONG_EVERY - 1 {
+    let seed = SeededRandom::new(seed.wrapping_mul(0x1_0000_0001) ^ number).draw();
+    let schedule: Schedule = if number % LONG_EVERY == LONG_EVERY - 1 {
         LONG
     } else {
         SHORT
@@ -184,40 +188,42 @@ fn play(
     let ledger = ledger.expect("a copy of a good database");
     let settings = folder.path.join("florin.toml");
     fs::write(&settings, florin_toml(&url)).expect("our own folder is writable");
-    let world = World::new(Making {
+    let world = World::new(WorldOptions {
         seed,
         timeline: timeline.clone(),
         database: database.clone(),
         ledger: ledger.clone(),
         file: &file,
         settings,
-        longest_minutes: course.longest_minutes,
+        longest_minutes: schedule.longest_minutes,
         is_verbose,
     });
-    runtime.block_on(course.run(world.clone(), LIVES_PER_WORLD));
+    runtime.block_on(schedule.run(world.clone(), ORDERS_PER_WORLD));
     world.end();
     drop(runtime);
     database.run(ledger.close());
     for ending in ["db", "db-wal", "db-shm"] {
         let _ = fs::remove_file(file.with_extension(ending));
     }
-    outcome.tally.take(&world.tally);
-    outcome.tally.add("played", "lives", LIVES_PER_WORLD as u64);
-    outcome.tally.one("played", "worlds");
+    outcome.counters.take(&world.counters);
+    outcome
+        .counters
+        .add("run", "orders", ORDERS_PER_WORLD as u64);
+    outcome.counters.one("run", "worlds");
     outcome
         .virtual_millis
         .fetch_add(timeline.now(), Ordering::Relaxed);
-    world.complaints()
+    world.violations()
 }
 
-/// A thread's own folder, in memory where the machine has such a place, with an empty database to copy.
-struct Scratch {
+/// A temporary folder per thread, in memory if the machine has /dev/shm, with an empty database to copy.
+struct TempFolder {
     path: PathBuf,
     handle: Handle,
     _runtime: Arc<tokio::runtime::Runtime>,
 }
 
-impl Scratch {
+impl TempFolder {
     fn new() -> Self {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -248,7 +254,7 @@ impl Scratch {
         scratch
     }
 
-    /// Under a name of its own: what closes a database does so in its own time.
+    /// A new name for each world, because databases close asynchronously.
     fn fresh_database(&self, number: u64) -> PathBuf {
         let file = self.path.join(format!("world-{number}.db"));
         fs::copy(self.path.join("empty.db"), &file).expect("our own folder is writable");
@@ -256,14 +262,14 @@ impl Scratch {
     }
 }
 
-impl Drop for Scratch {
+impl Drop for TempFolder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.path);
     }
 }
 
-/// One world tells what the proxy logs as well.
-fn tell_the_log() {
+/// Shows the proxy's log of a single world.
+fn enable_log() {
     let _ = tracing_subscriber::fmt()
         .with_max_level(tracing::Level::INFO)
         .with_writer(std::io::stderr)

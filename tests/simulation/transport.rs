@@ -1,4 +1,4 @@
-//! The line between one process of the proxy and the service: everything that can happen to a call happens here.
+//! The transport between one process of the proxy and the gateway, with injected faults.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,63 +7,63 @@ use florin_gateway::{AmbiguousOutcome, CallError, Method, RawResponse, SignedReq
 use reqwest::header::{HeaderMap, HeaderValue, RETRY_AFTER};
 use serde_json::{Value, json};
 
-use crate::faults::{Endpoint, Member, Trouble};
-use crate::process::Life;
+use crate::faults::{Endpoint, Fault, Member};
+use crate::process::Process;
 use crate::timeline::Millis;
 
-/// Carries a process's requests to the model.
-pub(crate) struct Line {
-    life: Life,
-    /// Until when this process was asked to send nothing, by its own clock.
+/// Sends a process's requests to the model.
+pub(crate) struct SimulatedTransport {
+    process: Process,
+    /// The end of this process's Retry-After window, by its own clock.
     paused_until: Mutex<Millis>,
 }
 
-impl Line {
-    pub(crate) fn new(life: Life) -> Self {
+impl SimulatedTransport {
+    pub(crate) fn new(process: Process) -> Self {
         Self {
-            life,
+            process,
             paused_until: Mutex::default(),
         }
     }
 
-    /// What an honest service does with a request; with the id of an invoice that it made.
+    /// The model's response to a request, with the id of a created invoice.
     fn serve(&self, endpoint: Endpoint, request: &SignedRequest, at: Millis) -> Served {
-        let world = &self.life.world;
+        let world = &self.process.world;
         let body = request.body.as_deref().unwrap_or_default();
         let body = || serde_json::from_slice(body).unwrap_or(Value::Null);
         let mut made = None;
         let (status, body) = match endpoint {
-            Endpoint::Prices => world.service.prices(at),
+            Endpoint::Prices => world.gateway.prices(at),
             Endpoint::Create => {
-                let (answer, id) = world.service.create(&body(), at);
+                let (answer, id) = world.gateway.create(&body(), at);
                 made = id;
                 answer
             }
             Endpoint::Session => {
-                let (answer, id) = world.service.open_session(&body(), at);
+                let (answer, id) = world.gateway.open_session(&body(), at);
                 made = id;
                 answer
             }
-            Endpoint::Lookup => world.service.lookup(&asked_about(request), at),
+            Endpoint::Lookup => world.gateway.lookup(&invoice_id(request), at),
             Endpoint::Confirm => (200, json!({ "message": "OK" })),
             Endpoint::Other => (404, json!({ "error": "none", "code": "", "message": "" })),
         };
         Served { status, body, made }
     }
 
-    /// The sender keeps the pauses that it was asked for.
+    /// Checks that no call is sent within Retry-After.
     fn check_pause(&self, endpoint: Endpoint) {
         let until = *self
             .paused_until
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        let now = self.life.world.wall();
+        let now = self.process.world.wall();
         if now < until {
             let left = until - now;
-            let told = format!("{endpoint:?} was called {left} ms before the pause was over");
-            self.life
+            let details = format!("{endpoint:?} was called {left} ms before the pause was over");
+            self.process
                 .world
-                .complain("no call within Retry-After", &told);
+                .violated("no call within Retry-After", &details);
         }
     }
 
@@ -72,99 +72,99 @@ impl Line {
             .paused_until
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        *until = (*until).max(self.life.world.wall() + seconds * 1000);
+        *until = (*until).max(self.process.world.wall() + seconds * 1000);
     }
 
     async fn answer(
         &self,
         endpoint: Endpoint,
         request: &SignedRequest,
-        trouble: Trouble,
+        fault: Fault,
     ) -> Result<RawResponse, CallError> {
-        let (life, world) = (&self.life, &self.life.world);
+        let (process, world) = (&self.process, &self.process.world);
         let now = world.timeline.now();
         let refusal = json!({ "error": "e", "code": "X", "message": "m" });
-        match trouble {
-            Trouble::NotSent => {
-                life.sleep(world.chance.between(0, 3000)).await;
+        match fault {
+            Fault::NotSent => {
+                process.sleep(world.random.between(0, 3000)).await;
                 Err(CallError::NotSent("injected: refused".into()))
             }
-            Trouble::LostBefore => {
-                life.sleep(10_000).await;
+            Fault::LostBefore => {
+                process.sleep(10_000).await;
                 Err(CallError::Ambiguous(AmbiguousOutcome::TimedOut))
             }
-            Trouble::LostAfter => {
-                self.taint(&self.serve(endpoint, request, now));
-                life.sleep(world.chance.between(100, 10_000)).await;
+            Fault::LostAfter => {
+                self.mark_unusable(&self.serve(endpoint, request, now));
+                process.sleep(world.random.between(100, 10_000)).await;
                 Err(CallError::Ambiguous(AmbiguousOutcome::Truncated(
                     "injected: reset".into(),
                 )))
             }
-            Trouble::Limited(seconds) => Ok(raw(429, &refusal, seconds)),
-            Trouble::Broken(status) => Ok(raw(status, &refusal, None)),
-            Trouble::BrokenAfter => {
-                self.taint(&self.serve(endpoint, request, now));
+            Fault::Limited(seconds) => Ok(raw(429, &refusal, seconds)),
+            Fault::Broken(status) => Ok(raw(status, &refusal, None)),
+            Fault::BrokenAfter => {
+                self.mark_unusable(&self.serve(endpoint, request, now));
                 Ok(raw(500, &refusal, None))
             }
-            Trouble::Unwelcome => Ok(raw(401, &refusal, None)),
-            Trouble::Redirect => Ok(raw(302, &Value::Null, None)),
-            Trouble::Garbled | Trouble::Cut => {
+            Fault::Unauthorized => Ok(raw(401, &refusal, None)),
+            Fault::Redirect => Ok(raw(302, &Value::Null, None)),
+            Fault::Garbled | Fault::Truncated => {
                 let served = self.serve(endpoint, request, now);
-                self.taint(&served);
+                self.mark_unusable(&served);
                 let mut answer = raw(200, &served.body, None);
-                answer.body = answer.body.map(|bytes| match trouble {
-                    Trouble::Cut => bytes[..bytes.len() / 2].to_vec(),
+                answer.body = answer.body.map(|bytes| match fault {
+                    Fault::Truncated => bytes[..bytes.len() / 2].to_vec(),
                     _ => b"<html>502 Bad Gateway</html>".to_vec(),
                 });
                 Ok(answer)
             }
-            Trouble::CrashBefore => life.crash("while a call is on its way").await,
-            Trouble::CrashAfter => {
-                self.taint(&self.serve(endpoint, request, now));
-                life.crash("before an answer is heard").await
+            Fault::CrashBefore => process.crash("during a call").await,
+            Fault::CrashAfter => {
+                self.mark_unusable(&self.serve(endpoint, request, now));
+                process.crash("before a response is read").await
             }
-            Trouble::Slow => {
+            Fault::Slow => {
                 let served = self.serve(endpoint, request, now);
-                life.sleep(world.chance.between(2000, 9500)).await;
+                process.sleep(world.random.between(2000, 9500)).await;
                 Ok(raw(served.status, &served.body, None))
             }
-            Trouble::Overtaken => {
+            Fault::Delayed => {
                 let served = self.serve(endpoint, request, now);
-                life.sleep(world.chance.between(61_000, 200_000)).await;
+                process.sleep(world.random.between(61_000, 200_000)).await;
                 Ok(raw(served.status, &served.body, None))
             }
-            Trouble::Stale => {
+            Fault::Stale => {
                 let served =
-                    self.serve(endpoint, request, now - world.chance.between(1000, 300_000));
+                    self.serve(endpoint, request, now - world.random.between(1000, 300_000));
                 Ok(raw(served.status, &served.body, None))
             }
-            Trouble::Foreign => {
-                let id = asked_about(request);
-                let other = world.service.another(&id).map_or(id, |other| other.id);
-                let (status, body) = world.service.lookup(&other, now);
+            Fault::Foreign => {
+                let id = invoice_id(request);
+                let other = world.gateway.another(&id).map_or(id, |other| other.id);
+                let (status, body) = world.gateway.lookup(&other, now);
                 Ok(raw(status, &body, None))
             }
-            Trouble::Denied => {
+            Fault::Denied => {
                 let body = json!({ "error": "gone", "code": "INVALID_INVOICE_ID", "message": "" });
                 Ok(raw(404, &body, None))
             }
-            Trouble::Wrong(member) => {
+            Fault::Wrong(member) => {
                 let served = self.serve(endpoint, request, now);
-                Ok(self.spoil(endpoint, served, member))
+                Ok(self.change_member(endpoint, served, member))
             }
         }
     }
 
-    /// The answer was lost: nobody may ever be shown this invoice.
-    fn taint(&self, served: &Served) {
+    /// The response was lost: this invoice must never be shown.
+    fn mark_unusable(&self, served: &Served) {
         if let Some(id) = &served.made {
-            let service = &self.life.world.service;
-            service.change(id, |invoice| invoice.is_tainted = true);
+            let gateway = &self.process.world.gateway;
+            gateway.change(id, |invoice| invoice.is_tainted = true);
         }
     }
 
-    fn spoil(&self, endpoint: Endpoint, mut served: Served, wrong: Member) -> RawResponse {
-        let chance = &self.life.world.chance;
+    fn change_member(&self, endpoint: Endpoint, mut served: Served, wrong: Member) -> RawResponse {
+        let random = &self.process.world.random;
         if served.status != 200 {
             return raw(served.status, &served.body, None);
         }
@@ -202,30 +202,35 @@ impl Line {
         };
         let any = [amounts, vital].concat();
         let one = if is_lookup {
-            chance.pick(&any)
+            random.pick(&any)
         } else {
-            chance.pick(&any[..])
+            random.pick(&any[..])
         };
-        let amount = chance.pick(amounts);
-        let coin = self.life.world.service.invoice(&id).map(|known| known.coin);
-        let fresh = coin.map_or_else(String::new, |coin| coin.address(chance));
+        let amount = random.pick(amounts);
+        let asset = self
+            .process
+            .world
+            .gateway
+            .invoice(&id)
+            .map(|known| known.asset);
+        let fresh = asset.map_or_else(String::new, |asset| asset.address(random));
         match wrong {
             Member::Missing => drop(record.as_object_mut().and_then(|object| object.remove(one))),
             Member::Empty => record[one] = "".into(),
-            Member::Junk => record[amount] = chance.pick(&["lots", "1,000", "NaN", "0x10"]).into(),
+            Member::Junk => record[amount] = random.pick(&["lots", "1,000", "NaN", "0x10"]).into(),
             Member::Negative => record[amount] = "-1".into(),
             Member::Exponent => record[amount] = "1e9".into(),
             Member::Number => record[one] = 7.into(),
             Member::UnknownStatus => record["transaction_status"] = "REFUNDED".into(),
-            // Asked for is something else; what was received is not a claim that we can see through.
-            Member::OtherAmount => record[chance.pick(&amounts[..3])] = "0.01".into(),
+            // Only requested amounts are changed: the proxy cannot detect a wrong received amount.
+            Member::OtherAmount => record[random.pick(&amounts[..3])] = "0.01".into(),
             Member::OtherCurrency => record["local_currency_code"] = "JPY".into(),
             Member::OtherAsset if is_lookup => record["transaction_crypto"] = "SOL".into(),
             Member::OtherAsset => record["deposit_crypto"] = "SOL".into(),
             Member::OtherAddress => {
                 record["wallet_address"] = fresh.into();
-                let service = &self.life.world.service;
-                service.change(&id, |invoice| invoice.is_contradicted = true);
+                let gateway = &self.process.world.gateway;
+                gateway.change(&id, |invoice| invoice.is_contradicted = true);
             }
             Member::BadChecksum => {
                 let address = record["deposit_address"].as_str().unwrap_or("").to_owned();
@@ -254,7 +259,7 @@ impl Line {
             }
         }
         if !is_lookup {
-            self.taint(&served);
+            self.mark_unusable(&served);
         }
         raw(200, &served.body, None)
     }
@@ -267,46 +272,46 @@ struct Served {
 }
 
 #[async_trait]
-impl Transport for Line {
+impl Transport for SimulatedTransport {
     async fn send(&self, request: SignedRequest) -> Result<RawResponse, CallError> {
-        let (life, world) = (&self.life, Arc::clone(&self.life.world));
-        life.goes_on().await;
+        let (process, world) = (&self.process, Arc::clone(&self.process.world));
+        process.wait_while_frozen().await;
         let endpoint = endpoint(&request);
         world
-            .tally
-            .one("calls of the service", format!("{endpoint:?}"));
+            .counters
+            .one("calls of the gateway", format!("{endpoint:?}"));
         self.check_pause(endpoint);
-        life.sleep(world.chance.between(5, 300)).await;
-        let trouble = if world.is_stormy() {
-            Trouble::draw(endpoint, &world.chance)
+        process.sleep(world.random.between(5, 300)).await;
+        let fault = if world.injects_faults() {
+            Fault::draw(endpoint, &world.random)
         } else {
             None
         };
-        let answer = match trouble {
+        let answer = match fault {
             None => {
                 let served = self.serve(endpoint, &request, world.timeline.now());
                 Ok(raw(served.status, &served.body, None))
             }
-            Some(trouble) => {
-                let kind = format!("{endpoint:?}: {}", trouble.name());
-                world.log(|| format!("service: {kind}"));
-                world.tally.one("faults of the service", kind);
-                self.answer(endpoint, &request, trouble).await
+            Some(fault) => {
+                let kind = format!("{endpoint:?}: {}", fault.name());
+                world.log(|| format!("gateway: {kind}"));
+                world.counters.one("faults of the gateway", kind);
+                self.answer(endpoint, &request, fault).await
             }
         };
-        life.sleep(world.chance.between(5, 300)).await;
-        if let Some(Trouble::Limited(Some(seconds))) = trouble {
+        process.sleep(world.random.between(5, 300)).await;
+        if let Some(Fault::Limited(Some(seconds))) = fault {
             self.pause(seconds);
         }
         world.log(|| match &answer {
             Ok(answer) => format!(
-                "service: {endpoint:?} {} {} → {} {}",
+                "gateway: {endpoint:?} {} {} → {} {}",
                 request.url.path(),
                 request.url.query().unwrap_or_default(),
                 answer.status,
                 String::from_utf8_lossy(answer.body.as_deref().unwrap_or_default())
             ),
-            Err(error) => format!("service: {endpoint:?} → {error}"),
+            Err(error) => format!("gateway: {endpoint:?} → {error}"),
         });
         answer
     }
@@ -323,7 +328,7 @@ fn endpoint(request: &SignedRequest) -> Endpoint {
     }
 }
 
-fn asked_about(request: &SignedRequest) -> String {
+fn invoice_id(request: &SignedRequest) -> String {
     let mut pairs = request.url.query_pairs();
     let id = pairs.find(|(key, _)| key == "id");
     id.map(|(_, id)| id.into_owned()).unwrap_or_default()

@@ -1,7 +1,7 @@
-//! A real browser, driven from outside by WebDriver: Chromium, or another [`Engine`].
+//! A real browser, driven by WebDriver: Chromium, or another [`Engine`].
 //!
-//! Steps read as a customer's would; each waits, with a bound, until what it speaks of is there. Where a checkout is
-//! shown in a frame, [`Browser::enter_checkout`] comes first.
+//! Every step waits, with a bound, until its element is there. If a checkout is shown in a frame, call
+//! [`Browser::enter_checkout`] first.
 
 mod capabilities;
 mod devtools;
@@ -47,17 +47,17 @@ const FOCUSED: &str = r"
     return name ?? at?.tagName ?? '';
 ";
 
-/// How a browser looks at things.
+/// Options of a browser.
 #[derive(Clone, Copy, Debug)]
 pub struct BrowserOptions {
     /// The window, in CSS pixels.
     pub size: (u32, u32),
-    /// Whether its owner likes it dark.
+    /// `true` for the dark colour scheme.
     pub dark: bool,
 }
 
 impl Default for BrowserOptions {
-    /// A laptop in daylight.
+    /// A laptop with the light colour scheme.
     fn default() -> Self {
         Self {
             size: (1280, 1000),
@@ -69,7 +69,7 @@ impl Default for BrowserOptions {
 /// The browsers that all tests of one process share.
 static POOL: BrowserPool = BrowserPool::new();
 
-/// A browser with one tab, as if nobody had used it before. Ends with [`Browser::end`].
+/// A browser with one tab and no stored state. Ends with [`Browser::end`].
 #[derive(Debug)]
 pub struct Browser {
     tab: WebDriver,
@@ -77,29 +77,29 @@ pub struct Browser {
     state: State,
 }
 
-/// Where a browser's tab is.
+/// Where the tab runs.
 #[derive(Debug)]
 enum State {
-    /// In a context of its own, in a browser that other tests use before and after.
+    /// In a separate context of a browser that other tests use before and after.
     Context(Box<Pooled>, Context, &'static BrowserPool),
-    /// In a browser of its own.
+    /// In a separate browser.
     Alone(Box<Process>),
-    /// It ended.
+    /// Ended.
     Closed,
 }
 
 impl Browser {
-    /// A browser as most people have it.
+    /// Opens a browser with default options.
     pub async fn open() -> Self {
         Self::open_with(BrowserOptions::default()).await
     }
 
-    /// A browser that looks at things otherwise.
+    /// Opens a browser with these options.
     pub async fn open_with(options: BrowserOptions) -> Self {
         Self::open_from(&POOL, options).await
     }
 
-    /// A browser of another pool than the one that all tests share.
+    /// Opens a browser of another pool than the shared one.
     pub async fn open_from(pool: &'static BrowserPool, options: BrowserOptions) -> Self {
         let (pooled, context) = pool.lend(options).await;
         let tab = pooled.process.session.clone();
@@ -111,7 +111,7 @@ impl Browser {
         }
     }
 
-    /// A browser of this engine.
+    /// Opens a browser of this engine.
     pub async fn open_engine(engine: Engine, options: BrowserOptions) -> Self {
         match engine {
             Engine::Chromium => Self::open_with(options).await,
@@ -119,7 +119,7 @@ impl Browser {
         }
     }
 
-    /// A browser of this engine that was started for this test alone, and notes what it asks of the network.
+    /// Starts a browser of this engine only for this test, with a log of its network requests.
     pub async fn open_alone(engine: Engine, options: BrowserOptions) -> Self {
         let process = Process::start(engine, options, NetworkLog::On).await;
         Self {
@@ -137,13 +137,13 @@ impl Browser {
         }
     }
 
-    /// Looks, whenever it is called, which of the processes that are this browser's by now are still there.
+    /// Returns a function that lists those of the browser's current processes that still run.
     pub fn processes(&self) -> impl Fn() -> Vec<u32> + use<> {
         let process_tree = self.process().process_tree();
         move || process_tree.running()
     }
 
-    /// Goes to an address.
+    /// Opens a URL.
     pub async fn goto(&self, url: &str) {
         self.tab.goto(url).await.expect("the page loads");
     }

@@ -18,7 +18,6 @@ mod kill_once;
 mod kill_plan;
 mod proxy_process;
 mod random;
-mod request;
 mod shard;
 mod shop;
 mod supervisor;

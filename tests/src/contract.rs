@@ -1,4 +1,4 @@
-//! What the proxy says of its own HTTP, held against what it answers.
+//! Checks responses against the proxy's OpenAPI document.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;

@@ -1,10 +1,9 @@
-//! How long a customer waits for a checkout that no cache knows, on a slow line and a slow phone.
+//! Measures how long a customer waits for an uncached checkout on a slow line and a slow phone.
 //!
-//! Every look is a browser of its own with an empty cache. What is measured is when a thing was on the screen: the
-//! frame after the one in which the page had it. Nothing is asked of the page until then, since every question takes
-//! time of the processor that it waits for.
+//! Every run starts a new browser with an empty cache. Measured is the time of the first frame after the element was in
+//! the page. No script is evaluated before, because it would take processor time of the page.
 //!
-//! Peers are pages of other makers ([`Peer`]), each looked at in the same way from its address on.
+//! Peers are pages of other vendors ([`Peer`]), measured in the same way from the navigation on.
 //!
 //! The screen is a phone's. The line is that of Chromium's developer tools: each request waits 150 ms, all answers
 //! together come at 1.6 Mbit/s; opening a connection costs nothing. The conditions reach a frame too, because shop
@@ -20,7 +19,7 @@ use crate::site::Site;
 use crate::wait::{eventually, pause};
 use crate::world::World;
 
-/// Notes, in milliseconds since the start of its own page or frame, when the loader ran, and when skeleton and choice
+/// Notes, in milliseconds since the start of the page or frame, when the loader ran, and when skeleton and choice
 /// could be seen.
 const NOTE: &str = r#"
     window.seen = {};
@@ -54,14 +53,14 @@ const NOTE_OF_A_PEER: &str = r"
 /// CSS pixels. Source: Lighthouse 12, `core/config/constants.js`, whose slow phone this is, line and processor
 /// included.
 const SCREEN: (u32, u32) = (412, 823);
-/// Longer than any look takes.
+/// Longer than any run takes.
 const UNDISTURBED: Duration = Duration::from_millis(2500);
 /// The same for a peer.
 const UNDISTURBED_PEER: Duration = Duration::from_secs(4);
 /// A browser has started by then: a customer's has long been there.
 const STARTED: Duration = Duration::from_secs(1);
 
-/// What is looked at.
+/// A measured page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Page {
     /// An empty page with the loader, and a request for the program alone: with less no checkout can be shown.
@@ -94,7 +93,7 @@ pub struct Timings {
     pub requests: Vec<String>,
 }
 
-/// Looks once. `site` is a page of the store's.
+/// Measures once. `site` is a page of the store's.
 pub async fn measure(page: Page, world: &World, site: &Site) -> Timings {
     let browser = slow_phone(NOTE).await;
     let proxy = world.proxy_url();
@@ -142,7 +141,7 @@ pub async fn measure(page: Page, world: &World, site: &Site) -> Timings {
     timings
 }
 
-/// Looks at a peer once: milliseconds from its address to the choice.
+/// Measures a peer once: milliseconds from the navigation to the choice.
 ///
 /// # Panics
 /// There is no choice within a bound, a request had no answer, or one was for another host.
@@ -224,7 +223,7 @@ async fn baseline(world: &World) -> String {
     )
 }
 
-/// The middle one, then the least and the most.
+/// Returns the median, the minimum and the maximum.
 ///
 /// # Panics
 /// When there is none.

@@ -1,5 +1,5 @@
-//! A world to test in: the payment service's sandbox, the proxy and the demo shop, in one process, over real HTTP and
-//! with real signatures, each on a port of its own.
+//! A world to test in: the gateway's sandbox, the proxy and the demo shop, in one process, over real HTTP on separate
+//! ports and with real signatures.
 //!
 //! ```no_run
 //! # async fn sale() {
@@ -15,8 +15,8 @@
 //! # }
 //! ```
 //!
-//! What it refuses to do: to wait without a bound, to share anything between two worlds, and to end well when an
-//! unexpected error was logged, a delivery was not signed, or an event still waits to be told.
+//! Every wait has a bound, and two worlds share nothing. Ending a world fails if an unexpected error was logged, a
+//! delivery was not signed, or an event is not delivered.
 
 mod answer;
 mod browser;
@@ -35,7 +35,6 @@ mod program;
 mod sandbox_control;
 mod shopper;
 mod site;
-mod steps;
 mod store_server;
 mod tcp_proxy;
 mod token_signer;
@@ -56,10 +55,9 @@ pub use program::{Program, ProgramOutput, built};
 pub use sandbox_control::SandboxControl;
 pub use shopper::{Checkout, Shopper};
 pub use site::Site;
-pub use steps::pay_in_full;
 pub use store_server::StoreServer;
 pub use tcp_proxy::TcpProxy;
 pub use token_signer::TokenSigner;
 pub use wait::{eventually, pause, within};
 pub use webhook_receiver::{Delivery, Reply, WebhookReceiver};
-pub use world::{World, WorldConfig, secrets};
+pub use world::{World, WorldConfig, pay_in_full, secrets};

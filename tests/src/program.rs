@@ -1,4 +1,4 @@
-//! The proxy as its own program.
+//! The proxy as a program.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -10,14 +10,14 @@ use crate::wait::within;
 /// How long it may take to start or to end.
 const BOUND: Duration = Duration::from_secs(10);
 
-/// `florin-proxy`, running. It is killed with the value.
+/// A running `florin-proxy`; it is killed when dropped.
 #[derive(Debug)]
 pub struct Program {
     child: Child,
     log: PathBuf,
 }
 
-/// How `florin-proxy` ended, and what it printed.
+/// Exit code and output of `florin-proxy`.
 #[derive(Debug)]
 pub struct ProgramOutput {
     /// Its exit code; `None` when a signal ended it.
@@ -70,7 +70,7 @@ impl Program {
         std::fs::read_to_string(&self.log).unwrap_or_default()
     }
 
-    /// Asks it to end (SIGTERM) and answers how it did; `None` when it did not within 10 s.
+    /// Sends SIGTERM and returns the exit code; `None` if it does not exit within 10 s.
     pub async fn stop(&mut self) -> Option<i32> {
         let id = self.child.id().to_string();
         let asked = Command::new("kill").args(["-TERM", &id]).status();
@@ -78,7 +78,7 @@ impl Program {
         self.ended().await?.code()
     }
 
-    /// Kills it (SIGKILL): it has no time for anything.
+    /// Sends SIGKILL.
     pub fn kill(&mut self) {
         self.child.kill().expect("it runs");
         self.child.wait().expect("it is our child");
@@ -87,7 +87,7 @@ impl Program {
     async fn ended(&mut self) -> Option<ExitStatus> {
         let child = std::sync::Mutex::new(&mut self.child);
         within(BOUND, async || {
-            let mut child = child.lock().expect("nobody panics while holding it");
+            let mut child = child.lock().expect("no holder panics");
             child.try_wait().expect("it is our child")
         })
         .await

@@ -68,7 +68,7 @@ impl Shopper {
             .await
     }
 
-    /// POST /v1/checkout with a body of any bytes, said to be JSON.
+    /// POST /v1/checkout with a body of any bytes, sent as JSON.
     pub async fn request_order_with(&self, body: Vec<u8>) -> Answer {
         let mut request = self.http.post(format!("{}/v1/checkout", self.base));
         if let Some(origin) = &self.origin {
@@ -90,7 +90,7 @@ impl Shopper {
         opened["order"]["id"].as_str().map(ToOwned::to_owned)
     }
 
-    /// The page of an order that somebody else opened.
+    /// Returns the page of an order that was opened elsewhere.
     pub fn with_token(&self, token: &str, order: &str) -> Checkout {
         Checkout {
             page: self.clone(),

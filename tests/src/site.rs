@@ -1,4 +1,4 @@
-//! A page of somebody's own, on an origin of its own.
+//! A page of a third party on a separate origin.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -65,7 +65,7 @@ impl Site {
         html.clone_into(&mut page.html);
     }
 
-    /// Has this script from now on, like `shop.js`; without a text, none of this name.
+    /// Serves a script such as `shop.js` from now on; `None` removes it.
     pub fn set_script(&self, name: &str, script: Option<&str>) {
         let mut page = self.page.lock().unwrap_or_else(PoisonError::into_inner);
         match script {

@@ -1,4 +1,4 @@
-//! The world: service, proxy, shop and the store's endpoint, and how it ends.
+//! The world: gateway, proxy, shop and the store's endpoint.
 
 mod config;
 pub(crate) mod proxy_config;
@@ -25,22 +25,22 @@ use crate::folder::Folder;
 use crate::hosted_page::HostedPage;
 use crate::log::Log;
 use crate::sandbox_control::SandboxControl;
-use crate::shopper::Shopper;
+use crate::shopper::{Checkout, Shopper};
 use crate::store_server::StoreServer;
 use crate::tcp_proxy::TcpProxy;
 use crate::token_signer::TokenSigner;
 use crate::wait::eventually;
 use crate::webhook_receiver::WebhookReceiver;
 
-/// Everything, running. Ends with [`World::end`].
+/// A running world. Ends with [`World::end`].
 pub struct World {
     /// The clock of proxy and sandbox.
     pub clock: MovableClock,
-    /// What stands between browsers, shops and the proxy.
+    /// The link from browsers and shops to the proxy.
     pub front_link: TcpProxy,
-    /// What stands between the proxy and the payment service.
+    /// The link from the proxy to the gateway.
     pub gateway_link: TcpProxy,
-    /// What stands between the proxy and the store's endpoint.
+    /// The link from the proxy to the store's endpoint.
     pub store_link: TcpProxy,
     /// The store's endpoint.
     pub webhooks: WebhookReceiver,
@@ -57,14 +57,14 @@ pub struct World {
 }
 
 impl World {
-    /// A world as everybody would set it up.
+    /// Starts a world with the default configuration.
     pub async fn start() -> Self {
         Self::start_with(WorldConfig::default()).await
     }
 
-    /// A world with something special.
+    /// Starts a world with this configuration.
     pub async fn start_with(config: WorldConfig) -> Self {
-        // Fails when another world was first, which is as good.
+        // Fails when another world has installed it already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let (log, keeps_the_log) = Log::begin();
         let (clock, folder) = (MovableClock::default(), Folder::new());
@@ -148,7 +148,7 @@ impl World {
         format!("http://{}", self.addresses.admin)
     }
 
-    /// A client for whatever has no better name.
+    /// An HTTP client.
     pub fn http(&self) -> &reqwest::Client {
         &self.http
     }
@@ -163,7 +163,7 @@ impl World {
         }
     }
 
-    /// The chains, and the service behind its counter.
+    /// The sandbox's control API.
     pub fn sandbox(&self) -> SandboxControl {
         SandboxControl {
             http: self.http.clone(),
@@ -186,7 +186,7 @@ impl World {
         }
     }
 
-    /// The store `demo` as one that signs order tokens.
+    /// The signer of order tokens of the store `demo`.
     pub fn token_signer(&self) -> TokenSigner {
         TokenSigner {
             audience: self.proxy_url(),
@@ -215,7 +215,7 @@ impl World {
         answer.body["orders"].as_array().expect("a list").clone()
     }
 
-    /// Waits until the demo shop believes that an order is paid.
+    /// Waits until the demo shop shows that an order is paid.
     pub async fn wait_until_paid_in_shop(&self, order: &str) {
         eventually("the shop says that the order is paid", async || {
             let orders = self.shop_orders().await;
@@ -226,18 +226,18 @@ impl World {
         .await;
     }
 
-    /// Lets time pass, for the proxy and the service at once.
+    /// Moves the clock of proxy and sandbox forward.
     pub fn skip(&self, time: Duration) {
         self.clock.skip(time);
     }
 
-    /// An error that will be logged and holds this text.
+    /// Expects a logged error that contains this text.
     pub fn expect_error(&self, text: &str) {
         let mut expected = self.expected.lock().unwrap_or_else(PoisonError::into_inner);
         expected.insert(text.to_owned());
     }
 
-    /// Whether something was logged that holds this text, at INFO or above.
+    /// Returns `true` if a log line at INFO or above contains this text.
     pub fn logged(&self, text: &str) -> bool {
         self.log.says(text)
     }
@@ -278,7 +278,7 @@ impl World {
         self.run_proxy(public, admin).await;
     }
 
-    /// Waits until a proxy listens, whoever started it.
+    /// Waits until a proxy listens.
     pub async fn wait_for_proxy(&self) {
         let loader = format!("{}/florin.js", self.proxy_url());
         eventually("the proxy listens", async || {
@@ -305,7 +305,14 @@ async fn bind() -> (TcpListener, SocketAddr) {
     (listener, address)
 }
 
-/// A part of the world whose failure is the test's.
+/// Pays and confirms the invoice that is shown, and waits until the order is paid.
+pub async fn pay_in_full(world: &World, checkout: &Checkout) {
+    world.sandbox().pay(checkout, "exact").await;
+    world.sandbox().mine(3).await;
+    checkout.wait_for("paid").await;
+}
+
+/// Spawns a task whose failure fails the test.
 fn spawn(part: impl Future<Output = anyhow::Result<()>> + Send + 'static) {
     tokio::spawn(async move {
         if let Err(error) = part.await {

@@ -94,19 +94,19 @@ pub(crate) fn run(workspace: &Workspace, args: &BenchArgs) -> anyhow::Result<()>
     Ok(())
 }
 
-/// Simulates the life of orders by the simulation of the package `tests`, optimised.
+/// Simulates orders by the optimised simulation of the package `tests`.
 ///
 /// # Errors
 /// An invariant did not hold: the seed and the command that shows it again are printed. Or the suite does not build.
 pub(crate) fn simulate(workspace: &Workspace, args: &SimulateArgs) -> anyhow::Result<()> {
     let simulation = workspace
         .cargo("test --locked --quiet --profile simulation --package tests --test simulation")
-        .env("FLORIN_SIM_LIVES", args.orders.to_string());
+        .env("FLORIN_SIM_ORDERS", args.orders.to_string());
     let seed = args.seed.map(|seed| ("FLORIN_SIM_SEED", seed.to_string()));
     Ok(simulation.envs(seed).run()?)
 }
 
-/// Kills the proxy's release again and again while customers buy, and has the auditor judge what it left.
+/// Kills the proxy's release again and again while customers buy, and runs the auditor on the result.
 fn kill(workspace: &Workspace, kills: u64, seed: u64) -> anyhow::Result<()> {
     output::step("Building the kill campaign and its auditor…");
     let programs = "--package auditor --package tests --bin kill-campaign --bin florin-auditor";

@@ -10,20 +10,20 @@ use clap::Parser;
 use support::first_view::{Page, Timings, measure, measure_peer, median};
 use support::{PRODUCTS, Peer, Product, Program, Site, World, WorldConfig};
 
-/// Looks at the checkout with an empty cache, on a slow line and a slow phone.
+/// Measures the checkout with an empty cache, on a slow line and a slow phone.
 #[derive(Parser)]
 #[command(name = "first-view")]
 struct Arguments {
-    /// Looks at each page, in rounds of one look at each; the middle one counts.
+    /// Number of runs per page; the median counts.
     #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u16).range(1..))]
     runs: u16,
     /// `florin-proxy`, a release.
     #[arg(long, value_name = "FILE")]
     proxy: PathBuf,
-    /// Looks at the peers too: the folder of their bundles, which `cargo xtask bench` makes.
+    /// Measures the peers too: the folder of their bundles, which `cargo xtask bench` creates.
     #[arg(long, value_name = "FOLDER")]
     peers: Option<PathBuf>,
-    /// Lists what was asked for, and when, at the last look at each page.
+    /// Lists the requests of the last run of each page with their times.
     #[arg(long)]
     requests: bool,
 }
@@ -32,9 +32,9 @@ struct Arguments {
 const SKELETON_MS: u64 = 600;
 /// Milliseconds until the choice of assets is.
 const CHOICE_MS: u64 = 1200;
-/// What the peers are compared with: a shop's page with the element as the quick start has it.
+/// The page that peers are compared with: a shop page with the element of the quick start.
 const OURS: Page = Page::Frame;
-/// No look takes longer, however busy the machine is.
+/// Longest run on a loaded machine.
 const MAX_RUN: Duration = Duration::from_mins(1);
 
 #[tokio::main]
@@ -46,12 +46,12 @@ async fn main() -> ExitCode {
         ..WorldConfig::default()
     };
     let mut world = World::start_with(config).await;
-    // The release takes the place of the one that was compiled for tests.
+    // The release build replaces the proxy of the tests.
     world.stop_proxy().await;
     let log = world.file("release.log");
     let release = Program::start_at(&arguments.proxy, &world.config_file(), &log);
     world.wait_for_proxy().await;
-    // What this process makes ready when it first hears of an order takes a second of the processor.
+    // The first order initialises this process, which takes a second of processor time.
     world.shopper().open("ebook").await;
     world.wait_for_deliveries().await;
 
@@ -63,7 +63,7 @@ async fn main() -> ExitCode {
             peers.push((product, peer, Vec::new()));
         }
     }
-    // In rounds: a machine that is busy for a while is so for all alike.
+    // In rounds, so that a temporary load affects all pages equally.
     for _ in 0..arguments.runs {
         for (page, timings) in &mut pages {
             timings.push(bounded(measure(*page, &world, &site)).await);
@@ -98,10 +98,10 @@ async fn main() -> ExitCode {
 
 async fn bounded<T>(measure: impl Future<Output = T>) -> T {
     let measured = tokio::time::timeout(MAX_RUN, measure).await;
-    measured.unwrap_or_else(|_| panic!("a look took more than {} s", MAX_RUN.as_secs()))
+    measured.unwrap_or_else(|_| panic!("a run took more than {} s", MAX_RUN.as_secs()))
 }
 
-/// Prints what was seen of our pages; whether the promise is kept.
+/// Prints the times of our pages; returns `true` if the promise is kept.
 fn print_pages(pages: &[(Page, Vec<Timings>)], with_requests: bool) -> bool {
     let header = ["skeleton", "choice", "the shop's page before"];
     print_line("", &header.map(str::to_owned));
@@ -130,12 +130,12 @@ fn print_pages(pages: &[(Page, Vec<Timings>)], with_requests: bool) -> bool {
     is_kept
 }
 
-/// Prints our time beside the peers', each from the address of the shop's page to the choice; whether the promise is
-/// kept.
+/// Prints our time and the peers', each from the navigation to the shop's page to the choice; returns `true` if the
+/// promise is kept.
 fn print_peers(ours: [u64; 3], peers: &[(Product, [u64; 3])]) -> bool {
     println!();
     let header = ["to the choice", "over ours", "promised (goal)"];
-    print_line("from the shop's address on", &header.map(str::to_owned));
+    print_line("from the shop's URL on", &header.map(str::to_owned));
     print_line(
         "ours, in a frame",
         &[range(ours), String::new(), String::new()],
@@ -161,12 +161,12 @@ fn range([middle, least, most]: [u64; 3]) -> String {
     format!("{middle} ms ({least}–{most})")
 }
 
-/// A ratio in hundredths, as it is read.
+/// Formats a ratio in hundredths.
 fn times(hundredths: u64) -> String {
     format!("{}.{:02}×", hundredths / 100, hundredths % 100)
 }
 
-/// How busy this machine is with other things, where it says so: what is measured then is measured too long.
+/// Returns the load average of this machine, if it is known: times on a loaded machine are too long.
 fn load() -> String {
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let load = load.split(' ').next().filter(|load| !load.is_empty());
@@ -177,7 +177,7 @@ fn load() -> String {
 fn name(page: Page) -> &'static str {
     match page {
         Page::Baseline => "an empty page: the loader, the program",
-        Page::Checkout => "the checkout's own page",
+        Page::Checkout => "the checkout page",
         Page::Frame => "in a frame, from the loader on",
         Page::Inline => "inline, from the loader on",
     }

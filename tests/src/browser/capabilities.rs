@@ -1,4 +1,4 @@
-//! What each engine is told at its start, so that it does what it is told and nothing else.
+//! Start options of each engine.
 
 use serde_json::{Value, json};
 use thirtyfour::Capabilities;
@@ -19,11 +19,11 @@ pub(super) enum NetworkLog {
 pub(super) const PROFILE: &str = "profile";
 
 /// What Chromium does without: a server of its maker's that says what to fill in for every page with a field, and
-/// parts of its own window that are pages themselves, each with a process, in every window that is opened.
+/// parts of the window that are pages themselves, each with a process, in every window that is opened.
 const WITHOUT: &str = "--disable-features=AutofillServerCommunication,OptimizationGuideModelDownloading,OptimizationHints,\
                        WebUIOmniboxAimPopup,WebUIOmniboxPopup";
 
-/// Chromium: no window, no profile of anybody's, nothing from the network.
+/// Chromium: headless, a new profile, no background requests.
 const FLAGS: [&str; 13] = [
     "--headless=new",
     "--no-sandbox",

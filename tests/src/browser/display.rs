@@ -1,4 +1,4 @@
-//! A screen that nobody looks at, for the engine that needs one.
+//! A virtual display, for the engine that needs one.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};

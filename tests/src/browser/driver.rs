@@ -12,22 +12,22 @@ use super::process_tree::ProcessTree;
 use crate::folder::Folder;
 use crate::wait::within;
 
-/// A running driver, on a port of its own. Ended with the value, with all that it started.
+/// A running driver on a separate port. It ends with all its child processes when dropped.
 #[derive(Debug)]
 pub(super) struct Driver {
     process: Child,
     port: u16,
-    /// After the process: a browser that loses its screen complains.
+    /// Dropped after the process, because a browser that loses its display logs errors.
     display: Option<Display>,
 }
 
 /// Starts before giving up. chromedriver takes a free port for IPv6 and then the same one for IPv4, which a test beside
-/// it may have taken meanwhile; it says so and ends. `WebKitWebDriver` is told one that was free a moment before.
+/// it may have taken meanwhile; it logs that and exits. `WebKitWebDriver` gets a port that was free a moment before.
 const STARTS: usize = 5;
-/// How long a driver may take until it listens, on a machine that is busy.
+/// Longest start of a driver on a loaded machine.
 const LISTENING: Duration = Duration::from_secs(20);
 
-/// Where programs keep what is theirs.
+/// Variables of folders in which programs store data.
 const HOMES: [&str; 6] = [
     "HOME",
     "TMPDIR",
@@ -38,19 +38,19 @@ const HOMES: [&str; 6] = [
 ];
 
 impl Driver {
-    /// Starts the engine's driver; what it and its browser write goes into the folder.
+    /// Starts the engine's driver; it and its browser write into the folder.
     pub(super) async fn start(engine: Engine, folder: &Folder, options: BrowserOptions) -> Self {
-        let mut said = String::new();
+        let mut output = String::new();
         for _ in 0..STARTS {
             match Self::try_start(engine, folder, options).await {
                 Ok(driver) => return driver,
-                Err(last_words) => said = last_words,
+                Err(log) => output = log,
             }
         }
-        panic!("the driver of {engine:?} does not start: {said}")
+        panic!("the driver of {engine:?} does not start: {output}")
     }
 
-    /// Starts it once; else answers what it said.
+    /// Starts it once; returns its output on failure.
     async fn try_start(
         engine: Engine,
         folder: &Folder,
@@ -60,7 +60,7 @@ impl Driver {
         let out = File::create(&log).expect("the folder is writable");
         let mut command = command(engine, folder);
         command.stdout(out);
-        let (told, display) = match engine {
+        let (fixed_port, display) = match engine {
             Engine::Chromium => (None, None),
             Engine::Firefox => {
                 command.arg("--profile-root").arg(folder.path());
@@ -72,21 +72,21 @@ impl Driver {
                 (Some(free_port()), Some(display))
             }
         };
-        command.arg(format!("--port={}", told.unwrap_or(0)));
+        command.arg(format!("--port={}", fixed_port.unwrap_or(0)));
         let mut driver = Self {
             process: command.spawn().expect("a driver can be started"),
             port: 0,
             display,
         };
-        let said = || fs::read_to_string(&log).unwrap_or_default();
+        let output = || fs::read_to_string(&log).unwrap_or_default();
         let listening = within(LISTENING, async || {
-            let port = told.or_else(|| said().lines().find_map(port));
+            let port = fixed_port.or_else(|| output().lines().find_map(port));
             let listens = |port: &u16| TcpStream::connect((Ipv4Addr::LOCALHOST, *port)).is_ok();
             let found = port.filter(listens);
             (found.is_some() || driver.own_processes().running().is_empty()).then_some(found)
         })
         .await;
-        driver.port = listening.flatten().ok_or_else(said)?;
+        driver.port = listening.flatten().ok_or_else(output)?;
         Ok(driver)
     }
 
@@ -114,13 +114,13 @@ impl Drop for Driver {
     }
 }
 
-/// One that was free a moment ago.
+/// Returns a port that is free now.
 fn free_port() -> u16 {
     let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|free| free.local_addr());
     free.expect("a port is free").port()
 }
 
-/// Nothing of a browser's may stay behind in somebody's home, and nothing that is there may change what it does.
+/// The user's home folder is neither read nor written.
 fn command(engine: Engine, folder: &Folder) -> Command {
     let mut command = Command::new(engine.driver());
     command.stdin(Stdio::null()).stderr(Stdio::null());

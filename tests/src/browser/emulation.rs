@@ -1,4 +1,4 @@
-//! How a page is looked at: its size, its colours, and pictures of it.
+//! Emulated size, colours and media features, and screenshots.
 
 use std::path::Path;
 
@@ -7,13 +7,12 @@ use serde_json::json;
 use super::{Browser, BrowserOptions};
 
 impl Browser {
-    /// Gives the page this size and these colours from here on, and keeps everything still: what moves is not what is
-    /// looked at.
+    /// Emulates this size and colour scheme from here on, without motion.
     pub async fn emulate(&self, options: BrowserOptions) {
         self.emulate_with(options, &[]).await;
     }
 
-    /// The same for a customer whose system asks for more: media features and their values.
+    /// The same with further media features and their values.
     pub async fn emulate_with(&self, options: BrowserOptions, more: &[(&str, &str)]) {
         let (width, height) = options.size;
         self.set_viewport(width, height).await;
@@ -30,8 +29,7 @@ impl Browser {
         self.send_cdp("Emulation.setEmulatedMedia", media).await;
     }
 
-    /// Keeps a picture of the page that is looked at, as far down as it goes, without its scroll bars and the room for
-    /// them.
+    /// Saves a picture of the whole page without scroll bars.
     pub async fn save_picture(&self, options: BrowserOptions, file: &Path) {
         let hidden = json!({ "hidden": true });
         self.send_cdp("Emulation.setScrollbarsHidden", hidden).await;
@@ -48,7 +46,7 @@ impl Browser {
         self.set_viewport(width, least).await;
     }
 
-    /// Runs a script that answers later: it calls the last of its arguments with the answer.
+    /// Runs an asynchronous script, which calls its last argument with the result.
     pub async fn evaluate_async(
         &self,
         script: &str,

@@ -1,4 +1,4 @@
-//! Opening the one tab.
+//! Opens the first tab.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use super::driver::Driver;
 use super::engine::Engine;
 use crate::folder::Folder;
 
-/// How long a script, a page or the start of a browser may take, on a machine that is busy.
+/// Longest script, page load or start of a browser on a loaded machine.
 const BOUND: Duration = Duration::from_mins(1);
 
 pub(super) async fn launch(
@@ -21,7 +21,7 @@ pub(super) async fn launch(
     options: BrowserOptions,
     log: NetworkLog,
 ) -> WebDriver {
-    // A test may have a browser and no world, which would have done so.
+    // A test may have a browser without a world.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let http = crate::http::client().timeout(BOUND);
     // A connection belongs to the runtime of one test; the browser may serve the next one.
@@ -38,7 +38,7 @@ pub(super) async fn launch(
     match engine {
         Engine::Chromium => prepare(&tab, options, None).await,
         Engine::Firefox => {}
-        // It opens a window of its own size, whatever it is told at its start.
+        // It ignores the window size among its start options.
         Engine::WebKit => {
             let (width, height) = options.size;
             let set = tab.set_window_rect(0, 0, width, height).await;
@@ -48,7 +48,7 @@ pub(super) async fn launch(
     tab
 }
 
-/// What Chromium is told by its own protocol, for the window that is driven and the context that it belongs to.
+/// Applies the options to the window and its context by the protocol of the developer tools.
 pub(super) async fn prepare(tab: &WebDriver, options: BrowserOptions, context: Option<&str>) {
     let cdp = tab.cdp();
     let scheme = if options.dark { "dark" } else { "light" };
@@ -61,7 +61,7 @@ pub(super) async fn prepare(tab: &WebDriver, options: BrowserOptions, context: O
         ("Emulation.setEmulatedMedia", media),
         ("Browser.grantPermissions", allowed),
     ] {
-        let told = cdp.send_raw(method, parameters).await;
-        told.unwrap_or_else(|error| panic!("{method}: {error}"));
+        let response = cdp.send_raw(method, parameters).await;
+        response.unwrap_or_else(|error| panic!("{method}: {error}"));
     }
 }

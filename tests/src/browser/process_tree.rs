@@ -1,4 +1,4 @@
-//! A process and all that it started.
+//! A process and its descendants.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -19,7 +19,7 @@ struct ProcessInfo {
 }
 
 impl ProcessTree {
-    /// Everything that descends from this process, and itself, eldest first.
+    /// Returns this process and its descendants, parents first.
     pub(super) fn of(root: u32) -> Self {
         let all = all_processes();
         let mut process_tree: Vec<ProcessInfo> = Vec::new();
@@ -35,13 +35,13 @@ impl ProcessTree {
         Self(process_tree)
     }
 
-    /// Both families as one.
+    /// Joins both trees.
     pub(super) fn with(mut self, other: Option<Self>) -> Self {
         self.0.extend(other.into_iter().flat_map(|other| other.0));
         self
     }
 
-    /// Ends those that are still there, at once: nothing they could still write is wanted.
+    /// Kills those that still run.
     pub(super) fn end(&self) {
         let left: Vec<_> = self.running().iter().map(ToString::to_string).collect();
         if !left.is_empty() {
@@ -51,7 +51,7 @@ impl ProcessTree {
         }
     }
 
-    /// The numbers of those that are still there.
+    /// Returns the ids of those that still run.
     pub(super) fn running(&self) -> Vec<u32> {
         let there = |member: &&ProcessInfo| {
             let found = read(member.id);

@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::customer::{Customers, MAX_TRIES, POLL_EVERY, Purchase};
+use super::customer::{Customers, MAX_TRIES, POLL_EVERY, Purchase, Request};
 use super::random::SeededRandom;
-use super::request::Request;
 use crate::hosted_page::HostedPage;
 use crate::wait::pause;
 use crate::world::secrets;

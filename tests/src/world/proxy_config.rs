@@ -5,17 +5,17 @@ use std::net::SocketAddr;
 use super::config::WorldConfig;
 use super::secrets;
 
-/// Where everything is.
+/// Addresses of all servers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Addresses {
-    /// The proxy as everybody reaches it.
+    /// The proxy's public address.
     pub(crate) front: SocketAddr,
     /// The proxy itself.
     pub(crate) public: SocketAddr,
     pub(crate) admin: SocketAddr,
-    /// The service as the proxy reaches it.
+    /// The gateway as the proxy reaches it.
     pub(crate) gateway: SocketAddr,
-    /// The service itself.
+    /// The gateway itself.
     pub(crate) sandbox: SocketAddr,
     pub(crate) shop: SocketAddr,
     /// The store's endpoint as the proxy reaches it.

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clock::MovableClock;
 
-/// A customer waits 10 s for a slow service; tests do not.
+/// Shorter than the 10 s of production, so that tests of a slow gateway are quick.
 const DEADLINES: Deadlines = Deadlines {
     connect: Duration::from_secs(2),
     total: Duration::from_secs(2),

@@ -1,4 +1,4 @@
-//! How a world ends: with a look at what no single test would look at.
+//! The end of a world, with checks that apply to every test.
 
 use std::sync::PoisonError;
 
@@ -9,9 +9,9 @@ use crate::answer::Answer;
 use crate::wait::eventually;
 
 impl World {
-    /// Waits until no event waits to be told.
+    /// Waits until every event is delivered.
     pub async fn wait_for_deliveries(&self) {
-        eventually("no event waits to be told", async || {
+        eventually("every event is delivered", async || {
             let answer = self
                 .http
                 .get(format!("{}/health/ready", self.admin_url()))
@@ -23,7 +23,7 @@ impl World {
         .await;
     }
 
-    /// How many events wait to be told, by the ledger of a proxy that does not run.
+    /// Returns the number of undelivered events in the database of a stopped proxy.
     async fn backlog(&self) -> u64 {
         let url = format!("sqlite://{}", self.database().display());
         let ledger = SqliteStorage::open(&url, self.config.environment)
@@ -34,11 +34,11 @@ impl World {
         backlog
     }
 
-    /// Waits until everything is told, ends all, and fails when something was wrong.
+    /// Waits until every event is delivered, ends everything, and runs the final checks.
     ///
     /// # Panics
-    /// An event still waits to be told, a delivery was not signed, or an error was logged that nobody expected; or one
-    /// was expected and did not come.
+    /// An event is not delivered, a delivery was not signed, an unexpected error was logged, or an expected one was
+    /// not.
     pub async fn end(mut self) {
         if self.proxy.is_some() {
             self.wait_for_deliveries().await;
@@ -47,7 +47,7 @@ impl World {
         self.stop_proxy().await;
         let mut backlog = self.backlog().await;
         if backlog > 0 {
-            // An order moved while the proxy was stopped: the next start tells it.
+            // An order changed while the proxy was stopped: the next start delivers its events.
             self.start_proxy().await;
             self.wait_for_deliveries().await;
             self.stop_proxy().await;
@@ -78,9 +78,14 @@ impl World {
         );
         assert!(
             faults.is_empty(),
-            "deliveries that no store would take: {faults:#?}"
+            "deliveries that no store would accept: {faults:#?}"
         );
-        assert_eq!(backlog, 0, "events wait to be told\n{}", self.log);
+        assert_eq!(
+            backlog, 0,
+            "undelivered events
+{}",
+            self.log
+        );
     }
 }
 

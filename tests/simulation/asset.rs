@@ -1,15 +1,15 @@
-//! The assets of the model: addresses with a checksum of their own, what a QR code says, and what a page must show.
+//! The assets of the model: addresses with checksums, QR strings, and the expected links.
 
 use sha2::{Digest as _, Sha256};
 
 use crate::decimal::{ONE, text};
-use crate::random::Chance;
+use crate::random::SeededRandom;
 
-/// An asset and how its addresses are written.
+/// An asset and the form of its addresses.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Coin {
+pub(crate) struct Asset {
     pub(crate) code: &'static str,
-    /// Dollars for one, roughly.
+    /// Approximate price in dollars.
     pub(crate) price: i128,
     form: Form,
     /// The token's contract on the test network; `None` for the chain's own coin.
@@ -29,17 +29,17 @@ const SEPOLIA: u32 = 11_155_111;
 const SEPOLIA_TOKEN: &str = "0xaA8E23Fb1079EA71e0a56F48a2aA51851D8433D0";
 const NILE_TOKEN: &str = "TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf";
 
-pub(crate) const COINS: [Coin; 7] = [
-    Coin::new("BTC", 64_000, Form::Base58(0x6f, "bitcoin"), 8),
-    Coin::new("ETH", 3_100, Form::Evm(SEPOLIA), 18),
-    Coin::token("USDTERC20", Form::Evm(SEPOLIA), SEPOLIA_TOKEN),
-    Coin::new("BNB", 580, Form::Evm(97), 18),
-    Coin::new("LTC", 84, Form::Base58(0x3a, "litecoin"), 8),
-    Coin::new("TRX", 2, Form::Base58(0x41, "tron"), 6),
-    Coin::token("USDTTRC20", Form::Base58(0x41, "tron"), NILE_TOKEN),
+pub(crate) const ASSETS: [Asset; 7] = [
+    Asset::new("BTC", 64_000, Form::Base58(0x6f, "bitcoin"), 8),
+    Asset::new("ETH", 3_100, Form::Evm(SEPOLIA), 18),
+    Asset::token("USDTERC20", Form::Evm(SEPOLIA), SEPOLIA_TOKEN),
+    Asset::new("BNB", 580, Form::Evm(97), 18),
+    Asset::new("LTC", 84, Form::Base58(0x3a, "litecoin"), 8),
+    Asset::new("TRX", 2, Form::Base58(0x41, "tron"), 6),
+    Asset::token("USDTTRC20", Form::Base58(0x41, "tron"), NILE_TOKEN),
 ];
 
-impl Coin {
+impl Asset {
     const fn new(code: &'static str, price: i128, form: Form, decimals: u32) -> Self {
         Self {
             code,
@@ -57,9 +57,9 @@ impl Coin {
         }
     }
 
-    /// An address that nobody else has.
-    pub(crate) fn address(self, chance: &Chance) -> String {
-        let digits = format!("{}{}", chance.hex(), &chance.hex()[..8]);
+    /// Returns a new address.
+    pub(crate) fn address(self, random: &SeededRandom) -> String {
+        let digits = format!("{}{}", random.hex(), &random.hex()[..8]);
         match self.form {
             Form::Evm(_) => format!("0x{digits}"),
             Form::Base58(version, _) => {
@@ -69,12 +69,12 @@ impl Coin {
         }
     }
 
-    /// What the QR code says; sometimes no more than the address, sometimes without the network.
-    pub(crate) fn qr_string(self, address: &str, amount: i128, chance: &Chance) -> String {
-        if chance.percent(20) {
+    /// Returns the gateway's QR string; sometimes only the address, sometimes without the network.
+    pub(crate) fn qr_string(self, address: &str, amount: i128, random: &SeededRandom) -> String {
+        if random.percent(20) {
             return address.to_owned();
         }
-        let names_network = chance.percent(80);
+        let names_network = random.percent(80);
         let units = amount / 10_i128.pow(18 - self.decimals);
         let amount = text(amount);
         match (self.form, self.token) {
@@ -96,9 +96,9 @@ impl Coin {
         }
     }
 
-    /// What a page must be given when the QR code says this and so much is due: a URI that names the test network or
-    /// its token, else the address.
-    pub(crate) fn shown(self, said: &str, address: &str, due: i128) -> String {
+    /// Returns the expected link for a QR string and an amount due: a URI that names the test network or its token,
+    /// else the address.
+    pub(crate) fn shown(self, status_at: &str, address: &str, due: i128) -> String {
         let unit = 10_i128.pow(18 - self.decimals);
         if due == 0 || due % unit != 0 {
             return address.to_owned();
@@ -107,7 +107,7 @@ impl Coin {
         let written = text(due);
         let digits = written.trim_end_matches('0');
         match (self.form, self.token) {
-            (Form::Base58(_, "tron"), Some(token)) if said.contains("token=") => {
+            (Form::Base58(_, "tron"), Some(token)) if status_at.contains("token=") => {
                 let zero = if due % ONE == 0 { "0" } else { "" };
                 format!("tron:{address}?token={token}&amount={digits}{zero}")
             }
@@ -115,10 +115,10 @@ impl Coin {
                 let digits = digits.trim_end_matches('.');
                 format!("{scheme}:{address}?amount={digits}")
             }
-            (Form::Evm(chain), Some(token)) if said.contains('@') => {
+            (Form::Evm(chain), Some(token)) if status_at.contains('@') => {
                 format!("ethereum:{token}@{chain}/transfer?address={address}&uint256={units}")
             }
-            (Form::Evm(chain), None) if said.contains('@') => {
+            (Form::Evm(chain), None) if status_at.contains('@') => {
                 format!("ethereum:{address}@{chain}?value={units}")
             }
             _ => address.to_owned(),
