@@ -4,6 +4,7 @@
     reason = "a test may panic; the lint only exempts test functions, not their helpers"
 )]
 
+mod banned_words;
 mod callbacks;
 mod dependency_rules;
 mod documentation;
