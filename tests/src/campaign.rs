@@ -86,13 +86,13 @@ pub async fn run(config: &Options, progress: impl Fn(u64) + Send + Sync + 'stati
     let progress = Arc::new(progress);
     let mut shards = JoinSet::new();
     for number in 0..config.shards {
-        let share = config.kills / config.shards + u64::from(number < config.kills % config.shards);
+        let part = config.kills / config.shards + u64::from(number < config.kills % config.shards);
         let (config, counters) = (config.clone(), counters.clone());
         let (killed, progress) = (killed.clone(), progress.clone());
         shards.spawn(async move {
             let shard = Shard::open(number, &config, counters).await;
             let done = move || progress(killed.fetch_add(1, Ordering::Relaxed) + 1);
-            run_shard(shard, share, done).await
+            run_shard(shard, part, done).await
         });
     }
     let mut evidence = Vec::new();

@@ -65,7 +65,7 @@ struct Inner {
 
 struct Received {
     reply: Reply,
-    received: Vec<Delivery>,
+    deliveries: Vec<Delivery>,
     faults: Vec<String>,
 }
 
@@ -88,7 +88,7 @@ impl WebhookReceiver {
                 .expect("a client without TLS needs nothing"),
             state: Mutex::new(Received {
                 reply: Reply::Accept,
-                received: Vec::new(),
+                deliveries: Vec::new(),
                 faults: Vec::new(),
             }),
         };
@@ -116,7 +116,7 @@ impl WebhookReceiver {
 
     /// Every delivery, first one first.
     pub fn deliveries(&self) -> Vec<Delivery> {
-        self.lock().received.clone()
+        self.lock().deliveries.clone()
     }
 
     /// The deliveries that were taken, of one order.
@@ -194,7 +194,7 @@ async fn receive(
         let mut state = receiver.lock();
         let reply = state.reply;
         match delivery {
-            Ok(delivery) => state.received.push(Delivery {
+            Ok(delivery) => state.deliveries.push(Delivery {
                 taken: reply == Reply::Accept,
                 ..delivery
             }),

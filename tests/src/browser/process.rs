@@ -17,7 +17,7 @@ pub(super) struct Process {
     pub(super) folder: Folder,
     driver: Driver,
     /// The driver, the browser and the browser's own processes, some of which outlive the others.
-    process_tree: ProcessTree,
+    tree: ProcessTree,
     has_quit: bool,
 }
 
@@ -30,7 +30,7 @@ impl Process {
         Self {
             session,
             folder,
-            process_tree: driver.process_tree(),
+            tree: driver.process_tree(),
             driver,
             has_quit: false,
         }
@@ -44,9 +44,9 @@ impl Process {
     /// Ends it in order: what it writes at its end is in its folder.
     pub(super) async fn quit(&mut self) {
         self.has_quit = true;
-        self.process_tree = self.driver.process_tree();
+        self.tree = self.driver.process_tree();
         let quit = self.session.clone().quit().await;
-        self.process_tree.end();
+        self.tree.end();
         quit.expect("a browser can be closed");
     }
 }
@@ -54,7 +54,7 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         if !self.has_quit {
-            self.process_tree.end();
+            self.tree.end();
             self.driver.process_tree().end();
             // The session ended with its browser: without this, the library would try to close it.
             let _ = self.session.clone().leak();

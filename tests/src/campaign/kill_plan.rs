@@ -49,9 +49,9 @@ const fn target(
     }
 }
 
-const GATEWAY: Link = Link::ToGateway;
-const SHOP: Link = Link::ToShop;
-const PROXY: Link = Link::ToProxy;
+const GATEWAY: Link = Link::Gateway;
+const SHOP: Link = Link::Shop;
+const PROXY: Link = Link::Proxy;
 
 /// Every target.
 pub(super) const TARGETS: [Target; 14] = [

@@ -70,9 +70,9 @@ impl Shard {
         let shop = Shop::open(&folder.file(SHOP_LOG), random.split(1), counters.clone()).await;
         let [public, admin, first @ ..] = free_ports(number);
         let traffic_log = async |there, link| TrafficLog::to(there, link, traffic.clone()).await;
-        let proxy = traffic_log(public, Link::ToProxy).await;
-        let gateway = traffic_log(sandbox_address, Link::ToGateway).await;
-        let store = traffic_log(shop.address, Link::ToShop).await;
+        let proxy = traffic_log(public, Link::Proxy).await;
+        let gateway = traffic_log(sandbox_address, Link::Gateway).await;
+        let store = traffic_log(shop.address, Link::Shop).await;
         let addresses = Addresses {
             front: proxy.address,
             public,

@@ -13,11 +13,11 @@ use tokio::task::JoinSet;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Link {
     /// From customers, stores and the gateway's callbacks to the proxy.
-    ToProxy,
+    Proxy,
     /// From the proxy to the gateway.
-    ToGateway,
+    Gateway,
     /// From the proxy to the shop's endpoint.
-    ToShop,
+    Shop,
 }
 
 /// A request or response that passed.
