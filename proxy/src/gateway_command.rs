@@ -10,8 +10,8 @@ use clap::{Args, Subcommand};
 use florin_gateway::{
     CallError, Client, Endpoint, InvoiceId, MAX_RAW_BODY_BYTES, PaymentGateway as _, RawRequest,
 };
-use proxy::clock::{SystemClock, SystemRandom};
-use proxy::config::Config;
+use florin_proxy::clock::{SystemClock, SystemRandom};
+use florin_proxy::config::Config;
 
 /// What to ask.
 #[derive(Subcommand)]

@@ -11,10 +11,10 @@ use anyhow::Context as _;
 use clap::{Parser, Subcommand};
 use florin_gateway::Client;
 use florin_storage::SqliteStorage;
-use proxy::clock::{SystemClock, SystemRandom};
-use proxy::config::{Config, load, reference};
-use proxy::webhooks::WebhookSender;
-use proxy::{Dependencies, Listeners};
+use florin_proxy::clock::{SystemClock, SystemRandom};
+use florin_proxy::config::{Config, load, reference};
+use florin_proxy::webhooks::WebhookSender;
+use florin_proxy::{Dependencies, Listeners};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -84,7 +84,7 @@ fn main() -> ExitCode {
 }
 
 fn serve(config: Config) -> anyhow::Result<()> {
-    proxy::init_log(&config.log).map_err(|error| anyhow::anyhow!("log: {error}"))?;
+    florin_proxy::init_log(&config.log).map_err(|error| anyhow::anyhow!("log: {error}"))?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;
@@ -103,7 +103,7 @@ fn serve(config: Config) -> anyhow::Result<()> {
         );
         let environment = config.environment.as_str();
         tracing::info!(%public, %admin, environment, "listening");
-        let ended = proxy::run(listeners, config, dependencies, shutdown).await;
+        let ended = florin_proxy::run(listeners, config, dependencies, shutdown).await;
         ledger.close().await;
         tracing::info!("shut down");
         ended

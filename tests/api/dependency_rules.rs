@@ -81,12 +81,12 @@ impl Packages {
 #[test]
 fn the_widget_links_no_crate_with_the_secret() {
     Packages::built_for("wasm32-unknown-unknown").assert_no_path(
-        "widget",
+        "florin-widget",
         &[
             "florin-gateway",
             "florin-orders",
             "florin-storage",
-            "proxy",
+            "florin-proxy",
             "tokio",
             "sqlx",
             "reqwest",
@@ -149,7 +149,7 @@ fn addresses_are_checked_without_the_gateway() {
 fn the_sandbox_shares_no_code_with_the_proxy() {
     Packages::built_for("x86_64-unknown-linux-gnu").assert_no_path(
         "florin-sandbox",
-        &["proxy", "florin-address", "florin-gateway"],
+        &["florin-proxy", "florin-address", "florin-gateway"],
     );
 }
 
@@ -162,11 +162,11 @@ fn the_auditor_shares_no_code_with_the_proxy() {
             "florin-orders",
             "florin-storage",
             "florin-money",
-            "proxy",
+            "florin-proxy",
             "florin-sandbox",
             "florin-gateway",
             "florin-checkout-api",
-            "tests",
+            "florin-tests",
         ],
     );
 }
@@ -201,8 +201,8 @@ fn an_indirect_dependency_is_found() {
     let packages = Packages::built_for("x86_64-unknown-linux-gnu");
     let path_between = packages
         .path_between("proxy", "sqlx")
-        .expect("proxy → florin-storage → sqlx");
-    assert_eq!(path_between, ["proxy", "florin-storage", "sqlx"]);
+        .expect("florin-proxy → florin-storage → sqlx");
+    assert_eq!(path_between, ["florin-proxy", "florin-storage", "sqlx"]);
 }
 
 fn sql_in(source: &str) -> Option<&'static str> {

@@ -1,4 +1,4 @@
-//! `/v1/service/…` and `florin-proxy service`: the account at the gateway, for authorised stores.
+//! `/v1/gateway/…` and `florin-proxy gateway`: the account at the gateway, for authorised stores.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ const WALLET: &str = r#"{"crypto_code":"BTC","wallet_address":"tb1qsomewhere"}"#
 
 async fn world_with_access() -> World {
     World::start_with(WorldConfig {
-        service_access: true,
+        gateway_access: true,
         ..WorldConfig::default()
     })
     .await
@@ -20,7 +20,7 @@ async fn world_with_access() -> World {
 
 async fn world_of_merchant(id: &str) -> World {
     World::start_with(WorldConfig {
-        service_access: true,
+        gateway_access: true,
         merchant_id: Some(id.to_owned()),
         ..WorldConfig::default()
     })
@@ -29,27 +29,27 @@ async fn world_of_merchant(id: &str) -> World {
 
 fn run_command(world: &World, words: &[&str]) -> ProgramOutput {
     let config = world.config_file().display().to_string();
-    Program::run(&[&["--config", &config, "service"], words].concat(), &[])
+    Program::run(&[&["--config", &config, "gateway"], words].concat(), &[])
 }
 
 #[tokio::test]
 async fn a_store_with_access_uses_every_endpoint_of_the_gateway() {
     let world = world_with_access().await;
     let store = world.store();
-    let currencies = store.get("/v1/service/currencies").await.with(200);
+    let currencies = store.get("/v1/gateway/currencies").await.with(200);
     assert!(
         currencies.body.as_array().is_some_and(|all| all.len() >= 9),
         "{}",
         currencies.text
     );
     let added = store
-        .send(Method::POST, "/v1/service/preferences", WALLET)
+        .send(Method::POST, "/v1/gateway/preferences", WALLET)
         .await
         .with(200);
     assert_eq!(added.body["preference"]["wallet_address"], "tb1qsomewhere");
     let changed = json!({"crypto_code": "BTC", "wallet_address": "tb1qelsewhere"});
     let changed = store
-        .put("/v1/service/preferences", &changed)
+        .put("/v1/gateway/preferences", &changed)
         .await
         .with(200);
     assert_eq!(
@@ -58,17 +58,17 @@ async fn a_store_with_access_uses_every_endpoint_of_the_gateway() {
     );
     let shop = json!({"merchant_name": "A shop", "anything": ["else", 1.50]});
     let onboarded = store
-        .post("/v1/service/aggregator/merchants", &shop)
+        .post("/v1/gateway/aggregator/merchants", &shop)
         .await
         .with(200);
     assert_eq!(
         onboarded.body["merchant"]["anything"],
         json!(["else", 1.50])
     );
-    let account = store.get("/v1/service/merchant/account").await.with(200);
+    let account = store.get("/v1/gateway/merchant/account").await.with(200);
     assert!(account.body["upload_url"].is_string(), "{}", account.text);
     let settings = store
-        .put("/v1/service/settings", &json!({"language": "de"}))
+        .put("/v1/gateway/settings", &json!({"language": "de"}))
         .await
         .with(200);
     assert_eq!(settings.body["settings"]["language"], "de");
@@ -79,24 +79,24 @@ async fn a_store_with_access_uses_every_endpoint_of_the_gateway() {
 async fn a_store_without_access_reads_the_supported_currencies_only() {
     let world = World::start().await;
     let store = world.store();
-    store.get("/v1/service/currencies").await.with(200);
+    store.get("/v1/gateway/currencies").await.with(200);
     let denied = [
         store
-            .send(Method::POST, "/v1/service/preferences", WALLET)
+            .send(Method::POST, "/v1/gateway/preferences", WALLET)
             .await,
         store
-            .send(Method::PUT, "/v1/service/preferences", WALLET)
+            .send(Method::PUT, "/v1/gateway/preferences", WALLET)
             .await,
         store
-            .post("/v1/service/aggregator/merchants", &json!({}))
+            .post("/v1/gateway/aggregator/merchants", &json!({}))
             .await,
-        store.get("/v1/service/merchant/account").await,
-        store.put("/v1/service/settings", &json!({})).await,
+        store.get("/v1/gateway/merchant/account").await,
+        store.put("/v1/gateway/settings", &json!({})).await,
     ];
     for answer in denied {
-        let answer = answer.refused(403, "service_access_denied");
+        let answer = answer.refused(403, "gateway_access_denied");
         assert!(
-            answer.text.contains("service_access = true"),
+            answer.text.contains("gateway_access = true"),
             "{}",
             answer.text
         );
@@ -104,7 +104,7 @@ async fn a_store_without_access_reads_the_supported_currencies_only() {
     assert_eq!(world.sandbox().count("POST", "/preferences").await, 0);
     let unknown_store = store.with_key("no-store-has-this-key-0123456789ab");
     unknown_store
-        .get("/v1/service/currencies")
+        .get("/v1/gateway/currencies")
         .await
         .refused(401, "unauthorized");
     world.end().await;
@@ -115,14 +115,14 @@ async fn a_merchant_of_a_platform_acts_only_for_itself() {
     let world = world_of_merchant("m-1").await;
     let store = world.store();
     let added = store
-        .send(Method::POST, "/v1/service/preferences", WALLET)
+        .send(Method::POST, "/v1/gateway/preferences", WALLET)
         .await
         .with(200);
     assert_eq!(added.body["preference"]["merchant_id"], "m-1");
-    let account = store.get("/v1/service/merchant/account").await.with(200);
+    let account = store.get("/v1/gateway/merchant/account").await.with(200);
     assert_eq!(account.body["merchant_id"], "m-1");
     let settings = store
-        .put("/v1/service/settings", &json!({"merchant_id": "m-1"}))
+        .put("/v1/gateway/settings", &json!({"merchant_id": "m-1"}))
         .await;
     assert_eq!(settings.with(200).body["settings"]["merchant_id"], "m-1");
     for other in [
@@ -130,16 +130,16 @@ async fn a_merchant_of_a_platform_acts_only_for_itself() {
         r#"{"merchant_id":"m-1","merchant_id":"m-2"}"#,
         r#"{"\u006derchantId":"m-2"}"#,
     ] {
-        let answer = store.send(Method::PUT, "/v1/service/settings", other).await;
-        answer.refused(403, "service_access_denied");
+        let answer = store.send(Method::PUT, "/v1/gateway/settings", other).await;
+        answer.refused(403, "gateway_access_denied");
     }
     let other = store
-        .get("/v1/service/merchant/account?merchant_id=m-2")
+        .get("/v1/gateway/merchant/account?merchant_id=m-2")
         .await;
-    other.refused(403, "service_access_denied");
+    other.refused(403, "gateway_access_denied");
     let other = json!({"merchant_name": "x"});
-    let onboards = store.post("/v1/service/aggregator/merchants", &other);
-    onboards.await.refused(403, "service_access_denied");
+    let onboards = store.post("/v1/gateway/aggregator/merchants", &other);
+    onboards.await.refused(403, "gateway_access_denied");
     assert_eq!(world.sandbox().count("PUT", "/settings").await, 1);
     world.end().await;
 }
@@ -149,19 +149,19 @@ async fn rejections_by_the_gateway_and_by_the_proxy_are_distinguishable() {
     let world = world_with_access().await;
     let store = world.store();
     let unknown = json!({"crypto_code": "XMR", "wallet_address": "x"});
-    let refused = store.post("/v1/service/preferences", &unknown).await;
-    let refused = refused.refused(422, "service_refused");
-    let message = &refused.body["error"]["service"];
+    let refused = store.post("/v1/gateway/preferences", &unknown).await;
+    let refused = refused.refused(422, "gateway_refused");
+    let message = &refused.body["error"]["gateway"];
     assert_eq!(message["code"], "UNSUPPORTED_CRYPTO_CODE");
     assert!(message["status"].is_u64(), "{message}");
     let message = message["message"].as_str().unwrap();
     assert!(refused.text_at("/error/message").contains(message));
     for body in ["{", "", "{} {}"] {
-        let answer = store.send(Method::PUT, "/v1/service/settings", body).await;
+        let answer = store.send(Method::PUT, "/v1/gateway/settings", body).await;
         answer.refused(400, "invalid_request");
     }
     let long = json!({ "a": "a".repeat(64 * 1024) });
-    let long = store.put("/v1/service/settings", &long).await;
+    let long = store.put("/v1/gateway/settings", &long).await;
     long.refused(413, "payload_too_large");
     world.end().await;
 }
@@ -175,9 +175,9 @@ async fn a_call_with_an_ambiguous_outcome_is_not_repeated() {
         .inject_fault(json!({"endpoint": "any", "kind": "status", "status": 500, "times": 1}))
         .await;
     let answer = store
-        .send(Method::POST, "/v1/service/preferences", WALLET)
+        .send(Method::POST, "/v1/gateway/preferences", WALLET)
         .await;
-    let answer = answer.refused(502, "service_failed");
+    let answer = answer.refused(502, "gateway_failed");
     assert!(
         answer.text.contains("may have been done"),
         "{}",
@@ -194,7 +194,7 @@ async fn only_the_store_of_an_invoice_reads_it() {
     checkout.choose("BTC").await;
     let address = checkout.address().await;
     let id = world.sandbox().invoice_of(&address).await;
-    let path = format!("/v1/service/invoice?id={id}");
+    let path = format!("/v1/gateway/invoice?id={id}");
     let shown = world.store().get(&path).await.with(200);
     assert_eq!(shown.body["data"]["wallet_address"], address);
     world
@@ -211,8 +211,8 @@ async fn only_the_store_of_an_invoice_reads_it() {
     assert!(calls.iter().any(is_invoice_call), "{calls:#?}");
     for (store, path) in [
         (world.other_store(), path.as_str()),
-        (world.store(), "/v1/service/invoice?id=inv_unknown"),
-        (world.store(), "/v1/service/invoice?id="),
+        (world.store(), "/v1/gateway/invoice?id=inv_unknown"),
+        (world.store(), "/v1/gateway/invoice?id="),
     ] {
         store.get(path).await.refused(404, "not_found");
     }
@@ -240,7 +240,7 @@ async fn the_command_line_calls_the_gateway() {
         let output = tokio::task::spawn_blocking(move || {
             let words: Vec<_> = words.iter().map(String::as_str).collect();
             Program::run(
-                &[&["--config", &config, "service"], &words[..]].concat(),
+                &[&["--config", &config, "gateway"], &words[..]].concat(),
                 &[],
             )
         });
@@ -281,7 +281,7 @@ async fn a_rejection_on_the_command_line_prints_a_message_and_exits_with_an_erro
     let config = world.config_file().display().to_string();
     let output = tokio::task::spawn_blocking(move || {
         Program::run(
-            &["--config", &config, "service", "invoice", "inv_unknown"],
+            &["--config", &config, "gateway", "invoice", "inv_unknown"],
             &[],
         )
     });

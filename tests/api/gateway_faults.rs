@@ -19,7 +19,7 @@ async fn wait_until_ready(world: &World) {
 
 #[track_caller]
 fn retry_after(answer: support::Answer) -> u64 {
-    let answer = answer.refused(503, "service_unavailable");
+    let answer = answer.refused(503, "gateway_unavailable");
     answer.header("retry-after").unwrap().parse().unwrap()
 }
 
@@ -166,7 +166,7 @@ async fn a_wrong_secret_is_rejected_and_stops_nothing_else() {
         ..WorldConfig::default()
     })
     .await;
-    world.expect_error("the payment service refuses us: check the key");
+    world.expect_error("the gateway refuses us: check the key");
     let checkout = world.shopper().open("ebook").await;
     retry_after(checkout.get("/quotes").await);
     let call = world.sandbox().calls().await.remove(0);
@@ -255,7 +255,7 @@ const STRANGERS: &str = "tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx";
 #[tokio::test]
 async fn an_address_that_fails_a_check_is_never_shown() {
     let world = World::start().await;
-    world.expect_error("the service's invoice is not shown");
+    world.expect_error("the gateway's invoice is not shown");
     for change in [
         // One wrong letter: the checksum does not match.
         json!({ "address": "tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsy" }),
@@ -301,7 +301,7 @@ async fn an_address_that_fails_a_check_is_never_shown() {
 #[tokio::test]
 async fn a_later_change_of_the_address_blocks_the_attempt() {
     let world = World::start().await;
-    world.expect_error("the service changed an invoice's address");
+    world.expect_error("the gateway changed an invoice's address");
     let checkout = world.shopper().open("ebook").await;
     checkout.choose("BTC").await;
     let id = world.sandbox().invoice_of(&checkout.address().await).await;

@@ -60,7 +60,7 @@ async fn an_outage_opens_the_circuit_and_pages_show_the_delay() {
     .await;
     assert_eq!(checkout.view().await["delayed"], true);
     assert_eq!(ready(&world).await["payment_service"], "not answering");
-    assert!(world.logged("the payment service is down"));
+    assert!(world.logged("the gateway is down"));
     world.gateway_link.restore().await;
     world.skip(Duration::from_mins(1));
     eventually("the circuit is closed", async || {
@@ -68,7 +68,7 @@ async fn an_outage_opens_the_circuit_and_pages_show_the_delay() {
         (ready(&world).await["service"]["circuit"] == "closed").then_some(())
     })
     .await;
-    assert!(world.logged("the payment service is up again"));
+    assert!(world.logged("the gateway is up again"));
     pay_in_full(&world, &checkout).await;
     assert_eq!(checkout.view().await["delayed"], false);
     world.end().await;
@@ -93,7 +93,7 @@ async fn readiness_reports_the_gateways_health() {
     checkout
         .get("/quotes")
         .await
-        .refused(503, "service_unavailable");
+        .refused(503, "gateway_unavailable");
     let service = ready(&world).await["service"].clone();
     assert_eq!(service["requests_per_minute"], 1500);
     assert!(
@@ -101,6 +101,6 @@ async fn readiness_reports_the_gateways_health() {
             .as_u64()
             .is_some_and(|left| (25..=30).contains(&left))
     );
-    assert!(world.logged("the payment service limits us"));
+    assert!(world.logged("the gateway limits us"));
     world.end().await;
 }

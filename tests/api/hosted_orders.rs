@@ -338,7 +338,7 @@ async fn a_session_request_with_a_lost_response_is_never_repeated() {
         let lamp = lamp_with("reference", json!(format!("lamp-{times}")));
         world.sandbox().inject_fault(fault.clone()).await;
         let refused = world.store().open(&lamp).await;
-        let refused = refused.refused(503, "service_unavailable");
+        let refused = refused.refused(503, "gateway_unavailable");
         assert!(refused.header("retry-after").is_some(), "{fault}");
         assert_eq!(session_requests(&world).await, times * 2 + 1, "{fault}");
         // The order exists, and the next request opens a new session.
@@ -357,11 +357,11 @@ async fn a_session_request_with_a_lost_response_is_never_repeated() {
 #[tokio::test]
 async fn both_error_formats_of_the_gateway_are_passed_on() {
     let world = World::start().await;
-    world.expect_error("the payment service refuses us");
+    world.expect_error("the gateway refuses us");
     // {"error": true, "message": …}
     let foreign = lamp_with("currency", json!("KPW"));
     let refused = world.store().open(&foreign).await;
-    let message = refused.refused(422, "service_refused").body["error"]["service"].clone();
+    let message = refused.refused(422, "gateway_refused").body["error"]["gateway"].clone();
     assert_eq!(message["status"], 400);
     let words = "is no currency that we take";
     assert!(
@@ -371,9 +371,9 @@ async fn both_error_formats_of_the_gateway_are_passed_on() {
     assert!(world.logged(words), "the log holds the message as well");
     // {"error": …, "code": …, "message": …}, the format of all other endpoints.
     for (status, code, expected) in [
-        (401, "INVALID_SIGNATURE", (503, "service_unavailable")),
-        (404, "NOT_FOUND", (503, "service_unavailable")),
-        (429, "RATE_LIMIT_EXCEEDED", (503, "service_unavailable")),
+        (401, "INVALID_SIGNATURE", (503, "gateway_unavailable")),
+        (404, "NOT_FOUND", (503, "gateway_unavailable")),
+        (429, "RATE_LIMIT_EXCEEDED", (503, "gateway_unavailable")),
     ] {
         let fault = json!({ "endpoint": "checkout", "kind": "status", "status": status, "code": code, "retry_after": 1 });
         world.sandbox().inject_fault(fault).await;
@@ -397,15 +397,15 @@ async fn no_customer_is_sent_to_a_foreign_page() {
         ..WorldConfig::default()
     })
     .await;
-    world.expect_error("is sent to the service's page");
+    world.expect_error("is sent to the gateway's page");
     let refused = world.store().open(&lamp()).await;
-    let refused = refused.refused(503, "service_unavailable");
+    let refused = refused.refused(503, "gateway_unavailable");
     let foreign = world.sandbox().sessions().await[0]["url"]
         .as_str()
         .unwrap()
         .to_owned();
     assert!(!refused.text.contains(&foreign), "{}", refused.text);
-    assert!(world.logged("which is not on service.checkout_url https://checkout.example/pay"));
+    assert!(world.logged("which is not on gateway.checkout_url https://checkout.example/pay"));
     let orders = world.store().get("/v1/orders").await.with(200).body;
     assert_eq!(orders["orders"][0]["status"], "blocked");
     assert!(!orders.to_string().contains(&foreign), "{orders}");
@@ -460,7 +460,7 @@ async fn without_checkout_url_the_hosted_flow_names_the_missing_key() {
         .open(&lamp())
         .await
         .refused(400, "invalid_request");
-    assert!(refused.naming("flow").text.contains("service.checkout_url"));
+    assert!(refused.naming("flow").text.contains("gateway.checkout_url"));
     assert_eq!(session_requests(&world).await, 0);
     world.end().await;
 }

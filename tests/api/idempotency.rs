@@ -205,7 +205,7 @@ async fn an_error_is_not_stored() {
     checkout
         .post("/attempt", &choice)
         .await
-        .refused(503, "service_unavailable");
+        .refused(503, "gateway_unavailable");
     let opened = checkout.post("/attempt", &choice).await.with(200);
     assert!(!is_replayed(&opened));
     world.end().await;

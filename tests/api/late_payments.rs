@@ -261,7 +261,7 @@ async fn an_invoice_with_a_lost_response_belongs_to_no_order() {
     checkout
         .request_attempt("BTC")
         .await
-        .refused(503, "service_unavailable");
+        .refused(503, "gateway_unavailable");
     let lost = world.sandbox().invoices().await[0]["id"]
         .as_str()
         .unwrap()

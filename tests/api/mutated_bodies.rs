@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use proxy::clock::{RandomBytes as _, SystemRandom};
+use florin_proxy::clock::{RandomBytes as _, SystemRandom};
 use serde_json::{Value, json};
 use support::World;
 

@@ -15,7 +15,7 @@ const NO_METHOD: &str = "PROPFIND";
 async fn every_route_is_described_and_every_description_has_a_route() {
     let world = World::start().await;
     let mut routed = BTreeSet::new();
-    for path in proxy::paths() {
+    for path in florin_proxy::paths() {
         let address = format!("{}{}", world.proxy_url(), filled(path));
         let request = world.http().request(NO_METHOD.parse().unwrap(), address);
         let answer = Answer::read(request.send().await.unwrap()).await;
@@ -45,7 +45,7 @@ async fn the_document_is_served_to_any_page() {
         .await
         .with(200);
     assert_eq!(answer.header("access-control-allow-origin"), Some("*"));
-    assert_eq!(answer.body, proxy::openapi(&world.proxy_url()));
+    assert_eq!(answer.body, florin_proxy::openapi(&world.proxy_url()));
     assert_eq!(answer.body["openapi"], "3.1.1");
     world.end().await;
 }

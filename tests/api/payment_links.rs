@@ -108,7 +108,7 @@ async fn with_text(world: &World, code: &str, address: &str, text: &str) -> (Che
 #[tokio::test]
 async fn a_qr_string_with_other_content_blocks_the_attempt() {
     let world = World::start().await;
-    world.expect_error("the service's invoice is not shown");
+    world.expect_error("the gateway's invoice is not shown");
     let elsewhere = "https%3A%2F%2Felsewhere.example";
     for (code, address, text) in [
         ("BTC", BTC, format!("bitcoin:{BTC}?pj={elsewhere}")),

@@ -44,10 +44,10 @@ fn complete_environment(database: &str) -> Vec<(&'static str, String)> {
         ("FLORIN_LISTEN", free_port().to_string()),
         ("FLORIN_ADMIN_LISTEN", free_port().to_string()),
         ("FLORIN_DATABASE_URL", format!("sqlite://{database}")),
-        ("FLORIN_SERVICE_URL", "http://127.0.0.1:9/api".into()),
-        ("FLORIN_SERVICE_API_KEY", "key".into()),
-        ("FLORIN_SERVICE_API_SECRET", "canary-secret".into()),
-        ("FLORIN_CALLBACK_TOKEN", "x".repeat(32)),
+        ("FLORIN_GATEWAY__URL", "http://127.0.0.1:9/api".into()),
+        ("FLORIN_GATEWAY__API_KEY", "key".into()),
+        ("FLORIN_GATEWAY__API_SECRET", "canary-secret".into()),
+        ("FLORIN_GATEWAY__CALLBACK_TOKEN", "x".repeat(32)),
     ]
 }
 
@@ -87,18 +87,18 @@ fn check_config_starts_nothing() {
 fn every_configuration_error_names_its_key_and_prevents_the_start() {
     let folder = Folder::new();
     let change = [
-        ("FLORIN_SERVICE_API_KEY", ""),
-        ("FLORIN_SERVICE_URL", "http://pay.example/api"),
-        ("FLORIN_CALLBACK_TOKEN", "short-canary"),
+        ("FLORIN_GATEWAY__API_KEY", ""),
+        ("FLORIN_GATEWAY__URL", "http://pay.example/api"),
+        ("FLORIN_GATEWAY__CALLBACK_TOKEN", "short-canary"),
         ("FLORIN_ENVIRONMENT", "prod"),
     ];
     for words in [&["check-config"][..], &[]] {
         let (code, printed) = run(&folder, words, &change);
         assert_eq!(code, Some(2), "{printed}");
         for key in [
-            "service.api_key",
-            "service.url",
-            "service.callback_token",
+            "gateway.api_key",
+            "gateway.url",
+            "gateway.callback_token",
             "environment",
         ] {
             assert!(printed.contains(&format!("{key}: ")), "{key} in {printed}");

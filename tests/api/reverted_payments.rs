@@ -40,7 +40,7 @@ async fn assert_reverted_reason(world: &World, checkout: &Checkout, expected: &V
 #[tokio::test]
 async fn a_payment_lost_in_a_reorganisation_is_reported_once_and_stays_credited() {
     let world = World::start().await;
-    world.expect_error("the service takes back a payment that was credited");
+    world.expect_error("the gateway takes back a payment that was credited");
     let (checkout, _) = paid(&world, "exact").await;
     assert_eq!(checkout.view().await["reverted"], false);
     world.sandbox().reorg(9).await;
@@ -80,7 +80,7 @@ async fn a_payment_lost_in_a_reorganisation_is_reported_once_and_stays_credited(
 #[tokio::test]
 async fn every_contradiction_of_a_credit_is_reported() {
     let world = World::start().await;
-    world.expect_error("the service takes back a payment that was credited");
+    world.expect_error("the gateway takes back a payment that was credited");
     for (amount, members, word) in [
         ("exact", json!({ "transaction_status": "FAILED" }), "failed"),
         (
@@ -124,7 +124,7 @@ async fn every_contradiction_of_a_credit_is_reported() {
 #[tokio::test]
 async fn a_replaced_payment_is_reported() {
     let world = World::start().await;
-    world.expect_error("the service takes back a payment that was credited");
+    world.expect_error("the gateway takes back a payment that was credited");
     let (checkout, invoice) = paid(&world, "exact").await;
     world.sandbox().replace_payment(&invoice).await;
     world.skip(FIRST_LOOK);
@@ -138,7 +138,7 @@ async fn a_replaced_payment_is_reported() {
 #[tokio::test]
 async fn a_failed_callback_brings_the_poll_forward() {
     let world = World::start().await;
-    world.expect_error("the service takes back a payment that was credited");
+    world.expect_error("the gateway takes back a payment that was credited");
     let (checkout, _) = paid(&world, "exact").await;
     // Long before the next scheduled poll.
     world.skip(Duration::from_secs(90));

@@ -175,8 +175,8 @@ async fn no_secret_leaves_the_proxy() {
         "the log was not at its most talkative"
     );
     assert!(
-        printed.contains("payment service called"),
-        "the log says nothing of the service"
+        printed.contains("gateway called"),
+        "the log says nothing of the gateway"
     );
     for line in printed.lines() {
         assert_eq!(secrets_in(line.as_bytes()), [""; 0], "{line}");

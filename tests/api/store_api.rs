@@ -373,8 +373,8 @@ async fn the_gateways_rejection_of_a_hosted_order_is_passed_on() {
     // The Angolan kwanza, which the sandbox's hosted page does not support.
     order["currency"] = "AOA".into();
     let answer = world.store().open(&order).await;
-    let answer = answer.refused(422, "service_refused");
-    assert_eq!(answer.body["error"]["service"]["status"], 400);
+    let answer = answer.refused(422, "gateway_refused");
+    assert_eq!(answer.body["error"]["gateway"]["status"], 400);
     let message = answer.text_at("/error/service/message");
     assert!(message.contains("AOA"), "{message}");
     world.end().await;

@@ -94,7 +94,7 @@ fn assert_same(what: &str, status: u16, for_another: &Answer, for_unknown: &Answ
 #[tokio::test]
 async fn another_stores_server_finds_nothing() {
     let world = World::start_with(WorldConfig {
-        service_access: true,
+        gateway_access: true,
         ..WorldConfig::default()
     })
     .await;
@@ -112,9 +112,9 @@ async fn another_stores_server_finds_nothing() {
         (404, |has| {
             format!("/v1/deliveries?event={}&after={}", has.event, has.delivery)
         }),
-        (404, |has| format!("/v1/service/invoice?id={}", has.invoice)),
+        (404, |has| format!("/v1/gateway/invoice?id={}", has.invoice)),
         (404, |has| {
-            format!("/v1/service/invoice?id={}&hist=true", has.invoice)
+            format!("/v1/gateway/invoice?id={}&hist=true", has.invoice)
         }),
     ];
     for (status, address) in reads {

@@ -355,10 +355,10 @@ async fn in_production_there_is_no_gallery() {
         ("FLORIN_ADMIN_LISTEN", &admin_listen),
         ("FLORIN_PUBLIC_URL", "https://pay.shop.example"),
         ("FLORIN_DATABASE_URL", &database),
-        ("FLORIN_SERVICE_URL", "https://127.0.0.1:9/api"),
-        ("FLORIN_SERVICE_API_KEY", "key"),
-        ("FLORIN_SERVICE_API_SECRET", "secret"),
-        ("FLORIN_CALLBACK_TOKEN", &token),
+        ("FLORIN_GATEWAY__URL", "https://127.0.0.1:9/api"),
+        ("FLORIN_GATEWAY__API_KEY", "key"),
+        ("FLORIN_GATEWAY__API_SECRET", "secret"),
+        ("FLORIN_GATEWAY__CALLBACK_TOKEN", &token),
     ];
     let program = Program::start(&config, &folder.file("proxy.log"), &variables);
     let base = format!("http://{listen}");

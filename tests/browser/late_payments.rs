@@ -42,7 +42,7 @@ async fn a_late_payment_is_shown_on_the_open_page_and_by_its_link() {
 #[tokio::test]
 async fn a_reverted_payment_is_shown_to_the_customer() {
     let world = World::start().await;
-    world.expect_error("the service takes back a payment that was credited");
+    world.expect_error("the gateway takes back a payment that was credited");
     let browser = Browser::open().await;
     browser.goto(&world.checkout_page()).await;
     let checkout = choose_asset(&world, &browser, "BTC").await;

@@ -169,7 +169,7 @@ async fn a_gateway_outage_is_explained_and_retried() {
 #[tokio::test]
 async fn an_address_that_failed_its_checks_is_not_on_the_page() {
     let world = World::start().await;
-    world.expect_error("the service's invoice is not shown");
+    world.expect_error("the gateway's invoice is not shown");
     let browser = Browser::open().await;
     let page = world.checkout_page();
     browser.goto(&page).await;

@@ -361,7 +361,7 @@ async fn hidden(browser: &Browser, name: &str) {
 #[tokio::test]
 async fn each_scenario_of_wrong_responses_and_lost_blocks_reaches_its_state_in_the_proxy() {
     let world = World::start().await;
-    world.expect_error("the service changed an invoice's address");
+    world.expect_error("the gateway changed an invoice's address");
     world.expect_error("a payment is held");
     let browser = page(&world, BrowserOptions::default()).await;
     for (scenario, status, shown) in [
@@ -382,7 +382,7 @@ async fn each_scenario_of_wrong_responses_and_lost_blocks_reaches_its_state_in_t
 #[tokio::test]
 async fn a_reorganisation_after_the_credit_is_seen_in_the_proxy() {
     let world = World::start().await;
-    world.expect_error("the service takes back a payment that was credited");
+    world.expect_error("the gateway takes back a payment that was credited");
     let browser = page(&world, BrowserOptions::default()).await;
     let (checkout, id) = order(&world, &browser).await;
     browser.press("scenario-paid").await;

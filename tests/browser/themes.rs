@@ -214,10 +214,10 @@ async fn an_invalid_token_value_does_not_reach_the_frame() {
     let site = Site::open().await;
     let world = world_of(&site, "auto", "").await;
     let browser = Browser::open().await;
-    let style_of_page = "--florin-ground: url(https://elsewhere.example/x.png); \
-                         --florin-ink: var(--nothing, red); --florin-radius: url(x); \
-                         --florin-font: a, url(x); --florin-line: light-dark(#ccc, color-mix(in srgb, #fff 30%, #000))";
-    let escaped = "--florin-soft: env(x, #555555)";
+    let style_of_page = "--florin-background: url(https://elsewhere.example/x.png); \
+                         --florin-text: var(--nothing, red); --florin-radius: url(x); \
+                         --florin-font: a, url(x); --florin-border: light-dark(#ccc, color-mix(in srgb, #fff 30%, #000))";
+    let escaped = "--florin-text-muted: env(x, #555555)";
     let style_of_page = format!("{style_of_page}; {escaped}");
     site.serve(
         "",
@@ -230,16 +230,16 @@ async fn an_invalid_token_value_does_not_reach_the_frame() {
     let taken = browser.evaluate(set, &[]).await;
     assert_eq!(
         taken,
-        json!(["--florin-ink", "--florin-soft", "--florin-line"])
+        json!(["--florin-text", "--florin-text-muted", "--florin-border"])
     );
     // Resolved in the shop's page: the frame receives only the value.
     let ink =
-        "return document.querySelector('florin-checkout').style.getPropertyValue('--florin-ink')";
+        "return document.querySelector('florin-checkout').style.getPropertyValue('--florin-text')";
     assert_eq!(browser.evaluate(ink, &[]).await, "red");
-    assert!(has_warning(&browser, "--florin-ground cannot be").await);
+    assert!(has_warning(&browser, "--florin-background cannot be").await);
 
     // Set directly, without the loader.
-    let announced = "#product=mug&--florin-ink=var(--accent)&--florin-soft=%5c75rl(x)&--florin-accent=%230b6e52";
+    let announced = "#product=mug&--florin-text=var(--accent)&--florin-text-muted=%5c75rl(x)&--florin-accent=%230b6e52";
     browser.goto("about:blank").await;
     browser
         .goto(&format!("{}/pay?store=demo{announced}", world.proxy_url()))
@@ -261,16 +261,16 @@ async fn colours_with_too_little_contrast_are_named_on_the_console() {
     let browser = Browser::open().await;
     for (style_of_page, sentence) in [
         (
-            "--florin-soft: #999",
-            "--florin-soft (#999999) on --florin-ground (#ffffff) has a contrast of 2.85 : 1 in the light scheme",
+            "--florin-text-muted: #999",
+            "--florin-text-muted (#999999) on --florin-background (#ffffff) has a contrast of 2.85 : 1 in the light scheme",
         ),
         (
-            "--florin-ink: #333",
-            "--florin-ink (#333333) on --florin-ground (#161a18) has a contrast of 1.39 : 1 in the dark scheme",
+            "--florin-text: #333",
+            "--florin-text (#333333) on --florin-background (#161a18) has a contrast of 1.39 : 1 in the dark scheme",
         ),
         (
             "--florin-accent: #ffd400",
-            "--florin-accent (#ffd400) on --florin-ground (#ffffff)",
+            "--florin-accent (#ffd400) on --florin-background (#ffffff)",
         ),
         (
             "--florin-accent: #0b6e52; --florin-on-accent: #14201b",
@@ -299,7 +299,7 @@ async fn colours_with_too_little_contrast_are_named_on_the_console() {
         "",
         &page(
             &world.proxy_url(),
-            "--florin-ink: #000",
+            "--florin-text: #000",
             "theme=\"light\" display=\"inline\"",
         ),
     );

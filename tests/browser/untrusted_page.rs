@@ -45,7 +45,7 @@ async fn colours_of_a_link_that_hide_the_text_are_not_applied() {
     let page = world.checkout_page();
     browser
         .goto(&format!(
-            "{page}&--florin-warn=transparent&--florin-accent=%23123456"
+            "{page}&--florin-warning=transparent&--florin-accent=%23123456"
         ))
         .await;
     browser.wait_for("status-open").await;
@@ -58,7 +58,7 @@ async fn colours_of_a_link_that_hide_the_text_are_not_applied() {
     browser.goto("about:blank").await;
     browser
         .goto(&format!(
-            "{page}&--florin-ink=%23fafafa&--florin-accent=%23123456"
+            "{page}&--florin-text=%23fafafa&--florin-accent=%23123456"
         ))
         .await;
     browser.wait_for("status-open").await;

@@ -25,11 +25,11 @@ async fn five_hundred_kills_lose_and_repeat_nothing_and_the_auditor_detects_corr
         kills: KILLS,
         shards: SHARDS,
         seed: seed(),
-        proxy: built("florin-proxy", "proxy"),
+        proxy: built("florin-proxy", "florin-proxy"),
     };
     let auditor = Auditor(built("florin-auditor", "auditor"));
     let seed = config.seed;
-    println!("to repeat it: {SEED}={seed} cargo test -p tests --test campaign");
+    println!("to repeat it: {SEED}={seed} cargo test -p florin-tests --test campaign");
     let campaign = campaign::run(&config, |_| {}).await;
     println!("{}", campaign.counters);
     check_coverage(&campaign);

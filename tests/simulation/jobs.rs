@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use proxy::Core;
+use florin_proxy::Core;
 use sqlx::Row as _;
 
 use crate::process::Process;

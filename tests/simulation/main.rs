@@ -3,9 +3,9 @@
 //! injected everywhere.
 //!
 //! ```text
-//! cargo test -p tests --test simulation                                            a thousand orders
+//! cargo test -p florin-tests --test simulation                                            a thousand orders
 //! cargo xtask simulate --orders 100000                                             any number, optimised
-//! FLORIN_SIM_SEED=… FLORIN_SIM_WORLD=… cargo test -p tests --test simulation       one world again, with its log
+//! FLORIN_SIM_SEED=… FLORIN_SIM_WORLD=… cargo test -p florin-tests --test simulation       one world again, with its log
 //! ```
 //!
 //! Invariants share no code with what they check, and a run in which a required fault never happened fails.

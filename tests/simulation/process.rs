@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
-use proxy::clock::Clock;
+use florin_proxy::clock::Clock;
 use tokio_util::sync::CancellationToken;
 
 use crate::timeline::Millis;

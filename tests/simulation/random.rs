@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use proxy::clock::{Random, RandomBytes};
+use florin_proxy::clock::{Random, RandomBytes};
 
 /// Pseudo-random numbers from a seed.
 ///

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::{env, fs, thread};
 
 use florin_storage::SqliteStorage;
-use proxy::clock::{Clock as _, RandomBytes as _, SystemClock, SystemRandom};
+use florin_proxy::clock::{Clock as _, RandomBytes as _, SystemClock, SystemRandom};
 use tokio::runtime::{Builder, Handle};
 
 use crate::counters::Counters;
@@ -154,7 +154,7 @@ fn run_world(folder: &TempFolder, outcome: &Outcome, args: &Args, number: u64) {
             .unwrap_or_else(PoisonError::into_inner);
         failures.push(format!(
             "world {number} failed:\n  {}\nSee it again:\n  FLORIN_SIM_SEED={} FLORIN_SIM_WORLD={number} \
-             cargo test -p tests --test simulation",
+             cargo test -p florin-tests --test simulation",
             violations.join("\n  "),
             args.seed
         ));

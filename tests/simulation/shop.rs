@@ -6,8 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use async_trait::async_trait;
 use florin_orders::Event;
 use jiff::Timestamp;
-use proxy::config::Webhook;
-use proxy::webhooks::{SendOutcome, Webhooks};
+use florin_proxy::config::Webhook;
+use florin_proxy::webhooks::{SendOutcome, Webhooks};
 
 use crate::process::Process;
 

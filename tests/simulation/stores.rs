@@ -70,7 +70,7 @@ pub(crate) fn florin_toml(database: &str) -> String {
 database_url = "{database}"
 environment = "test"
 
-[service]
+[gateway]
 url = "http://127.0.0.1:1/api"
 checkout_url = "{CHECKOUT_URL}"
 api_key = "simulated-key"

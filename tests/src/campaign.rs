@@ -29,7 +29,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use jiff::Timestamp;
-use proxy::clock::{Clock as _, SystemClock};
+use florin_proxy::clock::{Clock as _, SystemClock};
 use tokio::task::JoinSet;
 
 pub use self::counters::Counters;

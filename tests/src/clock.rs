@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
-use proxy::clock::{Clock, SystemClock};
+use florin_proxy::clock::{Clock, SystemClock};
 use tokio::sync::watch;
 
 /// The longest that a message is on its way on the loopback of a loaded machine.

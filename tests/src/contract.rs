@@ -11,7 +11,7 @@ use crate::answer::Answer;
 
 /// What this proxy says: the same for every world but for its address.
 pub static CONTRACT: LazyLock<Contract> =
-    LazyLock::new(|| Contract::of(proxy::openapi("http://127.0.0.1")));
+    LazyLock::new(|| Contract::of(florin_proxy::openapi("http://127.0.0.1")));
 
 /// The proxy's own description of its HTTP.
 #[derive(Debug)]

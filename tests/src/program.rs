@@ -29,7 +29,7 @@ pub struct ProgramOutput {
 impl Program {
     /// Starts it; what it prints is added to the file `log`.
     pub fn start(config: &Path, log: &Path, variables: &[(&str, &str)]) -> Self {
-        let program = built("florin-proxy", "proxy");
+        let program = built("florin-proxy", "florin-proxy");
         Self::start_built(&program, config, log, variables)
     }
 
@@ -53,7 +53,7 @@ impl Program {
 
     /// Runs it to its end.
     pub fn run(words: &[&str], variables: &[(&str, &str)]) -> ProgramOutput {
-        let output = command(&built("florin-proxy", "proxy"), variables)
+        let output = command(&built("florin-proxy", "florin-proxy"), variables)
             .args(words)
             .stdin(Stdio::null())
             .output();

@@ -82,7 +82,7 @@ impl SandboxControl {
         self.post("prices", &price).await;
     }
 
-    /// The service names another address for an invoice from now on.
+    /// The gateway names another address for an invoice from now on.
     pub async fn change_address(&self, checkout: &Checkout, address: &str) {
         let id = self.invoice_of(&checkout.address().await).await;
         let path = format!("invoices/{id}/address");
@@ -94,12 +94,12 @@ impl SandboxControl {
         self.post("next-invoice", &lie).await;
     }
 
-    /// The service goes wrong: the body of POST /sandbox/faults.
+    /// The gateway goes wrong: the body of POST /sandbox/faults.
     pub async fn inject_fault(&self, fault: Value) {
         self.post("faults", &fault).await;
     }
 
-    /// The service goes right again.
+    /// The gateway goes right again.
     pub async fn clear_faults(&self) {
         self.send(Method::DELETE, "faults", None).await;
     }
@@ -110,7 +110,7 @@ impl SandboxControl {
         all.as_array().expect("a list").clone()
     }
 
-    /// The calls to the service, newest first.
+    /// The calls to the gateway, newest first.
     pub async fn calls(&self) -> Vec<Value> {
         let all = self.send(Method::GET, "requests", None).await.body;
         all.as_array()
@@ -119,7 +119,7 @@ impl SandboxControl {
             .clone()
     }
 
-    /// How many calls the service has had of this method and path.
+    /// How many calls the gateway has had of this method and path.
     pub async fn count(&self, method: &str, path: &str) -> usize {
         let is_it = |call: &&Value| {
             let called = call["path"].as_str().unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use proxy::clock::{Clock as _, SystemClock};
+use florin_proxy::clock::{Clock as _, SystemClock};
 
 /// Longest wait: a delivery of a killed proxy stays leased for 30 s and is repeated then.
 const BOUND: Duration = Duration::from_secs(45);

@@ -100,7 +100,7 @@ pub(crate) fn run(workspace: &Workspace, args: &BenchArgs) -> anyhow::Result<()>
 /// An invariant did not hold: the seed and the command that shows it again are printed. Or the suite does not build.
 pub(crate) fn simulate(workspace: &Workspace, args: &SimulateArgs) -> anyhow::Result<()> {
     let simulation = workspace
-        .cargo("test --locked --quiet --profile simulation --package tests --test simulation")
+        .cargo("test --locked --quiet --profile simulation --package florin-tests --test simulation")
         .env("FLORIN_SIM_ORDERS", args.orders.to_string());
     let seed = args.seed.map(|seed| ("FLORIN_SIM_SEED", seed.to_string()));
     Ok(simulation.envs(seed).run()?)
@@ -109,7 +109,7 @@ pub(crate) fn simulate(workspace: &Workspace, args: &SimulateArgs) -> anyhow::Re
 /// Kills the proxy's release again and again while customers buy, and runs the auditor on the result.
 fn kill(workspace: &Workspace, kills: u64, seed: u64) -> anyhow::Result<()> {
     output::step("Building the kill campaign and its auditor…");
-    let programs = "--package auditor --package tests --bin kill-campaign --bin florin-auditor";
+    let programs = "--package auditor --package florin-tests --bin kill-campaign --bin florin-auditor";
     workspace
         .cargo(&format!("build --locked --quiet {programs}"))
         .run()?;
@@ -136,7 +136,7 @@ fn first_view(workspace: &Workspace) -> anyhow::Result<()> {
         .run()?;
     output::step("Building the program that measures…");
     workspace
-        .cargo("build --locked --quiet --package tests --bin first-view")
+        .cargo("build --locked --quiet --package florin-tests --bin first-view")
         .run()?;
     let (first_view, proxy) = (workspace.debug_program("first-view"), proxy(workspace));
     Ok(cmd!(sh, "{first_view} --proxy {proxy} --peers {peers}").run()?)

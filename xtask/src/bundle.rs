@@ -99,7 +99,7 @@ pub(crate) fn make(workspace: &Workspace, variant: Variant) -> anyhow::Result<()
 /// compile time would be compiled once more.
 pub(crate) const DEMO_BUILDS: [&str; 2] = [
     "--package wasm-bindgen-pinned --package bundle-js --no-default-features",
-    "--package widget --target wasm32-unknown-unknown",
+    "--package florin-widget --target wasm32-unknown-unknown",
 ];
 
 /// The same for the demo, which needs neither Trunk nor an optimiser.

@@ -169,7 +169,7 @@ fn build_proxy(workspace: &Workspace, variant: Variant) -> anyhow::Result<()> {
     bundle::cargo_with(
         workspace,
         variant,
-        "build --locked --release --package proxy",
+        "build --locked --release --package florin-proxy",
     )
     .run()?;
     Ok(())
@@ -183,7 +183,7 @@ fn pictures(workspace: &Workspace, args: &PictureArgs) -> anyhow::Result<()> {
     let folder = workspace.target.join("pictures");
     workspace.sh.remove_path(&folder)?;
     workspace
-        .cargo("test --locked --quiet --package tests --test browser -- --ignored --exact gallery::pictures_of_every_state")
+        .cargo("test --locked --quiet --package florin-tests --test browser -- --ignored --exact gallery::pictures_of_every_state")
         .env("FLORIN_PICTURES", &folder)
         .env("FLORIN_PICTURES_ONLY", &args.only)
         .env("FLORIN_PICTURES_LOOK", &args.look)

@@ -31,7 +31,7 @@ const CHECKS: [Check; 11] = [
     (
         "Clippy has nothing to say about the widget in the browser",
         |workspace| {
-            let clippy = "clippy --locked --package widget --quiet --target wasm32-unknown-unknown";
+            let clippy = "clippy --locked --package florin-widget --quiet --target wasm32-unknown-unknown";
             cargo(workspace, &format!("{clippy} -- -D warnings"))?;
             cargo(
                 workspace,
@@ -61,7 +61,7 @@ const CHECKS: [Check; 11] = [
         // The journeys start these as programs as well; `cargo test` alone does not build them.
         cargo(
             workspace,
-            "build --locked --quiet --package proxy --package auditor",
+            "build --locked --quiet --package florin-proxy --package auditor",
         )?;
         let test = workspace.cargo("test --locked --workspace --no-fail-fast");
         // Just enough to see that it runs: another check simulates the rest, optimised.

@@ -56,7 +56,7 @@ pub(crate) const KEYS: &[Key] = &[
         "log",
         "FLORIN_LOG",
         "info",
-        "tracing filter, like info or proxy=debug; JSON when not a terminal",
+        "tracing filter, like info or florin_proxy=debug; JSON when not a terminal",
     ),
     (
         "trusted_proxies",

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use proxy::clock::{Clock as _, SystemClock};
+use florin_proxy::clock::{Clock as _, SystemClock};
 use support::campaign::{self, Auditor, Options};
 
 /// Kills the proxy again and again while customers buy, and audits the evidence.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use proxy::clock::{Clock as _, SystemClock};
+use florin_proxy::clock::{Clock as _, SystemClock};
 use serde_json::json;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _};

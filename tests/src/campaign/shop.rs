@@ -12,7 +12,7 @@ use axum::Router;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::post;
-use proxy::clock::{Clock as _, SystemClock};
+use florin_proxy::clock::{Clock as _, SystemClock};
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;

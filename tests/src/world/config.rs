@@ -27,13 +27,13 @@ pub struct WorldConfig {
     pub image_origins: Vec<String>,
     /// `true` if the gateway offers an unknown asset.
     pub unknown_asset: bool,
-    /// `service.requests_per_second`.
+    /// `gateway.requests_per_second`.
     pub requests_per_second: u32,
-    /// The store's `service_access`.
-    pub service_access: bool,
+    /// The store's `gateway_access`.
+    pub gateway_access: bool,
     /// The store's `merchant_id`.
     pub merchant_id: Option<String>,
-    /// `service.checkout_url`; the sandbox's own when `None`, absent when empty.
+    /// `gateway.checkout_url`; the sandbox's own when `None`, absent when empty.
     pub checkout_url: Option<String>,
     /// `trusted_proxies`.
     pub trusted_proxies: Vec<String>,
@@ -56,7 +56,7 @@ impl Default for WorldConfig {
             image_origins: Vec::new(),
             unknown_asset: false,
             requests_per_second: 100,
-            service_access: false,
+            gateway_access: false,
             merchant_id: None,
             checkout_url: None,
             trusted_proxies: Vec::new(),

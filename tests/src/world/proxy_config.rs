@@ -59,7 +59,7 @@ pub(crate) fn florin_toml(
     let token = secrets::CALLBACK_TOKEN;
     let (store_key, other_key) = (secrets::STORE_KEY, secrets::OTHER_STORE_KEY);
     let webhook_secret = secrets::WEBHOOK;
-    let (rate, service_access) = (config.requests_per_second, config.service_access);
+    let (rate, gateway_access) = (config.requests_per_second, config.gateway_access);
     let merchant = config.merchant_id.as_ref();
     let merchant = merchant.map_or_else(String::new, |id| format!("merchant_id = {id:?}"));
     let logo = config.logo_url.as_ref();
@@ -95,13 +95,13 @@ database_url = "{database_url}"
 environment = "{environment}"
 trusted_proxies = {trusted_proxies:?}
 
-[service]
+[gateway]
 url = "http://{service}/api"
 api_key = "{key}"
 api_secret = "{secret}"
 callback_token = "{token}"
 {checkout_url}
-watch_seconds = 1
+poll_interval_seconds = 1
 requests_per_second = {rate}
 
 [[store]]
@@ -131,7 +131,7 @@ token_keys = [{{ kid = "k1", secret = "{token_key}" }}, {{ kid = "k2", secret = 
 return_url = "http://{shop}/thanks"
 support_url = "mailto:help@quiet-goods.example"
 underpayment_tolerance = "{tolerance}"
-service_access = {service_access}
+gateway_access = {gateway_access}
 image_origins = {image_origins:?}
 {logo}
 {merchant}

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use florin_gateway::{Client, Deadlines};
 use florin_storage::SqliteStorage;
-use proxy::clock::SystemRandom;
-use proxy::config::load;
-use proxy::webhooks::WebhookSender;
-use proxy::{Dependencies, Listeners};
+use florin_proxy::clock::SystemRandom;
+use florin_proxy::config::load;
+use florin_proxy::webhooks::WebhookSender;
+use florin_proxy::{Dependencies, Listeners};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -58,7 +58,7 @@ impl RunningProxy {
         };
         let shutdown = CancellationToken::new();
         let listeners = Listeners { public, admin };
-        let run = proxy::run(listeners, config, dependencies, shutdown.clone());
+        let run = florin_proxy::run(listeners, config, dependencies, shutdown.clone());
         Self {
             shutdown,
             ended: tokio::spawn(run),

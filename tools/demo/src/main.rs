@@ -20,9 +20,9 @@ use clap::Parser;
 use florin_gateway::Client;
 use florin_money::Currency;
 use florin_storage::SqliteStorage;
-use proxy::clock::{SystemClock, SystemRandom};
-use proxy::webhooks::WebhookSender;
-use proxy::{Dependencies, Listeners};
+use florin_proxy::clock::{SystemClock, SystemRandom};
+use florin_proxy::webhooks::WebhookSender;
+use florin_proxy::{Dependencies, Listeners};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinSet;
@@ -217,7 +217,7 @@ async fn run_proxy(
     listeners: Listeners,
     shutdown: CancellationToken,
 ) -> anyhow::Result<()> {
-    let config = proxy::config::load(Some(&file), &std::collections::BTreeMap::new());
+    let config = florin_proxy::config::load(Some(&file), &std::collections::BTreeMap::new());
     let config = config.map_err(|problems| anyhow::anyhow!("its configuration: {problems}"))?;
     let ledger = SqliteStorage::open(&config.database_url, config.environment.as_str()).await?;
     let settings = config.service.client_settings();
@@ -229,7 +229,7 @@ async fn run_proxy(
         clock: Arc::new(SystemClock),
         random: Arc::new(SystemRandom),
     };
-    let ended = proxy::run(listeners, config, dependencies, shutdown).await;
+    let ended = florin_proxy::run(listeners, config, dependencies, shutdown).await;
     ledger.close().await;
     ended
 }
