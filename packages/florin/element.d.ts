@@ -69,7 +69,7 @@ export interface FlorinEventMap {
   /** The dialog was closed, or the customer leaves an order that has ended by its link back to the shop. */
   'florin-close': CustomEvent<null>;
   /**
-   * A wish was refused or could not be carried out. `code` is one of the proxy's (docs/reference/http.md), `network`,
+   * A request was rejected or could not be carried out. `code` is one of the proxy's (docs/reference/http.md), `network`,
    * `load_failed`, `frame_timeout` or `invalid_attributes`; `message` is for the developer, in English.
    */
   'florin-error': CustomEvent<{ code: string; message: string }>;

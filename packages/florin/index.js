@@ -4,7 +4,7 @@
 const NAME = 'florin-checkout';
 const TIMEOUT_MS = 15000;
 
-/** What is being loaded, or is loaded, by address. A failure is forgotten: whoever asks again tries again. */
+/** What is being loaded, or is loaded, by address. A failure is not kept: the next call tries again. */
 const loads = new Map();
 
 export const loadFlorin = (url, { nonce, integrity, timeoutMs = TIMEOUT_MS } = {}) => {

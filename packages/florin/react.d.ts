@@ -44,7 +44,7 @@ export interface FlorinComponentProps {
   onPaid?: (event: FlorinEventMap['florin-paid']) => void;
   /** The dialog was closed, or the customer leaves an order that has ended by its link back to the shop. */
   onClose?: (event: FlorinEventMap['florin-close']) => void;
-  /** A wish was refused or could not be carried out: `event.detail.code`. Also when the script cannot be loaded. */
+  /** A request was rejected or could not be carried out: `event.detail.code`. Also when the script cannot be loaded. */
   onError?: (event: FlorinEventMap['florin-error']) => void;
 }
 

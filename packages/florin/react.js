@@ -1,7 +1,7 @@
 'use client';
 /**
- * <florin-checkout> as a component of React. On a server, and until florin.js has run, it is the bare element; all that
- * it is told stands in its attributes, so a browser takes over what a server wrote.
+ * <florin-checkout> as a component of React. On a server, and until florin.js has run, it is the bare element; all
+ * its properties are attributes, so that a browser can hydrate the markup of the server.
  */
 import { createElement, forwardRef, useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from 'react';
 import { loadFlorin } from './index.js';

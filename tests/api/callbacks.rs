@@ -1,24 +1,25 @@
-//! Callbacks are hints: forged, repeated or false, they change nothing and cost the service a bounded number of calls.
+//! Callbacks are hints: forged, repeated or wrong ones change nothing and cost a bounded number of calls to the
+//! gateway.
 
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use jiff::SignedDuration;
 use serde_json::json;
-use support::{World, WorldConfig, pause, pays_in_full, secrets};
+use support::{World, WorldConfig, pause, pay_in_full, secrets};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
 
-use crate::journeys::times_paid;
+use crate::steps::paid_event_count;
 
 const A_MOMENT: Duration = Duration::from_millis(50);
 
 const FLOOD: usize = 50_000;
-/// Connections that the flood comes over, and requests that are on their way on each.
+/// Connections of the flood, and requests in flight on each.
 const CONNECTIONS: usize = 4;
 const ON_THE_WAY: usize = 50;
 
-/// An answer as it came over the wire, without what differs from one to the next.
+/// A response as received, without the headers that differ between responses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Delivery {
     status: String,
@@ -35,20 +36,20 @@ fn request(token: &str, body: &[u8]) -> Vec<u8> {
     [head.as_bytes(), body].concat()
 }
 
-/// Sends requests over one connection, many at a time, and reads every answer.
-async fn sends(address: SocketAddr, requests: &[Vec<u8>]) -> Vec<Delivery> {
+/// Sends pipelined requests over one connection and reads every response.
+async fn send(address: SocketAddr, requests: &[Vec<u8>]) -> Vec<Delivery> {
     let mut stream = BufReader::new(TcpStream::connect(address).await.unwrap());
-    let mut heard = Vec::with_capacity(requests.len());
+    let mut response = Vec::with_capacity(requests.len());
     for together in requests.chunks(ON_THE_WAY) {
         stream.write_all(&together.concat()).await.unwrap();
         for _ in together {
-            heard.push(hears(&mut stream).await);
+            response.push(read_response(&mut stream).await);
         }
     }
-    heard
+    response
 }
 
-async fn hears(stream: &mut BufReader<TcpStream>) -> Delivery {
+async fn read_response(stream: &mut BufReader<TcpStream>) -> Delivery {
     let (mut status, mut headers, mut length) = (String::new(), Vec::new(), 0);
     stream.read_line(&mut status).await.unwrap();
     loop {
@@ -77,17 +78,17 @@ fn address(world: &World) -> SocketAddr {
     world.proxy_url().replace("http://", "").parse().unwrap()
 }
 
-async fn says(world: &World, body: &[u8]) -> Delivery {
+async fn post_callback(world: &World, body: &[u8]) -> Delivery {
     let requests = [request(secrets::CALLBACK_TOKEN, body)];
-    sends(address(world), &requests).await.remove(0)
+    send(address(world), &requests).await.remove(0)
 }
 
-async fn looks_of(world: &World) -> usize {
+async fn poll_count(world: &World) -> usize {
     world.sandbox().count("GET", "/invoice").await
 }
 
-/// What a forger sends: lies about known invoices, unknown ones, and what is no callback at all.
-fn forged(n: usize, known: &[String]) -> Vec<u8> {
+/// A forged callback: a wrong status of a known invoice, an unknown invoice, or a malformed body.
+fn forged_callback(n: usize, known: &[String]) -> Vec<u8> {
     let invoice = match n % 3 {
         0 => known[n / 3 % known.len()].clone(),
         1 => format!("inv_{n:08}"),
@@ -122,16 +123,16 @@ async fn fifty_thousand_forged_callbacks_change_nothing_and_cost_a_bounded_numbe
         .map(|invoice| invoice["id"].as_str().unwrap().to_owned())
         .collect();
     assert_eq!(known.len(), 3);
-    let (before, began) = (looks_of(&world).await, world.clock.now());
+    let (before, began) = (poll_count(&world).await, world.clock.now());
     let requests: Vec<_> = (0..FLOOD)
-        .map(|n| request(secrets::CALLBACK_TOKEN, &forged(n, &known)))
+        .map(|n| request(secrets::CALLBACK_TOKEN, &forged_callback(n, &known)))
         .collect();
     let address = address(&world);
     let flood = async {
         let [one, two, three, four] =
             <[_; CONNECTIONS]>::try_from(requests.chunks(FLOOD / CONNECTIONS).collect::<Vec<_>>())
                 .unwrap()
-                .map(|part| sends(address, part));
+                .map(|part| send(address, part));
         let (one, two, three, four) = tokio::join!(one, two, three, four);
         [one, two, three, four].concat()
     };
@@ -145,15 +146,15 @@ async fn fifty_thousand_forged_callbacks_change_nothing_and_cost_a_bounded_numbe
             }
         }
     };
-    let heard = tokio::select! {
-        heard = flood => heard,
+    let response = tokio::select! {
+        response = flood => response,
         () = honest => unreachable!("it has no end"),
     };
     let took = world.clock.now().duration_since(began);
-    let calls = looks_of(&world).await - before;
-    for (n, heard) in heard.iter().enumerate() {
+    let calls = poll_count(&world).await - before;
+    for (n, response) in response.iter().enumerate() {
         let expected = if n % 10 < 2 { "400" } else { "200" };
-        assert!(heard.status.contains(expected), "{n}: {heard:?}");
+        assert!(response.status.contains(expected), "{n}: {response:?}");
     }
     // Three invoices, each once in two seconds for its callbacks, and one of them once a second for its page.
     let bound = 8 + took.as_secs() * 5 / 2;
@@ -162,7 +163,7 @@ async fn fifty_thousand_forged_callbacks_change_nothing_and_cost_a_bounded_numbe
         i64::try_from(calls).unwrap() <= bound,
         "{calls} calls in {took:#}"
     );
-    assert!(calls >= 1, "a callback is heard");
+    assert!(calls >= 1, "a callback causes a poll");
     assert!(took < SignedDuration::from_mins(1), "{took:#}");
     let events = world.store().events_of(&checkout.order).await;
     assert_eq!(
@@ -170,20 +171,20 @@ async fn fifty_thousand_forged_callbacks_change_nothing_and_cost_a_bounded_numbe
         2,
         "created, and its attempt opened: {events:#?}"
     );
-    pays_in_full(&world, &checkout).await;
-    assert_eq!(times_paid(&world, &checkout.order).await, 1);
+    pay_in_full(&world, &checkout).await;
+    assert_eq!(paid_event_count(&world, &checkout.order).await, 1);
     world.end().await;
 }
 
 #[tokio::test]
-async fn a_callback_about_nothing_is_answered_as_one_about_something() {
+async fn callbacks_for_known_and_unknown_invoices_get_the_same_response() {
     let world = World::start().await;
     let checkout = world.shopper().open("ebook").await;
     checkout.choose("BTC").await;
     let known = world.sandbox().invoices().await[0]["id"].clone();
     let callback =
         |id: &serde_json::Value| json!({"invoice_id": id, "status": "COMPLETED"}).to_string();
-    let first = says(&world, callback(&known).as_bytes()).await;
+    let first = post_callback(&world, callback(&known).as_bytes()).await;
     assert_eq!(
         (first.status.as_str(), &first.body[..]),
         ("HTTP/1.1 200 OK\r\n", &b""[..])
@@ -195,20 +196,24 @@ async fn a_callback_about_nothing_is_answered_as_one_about_something() {
         callback(&json!("é".repeat(500))),
         json!({ "invoice_id": "x", "more": { "is": ["ignored"] } }).to_string(),
     ] {
-        assert_eq!(says(&world, body.as_bytes()).await, first, "{body}");
+        assert_eq!(
+            post_callback(&world, body.as_bytes()).await,
+            first,
+            "{body}"
+        );
     }
     world.end().await;
 }
 
 #[tokio::test]
-async fn what_is_no_callback_is_refused() {
+async fn a_malformed_callback_is_rejected() {
     let world = World::start().await;
     let fits = |length: usize| {
         let frame = json!({ "invoice_id": "x", "more": "" }).to_string().len();
         json!({ "invoice_id": "x", "more": "a".repeat(length - frame) }).to_string()
     };
     assert!(
-        says(&world, fits(4096).as_bytes())
+        post_callback(&world, fits(4096).as_bytes())
             .await
             .status
             .contains("200")
@@ -219,30 +224,30 @@ async fn what_is_no_callback_is_refused() {
         ("[]".to_owned(), "400"),
         (String::new(), "400"),
     ] {
-        let heard = says(&world, body.as_bytes()).await;
-        assert!(heard.status.contains(status), "{heard:?}");
+        let response = post_callback(&world, body.as_bytes()).await;
+        assert!(response.status.contains(status), "{response:?}");
     }
     let elsewhere = [request(
         "another-token-of-the-same-length-1234",
         b"{\"invoice_id\":\"x\"}",
     )];
-    let heard = sends(address(&world), &elsewhere).await.remove(0);
-    assert!(heard.status.contains("404"), "{heard:?}");
+    let response = send(address(&world), &elsewhere).await.remove(0);
+    assert!(response.status.contains("404"), "{response:?}");
     world.end().await;
 }
 
 #[tokio::test]
-async fn a_settled_invoice_is_not_asked_about_for_a_callback() {
+async fn a_callback_does_not_poll_a_settled_invoice() {
     let world = World::start().await;
     let checkout = world.shopper().open("ebook").await;
     checkout.choose("BTC").await;
-    pays_in_full(&world, &checkout).await;
+    pay_in_full(&world, &checkout).await;
     let known = world.sandbox().invoices().await[0]["id"].clone();
-    // The service's own callback may still be on its way.
+    // The gateway's real callback may still be in flight.
     pause(A_MOMENT).await;
-    let before = looks_of(&world).await;
+    let before = poll_count(&world).await;
     for _ in 0..20 {
-        says(
+        post_callback(
             &world,
             json!({ "invoice_id": known, "status": "FAILED" })
                 .to_string()
@@ -251,6 +256,6 @@ async fn a_settled_invoice_is_not_asked_about_for_a_callback() {
         .await;
         pause(A_MOMENT).await;
     }
-    assert_eq!(looks_of(&world).await, before);
+    assert_eq!(poll_count(&world).await, before);
     world.end().await;
 }

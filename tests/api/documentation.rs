@@ -1,4 +1,4 @@
-//! The documentation's links lead somewhere, and so does each page of it that code or tests name.
+//! Every link of the documentation has a target, and every page that code or tests name exists.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 const FOLDERS_OF_OTHERS: [&str; 5] = [".git", "target", "node_modules", "dist", ".mirror"];
 
-/// Every file below a folder whose name ends so.
+/// Finds every file below a folder with one of these endings.
 fn files(folder: &Path, ends: &[&str], found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -22,7 +22,7 @@ fn files(folder: &Path, ends: &[&str], found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The text without its code blocks, each line on its own.
+/// Returns the lines outside code blocks.
 fn prose(text: &str) -> Vec<&str> {
     let mut is_code = false;
     let outside = |line: &&str| {
@@ -33,7 +33,7 @@ fn prose(text: &str) -> Vec<&str> {
     text.lines().filter(outside).collect()
 }
 
-/// The anchor that GitHub gives a heading.
+/// Returns GitHub's anchor of a heading.
 fn anchor(heading: &str) -> String {
     let letters = heading.trim().to_lowercase();
     let letters = letters.chars().filter_map(|letter| match letter {
@@ -51,7 +51,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// The targets of `[text](target)`; what stands in backticks is no link.
+/// Returns the targets of `[text](target)`, except in code spans.
 fn links(text: &str) -> Vec<String> {
     let prose = prose(text).join(" ");
     let plain = prose.split('`').step_by(2).collect::<Vec<_>>().join("…");
@@ -62,7 +62,7 @@ fn links(text: &str) -> Vec<String> {
     targets.map(|(target, _)| target.to_owned()).collect()
 }
 
-/// Without `..`, which a link may lead through folders that are not there.
+/// Resolves `..` without reading the file system, because a link may pass through missing folders.
 fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for part in path.components() {
@@ -76,7 +76,7 @@ fn normal(path: &Path) -> PathBuf {
 }
 
 #[test]
-fn every_link_of_a_page_leads_to_a_file_and_a_heading() {
+fn every_link_has_a_file_and_a_heading() {
     let root = fs::canonicalize(ROOT).unwrap();
     let mut pages = Vec::new();
     files(&root, &[".md"], &mut pages);
@@ -118,7 +118,7 @@ fn the_page_of_the_configuration_has_what_the_program_prints() {
 }
 
 #[test]
-fn every_page_that_code_names_is_there() {
+fn every_page_named_in_code_exists() {
     let root = fs::canonicalize(ROOT).unwrap();
     let mut sources = Vec::new();
     let ends = [".rs", ".js", ".ts", ".tsx", ".toml", ".html", ".md", ".sh"];

@@ -1,4 +1,4 @@
-//! `Idempotency-Key`: whoever lost an answer asks again, and nothing is done twice.
+//! `Idempotency-Key`: a client that lost a response repeats its request, and nothing is done twice.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use sqlx::Connection as _;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use support::{Answer, Shopper, StoreServer, World, WorldConfig, eventually};
 
-/// Of a page that draws 128 random bits.
+/// A key of 128 random bits.
 pub(crate) const KEY: &str = "5f1c0f4e9d8b4a6c8e2d7b3a1f905c46";
 
 pub(crate) fn book() -> Value {
@@ -31,21 +31,21 @@ pub(crate) async fn orders(store: &StoreServer) -> BTreeSet<String> {
     ids.map(ToOwned::to_owned).collect()
 }
 
-/// Looks into the proxy's database behind its back.
+/// Opens the proxy's database directly.
 pub(crate) async fn database(world: &World) -> SqliteConnection {
     let options = SqliteConnectOptions::new().filename(world.database());
     let options = options.busy_timeout(Duration::from_secs(5));
     SqliteConnection::connect_with(&options).await.unwrap()
 }
 
-pub(crate) async fn opens(shopper: &Shopper, key: &str, door: &Value) -> Answer {
-    shopper.with_key(key).request_order(door).await
+pub(crate) async fn open_order(shopper: &Shopper, key: &str, request: &Value) -> Answer {
+    shopper.with_key(key).request_order(request).await
 }
 
-/// Sends the same until it is answered, as 409 asks for.
-pub(crate) async fn insists(shopper: &Shopper, key: &str, door: &Value) -> Answer {
+/// Repeats a request until it is answered with something else than 409.
+pub(crate) async fn send_until_done(shopper: &Shopper, key: &str, request: &Value) -> Answer {
     eventually("the request is answered", async || {
-        let answer = opens(shopper, key, door).await;
+        let answer = open_order(shopper, key, request).await;
         if answer.status != 409 {
             return Some(answer);
         }
@@ -57,16 +57,16 @@ pub(crate) async fn insists(shopper: &Shopper, key: &str, door: &Value) -> Answe
 }
 
 #[tokio::test]
-async fn the_same_again_is_the_same_answer_with_a_fresh_token() {
+async fn a_replayed_response_carries_a_fresh_token() {
     let world = World::start().await;
     let donation = json!({ "store": "demo", "donation": "coffee", "amount": "5" });
     let signed = json!({ "order_token": world.token_signer().token("lamp-2", "42.00") });
-    for (number, door) in [book(), donation, signed].into_iter().enumerate() {
+    for (number, request) in [book(), donation, signed].into_iter().enumerate() {
         let key = format!("{KEY}-{number}");
-        let first = opens(&world.shopper(), &key, &door).await.with(201);
+        let first = open_order(&world.shopper(), &key, &request).await.with(201);
         assert!(!is_replayed(&first));
         world.skip(Duration::from_mins(10));
-        let again = opens(&world.shopper(), &key, &door).await.with(201);
+        let again = open_order(&world.shopper(), &key, &request).await.with(201);
         assert!(is_replayed(&again));
         assert_eq!(again.header("cache-control"), Some("no-store"));
         assert_eq!(again.body["order"], first.body["order"]);
@@ -82,7 +82,7 @@ async fn the_same_again_is_the_same_answer_with_a_fresh_token() {
 }
 
 #[tokio::test]
-async fn a_stores_server_gets_the_same_answer_with_its_link_renewed() {
+async fn a_response_replayed_to_the_stores_server_carries_a_fresh_link() {
     let world = World::start().await;
     let store = world.store().with_idempotency_key("7");
     let first = store.open(&lamp()).await.with(201);
@@ -97,7 +97,7 @@ async fn a_stores_server_gets_the_same_answer_with_its_link_renewed() {
         world.shopper().with_token(&token, "").view().await["title"],
         "A lamp"
     );
-    // Answers without a body are answers too.
+    // A response without a body is replayed too.
     let order = first.text_at("/order/id");
     let event = &store.events_of(&order).await[0]["id"];
     let path = format!("/v1/events/{}/redeliver", event.as_str().unwrap());
@@ -116,7 +116,7 @@ async fn a_result_of_another_version_is_named_and_nothing_is_executed_again() {
         ..WorldConfig::default()
     };
     let world = World::start_with(config).await;
-    opens(&world.shopper(), KEY, &book()).await.with(201);
+    open_order(&world.shopper(), KEY, &book()).await.with(201);
     let store = world.store().with_idempotency_key("7");
     let onboarding = json!({ "merchant_name": "A shop" });
     let path = "/v1/gateway/aggregator/merchants";
@@ -128,7 +128,7 @@ async fn a_result_of_another_version_is_named_and_nothing_is_executed_again() {
     let changed = sqlx::query(earlier).execute(&mut database).await.unwrap();
     assert_eq!(changed.rows_affected(), 2);
     for answer in [
-        opens(&world.shopper(), KEY, &book()).await,
+        open_order(&world.shopper(), KEY, &book()).await,
         store.post(path, &onboarding).await,
     ] {
         assert!(!is_replayed(&answer));
@@ -141,21 +141,21 @@ async fn a_result_of_another_version_is_named_and_nothing_is_executed_again() {
 }
 
 #[tokio::test]
-async fn a_key_with_anything_else_is_refused() {
+async fn a_key_with_another_request_is_rejected() {
     let config = support::WorldConfig {
         origins: vec!["https://second.example".to_owned()],
         ..support::WorldConfig::default()
     };
     let world = World::start_with(config).await;
-    opens(&world.shopper(), KEY, &book()).await.with(201);
+    open_order(&world.shopper(), KEY, &book()).await.with(201);
     let mut two = book();
     two["quantity"] = json!(2);
-    let other = opens(&world.shopper(), KEY, &two).await;
+    let other = open_order(&world.shopper(), KEY, &two).await;
     other.refused(422, "idempotency_key_reused");
     let elsewhere = world.shopper().from_page_of("https://second.example");
-    let other = opens(&elsewhere, KEY, &book()).await;
+    let other = open_order(&elsewhere, KEY, &book()).await;
     other.refused(422, "idempotency_key_reused");
-    // The same bytes at another address of the same route.
+    // The same body at another URL of the same route.
     let mut cancels = Vec::new();
     for reference in ["lamp-1", "lamp-2"] {
         let mut lamp = lamp();
@@ -172,19 +172,19 @@ async fn a_key_with_anything_else_is_refused() {
     store.post(&cancels[0], &json!({})).await.with(200);
     let other = store.post(&cancels[1], &json!({})).await;
     other.refused(422, "idempotency_key_reused");
-    // What is a key and what an address is never mixed up.
+    // A key and a URL are hashed separately.
     let store = world.store().with_idempotency_key("/{id}/cancel7");
     store.open(&lamp()).await.with(200);
     let store = world.store().with_idempotency_key("7");
     store.post(&cancels[0], &json!({})).await.with(200);
-    // At another route it is another key.
+    // The same key at another route is another key.
     let store = store.with_idempotency_key("9");
     store.open(&lamp()).await.with(200);
     world.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn twenty_at_once_are_one_order_and_twenty_tokens_for_it() {
+async fn twenty_concurrent_requests_open_one_order_with_twenty_tokens() {
     let world = World::start().await;
     let mut asking = tokio::task::JoinSet::new();
     for _ in 0..20 {
@@ -194,7 +194,7 @@ async fn twenty_at_once_are_one_order_and_twenty_tokens_for_it() {
     let mut answers = asking.join_all().await;
     for answer in &mut answers {
         if answer.status == 409 {
-            *answer = insists(&world.shopper(), KEY, &book()).await;
+            *answer = send_until_done(&world.shopper(), KEY, &book()).await;
         }
     }
     let first = answers.iter().filter(|answer| !is_replayed(answer));
@@ -216,17 +216,17 @@ async fn twenty_at_once_are_one_order_and_twenty_tokens_for_it() {
 }
 
 #[tokio::test]
-async fn a_refusal_is_not_kept() {
+async fn an_error_is_not_stored() {
     let world = World::start().await;
     let mut wrong = book();
     wrong["product"] = json!("no such thing");
     for _ in 0..2 {
-        let answer = opens(&world.shopper(), KEY, &wrong).await;
+        let answer = open_order(&world.shopper(), KEY, &wrong).await;
         assert!(!is_replayed(&answer));
         answer.refused(404, "unknown_product");
     }
-    opens(&world.shopper(), KEY, &book()).await.with(201);
-    // Nor is a failure: the service is down, then it is not.
+    open_order(&world.shopper(), KEY, &book()).await.with(201);
+    // Nor is a failure of the gateway.
     let checkout = world.shopper().open("ebook").await.with_key(KEY);
     let choice =
         json!({ "crypto_code": "BTC", "quote_id": checkout.quote("BTC").await["quote_id"] });
@@ -243,7 +243,7 @@ async fn a_refusal_is_not_kept() {
 }
 
 #[tokio::test]
-async fn what_only_reads_reads_anew() {
+async fn a_read_is_never_replayed() {
     let world = World::start().await;
     let checkout = world.shopper().open("ebook").await.with_key(KEY);
     assert_eq!(checkout.view().await["status"], "open");
@@ -253,7 +253,7 @@ async fn what_only_reads_reads_anew() {
 }
 
 #[tokio::test]
-async fn an_attempt_whose_answer_was_lost_is_not_opened_again() {
+async fn an_attempt_with_a_lost_response_is_not_opened_again() {
     let world = World::start().await;
     let checkout = world.shopper().open("ebook").await.with_key(KEY);
     let choice =
@@ -267,7 +267,7 @@ async fn an_attempt_whose_answer_was_lost_is_not_opened_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_begun_is_finished_when_nobody_waits_for_it() {
+async fn a_request_is_completed_after_its_client_disconnects() {
     let world = World::start().await;
     let checkout = world.shopper().open("ebook").await;
     let choice =
@@ -287,7 +287,7 @@ async fn what_was_begun_is_finished_when_nobody_waits_for_it() {
         .await;
     assert!(gone.unwrap_err().is_timeout());
     let checkout = checkout.with_key(KEY);
-    let answer = eventually("the answer is kept", async || {
+    let answer = eventually("the response is stored", async || {
         let answer = checkout.post("/attempt", &choice).await;
         (answer.status != 409).then_some(answer)
     })
@@ -298,7 +298,7 @@ async fn what_was_begun_is_finished_when_nobody_waits_for_it() {
 }
 
 #[tokio::test]
-async fn a_key_is_1_to_255_visible_characters_and_16_at_least_of_a_nameless_caller() {
+async fn a_key_has_1_to_255_visible_characters_and_16_at_least_without_authorization() {
     let world = World::start().await;
     let name = "Idempotency-Key";
     for key in ["", "a b", "\u{e4}", "\t", &"k".repeat(256)] {
@@ -312,9 +312,11 @@ async fn a_key_is_1_to_255_visible_characters_and_16_at_least_of_a_nameless_call
         .open(&lamp())
         .await
         .with(201);
-    let answer = opens(&world.shopper(), &KEY[..15], &book()).await;
+    let answer = open_order(&world.shopper(), &KEY[..15], &book()).await;
     answer.refused(400, "invalid_request").naming(name);
-    opens(&world.shopper(), &KEY[..16], &book()).await.with(201);
+    open_order(&world.shopper(), &KEY[..16], &book())
+        .await
+        .with(201);
     let url = format!("{}/v1/orders", world.proxy_url());
     let request = world
         .http()
@@ -331,7 +333,7 @@ async fn a_key_is_1_to_255_visible_characters_and_16_at_least_of_a_nameless_call
 }
 
 #[tokio::test]
-async fn keys_of_two_callers_never_meet() {
+async fn keys_of_two_callers_are_separate() {
     let world = World::start().await;
     // Two stores' servers, and two shops' pages.
     let (demo, other) = (world.store(), world.other_store());
@@ -345,25 +347,25 @@ async fn keys_of_two_callers_never_meet() {
     assert_ne!(first.body["order"]["id"], second.body["order"]["id"]);
     let mut its_book = book();
     its_book["store"] = json!("other");
-    opens(&world.shopper(), KEY, &book()).await.with(201);
+    open_order(&world.shopper(), KEY, &book()).await.with(201);
     let elsewhere = world.shopper().from_page_of("https://other.example");
     assert!(!is_replayed(
-        &opens(&elsewhere, KEY, &its_book).await.with(201)
+        &open_order(&elsewhere, KEY, &its_book).await.with(201)
     ));
     // Two orders; and two tokens of one order are one caller.
     let [one, two] = [(); 2].map(|()| world.shopper());
     let (one, two) = (one.open("ebook").await, two.open("ebook").await);
     for checkout in [&one, &two] {
         checkout.choose("BTC").await;
-        let said = checkout
+        let view = checkout
             .with_key(KEY)
             .post("/paid", &json!({}))
             .await
             .with(200);
-        assert!(!is_replayed(&said));
-        assert_eq!(said.text_at("/id"), checkout.order);
+        assert!(!is_replayed(&view));
+        assert_eq!(view.text_at("/id"), checkout.order);
     }
-    // A stranger gets no answer of anybody, not even that there is one.
+    // A page of an unlisted origin learns nothing about stored responses.
     let stranger = world
         .shopper()
         .with_token(&"0".repeat(64), "")
@@ -382,11 +384,11 @@ async fn keys_of_two_callers_never_meet() {
 }
 
 #[tokio::test]
-async fn no_token_lies_in_the_database_and_answers_are_forgotten_when_they_are_old() {
+async fn no_token_is_stored_and_old_responses_are_deleted() {
     let world = World::start().await;
     let mut tokens = Vec::new();
     for _ in 0..2 {
-        let opened = opens(&world.shopper(), KEY, &book()).await.with(201);
+        let opened = open_order(&world.shopper(), KEY, &book()).await.with(201);
         tokens.push(opened.text_at("/client_token"));
         let opened = world.store().with_idempotency_key(KEY).open(&lamp()).await;
         tokens.push(opened.with(201).text_at("/client_token"));
@@ -408,49 +410,49 @@ async fn no_token_lies_in_the_database_and_answers_are_forgotten_when_they_are_o
         let count = sqlx::query_scalar::<_, i64>("SELECT count(*) FROM requests");
         count.fetch_one(&mut database(&world).await).await.unwrap()
     };
-    // An order takes attempts for 30 days at most.
+    // An order accepts attempts for 30 days at most.
     world.skip(Duration::from_hours(30 * 24));
     support::pause(Duration::from_millis(300)).await;
     assert_eq!(count().await, 2);
     world.skip(Duration::from_hours(25));
-    eventually("old answers are forgotten", async || {
+    eventually("old responses are deleted", async || {
         (count().await == 0).then_some(())
     })
     .await;
     world.end().await;
 }
 
-/// Sends to the door that asks for no name, as from an address of its own.
-async fn opens_from(world: &World, address: &str, key: &str, door: &Value) -> Answer {
+/// Sends POST /v1/checkout from this IP address.
+async fn open_from(world: &World, address: &str, key: &str, body: &Value) -> Answer {
     let url = format!("{}/v1/checkout", world.proxy_url());
     let request = world.http().post(url).header("x-forwarded-for", address);
-    let request = request.header("idempotency-key", key).json(door);
+    let request = request.header("idempotency-key", key).json(body);
     Answer::read(request.send().await.unwrap()).await
 }
 
-/// How many requests with keys the database holds that begin or were carried out.
+/// Returns the number of stored requests with keys.
 async fn claims(world: &World) -> i64 {
     let count = sqlx::query_scalar("SELECT count(*) FROM requests");
     count.fetch_one(&mut database(world).await).await.unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_comes_with_a_key_is_counted_by_its_address_before_it_is_written_down() {
+async fn requests_with_keys_are_rate_limited_before_they_are_stored() {
     let world = World::start_with(WorldConfig {
         trusted_proxies: vec!["127.0.0.0/8".to_owned()],
         ..WorldConfig::default()
     })
     .await;
-    // Time goes on meanwhile, and each two seconds are worth one more.
-    let until_refused = async |address: &str, key: &dyn Fn(i64) -> String, door: &Value| {
-        for sent in 0..60 {
-            let answer = opens_from(&world, address, &key(sent), door).await;
+    // The clock runs meanwhile: every two seconds allow one more.
+    let until_refused = async |address: &str, key: &dyn Fn(i64) -> String, request: &Value| {
+        for count in 0..60 {
+            let answer = open_from(&world, address, &key(count), request).await;
             if answer.status == 429 {
                 answer.refused(429, "rate_limited");
-                return sent;
+                return count;
             }
         }
-        panic!("nobody counts");
+        panic!("the rate limit never applies");
     };
     let another_each_time = |n| format!("{KEY}-{n}");
     let opened = until_refused("192.0.2.1", &another_each_time, &book()).await;
@@ -458,35 +460,35 @@ async fn what_comes_with_a_key_is_counted_by_its_address_before_it_is_written_do
     assert_eq!(claims(&world).await, opened);
     let kept = orders(&world.store()).await.len();
     assert_eq!(i64::try_from(kept).unwrap(), opened);
-    // An answer that is given again makes a client token, and what is refused was claimed before.
+    // A replay issues a client token, and a rejected request was claimed before; both count.
     let same = |_| KEY.to_owned();
     let replayed = until_refused("192.0.2.2", &same, &book()).await;
     assert!((30..60).contains(&replayed), "{replayed}");
-    let forged = json!({ "order_token": "e30.e30.e30" });
-    let refused = until_refused("192.0.2.3", &same, &forged).await;
+    let forged_callback = json!({ "order_token": "e30.e30.e30" });
+    let refused = until_refused("192.0.2.3", &same, &forged_callback).await;
     assert!((30..60).contains(&refused), "{refused}");
     assert_eq!(claims(&world).await, opened + 1);
-    // What a store's server signed is the store's to count.
+    // Orders signed by the store's server are not limited by IP address.
     let signed = json!({ "order_token": world.token_signer().token("signed-1", "5.00") });
     let key = format!("{KEY}-signed");
-    opens_from(&world, "192.0.2.1", &key, &signed)
+    open_from(&world, "192.0.2.1", &key, &signed)
         .await
         .with(201);
     world.end().await;
 }
 
 #[tokio::test]
-async fn a_page_of_another_origin_may_send_the_key_and_read_what_became_of_it() {
+async fn cors_allows_the_key_and_exposes_the_replay_header() {
     let world = World::start().await;
-    let preflight = world
+    let try_order = world
         .shopper()
-        .sends(Method::OPTIONS, "/v1/checkout", None, None)
+        .send(Method::OPTIONS, "/v1/checkout", None, None)
         .await;
-    let allowed = preflight.with(204);
+    let allowed = try_order.with(204);
     let allowed = allowed.header("access-control-allow-headers").unwrap();
     assert!(allowed.contains("idempotency-key"), "{allowed}");
-    opens(&world.shopper(), KEY, &book()).await.with(201);
-    let again = opens(&world.shopper(), KEY, &book()).await.with(201);
+    open_order(&world.shopper(), KEY, &book()).await.with(201);
+    let again = open_order(&world.shopper(), KEY, &book()).await.with(201);
     let shown = again.header("access-control-expose-headers").unwrap();
     assert!(shown.contains("idempotency-replayed"), "{shown}");
     assert!(shown.contains("retry-after"), "{shown}");

@@ -1,4 +1,4 @@
-//! `Idempotency-Key` when the proxy dies in between: the request that is sent again is the same one.
+//! `Idempotency-Key` across a crash of the proxy: a repeated request is still the same request.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -6,50 +6,53 @@ use std::time::Duration;
 use serde_json::json;
 use support::{Program, World, eventually};
 
-use crate::idempotency::{KEY, book, database, insists, is_replayed, opens, orders};
+use crate::idempotency::{KEY, book, database, is_replayed, open_order, orders, send_until_done};
 
-/// The database as a crash leaves it that came after the work and before its answer was kept: claims, and their lease
-/// ends at `lease_until`, in milliseconds.
-async fn forgets_answers(world: &World, lease_until: i64) {
+/// Deletes stored responses as if the proxy had crashed between the work and storing them. The claims' leases end at
+/// `lease_until`, in milliseconds.
+async fn delete_responses(world: &World, lease_until: i64) {
     let unanswered = "UPDATE requests SET status = NULL, body = NULL, kept_until = ?";
     let changed = sqlx::query(unanswered).bind(lease_until);
     let changed = changed.execute(&mut database(world).await).await.unwrap();
-    assert!(changed.rows_affected() > 0, "there was no answer to forget");
+    assert!(
+        changed.rows_affected() > 0,
+        "there was no response to delete"
+    );
 }
 
 #[tokio::test]
-async fn a_crash_before_the_answer_was_kept_makes_no_second_order() {
+async fn a_crash_before_the_response_is_stored_opens_no_second_order() {
     let world = World::start().await;
     let donation = json!({ "store": "demo", "donation": "coffee", "amount": "5" });
-    for (number, door) in [book(), donation].into_iter().enumerate() {
+    for (number, request) in [book(), donation].into_iter().enumerate() {
         let key = format!("{KEY}-{number}");
-        let first = opens(&world.shopper(), &key, &door).await.with(201);
+        let first = open_order(&world.shopper(), &key, &request).await.with(201);
         let lease_until = world.clock.now().as_millisecond() + 30_000;
-        forgets_answers(&world, lease_until).await;
-        let early = opens(&world.shopper(), &key, &door).await;
+        delete_responses(&world, lease_until).await;
+        let early = open_order(&world.shopper(), &key, &request).await;
         let early = early.refused(409, "request_in_progress");
         assert_eq!(early.header("retry-after"), Some("1"));
         world.skip(Duration::from_secs(31));
-        let again = opens(&world.shopper(), &key, &door).await.with(200);
+        let again = open_order(&world.shopper(), &key, &request).await.with(200);
         assert!(!is_replayed(&again));
         assert_eq!(again.body["order"]["id"], first.body["order"]["id"]);
         let token = again.text_at("/client_token");
         world.shopper().with_token(&token, "").view().await;
-        // From here on it is answered as usual.
+        // From here on the response is replayed.
         assert!(is_replayed(
-            &opens(&world.shopper(), &key, &door).await.with(200)
+            &open_order(&world.shopper(), &key, &request).await.with(200)
         ));
     }
     assert_eq!(orders(&world.store()).await.len(), 2);
-    // A key whose claim was lost is no way to an order of another price.
-    forgets_answers(&world, 0).await;
+    // A key with a lost claim does not open the order at another price.
+    delete_responses(&world, 0).await;
     sqlx::query("DELETE FROM requests")
         .execute(&mut database(&world).await)
         .await
         .unwrap();
     let mut two = book();
     two["quantity"] = json!(2);
-    let other = opens(&world.shopper(), &format!("{KEY}-0"), &two)
+    let other = open_order(&world.shopper(), &format!("{KEY}-0"), &two)
         .await
         .with(201);
     assert_eq!(other.text_at("/order/amount"), "39.80");
@@ -57,14 +60,14 @@ async fn a_crash_before_the_answer_was_kept_makes_no_second_order() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn killed_among_forty_requests_each_is_one_order_when_sent_again() {
+async fn after_a_kill_each_of_forty_repeated_requests_opens_one_order() {
     let mut world = World::start().await;
     world.stop_proxy().await;
     let start = |world: &World| Program::start(&world.config_file(), &world.file("proxy.log"), &[]);
     let mut cut = 0;
     for (round, answers) in [1, 10, 20, 30].into_iter().enumerate() {
         let mut program = start(&world);
-        is_up(&world).await;
+        wait_until_up(&world).await;
         let (shopper, keys) = (
             world.shopper(),
             (0..40).map(|n| format!("{KEY}-{round}-{n}")),
@@ -73,35 +76,35 @@ async fn killed_among_forty_requests_each_is_one_order_when_sent_again() {
         let mut asking = tokio::task::JoinSet::new();
         for key in &keys {
             let request = shopper.with_key(key);
-            asking.spawn(async move { request.preflight(&book()).await });
+            asking.spawn(async move { request.try_order(&book()).await });
         }
         let mut early = BTreeSet::new();
         while early.len() < answers {
             early.extend(asking.join_next().await.unwrap().unwrap());
         }
-        program.is_killed();
+        program.kill();
         early.extend(asking.join_all().await.into_iter().flatten());
         cut += 40 - early.len();
-        // The real clock cannot be moved: the leases are.
+        // The program uses the real clock, so the leases are moved instead.
         let over = "UPDATE requests SET kept_until = 0 WHERE status IS NULL";
         let over = sqlx::query(over).execute(&mut database(&world).await).await;
         over.unwrap();
         let mut program = start(&world);
-        is_up(&world).await;
+        wait_until_up(&world).await;
         for key in &keys {
-            insists(&shopper, key, &book()).await;
+            send_until_done(&shopper, key, &book()).await;
         }
         let found = orders(&world.store()).await;
         assert_eq!(found.len(), (round + 1) * 40);
         assert!(early.is_subset(&found));
-        assert_eq!(program.is_asked_to_end().await, Some(0));
+        assert_eq!(program.stop().await, Some(0));
     }
-    assert!(cut > 0, "each kill came when all was done");
+    assert!(cut > 0, "every kill came after all requests were done");
     world.start_proxy().await;
     world.end().await;
 }
 
-async fn is_up(world: &World) {
+async fn wait_until_up(world: &World) {
     let health = format!("{}/health/ready", world.admin_url());
     eventually("the program answers", async || {
         let answer = world.http().get(&health).send().await.ok()?;

@@ -10,7 +10,7 @@ use std::path::Path;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Item, ItemMod, ItemUse, UseTree, Visibility};
 
-use crate::house::{files, root};
+use crate::dependency_rules::{files, root};
 
 /// A module's path below its crate: empty for the root.
 type Module = Vec<String>;

@@ -1,41 +1,41 @@
-//! Journeys over HTTP, without a browser: one theme a file, one claim a test.
+//! Tests over HTTP, without a browser: one subject per file, one claim per test.
 #![expect(
     clippy::unwrap_used,
     reason = "a test may panic; the lint only exempts test functions, not their helpers"
 )]
 
-mod account;
-mod brand;
+mod banned_words;
 mod callbacks;
-mod canary;
-mod catalogue_door;
-mod cheating;
+mod dependency_rules;
 mod documentation;
-mod donation_door;
-mod faults;
-mod hosted;
-mod house;
+mod gateway_account;
+mod gateway_faults;
+mod gateway_limits;
+mod hosted_orders;
 mod idempotency;
 mod idempotency_crash;
 mod import_cycles;
-mod journeys;
-mod late;
-mod manners;
-mod minting;
-mod money;
+mod late_payments;
+mod malformed_json;
 mod mutated_bodies;
+mod naming;
 mod npm_package;
-mod odd_json;
+mod open_by_donation;
+mod open_by_product;
 mod openapi;
-mod order_token_door;
+mod order_lines;
+mod order_tokens;
 mod payment_links;
+mod payments;
 mod program;
 mod raw_requests;
 mod receipts;
 mod restart;
-mod reverted;
+mod reverted_payments;
 mod script_types;
-mod spelling;
-mod store_door;
-mod stores_apart;
-mod telling;
+mod secret_leaks;
+mod steps;
+mod store_api;
+mod store_isolation;
+mod untrusted_client;
+mod webhooks;

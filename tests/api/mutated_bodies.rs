@@ -1,5 +1,5 @@
-//! Ten thousand bodies that were good once, changed here and there: whatever is created costs what the catalogue, a
-//! signed token or a donation's bounds say, and nothing breaks.
+//! Ten thousand mutated bodies: every order that is created has the price of the catalogue, the signed token or the
+//! donation's bounds, and no request causes a 500.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ const BODIES: usize = 10_000;
 /// The variable that repeats a run.
 const SEED: &str = "FLORIN_BODIES_SEED";
 
-/// In cents, per piece, and how many at most: by hand, from the two stores' configuration.
+/// Price per piece in cents and the maximum quantity, copied from the two stores' configuration.
 const PRODUCTS: [(&str, &str, u64, u64); 5] = [
     ("demo", "ebook", 1990, 5),
     ("demo", "mug", 1250, 10),
@@ -19,10 +19,10 @@ const PRODUCTS: [(&str, &str, u64, u64); 5] = [
     ("demo", "piano", 520_000, 1),
     ("other", "ebook", 700, 1),
 ];
-/// From and to, in cents.
+/// Bounds in cents.
 const DONATIONS: [(&str, u64, u64); 2] = [("demo", 200, 50_000), ("other", 100, 900)];
 
-/// Values that somebody might hope to be read as something else, as JSON text.
+/// JSON values that a parser might misread.
 const VALUES: [&str; 46] = [
     "0",
     "1",
@@ -71,7 +71,7 @@ const VALUES: [&str; 46] = [
     "\"ebook\"",
     "\"mug\"",
 ];
-/// Members that some door has, or that somebody might hope for.
+/// Members of some request, and members that no request has.
 const NAMES: [&str; 16] = [
     "store",
     "product",
@@ -93,10 +93,10 @@ const NAMES: [&str; 16] = [
 
 /// Numbers that follow from a seed (`SplitMix64`). Source: Steele, Lea, Flood, "Fast Splittable Pseudorandom Number
 /// Generators", 2014.
-struct Dice(u64);
+struct SeededRandom(u64);
 
-impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
+impl SeededRandom {
+    fn next(&mut self, sides: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -105,17 +105,17 @@ impl Dice {
     }
 
     fn pick<'a, T>(&mut self, among: &'a [T]) -> &'a T {
-        &among[self.roll(among.len())]
+        &among[self.next(among.len())]
     }
 }
 
-/// A body as it is written: members in order, names and values as JSON text.
+/// A body as text: members in order, names and values as JSON text.
 #[derive(Clone)]
-struct Written(Vec<(String, String)>);
+struct RawBody(Vec<(String, String)>);
 
-impl Written {
-    fn of(door: &Value) -> Self {
-        let members = door.as_object().unwrap().iter();
+impl RawBody {
+    fn of(request: &Value) -> Self {
+        let members = request.as_object().unwrap().iter();
         Self(
             members
                 .map(|(name, value)| (name.clone(), value.to_string()))
@@ -132,24 +132,26 @@ impl Written {
         format!("{{{}}}", members.join(",")).into_bytes()
     }
 
-    /// Changes one thing.
-    fn change(&mut self, dice: &mut Dice, doors: &[Self]) {
-        let place = dice.roll(self.0.len().max(1)).min(self.0.len());
-        match dice.roll(7) {
+    /// Applies one mutation.
+    fn change(&mut self, random: &mut SeededRandom, requests: &[Self]) {
+        let place = random.next(self.0.len().max(1)).min(self.0.len());
+        match random.next(7) {
             0 if place < self.0.len() => {
                 self.0.remove(place);
             }
-            1 if place < self.0.len() => (*dice.pick(&NAMES)).clone_into(&mut self.0[place].0),
-            2 | 3 if place < self.0.len() => (*dice.pick(&VALUES)).clone_into(&mut self.0[place].1),
+            1 if place < self.0.len() => (*random.pick(&NAMES)).clone_into(&mut self.0[place].0),
+            2 | 3 if place < self.0.len() => {
+                (*random.pick(&VALUES)).clone_into(&mut self.0[place].1)
+            }
             4 if place < self.0.len() => self.0.push(self.0[place].clone()),
             5 => {
-                let another = dice.pick(doors).0.clone();
-                self.0.push(another[dice.roll(another.len())].clone());
+                let another = random.pick(requests).0.clone();
+                self.0.push(another[random.next(another.len())].clone());
             }
             _ => {
                 let member = (
-                    (*dice.pick(&NAMES)).to_owned(),
-                    (*dice.pick(&VALUES)).to_owned(),
+                    (*random.pick(&NAMES)).to_owned(),
+                    (*random.pick(&VALUES)).to_owned(),
                 );
                 self.0.insert(place, member);
             }
@@ -157,35 +159,35 @@ impl Written {
     }
 }
 
-/// Changes a few bytes, wherever they are.
-fn spoil(bytes: &mut Vec<u8>, dice: &mut Dice) {
-    for _ in 0..=dice.roll(3) {
-        let place = dice
-            .roll(bytes.len().max(1))
+/// Changes a few random bytes.
+fn corrupt(bytes: &mut Vec<u8>, random: &mut SeededRandom) {
+    for _ in 0..=random.next(3) {
+        let place = random
+            .next(bytes.len().max(1))
             .min(bytes.len().saturating_sub(1));
-        match dice.roll(4) {
+        match random.next(4) {
             _ if bytes.is_empty() => {}
-            0 => bytes[place] ^= 1 << dice.roll(8),
+            0 => bytes[place] ^= 1 << random.next(8),
             1 => {
                 bytes.remove(place);
             }
-            2 => bytes.insert(place, *dice.pick(b"0123456789.-+eE\"{}[],: \\\0\xff")),
+            2 => bytes.insert(place, *random.pick(b"0123456789.-+eE\"{}[],: \\\0\xff")),
             _ => bytes.truncate(place),
         }
     }
 }
 
-/// Good doors of every kind, and the price of each token's reference.
-fn doors(world: &World) -> (Vec<Written>, BTreeMap<String, String>) {
-    let mut doors = Vec::new();
+/// Valid requests of every kind, and the price of each token's reference.
+fn requests(world: &World) -> (Vec<RawBody>, BTreeMap<String, String>) {
+    let mut requests = Vec::new();
     for (store, sku, _, most) in PRODUCTS {
-        doors.push(json!({ "store": store, "product": sku }));
-        doors.push(json!({ "store": store, "product": sku, "quantity": most }));
+        requests.push(json!({ "store": store, "product": sku }));
+        requests.push(json!({ "store": store, "product": sku, "quantity": most }));
     }
     for (store, least, most) in DONATIONS {
         for cents in [least, most] {
             let amount = format!("{}.{:02}", cents / 100, cents % 100);
-            doors.push(json!({ "store": store, "donation": "coffee", "amount": amount }));
+            requests.push(json!({ "store": store, "donation": "coffee", "amount": amount }));
         }
     }
     let mut prices = BTreeMap::new();
@@ -195,21 +197,21 @@ fn doors(world: &World) -> (Vec<Written>, BTreeMap<String, String>) {
         ("lamp-3", "1999.99"),
     ] {
         prices.insert(reference.to_owned(), price.to_owned());
-        doors.push(json!({ "order_token": world.token_signer().token(reference, price) }));
+        requests.push(json!({ "order_token": world.token_signer().token(reference, price) }));
     }
-    (doors.iter().map(Written::of).collect(), prices)
+    (requests.iter().map(RawBody::of).collect(), prices)
 }
 
-/// Two decimals, and not more, as a count of cents.
+/// Converts an amount with exactly two decimals to cents.
 fn cents(amount: &Value) -> u64 {
     let (whole, part) = amount.as_str().unwrap().split_once('.').unwrap();
     assert_eq!(part.len(), 2, "{amount}");
     format!("{whole}{part}").parse().unwrap()
 }
 
-/// Whether an order costs what it may cost, by what the proxy says that it is.
+/// Checks that the price of an order is one that its source allows.
 #[track_caller]
-fn costs_what_it_may(store: &str, order: &Value, tokens: &BTreeMap<String, String>) {
+fn assert_allowed_price(store: &str, order: &Value, tokens: &BTreeMap<String, String>) {
     let (amount, what) = (cents(&order["amount"]), &order["metadata"]);
     assert_eq!(order["currency"], "USD", "{order}");
     match order["price_source"].as_str().unwrap() {
@@ -230,35 +232,35 @@ fn costs_what_it_may(store: &str, order: &Value, tokens: &BTreeMap<String, Strin
             let reference = order["reference"].as_str().unwrap();
             assert_eq!(order["amount"], *tokens[reference], "{order}");
         }
-        other => panic!("nobody opened an order as {other}: {order}"),
+        other => panic!("unknown price source {other}: {order}"),
     }
 }
 
-fn drawn() -> u64 {
+fn seed() -> u64 {
     let mut bytes = [0; 8];
     SystemRandom.fill(&mut bytes);
     u64::from_ne_bytes(bytes)
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whatever_is_created_costs_what_it_may_and_nothing_breaks() {
-    let seed = std::env::var(SEED).map_or_else(|_| drawn(), |seed| seed.parse().unwrap());
+async fn mutated_bodies_create_only_allowed_prices_and_no_errors() {
+    let seed = std::env::var(SEED).map_or_else(|_| seed(), |seed| seed.parse().unwrap());
     println!("to try the same again: {SEED}={seed}");
     let world = World::start().await;
-    let (doors, tokens) = doors(&world);
-    let mut dice = Dice(seed);
+    let (requests, tokens) = requests(&world);
+    let mut random = SeededRandom(seed);
     let (mut asking, mut created, mut again, mut refused) = (tokio::task::JoinSet::new(), 0, 0, 0);
     for number in 0..BODIES {
-        let mut written = dice.pick(&doors).clone();
-        // One in eight is good as it is; of the rest half are changed where it makes sense, half anywhere.
-        for _ in 0..dice.roll(4) {
-            written.change(&mut dice, &doors);
+        let mut written = random.pick(&requests).clone();
+        // One in eight stays valid; of the others half are mutated by members, half by bytes.
+        for _ in 0..random.next(4) {
+            written.change(&mut random, &requests);
         }
         let mut body = written.bytes();
-        if dice.roll(2) == 0 {
-            spoil(&mut body, &mut dice);
+        if random.next(2) == 0 {
+            corrupt(&mut body, &mut random);
         }
-        let is_other = dice.roll(4) == 0;
+        let is_other = random.next(4) == 0;
         let page = if is_other {
             "https://other.example".to_owned()
         } else {
@@ -283,7 +285,7 @@ async fn whatever_is_created_costs_what_it_may_and_nothing_breaks() {
     let mut found = 0;
     for (store, server) in [("demo", world.store()), ("other", world.other_store())] {
         for order in server.orders().await {
-            costs_what_it_may(store, &order, &tokens);
+            assert_allowed_price(store, &order, &tokens);
             found += 1;
         }
     }

@@ -1,5 +1,5 @@
-//! `packages/florin` as somebody has it who installed it: what is in it, what compiles with it, and what it does on a
-//! server. What it does in a browser is in `tests/browser/package.rs`.
+//! The npm package as installed: its files, its types, and rendering on a server. Its behaviour in a browser is
+//! tested in `tests/browser/npm_package.rs`.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use support::{CONTRACT, NpmProject, React, packed_files};
 
-use crate::spelling::listed;
+use crate::naming::listed;
 
 pub(crate) fn of_the_repository(path: &str) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
@@ -15,7 +15,7 @@ pub(crate) fn of_the_repository(path: &str) -> String {
 }
 
 #[test]
-fn only_what_belongs_into_the_package_is_packed() {
+fn only_listed_files_are_packed() {
     let expected = [
         "LICENSE-APACHE",
         "LICENSE-MIT",
@@ -31,7 +31,7 @@ fn only_what_belongs_into_the_package_is_packed() {
 }
 
 #[test]
-fn the_package_is_the_repositorys_and_depends_on_nothing() {
+fn the_package_has_the_repositorys_version_and_no_dependencies() {
     let package: Value =
         serde_json::from_str(&of_the_repository("packages/florin/package.json")).unwrap();
     assert_eq!(package["version"], env!("CARGO_PKG_VERSION"));
@@ -46,7 +46,7 @@ fn the_package_is_the_repositorys_and_depends_on_nothing() {
     }
 }
 
-/// How TypeScript finds a package, in Node and with a bundler; and that it is to check the package's own types as well.
+/// Module resolution of Node and of a bundler; the package's own types are checked as well.
 const NODE: [&str; 2] = ["--module", "node16"];
 const BUNDLER: [&str; 4] = ["--module", "esnext", "--moduleResolution", "bundler"];
 const STRICT: [&str; 11] = [
@@ -69,28 +69,28 @@ const CASES: [&str; 4] = [
     "react.invalid.tsx",
 ];
 
-fn type_errors(project: &NpmProject, way: &[&str], files: &[&str]) -> String {
-    project.type_errors(&[&STRICT, way, files].concat())
+fn type_errors(project: &NpmProject, flags: &[&str], files: &[&str]) -> String {
+    project.type_errors(&[&STRICT, flags, files].concat())
 }
 
 /// Each line of `*.invalid.ts` below a `@ts-expect-error` must be one: a mistake that compiles is an error here.
 #[test]
-fn right_pages_compile_and_wrong_ones_do_not() {
+fn valid_pages_compile_and_invalid_ones_do_not() {
     let project = NpmProject::with(React::V19);
-    project.copies("tests/types");
+    project.copy("tests/types");
     assert_eq!(type_errors(&project, &BUNDLER, &CASES), "");
     assert_eq!(type_errors(&project, &NODE, &CASES), "");
 }
 
 #[test]
-fn the_same_compile_with_the_types_of_react_18() {
+fn valid_pages_compile_with_the_types_of_react_18() {
     let project = NpmProject::with(React::V18);
-    project.copies("tests/types");
+    project.copy("tests/types");
     assert_eq!(type_errors(&project, &BUNDLER, &CASES), "");
 }
 
 #[test]
-fn what_the_readme_shows_compiles() {
+fn the_code_of_the_readme_compiles() {
     let project = NpmProject::with(React::V19);
     let readme = of_the_repository("packages/florin/README.md");
     let mut files = Vec::new();
@@ -107,7 +107,7 @@ fn what_the_readme_shows_compiles() {
     assert_eq!(type_errors(&project, &BUNDLER, &files), "");
 }
 
-/// The list of texts in this file between a beginning and the next bracket.
+/// Returns the strings in a file between `beginning` and the next bracket.
 pub(crate) fn words_in(path: &str, beginning: &str) -> Vec<String> {
     let file = of_the_repository(path);
     let (_, list) = file.split_once(beginning).unwrap();
@@ -116,9 +116,9 @@ pub(crate) fn words_in(path: &str, beginning: &str) -> Vec<String> {
     words.map(str::to_owned).collect()
 }
 
-/// `Record` takes neither a missing nor a foreign member.
+/// `Record` accepts neither a missing nor an unknown member.
 #[test]
-fn the_types_name_what_the_element_knows_and_nothing_else() {
+fn the_types_match_the_element() {
     let record = |words: Vec<String>| {
         let members = words.into_iter().map(|word| (word, json!(true)));
         Value::Object(members.collect())
@@ -130,7 +130,7 @@ fn the_types_name_what_the_element_knows_and_nothing_else() {
     let theme = "crates/checkout-api/src/theme.rs";
     let themes = record(words_in(theme, "pub const THEMES: [&str; 7] = ["));
     let tokens = words_in(theme, "pub const TOKENS: [&str; 12] = [");
-    // A frame has its height from the loader: the store cannot set it, the page alone can.
+    // The loader sets a frame's height; only the page can override it, not the store.
     let tokens = tokens.iter().map(String::as_str).chain(["min-height"]);
     let tokens = record(tokens.map(|word| format!("--florin-{word}")).collect());
     let statuses = CONTRACT.document()["components"]["schemas"]["Status"].clone();
@@ -153,7 +153,7 @@ fn the_types_name_what_the_element_knows_and_nothing_else() {
     );
 }
 
-/// The words of an enumeration, in whichever of JSON Schema's spellings.
+/// Returns the words of an enumeration, in each form of JSON Schema.
 fn words_of(schema: &Value) -> Vec<String> {
     let word = |value: &Value| value.as_str().map(str::to_owned);
     let together = schema["enum"].as_array().into_iter().flatten();
@@ -165,9 +165,9 @@ fn words_of(schema: &Value) -> Vec<String> {
     together.filter_map(word).chain(apart).collect()
 }
 
-/// A server has neither `window` nor `document`, and may render all the same.
+/// A server has neither `window` nor `document`.
 #[test]
-fn on_a_server_the_element_is_its_bare_self() {
+fn on_a_server_the_bare_element_is_rendered() {
     for react in [React::V18, React::V19] {
         let project = NpmProject::with(react);
         project.write(
@@ -184,7 +184,7 @@ fn on_a_server_the_element_is_its_bare_self() {
               >Loading</FlorinCheckout>));
             loadFlorin('https://pay.shop.example/florin.js').then((loaded) => console.log(loaded));",
         );
-        project.bundles("server.jsx", "server.cjs", &["--platform=node"]);
+        project.bundle("server.jsx", "server.cjs", &["--platform=node"]);
         let printed = project.run("server.cjs");
         let (html, loaded) = printed.trim().split_once('\n').unwrap();
         assert_eq!(loaded, "null");
@@ -206,9 +206,9 @@ fn on_a_server_the_element_is_its_bare_self() {
     }
 }
 
-/// As Node resolves it, without a bundler that could hide a wrong `exports`.
+/// Resolved by Node, without a bundler that could hide a wrong `exports`.
 #[test]
-fn node_itself_can_import_it() {
+fn node_imports_the_package() {
     let project = NpmProject::with(React::V19);
     let script = "import * as florin from 'florin';
         import * as react from 'florin/react';

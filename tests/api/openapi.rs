@@ -1,6 +1,6 @@
-//! The proxy's description of its own HTTP: whole, true, and of use to machines.
+//! The OpenAPI document of the proxy is complete and correct.
 //!
-//! That every answer of every journey fits its description is checked where answers are read, in `support::Answer`.
+//! `support::Answer` checks every response of every test against its description.
 
 use std::collections::BTreeSet;
 
@@ -8,11 +8,11 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use support::{Answer, CONTRACT, World};
 
-/// What no address takes.
+/// A method that no route has.
 const NO_METHOD: &str = "PROPFIND";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_address_is_described_and_every_description_has_an_address() {
+async fn every_route_is_described_and_every_description_has_a_route() {
     let world = World::start().await;
     let mut routed = BTreeSet::new();
     for path in florin_proxy::paths() {
@@ -41,7 +41,7 @@ async fn the_document_is_served_to_any_page() {
     let world = World::start().await;
     let answer = world
         .shopper()
-        .sends(Method::GET, "/openapi.json", None, None)
+        .send(Method::GET, "/openapi.json", None, None)
         .await
         .with(200);
     assert_eq!(answer.header("access-control-allow-origin"), Some("*"));
@@ -51,7 +51,7 @@ async fn the_document_is_served_to_any_page() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_page_to_read_is_the_operators_and_loads_nothing() {
+async fn the_reference_page_is_on_the_admin_port_and_loads_nothing() {
     let world = World::start().await;
     let page = world.http().get(format!("{}/docs", world.admin_url()));
     let page = Answer::read(page.send().await.unwrap()).await.with(200);
@@ -67,38 +67,38 @@ async fn the_page_to_read_is_the_operators_and_loads_nothing() {
         assert!(page.text.contains(&shown), "{path}");
     }
     let shopper = world.shopper();
-    let public = shopper.sends(Method::GET, "/docs", None, None);
+    let public = shopper.send(Method::GET, "/docs", None, None);
     public.await.refused(404, "not_found");
     world.end().await;
 }
 
 #[test]
-fn every_example_of_a_body_fits_its_shape() {
+fn every_example_of_a_body_matches_its_schema() {
     let mut examples = 0;
     for (what, schema, example) in bodies() {
-        let fits = CONTRACT.shape(&schema).validate(&example);
+        let fits = CONTRACT.validator(&schema).validate(&example);
         assert!(fits.is_ok(), "{what}: {fits:?}");
         examples += 1;
     }
     assert!(examples >= 4, "{examples}");
 }
 
-/// A shape that lets everything through describes nothing.
+/// A schema that accepts everything describes nothing.
 #[test]
-fn a_member_that_is_not_described_fits_no_body() {
+fn an_undescribed_member_is_rejected_in_a_body() {
     for (what, schema, mut example) in bodies() {
         if schema["additionalProperties"] == true {
-            continue; // said in so many words, as for callbacks
+            continue; // deliberately open, as for callbacks
         }
         example["colour"] = json!("blue");
         let open = jsonschema::validator_for(&whole(&schema)).unwrap();
-        assert!(!open.is_valid(&example), "{what} takes anything");
+        assert!(!open.is_valid(&example), "{what} accepts everything");
     }
 }
 
-/// The payment service sends hints, which may come as often as they like.
+/// The gateway's callbacks are hints and may be repeated without a key.
 #[test]
-fn every_post_but_the_services_takes_a_key() {
+fn every_post_except_callbacks_accepts_a_key() {
     for (path, item) in CONTRACT.document()["paths"].as_object().unwrap() {
         let Some(operation) = item.get("post") else {
             continue;
@@ -110,27 +110,27 @@ fn every_post_but_the_services_takes_a_key() {
     }
 }
 
-/// The document lets answers grow; the journeys do not, so that a member is described before it is sent.
+/// The document allows new members in responses; the tests do not, so that a member is described before it is sent.
 #[test]
-fn a_member_that_is_not_described_fits_no_answer() {
-    let shape = CONTRACT.shape(&json!({ "$ref": "#/components/schemas/Refusal" }));
+fn an_undescribed_member_is_rejected_in_a_response() {
+    let schema = CONTRACT.validator(&json!({ "$ref": "#/components/schemas/Refusal" }));
     let mut answer = json!({ "error": {
         "code": "not_found", "message": "There is nothing.", "request_id": "req_0123456789abcdef",
     }});
-    assert!(shape.is_valid(&answer), "{:?}", shape.validate(&answer));
+    assert!(schema.is_valid(&answer), "{:?}", schema.validate(&answer));
     answer["error"]["more"] = json!(1);
-    assert!(!shape.is_valid(&answer));
+    assert!(!schema.is_valid(&answer));
 }
 
 #[test]
-fn every_reference_leads_somewhere() {
+fn every_reference_has_a_target() {
     let document = CONTRACT.document();
     let mut seen = 0;
     each(document, &mut |value| {
         if let Some(reference) = value["$ref"].as_str() {
             let pointer = reference
                 .strip_prefix('#')
-                .expect("nothing is kept elsewhere");
+                .expect("every reference is local");
             assert!(document.pointer(pointer).is_some(), "{reference}");
             seen += 1;
         }
@@ -139,7 +139,7 @@ fn every_reference_leads_somewhere() {
 }
 
 #[test]
-fn every_operation_says_what_it_does_and_has_a_name_of_its_own() {
+fn every_operation_has_a_summary_and_a_unique_name() {
     let mut names = BTreeSet::new();
     for operation in operations() {
         let name = operation["operationId"].as_str().unwrap();
@@ -152,9 +152,9 @@ fn every_operation_says_what_it_does_and_has_a_name_of_its_own() {
     }
 }
 
-/// What is written for Rust's readers is no text for users of the HTTP.
+/// Rust syntax of doc comments must not appear in descriptions.
 #[test]
-fn no_description_speaks_of_rust() {
+fn no_description_contains_rust_syntax() {
     each(CONTRACT.document(), &mut |value| {
         let text = value["description"].as_str().unwrap_or_default();
         for sign in ["[`", "::", "`None`", "`Some`", "serde"] {
@@ -170,7 +170,7 @@ fn operations() -> impl Iterator<Item = &'static Value> {
         .flat_map(|item| item.as_object().unwrap().values())
 }
 
-/// Every body that a request may have: its operation, its shape and its example.
+/// Returns every request body: operation, schema and example.
 fn bodies() -> impl Iterator<Item = (&'static str, Value, Value)> {
     operations().filter_map(|operation| {
         let content = operation.get("requestBody")?["content"].get("application/json")?;
@@ -184,11 +184,11 @@ fn whole(schema: &Value) -> Value {
     json!({ "components": { "schemas": schemas }, "allOf": [schema] })
 }
 
-fn each(value: &'static Value, look: &mut impl FnMut(&'static Value)) {
-    look(value);
+fn each(value: &'static Value, visit: &mut impl FnMut(&'static Value)) {
+    visit(value);
     match value {
-        Value::Object(members) => members.values().for_each(|member| each(member, look)),
-        Value::Array(items) => items.iter().for_each(|item| each(item, look)),
+        Value::Object(members) => members.values().for_each(|member| each(member, visit)),
+        Value::Array(items) => items.iter().for_each(|item| each(item, visit)),
         _ => {}
     }
 }

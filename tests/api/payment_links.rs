@@ -1,9 +1,9 @@
-//! What the QR code and the link to a wallet hold: written by the proxy for what is due, whatever the gateway wrote.
+//! QR codes and wallet links: the proxy writes them for the amount due, whatever the gateway wrote.
 
 use serde_json::{Value, json};
 use support::{Checkout, World, eventually};
 
-/// Test Tether, as the sandbox names it.
+/// The sandbox's test token of Tether.
 const ON_SEPOLIA: &str = "0xaA8E23Fb1079EA71e0a56F48a2aA51851D8433D0";
 const ON_NILE: &str = "TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf";
 
@@ -14,14 +14,14 @@ const EVM: &str = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 const TRON: &str = "TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE";
 const STRANGER: &str = "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359";
 
-/// A decimal number in units of 10^-`decimals`, without the zeros before it.
+/// Converts a decimal number to units of 10^-`decimals`, without leading zeros.
 fn units(amount: &str, decimals: usize) -> String {
     let (whole, fraction) = amount.split_once('.').unwrap_or((amount, ""));
     let digits = format!("{whole}{fraction:0<decimals$}");
     digits.trim_start_matches('0').to_owned()
 }
 
-/// What must be shown while `due` is asked for.
+/// Returns the expected link for an amount due.
 fn expected(code: &str, address: &str, due: &str) -> String {
     let coins = match due.trim_end_matches('0') {
         digits if due.contains('.') => digits.trim_end_matches('.'),
@@ -43,14 +43,14 @@ fn expected(code: &str, address: &str, due: &str) -> String {
             let point = if coins.contains('.') { "" } else { ".0" };
             format!("tron:{address}?token={ON_NILE}&amount={coins}{point}")
         }
-        // A `tron:` text without a token would spend TRX of the main network.
+        // A `tron:` link without a token would spend TRX of the main network.
         "TRX" => address.to_owned(),
         _ => unreachable!("nine assets"),
     }
 }
 
 #[track_caller]
-fn asks_for_what_is_due(code: &str, view: &Value) {
+fn assert_requests_amount_due(code: &str, view: &Value) {
     let attempt = &view["attempt"];
     let text = |member: &str| attempt[member].as_str().unwrap().to_owned();
     let link = expected(code, &text("address"), &text("remaining_in_crypto"));
@@ -58,7 +58,7 @@ fn asks_for_what_is_due(code: &str, view: &Value) {
 }
 
 #[tokio::test]
-async fn every_asset_is_asked_for_by_a_link_for_what_is_due_and_no_more() {
+async fn the_link_of_every_asset_requests_the_amount_due() {
     let world = World::start().await;
     for code in [
         "BTC",
@@ -78,12 +78,12 @@ async fn every_asset_is_asked_for_by_a_link_for_what_is_due_and_no_more() {
             view["attempt"]["remaining_in_crypto"],
             view["attempt"]["amount_in_crypto"]
         );
-        asks_for_what_is_due(code, &view);
+        assert_requests_amount_due(code, &view);
 
         world.sandbox().pay(&checkout, "half").await;
         world.sandbox().mine(3).await;
         let view = checkout.wait_for("underpaid").await;
-        asks_for_what_is_due(code, &view);
+        assert_requests_amount_due(code, &view);
         if code != "TRX" {
             assert_ne!(view["attempt"]["qr_string"], whole, "{code}");
         }
@@ -96,7 +96,7 @@ async fn every_asset_is_asked_for_by_a_link_for_what_is_due_and_no_more() {
     world.end().await;
 }
 
-/// An order whose next invoice carries this address and text.
+/// Opens an order whose invoice carries this address and QR string.
 async fn with_text(world: &World, code: &str, address: &str, text: &str) -> (Checkout, Value) {
     let checkout = world.shopper().open("ebook").await;
     let lie = json!({ "address": address, "qr_string": text });
@@ -106,7 +106,7 @@ async fn with_text(world: &World, code: &str, address: &str, text: &str) -> (Che
 }
 
 #[tokio::test]
-async fn a_text_that_names_more_or_something_else_blocks_the_attempt() {
+async fn a_qr_string_with_other_content_blocks_the_attempt() {
     let world = World::start().await;
     world.expect_error("the gateway's invoice is not shown");
     let elsewhere = "https%3A%2F%2Felsewhere.example";
@@ -154,7 +154,7 @@ async fn a_text_that_names_more_or_something_else_blocks_the_attempt() {
         let (checkout, view) = with_text(&world, code, address, &text).await;
         assert_eq!(view["status"], "blocked", "{text}");
         assert_eq!(view["attempt"], Value::Null, "{text}");
-        eventually("the block is told", async || {
+        eventually("the blocked attempt is reported", async || {
             let kinds = world.webhooks.event_types(&checkout.order);
             kinds.contains(&"order.blocked".to_owned()).then_some(())
         })
@@ -164,7 +164,7 @@ async fn a_text_that_names_more_or_something_else_blocks_the_attempt() {
 }
 
 #[tokio::test]
-async fn a_text_that_cannot_name_the_test_network_is_written_as_the_address() {
+async fn a_qr_string_that_cannot_name_the_test_network_is_the_bare_address() {
     let world = World::start().await;
     for (code, address, text) in [
         ("ETH", EVM, EVM.to_owned()),
@@ -186,8 +186,8 @@ async fn a_text_that_cannot_name_the_test_network_is_written_as_the_address() {
         assert_eq!(view["status"], "awaiting_payment", "{text}");
         assert_eq!(view["attempt"]["qr_string"], address, "{text}");
     }
-    // What names its network by its address is written whole.
+    // An address that names its network gets the whole link.
     let (_, view) = with_text(&world, "BTC", BTC, BTC).await;
-    asks_for_what_is_due("BTC", &view);
+    assert_requests_amount_due("BTC", &view);
     world.end().await;
 }

@@ -1,4 +1,4 @@
-//! `florin-proxy` as an operator meets it: started wrongly, ended in order, killed.
+//! The program `florin-proxy`: wrong configuration, orderly shutdown, kills.
 
 use std::net::SocketAddr;
 use std::time::Instant;
@@ -7,17 +7,17 @@ use serde_json::Value;
 use support::{Folder, Program, World, eventually};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::journeys::times_paid;
+use crate::steps::paid_event_count;
 
-/// The proxy of this world as a program of its own, at the same addresses and on the same database.
-async fn as_a_program(world: &mut World) -> Program {
+/// Replaces the world's proxy by the program, at the same addresses and on the same database.
+async fn start_program(world: &mut World) -> Program {
     world.stop_proxy().await;
     let program = Program::start(&world.config_file(), &world.file("proxy.log"), &[]);
-    is_up(world, &program).await;
+    wait_until_up(world, &program).await;
     program
 }
 
-async fn is_up(world: &World, program: &Program) {
+async fn wait_until_up(world: &World, program: &Program) {
     let up = async || {
         let health = world
             .http()
@@ -32,14 +32,14 @@ async fn is_up(world: &World, program: &Program) {
     assert!(up.is_some(), "it does not start:\n{}", program.printed());
 }
 
-/// A port that nobody listens on.
+/// Returns a free port.
 fn free_port() -> SocketAddr {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap()
 }
 
-/// A configuration that lacks nothing, for a service that nobody runs.
-fn complete(database: &str) -> Vec<(&'static str, String)> {
+/// Returns a complete configuration; its gateway does not exist.
+fn complete_environment(database: &str) -> Vec<(&'static str, String)> {
     vec![
         ("FLORIN_LISTEN", free_port().to_string()),
         ("FLORIN_ADMIN_LISTEN", free_port().to_string()),
@@ -51,11 +51,11 @@ fn complete(database: &str) -> Vec<(&'static str, String)> {
     ]
 }
 
-fn runs(folder: &Folder, words: &[&str], change: &[(&'static str, &str)]) -> (Option<i32>, String) {
+fn run(folder: &Folder, words: &[&str], change: &[(&'static str, &str)]) -> (Option<i32>, String) {
     let config = folder.file("florin.toml");
     std::fs::write(&config, "[[store]]\nid = \"demo\"\n").unwrap();
     let database = folder.file("florin.db");
-    let mut variables = complete(&database.display().to_string());
+    let mut variables = complete_environment(&database.display().to_string());
     for (name, value) in change {
         variables.retain(|(known, _)| known != name);
         if !value.is_empty() {
@@ -68,14 +68,14 @@ fn runs(folder: &Folder, words: &[&str], change: &[(&'static str, &str)]) -> (Op
         .collect();
     let config = config.display().to_string();
     let words = [&["--config", &config], words].concat();
-    let ended = Program::runs(&words, &variables);
+    let ended = Program::run(&words, &variables);
     (ended.code, ended.printed)
 }
 
 #[test]
-fn a_configuration_is_checked_without_starting() {
+fn check_config_starts_nothing() {
     let folder = Folder::new();
-    let (code, printed) = runs(&folder, &["check-config"], &[]);
+    let (code, printed) = run(&folder, &["check-config"], &[]);
     assert_eq!(
         (code, printed.as_str()),
         (Some(0), "The configuration is complete: 1 store(s).\n")
@@ -84,7 +84,7 @@ fn a_configuration_is_checked_without_starting() {
 }
 
 #[test]
-fn everything_that_is_wrong_is_said_by_its_key_and_nothing_starts() {
+fn every_configuration_error_names_its_key_and_prevents_the_start() {
     let folder = Folder::new();
     let change = [
         ("FLORIN_GATEWAY__API_KEY", ""),
@@ -93,7 +93,7 @@ fn everything_that_is_wrong_is_said_by_its_key_and_nothing_starts() {
         ("FLORIN_ENVIRONMENT", "prod"),
     ];
     for words in [&["check-config"][..], &[]] {
-        let (code, printed) = runs(&folder, words, &change);
+        let (code, printed) = run(&folder, words, &change);
         assert_eq!(code, Some(2), "{printed}");
         for key in [
             "gateway.api_key",
@@ -108,7 +108,7 @@ fn everything_that_is_wrong_is_said_by_its_key_and_nothing_starts() {
 }
 
 #[tokio::test]
-async fn a_port_in_use_is_said_in_a_sentence() {
+async fn a_port_in_use_is_a_readable_error() {
     let folder = Folder::new();
     let taken = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = taken.local_addr().unwrap().to_string();
@@ -116,7 +116,7 @@ async fn a_port_in_use_is_said_in_a_sentence() {
         ("FLORIN_LISTEN", "listen"),
         ("FLORIN_ADMIN_LISTEN", "admin_listen"),
     ] {
-        let (code, printed) = runs(&folder, &[], &[(variable, &address)]);
+        let (code, printed) = run(&folder, &[], &[(variable, &address)]);
         assert_eq!(code, Some(1), "{printed}");
         let sentence = format!("{key}: cannot listen on {address}; is another program there?");
         assert!(printed.contains(&sentence), "{printed}");
@@ -124,11 +124,11 @@ async fn a_port_in_use_is_said_in_a_sentence() {
 }
 
 #[test]
-fn a_database_that_cannot_be_written_is_said_in_a_sentence() {
+fn an_unwritable_database_is_a_readable_error() {
     let folder = Folder::new();
-    let nowhere = folder.file("not/there/florin.db");
-    let url = format!("sqlite://{}", nowhere.display());
-    let (code, printed) = runs(&folder, &[], &[("FLORIN_DATABASE_URL", &url)]);
+    let unwritable = folder.file("not/there/florin.db");
+    let url = format!("sqlite://{}", unwritable.display());
+    let (code, printed) = run(&folder, &[], &[("FLORIN_DATABASE_URL", &url)]);
     assert_eq!(code, Some(1), "{printed}");
     let last = printed.lines().last().unwrap();
     assert!(
@@ -139,7 +139,7 @@ fn a_database_that_cannot_be_written_is_said_in_a_sentence() {
 }
 
 #[tokio::test]
-async fn a_database_of_another_environment_is_refused() {
+async fn a_database_of_another_environment_is_rejected() {
     let folder = Folder::new();
     let url = format!("sqlite://{}", folder.file("florin.db").display());
     florin_storage::SqliteStorage::open(&url, "test")
@@ -148,7 +148,7 @@ async fn a_database_of_another_environment_is_refused() {
         .close()
         .await;
     let production = [("FLORIN_ENVIRONMENT", "production")];
-    let (code, printed) = runs(&folder, &[], &production);
+    let (code, printed) = run(&folder, &[], &production);
     assert_eq!(code, Some(1), "{printed}");
     let last = printed.lines().last().unwrap();
     assert!(
@@ -158,9 +158,9 @@ async fn a_database_of_another_environment_is_refused() {
 }
 
 #[tokio::test]
-async fn asked_to_end_it_ends_well_and_soon_even_with_a_page_open() {
+async fn sigterm_ends_it_quickly_even_with_an_open_stream() {
     let mut world = World::start().await;
-    let mut program = as_a_program(&mut world).await;
+    let mut program = start_program(&mut world).await;
     let checkout = world.shopper().open("ebook").await;
     let mut stream = checkout.stream().await;
     stream.chunk().await.unwrap().unwrap();
@@ -168,12 +168,7 @@ async fn asked_to_end_it_ends_well_and_soon_even_with_a_page_open() {
     let _silent = TcpStream::connect(address).await.unwrap();
     #[expect(clippy::disallowed_methods, reason = "the operator's own watch")]
     let began = Instant::now();
-    assert_eq!(
-        program.is_asked_to_end().await,
-        Some(0),
-        "{}",
-        program.printed()
-    );
+    assert_eq!(program.stop().await, Some(0), "{}", program.printed());
     let took = began.elapsed().as_secs();
     assert!(took < 5, "{took} s");
     world.start_proxy().await;
@@ -182,46 +177,54 @@ async fn asked_to_end_it_ends_well_and_soon_even_with_a_page_open() {
 }
 
 #[tokio::test]
-async fn killed_in_the_middle_of_a_payment_it_finds_the_payment_and_tells_it_once() {
+async fn a_kill_during_a_payment_loses_nothing_and_reports_it_once() {
     let mut world = World::start().await;
-    let mut program = as_a_program(&mut world).await;
+    let mut program = start_program(&mut world).await;
     let checkout = world.shopper().open("ebook").await;
     checkout.choose("BTC").await;
     world.sandbox().pay(&checkout, "exact").await;
     world.sandbox().mine(1).await;
     checkout.wait_for("processing").await;
-    program.is_killed();
+    program.kill();
     world.sandbox().mine(2).await;
-    let mut program = as_a_program(&mut world).await;
+    let mut program = start_program(&mut world).await;
     let view = checkout.wait_for("paid").await;
     assert_ne!(view["attempt"]["transaction_hash"], Value::Null);
     world.wait_for_deliveries().await;
-    assert_eq!(times_paid(&world, &checkout.order).await, 1);
-    let told = world.webhooks.event_types(&checkout.order);
-    assert_eq!(told.iter().filter(|kind| *kind == "order.paid").count(), 1);
-    assert_eq!(program.is_asked_to_end().await, Some(0));
+    assert_eq!(paid_event_count(&world, &checkout.order).await, 1);
+    let delivered_events = world.webhooks.event_types(&checkout.order);
+    assert_eq!(
+        delivered_events
+            .iter()
+            .filter(|kind| *kind == "order.paid")
+            .count(),
+        1
+    );
+    assert_eq!(program.stop().await, Some(0));
     world.end().await;
 }
 
 #[tokio::test]
-async fn killed_again_and_again_it_never_loses_or_doubles_a_credit() {
+async fn repeated_kills_never_lose_or_double_a_credit() {
     let mut world = World::start().await;
-    let mut program = as_a_program(&mut world).await;
+    let mut program = start_program(&mut world).await;
     let checkout = world.shopper().open("ebook").await;
     checkout.choose("LTC").await;
     world.sandbox().pay(&checkout, "exact").await;
     world.sandbox().mine(3).await;
     for _ in 0..5 {
-        program.is_killed();
-        program = as_a_program(&mut world).await;
+        program.kill();
+        program = start_program(&mut world).await;
     }
     checkout.wait_for("paid").await;
-    eventually("the store is told", async || {
-        let told = world.webhooks.event_types(&checkout.order);
-        told.contains(&"order.paid".to_owned()).then_some(())
+    eventually("the store is notified", async || {
+        let delivered_events = world.webhooks.event_types(&checkout.order);
+        delivered_events
+            .contains(&"order.paid".to_owned())
+            .then_some(())
     })
     .await;
-    assert_eq!(times_paid(&world, &checkout.order).await, 1);
-    assert_eq!(program.is_asked_to_end().await, Some(0));
+    assert_eq!(paid_event_count(&world, &checkout.order).await, 1);
+    assert_eq!(program.stop().await, Some(0));
     world.end().await;
 }

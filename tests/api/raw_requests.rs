@@ -1,6 +1,6 @@
-//! What no client library sends: heads and bodies that lie about themselves, written to the socket byte by byte.
+//! Malformed HTTP that no client library sends, written to the socket byte by byte.
 //!
-//! Each gets a refusal or a closed connection, never a failure of ours, and opens no order that was not asked for.
+//! Each gets an error or a closed connection, never a 500, and opens no unintended order.
 
 use std::time::Duration;
 
@@ -10,44 +10,44 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 const EBOOK: &str = r#"{"store":"demo","product":"ebook"}"#;
-/// Longer than the proxy waits for any body.
+/// Longer than the proxy waits for a body.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// POST /v1/checkout with these lines in its head, and this body as it is.
-fn opens(lines: &str, body: &str) -> Vec<u8> {
+/// Writes POST /v1/checkout with these header lines and this raw body.
+fn open_order(lines: &str, body: &str) -> Vec<u8> {
     let head = "POST /v1/checkout HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n";
     format!("{head}{lines}\r\n{body}").into_bytes()
 }
 
-/// GET with these lines in its head.
-fn gets(path: &str, lines: &str) -> Vec<u8> {
+/// Writes a GET with these header lines.
+fn get_request(path: &str, lines: &str) -> Vec<u8> {
     format!("GET {path} HTTP/1.1\r\nhost: x\r\n{lines}\r\n").into_bytes()
 }
 
-/// A body in one chunk.
+/// Writes a body as one chunk.
 fn chunked(body: &str) -> String {
     format!("{:x}\r\n{body}\r\n0\r\n\r\n", body.len())
 }
 
-async fn sent(world: &World, bytes: &[u8]) -> TcpStream {
+async fn send_raw(world: &World, bytes: &[u8]) -> TcpStream {
     let address = world.proxy_url().replace("http://", "");
     let mut stream = TcpStream::connect(address).await.unwrap();
-    // A server that has refused already may have closed.
+    // A server that has answered early may have closed the connection.
     let _ = stream.write_all(bytes).await;
     stream
 }
 
-/// All that comes back until the proxy closes.
+/// Reads until the proxy closes the connection.
 async fn answer(world: &World, bytes: &[u8]) -> String {
-    let mut stream = sent(world, bytes).await;
+    let mut stream = send_raw(world, bytes).await;
     let mut all = Vec::new();
     let read = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut all));
-    // A connection that is closed with something unread is reset.
+    // A connection that is closed with unread bytes is reset.
     let _ = read.await.expect("the proxy closes what it cannot read");
     String::from_utf8_lossy(&all).into_owned()
 }
 
-/// The statuses in what came back.
+/// Returns the statuses in what was received.
 fn statuses(answer: &str) -> Vec<&str> {
     let lines = answer.lines().filter(|line| line.starts_with("HTTP/1."));
     lines.map(|line| &line[9..12]).collect()
@@ -59,14 +59,14 @@ async fn orders(world: &World) -> Vec<Value> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_be_read_in_one_way_is_refused_and_closed() {
+async fn an_ambiguous_request_is_rejected_and_the_connection_closed() {
     let world = World::start().await;
     let length = format!("content-length: {}\r\n", EBOOK.len());
-    let lines = |line: &str| opens(&format!("{line}\r\n"), EBOOK);
+    let lines = |line: &str| open_order(&format!("{line}\r\n"), EBOOK);
     let cases = [
         (
             "two lengths",
-            opens(&format!("{length}content-length: 3\r\n"), EBOOK),
+            open_order(&format!("{length}content-length: 3\r\n"), EBOOK),
         ),
         ("a list of lengths", lines("content-length: 34, 34")),
         ("a length with a sign", lines("content-length: +34")),
@@ -82,31 +82,37 @@ async fn what_cannot_be_read_in_one_way_is_refused_and_closed() {
             lines("transfer-encoding: chunked, gzip"),
         ),
         (
-            "a transfer that nobody knows",
+            "an unknown transfer encoding",
             lines("transfer-encoding: xchunked"),
         ),
-        ("a folded header", gets("/openapi.json", "x-a: b\r\n c\r\n")),
+        (
+            "a folded header",
+            get_request("/openapi.json", "x-a: b\r\n c\r\n"),
+        ),
         (
             "a space before the colon",
-            gets("/openapi.json", "x-a : b\r\n"),
+            get_request("/openapi.json", "x-a : b\r\n"),
         ),
-        ("a NUL in a header", gets("/openapi.json", "x-a: b\0c\r\n")),
         (
-            "a return in a header",
-            gets("/openapi.json", "x-a: b\rc\r\n"),
+            "a NUL in a header",
+            get_request("/openapi.json", "x-a: b\0c\r\n"),
         ),
-        ("a NUL in the path", gets("/v1/check\0out", "")),
         (
-            "a path that is no text",
+            "a carriage return in a header",
+            get_request("/openapi.json", "x-a: b\rc\r\n"),
+        ),
+        ("a NUL in the path", get_request("/v1/check\0out", "")),
+        (
+            "a path that is not UTF-8",
             b"GET /v1/orders/\xff\xfe HTTP/1.1\r\nhost: x\r\n\r\n".to_vec(),
         ),
         ("no version", b"GET /openapi.json\r\n\r\n".to_vec()),
         (
-            "a version to come",
+            "a future version",
             b"GET /openapi.json HTTP/2.0\r\nhost: x\r\n\r\n".to_vec(),
         ),
         (
-            "the hello of TLS",
+            "a TLS handshake",
             b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\0\0\0\0\0".to_vec(),
         ),
         ("no request at all", b"\x00\x01\x02\xff\r\n\r\n".to_vec()),
@@ -120,20 +126,20 @@ async fn what_cannot_be_read_in_one_way_is_refused_and_closed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_head_without_measure_is_refused() {
+async fn an_oversized_head_is_rejected() {
     let world = World::start().await;
     let many: String = (0..200).map(|_| "x-a: b\r\n").collect();
     let long = "a".repeat(400_000);
     for (what, bytes) in [
-        ("many headers", gets("/openapi.json", &many)),
+        ("many headers", get_request("/openapi.json", &many)),
         (
             "a long header",
-            gets("/openapi.json", &format!("x-a: {long}\r\n")),
+            get_request("/openapi.json", &format!("x-a: {long}\r\n")),
         ),
-        ("a long path", gets(&format!("/{long}"), "")),
+        ("a long path", get_request(&format!("/{long}"), "")),
     ] {
         let answer = answer(&world, &bytes).await;
-        // What was not read may reset the connection before the answer is read.
+        // Unread bytes may reset the connection before the response is read.
         let expected = statuses(&answer);
         assert!(matches!(expected[..], ["431"] | []), "{what}: {answer}");
     }
@@ -141,29 +147,29 @@ async fn a_head_without_measure_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_header_that_came_twice_is_refused_by_name() {
+async fn a_duplicate_header_is_rejected_by_name() {
     let world = World::start().await;
     let close = "connection: close\r\n";
     let length = format!("{close}content-length: {}\r\n", EBOOK.len());
     for (name, bytes) in [
         (
             "host",
-            gets("/openapi.json", &format!("{close}host: y\r\n")),
+            get_request("/openapi.json", &format!("{close}host: y\r\n")),
         ),
         (
             "authorization",
-            gets(
+            get_request(
                 "/v1/orders",
                 &format!("{close}authorization: Bearer a\r\nauthorization: Bearer b\r\n"),
             ),
         ),
         (
             "content-type",
-            opens(&format!("{length}content-type: text/plain\r\n"), EBOOK),
+            open_order(&format!("{length}content-type: text/plain\r\n"), EBOOK),
         ),
         (
             "idempotency-key",
-            opens(
+            open_order(
                 &format!("{length}idempotency-key: a\r\nidempotency-key: b\r\n"),
                 EBOOK,
             ),
@@ -171,17 +177,17 @@ async fn a_header_that_came_twice_is_refused_by_name() {
     ] {
         let answer = answer(&world, &bytes).await;
         assert_eq!(statuses(&answer), ["400"], "{name}: {answer}");
-        let says = format!("The header {name} came more than once");
-        assert!(answer.contains(&says), "{answer}");
+        let message = format!("The header {name} came more than once");
+        assert!(answer.contains(&message), "{answer}");
     }
     assert_eq!(orders(&world).await, [] as [Value; 0]);
     world.end().await;
 }
 
-/// A proxy in front that reads the length, and one behind that reads the chunks, would see two different requests: what
-/// stands behind the chunks is never read as one.
+/// Request smuggling: a reverse proxy that reads the length and a server that reads the chunks would see different
+/// requests. The bytes after the chunks are never read as a request.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_follows_a_body_with_two_ends_is_not_a_request() {
+async fn bytes_after_a_body_with_two_lengths_are_not_a_request() {
     let world = World::start().await;
     let hidden = "GET /openapi.json HTTP/1.1\r\nhost: x\r\n\r\n";
     for lines in [
@@ -189,7 +195,7 @@ async fn what_follows_a_body_with_two_ends_is_not_a_request() {
         "transfer-encoding: chunked\r\ncontent-length: 4\r\n",
     ] {
         let body = format!("{}{hidden}", chunked(EBOOK));
-        let answer = answer(&world, &opens(lines, &body)).await;
+        let answer = answer(&world, &open_order(lines, &body)).await;
         assert_eq!(statuses(&answer), ["201"], "{answer}");
     }
     let orders = orders(&world).await;
@@ -199,32 +205,32 @@ async fn what_follows_a_body_with_two_ends_is_not_a_request() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_body_that_is_not_as_announced_opens_nothing() {
+async fn a_body_of_another_length_than_announced_opens_nothing() {
     let world = World::start().await;
     let cases = [
         (
-            "chunks of no size",
-            opens("transfer-encoding: chunked\r\n", "zz\r\n{}\r\n"),
+            "chunks without a size",
+            open_order("transfer-encoding: chunked\r\n", "zz\r\n{}\r\n"),
             "413",
         ),
         (
-            "a chunk beyond counting",
-            opens("transfer-encoding: chunked\r\n", "ffffffffffffffff1\r\n{}"),
+            "a chunk size that overflows",
+            open_order("transfer-encoding: chunked\r\n", "ffffffffffffffff1\r\n{}"),
             "413",
         ),
         (
-            "shorter than announced, and no more",
-            opens("content-length: 99\r\n", EBOOK),
+            "shorter than announced",
+            open_order("content-length: 99\r\n", EBOOK),
             "413",
         ),
         (
             "longer than announced",
-            opens("content-length: 20\r\n", EBOOK),
+            open_order("content-length: 20\r\n", EBOOK),
             "400",
         ),
         (
             "not announced",
-            opens("connection: close\r\n", EBOOK),
+            open_order("connection: close\r\n", EBOOK),
             "400",
         ),
     ];
@@ -237,20 +243,20 @@ async fn a_body_that_is_not_as_announced_opens_nothing() {
     world.end().await;
 }
 
-/// A body that does not come is waited for, ten seconds long; not so one that could not be taken.
+/// A missing body is awaited for ten seconds, but not one that is too large anyway.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_body_announced_as_too_large_is_refused_at_once() {
+async fn a_body_announced_as_too_large_is_rejected_at_once() {
     let world = World::start().await;
     let lines = "content-length: 10000000000\r\nconnection: close\r\n";
-    let request = opens(lines, EBOOK);
+    let request = open_order(lines, EBOOK);
     let answer = tokio::time::timeout(Duration::from_secs(5), answer(&world, &request)).await;
-    let answer = answer.expect("it is not waited for");
+    let answer = answer.expect("the body is not awaited");
     assert_eq!(statuses(&answer), ["413"], "{answer}");
     world.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn old_and_odd_ways_of_asking_lead_nowhere_else() {
+async fn unusual_request_forms_reach_no_other_route() {
     let world = World::start().await;
     let close = "host: x\r\nconnection: close\r\n\r\n";
     for (line, status) in [

@@ -1,16 +1,16 @@
-//! What a customer can keep and print, and what a store makes of it.
+//! Receipts: shown to the customer, verified by the store.
 
 use serde_json::{Value, json};
-use support::{Checkout, World, pays_in_full};
+use support::{Checkout, World, pay_in_full};
 
 async fn paid_order(world: &World) -> Checkout {
     let checkout = world.shopper().open("ebook").await;
     checkout.choose("BTC").await;
-    pays_in_full(world, &checkout).await;
+    pay_in_full(world, &checkout).await;
     checkout
 }
 
-/// What the store is told about something that was shown as a receipt.
+/// Verifies a shown receipt as its store.
 async fn verified(world: &World, shown: &str) -> Value {
     let presented = json!({ "receipt": shown });
     let answer = world.store().post("/v1/receipts/verify", &presented).await;
@@ -48,14 +48,18 @@ async fn a_paid_order_has_a_receipt_that_its_store_can_verify() {
 
     for shown in ["token", "code"] {
         let shown = issued[shown].as_str().unwrap();
-        let said = verified(&world, shown).await;
-        assert_eq!(said, json!({ "valid": true, "order": order }), "{shown}");
+        let verified_receipt = verified(&world, shown).await;
+        assert_eq!(
+            verified_receipt,
+            json!({ "valid": true, "order": order }),
+            "{shown}"
+        );
     }
     world.end().await;
 }
 
 #[tokio::test]
-async fn what_was_changed_or_is_another_stores_is_no_receipt() {
+async fn a_changed_receipt_or_one_of_another_store_is_invalid() {
     let world = World::start().await;
     let (one, other) = (paid_order(&world).await, paid_order(&world).await);
     let one = one.get("/receipt").await.with(200).body;
@@ -64,7 +68,7 @@ async fn what_was_changed_or_is_another_stores_is_no_receipt() {
         one["token"].as_str().unwrap(),
         one["code"].as_str().unwrap(),
     );
-    // The one's proof under the other's facts.
+    // The proof of one receipt with the data of another.
     let (head, signature) = (token.split('.').next().unwrap(), token.rsplit('.').next());
     let facts = other["token"].as_str().unwrap().split('.').nth(1).unwrap();
     let mixed_token = format!("{head}.{facts}.{}", signature.unwrap());
@@ -72,8 +76,8 @@ async fn what_was_changed_or_is_another_stores_is_no_receipt() {
     let untouched = verified(&world, code).await;
     assert_eq!(untouched["valid"], true);
     for forged in [mixed_token.as_str(), &mixed_code, "", "x", &code[1..]] {
-        let said = verified(&world, forged).await;
-        assert_eq!(said, json!({ "valid": false }), "{forged}");
+        let verified_receipt = verified(&world, forged).await;
+        assert_eq!(verified_receipt, json!({ "valid": false }), "{forged}");
     }
     for shown in [token, code] {
         let presented = json!({ "receipt": shown });

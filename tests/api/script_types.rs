@@ -1,4 +1,4 @@
-//! The types of the widget's scripts, which stand in their comments: TypeScript checks them and emits nothing.
+//! The types in the comments of the widget's scripts, checked by TypeScript.
 
 use std::path::Path;
 use std::{env, fs};
@@ -14,7 +14,7 @@ fn the_scripts_have_no_type_error() {
     assert_eq!(type_errors_of(&scripts().join("tsconfig.json")), "");
 }
 
-/// A module that no setting of tsconfig.json includes would have no errors either.
+/// A module outside tsconfig.json's include list would have no errors either.
 #[test]
 fn a_wrong_type_in_a_script_is_an_error() {
     let folder = support::Folder::new();

@@ -1,47 +1,48 @@
-//! Shops whose scripts have broken what browsers bring.
+//! Shop pages whose scripts have broken built-in functions.
 
 use serde_json::{Value, json};
 use support::Browser;
 
-use crate::shop_page::{page_with, says};
+use crate::shop_page::{page_with, wait_for_value};
 
-/// A part of the browser, and what breaks it before the loader runs.
-const BREAKS: [(&str, &str); 4] = [
+/// A built-in, and the script that breaks it before the loader runs.
+const SABOTAGES: [(&str, &str); 4] = [
     (
         "Array.prototype.map",
         "= () => { throw new Error('out of order') }",
     ),
     ("Array.prototype.map", "= function () { return [] }"),
     ("Array.prototype.map", "= undefined"),
-    // Nothing throws: without a look at it, the checkout would find no source of an order.
+    // Nothing throws: without a check, the loader would find no source of an order.
     ("Array.prototype.filter", "= function () { return [] }"),
 ];
 
-/// In the shop's page alone, before anything else runs.
-fn broken((part, breaks): (&str, &str)) -> String {
+/// A script that runs first, only in the shop's page.
+fn sabotage((part, breaks): (&str, &str)) -> String {
     format!("if (top === window) {{ {part} {breaks} }}")
 }
 
-/// The frame's page has answered. The driver finds no elements in a page whose lists are broken, but runs scripts.
-const IS_ANSWERED: &str = "inside?.querySelector('.fl-place')?.className === 'fl-place'";
+/// The frame's page has sent its first message. The driver cannot find elements in a page whose lists are broken, but
+/// it can run scripts.
+const IS_INITIALISED: &str = "inside?.querySelector('.fl-place')?.className === 'fl-place'";
 
 #[tokio::test]
-async fn a_frame_does_not_need_what_the_page_has_broken() {
-    for breaks in BREAKS {
+async fn a_frame_works_in_a_broken_page() {
+    for breaks in SABOTAGES {
         for display in ["frame", "modal", "redirect"] {
             let element = format!(
                 "<florin-checkout store=\"demo\" product=\"ebook\" display=\"{display}\"></florin-checkout>"
             );
             let (site, world) = page_with(&element).await;
             let browser = Browser::open().await;
-            browser.run_before_every_page(&broken(breaks)).await;
+            browser.run_before_every_page(&sabotage(breaks)).await;
             browser.goto(site.url()).await;
             let there = if display == "frame" {
-                IS_ANSWERED
+                IS_INITIALISED
             } else {
                 "Boolean(inside?.querySelector('[part=button]'))"
             };
-            says(&browser, display, there, &json!(true)).await;
+            wait_for_value(&browser, display, there, &json!(true)).await;
             browser.end().await;
             world.end().await;
         }
@@ -49,18 +50,18 @@ async fn a_frame_does_not_need_what_the_page_has_broken() {
 }
 
 #[tokio::test]
-async fn inline_names_what_the_page_has_broken_and_shows_a_frame() {
-    for breaks in BREAKS {
+async fn inline_names_the_broken_built_in_and_falls_back_to_a_frame() {
+    for breaks in SABOTAGES {
         let element = "<florin-checkout store=\"demo\" product=\"ebook\" display=\"inline\"></florin-checkout>";
         let (site, world) = page_with(element).await;
         let browser = Browser::open().await;
-        browser.run_before_every_page(&broken(breaks)).await;
+        browser.run_before_every_page(&sabotage(breaks)).await;
         browser.goto(site.url()).await;
-        says(&browser, "the frame", IS_ANSWERED, &json!(true)).await;
+        wait_for_value(&browser, "the frame", IS_INITIALISED, &json!(true)).await;
         let (part, _) = breaks;
         let named =
             format!("inside.querySelector('[part=doctor]')?.textContent.includes('{part}')");
-        says(&browser, part, &named, &json!(true)).await;
+        wait_for_value(&browser, part, &named, &json!(true)).await;
         let console = browser.console_warnings().await.join("\n");
         assert!(console.contains(part), "{console}");
         browser.end().await;
@@ -69,7 +70,7 @@ async fn inline_names_what_the_page_has_broken_and_shows_a_frame() {
 }
 
 #[tokio::test]
-async fn no_height_is_reported_before_there_is_one() {
+async fn no_height_is_reported_before_it_is_known() {
     for display in ["frame", "inline"] {
         let element = format!(
             "<script>window.heights = []; addEventListener('florin-resize', ({{ detail }}) => heights.push(detail.height))</script>
@@ -78,7 +79,7 @@ async fn no_height_is_reported_before_there_is_one() {
         let (site, world) = page_with(&element).await;
         let browser = Browser::open().await;
         browser.goto(site.url()).await;
-        says(
+        wait_for_value(
             &browser,
             "a height",
             "window.heights.length > 0",

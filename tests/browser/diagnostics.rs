@@ -1,23 +1,23 @@
-//! Diagnostics in a real browser: what keeps a display from being shown is named as a line to paste, and the
-//! next display is shown instead.
+//! Diagnostics in a real browser: the reason why a display is blocked is shown as a line to paste, and the next
+//! display is used instead.
 
 use serde_json::{Value, json};
 use support::{Browser, Site, World, WorldConfig, eventually};
 
-/// What the console and the panel say.
-struct Said {
+/// Texts of the console and the panel.
+struct Diagnosis {
     console: String,
     panel: Option<String>,
 }
 
-/// Where a checkout of this display ends.
+/// The display that is shown in the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Shown {
+enum Outcome {
     Frame,
     Link,
 }
 
-/// A shop whose page has this policy; `P` stands for the proxy's origin.
+/// A shop page with a Content-Security-Policy; `P` stands for the proxy's origin.
 struct Shop {
     site: Site,
     world: World,
@@ -41,7 +41,7 @@ impl Shop {
         }
     }
 
-    async fn visits(&self, policy: &str, display: &str) {
+    async fn open_page(&self, policy: &str, display: &str) {
         let proxy = self.world.proxy_url();
         let page = format!(
             "<script src=\"{proxy}/florin.js\" async></script>\
@@ -51,14 +51,14 @@ impl Shop {
         self.browser.goto(self.site.url()).await;
     }
 
-    async fn ends_at(&self, shown: Shown) {
+    async fn wait_until(&self, shown: Outcome) {
         match shown {
-            Shown::Frame => {
+            Outcome::Frame => {
                 self.browser.enter_checkout().await;
                 self.browser.wait_for("status-open").await;
                 self.browser.leave_checkout().await;
             }
-            Shown::Link => {
+            Outcome::Link => {
                 eventually("the link to the checkout's own page", async || {
                     let link = "return document.querySelector('florin-checkout')?.shadowRoot?.querySelector('a')?.href";
                     let link = self.browser.evaluate(link, &[]).await;
@@ -70,17 +70,17 @@ impl Shop {
         }
     }
 
-    /// What the diagnostics name, once this line is among it.
-    async fn says(&self, line: &str) -> Said {
+    /// Waits until the diagnostics contain this line.
+    async fn wait_for_value(&self, line: &str) -> Diagnosis {
         let mut console = String::new();
         let panel = "return document.querySelector('florin-checkout')?.shadowRoot?.querySelector('[part=doctor]')?.textContent ?? null";
         for _ in 0..200 {
-            // The driver writes texts as JSON does.
-            let heard = self.browser.console_warnings().await.join("\n");
-            console.push_str(&heard.replace("\\\"", "\"").replace("\\n", "\n"));
+            // The driver writes strings as JSON.
+            let announcements = self.browser.console_warnings().await.join("\n");
+            console.push_str(&announcements.replace("\\\"", "\"").replace("\\n", "\n"));
             if console.contains(line) {
                 let panel = self.browser.evaluate(panel, &[]).await;
-                return Said {
+                return Diagnosis {
                     console,
                     panel: panel.as_str().map(str::to_owned),
                 };
@@ -97,54 +97,54 @@ impl Shop {
 }
 
 #[tokio::test]
-async fn what_a_policy_lacks_is_named_as_the_line_to_paste() {
+async fn a_missing_csp_directive_is_shown_as_a_line_to_paste() {
     let shop = Shop::open(WorldConfig::default(), true).await;
     for (policy, display, lines, shown) in [
         (
             "default-src 'none'; script-src P; frame-src P; connect-src P",
             "inline",
             &["    script-src P 'wasm-unsafe-eval'"][..],
-            Shown::Frame,
+            Outcome::Frame,
         ),
         (
             "default-src 'none'; script-src P 'wasm-unsafe-eval'; frame-src P",
             "inline",
             &["Add this to it:\n\n    connect-src P"],
-            Shown::Frame,
+            Outcome::Frame,
         ),
         (
             "default-src 'none'; script-src P; frame-src P",
             "inline",
             &["    script-src P 'wasm-unsafe-eval'", "    connect-src P"],
-            Shown::Frame,
+            Outcome::Frame,
         ),
         (
             "default-src 'none'; script-src P; frame-src 'self'",
             "frame",
             &["Change its frame-src to:\n\n    frame-src 'self' P"],
-            Shown::Link,
+            Outcome::Link,
         ),
         (
             "default-src 'none'; script-src P; child-src 'none'",
             "inline",
             &["    script-src P 'wasm-unsafe-eval'", "    child-src P"],
-            Shown::Link,
+            Outcome::Link,
         ),
     ] {
-        shop.visits(policy, display).await;
-        shop.ends_at(shown).await;
+        shop.open_page(policy, display).await;
+        shop.wait_until(shown).await;
         let proxy = shop.world.proxy_url();
-        let mut heard = String::new();
+        let mut announcements = String::new();
         for line in lines {
             let line = line.replace('P', &proxy);
-            if !heard.contains(&line) {
-                heard.push_str(&shop.says(&line).await.console);
+            if !announcements.contains(&line) {
+                announcements.push_str(&shop.wait_for_value(&line).await.console);
             }
             let pasted = line.rsplit("    ").next().unwrap().to_owned();
             eventually(&format!("{pasted} on the page"), async || {
                 let panel = "return document.querySelector('florin-checkout').shadowRoot.querySelector('[part=doctor]')?.textContent";
                 let panel = shop.browser.evaluate(panel, &[]).await;
-                (panel.as_str()?.contains(&pasted) || shown == Shown::Link).then_some(())
+                (panel.as_str()?.contains(&pasted) || shown == Outcome::Link).then_some(())
             })
             .await;
         }
@@ -153,10 +153,10 @@ async fn what_a_policy_lacks_is_named_as_the_line_to_paste() {
 }
 
 #[tokio::test]
-async fn an_origin_that_no_store_lists_is_named_and_a_link_remains() {
+async fn an_unlisted_origin_is_named_and_a_link_remains() {
     let shop = Shop::open(WorldConfig::default(), false).await;
     for display in ["frame", "inline", "modal"] {
-        shop.visits("", display).await;
+        shop.open_page("", display).await;
         if display == "modal" {
             eventually("the dialog opens", async || {
                 let open = "
@@ -167,11 +167,15 @@ async fn an_origin_that_no_store_lists_is_named_and_a_link_remains() {
             })
             .await;
         }
-        shop.ends_at(Shown::Link).await;
+        shop.wait_until(Outcome::Link).await;
         let line = format!("origins = [\"{}\"]", shop.site.url());
-        let said = shop.says(&line).await;
-        assert!(said.console.contains("[[store]]"), "{}", said.console);
-        let panel = said.panel.expect("the test environment shows it");
+        let diagnosis = shop.wait_for_value(&line).await;
+        assert!(
+            diagnosis.console.contains("[[store]]"),
+            "{}",
+            diagnosis.console
+        );
+        let panel = diagnosis.panel.expect("the test environment shows it");
         assert!(panel.contains(&line), "{panel}");
     }
     let orders = shop.world.store().get("/v1/orders").await.with(200).body;
@@ -180,17 +184,17 @@ async fn an_origin_that_no_store_lists_is_named_and_a_link_remains() {
 }
 
 #[tokio::test]
-async fn in_production_the_customer_sees_a_sentence_and_a_link() {
+async fn in_production_the_customer_sees_a_message_and_a_link() {
     let production = WorldConfig {
         environment: "production",
         ..WorldConfig::default()
     };
     let shop = Shop::open(production, false).await;
-    shop.visits("", "frame").await;
-    shop.ends_at(Shown::Link).await;
+    shop.open_page("", "frame").await;
+    shop.wait_until(Outcome::Link).await;
     let line = format!("origins = [\"{}\"]", shop.site.url());
-    let said = shop.says(&line).await;
-    assert_eq!(said.panel, None);
+    let diagnosis = shop.wait_for_value(&line).await;
+    assert_eq!(diagnosis.panel, None);
     let words = "return document.querySelector('florin-checkout').shadowRoot.textContent";
     let words = shop.browser.evaluate(words, &[]).await;
     assert_eq!(
@@ -201,22 +205,22 @@ async fn in_production_the_customer_sees_a_sentence_and_a_link() {
 }
 
 #[tokio::test]
-async fn a_clipboard_that_the_page_keeps_is_named_and_the_checkout_goes_on() {
+async fn a_blocked_clipboard_is_named_and_the_checkout_continues() {
     let shop = Shop::open(WorldConfig::default(), true).await;
-    shop.site.permits("clipboard-write=(self)");
-    shop.visits("", "frame").await;
-    shop.ends_at(Shown::Frame).await;
+    shop.site.set_permissions_policy("clipboard-write=(self)");
+    shop.open_page("", "frame").await;
+    shop.wait_until(Outcome::Frame).await;
     let line = format!(
         "Permissions-Policy: clipboard-write=(self \"{}\")",
         shop.world.proxy_url()
     );
-    let said = shop.says(&line).await;
-    assert!(said.panel.unwrap().contains(&line));
+    let diagnosis = shop.wait_for_value(&line).await;
+    assert!(diagnosis.panel.unwrap().contains(&line));
     shop.end().await;
 }
 
-/// What stands in front of a proxy and knows no WebAssembly.
-const SPOIL_THE_PROGRAM: &str = "
+/// A reverse proxy without the MIME type of WebAssembly.
+const CHANGE_CONTENT_TYPE: &str = "
     const fetched = window.fetch;
     window.fetch = async (request, options) => {
         const answer = await fetched(request, options);
@@ -225,22 +229,28 @@ const SPOIL_THE_PROGRAM: &str = "
     };";
 
 #[tokio::test]
-async fn a_file_of_another_kind_is_named() {
+async fn a_wrong_content_type_is_named() {
     let shop = Shop::open(WorldConfig::default(), true).await;
-    shop.browser.run_before_every_page(SPOIL_THE_PROGRAM).await;
-    shop.visits("", "inline").await;
-    let said = shop.says("Content-Type: application/wasm").await;
-    assert!(said.console.contains("widget_bg-"), "{}", said.console);
-    assert!(said.panel.unwrap().contains("wrong type (text/html)"));
+    shop.browser
+        .run_before_every_page(CHANGE_CONTENT_TYPE)
+        .await;
+    shop.open_page("", "inline").await;
+    let diagnosis = shop.wait_for_value("Content-Type: application/wasm").await;
+    assert!(
+        diagnosis.console.contains("widget_bg-"),
+        "{}",
+        diagnosis.console
+    );
+    assert!(diagnosis.panel.unwrap().contains("wrong type (text/html)"));
     shop.end().await;
 }
 
 #[tokio::test]
-async fn a_checkout_that_works_never_loads_the_diagnostics() {
+async fn a_working_checkout_does_not_load_the_diagnostics() {
     let shop = Shop::open(WorldConfig::default(), true).await;
-    shop.visits("default-src 'none'; script-src P; frame-src P", "frame")
+    shop.open_page("default-src 'none'; script-src P; frame-src P", "frame")
         .await;
-    shop.ends_at(Shown::Frame).await;
+    shop.wait_until(Outcome::Frame).await;
     for place in ["the page", "the frame"] {
         let loaded = "return performance.getEntriesByType('resource').some(({ name }) => name.includes('diagnostics'))";
         assert_eq!(

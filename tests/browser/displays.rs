@@ -1,4 +1,4 @@
-//! The displays of the element in a real browser: frame, inline and redirect, what they share and what they leave behind.
+//! The displays of the element in a real browser: frame, inline and redirect, what they share, and that nothing leaks.
 
 use std::path::Path;
 use std::process::Command;
@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::json;
 use support::{Browser, eventually};
 
-use crate::shop_page::{orders, page_with, says};
+use crate::shop_page::{orders, page_with, wait_for_value};
 
 #[tokio::test]
 async fn a_redirect_leads_to_the_checkouts_own_page() {
@@ -19,7 +19,7 @@ async fn a_redirect_leads_to_the_checkouts_own_page() {
     ] {
         browser.goto(site.url()).await;
         let ready = "inside?.querySelector('a')?.textContent";
-        says(&browser, "the link", ready, &json!("Pay with crypto")).await;
+        wait_for_value(&browser, "the link", ready, &json!("Pay with crypto")).await;
         browser.evaluate(press, &[]).await;
         eventually("the checkout's own page", async || {
             let at = browser.evaluate("return location.pathname", &[]).await;
@@ -28,21 +28,21 @@ async fn a_redirect_leads_to_the_checkouts_own_page() {
         .await;
         browser.wait_for("status-open").await;
         let theme = "inside.querySelector('.theme').dataset.theme";
-        says(&browser, "as the shop likes it", theme, &json!("dark")).await;
+        wait_for_value(&browser, "the shop's theme", theme, &json!("dark")).await;
     }
     browser.end().await;
     world.end().await;
 }
 
 #[tokio::test]
-async fn a_frame_that_was_hidden_is_as_high_as_what_it_shows() {
+async fn a_hidden_frame_gets_the_height_of_its_content() {
     let element =
         "<div hidden><florin-checkout store=\"demo\" product=\"ebook\"></florin-checkout></div>";
     let (site, world) = page_with(element).await;
     let browser = Browser::open().await;
     browser.set_viewport(320, 700).await;
     browser.goto(site.url()).await;
-    eventually("the order is opened behind the scenes", async || {
+    eventually("the order is opened in the hidden frame", async || {
         (orders(&world).await.len() == 1).then_some(())
     })
     .await;
@@ -65,7 +65,7 @@ async fn a_frame_that_was_hidden_is_as_high_as_what_it_shows() {
 }
 
 #[tokio::test]
-async fn the_loader_can_be_imported_and_is_silent_where_there_is_no_page() {
+async fn the_loader_can_be_imported_without_a_page() {
     let (site, world) = page_with("").await;
     let proxy = world.proxy_url();
     site.serve(
@@ -86,7 +86,7 @@ async fn the_loader_can_be_imported_and_is_silent_where_there_is_no_page() {
         window.heard = '';
         new Worker(URL.createObjectURL(new Blob([source]))).onmessage = ({ data }) => (window.heard = data);";
     browser.evaluate(work, &[json!(proxy)]).await;
-    says(
+    wait_for_value(
         &browser,
         "a worker reads it",
         "window.heard",
@@ -111,22 +111,22 @@ async fn several_elements_share_one_program() {
     let browser = Browser::open().await;
     browser.goto(site.url()).await;
     let both = "[...document.querySelectorAll('florin-checkout')].filter((one) => one.shadowRoot?.querySelector('[data-testid=status-open]')).length";
-    says(&browser, "both are there", both, &json!(2)).await;
+    wait_for_value(&browser, "both are shown", both, &json!(2)).await;
     for file in ["florin.js", "host-", "widget_bg-", "widget-", "florin-"] {
         let times = format!(
             "performance.getEntriesByType('resource').filter(({{ name }}) => name.includes('/{file}') || name.includes('/assets/{file}')).length"
         );
-        says(&browser, file, &times, &json!(1)).await;
+        wait_for_value(&browser, file, &times, &json!(1)).await;
     }
     browser.end().await;
     world.end().await;
 }
 
-/// Counts what a page holds: listeners of the window and the document, timers, and streams of events.
+/// Counts listeners of the window and the document, timers, and event streams.
 const COUNT: &str = r"
     const listeners = new Set(), timers = new Set(), streams = new Set();
     const { addEventListener, removeEventListener } = EventTarget.prototype;
-    // Nothing is kept that the page would free.
+    // Weak references: nothing is kept that the page would free.
     const keys = new WeakMap();
     let next = 0;
     const name = (target, type, listener) => {
@@ -166,7 +166,7 @@ const COUNT: &str = r"
     const { instantiateStreaming } = WebAssembly;
     WebAssembly.instantiateStreaming = async (...given) => {
         const made = await instantiateStreaming.apply(WebAssembly, given);
-        // By what it is: names are made short.
+        // By its content, because names are minified.
         const exported = Object.values(made.instance.exports);
         window.program = exported.find((one) => one instanceof WebAssembly.Memory);
         return made;
@@ -180,7 +180,7 @@ const COUNT: &str = r"
     });";
 
 #[tokio::test]
-async fn what_is_removed_leaves_nothing_behind() {
+async fn a_removed_element_frees_everything() {
     let (site, world) = page_with(INLINE).await;
     let browser = Browser::open().await;
     browser.run_before_every_page(COUNT).await;
@@ -188,7 +188,7 @@ async fn what_is_removed_leaves_nothing_behind() {
     let open = "element?.shadowRoot?.querySelector('[data-testid=status-open]') !== null && window.held().streams";
     let mut after = Vec::new();
     for turn in 0..20 {
-        says(
+        wait_for_value(
             &browser,
             &format!("the checkout, {turn} times removed"),
             open,
@@ -198,15 +198,15 @@ async fn what_is_removed_leaves_nothing_behind() {
         browser
             .evaluate("document.querySelector('florin-checkout').remove()", &[])
             .await;
-        says(
+        wait_for_value(
             &browser,
             "its stream is closed",
             "window.held().streams",
             &json!(0),
         )
         .await;
-        // What was on its way when it was removed ends by itself.
-        says(
+        // Requests in flight at the removal end by themselves.
+        wait_for_value(
             &browser,
             "its timers have ended",
             "window.held().timers",
@@ -217,14 +217,14 @@ async fn what_is_removed_leaves_nothing_behind() {
         let again = "document.body.insertAdjacentHTML('beforeend', arguments[0])";
         browser.evaluate(again, &[json!(INLINE)]).await;
     }
-    // The first rounds fill what is kept for the page's life: the program and its room.
+    // The first rounds fill what the page keeps: the program and its memory.
     assert_eq!(after[3], after[19], "{after:#?}");
     assert!(after[3]["memory"].is_number(), "{after:#?}");
     browser.end().await;
     world.end().await;
 }
 
-/// Removes each element as soon as it says how its order stands, while its first screen is still being built.
+/// Removes each element at its first status event, while its first screen is still being built.
 const REMOVE_AT_ONCE: &str = "
     window.removed = 0;
     addEventListener('florin-status', ({ target }) => {
@@ -233,7 +233,7 @@ const REMOVE_AT_ONCE: &str = "
     });";
 
 #[tokio::test]
-async fn what_is_removed_by_its_first_event_leaves_nothing_behind() {
+async fn an_element_removed_by_its_first_event_frees_everything() {
     let (site, world) = page_with("").await;
     let browser = Browser::open().await;
     browser.run_before_every_page(COUNT).await;
@@ -244,13 +244,13 @@ async fn what_is_removed_by_its_first_event_leaves_nothing_behind() {
         let again = "document.body.insertAdjacentHTML('beforeend', arguments[0])";
         browser.evaluate(again, &[json!(INLINE)]).await;
         let removed = format!("the element is removed {turn} times");
-        says(&browser, &removed, "window.removed", &json!(turn)).await;
+        wait_for_value(&browser, &removed, "window.removed", &json!(turn)).await;
         let rest = "[window.held().streams, window.held().timers]";
-        says(&browser, "nothing goes on", rest, &json!([0, 0])).await;
+        wait_for_value(&browser, "nothing is active", rest, &json!([0, 0])).await;
         let held = browser.evaluate("return window.held()", &[]).await;
         after.push((held, browser.nodes_and_listeners().await));
     }
-    // The first rounds fill what is kept for the page's life.
+    // The first rounds fill what the page keeps.
     let (held, (nodes, listeners)) = &after[3];
     let (held_at_last, (nodes_at_last, listeners_at_last)) = &after[11];
     assert_eq!(held, held_at_last, "{after:#?}");

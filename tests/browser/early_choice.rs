@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use support::{Browser, World, eventually};
 
-use crate::choose::{asks, focused};
+use crate::asset_choice::{focused, read_field};
 
 /// The program's file is held back until `window.release()`. `plain()` is what the checkout shows, an element a line,
 /// without what cannot be seen.
@@ -130,7 +130,7 @@ async fn the_last_choice_is_first_in_the_early_list_too() {
         let url = format!("{}/pay?{state}#gallery={state}", world.proxy_url());
         browser.goto(&url).await;
         wait_for_list(&browser).await;
-        let first = asks(&browser, "return rows[0]").await;
+        let first = read_field(&browser, "return rows[0]").await;
         assert_eq!(first, format!("asset-{last}"));
         let early = plain(&browser).await;
         release(&browser).await;
@@ -175,7 +175,7 @@ async fn a_press_on_the_early_list_opens_one_attempt_once_the_program_runs() {
     let browser = open_page(&world, "#store=demo&product=ebook").await;
     wait_for_list(&browser).await;
     browser.press("asset-BTC").await;
-    let waiting = asks(&browser, "return [...inside.querySelectorAll('button.option')].every(row => row.ariaDisabled === 'true')").await;
+    let waiting = read_field(&browser, "return [...inside.querySelectorAll('button.option')].every(row => row.ariaDisabled === 'true')").await;
     assert_eq!(waiting, true, "every row waits");
     release(&browser).await;
     browser.wait_for("status-awaiting_payment").await;
@@ -209,8 +209,8 @@ async fn focus_and_typed_text_stay_when_the_program_takes_over() {
     release(&browser).await;
     assert_eq!(focused(&browser).await, "search");
     let (typed, rows) = (
-        asks(&browser, "return named('search').value").await,
-        asks(&browser, "return rows").await,
+        read_field(&browser, "return named('search').value").await,
+        read_field(&browser, "return rows").await,
     );
     assert_eq!(typed, "tether");
     let rows = rows.as_array().unwrap();
@@ -238,16 +238,19 @@ async fn the_program_waits_for_a_press_that_has_begun() {
     let browser = open_page(&world, "#store=demo&product=ebook").await;
     wait_for_list(&browser).await;
     let begin = "named('asset-BTC').dispatchEvent(new PointerEvent('pointerdown', { bubbles: true, composed: true }))";
-    asks(&browser, begin).await;
-    asks(
+    read_field(&browser, begin).await;
+    read_field(
         &browser,
         "window.release(); window.row = named('asset-BTC')",
     )
     .await;
     support::pause(std::time::Duration::from_millis(400)).await;
-    assert_eq!(asks(&browser, "return window.row.isConnected").await, true);
+    assert_eq!(
+        read_field(&browser, "return window.row.isConnected").await,
+        true
+    );
     let end = "window.row.dispatchEvent(new PointerEvent('pointerup', { bubbles: true, composed: true })); window.row.click()";
-    asks(&browser, end).await;
+    read_field(&browser, end).await;
     browser.wait_for("status-awaiting_payment").await;
     browser.end().await;
     world.end().await;

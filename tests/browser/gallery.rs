@@ -1,13 +1,12 @@
-//! The state gallery, and what it proves of every state: no finding of axe-core, nothing too small to hit, nothing lost
-//! at any zoom, nothing that moves once it is seen.
+//! The state gallery, and checks of every state: no finding of axe-core, target sizes, zoom, and no layout shift.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
-use support::{Browser, Folder, Look, Program, World, eventually, npm_file, within};
+use support::{Browser, BrowserOptions, Folder, Program, World, eventually, npm_file, within};
 
-/// A browser at the gallery of a proxy.
+/// A browser on the gallery of a proxy.
 pub(crate) struct Gallery {
     pub(crate) world: World,
     pub(crate) browser: Browser,
@@ -17,13 +16,13 @@ impl Gallery {
     pub(crate) async fn open() -> Self {
         let world = World::start().await;
         let browser = Browser::open().await;
-        // A state that is not there: program, style and words are loaded once, and the states shown in this place.
+        // An unknown state: program, style and texts are loaded once, and states are shown on this page.
         let url = format!("{}/pay#gallery=none", world.proxy_url());
         browser.goto(&url).await;
         Self { world, browser }
     }
 
-    /// The names of all states.
+    /// Returns the names of all states.
     pub(crate) fn states() -> Vec<String> {
         let text = include_str!("../../widget/gallery/states.json");
         let table: Value = serde_json::from_str(text).unwrap();
@@ -32,8 +31,8 @@ impl Gallery {
         names.map(str::to_owned).collect()
     }
 
-    /// The names of those that are as they were loaded: nobody presses anything, and no network goes.
-    fn at_rest() -> Vec<String> {
+    /// Returns the names of the states that need no press and no network failure.
+    fn settled_states() -> Vec<String> {
         let text = include_str!("../../widget/gallery/states.json");
         let table: Value = serde_json::from_str(text).unwrap();
         let states = table["states"].as_array().unwrap().iter();
@@ -42,33 +41,33 @@ impl Gallery {
             .collect()
     }
 
-    /// Loads a state alone, on a page that was not there before, and waits until nothing more is to come.
-    pub(crate) async fn loads(&self, state: &str, more: &str) {
+    /// Loads a state on a new page and waits until it is complete.
+    pub(crate) async fn load(&self, state: &str, more: &str) {
         let url = format!(
             "{}/pay?{state}#gallery={state}{more}",
             self.world.proxy_url()
         );
-        // Another state on the same page is the same document: it would not be loaded.
+        // Another fragment is the same document and would not be loaded.
         self.browser.goto("about:blank").await;
         self.browser.goto(&url).await;
-        self.is_settled(state).await;
+        self.wait_until_settled(state).await;
     }
 
-    /// Shows a state in place of the one that was loaded: the program, the style and the words are there already.
+    /// Shows another state on the loaded page.
     pub(crate) async fn show(&self, state: &str, more: &str) {
         const GO: &str = "
             const [state, more] = arguments;
             delete document.querySelector('florin-checkout').dataset.shown;
-            // What was bought or typed in the last state is not this one's.
+            // Removes what the last state has stored.
             sessionStorage.clear();
-            // No two times are alike: a state that is there already is shown anew.
+            // A changing value, so that a state that is already shown is rendered again.
             location.hash = `gallery=${state}${more}&at=${performance.now()}`;";
         let arguments = [json!(state), json!(more)];
         self.browser.evaluate(GO, &arguments).await;
-        self.is_settled(state).await;
+        self.wait_until_settled(state).await;
     }
 
-    pub(crate) async fn is_settled(&self, state: &str) {
+    pub(crate) async fn wait_until_settled(&self, state: &str) {
         let shown = "return document.querySelector('florin-checkout')?.dataset.shown";
         eventually(&format!("the gallery shows {state}"), async || {
             (self.browser.evaluate(shown, &[]).await == state).then_some(())
@@ -82,16 +81,16 @@ impl Gallery {
     }
 }
 
-/// A look at the page of this width.
-pub(crate) fn wide(width: u32) -> Look {
-    Look {
+/// Options of a window of this width.
+pub(crate) fn wide(width: u32) -> BrowserOptions {
+    BrowserOptions {
         size: (width, 740),
         dark: false,
     }
 }
 
-/// All findings, one in a line; an empty text is a clean page.
-async fn findings(browser: &Browser) -> String {
+/// Returns the findings, one per line; an empty string is a clean page.
+async fn axe_findings(browser: &Browser) -> String {
     const RUN: &str = "
         const [done] = [...arguments].slice(-1);
         axe.run(document, {
@@ -112,14 +111,14 @@ async fn findings(browser: &Browser) -> String {
     found.join("\n")
 }
 
-async fn is_clean(dark: bool, more: &str) {
+async fn check_axe(dark: bool, more: &str) {
     let gallery = Gallery::open().await;
-    let look = Look { dark, ..wide(1270) };
-    gallery.browser.emulate(look).await;
+    let options = BrowserOptions { dark, ..wide(1270) };
+    gallery.browser.emulate(options).await;
     let mut found = String::new();
     for state in Gallery::states() {
         gallery.show(&state, more).await;
-        for finding in findings(&gallery.browser).await.lines() {
+        for finding in axe_findings(&gallery.browser).await.lines() {
             let _ = writeln!(found, "{state}: {finding}");
         }
     }
@@ -128,21 +127,21 @@ async fn is_clean(dark: bool, more: &str) {
 }
 
 #[tokio::test]
-async fn axe_finds_nothing_in_any_state_by_day() {
-    is_clean(false, "").await;
+async fn axe_finds_nothing_in_any_state_in_light_colours() {
+    check_axe(false, "").await;
 }
 
 #[tokio::test]
-async fn axe_finds_nothing_in_any_state_by_night() {
-    is_clean(true, "").await;
+async fn axe_finds_nothing_in_any_state_in_dark_colours() {
+    check_axe(true, "").await;
 }
 
 #[tokio::test]
 async fn axe_finds_nothing_in_arabic() {
-    is_clean(false, "&locale=ar").await;
+    check_axe(false, "&locale=ar").await;
 }
 
-/// What can be pressed, typed into or followed, and is smaller than a finger.
+/// Returns the controls that are smaller than a touch target.
 const TOO_SMALL: &str = "
     const root = document.querySelector('florin-checkout').shadowRoot;
     const all = [...root.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex=\"0\"], [role=button]')];
@@ -156,7 +155,7 @@ const TOO_SMALL: &str = "
         .map((at) => `${at.tagName}.${at.className} \"${at.textContent.trim() || at.id}\" ${Math.round(hit(at))} px`);";
 
 #[tokio::test]
-async fn everything_that_can_be_pressed_is_as_large_as_a_finger() {
+async fn every_control_has_the_size_of_a_touch_target() {
     let gallery = Gallery::open().await;
     let mut found = String::new();
     for width in [1270, 320] {
@@ -173,12 +172,12 @@ async fn everything_that_can_be_pressed_is_as_large_as_a_finger() {
     gallery.end().await;
 }
 
-/// How much wider than the window the page is, and what sticks out of it or is cut off.
+/// Returns how much the page is wider than the window, and which elements overflow or are cut off.
 pub(crate) const OUTSIDE: &str = "
     const root = document.querySelector('florin-checkout').shadowRoot;
     const width = document.documentElement.clientWidth;
     const seen = [...root.querySelectorAll('*')].filter((at) => at.checkVisibility({ visibilityProperty: true }) && !at.closest('.unseen, svg'));
-    // A field moves what was typed into it along by itself.
+    // A field scrolls its own text.
     const cut = (at) => at.localName !== 'input' && getComputedStyle(at).overflowX !== 'visible' && at.scrollWidth > at.clientWidth + 1;
     const out = seen.filter((at) => {
         const box = at.getBoundingClientRect();
@@ -187,7 +186,7 @@ pub(crate) const OUTSIDE: &str = "
     const wide = document.scrollingElement.scrollWidth - width;
     return [...(wide > 1 ? [`the page is ${wide} px too wide`] : []), ...out.slice(0, 4).map((at) => `${at.tagName}.${at.className} \"${at.textContent.trim().slice(0, 40)}\"`)];";
 
-/// The texts that can be read, without those that count.
+/// Returns the visible texts, without countdowns.
 const READABLE: &str = "
     const root = document.querySelector('florin-checkout').shadowRoot;
     const texts = new Set();
@@ -200,7 +199,7 @@ const READABLE: &str = "
     return [...texts];";
 
 #[tokio::test]
-async fn at_two_and_four_times_the_size_nothing_is_lost_and_nothing_scrolls_sideways() {
+async fn at_200_and_400_percent_nothing_is_lost_or_scrolls_sideways() {
     let gallery = Gallery::open().await;
     let mut found = String::new();
     for state in Gallery::states() {
@@ -225,8 +224,8 @@ async fn at_two_and_four_times_the_size_nothing_is_lost_and_nothing_scrolls_side
     gallery.end().await;
 }
 
-/// Whether the code stands below the amount, or beside it, and what helps to send below the code, and nothing of it over
-/// the address; `null` without a code.
+/// Returns `true` if the QR code is below or beside the amount, the helpers are below the code, and nothing covers the
+/// address; `null` without a code.
 const IN_ORDER: &str = "
     const root = document.querySelector('florin-checkout').shadowRoot;
     const [amount, code, aids] = ['.amount', '.code', '.aids'].map((name) => root.querySelector(name)?.getBoundingClientRect());
@@ -237,7 +236,7 @@ const IN_ORDER: &str = "
     return amount.top < code.bottom && code.bottom <= aids.top && !covered;";
 
 #[tokio::test]
-async fn amount_code_and_what_helps_to_send_keep_their_order_at_every_width() {
+async fn amount_code_and_helpers_keep_their_order_at_every_width() {
     let gallery = Gallery::open().await;
     let mut found = String::new();
     let mut seen = 0;
@@ -255,11 +254,11 @@ async fn amount_code_and_what_helps_to_send_keep_their_order_at_every_width() {
         }
     }
     assert!(found.is_empty(), "{found}");
-    assert!(seen > 60, "{seen} codes were looked at");
+    assert!(seen > 60, "{seen} codes were checked");
     gallery.end().await;
 }
 
-/// What has moved since the page was loaded.
+/// Returns what has moved since the page was loaded.
 const MOVED: &str = "
     const [done] = arguments;
     new PerformanceObserver((list) => done(list.getEntries().flatMap(({ value, sources }) =>
@@ -273,8 +272,8 @@ async fn nothing_moves_while_a_state_is_loaded() {
     let mut found = String::new();
     for width in [1270, 390] {
         gallery.browser.emulate(wide(width)).await;
-        for state in Gallery::at_rest() {
-            gallery.loads(&state, "").await;
+        for state in Gallery::settled_states() {
+            gallery.load(&state, "").await;
             let moved = gallery.browser.evaluate_async(MOVED, &[]).await;
             if moved != json!([]) {
                 let _ = writeln!(found, "{state} at {width}: {moved}");
@@ -286,7 +285,7 @@ async fn nothing_moves_while_a_state_is_loaded() {
 }
 
 #[tokio::test]
-async fn the_gallery_leads_through_all_states_by_keyboard_and_keeps_its_place() {
+async fn the_gallery_shows_all_states_by_keyboard_and_survives_a_reload() {
     let gallery = Gallery::open().await;
     let browser = &gallery.browser;
     let url = format!("{}/pay#gallery", gallery.world.proxy_url());
@@ -307,20 +306,20 @@ async fn the_gallery_leads_through_all_states_by_keyboard_and_keeps_its_place() 
         .goto(&format!("{url}&show=paid&width=390&theme=dark&locale=ar"))
         .await;
     reads("Paid").await;
-    assert_eq!(findings(browser).await, "");
+    assert_eq!(axe_findings(browser).await, "");
     let frame = "return document.querySelector('florin-checkout').shadowRoot.querySelector('iframe').getBoundingClientRect().width";
     assert_eq!(browser.evaluate(frame, &[]).await, 390);
     browser.enter_checkout().await;
     browser.wait_for("status-paid").await;
-    let look = "
+    let options = "
         const shown = document.querySelector('florin-checkout').shadowRoot;
         return [shown.querySelector('.florin').dir, shown.querySelector('.theme').dataset.theme]";
-    assert_eq!(browser.evaluate(look, &[]).await, json!(["rtl", "dark"]));
+    assert_eq!(browser.evaluate(options, &[]).await, json!(["rtl", "dark"]));
     gallery.end().await;
 }
 
 #[tokio::test]
-async fn an_ordinary_purchase_loads_nothing_of_the_gallery() {
+async fn a_purchase_loads_no_file_of_the_gallery() {
     let gallery = Gallery::open().await;
     gallery.browser.goto(&gallery.world.checkout_page()).await;
     gallery.browser.wait_for("status-open").await;
@@ -377,13 +376,13 @@ async fn in_production_there_is_no_gallery() {
     world.end().await;
 }
 
-/// How the pictures are looked at: the name of the look, media features that the system sets, and what the fragment adds.
-type PictureLook = (
+/// A variant of the pictures: its name, emulated media features, and an addition to the fragment.
+type PictureVariant = (
     &'static str,
     &'static [(&'static str, &'static str)],
     &'static str,
 );
-const PICTURE_LOOKS: [PictureLook; 5] = [
+const PICTURE_VARIANTS: [PictureVariant; 5] = [
     ("light", &[], ""),
     ("dark", &[], ""),
     ("forced", &[("forced-colors", "active")], ""),
@@ -393,32 +392,32 @@ const PICTURE_LOOKS: [PictureLook; 5] = [
 
 /// `cargo xtask pictures` runs it.
 #[tokio::test]
-#[ignore = "it proves nothing: it writes pictures of every state, for people to look at"]
+#[ignore = "writes pictures of every state and checks nothing"]
 async fn pictures_of_every_state() {
     let folder = std::env::var_os("FLORIN_PICTURES").map(PathBuf::from);
-    let folder = folder.expect("FLORIN_PICTURES names the folder");
+    let folder = folder.expect("FLORIN_PICTURES is the folder");
     let only = std::env::var("FLORIN_PICTURES_ONLY").unwrap_or_default();
-    let one_look = std::env::var("FLORIN_PICTURES_LOOK").unwrap_or_default();
-    let is_wanted = |look: &&PictureLook| one_look.is_empty() || look.0 == one_look;
-    let looks: Vec<_> = PICTURE_LOOKS.iter().filter(is_wanted).collect();
-    assert!(!looks.is_empty(), "there is no look {one_look}");
+    let variant = std::env::var("FLORIN_PICTURES_LOOK").unwrap_or_default();
+    let is_wanted = |options: &&PictureVariant| variant.is_empty() || options.0 == variant;
+    let variants: Vec<_> = PICTURE_VARIANTS.iter().filter(is_wanted).collect();
+    assert!(!variants.is_empty(), "there is no variant {variant}");
     let states = Gallery::states().into_iter();
     let states: Vec<_> = states.filter(|state| state.contains(&only)).collect();
     assert!(!states.is_empty(), "no state has {only} in its name");
     let gallery = Gallery::open().await;
     for size in [(1270, 740), (768, 1024), (390, 844), (320, 640)] {
-        for (name, features, more) in &looks {
-            let look = Look {
+        for (name, features, more) in &variants {
+            let options = BrowserOptions {
                 size,
                 dark: *name == "dark",
             };
-            gallery.browser.looks_at_with(look, features).await;
+            gallery.browser.emulate_with(options, features).await;
             let folder = folder.join(format!("{}-{name}", size.0));
             std::fs::create_dir_all(&folder).unwrap();
             for state in &states {
                 gallery.show(state, more).await;
                 let file = folder.join(format!("{state}.png"));
-                gallery.browser.save_picture(look, &file).await;
+                gallery.browser.save_picture(options, &file).await;
             }
         }
     }

@@ -1,12 +1,12 @@
-//! Tests share running browsers, and nothing that is in them.
+//! Tests share running browsers, but no state of them.
 
 use std::fs;
 use std::process::{Command, Stdio};
 
 use serde_json::json;
-use support::{Browser, BrowserPool, Folder, Look, Site, eventually};
+use support::{Browser, BrowserOptions, BrowserPool, Folder, Site, eventually};
 
-/// Whatever a page can leave behind, in the storage of its origin and in the browser.
+/// Leaves every kind of state in the storage of the origin and in the browser.
 const LEAVE: &str = "
     const done = arguments[0];
     document.cookie = 'left=1';
@@ -24,7 +24,7 @@ const LEAVE: &str = "
         navigator.clipboard.writeText('left'),
     ]).then(() => done('left'), (error) => done(`${error}`));";
 
-/// The names of what a page finds that is not as in a new browser.
+/// Returns the names of state that a new browser does not have.
 const FIND: &str = "
     const done = arguments[0];
     const files = async () => (await Array.fromAsync((await navigator.storage.getDirectory()).keys())).length;
@@ -49,11 +49,11 @@ const FIND: &str = "
         }).filter(([, found]) => found).map(([name]) => name)), (error) => done(`${error}`));";
 
 #[tokio::test]
-async fn a_test_finds_nothing_of_the_one_before_it_in_the_same_browser() {
+async fn a_test_finds_no_state_of_the_previous_test_in_the_same_browser() {
     static POOL: BrowserPool = BrowserPool::new();
     let site = Site::open().await;
     site.serve("", "<h1>A page</h1>");
-    let night = Look {
+    let night = BrowserOptions {
         size: (700, 800),
         dark: true,
     };
@@ -71,13 +71,13 @@ async fn a_test_finds_nothing_of_the_one_before_it_in_the_same_browser() {
     browser.emulate_touch().await;
     browser.emulate_print(true).await;
     browser.set_offline(true).await;
-    // Last: the new window takes the focus.
+    // Last, because the new window takes the focus.
     browser
         .evaluate("window.open('about:blank', 'another')", &[])
         .await;
     browser.end().await;
 
-    let browser = Browser::open_from(&POOL, Look::default()).await;
+    let browser = Browser::open_from(&POOL, BrowserOptions::default()).await;
     assert_eq!((browser.processes())()[0], first, "the same browser");
     assert_eq!(browser.console_warnings().await, [""; 0]);
     assert_eq!(
@@ -93,16 +93,16 @@ async fn a_test_finds_nothing_of_the_one_before_it_in_the_same_browser() {
 #[tokio::test]
 async fn a_browser_that_crashed_is_replaced() {
     static POOL: BrowserPool = BrowserPool::new();
-    let browser = Browser::open_from(&POOL, Look::default()).await;
+    let browser = Browser::open_from(&POOL, BrowserOptions::default()).await;
     let running = browser.processes();
     let first = running();
     browser.end().await;
-    // The driver is the eldest; it stays, and does not know yet.
+    // The driver is the first process; it stays and has not noticed yet.
     let chromium = first[1].to_string();
     let killed = Command::new("kill").args(["-KILL", &chromium]).status();
     assert!(killed.unwrap().success());
 
-    let browser = Browser::open_from(&POOL, Look::default()).await;
+    let browser = Browser::open_from(&POOL, BrowserOptions::default()).await;
     assert_ne!((browser.processes())()[0], first[0], "another browser");
     browser.goto("data:text/html,<h1>Hello</h1>").await;
     assert_eq!(
@@ -119,13 +119,13 @@ async fn a_browser_that_crashed_is_replaced() {
 }
 
 #[tokio::test]
-async fn a_browser_of_a_test_that_fails_serves_no_other() {
+async fn a_browser_of_a_failed_test_is_not_reused() {
     static POOL: BrowserPool = BrowserPool::new();
-    let browser = Browser::open_from(&POOL, Look::default()).await;
+    let browser = Browser::open_from(&POOL, BrowserOptions::default()).await;
     let running = browser.processes();
     let first = running();
     drop(browser);
-    let browser = Browser::open_from(&POOL, Look::default()).await;
+    let browser = Browser::open_from(&POOL, BrowserOptions::default()).await;
     assert_ne!((browser.processes())()[0], first[0], "another browser");
     browser.end().await;
     eventually("nothing is left of the first", async || {
@@ -134,9 +134,9 @@ async fn a_browser_of_a_test_that_fails_serves_no_other() {
     .await;
 }
 
-/// The browsers of a pool wait for the next test until the program ends, which tells nobody.
+/// The browsers of a pool wait for the next test; the end of the process is not announced to them.
 #[tokio::test]
-async fn no_browser_outlives_the_program_of_the_tests() {
+async fn no_browser_outlives_the_test_process() {
     let folder = Folder::new();
     let one = "isolation::a_browser_of_a_test_that_fails_serves_no_other";
     let tests = Command::new(std::env::current_exe().unwrap())
@@ -152,7 +152,7 @@ async fn no_browser_outlives_the_program_of_the_tests() {
     .await;
 }
 
-/// Whether the command of any process holds this text.
+/// Returns `true` if the command line of any process contains this text.
 fn is_named_in_a_process(text: &str) -> bool {
     let processes = fs::read_dir("/proc").unwrap().flatten();
     let mut commands = processes.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());

@@ -1,4 +1,4 @@
-//! Every customer in their own language.
+//! Languages of the checkout.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use support::{Browser, Site, World, WorldConfig, eventually};
 
-/// The sections of each language's file, by the language's tag.
+/// Returns the sections of each language file by its tag.
 fn languages() -> BTreeMap<String, Value> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../widget/locales");
     let files = std::fs::read_dir(folder).unwrap();
@@ -27,7 +27,7 @@ async fn shown(browser: &Browser) -> (String, String, String) {
 }
 
 #[tokio::test]
-async fn the_browser_writes_every_language_and_each_has_its_grammatical_numbers() {
+async fn every_language_is_supported_and_has_its_plural_forms() {
     let browser = Browser::open().await;
     let mut unknown = Vec::new();
     for (tag, words) in languages() {
@@ -46,17 +46,17 @@ async fn the_browser_writes_every_language_and_each_has_its_grammatical_numbers(
             assert_eq!(known[1], json!(forms), "{tag}");
         }
     }
-    // Chromium's data leave out Icelandic, whose texts are shown with the numbers of the browser's own language.
+    // Chromium has no data for Icelandic: its texts are shown with the number format of the browser's language.
     assert!(unknown.iter().all(|tag| tag == "is"), "{unknown:?}");
     browser.end().await;
 }
 
 #[tokio::test]
-async fn the_language_is_the_shops_wish_in_its_closest_form() {
+async fn the_closest_match_of_the_shops_language_is_used() {
     let world = World::start().await;
     let browser = Browser::open().await;
     let languages = languages();
-    for (wish, file, direction) in [
+    for (requested, file, direction) in [
         ("de-CH", "de", "ltr"),
         ("fa", "fa", "rtl"),
         ("pt-BR", "pt", "ltr"),
@@ -70,27 +70,34 @@ async fn the_language_is_the_shops_wish_in_its_closest_form() {
     ] {
         browser.goto("about:blank").await;
         let door = "store=demo&product=ebook";
-        let page = format!("{}/pay?store=demo#{door}&locale={wish}", world.proxy_url());
+        let page = format!(
+            "{}/pay?store=demo#{door}&locale={requested}",
+            world.proxy_url()
+        );
         browser.goto(&page).await;
         browser.wait_for("asset-BTC").await;
         let heading = languages[file]["first"]["choose"]
             .as_str()
             .unwrap()
             .to_owned();
-        let (lang, dir, said) = shown(&browser).await;
-        assert_eq!((dir.as_str(), said), (direction, heading), "{wish}");
-        assert!(lang.ends_with("-u-nu-latn"), "{wish}: {lang}");
+        let (lang, dir, heading_text) = shown(&browser).await;
+        assert_eq!(
+            (dir.as_str(), heading_text),
+            (direction, heading),
+            "{requested}"
+        );
+        assert!(lang.ends_with("-u-nu-latn"), "{requested}: {lang}");
         let root = browser
             .evaluate("return document.documentElement.lang", &[])
             .await;
-        assert_eq!(root, file, "{wish}");
+        assert_eq!(root, file, "{requested}");
     }
     browser.end().await;
     world.end().await;
 }
 
 #[tokio::test]
-async fn numbers_are_written_as_the_browser_wishes_however_often_the_page_begins_anew() {
+async fn numbers_use_the_browsers_format_after_every_reload() {
     let (world, browser) = (World::start().await, Browser::open().await);
     let swiss = "Object.defineProperty(navigator, 'languages', { get: () => ['de-CH', 'en'] })";
     browser.run_before_every_page(swiss).await;
@@ -115,7 +122,7 @@ async fn numbers_are_written_as_the_browser_wishes_however_often_the_page_begins
 }
 
 #[tokio::test]
-async fn a_customer_changes_the_language_and_keeps_the_order_and_the_choice() {
+async fn changing_the_language_keeps_the_order_and_the_choice() {
     let world = World::start().await;
     let browser = Browser::open().await;
     browser.goto(&world.checkout_page()).await;
@@ -137,7 +144,7 @@ async fn a_customer_changes_the_language_and_keeps_the_order_and_the_choice() {
     }
     let japanese = &languages()["ja"];
     let marked = japanese["later"]["i_have_paid"].as_str().unwrap();
-    eventually("the checkout speaks Japanese", async || {
+    eventually("the checkout is in Japanese", async || {
         (browser.text("i-have-paid").await == marked).then_some(())
     })
     .await;
@@ -152,7 +159,7 @@ async fn a_customer_changes_the_language_and_keeps_the_order_and_the_choice() {
 }
 
 #[tokio::test]
-async fn a_shop_says_it_in_its_own_words_where_they_fit() {
+async fn a_shop_overrides_texts() {
     let site = Site::open().await;
     let world = World::start_with(WorldConfig {
         origins: vec![site.url().to_owned()],
@@ -191,7 +198,7 @@ async fn a_shop_says_it_in_its_own_words_where_they_fit() {
 }
 
 #[tokio::test]
-async fn a_link_to_the_checkouts_own_page_brings_no_words() {
+async fn a_link_to_the_checkout_page_cannot_override_texts() {
     let world = World::start().await;
     let browser = Browser::open().await;
     let words = "%7B%22en%22%3A%7B%22choose%22%3A%22Pay%20me%20instead%22%7D%7D";

@@ -1,48 +1,47 @@
-//! Journeys in real browsers: one theme a file, one claim a test.
+//! Tests in real browsers: one subject per file, one claim per test.
 #![expect(
     clippy::unwrap_used,
     reason = "a test may panic; the lint only exempts test functions, not their helpers"
 )]
 
-mod answers;
+mod asset_choice;
 mod broken_page;
-mod changed_answers;
-mod choose;
-mod codes;
 mod diagnostics;
 mod dialog;
 mod displays;
-mod doors;
+mod donation;
 mod early_choice;
-mod ends;
-mod everywhere;
-mod failing;
-mod follow;
+mod engines;
+mod final_states;
 mod gallery;
-mod give;
-mod hearing;
-mod hosted;
-mod hostile;
-mod hosts;
+mod hosted_page;
 mod isolation;
-mod journeys;
-mod labels;
+mod keyboard;
 mod languages;
-mod late;
+mod late_payments;
+mod layout_shift;
+mod load_failures;
+mod loader_texts;
 mod networks;
-mod next_step;
-mod package;
-mod pay;
-mod peers;
-mod reach;
+mod npm_package;
+mod order_sources;
+mod payment_module;
+mod payment_screen;
+mod peer_products;
+mod progress;
+mod purchase;
+mod qr_codes;
 mod receipt;
-mod sale;
+mod recovery;
+mod requested_hosts;
+mod responses;
 mod sandbox;
-mod shift;
+mod screen_reader;
 mod shop_page;
 mod states;
-mod survival;
+mod steps;
 mod theme_builder;
 mod themes;
-mod trust;
 mod trusted_types;
+mod untrusted_page;
+mod untrusted_text;

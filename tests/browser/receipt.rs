@@ -1,15 +1,15 @@
-//! The receipt on paper: all there is, and nothing else.
+//! Printed receipts.
 
 use serde_json::json;
 use support::{Browser, World};
 
-use crate::journeys::{chooses, takes_the_ebook};
+use crate::steps::{choose_asset, open_ebook_checkout};
 
-/// Notes what would be printed, in place of the system's dialog, which nobody could answer.
+/// Counts calls of `print` without the system's dialog, which no test can close.
 const PRINTS: &str = "window.printed = 0; window.print = () => { window.printed += 1; };";
 
-async fn pays(world: &World, browser: &Browser) -> support::Checkout {
-    let checkout = chooses(world, browser, "BTC").await;
+async fn pay(world: &World, browser: &Browser) -> support::Checkout {
+    let checkout = choose_asset(world, browser, "BTC").await;
     world.sandbox().pay(&checkout, "exact").await;
     world.sandbox().mine(3).await;
     browser.wait_for("status-paid").await;
@@ -17,11 +17,11 @@ async fn pays(world: &World, browser: &Browser) -> support::Checkout {
 }
 
 #[tokio::test]
-async fn a_frame_prints_the_receipt_alone_and_the_store_can_verify_its_code() {
+async fn a_frame_prints_only_the_receipt_and_the_store_verifies_its_code() {
     let world = World::start().await;
     let browser = Browser::open().await;
-    takes_the_ebook(&world, &browser).await;
-    let checkout = pays(&world, &browser).await;
+    open_ebook_checkout(&world, &browser).await;
+    let checkout = pay(&world, &browser).await;
     let issued = checkout.get("/receipt").await.with(200).body;
     browser.wait_for("print-receipt").await;
     assert!(
@@ -75,12 +75,12 @@ async fn a_frame_prints_the_receipt_alone_and_the_store_can_verify_its_code() {
 }
 
 #[tokio::test]
-async fn inline_the_shops_page_stays_off_the_paper_and_comes_back() {
+async fn inline_the_shops_page_is_hidden_while_the_receipt_is_printed() {
     let world = World::start().await;
     let browser = Browser::open().await;
     let page = format!("{}/inline?product=mug", world.shop_url());
     browser.goto(&page).await;
-    pays(&world, &browser).await;
+    pay(&world, &browser).await;
     browser.evaluate(PRINTS, &[]).await;
     browser.wait_for("print-receipt").await;
     browser.press("print-receipt").await;
@@ -99,7 +99,7 @@ async fn inline_the_shops_page_stays_off_the_paper_and_comes_back() {
     assert!(browser.evaluate(shops, &[]).await.as_u64().unwrap() > 3);
     let marks = "return document.querySelectorAll('[data-florin-printed]').length + document.adoptedStyleSheets.length";
     assert_eq!(browser.evaluate(marks, &[]).await, 0);
-    // What the shop itself prints is the shop's own page.
+    // The shop's own print shows the shop's page.
     browser.emulate_print(true).await;
     assert!(browser.evaluate(shops, &[]).await.as_u64().unwrap() > 3);
     browser.end().await;

@@ -4,9 +4,9 @@
 use florin_gateway::{Nonce, sign};
 use secrecy::SecretString;
 use serde_json::json;
-use support::{Browser, Checkout, Look, World, eventually, secrets};
+use support::{Browser, BrowserOptions, Checkout, World, eventually, secrets};
 
-async fn page(world: &World, look: Look) -> Browser {
+async fn page(world: &World, look: BrowserOptions) -> Browser {
     let browser = Browser::open_with(look).await;
     browser
         .goto(&format!("{}/sandbox", world.sandbox_url()))
@@ -37,7 +37,7 @@ async fn shows(browser: &Browser, name: &str, text: &str) {
 #[tokio::test]
 async fn each_scenario_reaches_its_state_in_the_proxy() {
     let world = World::start().await;
-    let browser = page(&world, Look::default()).await;
+    let browser = page(&world, BrowserOptions::default()).await;
     for (scenario, status, shown) in [
         ("paid", "paid", "COMPLETED"),
         ("underpaid", "underpaid", "COMPLETED"),
@@ -65,7 +65,7 @@ async fn each_scenario_reaches_its_state_in_the_proxy() {
 #[tokio::test]
 async fn a_wallet_pays_any_amount_and_mines_its_blocks() {
     let world = World::start().await;
-    let browser = page(&world, Look::default()).await;
+    let browser = page(&world, BrowserOptions::default()).await;
     let (checkout, id) = order(&world, &browser).await;
     browser.fill(&format!("amount-{id}"), "0.00001").await;
     browser.press(&format!("pay-{id}")).await;
@@ -85,7 +85,7 @@ async fn a_wallet_pays_any_amount_and_mines_its_blocks() {
 #[tokio::test]
 async fn a_wrong_signature_is_shown_with_the_text_to_sign() {
     let world = World::start().await;
-    let browser = page(&world, Look::default()).await;
+    let browser = page(&world, BrowserOptions::default()).await;
     let second = world.clock.now().as_second();
     let (secret, nonce) = (
         SecretString::from(secrets::API_SECRET),
@@ -114,7 +114,7 @@ const MARKUP: &str = "<img src=x onerror=\"window.ran=1\"><script>window.ran=1</
 #[tokio::test]
 async fn markup_from_the_network_is_shown_and_never_run() {
     let world = World::start().await;
-    let browser = page(&world, Look::default()).await;
+    let browser = page(&world, BrowserOptions::default()).await;
     let sandbox = world.sandbox_url();
     let body = json!({
         "client_email_id": format!("{MARKUP}@shop.example"),
@@ -158,7 +158,7 @@ async fn markup_from_the_network_is_shown_and_never_run() {
 #[tokio::test]
 async fn a_fault_is_injected_counted_down_and_removed() {
     let world = World::start().await;
-    let browser = page(&world, Look::default()).await;
+    let browser = page(&world, BrowserOptions::default()).await;
     let choose = "const kind = document.querySelector('[data-testid=fault-kind]');
         kind.value = [...kind.options].find((option) => option.text === '503').value;
         document.querySelector('[data-testid=fault-times]').value = '2';
@@ -185,7 +185,7 @@ async fn a_fault_is_injected_counted_down_and_removed() {
 async fn at_every_width_nothing_runs_out_of_the_page() {
     let world = World::start().await;
     for (width, height) in [(500, 844), (768, 1024), (1280, 900), (1920, 1080)] {
-        let look = Look {
+        let look = BrowserOptions {
             size: (width, height),
             dark: width == 768,
         };

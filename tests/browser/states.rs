@@ -1,14 +1,14 @@
-//! What each state of the gallery says of itself: heading, mark, steps and first action must tell the same.
+//! Snapshot of every state of the gallery: heading, mark, steps and first action must agree.
 
 use std::fmt::Write as _;
 
 use crate::gallery::{Gallery, wide};
 
-/// One line for a state: `name | heading | mark | steps, the current one in brackets | first action`. A dash where there
-/// is none.
+/// One line for a state: `name | heading | mark | steps, the current one in brackets | first action`. A dash where
+/// there is none.
 const EXPECTED: &str = include_str!("states.txt");
 
-/// Heading, mark, steps and first action of what is on the screen.
+/// Returns heading, mark, steps and first action of the screen.
 const SHOWN: &str = "
     const main = document.querySelector('florin-checkout').shadowRoot.querySelector('.main');
     const seen = (selector) => [...main.querySelectorAll(selector)].filter((at) => at.checkVisibility({ visibilityProperty: true }));

@@ -1,11 +1,11 @@
-//! The theme builder in a real browser: what it shows is what its snippet gives.
+//! The theme builder in a real browser.
 
 use serde_json::json;
 use support::{Browser, Site, World, eventually};
 
-use crate::themes::{own_complaints, style, world_of};
+use crate::themes::{console_messages, style, world_of};
 
-/// Sets a control of the theme builder as a hand would.
+/// Sets a control of the theme builder with the events of an input.
 const SET: &str = r#"
     const control = document.querySelector(`[data-testid="${arguments[0]}"]`);
     control.value = arguments[1];
@@ -13,7 +13,7 @@ const SET: &str = r#"
 "#;
 
 #[tokio::test]
-async fn what_the_theme_builder_shows_is_what_its_snippet_gives() {
+async fn the_theme_builders_snippet_gives_the_shown_theme() {
     let site = Site::open().await;
     let world = world_of(&site, "auto", "").await;
     let browser = Browser::open().await;
@@ -61,7 +61,7 @@ async fn what_the_theme_builder_shows_is_what_its_snippet_gives() {
     let in_the_builder = looks().await;
     assert_eq!(in_the_builder[0], "rgb(122, 31, 92)");
     assert!(contrast.contains('✓'), "{contrast}");
-    assert_eq!(own_complaints(&browser).await, [""; 0]);
+    assert_eq!(console_messages(&browser).await, [""; 0]);
 
     site.serve("", &html);
     browser.goto(site.url()).await;
@@ -81,7 +81,7 @@ async fn what_the_theme_builder_shows_is_what_its_snippet_gives() {
 }
 
 #[tokio::test]
-async fn a_colour_that_cannot_be_read_is_marked_in_the_theme_builder() {
+async fn a_colour_with_too_little_contrast_is_marked_in_the_theme_builder() {
     let world = World::start().await;
     let browser = Browser::open().await;
     browser

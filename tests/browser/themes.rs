@@ -1,20 +1,20 @@
-//! How the checkout looks: what a shop sets arrives, what it may not set does not, and all of it can be read.
+//! Themes: tokens that a shop sets are applied, others are not, and every text is readable.
 
 use std::cell::RefCell;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{Browser, Look, Site, World, WorldConfig, eventually, pause, within};
+use support::{Browser, BrowserOptions, Site, World, WorldConfig, eventually, pause, within};
 
-use crate::journeys::chooses;
+use crate::steps::choose_asset;
 
-/// The computed style of what a selector finds in the checkout.
+/// The computed style of an element in the checkout.
 const STYLE: &str = r"
     const root = document.querySelector('florin-checkout').shadowRoot;
     return getComputedStyle(root.querySelector(arguments[0]))[arguments[1]];
 ";
 
-/// The contrast of each text with what is behind it, as a customer sees it, by `name/behind`.
+/// The contrast of each text with its background, by `name/background`.
 const CONTRASTS: &str = r"
     const place = document.querySelector('florin-checkout').shadowRoot.querySelector('.theme');
     const probe = place.appendChild(document.createElement('i'));
@@ -36,7 +36,7 @@ const THEMES: [&str; 7] = [
     "auto", "light", "dark", "contrast", "paper", "midnight", "sorbet",
 ];
 
-/// A shop's page with this style for the element, which shows the mug of the demo store in `attributes`' way.
+/// A shop page with this style of the element, which shows the mug of the demo store with `attributes`.
 fn page(proxy: &str, style: &str, attributes: &str) -> String {
     format!(
         "<style>florin-checkout {{ {style} }}</style><script src=\"{proxy}/florin.js\" async></script>\
@@ -60,19 +60,19 @@ pub(crate) async fn style(browser: &Browser, selector: &str, property: &str) -> 
         .await
 }
 
-/// What the element itself says on the console.
-pub(crate) async fn own_complaints(browser: &Browser) -> Vec<String> {
+/// Returns the element's console messages.
+pub(crate) async fn console_messages(browser: &Browser) -> Vec<String> {
     let mut complaints = browser.console_warnings().await;
     complaints.retain(|one| one.contains("florin:"));
     complaints
 }
 
-async fn complained(browser: &Browser, text: &str) -> bool {
+async fn has_warning(browser: &Browser, text: &str) -> bool {
     let complaints = RefCell::<Vec<String>>::default();
     let found = within(Duration::from_secs(20), async || {
-        let said = browser.console_warnings().await;
+        let warnings = browser.console_warnings().await;
         let mut complaints = complaints.borrow_mut();
-        complaints.extend(said);
+        complaints.extend(warnings);
         let found = complaints.iter().any(|one| one.contains(text));
         found.then_some(())
     })
@@ -84,7 +84,7 @@ async fn complained(browser: &Browser, text: &str) -> bool {
 }
 
 #[tokio::test]
-async fn a_page_without_a_shop_around_it_wears_the_stores_theme() {
+async fn the_checkout_page_uses_the_stores_theme() {
     let site = Site::open().await;
     let tokens = r##"accent = "#1d4ed8", radius = "0px", density = "1.5""##;
     let world = world_of(&site, "paper", tokens).await;
@@ -110,7 +110,7 @@ async fn a_page_without_a_shop_around_it_wears_the_stores_theme() {
 }
 
 #[tokio::test]
-async fn no_light_page_turns_into_a_dark_one_while_the_order_is_on_its_way() {
+async fn the_page_does_not_flash_light_before_a_dark_theme() {
     let site = Site::open().await;
     let world = world_of(&site, "midnight", r##"accent = "#ffd400""##).await;
     let browser = Browser::open().await;
@@ -118,7 +118,7 @@ async fn no_light_page_turns_into_a_dark_one_while_the_order_is_on_its_way() {
                  window.fetch = (at, ...rest) => `${at}`.includes('v1/') ? new Promise(() => {}) : real(at, ...rest);";
     browser.run_before_every_page(never).await;
     browser.goto(&world.checkout_page()).await;
-    eventually("something is shown", async || {
+    eventually("the page is painted", async || {
         style(&browser, ".florin", "display")
             .await
             .is_string()
@@ -136,7 +136,7 @@ async fn no_light_page_turns_into_a_dark_one_while_the_order_is_on_its_way() {
 }
 
 #[tokio::test]
-async fn what_the_page_says_wins_over_what_the_store_says_in_a_frame_and_inline() {
+async fn the_pages_theme_overrides_the_stores_in_a_frame_and_inline() {
     let site = Site::open().await;
     let world = world_of(
         &site,
@@ -162,7 +162,8 @@ async fn what_the_page_says_wins_over_what_the_store_says_in_a_frame_and_inline(
             "{display}"
         );
         assert_eq!(is(".primary", "borderRadius").await, "3px", "{display}");
-        // The store's background holds under the theme that the page named: it is light by day and by night, and so is all.
+        // The store's background applies under the page's theme: it is light in both colour schemes, and so is
+        // everything.
         assert_eq!(
             is(".florin", "backgroundColor").await,
             "rgb(255, 255, 255)",
@@ -176,7 +177,7 @@ async fn what_the_page_says_wins_over_what_the_store_says_in_a_frame_and_inline(
 }
 
 #[tokio::test]
-async fn a_button_finds_a_text_colour_that_reads_on_any_accent() {
+async fn a_buttons_text_is_readable_on_any_accent() {
     let site = Site::open().await;
     let world = world_of(&site, "auto", "").await;
     let browser = Browser::open().await;
@@ -194,10 +195,10 @@ async fn a_button_finds_a_text_colour_that_reads_on_any_accent() {
         browser.goto(site.url()).await;
         browser.enter_checkout().await;
         browser.wait_for("asset-BTC").await;
-        let told = browser
+        let announced = browser
             .evaluate(CONTRASTS, &[json!(["on-accent/accent"])])
             .await;
-        let contrast = &told["on-accent/accent"];
+        let contrast = &announced["on-accent/accent"];
         assert!(
             contrast.as_f64().is_some_and(|it| it >= 4.5),
             "{accent}: {contrast}"
@@ -209,7 +210,7 @@ async fn a_button_finds_a_text_colour_that_reads_on_any_accent() {
 }
 
 #[tokio::test]
-async fn a_value_that_is_no_colour_or_length_stays_outside_the_frame() {
+async fn an_invalid_token_value_does_not_reach_the_frame() {
     let site = Site::open().await;
     let world = world_of(&site, "auto", "").await;
     let browser = Browser::open().await;
@@ -231,17 +232,17 @@ async fn a_value_that_is_no_colour_or_length_stays_outside_the_frame() {
         taken,
         json!(["--florin-text", "--florin-text-muted", "--florin-border"])
     );
-    // Resolved where it was written: what arrives reads nothing of the frame's.
+    // Resolved in the shop's page: the frame receives only the value.
     let text =
         "return document.querySelector('florin-checkout').style.getPropertyValue('--florin-text')";
     assert_eq!(browser.evaluate(text, &[]).await, "red");
-    assert!(complained(&browser, "--florin-background cannot be").await);
+    assert!(has_warning(&browser, "--florin-background cannot be").await);
 
-    // By hand, without the loader.
-    let told = "#product=mug&--florin-text=var(--accent)&--florin-text-muted=%5c75rl(x)&--florin-accent=%230b6e52";
+    // Set directly, without the loader.
+    let announced = "#product=mug&--florin-text=var(--accent)&--florin-text-muted=%5c75rl(x)&--florin-accent=%230b6e52";
     browser.goto("about:blank").await;
     browser
-        .goto(&format!("{}/pay?store=demo{told}", world.proxy_url()))
+        .goto(&format!("{}/pay?store=demo{announced}", world.proxy_url()))
         .await;
     browser.wait_for("asset-BTC").await;
     let set = "return document.querySelector('florin-checkout').style.cssText";
@@ -254,7 +255,7 @@ async fn a_value_that_is_no_colour_or_length_stays_outside_the_frame() {
 }
 
 #[tokio::test]
-async fn colours_that_cannot_be_read_are_named_on_the_console() {
+async fn colours_with_too_little_contrast_are_named_on_the_console() {
     let site = Site::open().await;
     let world = world_of(&site, "auto", "").await;
     let browser = Browser::open().await;
@@ -290,7 +291,7 @@ async fn colours_that_cannot_be_read_are_named_on_the_console() {
                 browser.enter_checkout().await;
             }
             browser.wait_for("asset-BTC").await;
-            assert!(complained(&browser, sentence).await, "{display}");
+            assert!(has_warning(&browser, sentence).await, "{display}");
             browser.leave_checkout().await;
         }
     }
@@ -304,9 +305,9 @@ async fn colours_that_cannot_be_read_are_named_on_the_console() {
     );
     browser.goto(site.url()).await;
     browser.wait_for("asset-BTC").await;
-    // It is looked at once everything is there.
+    // The check runs once, when everything is loaded.
     pause(Duration::from_secs(4)).await;
-    assert_eq!(own_complaints(&browser).await, [""; 0]);
+    assert_eq!(console_messages(&browser).await, [""; 0]);
     browser.end().await;
     world.end().await;
 }
@@ -330,14 +331,14 @@ async fn a_token_by_its_old_name_is_named_on_the_console_with_its_new_name() {
     ] {
         site.serve("", &page(&world.proxy_url(), style_of_page, attributes));
         browser.goto(site.url()).await;
-        assert!(complained(&browser, sentence).await, "{attributes}");
+        assert!(has_warning(&browser, sentence).await, "{attributes}");
     }
     browser.end().await;
     world.end().await;
 }
 
 #[tokio::test]
-async fn every_theme_can_be_read_by_day_and_by_night() {
+async fn every_theme_is_readable_in_light_and_dark_colours() {
     let site = Site::open().await;
     let world = world_of(&site, "auto", "").await;
     let texts = [
@@ -361,11 +362,11 @@ async fn every_theme_can_be_read_by_day_and_by_night() {
         "danger/danger-wash",
     ];
     for dark in [false, true] {
-        let look = Look {
+        let options = BrowserOptions {
             dark,
-            ..Look::default()
+            ..BrowserOptions::default()
         };
-        let browser = Browser::open_with(look).await;
+        let browser = Browser::open_with(options).await;
         for theme in THEMES {
             let attributes = format!("theme=\"{theme}\" display=\"inline\"");
             site.serve("", &page(&world.proxy_url(), "", &attributes));
@@ -387,7 +388,7 @@ async fn every_theme_can_be_read_by_day_and_by_night() {
                 edge["edge/background"].as_f64().is_some_and(|it| it >= 3.0),
                 "{theme}: {edge}"
             );
-            assert_eq!(own_complaints(&browser).await, [""; 0]);
+            assert_eq!(console_messages(&browser).await, [""; 0]);
         }
         browser.end().await;
     }
@@ -395,12 +396,12 @@ async fn every_theme_can_be_read_by_day_and_by_night() {
 }
 
 #[tokio::test]
-async fn what_the_customers_system_asks_for_is_heard_under_every_theme() {
+async fn every_theme_respects_the_systems_settings() {
     let world = World::start().await;
     let browser = Browser::open().await;
     let page = format!("{}&theme=midnight", world.checkout_page());
     browser.goto(&page).await;
-    let checkout = chooses(&world, &browser, "BTC").await;
+    let checkout = choose_asset(&world, &browser, "BTC").await;
     let code = checkout.view().await["attempt"]["qr_string"].clone();
     let is = async |selector, property| style(&browser, selector, property).await;
 
@@ -427,7 +428,7 @@ async fn what_the_customers_system_asks_for_is_heard_under_every_theme() {
 }
 
 #[tokio::test]
-async fn density_moves_things_apart_and_leaves_them_large_enough_to_press() {
+async fn density_changes_distances_and_keeps_target_sizes() {
     let site = Site::open().await;
     let world = world_of(&site, "light", "").await;
     let browser = Browser::open().await;
@@ -443,7 +444,7 @@ async fn density_moves_things_apart_and_leaves_them_large_enough_to_press() {
             &page(&world.proxy_url(), &style_of_page, "display=\"inline\""),
         );
         browser.goto(site.url()).await;
-        // The order is the same one, and an asset is chosen once.
+        // The order is the same, and its asset is chosen already.
         if density == "0.75" {
             browser.press("asset-BTC").await;
         }
@@ -451,7 +452,7 @@ async fn density_moves_things_apart_and_leaves_them_large_enough_to_press() {
         assert_eq!(style(&browser, ".screen", "rowGap").await, gap, "{density}");
         let low = "const root = document.querySelector('florin-checkout').shadowRoot; \
                    return [...root.querySelectorAll('button, .primary')].filter((it) => it.checkVisibility() && it.getBoundingClientRect().height < 44).map((it) => it.outerHTML)";
-        eventually("everything to press is 44 px high", async || {
+        eventually("every control is 44 px high", async || {
             (browser.evaluate(low, &[]).await == json!([])).then_some(())
         })
         .await;
@@ -461,7 +462,7 @@ async fn density_moves_things_apart_and_leaves_them_large_enough_to_press() {
 }
 
 #[tokio::test]
-async fn inline_a_shops_style_sheet_reaches_the_parts() {
+async fn inline_a_shops_style_sheet_styles_the_parts() {
     let site = Site::open().await;
     let world = world_of(&site, "light", "").await;
     let browser = Browser::open().await;

@@ -1,9 +1,9 @@
-//! The checkout's page demands Trusted Types: no script of it turns text into markup or code, but for inert markup.
+//! Trusted Types: no script of the checkout's page turns text into markup or code, except inert markup.
 
 use serde_json::{Value, json};
-use support::{Browser, Engine, Look, World};
+use support::{Browser, BrowserOptions, Engine, World};
 
-/// What became of each markup in a template; `refused` where the browser threw.
+/// Returns the result of each markup in a template; `refused` where the browser threw.
 const SETS: &str = "
     return arguments[0].map((markup) => {
         const template = document.createElement('template');
@@ -15,7 +15,7 @@ const SETS: &str = "
         }
     });";
 
-/// As the compiler of the screens writes static markup.
+/// Static markup as the compiler of the screens writes it.
 const INERT: [&str; 3] = [
     "<div class=\"a\"><span aria-hidden=\"true\">1 &lt; 2</span><!----></div>",
     "<svg viewBox=\"0 0 24 24\"><path d=\"M4 12h16\"></path></svg>",
@@ -34,9 +34,9 @@ const ACTIVE: [&str; 9] = [
     "<svg><use href=\"#a\"></use></svg>",
 ];
 
-async fn demands_them(engine: Engine) {
+async fn check_trusted_types(engine: Engine) {
     let world = World::start().await;
-    let browser = Browser::open_engine(engine, Look::default()).await;
+    let browser = Browser::open_engine(engine, BrowserOptions::default()).await;
     browser.goto(&world.checkout_page()).await;
     browser.wait_for("status-open").await;
     let inert = browser.evaluate(SETS, &[json!(INERT)]).await;
@@ -72,16 +72,16 @@ async fn demands_them(engine: Engine) {
 }
 
 #[tokio::test]
-async fn chromium_lets_in_inert_markup_alone() {
-    demands_them(Engine::Chromium).await;
+async fn chromium_accepts_only_inert_markup() {
+    check_trusted_types(Engine::Chromium).await;
 }
 
 #[tokio::test]
-async fn firefox_lets_in_inert_markup_alone() {
-    demands_them(Engine::Firefox).await;
+async fn firefox_accepts_only_inert_markup() {
+    check_trusted_types(Engine::Firefox).await;
 }
 
 #[tokio::test]
-async fn webkit_lets_in_inert_markup_alone() {
-    demands_them(Engine::WebKit).await;
+async fn webkit_accepts_only_inert_markup() {
+    check_trusted_types(Engine::WebKit).await;
 }

@@ -1,4 +1,4 @@
-//! Logs, spoilt line by line.
+//! Changes to the lines of a log.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 /// A log's lines.
 pub(crate) type Lines = Vec<Value>;
 
-/// Changes a log; answers whether there was something to change.
+/// Changes a log. Returns `false` if there was nothing to change.
 pub(crate) fn change(log: &Path, change: fn(&mut Lines) -> bool) -> bool {
     let text = fs::read_to_string(log).expect("a copy of a good log");
     let lines = text.lines().map(serde_json::from_str);
@@ -27,7 +27,7 @@ fn is_taken(line: &Value) -> bool {
     line["answer"] == 204
 }
 
-pub(crate) fn an_event_never_came(lines: &mut Lines) -> bool {
+pub(crate) fn remove_an_event(lines: &mut Lines) -> bool {
     let Some(id) = lines
         .iter()
         .find(|line| is_taken(line))
@@ -39,18 +39,18 @@ pub(crate) fn an_event_never_came(lines: &mut Lines) -> bool {
     true
 }
 
-pub(crate) fn no_payment_was_told(lines: &mut Lines) -> bool {
+pub(crate) fn remove_paid_events(lines: &mut Lines) -> bool {
     let all = lines.len();
     lines.retain(|line| body(line)["type"] != "order.paid");
     lines.len() < all
 }
 
-pub(crate) fn an_id_is_drawn_anew(lines: &mut Lines) -> bool {
+pub(crate) fn replace_an_id(lines: &mut Lines) -> bool {
     lines[0]["id"] = json!("evt_00000000000000000000000000000000_1");
     true
 }
 
-pub(crate) fn a_body_has_another_byte(lines: &mut Lines) -> bool {
+pub(crate) fn add_a_byte_to_a_body(lines: &mut Lines) -> bool {
     let Some(line) = lines.last_mut() else {
         return false;
     };
@@ -58,14 +58,14 @@ pub(crate) fn a_body_has_another_byte(lines: &mut Lines) -> bool {
     true
 }
 
-pub(crate) fn a_signature_is_of_something_else(lines: &mut Lines) -> bool {
+pub(crate) fn replace_a_signature(lines: &mut Lines) -> bool {
     let other = lines[0]["signature"].clone();
     let last = lines.last_mut().expect("there is a first line");
     last["signature"] = other;
     true
 }
 
-pub(crate) fn a_delivery_came_an_hour_later(lines: &mut Lines) -> bool {
+pub(crate) fn delay_a_delivery(lines: &mut Lines) -> bool {
     let at: jiff::Timestamp = lines[0]["at"]
         .as_str()
         .unwrap_or_default()
@@ -75,7 +75,7 @@ pub(crate) fn a_delivery_came_an_hour_later(lines: &mut Lines) -> bool {
     true
 }
 
-pub(crate) fn the_second_event_came_first(lines: &mut Lines) -> bool {
+pub(crate) fn move_second_event_first(lines: &mut Lines) -> bool {
     let is_second = |line: &Value| is_taken(line) && body(line)["data"]["sequence"] == 2;
     let Some(place) = lines.iter().position(is_second) else {
         return false;
@@ -85,15 +85,15 @@ pub(crate) fn the_second_event_came_first(lines: &mut Lines) -> bool {
     true
 }
 
-pub(crate) fn an_invoice_is_asked_for_again(lines: &mut Lines) -> bool {
-    is_done_again(lines, "created_invoice", "invoice_id")
+pub(crate) fn repeat_an_invoice(lines: &mut Lines) -> bool {
+    repeat(lines, "created_invoice", "invoice_id")
 }
 
-pub(crate) fn a_session_is_asked_for_again(lines: &mut Lines) -> bool {
-    is_done_again(lines, "opened_checkout", "session_id")
+pub(crate) fn repeat_a_session(lines: &mut Lines) -> bool {
+    repeat(lines, "opened_checkout", "session_id")
 }
 
-fn is_done_again(lines: &mut Lines, what: &str, id: &str) -> bool {
+fn repeat(lines: &mut Lines, what: &str, id: &str) -> bool {
     let Some(mut again) = lines.iter().find(|line| line["did"] == what).cloned() else {
         return false;
     };
@@ -102,7 +102,7 @@ fn is_done_again(lines: &mut Lines, what: &str, id: &str) -> bool {
     true
 }
 
-pub(crate) fn a_pause_was_asked_for(lines: &mut Lines) -> bool {
+pub(crate) fn add_retry_after(lines: &mut Lines) -> bool {
     let request = lines.iter_mut().find(|line| line["kind"] == "request");
     let Some(request) = request else {
         return false;

@@ -1,4 +1,4 @@
-"""What the document cannot say, said to Schemathesis."""
+"""Rules for Schemathesis that the OpenAPI document cannot express."""
 
 import requests
 import schemathesis

@@ -1,72 +1,66 @@
-//! What must have happened in a run of some thousand lives: a fault that never came proves nothing.
+//! What must happen in a run of some thousand orders: a fault that never happens proves nothing.
 
-use crate::chance::Chance;
-use crate::tally::Tally;
-use crate::trouble::{Endpoint, Trouble};
+use crate::counters::Counters;
+use crate::faults::{Endpoint, Fault};
+use crate::random::SeededRandom;
 
 const MUST_HAPPEN: [(&str, &[&str]); 13] = [
     (
-        "doors",
-        &[
-            "Catalogue",
-            "OrderToken",
-            "Donation",
-            "StoreServer",
-            "Hosted",
-        ],
+        "order sources",
+        &["Product", "OrderToken", "Donation", "StoreServer", "Hosted"],
     ),
     (
         "customers",
         &[
             "Exactly",
             "MuchLess",
-            "ALittleLess",
+            "SlightlyLess",
             "InTwoParts",
             "More",
             "Twice",
             "Late",
             "Never",
-            "OnTheOtherAsset",
-            "OnTheFirstAsset",
-            "OnBothAssets",
-            "WithTooLowAFee",
-            "ThroughAReorganisation",
-            "TakenBackLater",
-            "LeavesAtOnce",
+            "SecondAttempt",
+            "FirstAttempt",
+            "BothAttempts",
+            "TooLowFee",
+            "Reorganisation",
+            "RevertedLater",
+            "Leave",
         ],
     ),
     (
-        "customers' doings",
+        "actions of customers",
         &[
             "paid",
             "was cancelled",
             "closed the page",
-            "came back to a new page",
+            "returned to a new page",
         ],
     ),
     ("keys", &["replayed"]),
     (
-        "answers of the proxy",
+        "responses of the proxy",
         &["409 request_in_progress", "422 idempotency_key_reused"],
     ),
-    ("callbacks", &["sent", "repeated", "lost", "a lie"]),
+    ("callbacks", &["sent", "repeated", "lost", "a wrong status"]),
     ("clock", &["set back", "set forward"]),
     (
         "crashes",
         &[
-            "at any moment",
-            "while a call is on its way",
-            "before an answer is heard",
+            "at any time",
+            "during a call",
+            "before a response is read",
             "before a delivery",
-            "after a delivery, before it is recorded",
+            "after a delivery and before it is recorded",
             "before a commit",
             "within a commit",
             "after a commit",
-            "a freeze, and two processes at once",
+            "a suspended process beside a new one",
         ],
     ),
     (
-        "faults of the ledger",
+        "faults of the storage",
         &[
             "Before",
             "Halfway",
@@ -142,14 +136,12 @@ const MUST_HAPPEN: [(&str, &[&str]); 13] = [
     ),
 ];
 
-/// A sentence about every kind that never came up.
-pub(crate) fn missing(tally: &Tally) -> Vec<String> {
+/// Returns a message for every kind that never happened.
+pub(crate) fn missing(counters: &Counters) -> Vec<String> {
     let mut missing = Vec::new();
     let mut must = |theme: &'static str, kind: &str| {
-        if tally.of(theme, kind) == 0 {
-            missing.push(format!(
-                "nothing was proven: {theme}: {kind} never happened"
-            ));
+        if counters.of(theme, kind) == 0 {
+            missing.push(format!("not covered: {theme}: {kind} never happened"));
         }
     };
     for (theme, kinds) in MUST_HAPPEN {
@@ -157,7 +149,7 @@ pub(crate) fn missing(tally: &Tally) -> Vec<String> {
             must(theme, kind);
         }
     }
-    let any = Chance::new(0);
+    let any = SeededRandom::new(0);
     for endpoint in [
         Endpoint::Prices,
         Endpoint::Create,
@@ -165,9 +157,9 @@ pub(crate) fn missing(tally: &Tally) -> Vec<String> {
         Endpoint::Lookup,
         Endpoint::Confirm,
     ] {
-        for (_, trouble) in Trouble::all(endpoint, &any) {
-            let kind = format!("{endpoint:?}: {}", trouble.name());
-            must("faults of the service", &kind);
+        for (_, fault) in Fault::all(endpoint, &any) {
+            let kind = format!("{endpoint:?}: {}", fault.name());
+            must("faults of the gateway", &kind);
         }
     }
     missing

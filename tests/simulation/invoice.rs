@@ -1,17 +1,17 @@
-//! An invoice of the model and the truth about it: what was paid on its chain, and what an honest service says of that.
+//! An invoice of the model: its payments on the chain, and the correct status.
 
 use serde_json::{Map, Value, json};
 
-use crate::coin::Coin;
+use crate::asset::Asset;
 use crate::decimal::{at_least, share, text, units};
 use crate::timeline::Millis;
 
-/// An amount in the asset, in dollars and in the service's currency, in units.
-pub(crate) type Figures = [i128; 3];
+/// An amount in the asset, in dollars and in the local currency, in units.
+pub(crate) type Amounts = [i128; 3];
 
-/// What the service says of an invoice that ran out with nothing paid.
+/// The status of an expired unpaid invoice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Afterwards {
+pub(crate) enum AfterExpiry {
     Failed,
     StillChecking,
     Forgotten,
@@ -22,9 +22,9 @@ pub(crate) enum Afterwards {
 pub(crate) struct Payment {
     pub(crate) units: i128,
     pub(crate) seen_at: Millis,
-    /// When it got its first, second and third confirmation.
+    /// Times of the first, second and third confirmation.
     pub(crate) confirmed_at: [Millis; 3],
-    /// While a reorganisation had thrown it out.
+    /// The interval in which a reorganisation has removed it.
     pub(crate) gone: Option<(Millis, Millis)>,
     pub(crate) hash: String,
 }
@@ -32,43 +32,43 @@ pub(crate) struct Payment {
 #[derive(Clone, Debug)]
 pub(crate) struct Invoice {
     pub(crate) id: String,
-    pub(crate) coin: Coin,
-    pub(crate) asked: Figures,
+    pub(crate) asset: Asset,
+    pub(crate) asked: Amounts,
     pub(crate) local_currency: &'static str,
     pub(crate) address: String,
     pub(crate) qr_string: String,
-    /// The session that it is, if its customer pays on the service's own page.
+    /// Its session, if the customer pays on the hosted page.
     pub(crate) session: Option<Session>,
     pub(crate) created_at: Millis,
     pub(crate) expires_at: Millis,
-    pub(crate) afterwards: Afterwards,
+    pub(crate) afterwards: AfterExpiry,
     pub(crate) payments: Vec<Payment>,
-    /// While the service says another word than the chain would let it: stuck, cancelled, taken back.
-    pub(crate) says: Vec<(Millis, Millis, &'static str)>,
-    /// The answer to POST /invoice was such that nobody may be shown this invoice.
+    /// Intervals with a status that overrides the chain's: stuck, cancelled, reverted.
+    pub(crate) overrides: Vec<(Millis, Millis, &'static str)>,
+    /// The response to POST /invoice was lost or wrong: this invoice must not be shown.
     pub(crate) is_tainted: bool,
-    /// The service once named another address for it: whoever then stops trusting it is right.
+    /// The gateway once reported another address for it, so that blocking it is correct.
     pub(crate) is_contradicted: bool,
 }
 
-/// A customer's way through the service's own page.
+/// A hosted session.
 #[derive(Clone, Debug)]
 pub(crate) struct Session {
     pub(crate) page: String,
-    /// Whether the customer has chosen an asset there: only then there is an address.
+    /// `true` once the customer has chosen an asset; only then there is an address.
     pub(crate) has_chosen: bool,
 }
 
-/// What an honest service says at a moment.
+/// The correct status at a moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Said {
+pub(crate) struct Status {
     pub(crate) word: &'static str,
     pub(crate) received: i128,
     confirmations: Option<usize>,
     hash: String,
 }
 
-/// A price and how much of it may be missing, in units of its currency.
+/// A price and its tolerance, in units of its currency.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Price {
     pub(crate) amount: i128,
@@ -92,13 +92,13 @@ impl Payment {
 }
 
 impl Invoice {
-    /// Nothing is known of it any more.
+    /// Returns `true` if the gateway has deleted it.
     pub(crate) fn is_forgotten(&self, at: Millis) -> bool {
         let is_untouched = !self.payments.iter().any(|payment| payment.is_there(at));
-        self.afterwards == Afterwards::Forgotten && at >= self.expires_at && is_untouched
+        self.afterwards == AfterExpiry::Forgotten && at >= self.expires_at && is_untouched
     }
 
-    pub(crate) fn said(&self, at: Millis) -> Said {
+    pub(crate) fn status_at(&self, at: Millis) -> Status {
         let there = || {
             self.payments
                 .iter()
@@ -117,16 +117,16 @@ impl Invoice {
                 "PROCESSING"
             };
             (word, there().fold(0, sum), Some(fewest))
-        } else if at >= self.expires_at && self.afterwards == Afterwards::Failed {
+        } else if at >= self.expires_at && self.afterwards == AfterExpiry::Failed {
             ("FAILED", 0, None)
         } else {
             ("CHECKING", 0, None)
         };
         let other = self
-            .says
+            .overrides
             .iter()
             .find(|(from, to, _)| (*from..*to).contains(&at));
-        Said {
+        Status {
             word: other.map_or(word, |(_, _, word)| word),
             received,
             confirmations,
@@ -134,8 +134,8 @@ impl Invoice {
         }
     }
 
-    /// The same amount in the three figures, as the service states it.
-    fn figures(&self, received: i128) -> Figures {
+    /// Converts a received amount to the three amounts of a response.
+    fn amounts(&self, received: i128) -> Amounts {
         let [crypto, usd, local] = self.asked;
         [
             received,
@@ -144,32 +144,32 @@ impl Invoice {
         ]
     }
 
-    /// Whether the service truly said, up to a moment, that this price was paid in full.
+    /// Returns `true` if this price was paid in full at some moment up to `until`.
     pub(crate) fn was_completed(&self, price: Price, until: Millis) -> bool {
-        self.turns(until).any(|at| self.is_completed(price, at))
+        self.changes(until).any(|at| self.is_completed(price, at))
     }
 
-    /// Whether the service truly said, up to a moment, that less than this price was paid.
+    /// Returns `true` if less than this price was paid at some moment up to `until`.
     pub(crate) fn was_short(&self, price: Price, until: Millis) -> bool {
-        self.turns(until)
-            .any(|at| self.said(at).word == "COMPLETED" && !self.is_completed(price, at))
+        self.changes(until)
+            .any(|at| self.status_at(at).word == "COMPLETED" && !self.is_completed(price, at))
     }
 
-    /// The moments, up to one, at which it may have begun to say something else.
-    fn turns(&self, until: Millis) -> impl Iterator<Item = Millis> {
-        let turns = self.payments.iter().map(|payment| payment.confirmed_at[2]);
-        let ends = self.says.iter().map(|(_, to, _)| *to);
+    /// Returns the moments up to `until` at which the status may have changed.
+    fn changes(&self, until: Millis) -> impl Iterator<Item = Millis> {
+        let changes = self.payments.iter().map(|payment| payment.confirmed_at[2]);
+        let ends = self.overrides.iter().map(|(_, to, _)| *to);
         let backs = self.payments.iter().filter_map(|p| Some(p.gone?.1));
-        turns
+        changes
             .chain(ends)
             .chain(backs)
             .filter(move |at| *at <= until)
     }
 
-    /// Whether the service truly says at a moment that this price was paid in full.
+    /// Returns `true` if this price is paid in full at a moment.
     pub(crate) fn is_completed(&self, price: Price, at: Millis) -> bool {
-        let said = self.said(at);
-        let enough = self.figures(said.received);
+        let status_at = self.status_at(at);
+        let enough = self.amounts(status_at.received);
         let covered = |(asked, received): (&i128, &i128)| {
             at_least(
                 *received,
@@ -178,21 +178,21 @@ impl Invoice {
                 price.amount - price.tolerance,
             )
         };
-        said.word == "COMPLETED" && self.asked.iter().zip(&enough).all(covered)
+        status_at.word == "COMPLETED" && self.asked.iter().zip(&enough).all(covered)
     }
 
     /// The `data` of GET /invoice.
     pub(crate) fn record(&self, at: Millis) -> Map<String, Value> {
-        let said = self.said(at);
-        let received = self.figures(said.received);
+        let status_at = self.status_at(at);
+        let received = self.amounts(status_at.received);
         let [crypto, usd, local] = self.asked.map(text);
         let [received_crypto, received_usd, received_local] = received.map(text);
-        let confirmations = said
+        let confirmations = status_at
             .confirmations
             .map_or_else(String::new, |count| format!("{count}/3"));
         let record = json!({
             "invoice_id": self.id,
-            "transaction_status": said.word,
+            "transaction_status": status_at.word,
             "invoice_amount_in_local_currency": local,
             "invoice_amount_in_usd": usd,
             "invoice_crypto_amount": crypto,
@@ -200,17 +200,17 @@ impl Invoice {
             "received_amount_in_usd": received_usd,
             "received_crypto_amount": received_crypto,
             "local_currency_code": self.local_currency,
-            "transaction_crypto": self.coin.code,
+            "transaction_crypto": self.asset.code,
             "invoice_creation_time": (self.created_at / 1000).to_string(),
             "depositor_email_id": "",
-            "blockchain_transaction_status": if said.hash.is_empty() { "" } else { "PENDING" },
-            "transaction_hash": said.hash,
+            "blockchain_transaction_status": if status_at.hash.is_empty() { "" } else { "PENDING" },
+            "transaction_hash": status_at.hash,
             "blockchain_confirmations": confirmations,
             "wallet_address": self.address,
             "transaction_time": "",
         });
         let Value::Object(mut record) = record else {
-            unreachable!("the macro was given an object");
+            unreachable!("the macro creates an object");
         };
         if self.session.as_ref().is_some_and(|on| !on.has_chosen) {
             for member in [
@@ -224,7 +224,7 @@ impl Invoice {
         record
     }
 
-    /// The answer to POST /invoice or POST /checkout.
+    /// The response to POST /invoice or POST /checkout.
     pub(crate) fn answer(&self) -> Value {
         if let Some(session) = &self.session {
             return json!({ "session_id": self.id, "payment_process_url": session.page });
@@ -233,7 +233,7 @@ impl Invoice {
         json!({
             "invoice_id": self.id,
             "invoice_expired_in": ((self.expires_at - self.created_at) / 60_000).to_string(),
-            "deposit_crypto": self.coin.code,
+            "deposit_crypto": self.asset.code,
             "deposit_address": self.address,
             "qr_string": self.qr_string,
             "invoice_amount_in_crypto": crypto,
@@ -245,8 +245,8 @@ impl Invoice {
     }
 }
 
-/// The three figures of a request.
-pub(crate) fn asked(request: &Value) -> Option<Figures> {
+/// The three amounts of a request.
+pub(crate) fn asked(request: &Value) -> Option<Amounts> {
     let read = |member: &str| units(request[member].as_str()?);
     Some([
         read("amount_in_crypto")?,

@@ -1,4 +1,4 @@
-//! The model of the stores' endpoints: what they heard, and how they misbehave.
+//! The model of the stores' endpoints: received events and injected faults.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -9,29 +9,29 @@ use florin_proxy::config::Webhook;
 use florin_proxy::webhooks::{SendOutcome, Webhooks};
 use jiff::Timestamp;
 
-use crate::life::Life;
+use crate::process::Process;
 
-/// What the stores took in, whether or not they could say so.
+/// Events that the stores accepted, including those whose response was lost.
 #[derive(Debug, Default)]
-pub(crate) struct Shop(Mutex<BTreeMap<String, Heard>>);
+pub(crate) struct Shop(Mutex<BTreeMap<String, Received>>);
 
-/// An event that a store took in.
+/// An accepted event.
 #[derive(Clone, Debug)]
-pub(crate) struct Heard {
+pub(crate) struct Received {
     pub(crate) payload: String,
-    /// Its place among all first hearings.
+    /// Its position among all first deliveries.
     pub(crate) place: usize,
     pub(crate) times: u64,
 }
 
 impl Shop {
-    /// Takes an event in; complains when the same id comes with another payload.
+    /// Accepts an event; returns an error if the same id arrives with another payload.
     fn take(&self, event: &Event) -> Result<(), String> {
-        let mut heard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = heard.len();
-        let known = heard
+        let mut received = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = received.len();
+        let known = received
             .entry(event.id.as_str().to_owned())
-            .or_insert_with(|| Heard {
+            .or_insert_with(|| Received {
                 payload: event.payload.clone(),
                 place,
                 times: 0,
@@ -44,7 +44,7 @@ impl Shop {
         }
     }
 
-    pub(crate) fn heard(&self) -> BTreeMap<String, Heard> {
+    pub(crate) fn received(&self) -> BTreeMap<String, Received> {
         self.0
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -52,12 +52,12 @@ impl Shop {
     }
 }
 
-/// Carries a process's deliveries to the model.
-pub(crate) struct Postman(pub(crate) Life);
+/// Delivers a process's webhooks to the model.
+pub(crate) struct SimulatedSender(pub(crate) Process);
 
-/// What goes wrong with a delivery.
+/// A fault of a delivery.
 #[derive(Clone, Copy, Debug)]
-enum Mishap {
+enum EndpointFault {
     Refused,
     Error,
     Redirect,
@@ -70,72 +70,76 @@ enum Mishap {
     CrashAfter,
 }
 
-const MISHAPS: [(u64, Mishap); 10] = [
-    (15, Mishap::Refused),
-    (25, Mishap::Error),
-    (5, Mishap::Redirect),
-    (10, Mishap::LostBefore),
-    (15, Mishap::LostAfter),
-    (10, Mishap::ErrorAfter),
-    (1, Mishap::Gone),
-    (10, Mishap::Slow),
-    (3, Mishap::CrashBefore),
-    (4, Mishap::CrashAfter),
+const ENDPOINT_FAULTS: [(u64, EndpointFault); 10] = [
+    (15, EndpointFault::Refused),
+    (25, EndpointFault::Error),
+    (5, EndpointFault::Redirect),
+    (10, EndpointFault::LostBefore),
+    (15, EndpointFault::LostAfter),
+    (10, EndpointFault::ErrorAfter),
+    (1, EndpointFault::Gone),
+    (10, EndpointFault::Slow),
+    (3, EndpointFault::CrashBefore),
+    (4, EndpointFault::CrashAfter),
 ];
 
 #[async_trait]
-impl Webhooks for Postman {
+impl Webhooks for SimulatedSender {
     async fn send(&self, _: &Webhook, event: &Event, _: Timestamp) -> SendOutcome {
-        let (life, world) = (&self.0, &self.0.world);
-        life.sleep(world.chance.between(5, 300)).await;
-        let mishap =
-            (world.is_stormy() && world.chance.percent(25)).then(|| world.chance.weigh(&MISHAPS));
-        world.log(|| format!("store: {} {:?} {mishap:?}", event.id, event.event_type));
-        if let Some(mishap) = mishap {
+        let (process, world) = (&self.0, &self.0.world);
+        process.sleep(world.random.between(5, 300)).await;
+        let fault = (world.injects_faults() && world.random.percent(25))
+            .then(|| world.random.weigh(&ENDPOINT_FAULTS));
+        world.log(|| format!("store: {} {:?} {fault:?}", event.id, event.event_type));
+        if let Some(fault) = fault {
             world
-                .tally
-                .one("faults of the store", format!("{mishap:?}"));
+                .counters
+                .one("faults of the store", format!("{fault:?}"));
         }
         let take = || {
-            if let Err(told) = world.shop.take(event) {
-                world.complain("an event never changes", &told);
+            if let Err(details) = world.shop.take(event) {
+                world.violated("an event never changes", &details);
             }
         };
         let failed = |why: &str| SendOutcome::Failed(format!("injected: {why}"));
-        let sent = match mishap {
+        let sent = match fault {
             None => {
                 take();
-                SendOutcome::status(world.chance.pick(&[200, 204]))
+                SendOutcome::status(world.random.pick(&[200, 204]))
             }
-            Some(Mishap::Refused) => failed("refused"),
-            Some(Mishap::Error) => SendOutcome::status(world.chance.pick(&[500, 503, 404, 429])),
-            Some(Mishap::Redirect) => SendOutcome::status(301),
-            Some(Mishap::LostBefore) => {
-                life.sleep(15_000).await;
-                failed("no answer in time")
+            Some(EndpointFault::Refused) => failed("refused"),
+            Some(EndpointFault::Error) => {
+                SendOutcome::status(world.random.pick(&[500, 503, 404, 429]))
             }
-            Some(Mishap::LostAfter) => {
+            Some(EndpointFault::Redirect) => SendOutcome::status(301),
+            Some(EndpointFault::LostBefore) => {
+                process.sleep(15_000).await;
+                failed("no response in time")
+            }
+            Some(EndpointFault::LostAfter) => {
                 take();
-                life.sleep(15_000).await;
-                failed("no answer in time")
+                process.sleep(15_000).await;
+                failed("no response in time")
             }
-            Some(Mishap::ErrorAfter) => {
+            Some(EndpointFault::ErrorAfter) => {
                 take();
                 SendOutcome::status(500)
             }
-            Some(Mishap::Gone) => SendOutcome::status(410),
-            Some(Mishap::Slow) => {
-                life.sleep(world.chance.between(1000, 14_000)).await;
+            Some(EndpointFault::Gone) => SendOutcome::status(410),
+            Some(EndpointFault::Slow) => {
+                process.sleep(world.random.between(1000, 14_000)).await;
                 take();
                 SendOutcome::status(200)
             }
-            Some(Mishap::CrashBefore) => life.crash("before a delivery").await,
-            Some(Mishap::CrashAfter) => {
+            Some(EndpointFault::CrashBefore) => process.crash("before a delivery").await,
+            Some(EndpointFault::CrashAfter) => {
                 take();
-                life.crash("after a delivery, before it is recorded").await
+                process
+                    .crash("after a delivery and before it is recorded")
+                    .await
             }
         };
-        life.sleep(world.chance.between(5, 300)).await;
+        process.sleep(world.random.between(5, 300)).await;
         sent
     }
 }

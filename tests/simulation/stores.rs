@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 /// The page that embeds the checkout.
 pub(crate) const ORIGIN: &str = "https://shop.example";
 
-/// A store as its customers and the invariants know it.
+/// A store, as customers and invariants know it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Store {
     pub(crate) id: &'static str,
@@ -21,20 +21,20 @@ pub(crate) const STORES: [Store; 4] = [
     Store::new("mute", "USD", "0", false),
 ];
 
-/// What every store sells, and for how much.
+/// Products and prices of every store.
 pub(crate) const PRODUCTS: [(&str, &str); 3] =
     [("card", "4.50"), ("ebook", "19.90"), ("chair", "349.00")];
 
-/// The proxy's own address.
+/// The proxy's public URL.
 pub(crate) const PUBLIC_URL: &str = "http://127.0.0.1:8080";
 
-/// The service's own page.
+/// The gateway's hosted page.
 pub(crate) const CHECKOUT_URL: &str = "https://checkout.example/pay";
 
-/// What every store calls its token key: none of them can sign for another all the same.
+/// The kid of every store's token key; a store still cannot sign for another one.
 pub(crate) const KEY_ID: &str = "k1";
 
-/// The service's way to us.
+/// The secret of the callback URL.
 pub(crate) const CALLBACK_TOKEN: &str = "simulated-callback-token-of-32-characters";
 
 impl Store {
@@ -52,12 +52,12 @@ impl Store {
         }
     }
 
-    /// What its backend signs order tokens with.
+    /// Its key for order tokens.
     pub(crate) fn token_secret(self) -> String {
         format!("simulated-token-secret-of-{}-0123456789", self.id)
     }
 
-    /// What its server calls the merchant API with.
+    /// Its secret key for the store API.
     pub(crate) fn secret_key(self) -> String {
         format!("simulated-secret-key-of-{}-0123456789", self.id)
     }

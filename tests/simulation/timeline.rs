@@ -1,5 +1,5 @@
-//! Virtual time. It stands still while anything can run, and jumps to the next thing that was waited for when nothing
-//! can: the runtime says so just before its thread would go to sleep.
+//! Virtual time. It stands still while any task can run, and advances to the next timer when none can: the runtime
+//! calls it before its thread parks.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -25,7 +25,7 @@ impl Timeline {
         self.state().now
     }
 
-    /// Waits for so many milliseconds.
+    /// Waits for this many milliseconds.
     pub(crate) fn sleep(&self, millis: Millis) -> Sleep {
         let until = self.now() + millis.max(0);
         Sleep {
@@ -35,7 +35,7 @@ impl Timeline {
         }
     }
 
-    /// Nothing can run: it is the time of whoever waits for the earliest. One at a time, in a fixed order.
+    /// Advances to the earliest timer, one at a time in a fixed order.
     pub(crate) fn advance(&self) {
         let first = {
             let mut state = self.state();
@@ -45,7 +45,7 @@ impl Timeline {
             }
             first
         };
-        let (_, waker) = first.expect("somebody always waits until a world has ended");
+        let (_, waker) = first.expect("a timer is always pending until a world has ended");
         waker.wake();
     }
 

@@ -1,5 +1,5 @@
-//! A world: one database, one service, some stores, one proxy that dies and comes back, and the orders of a few dozen
-//! customers, on one virtual time from one seed.
+//! A world: one database, one gateway, some stores, one proxy that crashes and restarts, and a few dozen customers,
+//! on one virtual clock from one seed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -19,72 +19,72 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
-use crate::books::{Books, Database};
-use crate::chance::Chance;
+use crate::counters::Counters;
+use crate::faulty_storage::FaultyStorage;
+use crate::gateway::Gateway;
 use crate::invoice::Price;
 use crate::jobs;
-use crate::life::Life;
-use crate::line::Line;
-use crate::service::Service;
-use crate::shaky::Shaky;
-use crate::shop::{Postman, Shop};
+use crate::process::Process;
+use crate::queries::{Database, Queries};
+use crate::random::SeededRandom;
+use crate::shop::{Shop, SimulatedSender};
 use crate::stores;
-use crate::tally::Tally;
 use crate::timeline::{Millis, Timeline};
+use crate::transport::SimulatedTransport;
 
-/// The wall clock when a world begins: 2026-09-21.
+/// The wall clock at the start of a world: 2026-09-21.
 const FIRST_DAY: Millis = 1_790_000_000_000;
-/// How long a customer or the service waits for the proxy's answer.
-const PATIENCE: Millis = 45_000;
+/// Timeout of customers and callbacks towards the proxy.
+const TIMEOUT: Millis = 45_000;
 
 pub(crate) struct World {
     pub(crate) timeline: Timeline,
-    /// What happens to everybody.
-    pub(crate) chance: Chance,
-    /// The proxy's own ids and tokens.
-    dice: Arc<Chance>,
-    pub(crate) tally: Tally,
-    pub(crate) service: Service,
+    /// Random numbers of the model.
+    pub(crate) random: SeededRandom,
+    /// Random numbers of the proxy: ids and tokens.
+    dice: Arc<SeededRandom>,
+    pub(crate) counters: Counters,
+    pub(crate) gateway: Gateway,
     pub(crate) shop: Shop,
-    pub(crate) books: Books,
+    pub(crate) queries: Queries,
     pub(crate) database: Database,
     ledger: SqliteStorage,
     settings: PathBuf,
-    process: Mutex<Option<Process>>,
+    running: Mutex<Option<RunningProcess>>,
     wall_offset: AtomicI64,
-    is_stormy: AtomicBool,
-    /// Whether attempts are still looked at; at the end of a world only events are told.
-    pub(crate) is_watching: AtomicBool,
-    /// Rung when something may be due.
-    pub(crate) stirred: Notify,
-    pub(crate) memory: Mutex<Memory>,
-    complaints: Mutex<Vec<String>>,
+    injects_faults: AtomicBool,
+    /// `false` at the end of a world, when only events are delivered.
+    pub(crate) polls: AtomicBool,
+    /// Wakes the jobs: something may be due.
+    pub(crate) wakeup: Notify,
+    pub(crate) expectations: Mutex<Expectations>,
+    violations: Mutex<Vec<String>>,
     is_verbose: bool,
 }
 
-/// What the world remembers of what it saw.
+/// Observed facts that later checks use.
 #[derive(Debug, Default)]
-pub(crate) struct Memory {
-    /// The prices that were agreed on, by order.
+pub(crate) struct Expectations {
+    /// Agreed prices by order.
     pub(crate) prices: BTreeMap<String, Price>,
-    /// Orders that were seen as paid.
+    /// Orders that were shown as paid.
     pub(crate) paid: BTreeSet<String>,
-    /// The latest credit that was judged.
+    /// The latest credit that was checked.
     pub(crate) last_credit: i64,
 }
 
 /// A running proxy.
 #[derive(Clone)]
-struct Process {
-    life: Life,
+struct RunningProcess {
+    process: Process,
     router: Router,
 }
 
-/// Status and body of an answer of the proxy.
+/// Status and body of a response of the proxy.
 pub(crate) type Answer = (u16, Value);
 
-/// What a world is made with.
-pub(crate) struct Making<'a> {
+/// Options of a world.
+pub(crate) struct WorldOptions<'a> {
     pub(crate) seed: u64,
     pub(crate) timeline: Timeline,
     pub(crate) database: Database,
@@ -96,34 +96,34 @@ pub(crate) struct Making<'a> {
 }
 
 impl World {
-    pub(crate) fn new(making: Making<'_>) -> Arc<Self> {
-        let chance = Chance::new(making.seed);
-        let books = Books::open(&making.database, making.file);
-        books.set_traps();
-        let service = Service::new(Chance::new(chance.draw()), making.longest_minutes);
+    pub(crate) fn new(options: WorldOptions<'_>) -> Arc<Self> {
+        let random = SeededRandom::new(options.seed);
+        let queries = Queries::open(&options.database, options.file);
+        queries.set_traps();
+        let gateway = Gateway::new(SeededRandom::new(random.draw()), options.longest_minutes);
         Arc::new(Self {
-            timeline: making.timeline,
-            dice: Arc::new(Chance::new(chance.draw())),
-            chance,
-            tally: Tally::default(),
-            service,
+            timeline: options.timeline,
+            dice: Arc::new(SeededRandom::new(random.draw())),
+            random,
+            counters: Counters::default(),
+            gateway,
             shop: Shop::default(),
-            books,
-            database: making.database,
-            ledger: making.ledger,
-            settings: making.settings,
-            process: Mutex::default(),
+            queries,
+            database: options.database,
+            ledger: options.ledger,
+            settings: options.settings,
+            running: Mutex::default(),
             wall_offset: AtomicI64::new(FIRST_DAY),
-            is_stormy: AtomicBool::new(true),
-            is_watching: AtomicBool::new(true),
-            stirred: Notify::new(),
-            memory: Mutex::default(),
-            complaints: Mutex::default(),
-            is_verbose: making.is_verbose,
+            injects_faults: AtomicBool::new(true),
+            polls: AtomicBool::new(true),
+            wakeup: Notify::new(),
+            expectations: Mutex::default(),
+            violations: Mutex::default(),
+            is_verbose: options.is_verbose,
         })
     }
 
-    /// What the proxy's machine takes for the time.
+    /// The wall clock of the proxy's machine.
     pub(crate) fn wall(&self) -> Millis {
         self.timeline.now() + self.wall_offset.load(Ordering::Relaxed)
     }
@@ -132,21 +132,21 @@ impl World {
         self.wall_offset.fetch_add(by, Ordering::Relaxed);
         self.log(|| format!("the wall clock is set by {by} ms"));
         let way = if by < 0 { "back" } else { "forward" };
-        self.tally.one("clock", format!("set {way}"));
+        self.counters.one("clock", format!("set {way}"));
     }
 
-    pub(crate) fn is_stormy(&self) -> bool {
-        self.is_stormy.load(Ordering::Relaxed)
+    pub(crate) fn injects_faults(&self) -> bool {
+        self.injects_faults.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn calm_down(&self) {
-        self.is_stormy.store(false, Ordering::Relaxed);
-        self.log(|| "the storm is over".into());
+    pub(crate) fn stop_faults(&self) {
+        self.injects_faults.store(false, Ordering::Relaxed);
+        self.log(|| "the faults end".into());
     }
 
-    /// Starts a process, beside an older one if that still lives.
+    /// Starts a process, beside an older one if that still runs.
     pub(crate) fn start_process(self: &Arc<Self>) {
-        let life = Life::begin(self.clone());
+        let process = Process::begin(self.clone());
         let config = load(Some(&self.settings), &BTreeMap::new());
         let config = config.unwrap_or_else(|problems| panic!("our own settings: {problems}"));
         let credentials = Credentials {
@@ -154,66 +154,68 @@ impl World {
             api_secret: config.gateway.api_secret.clone(),
         };
         let settings = Settings::new(config.gateway.url.clone(), credentials);
-        let transport = Arc::new(Line::new(life.clone()));
-        let clock = Arc::new(life.clone());
+        let transport = Arc::new(SimulatedTransport::new(process.clone()));
+        let clock = Arc::new(process.clone());
         let client = Client::with_transport(transport, settings, clock.clone(), self.dice.clone());
         let dependencies = Dependencies {
-            ledger: Arc::new(Shaky {
+            ledger: Arc::new(FaultyStorage {
                 inner: self.ledger.clone(),
-                life: life.clone(),
+                process: process.clone(),
             }),
             gateway: Arc::new(client.expect("our own settings")),
-            webhooks: Arc::new(Postman(life.clone())),
+            webhooks: Arc::new(SimulatedSender(process.clone())),
             clock,
             random: self.dice.clone(),
         };
         let core = Core::new(config, dependencies, CancellationToken::new());
         let router = core.router();
-        tokio::spawn(jobs::run(life.clone(), core));
+        tokio::spawn(jobs::run(process.clone(), core));
         self.log(|| "the proxy starts".into());
-        *self.process() = Some(Process { life, router });
+        *self.running() = Some(RunningProcess { process, router });
     }
 
-    /// The process that answers now.
-    pub(crate) fn life(&self) -> Option<Life> {
-        self.process().as_ref().map(|process| process.life.clone())
+    /// Returns the process that serves requests.
+    pub(crate) fn process(&self) -> Option<Process> {
+        self.running()
+            .as_ref()
+            .map(|running| running.process.clone())
     }
 
-    /// A process dies. If it was the one that answers, another is started a little later.
-    pub(crate) fn crash(self: &Arc<Self>, life: &Life, moment: &'static str) {
+    /// Crashes a process. If it served requests, another one is started a little later.
+    pub(crate) fn crash(self: &Arc<Self>, process: &Process, moment: &'static str) {
         self.log(|| format!("CRASH {moment}"));
-        self.tally.one("crashes", moment);
-        life.ended.cancel();
-        let is_alone = self.process.lock().is_ok_and(|mut process| {
-            process
-                .take_if(|process| process.life.ended.is_cancelled())
+        self.counters.one("crashes", moment);
+        process.ended.cancel();
+        let is_alone = self.running.lock().is_ok_and(|mut running| {
+            running
+                .take_if(|running| running.process.ended.is_cancelled())
                 .is_some()
         });
         if is_alone {
-            let longest = if self.chance.percent(10) {
+            let longest = if self.random.percent(10) {
                 90_000
             } else {
                 8_000
             };
-            let pause = self.timeline.sleep(self.chance.between(0, longest));
+            let pause = self.timeline.sleep(self.random.between(0, longest));
             let world = self.clone();
             tokio::spawn(async move {
                 pause.await;
-                if world.life().is_none() {
+                if world.process().is_none() {
                     world.start_process();
                 }
             });
         }
     }
 
-    /// Ends all, so that nothing holds on to anything.
+    /// Ends all tasks, so that no reference cycle remains.
     pub(crate) fn end(&self) {
-        if let Some(process) = self.process().take() {
-            process.life.ended.cancel();
+        if let Some(running) = self.running().take() {
+            running.process.ended.cancel();
         }
     }
 
-    /// A request to the proxy; `None` when it gives no answer.
+    /// Sends a request to the proxy; `None` without a response.
     pub(crate) async fn call(
         &self,
         method: &str,
@@ -224,7 +226,7 @@ impl World {
         self.call_once(method, path, bearer, body, None).await
     }
 
-    /// The same, with a key under which it is carried out once.
+    /// The same with an idempotency key.
     pub(crate) async fn call_once(
         &self,
         method: &str,
@@ -233,9 +235,9 @@ impl World {
         body: Option<&Value>,
         key: Option<&str>,
     ) -> Option<Answer> {
-        self.timeline.sleep(self.chance.between(1, 200)).await;
-        let Some(Process { life, router }) = self.process().clone() else {
-            self.timeline.sleep(self.chance.between(500, 4000)).await;
+        self.timeline.sleep(self.random.between(1, 200)).await;
+        let Some(RunningProcess { process, router }) = self.running().clone() else {
+            self.timeline.sleep(self.random.between(500, 4000)).await;
             return None;
         };
         let mut request = Request::builder()
@@ -260,7 +262,7 @@ impl World {
             let Ok(response) = router.oneshot(request).await;
             let status = response.status().as_u16();
             if response.headers().contains_key("idempotency-replayed") {
-                self.tally.one("keys", "replayed");
+                self.counters.one("keys", "replayed");
             }
             let body = axum::body::to_bytes(response.into_body(), 1 << 20).await;
             let body = serde_json::from_slice(&body.unwrap_or_default());
@@ -268,43 +270,45 @@ impl World {
         };
         let answer = tokio::select! {
             biased;
-            () = life.ended.cancelled() => None,
+            () = process.ended.cancelled() => None,
             answer = answer => Some(answer),
-            () = self.timeline.sleep(PATIENCE) => None,
+            () = self.timeline.sleep(TIMEOUT) => None,
         };
         self.log(|| format!("proxy: {method} {path} → {answer:?}"));
         if let Some((status, body)) = &answer {
             let code = body["error"]["code"].as_str().unwrap_or_default();
             let kind = format!("{status} {code}");
-            self.tally.one("answers of the proxy", kind.trim_end());
+            self.counters.one("responses of the proxy", kind.trim_end());
         }
         answer
     }
 
-    pub(crate) fn memory(&self) -> MutexGuard<'_, Memory> {
-        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn expectations(&self) -> MutexGuard<'_, Expectations> {
+        self.expectations
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn process(&self) -> MutexGuard<'_, Option<Process>> {
-        self.process.lock().unwrap_or_else(PoisonError::into_inner)
+    fn running(&self) -> MutexGuard<'_, Option<RunningProcess>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An invariant does not hold.
-    pub(crate) fn complain(&self, invariant: &str, told: &str) {
+    /// Reports a violated invariant.
+    pub(crate) fn violated(&self, invariant: &str, details: &str) {
         let at = self.timeline.now();
-        self.log(|| format!("VIOLATED {invariant}: {told}"));
-        let mut complaints = self
-            .complaints
+        self.log(|| format!("VIOLATED {invariant}: {details}"));
+        let mut violations = self
+            .violations
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        if complaints.len() < 20 {
-            complaints.push(format!("{invariant} (at {at} ms): {told}"));
+        if violations.len() < 20 {
+            violations.push(format!("{invariant} (at {at} ms): {details}"));
         }
     }
 
-    pub(crate) fn complaints(&self) -> Vec<String> {
-        let complaints = self.complaints.lock();
-        complaints.unwrap_or_else(PoisonError::into_inner).clone()
+    pub(crate) fn violations(&self) -> Vec<String> {
+        let violations = self.violations.lock();
+        violations.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub(crate) fn log(&self, line: impl FnOnce() -> String) {

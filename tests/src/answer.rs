@@ -1,4 +1,4 @@
-//! What came back over HTTP.
+//! HTTP responses with assertions.
 
 use reqwest::header::HeaderMap;
 use reqwest::{Method, Response};

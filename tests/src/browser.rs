@@ -1,20 +1,20 @@
-//! A real browser, driven from outside by WebDriver: Chromium, or another [`Engine`].
+//! A real browser, driven by WebDriver: Chromium, or another [`Engine`].
 //!
-//! Steps read as a customer's would; each waits, with a bound, until what it speaks of is there. Where a checkout is
-//! shown in a frame, [`Browser::enter_checkout`] comes first.
+//! Every step waits, with a bound, until its element is there. If a checkout is shown in a frame, call
+//! [`Browser::enter_checkout`] first.
 
 mod capabilities;
 mod devtools;
 mod display;
 mod driver;
+mod emulation;
 mod engine;
-mod family;
 mod launch;
 mod network_log;
 mod pool;
 mod process;
+mod process_tree;
 mod scan;
-mod view;
 
 use serde_json::{Value, json};
 use thirtyfour::error::WebDriverResult;
@@ -47,17 +47,17 @@ const FOCUSED: &str = r"
     return name ?? at?.tagName ?? '';
 ";
 
-/// How a browser looks at things.
+/// Options of a browser.
 #[derive(Clone, Copy, Debug)]
-pub struct Look {
+pub struct BrowserOptions {
     /// The window, in CSS pixels.
     pub size: (u32, u32),
-    /// Whether its owner likes it dark.
+    /// `true` for the dark colour scheme.
     pub dark: bool,
 }
 
-impl Default for Look {
-    /// A laptop in daylight.
+impl Default for BrowserOptions {
+    /// A laptop with the light colour scheme.
     fn default() -> Self {
         Self {
             size: (1280, 1000),
@@ -69,81 +69,81 @@ impl Default for Look {
 /// The browsers that all tests of one process share.
 static POOL: BrowserPool = BrowserPool::new();
 
-/// A browser with one tab, as if nobody had used it before. Ends with [`Browser::end`].
+/// A browser with one tab and no stored state. Ends with [`Browser::end`].
 #[derive(Debug)]
 pub struct Browser {
     tab: WebDriver,
     engine: Engine,
-    place: Place,
+    state: State,
 }
 
-/// Where a browser's tab is.
+/// Where the tab runs.
 #[derive(Debug)]
-enum Place {
-    /// In a context of its own, in a browser that other tests use before and after.
+enum State {
+    /// In a separate context of a browser that other tests use before and after.
     Context(Box<Pooled>, Context, &'static BrowserPool),
-    /// In a browser of its own.
+    /// In a separate browser.
     Alone(Box<Process>),
-    /// It ended.
-    Ended,
+    /// Ended.
+    Closed,
 }
 
 impl Browser {
-    /// A browser as most people have it.
+    /// Opens a browser with default options.
     pub async fn open() -> Self {
-        Self::open_with(Look::default()).await
+        Self::open_with(BrowserOptions::default()).await
     }
 
-    /// A browser that looks at things otherwise.
-    pub async fn open_with(look: Look) -> Self {
-        Self::open_from(&POOL, look).await
+    /// Opens a browser with these options.
+    pub async fn open_with(options: BrowserOptions) -> Self {
+        Self::open_from(&POOL, options).await
     }
 
-    /// A browser of another pool than the one that all tests share.
-    pub async fn open_from(pool: &'static BrowserPool, look: Look) -> Self {
-        let (pooled, context) = pool.lend(look).await;
+    /// Opens a browser of another pool than the shared one.
+    pub async fn open_from(pool: &'static BrowserPool, options: BrowserOptions) -> Self {
+        let (pooled, context) = pool.lend(options).await;
         let tab = pooled.process.session.clone();
-        prepare(&tab, look, Some(&context.id)).await;
+        prepare(&tab, options, Some(&context.id)).await;
         Self {
             tab,
             engine: Engine::Chromium,
-            place: Place::Context(Box::new(pooled), context, pool),
+            state: State::Context(Box::new(pooled), context, pool),
         }
     }
 
-    /// A browser of this engine.
-    pub async fn open_engine(engine: Engine, look: Look) -> Self {
+    /// Opens a browser of this engine.
+    pub async fn open_engine(engine: Engine, options: BrowserOptions) -> Self {
         match engine {
-            Engine::Chromium => Self::open_with(look).await,
-            Engine::Firefox | Engine::WebKit => Self::open_alone(engine, look).await,
+            Engine::Chromium => Self::open_with(options).await,
+            Engine::Firefox | Engine::WebKit => Self::open_alone(engine, options).await,
         }
     }
 
-    /// A browser of this engine that was started for this test alone, and notes what it asks of the network.
-    pub async fn open_alone(engine: Engine, look: Look) -> Self {
-        let process = Process::start(engine, look, NetworkLog::On).await;
+    /// Starts a browser of this engine only for this test, with a log of its network requests.
+    pub async fn open_alone(engine: Engine, options: BrowserOptions) -> Self {
+        let process = Process::start(engine, options, NetworkLog::On).await;
         Self {
             tab: process.session.clone(),
             engine,
-            place: Place::Alone(Box::new(process)),
+            state: State::Alone(Box::new(process)),
         }
     }
 
     fn process(&self) -> &Process {
-        match &self.place {
-            Place::Context(pooled, ..) => &pooled.process,
-            Place::Alone(process) => process,
-            Place::Ended => unreachable!("a browser that ended was moved"),
+        match &self.state {
+            State::Context(pooled, ..) => &pooled.process,
+            State::Alone(process) => process,
+            State::Closed => unreachable!("a browser that ended was moved"),
         }
     }
 
-    /// Looks, whenever it is called, which of the processes that are this browser's by now are still there.
+    /// Returns a function that lists those of the browser's current processes that still run.
     pub fn processes(&self) -> impl Fn() -> Vec<u32> + use<> {
-        let family = self.process().household();
-        move || family.alive()
+        let process_tree = self.process().process_tree();
+        move || process_tree.running()
     }
 
-    /// Goes to an address.
+    /// Opens a URL.
     pub async fn goto(&self, url: &str) {
         self.tab.goto(url).await.expect("the page loads");
     }
@@ -293,10 +293,10 @@ impl Browser {
 
     /// Closes it. Dropped without this, as by a test that fails, it is killed, and no other test uses it.
     pub async fn end(mut self) {
-        match std::mem::replace(&mut self.place, Place::Ended) {
-            Place::Context(pooled, context, pool) => pool.take_back(*pooled, context).await,
-            Place::Alone(mut process) => process.quit().await,
-            Place::Ended => {}
+        match std::mem::replace(&mut self.state, State::Closed) {
+            State::Context(pooled, context, pool) => pool.take_back(*pooled, context).await,
+            State::Alone(mut process) => process.quit().await,
+            State::Closed => {}
         }
     }
 

@@ -1,29 +1,28 @@
-//! A campaign against a proxy that is killed again and again (`kill -9`), while customers buy, chains move, callbacks
-//! fly and a shop is told. The proxy is the real program, with its database on a disk; everything between it and the
-//! others is HTTP over wires that are listened to, so that it can be killed at the worst moments.
+//! The kill campaign: the proxy is killed many times (`kill -9`) while customers buy, blocks are mined, callbacks
+//! arrive and webhooks are delivered. The proxy is the released program with its database on a disk. All its HTTP
+//! traffic goes through loggers, so that a kill can be timed to the most critical requests.
 //!
-//! What comes of it is not judged here: the evidence, three files a lane, goes to `florin-auditor`, which shares no code
-//! with what it judges.
+//! The result is not judged here: the evidence, three files per shard, goes to `florin-auditor`, which shares no code
+//! with what it audits.
 //!
-//! Customers, blows, faults and moods follow from the seed. When exactly a blow meets the proxy does not: the operating
-//! system has its say in that. So a seed repeats what is tried, not each outcome.
+//! Customers, kill plans, faults and the shop's replies follow from the seed. The exact moment of a kill depends on the
+//! operating system as well, so that a seed repeats what is tried and not each outcome.
 
-mod blow;
+mod background_load;
+mod counters;
 mod customer;
-mod dice;
-mod lane;
-mod post;
-mod register;
-mod request;
-mod services_page;
-mod settling;
+mod drain;
+mod hosted_page;
+mod invoice_index;
+mod kill_once;
+mod kill_plan;
+mod proxy_process;
+mod random;
+mod shard;
 mod shop;
-mod strike;
-mod tally;
-mod tap;
+mod supervisor;
+mod traffic_log;
 mod verdict;
-mod victim;
-mod weather;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -33,43 +32,41 @@ use florin_proxy::clock::{Clock as _, SystemClock};
 use jiff::Timestamp;
 use tokio::task::JoinSet;
 
-use self::lane::Lane;
-pub use self::tally::Tally;
+pub use self::counters::Counters;
+use self::shard::Shard;
 pub use self::verdict::{Auditor, Verdict};
 use crate::folder::Folder;
 
-/// What a campaign is to be.
+/// Settings of a campaign.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Kills in all.
+    /// Number of kills, over all shards.
     pub kills: u64,
-    /// Proxies that are killed side by side, each with a world of its own.
-    pub lanes: u64,
-    /// Where all chance comes from.
+    /// Proxies that are killed in parallel, each with its own gateway, shop and customers.
+    pub shards: u64,
+    /// Seed of all random numbers.
     pub seed: u64,
     /// `florin-proxy`
     pub proxy: PathBuf,
 }
 
-/// What came of it.
+/// Result of a campaign.
 #[derive(Debug)]
 pub struct Campaign {
-    /// What happened.
-    pub tally: Arc<Tally>,
-    /// A folder of evidence for each lane.
+    /// Counts of what happened.
+    pub counters: Arc<Counters>,
+    /// One folder of evidence per shard.
     pub evidence: Vec<Folder>,
 }
 
 impl Campaign {
-    /// What the auditor says of each lane.
-    pub fn judged_by(&self, auditor: &Auditor) -> Vec<Verdict> {
+    /// Audits each shard.
+    pub fn audit(&self, auditor: &Auditor) -> Vec<Verdict> {
         let folders = self.evidence.iter();
-        folders
-            .map(|folder| auditor.judges(folder.path()))
-            .collect()
+        folders.map(|folder| auditor.audit(folder.path())).collect()
     }
 
-    /// Leaves the evidence where it is, and says where.
+    /// Keeps the folders of evidence; returns their paths.
     pub fn keep(self) -> String {
         let kept = self
             .evidence
@@ -79,72 +76,77 @@ impl Campaign {
     }
 }
 
-/// Runs a campaign to its end. `progress` is told now and then how many kills there were.
+/// Runs a campaign to its end. `progress` is called with the number of kills so far.
 ///
 /// # Panics
-/// When the proxy ends by itself, does not start any more, or does not end in order: these need no auditor.
+/// The proxy exits by itself, does not start, or does not shut down in order: these failures need no auditor.
 pub async fn run(config: &Options, progress: impl Fn(u64) + Send + Sync + 'static) -> Campaign {
-    let tally = Arc::new(Tally::default());
+    let counters = Arc::new(Counters::default());
     let killed = Arc::new(AtomicU64::new(0));
     let progress = Arc::new(progress);
-    let mut lanes = JoinSet::new();
-    for number in 0..config.lanes {
-        let share = config.kills / config.lanes + u64::from(number < config.kills % config.lanes);
-        let (config, tally) = (config.clone(), tally.clone());
+    let mut shards = JoinSet::new();
+    for number in 0..config.shards {
+        let part = config.kills / config.shards + u64::from(number < config.kills % config.shards);
+        let (config, counters) = (config.clone(), counters.clone());
         let (killed, progress) = (killed.clone(), progress.clone());
-        lanes.spawn(async move {
-            let lane = Lane::open(number, &config, tally).await;
+        shards.spawn(async move {
+            let shard = Shard::open(number, &config, counters).await;
             let done = move || progress(killed.fetch_add(1, Ordering::Relaxed) + 1);
-            goes(lane, share, done).await
+            run_shard(shard, part, done).await
         });
     }
     let mut evidence = Vec::new();
-    while let Some(ended) = lanes.join_next().await {
-        match ended {
+    while let Some(exit_status) = shards.join_next().await {
+        match exit_status {
             Ok(folder) => evidence.push(folder),
             Err(panic) => std::panic::resume_unwind(panic.into_panic()),
         }
     }
-    Campaign { tally, evidence }
+    Campaign { counters, evidence }
 }
 
-/// One kill in so many meets a proxy that makes its first database.
+/// One kill in this many hits a proxy that creates its first database.
 const FIRST_STARTS: u64 = 20;
 
-async fn goes(mut lane: Lane, kills: u64, done: impl Fn()) -> Folder {
-    lane.begins();
+async fn run_shard(mut shard: Shard, kills: u64, done: impl Fn()) -> Folder {
+    shard.start_load();
     let began = SystemClock.now();
     let mut killed = 0;
     while killed < kills {
         let was_killed = if killed % FIRST_STARTS == FIRST_STARTS - 1 {
-            lane.strikes_a_first_start().await
+            shard.kill_during_first_start().await
         } else {
-            lane.strikes().await
+            shard.kill_once().await
         };
         if was_killed {
             killed += 1;
             done();
         }
     }
-    let mut survivor = lane.post.starts();
-    lane.post.is_up(&mut survivor, &lane.http).await;
-    let calm = SystemClock.now();
-    lane.serves_the_last().await;
-    lane.calms_down().await;
-    settling::settles(&lane).await;
-    let code = survivor.ends_in_order().await;
+    let mut last = shard.supervisor.start();
+    shard
+        .supervisor
+        .wait_until_ready(&mut last, &shard.http)
+        .await;
+    let kills_ended = SystemClock.now();
+    shard.run_final_customers().await;
+    shard.stop_load().await;
+    drain::wait_until_drained(&shard).await;
+    let code = last.stop().await;
     assert_eq!(
         code,
         Some(0),
-        "the proxy does not end in order:\n{}",
-        lane.post.last_words()
+        "the proxy does not shut down in order:\n{}",
+        shard.supervisor.log_tail()
     );
     let seconds = |from: Timestamp, to: Timestamp| to.duration_since(from).unsigned_abs().as_secs();
-    lane.tally
-        .add("seconds of blows, all lanes together", seconds(began, calm));
-    lane.tally.add(
-        "seconds of quiet, all lanes together",
-        seconds(calm, SystemClock.now()),
+    shard.counters.add(
+        "seconds of kills, all shards together",
+        seconds(began, kills_ended),
     );
-    lane.close().await
+    shard.counters.add(
+        "seconds of draining, all shards together",
+        seconds(kills_ended, SystemClock.now()),
+    );
+    shard.close().await
 }

@@ -1,4 +1,4 @@
-//! What the proxy says of its own HTTP, held against what it answers.
+//! Checks responses against the proxy's OpenAPI document.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -17,14 +17,14 @@ pub static CONTRACT: LazyLock<Contract> =
 #[derive(Debug)]
 pub struct Contract {
     document: Value,
-    operations: Vec<Described>,
+    operations: Vec<Operation>,
     /// What each type of event looks like.
     events: BTreeMap<String, Validator>,
 }
 
 /// One operation, with what it may answer.
 #[derive(Debug)]
-struct Described {
+struct Operation {
     method: Method,
     /// `{…}` stands for any one segment.
     path: String,
@@ -49,7 +49,7 @@ impl Contract {
         for (path, item) in paths {
             for (method, operation) in item.as_object().expect("a path has operations") {
                 let method = method.to_uppercase().parse().expect("a method");
-                operations.push(Described {
+                operations.push(Operation {
                     method,
                     path: path.clone(),
                     answers: answers(&document, operation),
@@ -94,7 +94,7 @@ impl Contract {
     }
 
     /// A shape of the document, closed: what is not described fits nothing.
-    pub fn shape(&self, schema: &Value) -> Validator {
+    pub fn validator(&self, schema: &Value) -> Validator {
         validator(&self.document, schema)
     }
 
@@ -105,7 +105,7 @@ impl Contract {
     #[track_caller]
     pub fn check(&self, method: &Method, path: &str, answer: &Answer) {
         let path = path.split(['?', '#']).next().unwrap_or_default();
-        let is_it = |known: &&Described| fits(&known.path, path) && known.method == *method;
+        let is_it = |known: &&Operation| fits(&known.path, path) && known.method == *method;
         let Some(operation) = self.operations.iter().find(is_it) else {
             let status = answer.status;
             assert!(

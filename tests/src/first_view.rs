@@ -1,26 +1,25 @@
-//! How long a customer waits for a checkout that no cache knows, on a slow line and a slow phone.
+//! Measures how long a customer waits for an uncached checkout on a slow line and a slow phone.
 //!
-//! Every look is a browser of its own with an empty cache. What is measured is when a thing was on the screen: the
-//! frame after the one in which the page had it. Nothing is asked of the page until then, since every question takes
-//! time of the processor that it waits for.
+//! Every run starts a new browser with an empty cache. Measured is the time of the first frame after the element was in
+//! the page. No script is evaluated before, because it would take processor time of the page.
 //!
-//! Peers are pages of other makers ([`Peer`]), each looked at in the same way from its address on.
+//! Peers are pages of other vendors ([`Peer`]), measured in the same way from the navigation on.
 //!
-//! The screen is a phone's. The line is that of Chromium's developer tools: each request waits 150 ms, all answers together come at 1.6 Mbit/s;
-//! opening a connection costs nothing. The conditions reach a frame too, because shop and proxy are of one site here,
-//! and thus of one process.
+//! The screen is a phone's. The line is that of Chromium's developer tools: each request waits 150 ms, all answers
+//! together come at 1.6 Mbit/s; opening a connection costs nothing. The conditions reach a frame too, because shop
+//! and proxy are of one site here, and thus of one process.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::browser::{Browser, Engine, Look};
+use crate::browser::{Browser, BrowserOptions, Engine};
 use crate::peer::Peer;
 use crate::site::Site;
 use crate::wait::{eventually, pause};
 use crate::world::World;
 
-/// Notes, in milliseconds since the start of its own page or frame, when the loader ran, and when skeleton and choice
+/// Notes, in milliseconds since the start of the page or frame, when the loader ran, and when skeleton and choice
 /// could be seen.
 const NOTE: &str = r#"
     window.seen = {};
@@ -51,16 +50,17 @@ const NOTE_OF_A_PEER: &str = r"
     requestAnimationFrame(look);
 ";
 
-/// CSS pixels. Source: Lighthouse 12, `core/config/constants.js`, whose slow phone this is, line and processor included.
+/// CSS pixels. Source: Lighthouse 12, `core/config/constants.js`, whose slow phone this is, line and processor
+/// included.
 const SCREEN: (u32, u32) = (412, 823);
-/// Longer than any look takes.
+/// Longer than any run takes.
 const UNDISTURBED: Duration = Duration::from_millis(2500);
 /// The same for a peer.
 const UNDISTURBED_PEER: Duration = Duration::from_secs(4);
 /// A browser has started by then: a customer's has long been there.
 const STARTED: Duration = Duration::from_secs(1);
 
-/// What is looked at.
+/// A measured page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Page {
     /// An empty page with the loader, and a request for the program alone: with less no checkout can be shown.
@@ -80,7 +80,7 @@ impl Page {
 
 /// Milliseconds.
 #[derive(Clone, Debug)]
-pub struct Waited {
+pub struct Timings {
     /// Until the skeleton is on the screen; for the baseline, until the loader has run.
     pub skeleton: u64,
     /// Until the choice of assets is on the screen; for the baseline, until the program has arrived.
@@ -93,8 +93,8 @@ pub struct Waited {
     pub requests: Vec<String>,
 }
 
-/// Looks once. `site` is a page of the store's.
-pub async fn look(page: Page, world: &World, site: &Site) -> Waited {
+/// Measures once. `site` is a page of the store's.
+pub async fn measure(page: Page, world: &World, site: &Site) -> Timings {
     let browser = slow_phone(NOTE).await;
     let proxy = world.proxy_url();
     let element = |display: &str| {
@@ -115,14 +115,14 @@ pub async fn look(page: Page, world: &World, site: &Site) -> Waited {
     }
     pause(UNDISTURBED).await;
     let began = origin(&browser).await;
-    let loader = seen(&browser, "loader").await;
+    let loader = timestamp(&browser, "loader").await;
     // Where there is a frame, the loader draws a skeleton in its place until it is there.
-    let first = seen(&browser, "skeleton").await;
+    let first = timestamp(&browser, "skeleton").await;
     if page == Page::Frame {
         browser.enter_checkout().await;
     }
     let choice = eventually(&format!("the choice of {page:?} is seen"), async || {
-        seen(&browser, "choice").await
+        timestamp(&browser, "choice").await
     })
     .await;
     let choice = origin(&browser).await - began + choice;
@@ -130,7 +130,7 @@ pub async fn look(page: Page, world: &World, site: &Site) -> Waited {
         Page::Frame | Page::Inline => loader.expect("the loader runs before the choice"),
         Page::Baseline | Page::Checkout => 0,
     };
-    let waited = Waited {
+    let timings = Timings {
         skeleton: first.expect("a skeleton comes before the choice") - before,
         choice: choice - before,
         before,
@@ -138,20 +138,20 @@ pub async fn look(page: Page, world: &World, site: &Site) -> Waited {
         requests: requests(&browser).await,
     };
     browser.end().await;
-    waited
+    timings
 }
 
-/// Looks at a peer once: milliseconds from its address to the choice.
+/// Measures a peer once: milliseconds from the navigation to the choice.
 ///
 /// # Panics
 /// There is no choice within a bound, a request had no answer, or one was for another host.
-pub async fn look_at_peer(peer: &Peer) -> u64 {
+pub async fn measure_peer(peer: &Peer) -> u64 {
     let note = format!("const isChoice = {};{NOTE_OF_A_PEER}", peer.choice());
     let browser = slow_phone(&note).await;
     browser.goto(peer.url()).await;
     pause(UNDISTURBED_PEER).await;
     let choice = eventually("the choice of a peer is seen", async || {
-        seen(&browser, "choice").await
+        timestamp(&browser, "choice").await
     })
     .await;
     let refused = browser.evaluate("return seen.refused", &[]).await;
@@ -173,7 +173,7 @@ pub async fn look_at_peer(peer: &Peer) -> u64 {
 
 /// A browser with an empty cache, as slow as promised, with a script that runs before every page.
 async fn slow_phone(note: &str) -> Browser {
-    let browser = Browser::open_alone(Engine::Chromium, Look::default()).await;
+    let browser = Browser::open_alone(Engine::Chromium, BrowserOptions::default()).await;
     browser.run_before_every_page(note).await;
     browser.set_viewport(SCREEN.0, SCREEN.1).await;
     browser.throttle().await;
@@ -182,7 +182,7 @@ async fn slow_phone(note: &str) -> Browser {
 }
 
 /// Milliseconds from the start of this page or frame.
-async fn seen(browser: &Browser, name: &str) -> Option<u64> {
+async fn timestamp(browser: &Browser, name: &str) -> Option<u64> {
     let script = format!("return seen.{name} ? Math.round(seen.{name}) : null");
     browser.evaluate(&script, &[]).await.as_u64()
 }

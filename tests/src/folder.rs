@@ -1,14 +1,14 @@
-//! A folder of one's own.
+//! Temporary folders.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A temporary folder, gone with the value.
+/// A temporary folder; it is deleted when dropped.
 #[derive(Debug)]
 pub struct Folder(PathBuf);
 
 impl Folder {
-    /// Makes one. Its name begins with `florin-` and says which process made it.
+    /// Creates one. Its name begins with `florin-` and contains the process id.
     pub fn new() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -31,7 +31,7 @@ impl Folder {
 }
 
 impl Folder {
-    /// Leaves it where it is, for somebody to look at.
+    /// Keeps it on disk; returns its path.
     pub fn keep(self) -> PathBuf {
         let path = self.0.clone();
         std::mem::forget(self);

@@ -1,10 +1,10 @@
-//! A customer on the payment service's own page.
+//! A customer on the gateway's hosted page.
 
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
 
-/// The page of a hosted session, as far as it talks to the service.
+/// The requests of a hosted page to the gateway.
 #[derive(Clone, Debug)]
 pub struct HostedPage {
     pub(crate) http: reqwest::Client,

@@ -1,5 +1,5 @@
-//! A world to test in: the payment service's sandbox, the proxy and the demo shop, in one process, over real HTTP and
-//! with real signatures, each on a port of its own.
+//! A world to test in: the gateway's sandbox, the proxy and the demo shop, in one process, over real HTTP on separate
+//! ports and with real signatures.
 //!
 //! ```no_run
 //! # async fn sale() {
@@ -15,8 +15,8 @@
 //! # }
 //! ```
 //!
-//! What it refuses to do: to wait without a bound, to share anything between two worlds, and to end well when an
-//! unexpected error was logged, a delivery was not signed, or an event still waits to be told.
+//! Every wait has a bound, and two worlds share nothing. Ending a world fails if an unexpected error was logged, a
+//! delivery was not signed, or an event is not delivered.
 
 mod answer;
 mod browser;
@@ -27,7 +27,6 @@ pub mod first_view;
 mod folder;
 mod hosted_page;
 mod http;
-mod journeys;
 mod log;
 mod npm;
 mod npm_project;
@@ -44,16 +43,15 @@ mod webhook_receiver;
 mod world;
 
 pub use answer::Answer;
-pub use browser::{Browser, BrowserPool, Engine, Look};
+pub use browser::{Browser, BrowserOptions, BrowserPool, Engine};
 pub use clock::MovableClock;
 pub use contract::{CONTRACT, Contract};
 pub use folder::Folder;
 pub use hosted_page::HostedPage;
-pub use journeys::pays_in_full;
 pub use npm::{npm_file, type_errors_of};
 pub use npm_project::{NpmProject, React, packed_files};
 pub use peer::{PRODUCTS, Peer, Product};
-pub use program::{Ended, Program, built};
+pub use program::{Program, ProgramOutput, built};
 pub use sandbox_control::SandboxControl;
 pub use shopper::{Checkout, Shopper};
 pub use site::Site;
@@ -62,4 +60,4 @@ pub use tcp_proxy::TcpProxy;
 pub use token_signer::TokenSigner;
 pub use wait::{eventually, pause, within};
 pub use webhook_receiver::{Delivery, Reply, WebhookReceiver};
-pub use world::{World, WorldConfig, secrets};
+pub use world::{World, WorldConfig, pay_in_full, secrets};

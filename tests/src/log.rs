@@ -1,4 +1,4 @@
-//! What a world logs, kept so that an error that nobody expected fails the test.
+//! The log of a world, in which an unexpected error fails the test.
 
 use std::fmt::{self, Write as _};
 use std::sync::{Arc, Mutex, PoisonError};

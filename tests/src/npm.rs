@@ -6,8 +6,8 @@ use std::process::Command;
 
 use sha2::{Digest as _, Sha256};
 
-/// A file of an installed package: `axe-core/axe.min.js`. They lie in the user's cache, in a folder that is named by the
-/// lock file.
+/// A file of an installed package: `axe-core/axe.min.js`. They lie in the user's cache, in a folder that is named by
+/// the lock file.
 ///
 /// # Panics
 /// It is not installed; the sentence says how to get it.

@@ -1,4 +1,4 @@
-//! A project of somebody who uses our package of npm: installed as it is packed, beside the React that they have.
+//! A project that uses our npm package: installed as packed, beside a version of React.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::folder::Folder;
 use crate::npm::{installed, npm_file};
 
-/// Which React a project has.
+/// The React version of a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum React {
     /// The older of the two that we promise to work with.
@@ -21,7 +21,7 @@ pub enum React {
     V19,
 }
 
-/// A folder with `node_modules`, gone with the value.
+/// A folder with `node_modules`; it is deleted when dropped.
 #[derive(Debug)]
 pub struct NpmProject(Folder);
 
@@ -73,12 +73,12 @@ impl NpmProject {
     }
 
     /// Copies the files of a folder of `packages/florin`, and those below it.
-    pub fn copies(&self, folder: &str) {
+    pub fn copy(&self, folder: &str) {
         copy(&package().join(folder), self.0.path());
     }
 
     /// Bundles a file into another, its JSX included.
-    pub fn bundles(&self, from: &str, to: &str, flags: &[&str]) {
+    pub fn bundle(&self, from: &str, to: &str, flags: &[&str]) {
         let mut esbuild = self.node(npm_file("esbuild/bin/esbuild"));
         // What is linked counts as installed here: a React beside the project's own would be another React.
         let ours = ["--bundle", "--preserve-symlinks", "--jsx=automatic"];
@@ -87,14 +87,14 @@ impl NpmProject {
         done(esbuild.args(flags));
     }
 
-    /// What TypeScript says of the project, given these flags beside the strict ones; nothing when all is well.
+    /// Returns TypeScript's errors with these flags and the strict ones; empty if there are none.
     pub fn type_errors(&self, flags: &[&str]) -> String {
         let mut tsc = self.node(npm_file("typescript/bin/tsc"));
         tsc.args(["--noEmit", "--preserveSymlinks", "--pretty", "false"]);
         let output = tsc.args(flags).output().expect("node can be started");
-        let said = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert_eq!(output.status.success(), said.is_empty(), "{output:?}");
-        said
+        let errors = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(output.status.success(), errors.is_empty(), "{output:?}");
+        errors
     }
 
     /// Runs a script of the project on a server: what it prints.
@@ -187,7 +187,7 @@ fn copy(from: &Path, to: &Path) {
     for entry in fs::read_dir(from).expect("it is a folder of the package") {
         let path = entry.expect("it is readable").path();
         let name = path.file_name().expect("it has a name");
-        // What somebody installed or built there by hand is theirs.
+        // Installed packages and build outputs are not copied.
         if path.is_file() {
             fs::copy(&path, to.join(name)).expect("the temporary folder is writable");
         } else if name != "node_modules" && name != "build" {

@@ -1,8 +1,8 @@
-//! A payment page of another maker, served on loopback to be measured beside ours.
+//! A payment page of another vendor, served on loopback for measurements.
 //!
 //! `cargo xtask bench` bundles each from npm; `tests/peers/README.md` describes the files. They are served as ours are:
-//! compressed with brotli beforehand, and cached for a year. What the maker's and the shop's servers would answer is canned.
-//! The page's policy admits the page's origin alone, so that no request leaves this machine.
+//! compressed with brotli beforehand, and cached for a year. What the maker's and the shop's servers would answer is
+//! canned. The page's policy admits the page's origin alone, so that no request leaves this machine.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -72,7 +72,7 @@ impl Product {
     }
 }
 
-/// A peer's page, served on a port of its own until the value is dropped.
+/// A peer's page, served on a separate port until dropped.
 #[derive(Debug)]
 pub struct Peer {
     url: String,
@@ -88,7 +88,7 @@ struct Files {
     assets: BTreeMap<String, Vec<u8>>,
     /// By path.
     answers: BTreeMap<String, Value>,
-    /// Paths that were asked for in vain.
+    /// Paths that were requested and are missing.
     missing: Mutex<Vec<String>>,
 }
 

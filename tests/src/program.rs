@@ -1,4 +1,4 @@
-//! The proxy as its own program.
+//! The proxy as a program.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -10,16 +10,16 @@ use crate::wait::within;
 /// How long it may take to start or to end.
 const BOUND: Duration = Duration::from_secs(10);
 
-/// `florin-proxy`, running. It is killed with the value.
+/// A running `florin-proxy`; it is killed when dropped.
 #[derive(Debug)]
 pub struct Program {
     child: Child,
     log: PathBuf,
 }
 
-/// How `florin-proxy` ended, and what it printed.
+/// Exit code and output of `florin-proxy`.
 #[derive(Debug)]
-pub struct Ended {
+pub struct ProgramOutput {
     /// Its exit code; `None` when a signal ended it.
     pub code: Option<i32>,
     /// Standard output and standard error.
@@ -52,14 +52,14 @@ impl Program {
     }
 
     /// Runs it to its end.
-    pub fn runs(words: &[&str], variables: &[(&str, &str)]) -> Ended {
+    pub fn run(words: &[&str], variables: &[(&str, &str)]) -> ProgramOutput {
         let output = command(&built("florin-proxy", "florin-proxy"), variables)
             .args(words)
             .stdin(Stdio::null())
             .output();
         let output = output.expect("the program can be started");
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        Ended {
+        ProgramOutput {
             code: output.status.code(),
             printed: [text(&output.stdout), text(&output.stderr)].concat(),
         }
@@ -70,16 +70,16 @@ impl Program {
         std::fs::read_to_string(&self.log).unwrap_or_default()
     }
 
-    /// Asks it to end (SIGTERM) and answers how it did; `None` when it did not within 10 s.
-    pub async fn is_asked_to_end(&mut self) -> Option<i32> {
+    /// Sends SIGTERM and returns the exit code; `None` if it does not exit within 10 s.
+    pub async fn stop(&mut self) -> Option<i32> {
         let id = self.child.id().to_string();
         let asked = Command::new("kill").args(["-TERM", &id]).status();
         assert!(asked.expect("kill is everywhere").success());
         self.ended().await?.code()
     }
 
-    /// Kills it (SIGKILL): it has no time for anything.
-    pub fn is_killed(&mut self) {
+    /// Sends SIGKILL.
+    pub fn kill(&mut self) {
         self.child.kill().expect("it runs");
         self.child.wait().expect("it is our child");
     }
@@ -87,7 +87,7 @@ impl Program {
     async fn ended(&mut self) -> Option<ExitStatus> {
         let child = std::sync::Mutex::new(&mut self.child);
         within(BOUND, async || {
-            let mut child = child.lock().expect("nobody panics while holding it");
+            let mut child = child.lock().expect("no holder panics");
             child.try_wait().expect("it is our child")
         })
         .await

@@ -1,4 +1,4 @@
-//! What happens on the chains and at the service: the sandbox's control API.
+//! Client of the sandbox's control API: events on the chains and at the gateway.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -14,13 +14,13 @@ pub struct SandboxControl {
 }
 
 impl SandboxControl {
-    /// Somebody pays the invoice that a checkout shows: `exact`, `half`, `double`, `rest`, or an amount of the asset.
+    /// Pays the invoice that a checkout shows: `exact`, `half`, `double`, `rest`, or an amount of the asset.
     pub async fn pay(&self, checkout: &Checkout, amount: &str) {
         let id = self.invoice_of(&checkout.address().await).await;
         self.pay_invoice(&id, amount).await;
     }
 
-    /// Somebody pays the invoice of this id.
+    /// Pays the invoice of this id.
     pub async fn pay_invoice(&self, id: &str, amount: &str) {
         let path = format!("invoices/{id}/pay");
         self.post(&path, &json!({ "amount": amount })).await;
@@ -59,13 +59,13 @@ impl SandboxControl {
         self.post("reorg", &json!({ "blocks": blocks })).await;
     }
 
-    /// The latest payment of an invoice is replaced by one to somebody else.
+    /// The latest payment of an invoice is replaced by one to another address.
     pub async fn replace_payment(&self, id: &str) {
         self.post(&format!("invoices/{id}/replace"), &json!({}))
             .await;
     }
 
-    /// GET /invoice says these members of an invoice instead of its own; `{}` ends that.
+    /// Overrides members of GET /invoice for an invoice; `{}` ends that.
     pub async fn override_invoice(&self, id: &str, members: &Value) {
         self.post(&format!("invoices/{id}/override"), members).await;
     }
@@ -82,24 +82,24 @@ impl SandboxControl {
         self.post("prices", &price).await;
     }
 
-    /// The service names another address for an invoice from now on.
+    /// The gateway names another address for an invoice from now on.
     pub async fn change_address(&self, checkout: &Checkout, address: &str) {
         let id = self.invoice_of(&checkout.address().await).await;
         self.override_invoice(&id, &json!({ "wallet_address": address }))
             .await;
     }
 
-    /// The next POST /invoice answers with these members instead of its own.
+    /// Overrides members of the next response to POST /invoice.
     pub async fn override_next_invoice(&self, lie: Value) {
         self.post("next-invoice", &lie).await;
     }
 
-    /// The service goes wrong: the body of POST /sandbox/faults.
+    /// The gateway goes wrong: the body of POST /sandbox/faults.
     pub async fn inject_fault(&self, fault: Value) {
         self.post("faults", &fault).await;
     }
 
-    /// The service goes right again.
+    /// The gateway goes right again.
     pub async fn clear_faults(&self) {
         self.send(Method::DELETE, "faults", None).await;
     }
@@ -110,13 +110,13 @@ impl SandboxControl {
         all.as_array().expect("a list").clone()
     }
 
-    /// The calls to the service, newest first.
+    /// The calls to the gateway, newest first.
     pub async fn calls(&self) -> Vec<Value> {
         let all = self.send(Method::GET, "requests", None).await.body;
         all.as_array().expect("a list").clone()
     }
 
-    /// How many calls the service has had of this method and path.
+    /// How many calls the gateway has had of this method and path.
     pub async fn count(&self, method: &str, path: &str) -> usize {
         let is_it = |call: &&Value| {
             let called = call["path"].as_str().unwrap_or_default();

@@ -64,11 +64,11 @@ impl Shopper {
 
     /// POST /v1/checkout.
     pub async fn request_order(&self, door: &Value) -> Answer {
-        self.sends(Method::POST, "/v1/checkout", None, Some(door))
+        self.send(Method::POST, "/v1/checkout", None, Some(door))
             .await
     }
 
-    /// POST /v1/checkout with a body of any bytes, said to be JSON.
+    /// POST /v1/checkout with a body of any bytes, sent as JSON.
     pub async fn request_order_with(&self, body: Vec<u8>) -> Answer {
         let mut request = self.http.post(format!("{}/v1/checkout", self.base));
         if let Some(origin) = &self.origin {
@@ -81,7 +81,7 @@ impl Shopper {
     }
 
     /// POST /v1/checkout, as long as there is a proxy: the order's id; `None` without an answer.
-    pub async fn preflight(&self, door: &Value) -> Option<String> {
+    pub async fn try_order(&self, door: &Value) -> Option<String> {
         let request = self.http.post(format!("{}/v1/checkout", self.base));
         let request = request.header("origin", self.origin.as_deref()?);
         let request = request.header("idempotency-key", self.key.as_deref()?);
@@ -90,7 +90,7 @@ impl Shopper {
         opened["order"]["id"].as_str().map(ToOwned::to_owned)
     }
 
-    /// The page of an order that somebody else opened.
+    /// Returns the page of an order that was opened elsewhere.
     pub fn with_token(&self, token: &str, order: &str) -> Checkout {
         Checkout {
             page: self.clone(),
@@ -100,7 +100,7 @@ impl Shopper {
     }
 
     /// Sends a request as a browser would from this page.
-    pub async fn sends(
+    pub async fn send(
         &self,
         method: Method,
         path: &str,
@@ -156,7 +156,7 @@ impl Checkout {
     pub async fn get(&self, path: &str) -> Answer {
         let path = format!("/v1/checkout{path}");
         self.page
-            .sends(Method::GET, &path, Some(&self.token), None)
+            .send(Method::GET, &path, Some(&self.token), None)
             .await
     }
 
@@ -164,7 +164,7 @@ impl Checkout {
     pub async fn post(&self, path: &str, body: &Value) -> Answer {
         let path = format!("/v1/checkout{path}");
         self.page
-            .sends(Method::POST, &path, Some(&self.token), Some(body))
+            .send(Method::POST, &path, Some(&self.token), Some(body))
             .await
     }
 

@@ -1,4 +1,4 @@
-//! A page of somebody's own, on an origin of its own.
+//! A page of a third party on a separate origin.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -65,8 +65,8 @@ impl Site {
         html.clone_into(&mut page.html);
     }
 
-    /// Has this script from now on, like `shop.js`; without a text, none of this name.
-    pub fn has(&self, name: &str, script: Option<&str>) {
+    /// Serves a script such as `shop.js` from now on; `None` removes it.
+    pub fn set_script(&self, name: &str, script: Option<&str>) {
         let mut page = self.page.lock().unwrap_or_else(PoisonError::into_inner);
         match script {
             Some(script) => page.files.insert(name.to_owned(), script.to_owned()),
@@ -82,7 +82,7 @@ impl Site {
     }
 
     /// Sends this Permissions-Policy along from now on.
-    pub fn permits(&self, features: &str) {
+    pub fn set_permissions_policy(&self, features: &str) {
         let mut page = self.page.lock().unwrap_or_else(PoisonError::into_inner);
         page.features = Some(features.to_owned());
     }

@@ -73,11 +73,11 @@ impl StoreServer {
 
     /// Sets something, with the store's key.
     pub async fn put(&self, path: &str, body: &Value) -> Answer {
-        self.sends(Method::PUT, path, &body.to_string()).await
+        self.send(Method::PUT, path, &body.to_string()).await
     }
 
     /// Sends JSON as it is written.
-    pub async fn sends(&self, method: Method, path: &str, json: &str) -> Answer {
+    pub async fn send(&self, method: Method, path: &str, json: &str) -> Answer {
         let request = self
             .http
             .request(method.clone(), format!("{}{path}", self.base));

@@ -1,4 +1,4 @@
-//! A connection that can be cut: what stands between two servers in life, a network.
+//! A TCP proxy that can cut or freeze connections, as a network between two servers.
 
 use std::net::SocketAddr;
 
@@ -7,8 +7,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
-/// Carries connections to a server. Cut, it refuses them, as a server does that is down. Frozen, it takes everything
-/// and hands on nothing, as a network does that is gone.
+/// Forwards connections to a server. Cut, it refuses them, as a server that is down. Frozen, it accepts everything and
+/// forwards nothing, as a broken network.
 #[derive(Debug)]
 pub struct TcpProxy {
     here: SocketAddr,
@@ -18,7 +18,7 @@ pub struct TcpProxy {
 }
 
 impl TcpProxy {
-    /// Lays a wire to a server on this machine.
+    /// Starts forwarding to a server on this machine.
     pub async fn to(there: SocketAddr) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await;
         let listener = listener.expect("a port is free");
@@ -46,12 +46,12 @@ impl TcpProxy {
         }
     }
 
-    /// Hands on nothing more; nobody is told.
+    /// Forwards nothing more; connections stay open.
     pub fn freeze(&self) {
         self.frozen.send_replace(true);
     }
 
-    /// Carries again, at the same address. Connections of before are gone.
+    /// Forwards again at the same address. Earlier connections are closed.
     pub async fn restore(&mut self) {
         self.cut().await;
         self.frozen.send_replace(false);
@@ -90,13 +90,13 @@ async fn connect(mut near: TcpStream, there: SocketAddr, mut frozen: watch::Rece
         return;
     };
     let freezes = async {
-        // An error means that the wire itself is gone, and this with it.
+        // An error means that the proxy was dropped.
         let _ = frozen.wait_for(|is| *is).await;
     };
     tokio::select! {
         biased;
         () = freezes => {
-            // Both ends stay open, and hear nothing.
+            // Both ends stay open and receive nothing.
             std::future::pending::<()>().await;
         }
         _ = copy_bidirectional(&mut near, &mut far) => {}

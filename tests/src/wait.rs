@@ -4,34 +4,34 @@ use std::time::Duration;
 
 use florin_proxy::clock::{Clock as _, SystemClock};
 
-/// Nothing takes longer: what a killed proxy was about to tell is leased for 30 s, and told then.
+/// Longest wait: a delivery of a killed proxy stays leased for 30 s and is repeated then.
 const BOUND: Duration = Duration::from_secs(45);
-const LOOK_EVERY: Duration = Duration::from_millis(40);
+const POLL_EVERY: Duration = Duration::from_millis(40);
 
-/// Looks until there is something, for 45 seconds at most.
+/// Polls until the probe returns something, for 45 seconds at most.
 ///
 /// # Panics
-/// When there was nothing all the time; `what` says what was waited for.
-pub async fn eventually<T>(what: &str, look: impl AsyncFn() -> Option<T>) -> T {
-    within(BOUND, look)
+/// The probe never returned anything; the message contains `what`.
+pub async fn eventually<T>(what: &str, probe: impl AsyncFn() -> Option<T>) -> T {
+    within(BOUND, probe)
         .await
         .unwrap_or_else(|| panic!("waited {} s for: {what}", BOUND.as_secs()))
 }
 
-/// Looks until there is something, for `bound` at most.
-pub async fn within<T>(bound: Duration, look: impl AsyncFn() -> Option<T>) -> Option<T> {
-    let looked = tokio::time::timeout(bound, async {
+/// Polls until the probe returns something, for `bound` at most.
+pub async fn within<T>(bound: Duration, probe: impl AsyncFn() -> Option<T>) -> Option<T> {
+    let found = tokio::time::timeout(bound, async {
         loop {
-            if let Some(found) = look().await {
+            if let Some(found) = probe().await {
                 return found;
             }
-            pause(LOOK_EVERY).await;
+            pause(POLL_EVERY).await;
         }
     });
-    looked.await.ok()
+    found.await.ok()
 }
 
-/// Lets real time pass. Only where nothing can be waited for: to see that nothing happens.
+/// Sleeps in real time. Only for checks that nothing happens, where there is no condition to wait for.
 pub async fn pause(duration: Duration) {
     SystemClock.sleep(duration).await;
 }

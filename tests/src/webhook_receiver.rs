@@ -1,4 +1,4 @@
-//! The store's webhook endpoint: it hears every delivery, checks its signature, and passes it on to the demo shop.
+//! The store's webhook endpoint: checks the signature of every delivery and forwards it to the demo shop.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -65,7 +65,7 @@ struct Inner {
 
 struct Received {
     reply: Reply,
-    heard: Vec<Delivery>,
+    deliveries: Vec<Delivery>,
     faults: Vec<String>,
 }
 
@@ -88,14 +88,14 @@ impl WebhookReceiver {
                 .expect("a client without TLS needs nothing"),
             state: Mutex::new(Received {
                 reply: Reply::Accept,
-                heard: Vec::new(),
+                deliveries: Vec::new(),
                 faults: Vec::new(),
             }),
         };
         let receiver = Self(Arc::new(inner));
         let routes = Router::new()
             .route("/florin", post(receive))
-            // Where a redirect leads: whoever follows it would take it for a success.
+            // The target of a redirect: a client that followed it would see a success.
             .route("/elsewhere", any(async || StatusCode::NO_CONTENT))
             .with_state(receiver.clone());
         let serve =
@@ -116,14 +116,14 @@ impl WebhookReceiver {
 
     /// Every delivery, first one first.
     pub fn deliveries(&self) -> Vec<Delivery> {
-        self.lock().heard.clone()
+        self.lock().deliveries.clone()
     }
 
     /// The deliveries that were taken, of one order.
     pub fn accepted(&self, order: &str) -> Vec<Delivery> {
-        let mut heard = self.deliveries();
-        heard.retain(|delivery| delivery.taken && delivery.order == order);
-        heard
+        let mut received = self.deliveries();
+        received.retain(|delivery| delivery.taken && delivery.order == order);
+        received
     }
 
     /// The types of the deliveries that were taken, of one order: `order.created`, …
@@ -194,7 +194,7 @@ async fn receive(
         let mut state = receiver.lock();
         let reply = state.reply;
         match delivery {
-            Ok(delivery) => state.heard.push(Delivery {
+            Ok(delivery) => state.deliveries.push(Delivery {
                 taken: reply == Reply::Accept,
                 ..delivery
             }),

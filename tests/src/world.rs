@@ -1,10 +1,10 @@
-//! The world: service, proxy, shop and the store's endpoint, and how it ends.
+//! The world: gateway, proxy, shop and the store's endpoint.
 
 mod config;
-pub(crate) mod configuration;
-mod ending;
-mod running;
+pub(crate) mod proxy_config;
 pub mod secrets;
+mod server;
+mod shutdown;
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -18,25 +18,25 @@ use tokio_util::sync::CancellationToken;
 use tracing::subscriber::DefaultGuard;
 
 pub use self::config::WorldConfig;
-use self::configuration::Places;
-use self::running::Running;
+use self::proxy_config::Addresses;
+use self::server::RunningProxy;
 use crate::clock::MovableClock;
 use crate::folder::Folder;
 use crate::hosted_page::HostedPage;
 use crate::log::Log;
 use crate::sandbox_control::SandboxControl;
-use crate::shopper::Shopper;
+use crate::shopper::{Checkout, Shopper};
 use crate::store_server::StoreServer;
 use crate::tcp_proxy::TcpProxy;
 use crate::token_signer::TokenSigner;
 use crate::wait::eventually;
 use crate::webhook_receiver::WebhookReceiver;
 
-/// Everything, running. Ends with [`World::end`].
+/// A running world. Ends with [`World::end`].
 pub struct World {
     /// The clock of proxy and sandbox.
     pub clock: MovableClock,
-    /// What stands between browsers, shops and the proxy.
+    /// The link from browsers and shops to the proxy.
     pub front_link: TcpProxy,
     /// What stands between the proxy and the payment service.
     pub gateway_link: TcpProxy,
@@ -45,8 +45,8 @@ pub struct World {
     /// The store's endpoint.
     pub webhooks: WebhookReceiver,
     config: WorldConfig,
-    places: Places,
-    proxy: Option<Running>,
+    addresses: Addresses,
+    proxy: Option<RunningProxy>,
     http: reqwest::Client,
     folder: Folder,
     shutdown: CancellationToken,
@@ -57,14 +57,14 @@ pub struct World {
 }
 
 impl World {
-    /// A world as everybody would set it up.
+    /// Starts a world with the default configuration.
     pub async fn start() -> Self {
         Self::start_with(WorldConfig::default()).await
     }
 
-    /// A world with something special.
+    /// Starts a world with this configuration.
     pub async fn start_with(config: WorldConfig) -> Self {
-        // Fails when another world was first, which is as good.
+        // Fails when another world has installed it already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let (log, keeps_the_log) = Log::begin();
         let (clock, folder) = (MovableClock::default(), Folder::new());
@@ -76,20 +76,20 @@ impl World {
         let front_link = TcpProxy::to(public.1).await;
         let gateway_link = TcpProxy::to(sandbox.1).await;
         let store_link = TcpProxy::to(webhooks.address()).await;
-        let places = Places {
+        let addresses = Addresses {
             front: front_link.address(),
             public: public.1,
             admin: admin.1,
-            service: gateway_link.address(),
+            gateway: gateway_link.address(),
             sandbox: sandbox.1,
             shop: shop.1,
             webhook: store_link.address(),
         };
-        let settings = config.sandbox(&places, clock.clone());
+        let settings = config.sandbox(&addresses, clock.clone());
         spawn(florin_sandbox::run(sandbox.0, settings, shutdown.clone()));
         let shops_clock = clock.clone();
         let settings = florin_shop::Settings {
-            proxy_url: places.proxy_url(),
+            proxy_url: addresses.proxy_url(),
             store_id: "demo".to_owned(),
             secret_key: secrets::STORE_KEY.into(),
             webhook_secret: secrets::WEBHOOK.into(),
@@ -106,7 +106,7 @@ impl World {
             store_link,
             webhooks,
             config,
-            places,
+            addresses,
             proxy: None,
             http: client(),
             folder,
@@ -122,12 +122,12 @@ impl World {
 
     /// The proxy's public address.
     pub fn proxy_url(&self) -> String {
-        self.places.proxy_url()
+        self.addresses.proxy_url()
     }
 
     /// The demo shop's address, which is also its origin.
     pub fn shop_url(&self) -> String {
-        self.places.shop_url()
+        self.addresses.shop_url()
     }
 
     /// The checkout page, with an e-book of the demo shop to buy.
@@ -140,15 +140,15 @@ impl World {
 
     /// The sandbox's own address.
     pub fn sandbox_url(&self) -> String {
-        format!("http://{}", self.places.sandbox)
+        format!("http://{}", self.addresses.sandbox)
     }
 
     /// The proxy's admin address.
     pub fn admin_url(&self) -> String {
-        format!("http://{}", self.places.admin)
+        format!("http://{}", self.addresses.admin)
     }
 
-    /// A client for whatever has no better name.
+    /// An HTTP client.
     pub fn http(&self) -> &reqwest::Client {
         &self.http
     }
@@ -163,7 +163,7 @@ impl World {
         }
     }
 
-    /// The chains, and the service behind its counter.
+    /// The sandbox's control API.
     pub fn sandbox(&self) -> SandboxControl {
         SandboxControl {
             http: self.http.clone(),
@@ -186,7 +186,7 @@ impl World {
         }
     }
 
-    /// The store `demo` as one that signs order tokens.
+    /// The signer of order tokens of the store `demo`.
     pub fn token_signer(&self) -> TokenSigner {
         TokenSigner {
             audience: self.proxy_url(),
@@ -215,7 +215,7 @@ impl World {
         answer.body["orders"].as_array().expect("a list").clone()
     }
 
-    /// Waits until the demo shop believes that an order is paid.
+    /// Waits until the demo shop shows that an order is paid.
     pub async fn wait_until_paid_in_shop(&self, order: &str) {
         eventually("the shop says that the order is paid", async || {
             let orders = self.shop_orders().await;
@@ -226,18 +226,18 @@ impl World {
         .await;
     }
 
-    /// Lets time pass, for the proxy and the service at once.
+    /// Moves the clock of proxy and sandbox forward.
     pub fn skip(&self, time: Duration) {
         self.clock.skip(time);
     }
 
-    /// An error that will be logged and holds this text.
+    /// Expects a logged error that contains this text.
     pub fn expect_error(&self, text: &str) {
         let mut expected = self.expected.lock().unwrap_or_else(PoisonError::into_inner);
         expected.insert(text.to_owned());
     }
 
-    /// Whether something was logged that holds this text, at INFO or above.
+    /// Returns `true` if a log line at INFO or above contains this text.
     pub fn logged(&self, text: &str) -> bool {
         self.log.says(text)
     }
@@ -272,13 +272,13 @@ impl World {
                 .expect("the port is still free")
         };
         let (public, admin) = (
-            bind(self.places.public).await,
-            bind(self.places.admin).await,
+            bind(self.addresses.public).await,
+            bind(self.addresses.admin).await,
         );
         self.run_proxy(public, admin).await;
     }
 
-    /// Waits until a proxy listens, whoever started it.
+    /// Waits until a proxy listens.
     pub async fn wait_for_proxy(&self) {
         let loader = format!("{}/florin.js", self.proxy_url());
         eventually("the proxy listens", async || {
@@ -291,9 +291,9 @@ impl World {
     async fn run_proxy(&mut self, public: TcpListener, admin: TcpListener) {
         let file = self.config_file();
         let url = format!("sqlite://{}", self.database().display());
-        let text = configuration::florin_toml(&self.places, &self.config, &url);
+        let text = proxy_config::florin_toml(&self.addresses, &self.config, &url);
         std::fs::write(&file, text).expect("the folder is writable");
-        let proxy = Running::start(&file, self.clock.clone(), public, admin).await;
+        let proxy = RunningProxy::start(&file, self.clock.clone(), public, admin).await;
         self.proxy = Some(proxy);
     }
 }
@@ -305,7 +305,14 @@ async fn bind() -> (TcpListener, SocketAddr) {
     (listener, address)
 }
 
-/// A part of the world whose failure is the test's.
+/// Pays and confirms the invoice that is shown, and waits until the order is paid.
+pub async fn pay_in_full(world: &World, checkout: &Checkout) {
+    world.sandbox().pay(checkout, "exact").await;
+    world.sandbox().mine(3).await;
+    checkout.wait_for("paid").await;
+}
+
+/// Spawns a task whose failure fails the test.
 fn spawn(part: impl Future<Output = anyhow::Result<()>> + Send + 'static) {
     tokio::spawn(async move {
         if let Err(error) = part.await {

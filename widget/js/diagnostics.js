@@ -201,7 +201,7 @@ STYLE.replaceSync(`
  */
 const showPanel = ({ element, box, signal, isTest }, say, title, texts) => {
   const shadowRoot = /** @type {ShadowRoot} */ (element.shadowRoot);
-  // The next attempt has findings of its own.
+  // The next attempt has its own findings.
   if (signal.aborted) return;
   shadowRoot.querySelector('.fl-diagnostics')?.remove();
   if (!isTest || !texts.length) return;

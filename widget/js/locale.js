@@ -5,11 +5,11 @@ import { recall } from './storage.js';
 export const CHOSEN = 'florin:locale';
 
 /**
- * The best language for the wishes, which come before the browser's, as `[file, locale]`: the tag of a file, and the tag
+ * The best language for the requested tags, which come before the browser's, as `[file, locale]`: the tag of a file, and the tag
  * by which numbers and times are written, `de-CH` for instance. Digits are those of wallets everywhere.
  *
  * @param {(file: string) => boolean} has Whether there is a file of that tag. There is one of `en`.
- * @param {...(string | null | undefined | false)} wished BCP 47
+ * @param {...(string | null | undefined | false)} requested BCP 47
  * @returns {[string, string]}
  */
 export const chooseLanguage = (has, ...wished) => {

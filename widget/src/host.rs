@@ -32,7 +32,7 @@ extern "C" {
     /// Keeps a `crypto_code` as the one that was chosen last.
     #[wasm_bindgen(method)]
     pub(crate) fn remember(this: &Host, crypto_code: &str);
-    /// The element for the order's title: `h1` on a page of its own, `p` within the shop's.
+    /// The element for the order's title: `h1` on the checkout page, `p` within the shop's.
     #[wasm_bindgen(method, getter)]
     pub(crate) fn heading(this: &Host) -> String;
     /// `true` where the same attributes open another order once this one is paid.

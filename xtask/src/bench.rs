@@ -94,7 +94,7 @@ pub(crate) fn run(workspace: &Workspace, args: &BenchArgs) -> anyhow::Result<()>
     Ok(())
 }
 
-/// Simulates the life of orders by the simulation of the package `tests`, optimised.
+/// Simulates orders by the optimised simulation of the package `tests`.
 ///
 /// # Errors
 /// An invariant did not hold: the seed and the command that shows it again are printed. Or the suite does not build.
@@ -108,7 +108,7 @@ pub(crate) fn simulate(workspace: &Workspace, args: &SimulateArgs) -> anyhow::Re
     Ok(simulation.envs(seed).run()?)
 }
 
-/// Kills the proxy's release again and again while customers buy, and has the auditor judge what it left.
+/// Kills the proxy's release again and again while customers buy, and runs the auditor on the result.
 fn kill(workspace: &Workspace, kills: u64, seed: u64) -> anyhow::Result<()> {
     output::step("Building the kill campaign and its auditor…");
     let programs =

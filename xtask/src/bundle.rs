@@ -255,7 +255,7 @@ fn compile(workspace: &Workspace, variant: Variant, trunk: &Path, to: &Path) -> 
             .env("CARGO_TARGET_DIR", workspace.target.join("size"))
     }
     if variant == Variant::Release {
-        // The standard library has a lock file of its own, and Trunk builds offline.
+        // The standard library has its own lock file, and Trunk builds offline.
         let fetch = || {
             with_settings(
                 workspace,

@@ -66,7 +66,7 @@ const CHECKS: [Check; 11] = [
         )?;
         let test = workspace.cargo("test --locked --workspace --no-fail-fast");
         // Just enough to see that it runs: another check simulates the rest, optimised.
-        let test = test.env("FLORIN_SIM_LIVES", "100");
+        let test = test.env("FLORIN_SIM_ORDERS", "100");
         Ok(test
             .env("RUST_TEST_THREADS", test_threads().to_string())
             .run()?)

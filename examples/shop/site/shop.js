@@ -58,7 +58,7 @@ function row(order) {
   const paid = order.paid_by !== null;
   const last = order.events.at(-1);
   proof.append(element("span", paid ? "badge paid" : "badge", paid ? "Paid" : "Not paid"));
-  proof.append(element("small", "", paid ? `order.paid said so · ${order.paid_by}` : last ? `last heard: ${last.type}` : "nothing heard yet"));
+  proof.append(element("small", "", paid ? `received order.paid · ${order.paid_by}` : last ? `last received: ${last.type}` : "nothing received yet"));
   line.append(what, element("div", "order-amount", price(order)), proof);
   return line;
 }

@@ -94,9 +94,9 @@ function wear() {
 function pose() {
   const frame = live.querySelector("iframe");
   if (!state.value) return frame?.remove();
-  const told = new URLSearchParams({ gallery: state.value, origin: location.origin, theme: theme(), locale: "en" });
-  for (const [name, value] of Object.entries(tokens)) told.set(`--florin-${name}`, value);
-  const src = `${PROXY}/pay?store=${encodeURIComponent(live.dataset.store)}#${told}`;
+  const params = new URLSearchParams({ gallery: state.value, origin: location.origin, theme: theme(), locale: "en" });
+  for (const [name, value] of Object.entries(tokens)) params.set(`--florin-${name}`, value);
+  const src = `${PROXY}/pay?store=${encodeURIComponent(live.dataset.store)}#${params}`;
   if (frame) frame.src = src;
   else live.append(make("iframe", { src, title: "The checkout in this state" }));
 }
@@ -166,15 +166,15 @@ function toml() {
 for (const button of document.querySelectorAll("[data-copy]")) {
   button.addEventListener("click", async () => {
     const code = find(`[data-snippet="${button.dataset.copy}"]`);
-    let said = "Copied";
+    let result = "Copied";
     try {
       await navigator.clipboard.writeText(code.textContent);
     } catch {
       getSelection().selectAllChildren(code);
-      said = "Selected: copy it";
+      result = "Selected: copy it";
     }
-    button.textContent = said;
-    find("[data-said]").textContent = said;
+    button.textContent = result;
+    find("[data-status]").textContent = result;
     setTimeout(() => (button.textContent = "Copy"), 2000);
   });
 }
@@ -220,8 +220,8 @@ find("[data-width]").addEventListener("change", ({ target: { value } }) => (live
 // By then the checkout knows its store, and wears what it is to wear.
 for (const event of ["florin-ready", "florin-status"]) live.addEventListener(event, () => setTimeout(read));
 
-const told = new URLSearchParams(location.hash.slice(1));
-for (const [name, value] of told) {
+const params = new URLSearchParams(location.hash.slice(1));
+for (const [name, value] of params) {
   if (name === "theme" || name === "display") form.elements[name].value = value;
   else if (name === "radius" || form.elements[name]) tokens[name] = value;
   if (name === "font" || name === "density") form.elements[name].value = value;

@@ -55,11 +55,11 @@ impl Catalogue {
 
 #[derive(Deserialize)]
 struct File {
-    store: Shelf,
+    store: StoreSection,
 }
 
 #[derive(Deserialize)]
-struct Shelf {
+struct StoreSection {
     product: Vec<Row>,
 }
 

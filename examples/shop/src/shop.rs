@@ -46,12 +46,10 @@ impl Shop {
     }
 
     pub(crate) fn orders(&self) -> MutexGuard<'_, OrderBook> {
-        self.orders.lock().expect("nobody panics while holding it")
+        self.orders.lock().expect("no holder of the lock panics")
     }
 
     pub(crate) fn checkouts(&self) -> MutexGuard<'_, BTreeMap<String, Checkout>> {
-        self.checkouts
-            .lock()
-            .expect("nobody panics while holding it")
+        self.checkouts.lock().expect("no holder of the lock panics")
     }
 }

@@ -7,23 +7,23 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
-use support::first_view::{Page, Waited, look, look_at_peer, median};
+use support::first_view::{Page, Timings, measure, measure_peer, median};
 use support::{PRODUCTS, Peer, Product, Program, Site, World, WorldConfig};
 
-/// Looks at the checkout with an empty cache, on a slow line and a slow phone.
+/// Measures the checkout with an empty cache, on a slow line and a slow phone.
 #[derive(Parser)]
 #[command(name = "first-view")]
 struct Arguments {
-    /// Looks at each page, in rounds of one look at each; the middle one counts.
+    /// Number of runs per page; the median counts.
     #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u16).range(1..))]
-    looks: u16,
+    runs: u16,
     /// `florin-proxy`, a release.
     #[arg(long, value_name = "FILE")]
     proxy: PathBuf,
-    /// Looks at the peers too: the folder of their bundles, which `cargo xtask bench` makes.
+    /// Measures the peers too: the folder of their bundles, which `cargo xtask bench` creates.
     #[arg(long, value_name = "FOLDER")]
     peers: Option<PathBuf>,
-    /// Lists what was asked for, and when, at the last look at each page.
+    /// Lists the requests of the last run of each page with their times.
     #[arg(long)]
     requests: bool,
 }
@@ -32,10 +32,10 @@ struct Arguments {
 const SKELETON_MS: u64 = 600;
 /// Milliseconds until the choice of assets is.
 const CHOICE_MS: u64 = 1200;
-/// What the peers are compared with: a shop's page with the element as the quick start has it.
+/// The page that peers are compared with: a shop page with the element of the quick start.
 const OURS: Page = Page::Frame;
-/// No look takes longer, however busy the machine is.
-const LONGEST_LOOK: Duration = Duration::from_mins(1);
+/// Longest run on a loaded machine.
+const MAX_RUN: Duration = Duration::from_mins(1);
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -46,30 +46,30 @@ async fn main() -> ExitCode {
         ..WorldConfig::default()
     };
     let mut world = World::start_with(config).await;
-    // The release takes the place of the one that was compiled for tests.
+    // The release build replaces the proxy of the tests.
     world.stop_proxy().await;
     let log = world.file("release.log");
     let release = Program::start_at(&arguments.proxy, &world.config_file(), &log);
     world.wait_for_proxy().await;
-    // What this process makes ready when it first hears of an order takes a second of the processor.
+    // The first order initialises this process, which takes a second of processor time.
     world.shopper().open("ebook").await;
     world.wait_for_deliveries().await;
 
-    let mut pages: Vec<(Page, Vec<Waited>)> = Page::ALL.map(|page| (page, Vec::new())).into();
+    let mut pages: Vec<(Page, Vec<Timings>)> = Page::ALL.map(|page| (page, Vec::new())).into();
     let mut peers = Vec::new();
-    if let Some(bundles) = &arguments.peers {
+    if let Some(bundle) = &arguments.peers {
         for product in PRODUCTS {
-            let peer = Peer::open(&bundles.join(product.folder)).await;
+            let peer = Peer::open(&bundle.join(product.folder)).await;
             peers.push((product, peer, Vec::new()));
         }
     }
-    // In rounds: a machine that is busy for a while is so for all alike.
-    for _ in 0..arguments.looks {
-        for (page, waited) in &mut pages {
-            waited.push(bounded(look(*page, &world, &site)).await);
+    // In rounds, so that a temporary load affects all pages equally.
+    for _ in 0..arguments.runs {
+        for (page, timings) in &mut pages {
+            timings.push(bounded(measure(*page, &world, &site)).await);
         }
-        for (_, peer, waited) in &mut peers {
-            waited.push(bounded(look_at_peer(peer)).await);
+        for (_, peer, timings) in &mut peers {
+            timings.push(bounded(measure_peer(peer)).await);
         }
     }
     drop(release);
@@ -77,16 +77,16 @@ async fn main() -> ExitCode {
 
     println!(
         "150 ms, 1.6 Mbit/s, a 4 times slower processor, nothing in the cache; median of {} (least–most){}\n",
-        arguments.looks,
+        arguments.runs,
         load()
     );
     let mut is_kept = print_pages(&pages, arguments.requests);
     let ours = pages.iter().find(|(page, _)| *page == OURS);
-    let ours = ours.into_iter().flat_map(|(_, waited)| waited);
+    let ours = ours.into_iter().flat_map(|(_, timings)| timings);
     let ours = median(ours.map(|one| one.whole).collect());
     let peers = peers.into_iter();
     let peers: Vec<_> = peers
-        .map(|(product, _, waited)| (product, median(waited)))
+        .map(|(product, _, timings)| (product, median(timings)))
         .collect();
     is_kept &= peers.is_empty() || print_peers(ours, &peers);
     if is_kept {
@@ -96,18 +96,18 @@ async fn main() -> ExitCode {
     }
 }
 
-async fn bounded<T>(look: impl Future<Output = T>) -> T {
-    let looked = tokio::time::timeout(LONGEST_LOOK, look).await;
-    looked.unwrap_or_else(|_| panic!("a look took more than {} s", LONGEST_LOOK.as_secs()))
+async fn bounded<T>(measure: impl Future<Output = T>) -> T {
+    let measured = tokio::time::timeout(MAX_RUN, measure).await;
+    measured.unwrap_or_else(|_| panic!("a run took more than {} s", MAX_RUN.as_secs()))
 }
 
-/// Prints what was seen of our pages; whether the promise is kept.
-fn print_pages(pages: &[(Page, Vec<Waited>)], with_requests: bool) -> bool {
+/// Prints the times of our pages; returns `true` if the promise is kept.
+fn print_pages(pages: &[(Page, Vec<Timings>)], with_requests: bool) -> bool {
     let header = ["skeleton", "choice", "the shop's page before"];
     print_line("", &header.map(str::to_owned));
     let mut is_kept = true;
-    for (page, waited) in pages {
-        let of = |member: fn(&Waited) -> u64| median(waited.iter().map(member).collect());
+    for (page, timings) in pages {
+        let of = |member: fn(&Timings) -> u64| median(timings.iter().map(member).collect());
         let all = [
             of(|one| one.skeleton),
             of(|one| one.choice),
@@ -117,7 +117,7 @@ fn print_pages(pages: &[(Page, Vec<Waited>)], with_requests: bool) -> bool {
         let [[skeleton, ..], [choice, ..], _] = all;
         is_kept &= *page == Page::Baseline || (skeleton <= SKELETON_MS && choice <= CHOICE_MS);
         if with_requests {
-            let last = waited.last().map(|one| one.requests.as_slice());
+            let last = timings.last().map(|one| one.requests.as_slice());
             println!("{}", last.unwrap_or_default().join("\n"));
         }
     }
@@ -130,12 +130,12 @@ fn print_pages(pages: &[(Page, Vec<Waited>)], with_requests: bool) -> bool {
     is_kept
 }
 
-/// Prints our time beside the peers', each from the address of the shop's page to the choice; whether the promise is
-/// kept.
+/// Prints our time and the peers', each from the navigation to the shop's page to the choice; returns `true` if the
+/// promise is kept.
 fn print_peers(ours: [u64; 3], peers: &[(Product, [u64; 3])]) -> bool {
     println!();
     let header = ["to the choice", "over ours", "promised (goal)"];
-    print_line("from the shop's address on", &header.map(str::to_owned));
+    print_line("from the shop's URL on", &header.map(str::to_owned));
     print_line(
         "ours, in a frame",
         &[range(ours), String::new(), String::new()],
@@ -161,12 +161,12 @@ fn range([middle, least, most]: [u64; 3]) -> String {
     format!("{middle} ms ({least}–{most})")
 }
 
-/// A ratio in hundredths, as it is read.
+/// Formats a ratio in hundredths.
 fn times(hundredths: u64) -> String {
     format!("{}.{:02}×", hundredths / 100, hundredths % 100)
 }
 
-/// How busy this machine is with other things, where it says so: what is measured then is measured too long.
+/// Returns the load average of this machine, if it is known: times on a loaded machine are too long.
 fn load() -> String {
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let load = load.split(' ').next().filter(|load| !load.is_empty());
@@ -177,7 +177,7 @@ fn load() -> String {
 fn name(page: Page) -> &'static str {
     match page {
         Page::Baseline => "an empty page: the loader, the program",
-        Page::Checkout => "the checkout's own page",
+        Page::Checkout => "the checkout page",
         Page::Frame => "in a frame, from the loader on",
         Page::Inline => "inline, from the loader on",
     }

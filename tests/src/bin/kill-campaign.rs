@@ -9,17 +9,17 @@ use clap::Parser;
 use florin_proxy::clock::{Clock as _, SystemClock};
 use support::campaign::{self, Auditor, Options};
 
-/// Kills the proxy again and again while customers buy, and has the auditor judge what is left.
+/// Kills the proxy again and again while customers buy, and audits the evidence.
 #[derive(Parser)]
 #[command(name = "kill-campaign")]
 struct Arguments {
-    /// How often it is killed, in all.
+    /// Number of kills, over all shards.
     #[arg(long, default_value_t = 500)]
     kills: u64,
-    /// Proxies that are killed side by side.
+    /// Proxies that are killed in parallel.
     #[arg(long, default_value_t = 3)]
-    lanes: u64,
-    /// What customers, blows and faults follow from.
+    shards: u64,
+    /// Seed of customers, kill plans and faults.
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// `florin-proxy`
@@ -37,18 +37,18 @@ const REPORT_EVERY: u64 = 50;
 async fn main() -> ExitCode {
     let Arguments {
         kills,
-        lanes,
+        shards,
         seed,
         proxy,
         auditor,
     } = Arguments::parse();
     let config = Options {
         kills,
-        lanes,
+        shards,
         seed,
         proxy,
     };
-    println!("To try the same again: cargo xtask bench --kills {kills} --seed {seed}");
+    println!("To repeat it: cargo xtask bench --kills {kills} --seed {seed}");
     let began = SystemClock.now();
     let campaign = campaign::run(&config, move |done| {
         if done.is_multiple_of(REPORT_EVERY) || done == kills {
@@ -59,15 +59,15 @@ async fn main() -> ExitCode {
     })
     .await;
     let seconds = SystemClock.now().duration_since(began).as_secs();
-    println!("\n\n{}", campaign.tally);
-    let tally = &campaign.tally;
-    let (kills, aimed) = (tally.kills(), tally.aimed_kills());
+    println!("\n\n{}", campaign.counters);
+    let counters = &campaign.counters;
+    let (kills, targeted) = (counters.kills(), counters.targeted_kills());
     let mut holds = true;
-    for (lane, verdict) in campaign.judged_by(&Auditor(auditor)).iter().enumerate() {
-        println!("Proxy {} of {lanes}\n{}", lane + 1, verdict.printed);
+    for (shard, verdict) in campaign.audit(&Auditor(auditor)).iter().enumerate() {
+        println!("Proxy {} of {shards}\n{}", shard + 1, verdict.printed);
         holds &= verdict.code == Some(0);
     }
-    println!("{kills} kills in {seconds} s, {aimed} of them at the moment that was aimed at");
+    println!("{kills} kills in {seconds} s, {targeted} of them at their target request");
     if !holds {
         println!("The evidence is kept in {}", campaign.keep());
         return ExitCode::FAILURE;

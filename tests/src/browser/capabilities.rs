@@ -1,9 +1,9 @@
-//! What each engine is told at its start, so that it does what it is told and nothing else.
+//! Start options of each engine.
 
 use serde_json::{Value, json};
 use thirtyfour::Capabilities;
 
-use super::Look;
+use super::BrowserOptions;
 use super::engine::{Engine, program};
 use super::network_log;
 use crate::folder::Folder;
@@ -19,11 +19,11 @@ pub(super) enum NetworkLog {
 pub(super) const PROFILE: &str = "profile";
 
 /// What Chromium does without: a server of its maker's that says what to fill in for every page with a field, and
-/// parts of its own window that are pages themselves, each with a process, in every window that is opened.
+/// parts of the window that are pages themselves, each with a process, in every window that is opened.
 const WITHOUT: &str = "--disable-features=AutofillServerCommunication,OptimizationGuideModelDownloading,OptimizationHints,\
                        WebUIOmniboxAimPopup,WebUIOmniboxPopup";
 
-/// Chromium: no window, no profile of anybody's, nothing from the network.
+/// Chromium: headless, a new profile, no background requests.
 const FLAGS: [&str; 13] = [
     "--headless=new",
     "--no-sandbox",
@@ -44,12 +44,12 @@ const FLAGS: [&str; 13] = [
 pub(super) fn capabilities(
     engine: Engine,
     folder: &Folder,
-    look: Look,
+    options: BrowserOptions,
     log: NetworkLog,
 ) -> Capabilities {
     let wanted = match engine {
-        Engine::Chromium => chromium(folder, look, log),
-        Engine::Firefox => firefox(look),
+        Engine::Chromium => chromium(folder, options, log),
+        Engine::Firefox => firefox(options),
         Engine::WebKit => webkit(),
     };
     let Value::Object(members) = wanted else {
@@ -58,8 +58,8 @@ pub(super) fn capabilities(
     Capabilities::from(members)
 }
 
-fn chromium(folder: &Folder, look: Look, log: NetworkLog) -> Value {
-    let (width, height) = look.size;
+fn chromium(folder: &Folder, options: BrowserOptions, log: NetworkLog) -> Value {
+    let (width, height) = options.size;
     let own = [
         format!("--user-data-dir={}", folder.file(PROFILE).display()),
         format!("--window-size={width},{height}"),
@@ -81,8 +81,8 @@ fn chromium(folder: &Folder, look: Look, log: NetworkLog) -> Value {
     })
 }
 
-fn firefox(look: Look) -> Value {
-    let (width, height) = look.size;
+fn firefox(options: BrowserOptions) -> Value {
+    let (width, height) = options.size;
     json!({
         "browserName": "firefox",
         "moz:firefoxOptions": {
@@ -96,7 +96,7 @@ fn firefox(look: Look) -> Value {
                 "network.captive-portal-service.enabled": false,
                 "network.connectivity-service.enabled": false,
                 "network.proxy.type": 0,
-                "ui.systemUsesDarkTheme": u8::from(look.dark),
+                "ui.systemUsesDarkTheme": u8::from(options.dark),
             },
         },
     })

@@ -1,11 +1,11 @@
-//! What Chromium alone can be told and asked, by the protocol of its developer tools.
+//! Commands of the protocol of Chrome's developer tools; only for Chromium.
 
 use serde_json::{Value, json};
 
 use super::{Browser, Engine};
 
 impl Browser {
-    /// Takes the network away, or brings it back.
+    /// Disables or enables the network.
     pub async fn set_offline(&self, offline: bool) {
         let conditions = json!({
             "offline": offline,
@@ -41,7 +41,7 @@ impl Browser {
             .await;
     }
 
-    /// Looks at the page as somebody whose system asks for this: a media feature and its value.
+    /// Emulates a media feature.
     pub async fn emulate_media(&self, feature: &str, value: &str) {
         let features = json!({ "features": [{ "name": feature, "value": value }] });
         self.send_cdp("Emulation.setEmulatedMedia", features).await;
@@ -61,14 +61,14 @@ impl Browser {
             .await;
     }
 
-    /// What the console holds since it was last read, without what is only said for information.
+    /// Returns the console's warnings and errors since the last read.
     pub async fn console_warnings(&self) -> Vec<String> {
         let log = self.tab.browser_log().await.expect("Chromium keeps a log");
         let lines = log.into_iter().map(|entry| entry.message);
         lines.collect()
     }
 
-    /// Gives the page these many CSS pixels, fewer than any window has.
+    /// Sets the viewport in CSS pixels, also smaller than any window.
     pub async fn set_viewport(&self, width: u32, height: u32) {
         let screen =
             json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
@@ -76,7 +76,7 @@ impl Browser {
             .await;
     }
 
-    /// How many nodes and listeners the page holds after its garbage is collected, those in no document included.
+    /// Returns the number of nodes and listeners after garbage collection, detached ones included.
     pub async fn nodes_and_listeners(&self) -> (u64, u64) {
         self.send_cdp("HeapProfiler.collectGarbage", json!({}))
             .await;
@@ -85,10 +85,10 @@ impl Browser {
         (count("nodes"), count("jsEventListeners"))
     }
 
-    /// Tells Chromium something by the protocol of its developer tools; returns the answer.
+    /// Sends a command of the protocol; returns the response.
     pub(super) async fn send_cdp(&self, method: &str, parameters: Value) -> Value {
         assert_eq!(self.engine, Engine::Chromium, "{method} is Chromium's");
-        let told = self.tab.cdp().send_raw(method, parameters).await;
-        told.unwrap_or_else(|error| panic!("{method}: {error}"))
+        let response = self.tab.cdp().send_raw(method, parameters).await;
+        response.unwrap_or_else(|error| panic!("{method}: {error}"))
     }
 }

@@ -1,11 +1,11 @@
-//! A screen that nobody looks at, for the engine that needs one.
+//! A virtual display, for the engine that needs one.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 
-use super::Look;
+use super::BrowserOptions;
 use super::engine::program;
-use super::family::Family;
+use super::process_tree::ProcessTree;
 
 /// A running Xvfb, on a number that was free. Ended with the value.
 #[derive(Debug)]
@@ -17,8 +17,8 @@ pub(super) struct Display {
 
 impl Display {
     /// Starts it, large enough for the window.
-    pub(super) fn start(look: Look) -> Self {
-        let (width, height) = look.size;
+    pub(super) fn start(options: BrowserOptions) -> Self {
+        let (width, height) = options.size;
         let mut command = Command::new(program("Xvfb", "xvfb"));
         command
             .args(["-displayfd", "1", "-nolisten", "tcp", "-screen", "0"])
@@ -39,8 +39,8 @@ impl Display {
         display
     }
 
-    pub(super) fn family(&self) -> Family {
-        Family::of(self.process.id())
+    pub(super) fn process_tree(&self) -> ProcessTree {
+        ProcessTree::of(self.process.id())
     }
 }
 

@@ -5,29 +5,29 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use super::Look;
+use super::BrowserOptions;
 use super::display::Display;
 use super::engine::Engine;
-use super::family::Family;
+use super::process_tree::ProcessTree;
 use crate::folder::Folder;
 use crate::wait::within;
 
-/// A running driver, on a port of its own. Ended with the value, with all that it started.
+/// A running driver on a separate port. It ends with all its child processes when dropped.
 #[derive(Debug)]
 pub(super) struct Driver {
     process: Child,
     port: u16,
-    /// After the process: a browser that loses its screen complains.
+    /// Dropped after the process, because a browser that loses its display logs errors.
     display: Option<Display>,
 }
 
 /// Starts before giving up. chromedriver takes a free port for IPv6 and then the same one for IPv4, which a test beside
-/// it may have taken meanwhile; it says so and ends. `WebKitWebDriver` is told one that was free a moment before.
+/// it may have taken meanwhile; it logs that and exits. `WebKitWebDriver` gets a port that was free a moment before.
 const STARTS: usize = 5;
-/// How long a driver may take until it listens, on a machine that is busy.
+/// Longest start of a driver on a loaded machine.
 const LISTENING: Duration = Duration::from_secs(20);
 
-/// Where programs keep what is theirs.
+/// Variables of folders in which programs store data.
 const HOMES: [&str; 6] = [
     "HOME",
     "TMPDIR",
@@ -38,63 +38,67 @@ const HOMES: [&str; 6] = [
 ];
 
 impl Driver {
-    /// Starts the engine's driver; what it and its browser write goes into the folder.
-    pub(super) async fn start(engine: Engine, folder: &Folder, look: Look) -> Self {
-        let mut said = String::new();
+    /// Starts the engine's driver; it and its browser write into the folder.
+    pub(super) async fn start(engine: Engine, folder: &Folder, options: BrowserOptions) -> Self {
+        let mut output = String::new();
         for _ in 0..STARTS {
-            match Self::try_start(engine, folder, look).await {
+            match Self::try_start(engine, folder, options).await {
                 Ok(driver) => return driver,
-                Err(last_words) => said = last_words,
+                Err(log) => output = log,
             }
         }
-        panic!("the driver of {engine:?} does not start: {said}")
+        panic!("the driver of {engine:?} does not start: {output}")
     }
 
-    /// Starts it once; else answers what it said.
-    async fn try_start(engine: Engine, folder: &Folder, look: Look) -> Result<Self, String> {
+    /// Starts it once; returns its output on failure.
+    async fn try_start(
+        engine: Engine,
+        folder: &Folder,
+        options: BrowserOptions,
+    ) -> Result<Self, String> {
         let log = folder.file("driver.log");
         let out = File::create(&log).expect("the folder is writable");
         let mut command = command(engine, folder);
         command.stdout(out);
-        let (told, display) = match engine {
+        let (fixed_port, display) = match engine {
             Engine::Chromium => (None, None),
             Engine::Firefox => {
                 command.arg("--profile-root").arg(folder.path());
                 (None, None)
             }
             Engine::WebKit => {
-                let display = Display::start(look);
+                let display = Display::start(options);
                 command.env("DISPLAY", &display.name);
                 (Some(free_port()), Some(display))
             }
         };
-        command.arg(format!("--port={}", told.unwrap_or(0)));
+        command.arg(format!("--port={}", fixed_port.unwrap_or(0)));
         let mut driver = Self {
             process: command.spawn().expect("a driver can be started"),
             port: 0,
             display,
         };
-        let said = || fs::read_to_string(&log).unwrap_or_default();
+        let output = || fs::read_to_string(&log).unwrap_or_default();
         let listening = within(LISTENING, async || {
-            let port = told.or_else(|| said().lines().find_map(port));
+            let port = fixed_port.or_else(|| output().lines().find_map(port));
             let listens = |port: &u16| TcpStream::connect((Ipv4Addr::LOCALHOST, *port)).is_ok();
             let found = port.filter(listens);
-            (found.is_some() || driver.family().alive().is_empty()).then_some(found)
+            (found.is_some() || driver.own_processes().running().is_empty()).then_some(found)
         })
         .await;
-        driver.port = listening.flatten().ok_or_else(said)?;
+        driver.port = listening.flatten().ok_or_else(output)?;
         Ok(driver)
     }
 
-    /// It, its browser, and what that started, as they are now.
-    pub(super) fn family(&self) -> Family {
-        Family::of(self.process.id())
+    /// Returns the driver, its browser and their child processes, as they are now.
+    pub(super) fn own_processes(&self) -> ProcessTree {
+        ProcessTree::of(self.process.id())
     }
 
-    /// The same with its screen.
-    pub(super) fn household(&self) -> Family {
-        let display = self.display.as_ref().map(Display::family);
-        self.family().with(display)
+    /// Returns the same with the virtual display.
+    pub(super) fn process_tree(&self) -> ProcessTree {
+        let display = self.display.as_ref().map(Display::process_tree);
+        self.own_processes().with(display)
     }
 
     pub(super) fn url(&self) -> String {
@@ -104,19 +108,19 @@ impl Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        self.family().end();
+        self.own_processes().end();
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
 
-/// One that was free a moment ago.
+/// Returns a port that is free now.
 fn free_port() -> u16 {
     let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|free| free.local_addr());
     free.expect("a port is free").port()
 }
 
-/// Nothing of a browser's may stay behind in somebody's home, and nothing that is there may change what it does.
+/// The user's home folder is neither read nor written.
 fn command(engine: Engine, folder: &Folder) -> Command {
     let mut command = Command::new(engine.driver());
     command.stdin(Stdio::null()).stderr(Stdio::null());

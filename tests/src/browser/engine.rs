@@ -1,9 +1,9 @@
-//! The three engines in which everybody's browser is built.
+//! The three browser engines.
 
 use std::env;
 use std::path::PathBuf;
 
-/// What draws the pages.
+/// A browser engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
     /// Chromium: Chrome, Edge, Opera, Samsung Internet.
@@ -18,7 +18,7 @@ impl Engine {
     /// Each of them.
     pub const ALL: [Self; 3] = [Self::Chromium, Self::Firefox, Self::WebKit];
 
-    /// The program that speaks `WebDriver` for it.
+    /// Returns its WebDriver program.
     pub(super) fn driver(self) -> PathBuf {
         match self {
             Self::Chromium => program("chromedriver", "chromium-driver"),
@@ -28,7 +28,7 @@ impl Engine {
     }
 }
 
-/// Where a program is; else how to get it.
+/// Returns the path of a program; panics with the way to install it.
 pub(super) fn program(name: &str, package: &str) -> PathBuf {
     on_path(name).unwrap_or_else(|| {
         panic!("{name} is missing. Install it with: sudo apt-get install {package}")

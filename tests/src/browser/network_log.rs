@@ -1,34 +1,34 @@
-//! Everything that Chromium asked of the network for one page, noted by Chromium itself.
+//! All network requests of Chromium for one page, from Chromium's network log.
 //!
-//! Unlike what a page can list, the log holds requests of every frame and worker, of every kind, and those that were
-//! refused. What Chromium asks for its own sake names no page, and is left out.
+//! Unlike the Performance API, the log contains the requests of every frame and worker, and blocked ones. Chromium's
+//! own background requests name no page and are left out.
 //!
 //! Source: Chromium, `net/log/file_net_log_observer.cc` and `net/log/net_log_event_type_list.h` (2026): the first line
-//! holds the constants, and each event is a line of its own.
+//! holds the constants, and every other line is one event.
 
 use std::collections::BTreeSet;
 use std::fs;
 
 use serde_json::Value;
 
-use super::{Browser, Place};
+use super::{Browser, State};
 
 /// The file in the browser's folder.
 pub(super) const FILE: &str = "network.json";
 
 impl Browser {
-    /// Closes it, which was opened alone, and answers what was asked for by pages of this host and by all that they frame: `POST http://…`, and
-    /// `name host` for a name that was looked up without a request.
+    /// Closes a browser of [`Browser::open_alone`] and returns the requests of pages of this host and their frames:
+    /// `POST http://…`, and `name host` for a name that was looked up without a request.
     ///
     /// # Panics
     /// It was not opened by [`Browser::open_alone`]: nothing was noted.
     pub async fn end_and_list_requests(mut self, host: &str) -> BTreeSet<String> {
-        let Place::Alone(process) = &mut self.place else {
-            panic!("only a browser that was opened alone notes what it asks for");
+        let State::Alone(process) = &mut self.state else {
+            panic!("only a browser of open_alone has a network log");
         };
         let file = process.folder.file(FILE);
         process.quit().await;
-        let text = fs::read_to_string(file).expect("Chromium notes what it asks for");
+        let text = fs::read_to_string(file).expect("Chromium writes its network log");
         requests(&text, &format!("http://{host} "))
     }
 }

@@ -1,14 +1,16 @@
-//! Running Chromiums that one test after another uses, each test in a browser context of its own.
+//! A pool of running Chromiums; every test uses a separate browser context.
 //!
-//! Starting Chromium takes about 2 s of a processor, a context less than half of that. A context has its own cookies, storage,
-//! caches, connections and permissions, as another profile has; its window has its own emulation, scripts and history.
-//! What is left is shared by a whole process, and is reset here: the clipboard, and the console's log of the driver.
+//! Starting Chromium takes about 2 s of a processor, a context less than half of that. A context has its own cookies,
+//! storage, caches, connections and permissions, as another profile has; its window has its own emulation, scripts
+//! and history. What is left is shared by a whole process, and is reset here: the clipboard, and the console's log of
+//! the driver.
 //!
-//! A browser is used by one test at a time. It comes back only from a test that succeeded and only if it still does
-//! what it is told; otherwise it is killed, and the next test starts another one.
+//! A browser is used by one test at a time. It returns to the pool only from a successful test and only if it still
+//! responds; otherwise it is killed, and the next test starts another one.
 //!
-//! Source: the protocol of Chrome's developer tools, domain Target (2026): `createBrowserContext`, `createTarget`, `disposeBrowserContext`.
-//! The first and the last are refused to a page's session, which is what the driver offers: they go to the browser's own.
+//! Source: the protocol of Chrome's developer tools, domain Target (2026): `createBrowserContext`, `createTarget`,
+//! `disposeBrowserContext`. The first and the last are refused to a page's session, which is what the driver offers:
+//! they go to the browser's session.
 
 use std::fs;
 use std::process::{Child, Command, Stdio};
@@ -22,16 +24,16 @@ use thirtyfour::{WebDriver, WindowHandle};
 use tokio_tungstenite::connect_async;
 use tokio_tungstenite::tungstenite::Message;
 
-use super::Look;
+use super::BrowserOptions;
 use super::capabilities::{NetworkLog, PROFILE};
 use super::engine::Engine;
 use super::process::Process;
 use crate::wait::within;
 
-/// How long Chromium may take for one command of its protocol, on a machine that is busy.
+/// Longest command of the protocol on a loaded machine.
 const BOUND: Duration = Duration::from_secs(30);
 
-/// Copies one word over whatever the clipboard holds; an empty selection cannot be copied.
+/// Overwrites the clipboard with one word; an empty selection cannot be copied.
 const CLEAR_THE_CLIPBOARD: &str = "(() => {
     const text = document.createElement('textarea');
     text.value = 'nothing-was-copied';
@@ -55,7 +57,7 @@ const CLEAN_UP: &str = r#"
     rm -rf -- "$1"
 "#;
 
-/// Running Chromiums that no test uses at the moment.
+/// Idle browsers.
 #[derive(Debug, Default)]
 pub struct BrowserPool(Mutex<Vec<Pooled>>);
 
@@ -65,15 +67,15 @@ impl BrowserPool {
         Self(Mutex::new(Vec::new()))
     }
 
-    /// A running Chromium with a fresh context, whose window has the size of `look`.
-    pub(super) async fn lend(&self, look: Look) -> (Pooled, Context) {
+    /// A running Chromium with a fresh context, whose window has the size of `options`.
+    pub(super) async fn lend(&self, options: BrowserOptions) -> (Pooled, Context) {
         while let Some(idle) = self.take() {
-            if let Some(context) = idle.open_context(look).await {
+            if let Some(context) = idle.open_context(options).await {
                 return (idle, context);
             }
         }
         let started = Pooled::start().await;
-        let context = started.open_context(look).await;
+        let context = started.open_context(options).await;
         (
             started,
             context.expect("Chromium opens a window in a new context"),
@@ -115,14 +117,15 @@ pub(super) struct Pooled {
     pub(super) process: Process,
     /// The window with which it started. It keeps Chromium running between two contexts, and shows nothing.
     first: WindowHandle,
-    /// The address of the browser's own session.
+    /// The URL of the browser's session.
     devtools: String,
     cleaner: Child,
 }
 
 impl Pooled {
     async fn start() -> Self {
-        let process = Process::start(Engine::Chromium, Look::default(), NetworkLog::Off).await;
+        let process =
+            Process::start(Engine::Chromium, BrowserOptions::default(), NetworkLog::Off).await;
         let session = &process.session;
         session.goto("about:blank").await.expect("an empty page");
         let first = session.window().await.expect("Chromium has a window");
@@ -134,14 +137,14 @@ impl Pooled {
         }
     }
 
-    async fn open_context(&self, look: Look) -> Option<Context> {
-        within(BOUND, async || Some(self.try_open_context(look).await)).await?
+    async fn open_context(&self, options: BrowserOptions) -> Option<Context> {
+        within(BOUND, async || Some(self.try_open_context(options).await)).await?
     }
 
-    async fn try_open_context(&self, look: Look) -> Option<Context> {
+    async fn try_open_context(&self, options: BrowserOptions) -> Option<Context> {
         let made = self.send("Target.createBrowserContext", json!({})).await?;
         let id = made["browserContextId"].as_str()?.to_owned();
-        let (width, height) = look.size;
+        let (width, height) = options.size;
         let window = json!({
             "url": "about:blank",
             "browserContextId": id,

@@ -2,12 +2,12 @@
 
 use thirtyfour::WebDriver;
 
-use super::Look;
+use super::BrowserOptions;
 use super::capabilities::NetworkLog;
 use super::driver::Driver;
 use super::engine::Engine;
-use super::family::Family;
 use super::launch::launch;
+use super::process_tree::ProcessTree;
 use crate::folder::Folder;
 
 /// A browser, its driver and its folder. Dropped, all its processes are killed and the folder is removed.
@@ -17,36 +17,36 @@ pub(super) struct Process {
     pub(super) folder: Folder,
     driver: Driver,
     /// The driver, the browser and the browser's own processes, some of which outlive the others.
-    family: Family,
+    tree: ProcessTree,
     has_quit: bool,
 }
 
 impl Process {
     /// Starts a browser, with its one window.
-    pub(super) async fn start(engine: Engine, look: Look, log: NetworkLog) -> Self {
+    pub(super) async fn start(engine: Engine, options: BrowserOptions, log: NetworkLog) -> Self {
         let folder = Folder::new();
-        let driver = Driver::start(engine, &folder, look).await;
-        let session = launch(engine, &driver, &folder, look, log).await;
+        let driver = Driver::start(engine, &folder, options).await;
+        let session = launch(engine, &driver, &folder, options, log).await;
         Self {
             session,
             folder,
-            family: driver.family(),
+            tree: driver.process_tree(),
             driver,
             has_quit: false,
         }
     }
 
     /// Its processes, with the screen of an engine that needs one.
-    pub(super) fn household(&self) -> Family {
-        self.driver.household()
+    pub(super) fn process_tree(&self) -> ProcessTree {
+        self.driver.process_tree()
     }
 
     /// Ends it in order: what it writes at its end is in its folder.
     pub(super) async fn quit(&mut self) {
         self.has_quit = true;
-        self.family = self.driver.family();
+        self.tree = self.driver.process_tree();
         let quit = self.session.clone().quit().await;
-        self.family.end();
+        self.tree.end();
         quit.expect("a browser can be closed");
     }
 }
@@ -54,8 +54,8 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         if !self.has_quit {
-            self.family.end();
-            self.driver.family().end();
+            self.tree.end();
+            self.driver.process_tree().end();
             // The session ended with its browser: without this, the library would try to close it.
             let _ = self.session.clone().leak();
         }

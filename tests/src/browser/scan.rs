@@ -5,8 +5,7 @@ use std::process::Command;
 
 use super::engine::program;
 
-/// The text of the one QR code in a picture. One in which none can be read is kept among the temporary files, to be
-/// looked at.
+/// Returns the text of the QR code in a picture. An unreadable picture is kept among the temporary files.
 pub(super) fn scan(picture: &[u8], file: &Path) -> Option<String> {
     std::fs::write(file, picture).expect("the folder is writable");
     let mut zbar = Command::new(program("zbarimg", "zbar-tools"));

@@ -1,4 +1,4 @@
-//! A customer who wants to buy from a shop whose proxy dies all the time.
+//! Customers, who repeat each request until the proxy answers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,54 +10,53 @@ use serde_json::{Value, json};
 use tokio::sync::RwLock;
 use tokio::task::JoinSet;
 
-use super::dice::Dice;
-use super::register::Register;
-use super::request::Request;
-use super::tally::Tally;
+use super::counters::Counters;
+use super::invoice_index::InvoiceIndex;
+use super::random::SeededRandom;
 use crate::sandbox_control::SandboxControl;
 use crate::token_signer::TokenSigner;
 use crate::wait::pause;
 use crate::world::secrets;
 
-/// How somebody buys.
+/// What a customer does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
-    PaysExactly,
-    PaysInTwoParts,
-    PaysTooMuch,
-    PaysTooLittle,
-    PaysTooLate,
-    /// Takes another asset, and pays the first.
-    PaysTheOther,
-    /// Takes another asset, and pays both.
-    PaysBoth,
-    NeverPays,
-    /// The store cancels, and the money comes all the same.
-    PaysWhatWasCancelled,
-    IsStuck,
-    OnlyLooks,
+enum Behaviour {
+    PayExactly,
+    PayInTwoParts,
+    Overpay,
+    Underpay,
+    PayLate,
+    /// Opens a second attempt in another asset and pays the first.
+    PayReplaced,
+    /// Opens a second attempt in another asset and pays both.
+    PayBoth,
+    NeverPay,
+    /// Pays after the store has cancelled the order.
+    PayCancelled,
+    StuckPayment,
+    NoAttempt,
 }
 
-const WAYS: [(u64, Way, &str); 11] = [
-    (30, Way::PaysExactly, "orders paid exactly"),
-    (12, Way::PaysInTwoParts, "orders paid in two parts"),
-    (9, Way::PaysTooMuch, "orders overpaid"),
-    (5, Way::PaysTooLittle, "orders underpaid"),
-    (9, Way::PaysTooLate, "orders paid late"),
+const BEHAVIOURS: [(u64, Behaviour, &str); 11] = [
+    (30, Behaviour::PayExactly, "orders paid exactly"),
+    (12, Behaviour::PayInTwoParts, "orders paid in two parts"),
+    (9, Behaviour::Overpay, "orders overpaid"),
+    (5, Behaviour::Underpay, "orders underpaid"),
+    (9, Behaviour::PayLate, "orders paid late"),
     (
         8,
-        Way::PaysTheOther,
+        Behaviour::PayReplaced,
         "orders paid on an attempt that was replaced",
     ),
-    (8, Way::PaysBoth, "orders paid twice"),
-    (5, Way::NeverPays, "orders never paid"),
+    (8, Behaviour::PayBoth, "orders paid twice"),
+    (5, Behaviour::NeverPay, "orders never paid"),
     (
         5,
-        Way::PaysWhatWasCancelled,
+        Behaviour::PayCancelled,
         "orders paid after they were cancelled",
     ),
-    (5, Way::IsStuck, "orders whose payment got stuck"),
-    (4, Way::OnlyLooks, "orders without an attempt"),
+    (5, Behaviour::StuckPayment, "orders whose payment got stuck"),
+    (4, Behaviour::NoAttempt, "orders without an attempt"),
 ];
 const ASSETS: [(u64, &str); 9] = [
     (2, "BTC"),
@@ -70,63 +69,63 @@ const ASSETS: [(u64, &str); 9] = [
     (1, "BCH"),
     (1, "BNB"),
 ];
-/// The door that somebody comes in by.
+/// How an order is created.
 #[derive(Clone, Copy, Debug)]
-enum Door {
+enum OrderSource {
     Server,
     Catalogue,
     OrderToken,
     Donation,
 }
 
-/// Orders in a hundred that are paid on the service's own page.
+/// Percentage of orders that are paid on the gateway's hosted page.
 const HOSTED: u64 = 12;
-const DOORS: [(u64, Door); 4] = [
-    (40, Door::Server),
-    (25, Door::Catalogue),
-    (20, Door::OrderToken),
-    (15, Door::Donation),
+const ORDER_SOURCES: [(u64, OrderSource); 4] = [
+    (40, OrderSource::Server),
+    (25, OrderSource::Catalogue),
+    (20, OrderSource::OrderToken),
+    (15, OrderSource::Donation),
 ];
-/// Pauses between two looks at a page or two tries at one that does not answer.
-pub(super) const LOOK_EVERY: Duration = Duration::from_millis(120);
-const TRY_EVERY: Duration = Duration::from_millis(25);
-/// How often somebody asks for an attempt before he comes back some other day.
-pub(super) const TRIES: u32 = 60;
-/// How long somebody watches a payment before he goes.
-const WATCHES: i64 = 6;
-const PATIENCE_OF_THE_LAST: Duration = Duration::from_mins(1);
+/// Pause between two status reads.
+pub(super) const POLL_EVERY: Duration = Duration::from_millis(120);
+const RETRY_EVERY: Duration = Duration::from_millis(25);
+/// Requests for an attempt before the customer gives up.
+pub(super) const MAX_TRIES: u32 = 60;
+/// How long a customer waits for the status `paid`.
+const WATCH_SECONDS: i64 = 6;
+const FINAL_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// What all customers of a lane share.
+/// What all customers of a shard share.
 #[derive(Clone, Debug)]
-pub(super) struct Street {
+pub(super) struct Customers {
     pub(super) http: reqwest::Client,
     pub(super) proxy: String,
-    /// The store's own server, which signs order tokens.
-    pub(super) mint: TokenSigner,
-    pub(super) chain: SandboxControl,
-    pub(super) register: Arc<Register>,
-    pub(super) tally: Arc<Tally>,
-    /// Held by whoever finds a block.
+    /// Signs order tokens as the store's server does.
+    pub(super) token_signer: TokenSigner,
+    pub(super) sandbox: SandboxControl,
+    pub(super) invoices: Arc<InvoiceIndex>,
+    pub(super) counters: Arc<Counters>,
+    /// Held exclusively while a block is mined.
     pub(super) mining: Arc<RwLock<()>>,
-    /// Set when the shops close: whoever is at it lets it be.
+    /// Set when the shard closes: requests are not repeated any more.
     pub(super) is_closing: Arc<AtomicBool>,
 }
 
-/// One order in somebody's hands.
+/// An order with its client token.
 pub(super) struct Purchase {
     id: String,
     token: String,
 }
 
-impl Street {
-    /// Customers come, one after the other, until the shops close.
-    pub(super) async fn customers_come(self, mut dice: Dice) {
+impl Customers {
+    /// Runs one customer after the other until the shard closes.
+    pub(super) async fn run(self, mut random: SeededRandom) {
         let mut number = 0;
         while self.is_open() {
             number += 1;
-            let guest = dice.split(number);
-            // `None` means that the shops closed meanwhile, or that he had enough.
-            let _ = self.somebody_buys(guest).await;
+            let customer = random.split(number);
+            // `None`: the shard closed meanwhile, or the customer gave up.
+            let _ = self.buy_any(customer).await;
         }
     }
 
@@ -134,168 +133,189 @@ impl Street {
         !self.is_closing.load(Ordering::Relaxed)
     }
 
-    /// The last customers before the shops close, whom no blow disturbs: whatever happened before, there is a payment to
-    /// credit, a late one, one on the service's page, and an invoice that nobody pays.
-    pub(super) async fn last_customers_come(self, dice: &mut Dice) {
-        let (street, mut elsewhere) = (self.clone(), dice.split(901));
-        let pays_elsewhere = async move {
-            let (_, page) = street.is_sent_away(&mut elsewhere).await?;
-            street.pays_there(&page, &mut elsewhere).await;
+    /// Runs the last customers, after the last kill. They guarantee a payment to credit, a second payment, one on the
+    /// hosted page, and an unpaid invoice, however the campaign went before.
+    pub(super) async fn run_final(self, random: &mut SeededRandom) {
+        let (customers, mut elsewhere) = (self.clone(), random.split(901));
+        let pay_elsewhere = async move {
+            let (_, page) = customers.open_hosted_order(&mut elsewhere).await?;
+            customers.pay_hosted(&page, &mut elsewhere).await;
             Some(())
         };
-        let pays_elsewhere = tokio::time::timeout(PATIENCE_OF_THE_LAST, pays_elsewhere);
-        let last = |way: Way| {
-            let (street, mut dice) = (self.clone(), dice.split(900));
+        let pay_elsewhere = tokio::time::timeout(FINAL_TIMEOUT, pay_elsewhere);
+        let last = |behaviour: Behaviour| {
+            let (customers, mut random) = (self.clone(), random.split(900));
             async move {
-                let buys = street.buys(way, "last customers", &mut dice);
-                tokio::time::timeout(PATIENCE_OF_THE_LAST, buys).await
+                let buy = customers.buy(behaviour, "last customers", &mut random);
+                tokio::time::timeout(FINAL_TIMEOUT, buy).await
             }
         };
-        let ways = [Way::PaysExactly, Way::PaysBoth, Way::NeverPays];
-        // Who gave up is missed by nobody but the auditor.
-        let mut last: JoinSet<_> = ways.map(last).into_iter().collect();
-        last.spawn(pays_elsewhere);
+        let behaviours = [
+            Behaviour::PayExactly,
+            Behaviour::PayBoth,
+            Behaviour::NeverPay,
+        ];
+        // A customer who gave up matters to the auditor alone.
+        let mut last: JoinSet<_> = behaviours.map(last).into_iter().collect();
+        last.spawn(pay_elsewhere);
         let _ = last.join_all().await;
     }
 
-    async fn somebody_buys(&self, mut dice: Dice) -> Option<()> {
-        if dice.percent(HOSTED) {
-            return self.somebody_buys_on_the_services_page(&mut dice).await;
+    async fn buy_any(&self, mut random: SeededRandom) -> Option<()> {
+        if random.percent(HOSTED) {
+            return self.buy_hosted(&mut random).await;
         }
-        let weighted = WAYS.map(|(weight, way, name)| (weight, (way, name)));
-        let (way, name) = dice.pick(&weighted);
-        self.buys(way, name, &mut dice).await
+        let weighted = BEHAVIOURS.map(|(weight, behaviour, name)| (weight, (behaviour, name)));
+        let (behaviour, name) = random.pick(&weighted);
+        self.buy(behaviour, name, &mut random).await
     }
 
-    async fn buys(&self, way: Way, name: &'static str, dice: &mut Dice) -> Option<()> {
-        let order = self.open(dice).await?;
-        if way == Way::OnlyLooks {
-            self.tally.count(name);
+    async fn buy(
+        &self,
+        behaviour: Behaviour,
+        name: &'static str,
+        random: &mut SeededRandom,
+    ) -> Option<()> {
+        let order = self.open(random).await?;
+        if behaviour == Behaviour::NoAttempt {
+            self.counters.count(name);
             return Some(());
         }
-        let asset = dice.pick(&ASSETS);
-        let invoice = self.gets_invoice(&order, asset).await?;
-        self.pay(&order, &invoice, way, dice).await?;
-        self.tally.count(name);
-        if dice.percent(30) {
+        let asset = random.pick(&ASSETS);
+        let invoice = self.open_invoice(&order, asset).await?;
+        self.pay(&order, &invoice, behaviour, random).await?;
+        self.counters.count(name);
+        if random.percent(30) {
             let _ = self
                 .page(&order, Method::POST, "/paid", Some(json!({})))
                 .await?;
         }
-        self.watches(&order).await
+        self.wait_until_paid(&order).await
     }
 
-    async fn pay(&self, order: &Purchase, invoice: &str, way: Way, dice: &mut Dice) -> Option<()> {
-        let pays =
-            async |invoice: &str, amount: &str| self.chain.pay_invoice(invoice, amount).await;
-        match way {
-            Way::PaysExactly => pays(invoice, "exact").await,
-            Way::PaysInTwoParts => {
-                pays(invoice, "half").await;
-                pause(dice.up_to(Duration::from_secs(2))).await;
-                pays(invoice, "rest").await;
+    async fn pay(
+        &self,
+        order: &Purchase,
+        invoice: &str,
+        behaviour: Behaviour,
+        random: &mut SeededRandom,
+    ) -> Option<()> {
+        let pay =
+            async |invoice: &str, amount: &str| self.sandbox.pay_invoice(invoice, amount).await;
+        match behaviour {
+            Behaviour::PayExactly => pay(invoice, "exact").await,
+            Behaviour::PayInTwoParts => {
+                pay(invoice, "half").await;
+                pause(random.up_to(Duration::from_secs(2))).await;
+                pay(invoice, "rest").await;
             }
-            Way::PaysTooMuch => pays(invoice, "double").await,
-            Way::PaysTooLittle => pays(invoice, "half").await,
-            Way::PaysTooLate => {
-                self.chain.expire_invoice(invoice).await;
-                pause(dice.up_to(Duration::from_secs(2))).await;
-                pays(invoice, "exact").await;
+            Behaviour::Overpay => pay(invoice, "double").await,
+            Behaviour::Underpay => pay(invoice, "half").await,
+            Behaviour::PayLate => {
+                self.sandbox.expire_invoice(invoice).await;
+                pause(random.up_to(Duration::from_secs(2))).await;
+                pay(invoice, "exact").await;
             }
-            Way::PaysTheOther | Way::PaysBoth => {
+            Behaviour::PayReplaced | Behaviour::PayBoth => {
                 let first = invoice;
-                let other = if dice.percent(50) { "LTC" } else { "TRX" };
-                let second = self.gets_invoice(order, other).await?;
-                pays(first, "exact").await;
-                if way == Way::PaysBoth {
-                    pause(dice.up_to(Duration::from_secs(2))).await;
-                    pays(&second, "exact").await;
+                let other = if random.percent(50) { "LTC" } else { "TRX" };
+                let second = self.open_invoice(order, other).await?;
+                pay(first, "exact").await;
+                if behaviour == Behaviour::PayBoth {
+                    pause(random.up_to(Duration::from_secs(2))).await;
+                    pay(&second, "exact").await;
                 }
             }
-            Way::PaysWhatWasCancelled => {
+            Behaviour::PayCancelled => {
                 let path = format!("/v1/orders/{}/cancel", order.id);
-                let cancels = Request {
+                let cancel = Request {
                     token: Some(secrets::STORE_KEY),
                     body: None,
                     ..Request::post(&path, Value::Null)
                 };
-                self.asks(&cancels).await?;
-                pause(dice.up_to(Duration::from_secs(1))).await;
-                pays(invoice, "exact").await;
+                self.send_until_answered(&cancel).await?;
+                pause(random.up_to(Duration::from_secs(1))).await;
+                pay(invoice, "exact").await;
             }
-            Way::IsStuck => {
-                // No block may come in between, which would complete it.
+            Behaviour::StuckPayment => {
+                // A block in between would complete the payment.
                 let _no_block = self.mining.read().await;
-                pays(invoice, "exact").await;
-                self.chain.fail_invoice(invoice).await;
+                pay(invoice, "exact").await;
+                self.sandbox.fail_invoice(invoice).await;
             }
-            Way::NeverPays | Way::OnlyLooks => {}
+            Behaviour::NeverPay | Behaviour::NoAttempt => {}
         }
         Some(())
     }
 
-    /// Opens an order by one of the doors: the same request again, until it is answered. By the store's server, by a token
-    /// and by a key for the request it is the same order then; otherwise the first one is lost with its answer.
-    async fn open(&self, dice: &mut Dice) -> Option<Purchase> {
-        let reference = format!("kill-{:016x}", dice.roll());
-        let cents = 1000 + dice.below(30_000);
+    /// Opens an order in one of the four ways, repeating the request until it is answered. With a reference, an order
+    /// token or an idempotency key a repeated request finds the same order; otherwise the first order is lost with its
+    /// response.
+    async fn open(&self, random: &mut SeededRandom) -> Option<Purchase> {
+        let reference = format!("kill-{:016x}", random.next());
+        let cents = 1000 + random.below(30_000);
         let amount = format!("{}.{:02}", cents / 100, cents % 100);
         let page = "/v1/checkout";
-        let (path, key, body, name) = match dice.pick(&DOORS) {
-            Door::Server => {
+        let (path, key, body, name) = match random.pick(&ORDER_SOURCES) {
+            OrderSource::Server => {
                 let order = json!({"amount": amount, "currency": "USD", "reference": reference});
                 let name = "orders opened by the store's server";
                 ("/v1/orders", Some(secrets::STORE_KEY), order, name)
             }
-            Door::Catalogue => {
-                let product = dice.pick(&[(1, "ebook"), (1, "mug")]);
-                let quantity = 1 + dice.below(4);
-                let door = json!({"store": "demo", "product": product, "quantity": quantity});
-                (page, None, door, "orders opened from the catalogue")
+            OrderSource::Catalogue => {
+                let product = random.pick(&[(1, "ebook"), (1, "mug")]);
+                let quantity = 1 + random.below(4);
+                let source = json!({"store": "demo", "product": product, "quantity": quantity});
+                (page, None, source, "orders opened by a product")
             }
-            Door::OrderToken => {
-                let token = self.mint.token(&reference, &amount);
-                let door = json!({ "order_token": token });
-                (page, None, door, "orders opened by an order token")
+            OrderSource::OrderToken => {
+                let token = self.token_signer.token(&reference, &amount);
+                let source = json!({ "order_token": token });
+                (page, None, source, "orders opened by an order token")
             }
-            Door::Donation => {
-                let door = json!({"store": "demo", "donation": "coffee", "amount": amount});
-                (page, None, door, "donations begun")
+            OrderSource::Donation => {
+                let source = json!({"store": "demo", "donation": "coffee", "amount": amount});
+                (page, None, source, "donations opened")
             }
         };
-        let once = dice
+        let idempotency_key = random
             .percent(15)
-            .then(|| format!("once-{:016x}", dice.roll()));
+            .then(|| format!("once-{:016x}", random.next()));
         let request = Request {
             token: key,
-            once: once.as_deref(),
+            idempotency_key: idempotency_key.as_deref(),
             ..Request::post(path, body)
         };
-        let answer = self.asks(&request).await?;
+        let answer = self.send_until_answered(&request).await?;
         let purchase = Purchase::of(&answer);
         let Some(opened) = &purchase else {
-            self.tally.count("orders that were refused");
+            self.counters.count("orders that were rejected");
             return None;
         };
-        self.tally.count(name);
-        if once.is_some() && dice.percent(50) {
-            let again = self.asks(&request).await?;
+        self.counters.count(name);
+        if idempotency_key.is_some() && random.percent(50) {
+            let again = self.send_until_answered(&request).await?;
             let same = again["order"]["id"] == opened.id.as_str();
-            assert!(same, "asked twice, {} is another order: {again}", opened.id);
-            self.tally.count("orders asked for twice, which came once");
+            assert!(
+                same,
+                "requested twice, {} is another order: {again}",
+                opened.id
+            );
+            self.counters
+                .count("order requests sent twice that opened one order");
         }
         purchase
     }
 
-    /// Chooses an asset until its invoice is shown, and answers the service's id of it.
-    async fn gets_invoice(&self, order: &Purchase, asset: &str) -> Option<String> {
-        for _ in 0..TRIES {
+    /// Requests an attempt until its invoice is shown; returns the gateway's id of it.
+    async fn open_invoice(&self, order: &Purchase, asset: &str) -> Option<String> {
+        for _ in 0..MAX_TRIES {
             let view = self.page(order, Method::GET, "", None).await?;
             let attempt = &view["attempt"];
             if attempt["crypto_code"] == asset
                 && let Some(address) = attempt["address"].as_str()
             {
-                return Some(self.register.invoice_at(address));
+                return Some(self.invoices.id_of_address(address));
             }
             let quotes = self.page(order, Method::GET, "/quotes", None).await?;
             let quotes = quotes.as_array().map(Vec::as_slice).unwrap_or_default();
@@ -309,26 +329,27 @@ impl Street {
                     .page(order, Method::POST, "/attempt", Some(choice))
                     .await?;
                 if view["status"].is_null() {
-                    pause(LOOK_EVERY).await;
+                    pause(POLL_EVERY).await;
                 }
             } else {
-                pause(LOOK_EVERY).await;
+                pause(POLL_EVERY).await;
             }
         }
-        self.tally.count("customers who got no invoice and went");
+        self.counters
+            .count("customers who gave up without an invoice");
         None
     }
 
-    /// Looks at the order until it is paid, or patience is at its end.
-    pub(super) async fn watches(&self, order: &Purchase) -> Option<()> {
+    /// Reads the order until it is paid, for [`WATCH_SECONDS`] at most.
+    pub(super) async fn wait_until_paid(&self, order: &Purchase) -> Option<()> {
         let began = SystemClock.now();
-        while SystemClock.now().duration_since(began).as_secs() < WATCHES {
+        while SystemClock.now().duration_since(began).as_secs() < WATCH_SECONDS {
             let view = self.page(order, Method::GET, "", None).await?;
             if matches!(view["status"].as_str(), Some("paid" | "overpaid")) {
-                self.tally.count("customers who saw their order paid");
+                self.counters.count("customers who saw their order paid");
                 return Some(());
             }
-            pause(LOOK_EVERY).await;
+            pause(POLL_EVERY).await;
         }
         Some(())
     }
@@ -342,21 +363,21 @@ impl Street {
     ) -> Option<Value> {
         let path = format!("/v1/checkout{path}");
         let token = Some(&*order.token);
-        self.asks(&Request {
+        self.send_until_answered(&Request {
             method,
             path: &path,
             token,
-            once: None,
+            idempotency_key: None,
             body,
         })
         .await
     }
 
-    /// Asks until there is an answer, whatever it says; `None` when the shops close before.
+    /// Repeats a request until it is answered; `None` when the shard closes before.
     ///
     /// # Panics
-    /// When what was answered before is gone.
-    pub(super) async fn asks(&self, request: &Request<'_>) -> Option<Value> {
+    /// What the proxy had answered before is gone.
+    pub(super) async fn send_until_answered(&self, request: &Request<'_>) -> Option<Value> {
         while self.is_open() {
             if let Ok(answer) = request.send(&self.http, &self.proxy).await {
                 let status = answer.status().as_u16();
@@ -364,18 +385,18 @@ impl Street {
                 let body = body.ok().filter(|_| status < 500);
                 match body {
                     Some(body) if matches!(status, 401 | 404) => {
-                        panic!("{} of something that is gone: {body}", request.path)
+                        panic!("{}: it is gone: {body}", request.path)
                     }
-                    // Whoever carried it out was killed meanwhile, which is noticed later.
+                    // The process that carried it out was killed; its lease runs out later.
                     Some(body) if body["error"]["code"] == "request_in_progress" => {
-                        self.tally.count("requests that somebody was carrying out");
-                        pause(LOOK_EVERY).await;
+                        self.counters.count("requests that were in progress");
+                        pause(POLL_EVERY).await;
                     }
                     Some(body) => return Some(body),
                     None => {}
                 }
             }
-            pause(TRY_EVERY).await;
+            pause(RETRY_EVERY).await;
         }
         None
     }
@@ -387,5 +408,46 @@ impl Purchase {
             id: answer["order"]["id"].as_str()?.to_owned(),
             token: answer["client_token"].as_str()?.to_owned(),
         })
+    }
+}
+
+/// A request to the proxy that can be sent repeatedly.
+pub(super) struct Request<'a> {
+    pub(super) method: Method,
+    pub(super) path: &'a str,
+    pub(super) token: Option<&'a str>,
+    /// `Idempotency-Key`
+    pub(super) idempotency_key: Option<&'a str>,
+    pub(super) body: Option<Value>,
+}
+
+impl<'a> Request<'a> {
+    /// Without a token and without a key.
+    pub(super) fn post(path: &'a str, body: Value) -> Self {
+        Self {
+            method: Method::POST,
+            path,
+            token: None,
+            idempotency_key: None,
+            body: Some(body),
+        }
+    }
+
+    pub(super) async fn send(
+        &self,
+        http: &reqwest::Client,
+        proxy: &str,
+    ) -> reqwest::Result<reqwest::Response> {
+        let mut request = http.request(self.method.clone(), format!("{proxy}{}", self.path));
+        if let Some(token) = self.token {
+            request = request.bearer_auth(token);
+        }
+        if let Some(idempotency_key) = self.idempotency_key {
+            request = request.header("idempotency-key", idempotency_key);
+        }
+        if let Some(body) = &self.body {
+            request = request.json(body);
+        }
+        request.send().await
     }
 }

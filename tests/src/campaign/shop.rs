@@ -1,4 +1,4 @@
-//! The shop's endpoint: it writes down every delivery, and does not always feel like answering.
+//! The shop's webhook endpoint: logs every delivery and sometimes rejects it or does not answer.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -17,34 +17,34 @@ use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
-use super::dice::Dice;
-use super::tally::Tally;
+use super::counters::Counters;
+use super::random::SeededRandom;
 use crate::wait::pause;
 
-/// What it does with a delivery.
+/// Reply to a delivery.
 #[derive(Clone, Copy, Debug)]
 enum Reply {
     Accept,
-    TakesSlowly,
-    Fails,
-    IsBusy,
+    AcceptSlowly,
+    InternalError,
+    Unavailable,
     Redirect,
-    SaysNothing,
+    NoResponse,
 }
 
 const REPLIES: [(u64, Reply); 6] = [
     (85, Reply::Accept),
-    (5, Reply::TakesSlowly),
-    (5, Reply::Fails),
-    (2, Reply::IsBusy),
+    (5, Reply::AcceptSlowly),
+    (5, Reply::InternalError),
+    (2, Reply::Unavailable),
     (2, Reply::Redirect),
-    (1, Reply::SaysNothing),
+    (1, Reply::NoResponse),
 ];
-/// Longer than the proxy waits.
-const SILENCE: Duration = Duration::from_secs(20);
+/// Longer than the proxy's timeout.
+const NO_RESPONSE: Duration = Duration::from_secs(20);
 const SLOW: Duration = Duration::from_millis(300);
 
-/// The endpoint. Dropping it ends it.
+/// The endpoint; it closes when dropped.
 #[derive(Debug)]
 pub(super) struct Shop {
     pub(super) address: SocketAddr,
@@ -55,19 +55,19 @@ pub(super) struct Shop {
 #[derive(Debug)]
 struct Inner {
     log: Mutex<File>,
-    dice: Mutex<Dice>,
-    is_calm: AtomicBool,
-    tally: Arc<Tally>,
+    random: Mutex<SeededRandom>,
+    accepts_all: AtomicBool,
+    counters: Arc<Counters>,
 }
 
 impl Shop {
-    pub(super) async fn open(log: &Path, dice: Dice, tally: Arc<Tally>) -> Self {
+    pub(super) async fn open(log: &Path, random: SeededRandom, counters: Arc<Counters>) -> Self {
         let log = File::options().create(true).append(true).open(log);
         let state = Arc::new(Inner {
             log: Mutex::new(log.expect("the folder is writable")),
-            dice: Mutex::new(dice),
-            is_calm: AtomicBool::new(false),
-            tally,
+            random: Mutex::new(random),
+            accepts_all: AtomicBool::new(false),
+            counters,
         });
         let listener = TcpListener::bind("127.0.0.1:0").await;
         let listener = listener.expect("a port is free");
@@ -88,27 +88,27 @@ impl Shop {
         }
     }
 
-    /// From now on it takes everything.
-    pub(super) fn calms_down(&self) {
-        self.state.is_calm.store(true, Ordering::Relaxed);
+    /// Accepts every delivery from now on.
+    pub(super) fn accept_all(&self) {
+        self.state.accepts_all.store(true, Ordering::Relaxed);
     }
 }
 
 async fn receive(State(shop): State<Arc<Inner>>, headers: HeaderMap, body: String) -> StatusCode {
     let reply = shop.reply();
     let answer = match reply {
-        Reply::Accept | Reply::TakesSlowly => Some(StatusCode::NO_CONTENT),
-        Reply::Fails => Some(StatusCode::INTERNAL_SERVER_ERROR),
-        Reply::IsBusy => Some(StatusCode::SERVICE_UNAVAILABLE),
+        Reply::Accept | Reply::AcceptSlowly => Some(StatusCode::NO_CONTENT),
+        Reply::InternalError => Some(StatusCode::INTERNAL_SERVER_ERROR),
+        Reply::Unavailable => Some(StatusCode::SERVICE_UNAVAILABLE),
         Reply::Redirect => Some(StatusCode::FOUND),
-        Reply::SaysNothing => None,
+        Reply::NoResponse => None,
     };
-    if matches!(reply, Reply::TakesSlowly) {
+    if matches!(reply, Reply::AcceptSlowly) {
         pause(SLOW).await;
     }
-    shop.write_down(&headers, &body, answer);
+    shop.log_delivery(&headers, &body, answer);
     let Some(answer) = answer else {
-        pause(SILENCE).await;
+        pause(NO_RESPONSE).await;
         return StatusCode::REQUEST_TIMEOUT;
     };
     answer
@@ -116,17 +116,17 @@ async fn receive(State(shop): State<Arc<Inner>>, headers: HeaderMap, body: Strin
 
 impl Inner {
     fn reply(&self) -> Reply {
-        if self.is_calm.load(Ordering::Relaxed) {
+        if self.accepts_all.load(Ordering::Relaxed) {
             return Reply::Accept;
         }
-        self.dice
+        self.random
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .pick(&REPLIES)
     }
 
-    /// One line, before the answer is sent: what was taken is in the log, whatever becomes of the answer.
-    fn write_down(&self, headers: &HeaderMap, body: &str, answer: Option<StatusCode>) {
+    /// Logs one line before the response is sent, so that every accepted delivery is in the log.
+    fn log_delivery(&self, headers: &HeaderMap, body: &str, answer: Option<StatusCode>) {
         let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         let line = json!({
             "at": SystemClock.now().to_string(),
@@ -138,10 +138,10 @@ impl Inner {
         });
         let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
         writeln!(log, "{line}").expect("the shop's log can be written");
-        self.tally.count(match answer {
-            Some(status) if status.is_success() => "deliveries taken by the shop",
-            Some(_) => "deliveries refused by the shop",
-            None => "deliveries that the shop never answered",
+        self.counters.count(match answer {
+            Some(status) if status.is_success() => "deliveries accepted by the shop",
+            Some(_) => "deliveries rejected by the shop",
+            None => "deliveries that the shop did not answer",
         });
     }
 }

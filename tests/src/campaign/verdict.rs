@@ -1,27 +1,27 @@
-//! What the auditor says of a lane.
+//! The auditor's verdict on a shard.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::lane::{DATABASE, SANDBOX_LOG, SHOP_LOG};
+use super::shard::{DATABASE, SANDBOX_LOG, SHOP_LOG};
 use crate::world::secrets;
 
 /// `florin-auditor`
 #[derive(Clone, Debug)]
 pub struct Auditor(pub PathBuf);
 
-/// Its verdict.
+/// A verdict.
 #[derive(Debug)]
 pub struct Verdict {
-    /// 0: all holds. 1: something is broken. 2: there is nothing to judge by.
+    /// 0: every invariant holds. 1: one is broken. 2: evidence is missing.
     pub code: Option<i32>,
     /// A line for each invariant.
     pub printed: String,
 }
 
 impl Auditor {
-    /// Judges the evidence in a folder.
-    pub fn judges(&self, folder: &Path) -> Verdict {
+    /// Audits the evidence in a folder.
+    pub fn audit(&self, folder: &Path) -> Verdict {
         let [database, sandbox_log, shop_log] =
             [DATABASE, SANDBOX_LOG, SHOP_LOG].map(|name| folder.join(name));
         let output = Command::new(&self.0)

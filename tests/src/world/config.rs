@@ -1,15 +1,15 @@
-//! What is special about a world.
+//! Configuration of a world.
 
 use std::sync::Arc;
 
-use super::configuration::Places;
+use super::proxy_config::Addresses;
 use super::secrets;
 use crate::clock::MovableClock;
 
-/// What is special. Everything else is as a newcomer's demo has it, only quicker.
+/// Differences from the demo's configuration.
 #[derive(Clone, Debug)]
 pub struct WorldConfig {
-    /// Whether the service tells the proxy of COMPLETED and FAILED.
+    /// `true` if the gateway sends callbacks.
     pub callbacks: bool,
     /// The secret that the proxy signs with.
     pub proxys_secret: String,
@@ -25,7 +25,7 @@ pub struct WorldConfig {
     pub logo_url: Option<String>,
     /// The `image_origins` of both stores; on the first of them the other store's product has its picture.
     pub image_origins: Vec<String>,
-    /// Whether the service offers an asset that nobody knows.
+    /// `true` if the gateway offers an unknown asset.
     pub unknown_asset: bool,
     /// `gateway.requests_per_second`.
     pub requests_per_second: u32,
@@ -67,9 +67,13 @@ impl Default for WorldConfig {
 }
 
 impl WorldConfig {
-    pub(crate) fn sandbox(&self, places: &Places, clock: MovableClock) -> florin_sandbox::Settings {
+    pub(crate) fn sandbox(
+        &self,
+        addresses: &Addresses,
+        clock: MovableClock,
+    ) -> florin_sandbox::Settings {
         let token = secrets::CALLBACK_TOKEN;
-        let callbacks = format!("{}/callbacks/{token}", places.proxy_url());
+        let callbacks = format!("{}/callbacks/{token}", addresses.proxy_url());
         florin_sandbox::Settings {
             seed: 7,
             api_key: secrets::API_KEY.to_owned(),

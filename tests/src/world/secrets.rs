@@ -1,10 +1,10 @@
-//! The secrets of every world: each so odd that it can be searched for.
+//! The secrets of every world, each unique enough to be searched for.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Names the account at the service.
+/// Identifies the account at the gateway.
 pub const API_KEY: &str = "canary-api-key-5d1f0c77";
-/// Signs what is sent to the service.
+/// Signs requests to the gateway.
 pub const API_SECRET: &str = "canary-api-secret-8e2b6a94c1";
 /// Part of the callbacks' path.
 pub const CALLBACK_TOKEN: &str = "canary-callback-token-0f4c9d21e7b35a68";

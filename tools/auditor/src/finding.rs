@@ -12,7 +12,7 @@ pub(crate) struct Finding {
     pub(crate) name: &'static str,
     /// What is claimed.
     pub(crate) claim: &'static str,
-    /// How many things were looked at.
+    /// Number of checked objects.
     pub(crate) judged: usize,
     /// One sentence for each thing that breaks the claim.
     pub(crate) offences: Vec<String>,

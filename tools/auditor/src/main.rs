@@ -1,8 +1,8 @@
-//! `florin-auditor`: judges a run of the proxy by what it left behind.
+//! `florin-auditor`: checks a run of the proxy by its database and logs.
 //!
-//! It reads the ledger's file, the service's log and the shop's log, and nothing else: it asks nobody, and shares no
-//! line with what it judges. One line for each invariant, with how many things were looked at; below it the rows that
-//! break it. Exits with 0 when all hold, 1 when one is broken, 2 when there is nothing to judge by.
+//! It reads the proxy's database, the gateway's log and the shop's log. It sends no request and shares no code with the
+//! proxy. It prints one line per invariant with the number of checked objects, and below it the rows that break it.
+//! Exits with 0 if all invariants hold, 1 if one is broken, 2 if evidence is missing.
 
 mod evidence;
 mod finding;
@@ -17,7 +17,7 @@ use clap::Parser;
 use crate::evidence::Evidence;
 use crate::finding::Finding;
 
-/// Judges a run of the proxy by its database, the service's log and the shop's log.
+/// Checks a run of the proxy by its database, the gateway's log and the shop's log.
 #[derive(Parser)]
 #[command(name = "florin-auditor")]
 struct Arguments {
@@ -58,7 +58,7 @@ async fn audit(arguments: Arguments) -> anyhow::Result<Vec<Finding>> {
     // Where nothing happened, everything holds: that proves nothing.
     anyhow::ensure!(
         !evidence.ledger.credits.is_empty() && !evidence.heard.is_empty(),
-        "nothing was paid, or nothing was told: there is nothing to judge"
+        "nothing was paid or nothing was delivered: there is nothing to check"
     );
     Ok(invariants::judge(&evidence))
 }

@@ -1,4 +1,4 @@
-//! The signature of a delivery, in lines of its own: what judges a signature must not be what made it.
+//! The signature of a delivery, verified by separate code: the code that signs must not verify.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

@@ -7,7 +7,7 @@
 //! bundle-js trunk                      Trunk's hook: packages what Trunk has built, in Trunk's own folder
 //! ```
 //!
-//! A program of its own, so that `cargo xtask` compiles in seconds: a parser of JavaScript takes fifty libraries. It is run
+//! A separate program, so that `cargo xtask` compiles in seconds: a parser of JavaScript takes fifty libraries. It is run
 //! in the repository's root. The last two need the feature `small`, except for Trunk's debug builds.
 
 #[cfg(feature = "small")]
@@ -134,7 +134,7 @@ fn compressed(_: &Files) -> Files {
     Files::new()
 }
 
-/// The hook that Trunk calls after each build of its own (`Trunk.toml`), so that `trunk serve` and `trunk build` make pages
+/// The hook that Trunk calls after each of its builds (`Trunk.toml`), so that `trunk serve` and `trunk build` make pages
 /// that work.
 fn package_for_trunk() -> anyhow::Result<()> {
     let staging = env::var_os("TRUNK_STAGING_DIR").map(PathBuf::from);

@@ -2,7 +2,7 @@
 //! each other become short.
 //!
 //! wasm-bindgen names each function after what it does, with a hash that nothing can compress, and each name stands in
-//! both files. Nobody else reads them.
+//! both files. No other program reads them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -33,7 +33,7 @@ pub(crate) fn print(ports: Ports, folder: &Path, has_database_elsewhere: bool) {
     println!("  More to try:");
     for (name, port, path) in [
         (
-            "The checkout as a page of its own",
+            "The checkout on a separate page",
             proxy,
             "/pay?store=demo#store=demo&product=ebook",
         ),

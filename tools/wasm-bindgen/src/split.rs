@@ -1,6 +1,6 @@
 //! Code splitting: functions marked with `wasm_split` go to a second module before wasm-bindgen reads the program.
 //!
-//! The splitter belongs to Leptos and writes a loader of its own, which imports the glue. Under a content hash that import
+//! The splitter belongs to Leptos and writes its own loader, which imports the glue. Under a content hash that import
 //! would be a second, uninitialised glue, so the loader is written into the glue here.
 
 use std::ffi::OsString;
@@ -31,8 +31,8 @@ pub(crate) struct Split {
 }
 
 impl Split {
-    /// Splits the program that the arguments of wasm-bindgen name, and changes the arguments to the first module. `None`:
-    /// the program has no marked function.
+    /// Splits the program that the arguments of wasm-bindgen name, and changes the arguments to the first module.
+    /// `None`: the program has no marked function.
     ///
     /// # Errors
     /// A file cannot be read or written, or the program was linked without `-Clink-args=--emit-relocs`.

@@ -38,7 +38,7 @@ pub(crate) fn Transaction() -> impl IntoView {
     }
 }
 
-/// The transaction's page in an explorer, in a window of its own.
+/// The transaction's page in an explorer, in a new window.
 #[component]
 pub(crate) fn ExplorerLink(url: Option<String>) -> impl IntoView {
     let url = url.filter(|url| links::is_page(url));

@@ -3,7 +3,7 @@
 //! A program that exchanges addresses in the clipboard picks one that begins and ends alike; eyes miss it. Pasting back
 //! what the wallet shows compares every character.
 
-/// What comparing told.
+/// The result of the comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Nothing was pasted.

@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_minutes_are_said_until_three_are_left_and_never_too_many() {
+    fn whole_minutes_are_shown_down_to_three_and_never_too_many() {
         assert_eq!(held(900), Some((15, "minute")));
         assert_eq!(held(899), Some((14, "minute")));
         assert_eq!(held(180), Some((3, "minute")));

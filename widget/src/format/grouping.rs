@@ -5,7 +5,7 @@ const GROUP: usize = 4;
 
 /// The address cut into groups; joined they are the address again, since what is shown must be what is copied.
 ///
-/// A prefix such as `bitcoincash:` is a group of its own.
+/// A prefix such as `bitcoincash:` is a separate group.
 pub fn groups(address: &str) -> Vec<&str> {
     let mut groups = Vec::new();
     let mut rest = address;

@@ -59,8 +59,8 @@ pub fn handoff(base: &str, store: &str, token: &str) -> String {
     format!("{base}pay?store={store}#client_token={token}")
 }
 
-/// Where help is found: a page as it is; an address for e-mail with this subject and these lines, so that who answers
-/// knows what it is about. What the store wrote there itself stays.
+/// Returns the support link: a page unchanged, an e-mail address with this subject and these lines. Parameters that the
+/// store has set are kept.
 pub fn support(url: &str, subject: &str, lines: &[&str]) -> Option<String> {
     if is_page(url) {
         return Some(url.to_owned());

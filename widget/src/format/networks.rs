@@ -82,8 +82,8 @@ pub fn coin_name<'a>(asset: &'a str, network: &'a str) -> &'a str {
     if asset == "BNB" { asset } else { network }
 }
 
-/// Whether an asset is a token on this network, or a coin of another one: then it lives on others as well, and who sends
-/// it on the wrong one loses it.
+/// Returns `true` if the asset is a token on this network or a coin of another one: it exists on several networks, and a
+/// payment on the wrong one is lost.
 pub fn is_guest(asset: &str, network: &str) -> bool {
     coin_of(network) != asset
 }

@@ -1,6 +1,6 @@
 //! An amount as people type it, made the decimal text that the proxy reads.
 
-/// The zeros of the scripts whose keyboards write digits of their own, each followed by its nine others: Arabic, Persian,
+/// The zeros of the scripts whose keyboards write their own digits, each followed by its nine others: Arabic, Persian,
 /// Devanagari, Bengali, Gurmukhi, Gujarati, Odia, Tamil, Telugu, Kannada, Malayalam, Thai, Lao, Tibetan, Burmese, Khmer,
 /// and the wide digits of East Asian keyboards. Source: Unicode 16.0, `UnicodeData.txt`, category Nd.
 const ZEROS: [char; 17] = [

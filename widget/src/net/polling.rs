@@ -1,6 +1,6 @@
 //! Keeps the order up to date: polls at the server's pace, reads the event stream, and wakes up with the page.
 //!
-//! Polling is the baseline that works everywhere; the event stream is merely faster. A hidden page does neither. Time
+//! Polling is the baseline that works everywhere; the event stream is only faster. A hidden page does neither. Time
 //! left is the server's number of seconds, counted down by the monotonic clock; the wall clock serves for one thing
 //! only, to notice that the computer was asleep, and for how long.
 

@@ -48,7 +48,7 @@ pub(super) fn Processing() -> impl IntoView {
     let is_partly = partly_paid(checkout);
     let received = checkout.follow(|_, attempt| {
         let amount = trimmed(attempt.received_in_crypto.as_str());
-        // Of what has not arrived yet nothing is said, and of a part the instructions say it.
+        // A missing payment is not shown here, and a partial one by the instructions.
         let is_whole = attempt.received_in_local_currency.is_some() && !is_partly_paid(attempt);
         is_whole.then(|| coins(&amount, &attempt.asset))
     });

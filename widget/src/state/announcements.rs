@@ -1,28 +1,27 @@
 //! Announcements of the live region: what a screen reader reads out, and when.
 //!
-//! Every second and every block read aloud would leave no room for anything else. Announced is what changes what to do
-//! or to expect: that a payment was found, each quarter of its confirmations, every end, three moments of the countdown;
-//! and nothing twice.
+//! Announced is what changes the customer's next step: a found payment, each quarter of its confirmations, every final
+//! state, and three moments of the countdown. Nothing is announced twice.
 
 use super::phase::Phase;
 
-/// Seconds left at which the countdown is told.
+/// Remaining seconds at which the countdown is announced.
 const MOMENTS: [u32; 3] = [180, 60, 30];
 
-/// What was told of one order.
+/// What was announced of one order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Announcements {
-    /// The phase that was shown last.
+    /// The last phase.
     phase: Option<Phase>,
-    /// The quarter of the way that was reached last, with the number of blocks that makes the whole.
+    /// The last announced quarter, with the required number of confirmations.
     quarter: Option<(u32, u32)>,
 }
 
 impl Announcements {
-    /// The keys of what to tell on arriving at a phase: its heading, unless the focus has moved there and it is read
-    /// anyway, and what it means. Nothing on a page that has only just been opened, where everything is read.
+    /// Returns the keys of the texts to announce for a new phase: its heading, unless the focus has moved there and
+    /// it is read anyway, and its hint. Nothing on a page that was just opened, where everything is read.
     pub fn arrive(&mut self, phase: Phase, is_focused: bool) -> &'static [&'static str] {
-        // What is announced is the screen that comes.
+        // The next screen is announced instead.
         if phase == Phase::NextStep {
             return &[];
         }
@@ -40,7 +39,7 @@ impl Announcements {
             Phase::Cancelled => &["cancelled", "cancelled_hint"],
             Phase::Expired => &["expired", "expired_hint"],
             Phase::Blocked => &["blocked", "blocked_hint"],
-            // What there is to do is on the screen; a stop is told with its reason, as a problem.
+            // The next step is on the screen; a stop is announced with its reason, as a problem.
             Phase::Loading
             | Phase::NextStep
             | Phase::Stopped
@@ -55,8 +54,8 @@ impl Announcements {
         }
     }
 
-    /// Whether to tell that `count` of `required` blocks are there: at each quarter, not at each block. The first look
-    /// is told by the screen it is on, and the last block by the end that it brings.
+    /// Returns `true` if `count` of `required` confirmations are to be announced: at each quarter, not at each block.
+    /// The first count is part of the screen, and the last one is announced as the final state.
     pub fn confirm(&mut self, count: u32, required: u32) -> bool {
         let reached = count.saturating_mul(4) / required.max(1);
         let before = self.quarter.filter(|(_, whole)| *whole == required);
@@ -81,7 +80,7 @@ pub fn countdown(before: u32, now: u32) -> Option<(u32, &'static str)> {
 mod tests {
     use super::*;
 
-    fn told(phases: &[Phase]) -> Vec<&'static str> {
+    fn announced(phases: &[Phase]) -> Vec<&'static str> {
         let mut announcements = Announcements::default();
         let keys = phases
             .iter()
@@ -90,14 +89,14 @@ mod tests {
     }
 
     #[test]
-    fn a_purchase_is_told_by_what_was_found_and_its_end() {
+    fn a_found_payment_and_the_final_state_are_announced() {
         use Phase as P;
         let whole = [P::Loading, P::Choosing, P::Paying, P::Processing, P::Paid];
-        assert_eq!(told(&whole), ["processing_hint", "thanks"]);
+        assert_eq!(announced(&whole), ["processing_hint", "thanks"]);
     }
 
     #[test]
-    fn a_heading_that_has_the_focus_is_not_told_as_well() {
+    fn a_focused_heading_is_not_announced_as_well() {
         let mut announcements = Announcements::default();
         announcements.arrive(Phase::Paying, true);
         let keys = announcements.arrive(Phase::Expired, false);
@@ -105,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn every_bad_end_is_told_once() {
+    fn every_failure_is_announced_once() {
         for end in [
             Phase::Underpaid,
             Phase::Failed,
@@ -113,43 +112,43 @@ mod tests {
             Phase::Expired,
             Phase::Blocked,
         ] {
-            assert_eq!(told(&[Phase::Paying, end, end]).len(), 1, "{end:?}");
+            assert_eq!(announced(&[Phase::Paying, end, end]).len(), 1, "{end:?}");
         }
     }
 
     #[test]
-    fn an_end_that_was_there_already_is_not_told() {
-        assert_eq!(told(&[Phase::Loading, Phase::Paid]), [""; 0]);
+    fn a_final_state_of_a_new_page_is_not_announced() {
+        assert_eq!(announced(&[Phase::Loading, Phase::Paid]), [""; 0]);
         let loaded_late = [Phase::Loading, Phase::NextStep, Phase::Paid];
-        assert_eq!(told(&loaded_late), [""; 0]);
+        assert_eq!(announced(&loaded_late), [""; 0]);
     }
 
     #[test]
-    fn sixty_four_blocks_are_told_three_times() {
+    fn sixty_four_blocks_are_announced_three_times() {
         let mut announcements = Announcements::default();
-        let told: Vec<u32> = (0..=64)
+        let announced: Vec<u32> = (0..=64)
             .filter(|count| announcements.confirm(*count, 64))
             .collect();
-        assert_eq!(told, [16, 32, 48]);
+        assert_eq!(announced, [16, 32, 48]);
     }
 
     #[test]
-    fn few_blocks_are_told_each_and_one_by_its_end_alone() {
-        let told = |required| {
+    fn few_blocks_are_announced_each_and_a_single_one_by_the_final_state() {
+        let announced = |required| {
             let mut announcements = Announcements::default();
             let counts = (0..=required).filter(|count| announcements.confirm(*count, required));
             counts.collect::<Vec<u32>>()
         };
-        assert_eq!(told(3), [1, 2]);
-        assert_eq!(told(1), [0; 0]);
+        assert_eq!(announced(3), [1, 2]);
+        assert_eq!(announced(1), [0; 0]);
     }
 
     #[test]
-    fn blocks_that_are_taken_back_and_found_again_are_told_once() {
+    fn blocks_lost_in_a_reorganisation_are_announced_once() {
         let mut announcements = Announcements::default();
         let counts = [0, 1, 2, 0, 1, 2];
-        let told = counts.map(|count| announcements.confirm(count, 3));
-        assert_eq!(told, [false, true, true, false, false, false]);
+        let announced = counts.map(|count| announcements.confirm(count, 3));
+        assert_eq!(announced, [false, true, true, false, false, false]);
     }
 
     #[test]
@@ -160,12 +159,12 @@ mod tests {
     }
 
     #[test]
-    fn a_countdown_is_told_at_three_minutes_one_minute_and_half_a_minute() {
-        let told: Vec<_> = (0..900)
+    fn a_countdown_is_announced_at_three_minutes_one_minute_and_half_a_minute() {
+        let announced: Vec<_> = (0..900)
             .rev()
             .filter_map(|now| countdown(now + 1, now))
             .collect();
-        assert_eq!(told, [(3, "minute"), (1, "minute"), (30, "second")]);
+        assert_eq!(announced, [(3, "minute"), (1, "minute"), (30, "second")]);
     }
 
     #[test]

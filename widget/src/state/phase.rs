@@ -58,7 +58,7 @@ impl Phase {
         if order.flow == Flow::Hosted {
             match order.status {
                 Status::Open | Status::AwaitingPayment => return Self::Hosted,
-                // Nobody says "I have paid" here: something was seen.
+                // "I have paid" is not needed here: a payment was seen.
                 Status::Checking => return Self::Processing,
                 _ => {}
             }

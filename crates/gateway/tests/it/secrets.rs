@@ -40,7 +40,7 @@ async fn the_most_talkative_log_and_every_error_keep_the_secrets() {
     let (client, _) = client(&server.base);
     let id = InvoiceId::parse("inv_canary_55").unwrap();
     client.invoice(&id, Priority::Watched).await.unwrap();
-    let mut said = format!("{client:?} {:?}", settings(&server.base));
+    let mut output = format!("{client:?} {:?}", settings(&server.base));
     let mut errors = Vec::new();
     let (address, _) = raw_server(b"", Then::Close);
     for base in [
@@ -55,9 +55,9 @@ async fn the_most_talkative_log_and_every_error_keep_the_secrets() {
             errors.push(format!("{error} {error:?}"));
         }
     }
-    said += &errors.concat();
-    said += &String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
-    let ours: Vec<_> = said
+    output += &errors.concat();
+    output += &String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    let ours: Vec<_> = output
         .lines()
         .filter(|line| line.contains("gateway called"))
         .collect();
@@ -76,6 +76,6 @@ async fn the_most_talkative_log_and_every_error_keep_the_secrets() {
         .unwrap()
         .to_owned();
     for secret in [API_KEY, API_SECRET, &signature] {
-        assert!(!said.contains(secret), "{secret}");
+        assert!(!output.contains(secret), "{secret}");
     }
 }

@@ -156,7 +156,7 @@ async fn a_proxy_that_is_down_is_reported_to_the_customer() {
 #[tokio::test]
 async fn another_references_checkout_is_not_found() {
     let shop = Shop::start("http://127.0.0.1:9").await;
-    let (status, _) = shop.page("/cart/cart-of-somebody").await;
+    let (status, _) = shop.page("/cart/cart-of-another").await;
     assert_eq!(status, StatusCode::NOT_FOUND);
 }
 

@@ -4,7 +4,7 @@ import type { FlorinStatus } from 'florin/react';
 import { FLORIN } from './florin';
 
 /** What the shop says above the checkout, which says the rest itself. */
-const SAID: Partial<Record<FlorinStatus, string>> = {
+const MESSAGES: Partial<Record<FlorinStatus, string>> = {
   open: 'Pick what you would like to pay with.',
   processing: 'Your payment is on its way. You can close this page.',
   underpaid: 'Something is missing. The checkout says how much.',
@@ -17,13 +17,13 @@ export const Shop = () => {
   const [problem, setProblem] = useState('');
 
   // Thanks are all that follows from an event: the book is sent when the shop's server has the signed webhook.
-  const said = order ? `Thank you! Order ${order} is paid; your book comes by e-mail.` : problem || (status && SAID[status]);
+  const message = order ? `Thank you! Order ${order} is paid; your book comes by e-mail.` : problem || (status && MESSAGES[status]);
   return (
     <main>
       <h1>Quiet Goods</h1>
       <p>A book about silence, to read on your own.</p>
-      <p role="status" data-testid="said">
-        {said}
+      <p role="status" data-testid="message">
+        {message}
       </p>
       <FlorinCheckout
         src={FLORIN}

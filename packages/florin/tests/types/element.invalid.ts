@@ -38,7 +38,7 @@ const right: FlorinCheckoutAttributes = settings;
 const none: FlorinCheckoutAttributes = { store: 'demo' };
 // @ts-expect-error: two doors
 const two: FlorinCheckoutAttributes = { ...settings, donation: 'coffee' };
-// @ts-expect-error: a product and somebody's token
+// @ts-expect-error: a product and another token
 const token: FlorinCheckoutAttributes = { ...settings, 'order-token': 'eyJ…' };
 // @ts-expect-error: both tokens
 const tokens: FlorinCheckoutAttributes = { 'order-token': 'eyJ…', 'client-token': 'ct_…' };

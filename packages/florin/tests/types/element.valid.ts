@@ -34,7 +34,7 @@ window.addEventListener('florin-paid', (event) => {
 }, { once: true });
 document.forms[0]?.addEventListener('florin-error', ({ detail }) => console.error(detail.code.length, detail.message.length));
 element.addEventListener('click', (event: MouseEvent) => event.preventDefault());
-element.addEventListener('somebody-elses', (event: Event) => event.type);
+element.addEventListener('unknown-event', (event: Event) => event.type);
 element.removeEventListener('florin-close', () => {});
 
 // The four doors, and how it is shown.

@@ -11,7 +11,7 @@ const Wrong = () => {
       <FlorinCheckout store="demo" />
       {/* @ts-expect-error: two doors */}
       <FlorinCheckout store="demo" product="ebook" donation="coffee" />
-      {/* @ts-expect-error: a product and somebody's token */}
+      {/* @ts-expect-error: a product and another token */}
       <FlorinCheckout store="demo" product="ebook" clientToken="ct_…" />
       {/* @ts-expect-error: both tokens */}
       <FlorinCheckout orderToken="eyJ…" clientToken="ct_…" />

@@ -79,7 +79,7 @@ pub(super) fn every_delivery_is_of_an_event(evidence: &Evidence) -> Finding {
     let known = by_id(evidence);
     for Delivery { id, at, .. } in &evidence.heard {
         finding.must(known.contains_key(id.as_str()), || {
-            format!("the shop was told {id} at {at}, which is in no ledger")
+            format!("the shop received {id} at {at}, which is not in the database")
         });
     }
     finding
@@ -97,7 +97,7 @@ pub(super) fn every_delivery_is_the_same(evidence: &Evidence) -> Finding {
         };
         finding.must(event.payload == delivery.body, || {
             format!(
-                "{} was told at {} with another text",
+                "{} was delivered at {} with another text",
                 delivery.id, delivery.at
             )
         });
@@ -126,7 +126,7 @@ pub(super) fn every_delivery_is_signed(evidence: &Evidence) -> Finding {
             .map(|sent: i64| at.as_second().saturating_sub(sent));
         let is_timely = age.is_ok_and(|age| age.abs() <= MOST_SECONDS);
         finding.must(is_signed && is_timely, || {
-            format!("{id}, told at {at} as of {timestamp}, has the signature {signature:?}")
+            format!("{id}, delivered at {at} as of {timestamp}, has the signature {signature:?}")
         });
     }
     finding
@@ -134,7 +134,7 @@ pub(super) fn every_delivery_is_signed(evidence: &Evidence) -> Finding {
 
 pub(super) fn the_shop_ships_what_is_paid(evidence: &Evidence) -> Finding {
     let mut finding = Finding::new(
-        "shop-heard-paid",
+        "shop-received-paid",
         "orders: the shop took that they are paid, when they are, and only then",
     );
     let (known, taken) = (by_id(evidence), taken(evidence));

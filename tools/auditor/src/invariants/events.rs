@@ -45,11 +45,11 @@ pub(super) fn every_state_has_its_event(evidence: &Evidence) -> Finding {
     );
     for order in &evidence.ledger.orders {
         let last = of(evidence, order).iter().rev().find_map(status_after);
-        // "I have paid" is the customer's word alone, and told to nobody.
-        let said_paid = order.is_marked_as_paid
+        // "I have paid" is only the customer's claim and has no event.
+        let is_marked_as_paid = order.is_marked_as_paid
             && order.status == "checking"
             && matches!(last, Some("awaiting_payment"));
-        finding.must(last == Some(&*order.status) || said_paid, || {
+        finding.must(last == Some(&*order.status) || is_marked_as_paid, || {
             let Order { id, status, .. } = order;
             format!(
                 "{id} is {status}, and its events say {}",
@@ -63,7 +63,7 @@ pub(super) fn every_state_has_its_event(evidence: &Evidence) -> Finding {
 pub(super) fn what_is_paid_stays_paid(evidence: &Evidence) -> Finding {
     let mut finding = Finding::new(
         "paid-stays-paid",
-        "paid orders: told as paid exactly once, and as nothing less afterwards",
+        "paid orders: exactly one order.paid, and no lower status afterwards",
     );
     for order in &evidence.ledger.orders {
         let events = of(evidence, order);
@@ -81,16 +81,16 @@ pub(super) fn what_is_paid_stays_paid(evidence: &Evidence) -> Finding {
         finding.must(times == 1 && taken_back.is_none() && is_paid(order), || {
             let Order { id, status, .. } = order;
             let back = taken_back.map_or(String::new(), |to| format!(", then as {to}"));
-            format!("{id} is {status} and was told as paid {times} times{back}")
+            format!("{id} is {status} and has {times} events order.paid{back}")
         });
     }
     finding
 }
 
-pub(super) fn every_second_payment_is_told(evidence: &Evidence) -> Finding {
+pub(super) fn every_second_payment_has_its_event(evidence: &Evidence) -> Finding {
     let mut finding = Finding::new(
-        "late-is-told",
-        "orders paid by several invoices: each payment after the first is told as late",
+        "late-payment-has-event",
+        "orders paid by several invoices: each payment after the first has an event late_payment",
     );
     let mut payments: BTreeMap<&str, usize> = BTreeMap::new();
     for (attempt, _) in evidence.paid_attempts() {
@@ -102,10 +102,10 @@ pub(super) fn every_second_payment_is_told(evidence: &Evidence) -> Finding {
             continue;
         }
         let events = of(evidence, order).iter();
-        let told = events.filter(|event| word(event) == "late_payment").count();
-        finding.must(told + 1 >= payments, || {
+        let reported = events.filter(|event| word(event) == "late_payment").count();
+        finding.must(reported + 1 >= payments, || {
             format!(
-                "{} was paid {payments} times, and {told} late payments were told",
+                "{} was paid {payments} times, and {reported} late payments were reported",
                 order.id
             )
         });
@@ -147,11 +147,11 @@ pub(super) fn no_sequence_has_a_gap(evidence: &Evidence) -> Finding {
 pub(super) fn every_event_says_what_it_is(evidence: &Evidence) -> Finding {
     let mut finding = Finding::new(
         "event-is-true",
-        "events: their text says the type, number and order that they are filed under",
+        "events: their payload states the type, number and order of their row",
     );
     for event in &evidence.ledger.events {
         let text: Value = serde_json::from_str(&event.payload).unwrap_or_default();
-        let said = (
+        let stated = (
             text["type"].as_str(),
             text.pointer("/data/sequence").and_then(Value::as_i64),
             text.pointer("/data/order/id").and_then(Value::as_str),
@@ -161,8 +161,8 @@ pub(super) fn every_event_says_what_it_is(evidence: &Evidence) -> Finding {
             Some(event.sequence),
             Some(&*event.order_id),
         );
-        finding.must(said == filed, || {
-            format!("{} is filed under {filed:?} and says {said:?}", event.id)
+        finding.must(stated == filed, || {
+            format!("{} is filed under {filed:?} and says {stated:?}", event.id)
         });
     }
     finding

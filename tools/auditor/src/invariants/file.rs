@@ -12,13 +12,13 @@ use crate::finding::Finding;
 const TOKEN_DIGITS: usize = 64;
 
 pub(super) fn the_file_is_sound(evidence: &Evidence) -> Finding {
-    let mut finding = Finding::new("file-is-sound", "checks that SQLite makes of its own file");
+    let mut finding = Finding::new("file-is-sound", "integrity checks of SQLite");
     finding.judged = 2;
     finding.offences.clone_from(&evidence.ledger.damage);
     finding
 }
 
-/// Whoever finds a token can open its order. It needs no list of tokens to find one: a text of the right shape whose
+/// A stored token would open its order. No list of tokens is needed to find one: a text of the right shape whose
 /// hash is in the ledger is one.
 pub(super) fn no_token_stands_in_clear(evidence: &Evidence) -> Finding {
     let mut finding = Finding::new(

@@ -102,7 +102,7 @@ pub(super) fn every_lost_invoice_is_explained(evidence: &Evidence) -> Finding {
         let is_explained = left.map(|left| *left -= 1).is_some();
         finding.must(is_explained, || {
             let Invoice { asked, at, .. } = invoice;
-            format!("{id} ({asked}) was made at {at} and is nobody's")
+            format!("{id} ({asked}) was created at {at} and belongs to no attempt")
         });
     }
     finding
@@ -111,7 +111,7 @@ pub(super) fn every_lost_invoice_is_explained(evidence: &Evidence) -> Finding {
 pub(super) fn what_is_paid_is_held(evidence: &Evidence) -> Finding {
     let mut finding = Finding::new(
         "paid-is-held",
-        "invoices that money came to: somebody was shown it, so an attempt holds it",
+        "invoices that received money: each belongs to an attempt",
     );
     let held = held(evidence);
     for (id, invoice) in &evidence.service.invoices {
@@ -120,14 +120,14 @@ pub(super) fn what_is_paid_is_held(evidence: &Evidence) -> Finding {
                 let Invoice {
                     asked, received, ..
                 } = invoice;
-                format!("{received} came to {id} ({asked}), which is nobody's")
+                format!("{received} came to {id} ({asked}), which belongs to no attempt")
             });
         }
     }
     finding
 }
 
-pub(super) fn what_is_shown_is_what_the_service_said(evidence: &Evidence) -> Finding {
+pub(super) fn shown_invoices_match_the_gateways(evidence: &Evidence) -> Finding {
     let mut finding = Finding::new(
         "row-is-invoice",
         "attempts with an invoice: its address or page, amounts and asset are the service's own",
@@ -151,15 +151,15 @@ pub(super) fn what_is_shown_is_what_the_service_said(evidence: &Evidence) -> Fin
     finding
 }
 
-fn difference(mine: &Shown, said: &Shown) -> Option<&'static str> {
+fn difference(mine: &Shown, stated: &Shown) -> Option<&'static str> {
     let differences = [
         (
-            mine.local_currency != said.local_currency,
+            mine.local_currency != stated.local_currency,
             "another currency",
         ),
-        (mine.address != said.address, "another address"),
-        (mine.qr_string != said.qr_string, "another QR code"),
-        (mine.page_url != said.page_url, "another page"),
+        (mine.address != stated.address, "another address"),
+        (mine.qr_string != stated.qr_string, "another QR code"),
+        (mine.page_url != stated.page_url, "another page"),
     ];
     differences
         .into_iter()

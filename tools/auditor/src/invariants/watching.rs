@@ -17,7 +17,9 @@ pub(super) fn every_open_attempt_is_watched(evidence: &Evidence) -> Finding {
             ..
         } = attempt;
         finding.look(match (state.as_str(), standing.as_str()) {
-            ("creating", _) => Some(format!("{id} is still being made, by nobody")),
+            ("creating", _) => Some(format!(
+                "{id} is still in `creating`, and no process works on it"
+            )),
             // What is settled cannot change, and may be left alone.
             ("open", "settled") => None,
             ("open", _) if !is_planned => {

@@ -257,7 +257,7 @@ fn the_sheets_of_a_file_are_in_their_order() {
 }
 
 #[test]
-fn a_sheet_that_nobody_would_be_served_is_an_error() {
+fn an_unreferenced_style_sheet_is_an_error() {
     let folder = small_widget();
     write_file(&folder, "widget/styles/stray.css", "a {}");
     let error = packaged(&folder).unwrap_err().to_string();

@@ -7,7 +7,7 @@ use crate::components::{CopyButton, QrCode};
 use crate::i18n::use_i18n;
 use crate::state::use_checkout;
 
-/// The link to this order, as a code and to copy. It holds the order's token, which opens it to everybody: it is drawn
+/// The link to this order, as a code and to copy. It holds the order's token, which gives access to it: it is drawn
 /// only while the customer looks at it.
 #[component]
 pub(super) fn Handoff(store: String) -> impl IntoView {

@@ -6,8 +6,8 @@ use leptos::prelude::*;
 use super::aid::names;
 use crate::i18n::{I18n, use_i18n};
 
-/// The warnings about lost money are open, the others one press away, and there the gateway's own words of all that is shown
-/// in others. Each known kind is shown once, in the customer's language; any other in the gateway's words.
+/// The warnings about lost money are open, the others one press away, and there the gateway's own words of all that
+/// is shown in others. Each known kind is shown once, in the customer's language; any other in the gateway's words.
 #[component]
 pub(super) fn Warnings<'a>(attempt: &'a AttemptView) -> impl IntoView + use<> {
     let i18n = use_i18n();
@@ -66,7 +66,7 @@ fn lines(texts: Vec<String>) -> Vec<AnyView> {
     texts.into_iter().map(line).collect()
 }
 
-/// Returns `true` if a customer who does not mind it loses money; of an unknown warning nobody can tell.
+/// Returns `true` if a customer who ignores it loses money; unknown warnings count as severe.
 fn is_severe(kind: WarningKind) -> bool {
     match kind {
         WarningKind::OnlyThisAsset | WarningKind::WrongNetwork | WarningKind::Other => true,

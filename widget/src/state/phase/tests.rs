@@ -142,7 +142,7 @@ fn partly_paid_means_something_came_and_something_lacks() {
 }
 
 #[test]
-fn a_failure_without_any_payment_is_one_of_its_own() {
+fn a_failure_without_any_payment_is_a_separate_phase() {
     let mut failed = order(Status::Failed);
     failed.failure_reason = Some(FailureReason::NotCompleted);
     assert_eq!(Phase::of(Some(&failed), false, false), Phase::Failed);

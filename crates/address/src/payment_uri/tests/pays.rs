@@ -16,12 +16,12 @@ struct Case {
     /// At most `asked`.
     due: u128,
     /// What the gateway's text names.
-    said: Said,
+    gateway_text: GatewayText,
 }
 
 /// The parts of the gateway's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Said {
+enum GatewayText {
     /// All that the form has.
     All,
     /// No chain and no token.
@@ -88,18 +88,18 @@ impl Case {
     /// What a correct gateway writes.
     fn qr_string(&self) -> String {
         let Self { asset, address, .. } = self;
-        if self.said == Said::AddressOnly {
+        if self.gateway_text == GatewayText::AddressOnly {
             return address.clone();
         }
         let with_amount = |key: &str, amount: &dyn core::fmt::Display| {
-            let named = self.said != Said::NoAmount;
+            let named = self.gateway_text != GatewayText::NoAmount;
             if named {
                 format!("{key}={amount}")
             } else {
                 String::new()
             }
         };
-        let is_named = self.said != Said::NoNetwork;
+        let is_named = self.gateway_text != GatewayText::NoNetwork;
         let amount = coins(self.asked, asset.decimals());
         match *asset {
             Asset::BTC => format!("bitcoin:{address}?{}", with_amount("amount", &amount)),
@@ -196,9 +196,9 @@ impl Case {
         }
     }
 
-    /// Returns `true` if a URI can name the payment exactly when the gateway names `said` of it.
+    /// Returns `true` if a URI can name the payment exactly when the gateway's text is `gateway_text`.
     fn has_link(&self) -> bool {
-        let is_named = matches!(self.said, Said::All | Said::NoAmount);
+        let is_named = matches!(self.gateway_text, GatewayText::All | GatewayText::NoAmount);
         match (self.asset, self.network) {
             (Asset::USDTTRC20, _) | (Asset::ETH | Asset::BNB | Asset::USDTERC20, Test) => is_named,
             (Asset::TRX, network) => network == Main,
@@ -208,17 +208,17 @@ impl Case {
 }
 
 fn cases() -> impl Strategy<Value = Case> {
-    let said = prop::sample::select(vec![
-        Said::All,
-        Said::NoNetwork,
-        Said::NoAmount,
-        Said::AddressOnly,
+    let gateway_text = prop::sample::select(vec![
+        GatewayText::All,
+        GatewayText::NoNetwork,
+        GatewayText::NoAmount,
+        GatewayText::AddressOnly,
     ]);
     let asset = prop::sample::select(Asset::ALL.to_vec());
     let network = prop::sample::select(vec![Main, Test]);
     let amounts = (asset, 1..=10_u128.pow(9), 0_u32..=9, 0_u32..=100);
-    (amounts, network, any::<[u8; 20]>(), said).prop_map(
-        |((asset, count, zeros, share), network, bytes, said)| {
+    (amounts, network, any::<[u8; 20]>(), gateway_text).prop_map(
+        |((asset, count, zeros, share), network, bytes, gateway_text)| {
             let zeros = if asset.decimals() == 18 {
                 zeros + 9
             } else {
@@ -231,7 +231,7 @@ fn cases() -> impl Strategy<Value = Case> {
                 address: address(asset, network, bytes),
                 asked,
                 due: (asked * u128::from(share) / 100).max(1),
-                said,
+                gateway_text,
             }
         },
     )
@@ -455,7 +455,7 @@ fn names_nothing_else(case: &Case, named: &Sent) -> bool {
             }
         }
         Sent::Tron { token, to, amount } => {
-            // On a test network the gateway may name a token of its own; it is not written.
+            // On a test network the gateway may name its own token; it is not written.
             let is_token = match &token {
                 None => true,
                 Some(token) => {

@@ -16,19 +16,19 @@ fn sends(uri: &str) -> Sent {
     wallet::sends(uri).unwrap()
 }
 
-/// What is written for `due` of an invoice over `asked` whose gateway wrote `said`.
+/// What is written for `due` of an invoice over `asked` whose gateway wrote `gateway_text`.
 #[track_caller]
 fn written(
     network: Network,
     asset: Asset,
-    said: &str,
+    gateway_text: &str,
     address: &str,
     [asked, due]: [&str; 2],
 ) -> String {
     let [asked, due] = [asked, due].map(|text| Amount::parse(text).unwrap());
-    let target = PaymentTarget::check(asset, said, address, asked, network);
+    let target = PaymentTarget::check(asset, gateway_text, address, asked, network);
     target
-        .unwrap_or_else(|error| panic!("{said}: {error}"))
+        .unwrap_or_else(|error| panic!("{gateway_text}: {error}"))
         .uri(due)
 }
 
@@ -167,35 +167,49 @@ fn usdt_on_tron_is_asked_for_only_with_the_token_that_the_gateway_names() {
 
 #[test]
 fn omitted_parts_are_written() {
-    for said in [
+    for gateway_text in [
         EVM.to_owned(),
         format!("ethereum:{EVM}"),
         format!("ethereum:{LOWER_EVM}@1"),
         format!("ethereum:pay-{EVM}?value=5e17&gasLimit=21000"),
     ] {
-        let uri = written(Main, Asset::ETH, &said, EVM, ["0.5", "0.5"]);
-        assert_eq!(sends(&uri), coin(1, EVM, 5 * 10_u128.pow(17)), "{said}");
+        let uri = written(Main, Asset::ETH, &gateway_text, EVM, ["0.5", "0.5"]);
+        assert_eq!(
+            sends(&uri),
+            coin(1, EVM, 5 * 10_u128.pow(17)),
+            "{gateway_text}"
+        );
     }
-    for said in [format!("smartchain:{EVM}"), format!("ethereum:{EVM}@56")] {
-        let uri = written(Main, Asset::BNB, &said, EVM, ["0.5", "0.5"]);
-        assert_eq!(sends(&uri), coin(56, EVM, 5 * 10_u128.pow(17)), "{said}");
+    for gateway_text in [format!("smartchain:{EVM}"), format!("ethereum:{EVM}@56")] {
+        let uri = written(Main, Asset::BNB, &gateway_text, EVM, ["0.5", "0.5"]);
+        assert_eq!(
+            sends(&uri),
+            coin(56, EVM, 5 * 10_u128.pow(17)),
+            "{gateway_text}"
+        );
     }
     let lower = TETHER.to_lowercase();
-    let said = format!("ethereum:{lower}/transfer?address={LOWER_EVM}");
-    let uri = written(Main, Asset::USDTERC20, &said, EVM, ["0.5", "0.5"]);
+    let gateway_text = format!("ethereum:{lower}/transfer?address={LOWER_EVM}");
+    let uri = written(Main, Asset::USDTERC20, &gateway_text, EVM, ["0.5", "0.5"]);
     assert_eq!(sends(&uri), transfer(1, TETHER, EVM, 500_000));
-    let said = format!("bitcoin:{BTC}?label=A%20shop&message=%26amount%3D9&time=1&exp=900");
-    let uri = written(Main, Asset::BTC, &said, BTC, ["0.5", "0.5"]);
+    let gateway_text = format!("bitcoin:{BTC}?label=A%20shop&message=%26amount%3D9&time=1&exp=900");
+    let uri = written(Main, Asset::BTC, &gateway_text, BTC, ["0.5", "0.5"]);
     assert_eq!(uri, format!("bitcoin:{BTC}?amount=0.5"));
 }
 
 #[test]
 fn the_rest_of_a_payment_is_asked_for_alone() {
-    let said = format!("bitcoin:{BTC}?amount=0.5");
-    let uri = written(Main, Asset::BTC, &said, BTC, ["0.5", "0.19999999"]);
+    let gateway_text = format!("bitcoin:{BTC}?amount=0.5");
+    let uri = written(Main, Asset::BTC, &gateway_text, BTC, ["0.5", "0.19999999"]);
     assert_eq!(sends(&uri), output("Bitcoin", BTC, 19_999_999));
-    let said = format!("ethereum:{TETHER}@1/transfer?address={EVM}&uint256=19900000");
-    let uri = written(Main, Asset::USDTERC20, &said, EVM, ["19.9", "0.000001"]);
+    let gateway_text = format!("ethereum:{TETHER}@1/transfer?address={EVM}&uint256=19900000");
+    let uri = written(
+        Main,
+        Asset::USDTERC20,
+        &gateway_text,
+        EVM,
+        ["19.9", "0.000001"],
+    );
     assert_eq!(sends(&uri), transfer(1, TETHER, EVM, 1));
 }
 
@@ -209,8 +223,8 @@ fn an_amount_that_no_wallet_can_send_is_not_written() {
     assert_eq!(uri, EVM);
 }
 
-// Addresses of these chains are the same on the main network: a link that does not name the test network would spend real
-// coins.
+// Addresses of these chains are the same on the main network: a link that does not name the test network would spend
+// real coins.
 #[test]
 fn on_a_test_network_only_a_chain_that_the_gateway_names_is_written() {
     let amounts = ["0.5", "0.5"];
@@ -221,8 +235,8 @@ fn on_a_test_network_only_a_chain_that_the_gateway_names_is_written() {
         (Asset::ETH, 17_000),
         (Asset::BNB, 97),
     ] {
-        let said = format!("ethereum:{EVM}@{chain_id}?value=5e17");
-        let uri = written(Test, asset, &said, EVM, amounts);
+        let gateway_text = format!("ethereum:{EVM}@{chain_id}?value=5e17");
+        let uri = written(Test, asset, &gateway_text, EVM, amounts);
         assert_eq!(sends(&uri), coin(chain_id, EVM, half));
     }
     let named = format!("ethereum:{SEPOLIA_TOKEN}@11155111/transfer?address={EVM}&uint256=5e5");
@@ -231,7 +245,7 @@ fn on_a_test_network_only_a_chain_that_the_gateway_names_is_written() {
         sends(&uri),
         transfer(11_155_111, SEPOLIA_TOKEN, EVM, 500_000)
     );
-    for (asset, said) in [
+    for (asset, gateway_text) in [
         (Asset::ETH, EVM.to_owned()),
         (Asset::ETH, format!("ethereum:{EVM}?value=5e17")),
         (Asset::BNB, EVM.to_owned()),
@@ -242,8 +256,8 @@ fn on_a_test_network_only_a_chain_that_the_gateway_names_is_written() {
             format!("ethereum:{TETHER}/transfer?address={EVM}&uint256=5e5"),
         ),
     ] {
-        let uri = written(Test, asset, &said, EVM, amounts);
-        assert_eq!(sends(&uri), Sent::AddressOnly(EVM.into()), "{said}");
+        let uri = written(Test, asset, &gateway_text, EVM, amounts);
+        assert_eq!(sends(&uri), Sent::AddressOnly(EVM.into()), "{gateway_text}");
     }
 }
 
@@ -254,7 +268,7 @@ fn on_a_test_network_of_tron_only_its_own_token_is_written() {
     let named = format!("tron:{TRON}?token={NILE_TOKEN}&amount=19.9");
     let uri = written(Test, Asset::USDTTRC20, &named, TRON, amounts);
     assert_eq!(sends(&uri), on_tron(Some(NILE_TOKEN), TRON, 19_900_000));
-    for (asset, said) in [
+    for (asset, gateway_text) in [
         (Asset::TRX, format!("tron:{TRON}?amount=19.9")),
         (Asset::USDTTRC20, format!("tron:{TRON}?amount=19.9")),
         (
@@ -267,8 +281,12 @@ fn on_a_test_network_of_tron_only_its_own_token_is_written() {
             format!("tron:{TRON}?token=TY1DBj7Ys1bDcK37kwATaQpHxdTCnYrr1f"),
         ),
     ] {
-        let uri = written(Test, asset, &said, TRON, amounts);
-        assert_eq!(sends(&uri), Sent::AddressOnly(TRON.into()), "{said}");
+        let uri = written(Test, asset, &gateway_text, TRON, amounts);
+        assert_eq!(
+            sends(&uri),
+            Sent::AddressOnly(TRON.into()),
+            "{gateway_text}"
+        );
     }
 }
 

@@ -1,0 +1,106 @@
+//! Limits towards the gateway: excess work waits and is not lost.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use support::{World, WorldConfig, eventually, pay_in_full};
+
+async fn ready(world: &World) -> Value {
+    let url = format!("{}/health/ready", world.admin_url());
+    world
+        .http()
+        .get(url)
+        .send()
+        .await
+        .unwrap()
+        .json()
+        .await
+        .unwrap()
+}
+
+#[tokio::test]
+async fn with_a_tiny_rate_limit_every_payment_is_found() {
+    let world = World::start_with(WorldConfig {
+        requests_per_second: 2,
+        ..WorldConfig::default()
+    })
+    .await;
+    let mut orders = Vec::new();
+    for _ in 0..6 {
+        let checkout = world.shopper().open("ebook").await;
+        checkout.choose("LTC").await;
+        world.sandbox().pay(&checkout, "exact").await;
+        orders.push(checkout);
+    }
+    world.sandbox().mine(3).await;
+    let (began, before) = (world.clock.now(), world.sandbox().calls().await.len());
+    for checkout in &orders {
+        checkout.wait_for("paid").await;
+    }
+    let took = world.clock.now().duration_since(began);
+    let calls = world.sandbox().calls().await.len() - before;
+    let bound = 4 + 2 * (took.as_secs() + 1);
+    assert!(
+        i64::try_from(calls).unwrap() <= bound,
+        "{calls} calls in {took:#}"
+    );
+    world.end().await;
+}
+
+#[tokio::test]
+async fn an_outage_opens_the_circuit_and_pages_show_the_delay() {
+    let mut world = World::start().await;
+    let checkout = world.shopper().open("ebook").await;
+    checkout.choose("BTC").await;
+    world.gateway_link.cut().await;
+    eventually("the circuit is open", async || {
+        checkout.view().await;
+        (ready(&world).await["gateway"]["circuit"] == "open").then_some(())
+    })
+    .await;
+    assert_eq!(checkout.view().await["delayed"], true);
+    assert_eq!(ready(&world).await["gateway"]["status"], "not answering");
+    assert!(world.logged("the gateway is down"));
+    world.gateway_link.restore().await;
+    world.skip(Duration::from_mins(1));
+    eventually("the circuit is closed", async || {
+        checkout.view().await;
+        (ready(&world).await["gateway"]["circuit"] == "closed").then_some(())
+    })
+    .await;
+    assert!(world.logged("the gateway is up again"));
+    pay_in_full(&world, &checkout).await;
+    assert_eq!(checkout.view().await["delayed"], false);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn readiness_reports_the_gateways_health() {
+    let world = World::start_with(WorldConfig {
+        requests_per_second: 50,
+        ..WorldConfig::default()
+    })
+    .await;
+    let checkout = world.shopper().open("ebook").await;
+    checkout.choose("BTC").await;
+    let gateway = ready(&world).await["gateway"].clone();
+    assert_eq!(gateway["circuit"], "closed");
+    assert_eq!(gateway["requests_per_minute"], 3000);
+    assert_eq!(gateway["pause_seconds"], 0);
+    let limit = json!({"endpoint": "prices", "kind": "status", "status": 429, "retry_after": 30, "times": 1});
+    world.sandbox().inject_fault(limit).await;
+    world.skip(Duration::from_mins(2));
+    checkout
+        .get("/quotes")
+        .await
+        .refused(503, "gateway_unavailable");
+    let gateway = ready(&world).await["gateway"].clone();
+    assert_eq!(gateway["requests_per_minute"], 1500);
+    assert!(
+        gateway["pause_seconds"]
+            .as_u64()
+            .is_some_and(|left| (25..=30).contains(&left))
+    );
+    assert!(world.logged("the gateway limits us"));
+    world.end().await;
+}

@@ -1,0 +1,284 @@
+//! Late payments are found, assessed, reported and shown.
+
+use std::time::Duration;
+
+use florin_money::Amount;
+use reqwest::header::ETAG;
+use serde_json::{Value, json};
+use support::{Checkout, World, WorldConfig, eventually, pause, pay_in_full};
+
+use crate::steps::{delivered_events, next_or_end, next_order, paid_event_count};
+
+const MINUTE: Duration = Duration::from_mins(1);
+const DAY: Duration = Duration::from_hours(24);
+/// An invoice lives for 15 minutes.
+const PAST_THE_END: Duration = Duration::from_mins(16);
+
+async fn poll_count(world: &World) -> usize {
+    world.sandbox().count("GET", "/invoice").await
+}
+
+/// Skips this time and waits for the next poll.
+async fn wait_for_poll_after(world: &World, time: Duration) {
+    world.wait_for_deliveries().await;
+    let before = poll_count(world).await;
+    world.skip(time);
+    eventually("the invoice is polled", async || {
+        (poll_count(world).await > before).then_some(())
+    })
+    .await;
+}
+
+/// Skips this time and checks that there is no poll.
+async fn assert_no_poll_for(world: &World, time: Duration) {
+    world.wait_for_deliveries().await;
+    let before = poll_count(world).await;
+    world.skip(time);
+    pause(Duration::from_millis(2200)).await;
+    assert_eq!(poll_count(world).await, before, "within {time:?}");
+}
+
+async fn invoice_of(world: &World, view: &Value) -> String {
+    let address = view["attempt"]["address"].as_str().unwrap();
+    world.sandbox().invoice_of(address).await
+}
+
+async fn wait_for_event(world: &World, checkout: &Checkout, kind: &str) {
+    eventually(kind, async || {
+        let kinds = world.webhooks.event_types(&checkout.order);
+        kinds
+            .iter()
+            .any(|delivered_events| delivered_events == kind)
+            .then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_expired_invoice_is_polled_less_and_less_often_and_finally_never() {
+    let world = World::start_with(WorldConfig {
+        callbacks: false,
+        ..WorldConfig::default()
+    })
+    .await;
+    let checkout = world.shopper().open("ebook").await;
+    checkout.choose("BTC").await;
+    wait_for_poll_after(&world, PAST_THE_END).await;
+    wait_for_event(&world, &checkout, "order.expired").await;
+    for (apart, alone) in [
+        (Duration::ZERO, Duration::from_secs(45)),
+        (Duration::from_hours(2), 14 * MINUTE),
+        (Duration::from_hours(30), 59 * MINUTE),
+    ] {
+        if !apart.is_zero() {
+            wait_for_poll_after(&world, apart).await;
+        }
+        assert_no_poll_for(&world, alone).await;
+        wait_for_poll_after(&world, 2 * MINUTE).await;
+    }
+    wait_for_poll_after(&world, 8 * DAY).await;
+    assert_no_poll_for(&world, 30 * DAY).await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn an_open_page_shows_a_payment_three_weeks_later() {
+    let world = World::start().await;
+    let checkout = world.shopper().open("ebook").await;
+    let invoice = invoice_of(&world, &checkout.choose("BTC").await).await;
+    world.wait_for_deliveries().await;
+    world.skip(21 * DAY);
+    checkout.wait_for("expired").await;
+    let (mut stream, mut buffer) = (checkout.stream().await, String::new());
+    assert_eq!(
+        next_order(&mut stream, &mut buffer).await["status"],
+        "expired"
+    );
+    world.sandbox().pay_invoice(&invoice, "exact").await;
+    world.sandbox().mine(3).await;
+    let mut view = next_order(&mut stream, &mut buffer).await;
+    while view["status"] != "paid" {
+        view = next_order(&mut stream, &mut buffer).await;
+    }
+    assert_eq!(
+        view["attempt"]["received_in_crypto"],
+        view["attempt"]["amount_in_crypto"]
+    );
+    assert_eq!(checkout.view().await["status"], "paid");
+    let delivered_events = delivered_events(&world, &checkout.order).await;
+    assert_eq!(
+        delivered_events[2..4],
+        ["order.expired", "order.late_payment"]
+    );
+    assert_eq!(delivered_events.last().unwrap(), "order.paid");
+    // The link is valid for a month after the order's end.
+    world.skip(11 * DAY);
+    let gone = checkout.get("").await.refused(404, "not_found");
+    let unknown = world.shopper().with_token(&"0".repeat(64), "");
+    let unknown = unknown.get("").await.refused(404, "not_found");
+    assert_eq!(gone.without_request_id(), unknown.without_request_id());
+    world.end().await;
+}
+
+/// A customer who pays twice still has the page open.
+#[tokio::test]
+async fn an_open_page_of_a_paid_order_shows_a_second_payment() {
+    let world = World::start().await;
+    let checkout = world.shopper().open("ebook").await;
+    let first = invoice_of(&world, &checkout.choose("BTC").await).await;
+    let second = invoice_of(&world, &checkout.choose("LTC").await).await;
+    let (mut stream, mut buffer) = (checkout.stream().await, String::new());
+    world.sandbox().pay_invoice(&first, "exact").await;
+    world.sandbox().mine(3).await;
+    let mut view = next_order(&mut stream, &mut buffer).await;
+    while view["status"] != "paid" {
+        view = next_order(&mut stream, &mut buffer).await;
+    }
+    assert_eq!(view["late_payment"], Value::Null);
+    assert_eq!(view["next_poll_seconds"], 60);
+    world.sandbox().pay_invoice(&second, "exact").await;
+    world.sandbox().mine(3).await;
+    while view["late_payment"] != "second" {
+        view = next_order(&mut stream, &mut buffer).await;
+        assert_eq!(view["status"], "paid");
+    }
+    assert_eq!(view["attempt"]["crypto_code"], "BTC");
+    assert_eq!(paid_event_count(&world, &checkout.order).await, 1);
+    world.end().await;
+}
+
+/// Ten thousand open pages of paid orders end their streams and requests.
+#[tokio::test]
+async fn a_paid_order_is_updated_for_an_hour() {
+    let world = World::start().await;
+    let checkout = world.shopper().open("ebook").await;
+    checkout.choose("BTC").await;
+    pay_in_full(&world, &checkout).await;
+    let (mut stream, mut buffer) = (checkout.stream().await, String::new());
+    let view = next_order(&mut stream, &mut buffer).await;
+    assert_eq!(view["next_poll_seconds"], 60);
+    let tag = checkout.get("").await.with(200).headers[ETAG].clone();
+    world.wait_for_deliveries().await;
+    world.skip(59 * MINUTE);
+    assert_eq!(checkout.view().await["next_poll_seconds"], 60);
+    world.skip(MINUTE);
+    // The last view announces that it is the last, also for a conditional request.
+    let mut last = next_order(&mut stream, &mut buffer).await;
+    while last["next_poll_seconds"] == 60 {
+        last = next_order(&mut stream, &mut buffer).await;
+    }
+    assert_eq!(last["next_poll_seconds"], Value::Null);
+    assert_eq!(next_or_end(&mut stream, &mut buffer).await, None);
+    let after = checkout.get("").await.with(200);
+    assert_ne!(after.headers[ETAG], tag);
+    assert_eq!(after.body["next_poll_seconds"], Value::Null);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_late_underpayment_is_reported_as_both_and_the_rest_completes_it() {
+    let world = World::start().await;
+    let checkout = world.shopper().open("ebook").await;
+    checkout.choose("LTC").await;
+    world.wait_for_deliveries().await;
+    world.skip(PAST_THE_END);
+    checkout.wait_for("expired").await;
+    world.sandbox().pay(&checkout, "half").await;
+    world.sandbox().mine(3).await;
+    let view = checkout.wait_for("underpaid").await;
+    assert_eq!(
+        view["can_open_attempt"], false,
+        "no second attempt is requested"
+    );
+    assert_eq!(paid_event_count(&world, &checkout.order).await, 0);
+    world.sandbox().pay(&checkout, "rest").await;
+    world.sandbox().mine(3).await;
+    checkout.wait_for("paid").await;
+    let delivered_events = delivered_events(&world, &checkout.order).await;
+    let late = delivered_events
+        .iter()
+        .filter(|kind| *kind == "order.late_payment");
+    assert_eq!(late.count(), 1, "{delivered_events:?}");
+    assert_eq!(
+        delivered_events[2..4],
+        ["order.expired", "order.late_payment"]
+    );
+    assert!(
+        delivered_events.contains(&"order.underpaid".to_owned()),
+        "{delivered_events:?}"
+    );
+    assert_eq!(delivered_events.last().unwrap(), "order.paid");
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_payment_of_a_cancelled_order_is_credited_and_reported() {
+    let world = World::start().await;
+    let checkout = world.shopper().open("ebook").await;
+    checkout.choose("BTC").await;
+    let cancel = format!("/v1/orders/{}/cancel", checkout.order);
+    world.store().post(&cancel, &json!({})).await.with(200);
+    // The customer had the QR code on another screen.
+    world.sandbox().pay(&checkout, "exact").await;
+    world.sandbox().mine(3).await;
+    checkout.wait_for("paid").await;
+    let delivered_events = delivered_events(&world, &checkout.order).await;
+    assert_eq!(
+        delivered_events[2..4],
+        ["order.cancelled", "order.late_payment"]
+    );
+    assert_eq!(delivered_events.last().unwrap(), "order.paid");
+    world.end().await;
+}
+
+#[tokio::test]
+async fn an_underpayment_of_the_first_address_is_shown_and_completed_there() {
+    let world = World::start().await;
+    let checkout = world.shopper().open("ebook").await;
+    let first = checkout.choose("BTC").await;
+    checkout.choose("LTC").await;
+    let invoice = invoice_of(&world, &first).await;
+    world.sandbox().pay_invoice(&invoice, "half").await;
+    world.sandbox().mine(3).await;
+    let view = checkout.wait_for("underpaid").await;
+    assert_eq!(view["attempt"]["address"], first["attempt"]["address"]);
+    let remaining = view["attempt"]["remaining_in_crypto"].as_str().unwrap();
+    assert!(!Amount::parse(remaining).unwrap().is_zero());
+    checkout.get("/quotes").await.refused(409, "order_closed");
+    world.sandbox().pay_invoice(&invoice, "rest").await;
+    world.sandbox().mine(3).await;
+    checkout.wait_for("paid").await;
+    assert_eq!(paid_event_count(&world, &checkout.order).await, 1);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn an_invoice_with_a_lost_response_belongs_to_no_order() {
+    let world = World::start().await;
+    let checkout = world.shopper().open("ebook").await;
+    let lost = json!({ "endpoint": "create_invoice", "kind": "drop" });
+    world.sandbox().inject_fault(lost).await;
+    checkout
+        .request_attempt("BTC")
+        .await
+        .refused(503, "gateway_unavailable");
+    let lost = world.sandbox().invoices().await[0]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    // Its address was never shown; the gateway reports it all the same.
+    world.sandbox().pay_invoice(&lost, "exact").await;
+    world.sandbox().mine(3).await;
+    pause(Duration::from_millis(1500)).await;
+    assert_eq!(
+        poll_count(&world).await,
+        0,
+        "a callback for an unknown invoice causes no poll"
+    );
+    assert_eq!(checkout.view().await["status"], "open");
+    let second = checkout.choose("BTC").await;
+    assert_ne!(invoice_of(&world, &second).await, lost);
+    pay_in_full(&world, &checkout).await;
+    assert_eq!(paid_event_count(&world, &checkout.order).await, 1);
+    world.end().await;
+}

@@ -1,0 +1,292 @@
+//! Orders opened by an order token: the store's server signs the price, the browser carries the token.
+
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use support::{World, pay_in_full, secrets};
+
+use crate::steps::event_types;
+
+#[tokio::test]
+async fn an_order_of_a_signed_token_is_paid_and_reported() {
+    let world = World::start().await;
+    let mut claims = world.token_signer().claims("lamp-1", "42.00");
+    claims["title"] = json!("A lamp");
+    claims["return_url"] = json!(format!("{}/thanks?of=lamp-1", world.shop_url()));
+    let token = world.token_signer().sign(&claims);
+    let opened = world
+        .shopper()
+        .request_order(&json!({ "order_token": token }))
+        .await
+        .with(201);
+    assert_eq!(opened.text_at("/order/title"), "A lamp");
+    assert_eq!(opened.text_at("/order/amount"), "42.00");
+    let checkout = world.shopper().with_token(
+        &opened.text_at("/client_token"),
+        &opened.text_at("/order/id"),
+    );
+    checkout.choose("LTC").await;
+    pay_in_full(&world, &checkout).await;
+    world.wait_for_deliveries().await;
+    let record = world.store().order(&checkout.order).await;
+    assert_eq!(record["reference"], "lamp-1");
+    assert_eq!(record["price_source"], "order_token");
+    assert_eq!(record["return_url"], claims["return_url"]);
+    let events = world.store().events_of(&checkout.order).await;
+    assert_eq!(event_types(&events).last(), Some(&"order.paid"));
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_token_used_again_returns_the_same_order_with_a_fresh_client_token() {
+    let world = World::start().await;
+    let token = world.token_signer().token("lamp-1", "42.00");
+    let request = json!({ "order_token": token });
+    let first = world.shopper().request_order(&request).await.with(201);
+    let checkout = world
+        .shopper()
+        .with_token(&first.text_at("/client_token"), &first.text_at("/order/id"));
+    checkout.choose("BTC").await;
+    let again = world.shopper().request_order(&request).await.with(200);
+    assert_eq!(again.body["order"]["id"], first.body["order"]["id"]);
+    assert_eq!(again.body["order"]["status"], "awaiting_payment");
+    assert!(again.body["order"]["attempt"]["address"].is_string());
+    assert_ne!(again.body["client_token"], first.body["client_token"]);
+    // POST /v1/orders finds the order by its reference as well.
+    let order = json!({ "amount": "42", "currency": "USD", "reference": "lamp-1" });
+    let by_server = world.store().open(&order).await.with(200);
+    assert_eq!(by_server.body["order"]["id"], first.body["order"]["id"]);
+    assert_eq!(by_server.body["order"]["price_source"], "order_token");
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_reference_at_another_price_is_rejected_and_logged_as_an_error() {
+    let world = World::start().await;
+    world.expect_error("a reference came again at another price");
+    world
+        .shopper()
+        .open_token(&world.token_signer().token("lamp-1", "42.00"))
+        .await;
+    let mut euros = world.token_signer().claims("lamp-1", "42.00");
+    euros["currency"] = json!("EUR");
+    for token in [
+        world.token_signer().token("lamp-1", "41.99"),
+        world.token_signer().sign(&euros),
+    ] {
+        let answer = world
+            .shopper()
+            .request_order(&json!({ "order_token": token }))
+            .await;
+        answer.refused(409, "order_conflict");
+    }
+    let orders = world.store().get("/v1/orders").await.with(200);
+    assert_eq!(orders.body["orders"].as_array().unwrap().len(), 1);
+    assert_eq!(orders.text_at("/orders/0/amount"), "42.00");
+    world.end().await;
+}
+
+#[tokio::test]
+async fn every_rejected_token_gets_the_same_response_and_the_log_holds_the_reason() {
+    let world = World::start().await;
+    let signer = world.token_signer();
+    let with = |name: &str, value: Value| {
+        let mut claims = signer.claims("lamp-1", "42.00");
+        claims[name] = value;
+        signer.sign(&claims)
+    };
+    let now = world.clock.now().as_second();
+    let good = signer.token("lamp-1", "42.00");
+    let mut answers = Vec::new();
+    for (token, reason) in [
+        (format!("{good}="), "base64url"),
+        (format!("{good}x"), "its signature is not that of any key"),
+        (
+            signer
+                .with_key("k1", secrets::OTHER_TOKEN_KEY)
+                .token("lamp-1", "42.00"),
+            "in no store's name",
+        ),
+        (
+            signer
+                .with_key("k1", "guessed-guessed-guessed-guessed-")
+                .token("lamp-1", "42.00"),
+            "its signature is not that of any key",
+        ),
+        (
+            signer
+                .with_key("k9", secrets::TOKEN_KEY)
+                .token("lamp-1", "42.00"),
+            "no store has a token key",
+        ),
+        (
+            with("aud", json!("https://evil.example")),
+            "this proxy's public_url",
+        ),
+        (with("exp", json!(now - 90)), "it expired at"),
+        (
+            with("iat", json!(now + 90)),
+            "ahead of this machine's clock",
+        ),
+        (with("exp", json!(now + 90_000)), "at most 24 h"),
+        (with("amount", json!(42.0)), "a string"),
+        (with("price", json!("1")), "unknown field `price`"),
+    ] {
+        let answer = world
+            .shopper()
+            .request_order(&json!({ "order_token": token }))
+            .await;
+        let answer = answer.refused(401, "invalid_order_token");
+        let reason = match reason {
+            "in no store's name" => "it names the store",
+            reason => reason,
+        };
+        assert!(world.logged(reason), "{reason}");
+        assert!(!world.logged(&token), "the log holds the token");
+        answers.push(answer.without_request_id());
+    }
+    answers.dedup();
+    assert_eq!(answers.len(), 1, "{answers:?}");
+    assert_eq!(
+        world.store().get("/v1/orders").await.body["orders"],
+        json!([])
+    );
+    world.end().await;
+}
+
+#[tokio::test]
+async fn an_expired_token_opens_nothing_and_its_order_stays_payable() {
+    let world = World::start().await;
+    let token = world.token_signer().token("lamp-1", "42.00");
+    let checkout = world.shopper().open_token(&token).await;
+    world.skip(Duration::from_secs(3600 + 90));
+    let answer = world
+        .shopper()
+        .request_order(&json!({ "order_token": token }))
+        .await;
+    answer.refused(401, "invalid_order_token");
+    checkout.choose("BTC").await;
+    pay_in_full(&world, &checkout).await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn two_keys_are_valid_during_rotation() {
+    let world = World::start().await;
+    let next = world.token_signer().with_key("k2", secrets::NEXT_TOKEN_KEY);
+    let first = world
+        .shopper()
+        .open_token(&world.token_signer().token("lamp-1", "42.00"))
+        .await;
+    let same = world
+        .shopper()
+        .open_token(&next.token("lamp-1", "42.00"))
+        .await;
+    assert_eq!(first.order, same.order);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_token_is_accepted_only_from_a_listed_origin() {
+    let world = World::start().await;
+    let request = json!({ "order_token": world.token_signer().token("lamp-1", "42.00") });
+    for origin in ["https://evil.example", "https://other.example", "null"] {
+        let answer = world
+            .shopper()
+            .from_page_of(origin)
+            .request_order(&request)
+            .await;
+        answer.refused(403, "origin_not_allowed");
+    }
+    world.shopper().request_order(&request).await.with(201);
+    let with_amount =
+        json!({ "order_token": world.token_signer().token("lamp-2", "42.00"), "amount": "1.00" });
+    let answer = world
+        .shopper()
+        .send(Method::POST, "/v1/checkout", None, Some(&with_amount))
+        .await;
+    answer.refused(400, "invalid_request").naming("amount");
+    world.end().await;
+}
+
+/// The documented code that signs order tokens.
+const PAGE: &str = include_str!("../../docs/reference/order-tokens.md");
+
+/// How each language is run, and the line that prints a token for three arguments.
+const LANGUAGES: [(&str, &[&str], &str); 3] = [
+    (
+        "python",
+        &["python3", "-c"],
+        "import sys; print(order_token(sys.argv[1], sys.argv[2], json.loads(sys.argv[3])))",
+    ),
+    (
+        "js",
+        &["node", "--input-type=module", "-e"],
+        "console.log(orderToken(process.argv[1], process.argv[2], JSON.parse(process.argv[3])));",
+    ),
+    (
+        "php",
+        &["php", "-r"],
+        "echo order_token($argv[1], $argv[2], json_decode($argv[3], true));",
+    ),
+];
+
+/// Returns the section's code in a language.
+fn code(language: &str) -> &'static str {
+    let (_, section) = PAGE.split_once("\n## Sign a token\n").unwrap();
+    let (section, _) = section.split_once("\n## ").unwrap();
+    let (_, code) = section.split_once(&format!("```{language}\n")).unwrap();
+    code.split_once("```").unwrap().0
+}
+
+/// Returns the output of a program; `None` if the machine does not have it.
+fn run_program(program: &[&str], text: &str, arguments: &[&str]) -> Option<String> {
+    let mut command = Command::new(program[0]);
+    command.args(&program[1..]).arg(text);
+    // Otherwise PHP and Node would parse the arguments themselves.
+    command.args((program[0] != "python3").then_some("--"));
+    let output = command.args(arguments).stdin(Stdio::null()).output().ok()?;
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}: {errors}", program[0]);
+    Some(String::from_utf8(output.stdout).unwrap().trim().to_owned())
+}
+
+#[tokio::test]
+async fn tokens_signed_by_the_documented_code_open_orders() {
+    let world = World::start().await;
+    let mut signed = 0;
+    for (language, program, print_line) in LANGUAGES {
+        let code = code(language);
+        let body = code.lines().filter(|line| line.starts_with("  "));
+        assert!(body.count() <= 5, "five lines are enough: {code}");
+        let claims = json!({
+            "aud": world.proxy_url(), "store": "demo", "reference": format!("cart-{language}"), "amount": "19.90",
+            "currency": "EUR", "title": "Ein Büchlein / 書", "return_url": format!("{}/thanks", world.shop_url()),
+        });
+        let text = format!("{code}\n{print_line}");
+        let Some(token) = run_program(
+            program,
+            &text,
+            &["k1", secrets::TOKEN_KEY, &claims.to_string()],
+        ) else {
+            println!("{} is not installed: its code was not run", program[0]);
+            continue;
+        };
+        let opened = world
+            .shopper()
+            .request_order(&json!({ "order_token": token }))
+            .await
+            .with(201);
+        assert_eq!(opened.text_at("/order/title"), "Ein Büchlein / 書");
+        assert_eq!(opened.text_at("/order/amount"), "19.90");
+        assert_eq!(opened.text_at("/order/currency"), "EUR");
+        signed += 1;
+    }
+    assert!(
+        signed > 0,
+        "none of the languages is installed: install python3"
+    );
+    world.end().await;
+}

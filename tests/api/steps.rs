@@ -1,0 +1,75 @@
+//! Steps that many tests share.
+
+use serde_json::Value;
+use support::World;
+
+/// Returns the types of the events in order: `order.created`, …
+pub(crate) fn event_types(events: &[Value]) -> Vec<&str> {
+    let event_types = events.iter().map(|event| event["type"].as_str().unwrap());
+    event_types.collect()
+}
+
+/// Returns the sequence numbers of the events.
+pub(crate) fn sequences(events: &[Value]) -> Vec<u64> {
+    let numbers = events
+        .iter()
+        .map(|event| event["data"]["sequence"].as_u64());
+    numbers.map(Option::unwrap).collect()
+}
+
+/// Waits until every event of an order is delivered. Returns their types in order, and checks that the event log and
+/// the webhook agree.
+pub(crate) async fn delivered_events(world: &World, order: &str) -> Vec<String> {
+    world.wait_for_deliveries().await;
+    let events = world.store().events_of(order).await;
+    let numbers: Vec<u64> = (1..).take(events.len()).collect();
+    assert_eq!(sequences(&events), numbers);
+    assert_eq!(world.webhooks.event_types(order), event_types(&events));
+    event_types(&events)
+        .into_iter()
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Counts the events `order.paid` of an order.
+pub(crate) async fn paid_event_count(world: &World, order: &str) -> usize {
+    let events = world.store().events_of(order).await;
+    let event_types = event_types(&events);
+    event_types
+        .into_iter()
+        .filter(|kind| *kind == "order.paid")
+        .count()
+}
+
+/// Returns the next `order` of the stream.
+pub(crate) async fn next_order(stream: &mut reqwest::Response, buffer: &mut String) -> Value {
+    next_or_end(stream, buffer)
+        .await
+        .expect("the stream goes on")
+}
+
+/// Returns the next `order` of the stream, `None` at its end.
+pub(crate) async fn next_or_end(
+    stream: &mut reqwest::Response,
+    buffer: &mut String,
+) -> Option<Value> {
+    loop {
+        if let Some((event, rest)) = buffer.split_once("\n\n") {
+            let data = event.lines().find_map(|line| line.strip_prefix("data: "));
+            let view = data.map(|data| serde_json::from_str(data).unwrap());
+            assert!(data.is_none() || event.contains("event: order"), "{event}");
+            let rest = rest.to_owned();
+            *buffer = rest;
+            match view {
+                Some(view) => return Some(view),
+                None => continue,
+            }
+        }
+        let bound = std::time::Duration::from_secs(20);
+        let chunk = tokio::time::timeout(bound, stream.chunk()).await;
+        let chunk = chunk
+            .expect("the stream sends something within 20 s")
+            .unwrap()?;
+        buffer.push_str(std::str::from_utf8(&chunk).unwrap());
+    }
+}

@@ -1,0 +1,339 @@
+//! Isolation of several stores in one proxy: an object of another store and an object that does not exist get the same
+//! response, byte for byte except the request id.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use support::{Answer, Checkout, World, WorldConfig, pay_in_full, secrets};
+
+/// An origin of the other store.
+const OTHER_PAGE: &str = "https://other.example";
+/// An idempotency key.
+const KEY: &str = "9e1f5c3a7b2d4860a4c6e8f01b3d5f79";
+
+/// Returns the path of an object.
+type Address = fn(&StoreFixture) -> String;
+/// Returns the text of a receipt.
+type Shown = fn(&StoreFixture) -> &str;
+
+/// Every kind of object of the store `demo`, or of no store.
+struct StoreFixture {
+    order: String,
+    reference: String,
+    client_token: String,
+    event: String,
+    delivery: String,
+    invoice: String,
+    receipt: String,
+    code: String,
+}
+
+impl StoreFixture {
+    async fn of(world: &World) -> (Checkout, Self) {
+        let wanted = json!({ "amount": "42.00", "currency": "USD", "reference": "lamp-1" });
+        let store = world.store();
+        let opened = store.open(&wanted).await.with(201);
+        let client_token = opened.text_at("/client_token");
+        let order = opened.text_at("/order/id");
+        let checkout = world.shopper().with_token(&client_token, &order);
+        checkout.choose("BTC").await;
+        let invoice = world.sandbox().invoice_of(&checkout.address().await).await;
+        pay_in_full(world, &checkout).await;
+        world.wait_for_deliveries().await;
+        let event = text(&store.events_of(&order).await[0]["id"]);
+        let tried = format!("/v1/deliveries?event={event}");
+        let delivery = store.get(&tried).await.text_at("/deliveries/0/id");
+        let receipt = checkout.get("/receipt").await.with(200);
+        let has = Self {
+            order,
+            reference: "lamp-1".to_owned(),
+            client_token,
+            event,
+            delivery,
+            invoice,
+            receipt: receipt.text_at("/token"),
+            code: receipt.text_at("/code"),
+        };
+        (checkout, has)
+    }
+
+    fn unknown() -> Self {
+        let zeros = "0".repeat(32);
+        Self {
+            order: format!("ord_{zeros}"),
+            reference: "nobodys".to_owned(),
+            client_token: "0".repeat(64),
+            event: format!("evt_{zeros}_1"),
+            delivery: format!("dlv_{zeros}_1_1"),
+            invoice: "inv_nobodys".to_owned(),
+            receipt: "a.b.c".to_owned(),
+            code: "00000-00000-00000-00000-00000-00000-00000-00000".to_owned(),
+        }
+    }
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap().to_owned()
+}
+
+#[track_caller]
+fn assert_same(what: &str, status: u16, for_another: &Answer, for_unknown: &Answer) {
+    assert_eq!(for_another.status, status, "{what}: {}", for_another.text);
+    assert_eq!(for_another.status, for_unknown.status, "{what}");
+    assert_eq!(
+        for_another.without_request_id(),
+        for_unknown.without_request_id(),
+        "{what}"
+    );
+    let names = |answer: &Answer| {
+        let names = answer.headers.keys().map(ToString::to_string);
+        names.collect::<Vec<_>>()
+    };
+    assert_eq!(names(for_another), names(for_unknown), "{what}");
+}
+
+#[tokio::test]
+async fn another_stores_server_finds_nothing() {
+    let world = World::start_with(WorldConfig {
+        gateway_access: true,
+        ..WorldConfig::default()
+    })
+    .await;
+    let (_, demo) = StoreFixture::of(&world).await;
+    let unknown = StoreFixture::unknown();
+    let other = world.other_store();
+    let reads: [(u16, Address); 10] = [
+        (404, |has| format!("/v1/orders/{}", has.order)),
+        (404, |has| format!("/v1/orders/{}/receipt", has.order)),
+        (200, |has| format!("/v1/orders?reference={}", has.reference)),
+        (400, |has| format!("/v1/orders?after={}", has.order)),
+        (400, |has| format!("/v1/events?after={}", has.event)),
+        (404, |has| format!("/v1/deliveries?event={}", has.event)),
+        (404, |has| format!("/v1/deliveries?after={}", has.delivery)),
+        (404, |has| {
+            format!("/v1/deliveries?event={}&after={}", has.event, has.delivery)
+        }),
+        (404, |has| format!("/v1/gateway/invoice?id={}", has.invoice)),
+        (404, |has| {
+            format!("/v1/gateway/invoice?id={}&hist=true", has.invoice)
+        }),
+    ];
+    for (status, address) in reads {
+        // Its own store gets another response: the path is valid.
+        world.store().get(&address(&demo)).await.with(200);
+        let (for_another, for_unknown) = (
+            other.get(&address(&demo)).await,
+            other.get(&address(&unknown)).await,
+        );
+        assert_same(&address(&demo), status, &for_another, &for_unknown);
+        assert!(!for_another.text.contains("lamp"), "{}", for_another.text);
+    }
+    let writes: [(u16, Address); 2] = [
+        (404, |has| format!("/v1/orders/{}/cancel", has.order)),
+        (404, |has| format!("/v1/events/{}/redeliver", has.event)),
+    ];
+    for (status, address) in writes {
+        for key in [None, Some(KEY)] {
+            let other = key.map_or(other.clone(), |key| other.with_idempotency_key(key));
+            let for_another = other.post(&address(&demo), &json!({})).await;
+            let for_unknown = other.post(&address(&unknown), &json!({})).await;
+            assert_same(&address(&demo), status, &for_another, &for_unknown);
+        }
+    }
+    let shown: [Shown; 2] = [|has| &has.receipt, |has| &has.code];
+    for shown in shown {
+        let verify = async |store: &support::StoreServer, has: &StoreFixture| {
+            let presented = json!({ "receipt": shown(has) });
+            store.post("/v1/receipts/verify", &presented).await
+        };
+        let own = verify(&world.store(), &demo).await.with(200);
+        assert_eq!(own.body["valid"], true);
+        let (for_another, for_unknown) =
+            (verify(&other, &demo).await, verify(&other, &unknown).await);
+        assert_same(shown(&demo), 200, &for_another, &for_unknown);
+        assert_eq!(for_another.body, json!({ "valid": false }));
+    }
+    for list in ["/v1/orders", "/v1/events", "/v1/deliveries"] {
+        let page = other.get(list).await.with(200).body;
+        let members = page.as_object().unwrap().values().next().unwrap();
+        assert_eq!(members, &json!([]), "{list}");
+    }
+    let telling = other.get("/v1/webhook").await.with(200).body;
+    assert_eq!(telling, json!({ "state": "none", "events_waiting": 0 }));
+    world.end().await;
+}
+
+#[tokio::test]
+async fn references_and_events_are_per_store() {
+    let world = World::start().await;
+    let (_, demo) = StoreFixture::of(&world).await;
+    let buffer = world.webhooks.deliveries().len();
+    // At another price without a conflict, since it is another order.
+    let wanted = json!({ "amount": "20.00", "currency": "USD", "reference": demo.reference });
+    let other = world.other_store();
+    let opened = other
+        .with_idempotency_key(KEY)
+        .open(&wanted)
+        .await
+        .with(201);
+    let order = opened.text_at("/order/id");
+    assert_ne!(order, demo.order);
+    let page = world.shopper().from_page_of(OTHER_PAGE);
+    let checkout = page.with_token(&opened.text_at("/client_token"), &order);
+    checkout.choose("BTC").await;
+    pay_in_full(&world, &checkout).await;
+    world.wait_for_deliveries().await;
+    assert_eq!(
+        other.events_of(&order).await.last().unwrap()["type"],
+        "order.paid"
+    );
+    assert_eq!(world.store().events_of(&order).await, [Value::Null; 0]);
+    // The store without an endpoint gets no delivery, and none goes to the other store's endpoint.
+    assert_eq!(world.webhooks.deliveries().len(), buffer);
+    assert_eq!(world.store().order(&demo.order).await["amount"], "42.00");
+    world.end().await;
+}
+
+#[tokio::test]
+async fn secret_keys_and_client_tokens_are_not_interchangeable() {
+    let world = World::start().await;
+    let (checkout, demo) = StoreFixture::of(&world).await;
+    let unknown = StoreFixture::unknown();
+    // A secret key, a client token and a token key in the place of another one.
+    let misplaced = [
+        secrets::OTHER_STORE_KEY,
+        secrets::STORE_KEY,
+        secrets::TOKEN_KEY,
+        &unknown.client_token,
+    ];
+    let request = async |token: &str, path: &str, method: Method| {
+        let body = (method == Method::POST).then(|| json!({}));
+        let path = format!("/v1/checkout{path}");
+        world
+            .shopper()
+            .send(method, &path, Some(token), body.as_ref())
+            .await
+    };
+    for (method, path) in [
+        (Method::GET, ""),
+        (Method::GET, "/quotes"),
+        (Method::GET, "/receipt"),
+        (Method::GET, "/events"),
+        (Method::POST, "/paid"),
+        (Method::POST, "/session"),
+    ] {
+        let for_unknown = request("", path, method.clone()).await;
+        for token in misplaced {
+            let answer = request(token, path, method.clone()).await;
+            assert_same(path, 404, &answer, &for_unknown);
+        }
+    }
+    let list = world.store().with_key("").get("/v1/orders").await;
+    for key in [
+        checkout.token(),
+        secrets::TOKEN_KEY,
+        secrets::OTHER_TOKEN_KEY,
+        secrets::CALLBACK_TOKEN,
+    ] {
+        let answer = world.store().with_key(key).get("/v1/orders").await;
+        assert_same("/v1/orders", 401, &answer, &list);
+    }
+    // A valid token does not work on another store's page.
+    let elsewhere = checkout.from_page_of(OTHER_PAGE);
+    for path in ["", "/quotes", "/receipt", "/events"] {
+        let answer = elsewhere.get(path).await.refused(403, "origin_not_allowed");
+        assert_eq!(
+            answer.header("access-control-allow-origin"),
+            Some(OTHER_PAGE)
+        );
+        assert!(!answer.text.contains(&demo.order), "{}", answer.text);
+    }
+    world.end().await;
+}
+
+#[tokio::test]
+async fn products_donations_and_tokens_are_per_store() {
+    let world = World::start().await;
+    let elsewhere = world.shopper().from_page_of(OTHER_PAGE);
+    // Equal product names of two stores are different products.
+    let book = |store: &str| json!({ "store": store, "product": "ebook" });
+    let its = elsewhere.request_order(&book("other")).await.with(201);
+    assert_eq!(its.text_at("/order/amount"), "7.00");
+    let coffee = |amount: &str| json!({ "store": "other", "donation": "coffee", "amount": amount });
+    elsewhere.request_order(&coffee("1.00")).await.with(201);
+    elsewhere
+        .request_order(&coffee("9.01"))
+        .await
+        .refused(422, "donation_out_of_range");
+    // A product of one store does not exist at the other.
+    let product = |sku: &str| json!({ "store": "other", "product": sku });
+    let for_another = elsewhere.request_order(&product("mug")).await;
+    let for_unknown = elsewhere.request_order(&product("nobodys")).await;
+    assert_same("a product", 404, &for_another, &for_unknown);
+    world.shopper().open("mug").await;
+    // No page opens an order of a store that does not list its origin.
+    for (page, store) in [(&elsewhere, "demo"), (&world.shopper(), "other")] {
+        let answer = page.request_order(&book(store)).await;
+        answer.refused(403, "origin_not_allowed");
+    }
+    // A token belongs to the store whose key signed it, not to the one that it names or whose key has the same kid.
+    let signer = world.token_signer();
+    let other_mint = signer
+        .for_store("other")
+        .with_key("k1", secrets::OTHER_TOKEN_KEY);
+    let request = |token: String| json!({ "order_token": token });
+    elsewhere
+        .request_order(&request(other_mint.token("lamp-1", "3.00")))
+        .await
+        .with(201);
+    world
+        .shopper()
+        .request_order(&request(signer.token("lamp-1", "42.00")))
+        .await
+        .with(201);
+    let for_unknown = elsewhere.request_order(&request("a.b.c".to_owned())).await;
+    for forged_callback in [
+        signer.for_store("other").token("lamp-2", "3.00"),
+        signer
+            .for_store("other")
+            .with_key("k2", secrets::NEXT_TOKEN_KEY)
+            .token("lamp-2", "3.00"),
+        other_mint.for_store("demo").token("lamp-2", "3.00"),
+    ] {
+        let for_another = elsewhere.request_order(&request(forged_callback)).await;
+        assert_same("an order token", 401, &for_another, &for_unknown);
+    }
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_stored_response_is_replayed_only_to_its_store() {
+    let world = World::start().await;
+    let wanted = json!({ "amount": "42.00", "currency": "USD", "reference": "lamp-1" });
+    let (demo, other) = (world.store(), world.other_store());
+    let (demo, other) = (
+        demo.with_idempotency_key(KEY),
+        other.with_idempotency_key(KEY),
+    );
+    let first = demo.open(&wanted).await.with(201);
+    let second = other.open(&wanted).await.with(201);
+    assert_eq!(second.header("idempotency-replayed"), None);
+    assert_ne!(second.text_at("/order/id"), first.text_at("/order/id"));
+    // With another body: accepted, since it is another store's key.
+    let mut cheaper = wanted.clone();
+    cheaper["reference"] = json!("lamp-2");
+    let (demo, other) = (
+        demo.with_idempotency_key("8"),
+        other.with_idempotency_key("8"),
+    );
+    demo.open(&wanted).await.with(200);
+    other.open(&cheaper).await.with(201);
+    // Requests without authorization.
+    let page = world.shopper().with_key(KEY);
+    let elsewhere = page.from_page_of(OTHER_PAGE);
+    let book = |store: &str| json!({ "store": store, "product": "ebook" });
+    page.request_order(&book("demo")).await.with(201);
+    let its = elsewhere.request_order(&book("other")).await.with(201);
+    assert_eq!(its.header("idempotency-replayed"), None);
+    assert_eq!(its.text_at("/order/amount"), "7.00");
+    world.end().await;
+}

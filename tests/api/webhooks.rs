@@ -1,0 +1,108 @@
+//! Webhooks to an endpoint that is down or rejects deliveries: every event arrives, in order.
+
+use std::time::Duration;
+
+use support::{Checkout, Reply, World, eventually, pause, pay_in_full};
+
+use crate::steps::event_types;
+
+async fn paid_order(world: &World) -> Checkout {
+    let checkout = world.shopper().open("ebook").await;
+    checkout.choose("BTC").await;
+    pay_in_full(world, &checkout).await;
+    checkout
+}
+
+/// Skips minutes until every event is delivered.
+async fn wait_until_delivered(world: &World, checkout: &Checkout) {
+    let happened = world.store().events_of(&checkout.order).await;
+    eventually("every event is delivered", async || {
+        world.skip(Duration::from_mins(20));
+        pause(Duration::from_millis(100)).await;
+        let mut delivered_events = world.webhooks.event_types(&checkout.order);
+        delivered_events.dedup();
+        (delivered_events == event_types(&happened)).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_endpoint_that_was_down_receives_everything_in_order() {
+    let mut world = World::start().await;
+    world.store_link.cut().await;
+    let checkout = paid_order(&world).await;
+    assert!(world.webhooks.deliveries().is_empty());
+    world.store_link.restore().await;
+    wait_until_delivered(&world, &checkout).await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn no_event_overtakes_a_rejected_one() {
+    for reply in [Reply::Status(500), Reply::Status(404), Reply::Redirect] {
+        let world = World::start().await;
+        world.webhooks.reply_with(reply);
+        let checkout = paid_order(&world).await;
+        pause(Duration::from_millis(300)).await;
+        let deliveries = world.webhooks.deliveries();
+        assert!(!deliveries.is_empty());
+        for delivery in &deliveries {
+            assert_eq!((delivery.sequence, delivery.taken), (1, false), "{reply:?}");
+        }
+        world.webhooks.reply_with(Reply::Accept);
+        wait_until_delivered(&world, &checkout).await;
+        world.end().await;
+    }
+}
+
+#[tokio::test]
+async fn a_retried_event_is_the_same_event() {
+    let world = World::start().await;
+    world.webhooks.reply_with(Reply::Status(503));
+    let checkout = world.shopper().open("ebook").await;
+    let twice = eventually("a second delivery", async || {
+        world.skip(Duration::from_secs(3));
+        Some(world.webhooks.deliveries()).filter(|deliveries| deliveries.len() >= 2)
+    })
+    .await;
+    assert_eq!(twice[0].id, twice[1].id);
+    assert_eq!(twice[0].body, twice[1].body);
+    assert!(twice[0].sent_at < twice[1].sent_at);
+    world.webhooks.reply_with(Reply::Accept);
+    wait_until_delivered(&world, &checkout).await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn after_ten_deliveries_an_error_is_logged_and_the_event_log_still_works() {
+    let world = World::start().await;
+    world.expect_error("an event was given up");
+    world.webhooks.reply_with(Reply::Status(500));
+    let checkout = world.shopper().open("ebook").await;
+    eventually("the event is given up", async || {
+        world.skip(Duration::from_hours(5));
+        pause(Duration::from_millis(50)).await;
+        world.logged("an event was given up").then_some(())
+    })
+    .await;
+    let deliveries = world.webhooks.deliveries();
+    let tries: Vec<_> = deliveries
+        .iter()
+        .filter(|one| one.id == deliveries[0].id)
+        .collect();
+    assert_eq!(tries.len(), 10);
+    for pair in tries.windows(2) {
+        assert!(pair[0].sent_at < pair[1].sent_at);
+    }
+    let events = world.store().events_of(&checkout.order).await;
+    assert_eq!(event_types(&events)[0], "order.created");
+    world.webhooks.reply_with(Reply::Accept);
+    eventually("the following events are delivered", async || {
+        world.skip(Duration::from_hours(5));
+        pause(Duration::from_millis(50)).await;
+        let kinds = world.webhooks.event_types(&checkout.order);
+        (kinds == ["order.expired"]).then_some(())
+    })
+    .await;
+    world.end().await;
+}

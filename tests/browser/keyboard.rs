@@ -1,0 +1,234 @@
+//! Keyboard use, right-to-left languages, and pages that may not embed the checkout.
+
+use std::cell::RefCell;
+use std::time::Duration;
+
+use serde_json::json;
+use support::{Browser, BrowserOptions, Site, World, eventually, pause, within};
+use thirtyfour::Key;
+
+use crate::shop_page::{HAS_BUTTON, wait_for_value};
+use crate::steps::only_order;
+
+/// The focused element (its `data-testid`, else its tag and text) and whether the focus is visible. A focused heading
+/// has no ring, because it has no action.
+const FOCUS_STATE: &str = r"
+    let at = document.activeElement;
+    while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
+    const named = at?.dataset?.testid ?? `${at?.tagName} ${at?.textContent.trim().slice(0, 60)}`;
+    if (!document.hasFocus() || at === document.body) return [named, 'elsewhere'];
+    const { x, y, width, height, right, bottom } = at.getBoundingClientRect();
+    if (width < 2 || height < 2 || x < 0 || y < 0 || right > innerWidth || bottom > innerHeight) {
+        return [named, `is not on the screen: ${[x, y, width, height]} of ${[innerWidth, innerHeight]}`];
+    }
+    const rings = getComputedStyle(at);
+    const around = at.closest('.money') ? getComputedStyle(at.closest('.money')) : rings;
+    const isRinged = [rings, around].some(({ outlineStyle, outlineWidth }) => outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2);
+    return [named, isRinged || at.tagName === 'H2' ? 'seen' : 'has no ring'];
+";
+
+/// Presses Tab until this has the focus; the focus must be visible at every stop.
+async fn tab_to(browser: &Browser, name: &str) {
+    let mut stops = Vec::new();
+    for _ in 0..40 {
+        browser.type_keys(Key::Tab).await;
+        pause(Duration::from_millis(40)).await;
+        let mut stop = browser.evaluate(FOCUS_STATE, &[]).await;
+        if stop[1] == "has no ring" {
+            // A loaded machine draws it later.
+            pause(Duration::from_secs(1)).await;
+            stop = browser.evaluate(FOCUS_STATE, &[]).await;
+        }
+        if stop[1] != "elsewhere" {
+            assert_eq!(stop[1], "seen", "{stop} on the way to {name}");
+        }
+        if stop[0] == name {
+            return;
+        }
+        stops.push(stop[0].clone());
+    }
+    panic!("{name} cannot be reached with Tab, but {stops:?}");
+}
+
+/// Waits until this has the visible focus: a `data-testid`, or `H2` and the heading's text.
+async fn assert_focus_visible(browser: &Browser, name: &str) {
+    let last = RefCell::default();
+    let stands = within(Duration::from_secs(20), async || {
+        let stop = browser.evaluate(FOCUS_STATE, &[]).await;
+        let stands = stop == json!([name, "seen"]);
+        last.replace(stop);
+        stands.then_some(())
+    })
+    .await;
+    assert!(stands.is_some(), "not on {name}, but {}", last.borrow());
+}
+
+#[tokio::test]
+async fn a_purchase_needs_only_the_keyboard() {
+    let world = World::start().await;
+    let browser = Browser::open_with(BrowserOptions {
+        size: (1280, 1400),
+        ..BrowserOptions::default()
+    })
+    .await;
+    browser.goto(&world.shop_url()).await;
+    wait_for_value(&browser, "the button is there", HAS_BUTTON, &json!(true)).await;
+    browser.tab_to("pay-ebook").await;
+    browser.type_keys(Key::Enter).await;
+    browser.enter_checkout().await;
+    browser.wait_for("asset-USDTTRC20").await;
+    tab_to(&browser, "asset-USDTTRC20").await;
+    browser.type_keys(Key::Enter).await;
+    // The other networks are opened before the network is confirmed.
+    assert_focus_visible(&browser, "H2 Check the network").await;
+    tab_to(&browser, "network-back").await;
+    browser.type_keys(Key::Enter).await;
+    assert_focus_visible(&browser, "asset-USDTTRC20").await;
+    browser.type_keys(Key::Enter).await;
+    assert_focus_visible(&browser, "H2 Check the network").await;
+    tab_to(&browser, "network-confirm").await;
+    browser.type_keys(Key::Enter).await;
+    assert_focus_visible(&browser, "H2 Send USDT on Tron").await;
+    let checkout = only_order(&world, &browser).await;
+    for stop in ["copy-amount", "copy-address", "i-have-paid"] {
+        tab_to(&browser, stop).await;
+    }
+    browser.type_keys(Key::Enter).await;
+    browser.wait_for("status-checking").await;
+    assert_focus_visible(&browser, &heading(&browser).await).await;
+    world.sandbox().pay(&checkout, "exact").await;
+    world.sandbox().mine(1).await;
+    browser.wait_for("status-processing").await;
+    assert_focus_visible(&browser, &heading(&browser).await).await;
+    world.sandbox().mine(2).await;
+    browser.wait_for("status-paid").await;
+    assert_focus_visible(&browser, &heading(&browser).await).await;
+    // The receipt, without the system's print dialog, which no test can close; then the link back.
+    let noted = "window.printed = 0; window.print = () => { window.printed += 1; };";
+    browser.evaluate(noted, &[]).await;
+    tab_to(&browser, "print-receipt").await;
+    browser.type_keys(Key::Enter).await;
+    eventually("the receipt is printed", async || {
+        (browser.evaluate("return window.printed", &[]).await == 1).then_some(())
+    })
+    .await;
+    tab_to(&browser, "return").await;
+    browser.type_keys(Key::Enter).await;
+    browser.leave_checkout().await;
+    eventually("the customer is back in the shop", async || {
+        let place = browser.evaluate("return location.pathname", &[]).await;
+        (place == "/thanks").then_some(())
+    })
+    .await;
+    browser.end().await;
+    world.end().await;
+}
+
+/// Returns the heading of the screen, as [`FOCUS_STATE`] names it.
+async fn heading(browser: &Browser) -> String {
+    let read = "const words = document.querySelector('florin-checkout').shadowRoot.querySelector('h2').textContent; return 'H2 ' + words.trim().slice(0, 60)";
+    let heading = browser.evaluate(read, &[]).await;
+    heading.as_str().expect("every screen has one").to_owned()
+}
+
+#[tokio::test]
+async fn arabic_is_written_from_right_to_left_and_amounts_are_not() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    let page = format!(
+        "{}/pay?store=demo#store=demo&product=ebook&locale=ar",
+        world.proxy_url()
+    );
+    browser.goto(&page).await;
+    browser.press("asset-BTC").await;
+    browser.wait_for("status-awaiting_payment").await;
+    let root = "const root = document.querySelector('florin-checkout').shadowRoot.querySelector('[dir]'); return [root.dir, root.lang.slice(0, 2)]";
+    assert_eq!(browser.evaluate(root, &[]).await, json!(["rtl", "ar"]));
+    let direction = "const at = document.querySelector('florin-checkout').shadowRoot.querySelector(`[data-testid=\"${arguments[0]}\"]`); return getComputedStyle(at).direction";
+    for name in ["address", "amount"] {
+        assert_eq!(
+            browser.evaluate(direction, &[json!(name)]).await,
+            "ltr",
+            "{name}"
+        );
+    }
+    let words = browser.text("i-have-paid").await;
+    assert!(
+        words.chars().any(|c| ('\u{600}'..='\u{6ff}').contains(&c)),
+        "{words}"
+    );
+    let checkout = only_order(&world, &browser).await;
+    let view = checkout.view().await;
+    assert_eq!(browser.text("address").await, view["attempt"]["address"]);
+    assert_eq!(
+        browser.text("amount").await,
+        view["attempt"]["amount_in_crypto"]
+    );
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn an_unlisted_page_cannot_frame_the_checkout() {
+    let (site, world) = (Site::open().await, World::start().await);
+    let page = world.checkout_page();
+    site.serve(
+        "",
+        &format!("<iframe id=\"theirs\" src=\"{page}\"></iframe>"),
+    );
+    let browser = Browser::open().await;
+    browser.goto(site.url()).await;
+    let complaint = eventually("the browser rejects the frame", async || {
+        let warnings = browser.console_warnings().await;
+        warnings
+            .into_iter()
+            .find(|text| text.contains("frame-ancestors"))
+    })
+    .await;
+    assert!(complaint.contains("violates"), "{complaint}");
+    let orders = world.store().get("/v1/orders").await.with(200).body;
+    assert_eq!(orders["orders"], json!([]));
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn an_unlisted_page_cannot_use_the_element() {
+    let (site, world) = (Site::open().await, World::start().await);
+    let proxy = world.proxy_url();
+    site.serve(
+        "",
+        &format!(
+            "<script src=\"{proxy}/florin.js\" async></script>\
+             <florin-checkout store=\"demo\" product=\"mug\" display=\"inline\"></florin-checkout>"
+        ),
+    );
+    let browser = Browser::open().await;
+    browser.goto(site.url()).await;
+    let link =
+        "return document.querySelector('florin-checkout')?.shadowRoot?.querySelector('a')?.target";
+    eventually(
+        "a link to the checkout's own page is all that is left",
+        async || (browser.evaluate(link, &[]).await == "_top").then_some(()),
+    )
+    .await;
+    let orders = world.store().get("/v1/orders").await.with(200).body;
+    assert_eq!(orders["orders"], json!([]));
+    browser.end().await;
+    world.end().await;
+}
+
+/// Regression: without an order in its URL the page once showed a parser error about `null`.
+#[tokio::test]
+async fn a_page_without_an_order_shows_it_and_opens_none() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    browser.goto(&format!("{}/pay", world.proxy_url())).await;
+    browser.wait_for("status-stopped").await;
+    let words = browser.text("status-stopped").await;
+    assert!(words.contains("no longer available"), "{words}");
+    let asked = "return performance.getEntriesByType('resource').filter(e => e.name.includes('/v1/')).length";
+    assert_eq!(browser.evaluate(asked, &[]).await, 0);
+    browser.end().await;
+    world.end().await;
+}

@@ -1,0 +1,221 @@
+//! Layout shift: from the first paint to the end of a purchase no content of the shop or the checkout moves by itself.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use support::{Browser, BrowserOptions, Site, World, WorldConfig, eventually, pause};
+
+use crate::shop_page::open_dialog;
+use crate::steps::choose_asset;
+
+/// Records every layout shift of the page or frame: what moved and how far. Shifts within half a second after an input
+/// are the customer's.
+///
+/// Source: Layout Instability, WICG draft of 2025: `hadRecentInput` and its 500 ms.
+const RECORD_SHIFTS: &str = "
+    window.shifts = [];
+    const name = node => node?.nodeType === 1 ? node.tagName + '.' + node.className : String(node?.nodeName);
+    const box = rect => [rect.x, rect.y, rect.width, rect.height].map(Math.round).join(' ');
+    new PerformanceObserver(list => list.getEntries().forEach(shift => {
+        if (shift.hadRecentInput) return;
+        const moved = shift.sources.map(at => `${name(at.node)}: ${box(at.previousRect)} → ${box(at.currentRect)}`);
+        window.shifts.push(`${Math.round(shift.startTime)} ms, ${shift.value.toFixed(4)}: ${moved.join('; ')}`);
+    })).observe({ type: 'layout-shift', buffered: true });
+    window.paints = () => performance.getEntriesByName('first-contentful-paint').length;
+";
+
+/// The space that a shop reserves according to docs/guide/embedding.md.
+const RESERVED_HEIGHT: &str = "<style>
+    florin-checkout { display: block; min-height: 800px }
+    florin-checkout[display='modal'] { display: inline-block; min-height: 44px }
+</style>";
+
+/// A shop page that reserves the checkout's space, with text above and below it.
+async fn shop(display: &str) -> (Site, World) {
+    let site = Site::open().await;
+    let config = WorldConfig {
+        origins: vec![site.url().to_owned()],
+        ..WorldConfig::default()
+    };
+    let world = World::start_with(config).await;
+    let proxy = world.proxy_url();
+    site.serve(
+        "",
+        &format!(
+            "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">{RESERVED_HEIGHT}
+             <script src=\"{proxy}/florin.js\" async></script>
+             <h1>A shop</h1>
+             <florin-checkout store=\"demo\" product=\"mug\" display=\"{display}\">Pay 12 USD</florin-checkout>
+             <p>Delivery within three days.</p>"
+        ),
+    );
+    (site, world)
+}
+
+async fn shifts(browser: &Browser) -> Value {
+    assert!(
+        browser
+            .evaluate("return window.paints()", &[])
+            .await
+            .as_u64()
+            > Some(0)
+    );
+    browser.evaluate("return window.shifts", &[]).await
+}
+
+/// `display` is one of the element's, or `page`: the checkout's own.
+async fn check_purchase_has_no_shift(display: &str, window: (u32, u32)) {
+    let (site, world) = shop(display).await;
+    let options = BrowserOptions {
+        size: window,
+        ..BrowserOptions::default()
+    };
+    let browser = Browser::open_with(options).await;
+    browser.run_before_every_page(RECORD_SHIFTS).await;
+    let in_a_frame = matches!(display, "frame" | "modal");
+    if display == "page" {
+        browser.goto(&world.checkout_page()).await;
+    } else {
+        browser.goto(site.url()).await;
+    }
+    if display == "modal" {
+        open_dialog(&browser).await;
+    }
+    if in_a_frame {
+        browser.enter_checkout().await;
+    }
+    let mut moved = Vec::new();
+    browser.wait_for("asset-BTC").await;
+    moved.push(("choosing", shifts(&browser).await));
+    let checkout = choose_asset(&world, &browser, "BTC").await;
+    browser.wait_for("countdown").await;
+    moved.push(("paying", shifts(&browser).await));
+    world.sandbox().pay(&checkout, "exact").await;
+    world.sandbox().mine(1).await;
+    browser.wait_for("status-processing").await;
+    moved.push(("following", shifts(&browser).await));
+    world.sandbox().mine(2).await;
+    browser.wait_for("status-paid").await;
+    browser.wait_for("print-receipt").await;
+    // The observer is called after the paint.
+    pause(Duration::from_millis(500)).await;
+    moved.push(("paid", shifts(&browser).await));
+    if in_a_frame {
+        browser.leave_checkout().await;
+        moved.push(("the shop's page", shifts(&browser).await));
+    }
+    for (screen, shifts) in &moved {
+        assert_eq!(*shifts, json!([]), "{screen}, {display} at {window:?}");
+    }
+    browser.end().await;
+    world.end().await;
+}
+
+const LAPTOP: (u32, u32) = (1280, 1100);
+/// The narrowest window of Chromium.
+const PHONE: (u32, u32) = (500, 844);
+
+#[tokio::test]
+async fn nothing_moves_in_a_frame_on_a_laptop() {
+    check_purchase_has_no_shift("frame", LAPTOP).await;
+}
+
+#[tokio::test]
+async fn nothing_moves_in_a_frame_on_a_phone() {
+    check_purchase_has_no_shift("frame", PHONE).await;
+}
+
+#[tokio::test]
+async fn nothing_moves_inline_on_a_laptop() {
+    check_purchase_has_no_shift("inline", LAPTOP).await;
+}
+
+#[tokio::test]
+async fn nothing_moves_inline_on_a_phone() {
+    check_purchase_has_no_shift("inline", PHONE).await;
+}
+
+#[tokio::test]
+async fn nothing_moves_in_a_dialog_on_a_laptop() {
+    check_purchase_has_no_shift("modal", LAPTOP).await;
+}
+
+#[tokio::test]
+async fn nothing_moves_in_a_dialog_on_a_phone() {
+    check_purchase_has_no_shift("modal", PHONE).await;
+}
+
+#[tokio::test]
+async fn nothing_moves_on_the_checkout_page_on_a_laptop() {
+    check_purchase_has_no_shift("page", LAPTOP).await;
+}
+
+#[tokio::test]
+async fn nothing_moves_on_the_checkout_page_on_a_phone() {
+    check_purchase_has_no_shift("page", PHONE).await;
+}
+
+/// The order arrives after the screens have started without it.
+#[tokio::test]
+async fn nothing_moves_when_an_order_arrives_late() {
+    let (world, browser) = (
+        World::start().await,
+        Browser::open_with(BrowserOptions {
+            size: PHONE,
+            ..BrowserOptions::default()
+        })
+        .await,
+    );
+    browser.run_before_every_page(RECORD_SHIFTS).await;
+    let late = "(() => {
+        const fetched = window.fetch;
+        window.fetch = async (request, options) => {
+            const answer = await fetched(request, options);
+            if (options?.method === 'POST') await new Promise(done => (window.release = done));
+            return answer;
+        };
+    })();";
+    browser.run_before_every_page(late).await;
+    browser.goto(&world.checkout_page()).await;
+    eventually("the screens have started without the order", async || {
+        let begun = "return Boolean(document.querySelector('florin-checkout')?.shadowRoot?.querySelector('.summary .live .bar'))";
+        (browser.evaluate(begun, &[]).await == true).then_some(())
+    })
+    .await;
+    browser.evaluate("window.release()", &[]).await;
+    browser.wait_for("asset-BTC").await;
+    // The observer is called after the paint.
+    pause(Duration::from_millis(500)).await;
+    assert_eq!(shifts(&browser).await, json!([]));
+    browser.end().await;
+    world.end().await;
+}
+
+/// Proof that the tests above can fail.
+#[tokio::test]
+async fn without_reserved_space_the_shops_text_moves() {
+    let (site, world) = shop("frame").await;
+    let proxy = world.proxy_url();
+    site.serve(
+        "",
+        &format!(
+            "<h1>A shop</h1>
+             <florin-checkout store=\"demo\" product=\"mug\"></florin-checkout>
+             <p>Delivery within three days.</p>
+             <script>setTimeout(() => document.head.append(Object.assign(document.createElement('script'), {{ src: '{proxy}/florin.js' }})), 600)</script>"
+        ),
+    );
+    let browser = Browser::open().await;
+    browser.run_before_every_page(RECORD_SHIFTS).await;
+    browser.goto(site.url()).await;
+    eventually("the shop's text moves", async || {
+        let moved = browser
+            .evaluate("return window.shifts", &[])
+            .await
+            .to_string();
+        moved.contains("P.").then_some(())
+    })
+    .await;
+    browser.end().await;
+    world.end().await;
+}

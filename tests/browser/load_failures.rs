@@ -1,0 +1,152 @@
+//! An element with invalid attributes or an unreachable proxy: the problem is shown, and requests are retried.
+
+use serde_json::{Value, json};
+use support::{Browser, World};
+
+use crate::dialog::MODAL;
+use crate::shop_page::{open_dialog, orders, page_with, wait_for_value};
+
+#[tokio::test]
+async fn invalid_attributes_are_all_named_and_no_request_is_sent() {
+    for (attributes, named) in [
+        (
+            "store=\"demo\" product=\"ebook\" donation=\"coffee\"",
+            &["Set exactly one of", "Set now: product, donation."][..],
+        ),
+        ("store=\"demo\"", &["Set now: none."]),
+        (
+            "product=\"ebook\"",
+            &["product=\"ebook\" also needs store."],
+        ),
+        (
+            "store=\"demo\" product=\"ebook\" quantity=\"0\" amount=\"five\" display=\"popup\" theme=\"neon\" locale=\"de_AT\"",
+            &[
+                "quantity=\"0\" must be a whole number",
+                "amount=\"five\" also needs donation",
+                "amount=\"five\" must be an amount",
+                "display=\"popup\" must be one of: frame, inline, modal, redirect.",
+                "theme=\"neon\" must be one of: auto, light, dark, contrast",
+                "locale=\"de_AT\" must be a language tag",
+            ],
+        ),
+        (
+            "store=\"demo\" donation=\"coffee\" quantity=\"2\"",
+            &["quantity=\"2\" also needs product."],
+        ),
+    ] {
+        let (site, world) =
+            page_with(&format!("<florin-checkout {attributes}></florin-checkout>")).await;
+        let browser = Browser::open().await;
+        let listen =
+            "addEventListener('florin-error', ({ detail }) => (window.code = detail.code))";
+        browser.run_before_every_page(listen).await;
+        browser.goto(site.url()).await;
+        wait_for_value(
+            &browser,
+            "the error",
+            "window.code",
+            &json!("invalid_attributes"),
+        )
+        .await;
+        let shown = browser
+            .evaluate(
+                "return document.querySelector('florin-checkout').shadowRoot.textContent",
+                &[],
+            )
+            .await;
+        let text = browser.console_warnings().await;
+        assert_eq!(text.len(), 1, "{text:#?}");
+        for words in named {
+            assert!(
+                shown.as_str().unwrap().contains(words),
+                "{words} in {shown}"
+            );
+            let logged = text[0].replace("\\\"", "\"");
+            assert!(logged.contains(words), "{words} in {logged}");
+        }
+        let asked = "performance.getEntriesByType('resource').filter(({ name }) => /\\/v1\\/|\\/pay|host-|widget/.test(name)).length";
+        wait_for_value(&browser, "no request was sent", asked, &json!(0)).await;
+        assert_eq!(orders(&world).await, [] as [Value; 0]);
+        browser.end().await;
+        world.end().await;
+    }
+}
+
+#[tokio::test]
+async fn an_unreachable_proxy_is_retried_until_it_answers() {
+    let (site, mut world) = page_with(MODAL).await;
+    let browser = Browser::open().await;
+    browser.goto(site.url()).await;
+    wait_for_value(
+        &browser,
+        "the button is there",
+        "Boolean(inside?.querySelector('[part=button]'))",
+        &json!(true),
+    )
+    .await;
+    world.front_link.cut().await;
+    open_dialog(&browser).await;
+    let text = "inside.querySelector('.fl-notice')?.textContent.includes('couldn’t be loaded') && inside.querySelector('.fl-notice').textContent.includes('Trying again in')";
+    wait_for_value(&browser, "the next step is announced", text, &json!(true)).await;
+    world.front_link.restore().await;
+    browser.enter_checkout().await;
+    browser.wait_for("status-open").await;
+    browser.leave_checkout().await;
+    wait_for_value(
+        &browser,
+        "the notice is gone",
+        "inside.querySelector('.fl-notice')",
+        &Value::Null,
+    )
+    .await;
+    browser.end().await;
+    world.end().await;
+}
+
+/// Drops every response with the program's file until `window.healed`.
+const LOSE_THE_PROGRAM: &str = "
+    const fetched = window.fetch;
+    window.fetch = async (request, options) => {
+        const isProgram = String(request.url ?? request).includes('widget_bg');
+        if (isProgram && window.heals) window.again ??= performance.now() - window.heals;
+        if (isProgram && !window.heals) throw new TypeError('the answer is lost');
+        return fetched(request, options);
+    };
+    window.notices = [];
+    setInterval(() => {
+        const notice = document.querySelector('florin-checkout')?.shadowRoot?.querySelector('.fl-notice p');
+        if (notice && !window.notices.includes(notice.textContent)) window.notices.push(notice.textContent);
+    }, 50);";
+
+#[tokio::test]
+async fn a_missing_file_is_requested_again_with_growing_pauses() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    browser.run_before_every_page(LOSE_THE_PROGRAM).await;
+    browser.goto(&world.checkout_page()).await;
+    for pause in [
+        "Trying again in 2 seconds.",
+        "Trying again in 4 seconds.",
+        "Trying again in 8 seconds.",
+    ] {
+        let text = format!("window.notices.includes('{pause}')");
+        wait_for_value(&browser, pause, &text, &json!(true)).await;
+    }
+    browser
+        .evaluate(
+            "window.heals = performance.now(); dispatchEvent(new Event('online'))",
+            &[],
+        )
+        .await;
+    browser.wait_for("status-open").await;
+    wait_for_value(
+        &browser,
+        "it was asked at once",
+        "window.again < 1500",
+        &json!(true),
+    )
+    .await;
+    assert_eq!(orders(&world).await.len(), 1, "one order, however often");
+    browser.end().await;
+    world.end().await;
+}

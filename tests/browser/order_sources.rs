@@ -1,0 +1,201 @@
+//! The order sources of the element in a real browser: order token and donation.
+
+use serde_json::{Value, json};
+use support::{Browser, World, eventually};
+
+use crate::shop_page::{orders, page_with};
+use crate::steps::choose_asset;
+
+#[tokio::test]
+async fn an_order_token_is_paid_and_a_reload_finds_the_same_order() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    browser.goto(&world.shop_url()).await;
+    browser.press("to-members").await;
+    browser.enter_checkout().await;
+    browser.press("asset-LTC").await;
+    browser.wait_for("status-awaiting_payment").await;
+    let address = browser.text("address").await;
+    browser.reload().await;
+    browser.enter_checkout().await;
+    browser.wait_for("status-awaiting_payment").await;
+    assert_eq!(browser.text("address").await, address);
+    let known = orders(&world).await;
+    let [order] = &known[..] else {
+        panic!("one order: {known:?}")
+    };
+    assert_eq!(order["amount"], "10.00");
+    assert_eq!(order["price_source"], "order_token");
+    let invoice = world.sandbox().invoice_of(&address).await;
+    world.sandbox().pay_invoice(&invoice, "exact").await;
+    world.sandbox().mine(3).await;
+    browser.wait_for("status-paid").await;
+    world
+        .wait_until_paid_in_shop(order["id"].as_str().unwrap())
+        .await;
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn an_order_token_is_removed_from_the_url_and_survives_a_reload() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    let token = world.token_signer().token("letter-1", "7.50");
+    let page = format!("{}/pay#order_token={token}", world.proxy_url());
+    browser.goto(&page).await;
+    browser.wait_for("status-open").await;
+    let address = browser.evaluate("return location.href", &[]).await;
+    assert!(!address.as_str().unwrap().contains(&token), "{address}");
+    browser.reload().await;
+    browser.wait_for("status-open").await;
+    assert_eq!(orders(&world).await.len(), 1);
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_donations_amount_is_entered_by_the_customer_and_checked_by_the_proxy() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    browser.goto(&world.shop_url()).await;
+    browser.press("to-donate").await;
+    browser.enter_checkout().await;
+    let offered = browser.text("status-giving").await;
+    for words in ["$2.00", "$500.00", "$3.00", "$5.00", "$10.00"] {
+        assert!(offered.contains(words), "{words} in {offered}");
+    }
+    for (typed, why) in [
+        ("1.99", "too little"),
+        ("501", "too much"),
+        ("much", "no amount"),
+    ] {
+        browser.fill("give-other", typed).await;
+        browser.press("give-go").await;
+        let refused = eventually(why, async || {
+            let text = browser.text("give-error").await;
+            text.contains("Please enter an amount between")
+                .then_some(text)
+        })
+        .await;
+        assert!(browser.is_visible("status-giving").await, "{refused}");
+        assert_eq!(orders(&world).await, [Value::Null; 0], "{typed}");
+    }
+    browser.fill("give-other", "35,5").await;
+    browser.press("give-go").await;
+    let checkout = choose_asset(&world, &browser, "LTC").await;
+    let view = checkout.view().await;
+    assert_eq!(view["amount"], "35.50");
+    browser.reload().await;
+    browser.enter_checkout().await;
+    browser.wait_for("status-awaiting_payment").await;
+    world.sandbox().pay(&checkout, "exact").await;
+    world.sandbox().mine(3).await;
+    browser.wait_for("status-paid").await;
+    world.wait_for_deliveries().await;
+    let kinds = world.webhooks.event_types(&checkout.order);
+    assert_eq!(kinds.last().unwrap(), "donation.paid");
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_suggested_amount_is_one_press_and_enter_submits() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    let page = format!(
+        "{}/pay?store=demo#store=demo&donation=coffee",
+        world.proxy_url()
+    );
+    browser.goto(&page).await;
+    browser.press("give-5.00").await;
+    browser.wait_for("status-open").await;
+    assert_eq!(orders(&world).await[0]["amount"], "5.00");
+    let elsewhere = page.replace("coffee", "coffee&locale=ar");
+    browser.goto("about:blank").await;
+    browser.goto(&elsewhere).await;
+    // The order that this tab has opened; another tab does not know it.
+    browser.wait_for("status-open").await;
+    browser.evaluate("sessionStorage.clear()", &[]).await;
+    browser.reload().await;
+    browser.fill("give-other", "٤\u{66b}٢٥").await;
+    browser.type_keys(thirtyfour::Key::Enter).await;
+    browser.wait_for("status-open").await;
+    let amounts: Vec<Value> = orders(&world)
+        .await
+        .iter()
+        .map(|o| o["amount"].clone())
+        .collect();
+    assert_eq!(amounts, ["4.25", "5.00"]);
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn an_amount_attribute_opens_the_donation_at_once() {
+    let element =
+        "<florin-checkout store=\"demo\" donation=\"coffee\" amount=\"8\"></florin-checkout>";
+    let (site, world) = page_with(element).await;
+    let browser = Browser::open().await;
+    browser.goto(site.url()).await;
+    browser.enter_checkout().await;
+    browser.wait_for("status-open").await;
+    assert_eq!(orders(&world).await[0]["amount"], "8.00");
+    browser.end().await;
+    world.end().await;
+}
+
+/// The first response is lost: the repeated request, after a reload as well, finds the same order.
+#[tokio::test]
+async fn a_lost_response_opens_no_second_order() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    let page = world.checkout_page();
+    let lose_answers = "
+        const fetched = window.fetch;
+        window.fetch = async (request, options) => {
+            const answer = await fetched(request, options);
+            if (options?.method === 'POST' && !localStorage.heals) throw new TypeError('the answer is lost');
+            return answer;
+        };";
+    browser.run_before_every_page(lose_answers).await;
+    browser.goto(&page).await;
+    browser.wait_for("status-stopped").await;
+    eventually("the order exists", async || {
+        (orders(&world).await.len() == 1).then_some(())
+    })
+    .await;
+    browser.press("retry").await;
+    browser.wait_for("status-stopped").await;
+    browser.evaluate("localStorage.heals = 'yes'", &[]).await;
+    browser.reload().await;
+    browser.wait_for("status-open").await;
+    let known = orders(&world).await;
+    assert_eq!(known.len(), 1, "{known:#?}");
+    let kept =
+        "return Object.keys(sessionStorage).filter(key => key.startsWith('idempotency:')).length";
+    assert_eq!(
+        browser.evaluate(kept, &[]).await,
+        json!(0),
+        "the next purchase is another order"
+    );
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_frame_sells_only_for_the_shop_that_may_embed_it() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    let page = format!(
+        "{}/pay?store=other#store=demo&product=ebook",
+        world.proxy_url()
+    );
+    browser.goto(&page).await;
+    browser.wait_for("status-open").await;
+    assert_eq!(orders(&world).await, [] as [Value; 0]);
+    let others = world.other_store().get("/v1/orders").await.with(200).body;
+    assert_eq!(others["orders"][0]["title"], "Another e-book");
+    browser.end().await;
+    world.end().await;
+}

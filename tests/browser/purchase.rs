@@ -1,0 +1,151 @@
+//! Whole purchases in the demo shop.
+
+use serde_json::Value;
+use support::{Browser, Site, World, WorldConfig, eventually};
+
+use crate::steps::{choose_asset, only_order, open_ebook_checkout};
+
+fn attempt(view: &Value, member: &str) -> String {
+    view["attempt"][member].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn an_order_is_paid_in_the_dialog_and_the_shop_shows_it() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    open_ebook_checkout(&world, &browser).await;
+    let checkout = choose_asset(&world, &browser, "BTC").await;
+    let view = checkout.view().await;
+    let (address, amount) = (
+        attempt(&view, "address"),
+        attempt(&view, "amount_in_crypto"),
+    );
+    assert_eq!(browser.text("address").await, address);
+    assert_eq!(browser.text("amount").await, amount);
+    assert_eq!(browser.scan("qr").await, attempt(&view, "qr_string"));
+    for (button, copied) in [("copy-address", &address), ("copy-amount", &amount)] {
+        browser.press(button).await;
+        eventually(&format!("{copied} is in the clipboard"), async || {
+            (browser.clipboard().await == *copied).then_some(())
+        })
+        .await;
+    }
+    browser.press("warnings-more").await;
+    let warnings = browser.text("warnings").await;
+    for warning in view["attempt"]["warnings"].as_array().unwrap() {
+        let words = match warning["kind"].as_str().unwrap() {
+            "only_this_asset" | "wrong_network" => "Send only BTC on Bitcoin to this address.",
+            "confirmations" => "once the Bitcoin network has confirmed it.",
+            "network_fee" => "Choose a network fee that isn’t too low",
+            "expiry" | "late_price" => "this price may no longer apply.",
+            kind => panic!("the sandbox has another warning: {kind}"),
+        };
+        assert!(warnings.contains(words), "{words} is not in {warnings}");
+    }
+    // Collapsed again, "I have paid" is in the visible part of the shop's dialog.
+    browser.press("warnings-more").await;
+    let left = browser.text("countdown").await;
+    assert!(
+        left.contains("14 minutes") || left.contains("15 minutes"),
+        "{left}"
+    );
+
+    browser.press("i-have-paid").await;
+    browser.wait_for("status-checking").await;
+    world.sandbox().pay(&checkout, "exact").await;
+    world.sandbox().mine(1).await;
+    browser.wait_for("status-processing").await;
+    assert!(browser.text("confirmations").await.contains("1 of 3"));
+    world.sandbox().mine(2).await;
+    browser.wait_for("status-paid").await;
+
+    browser.leave_checkout().await;
+    // The dialog prevents scrolling of the page behind it.
+    let close = "document.querySelector('florin-checkout').close()";
+    browser.evaluate(close, &[]).await;
+    eventually("the shop's page shows paid", async || {
+        let row = browser.text(&format!("order-{}", checkout.order)).await;
+        (row.contains("Paid") && !row.contains("Not paid")).then_some(())
+    })
+    .await;
+    assert_eq!(browser.console_warnings().await, [""; 0]);
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_cart_priced_by_the_backend_is_paid_in_a_frame() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    browser
+        .goto(&format!("{}/cart?mug=1&sticker=2", world.shop_url()))
+        .await;
+    browser.press("check-out").await;
+    browser.enter_checkout().await;
+    let checkout = choose_asset(&world, &browser, "ETH").await;
+    let view = checkout.view().await;
+    assert_eq!(view["amount"], "15.50");
+    assert_eq!(browser.scan("qr").await, attempt(&view, "qr_string"));
+    assert_eq!(browser.text("address").await, attempt(&view, "address"));
+    world.sandbox().pay(&checkout, "exact").await;
+    world.sandbox().mine(3).await;
+    browser.wait_for("status-paid").await;
+    world.wait_until_paid_in_shop(&checkout.order).await;
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn inline_renders_into_a_page_that_allows_it() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    browser
+        .goto(&format!("{}/inline?product=mug", world.shop_url()))
+        .await;
+    browser.press("asset-LTC").await;
+    browser.wait_for("status-awaiting_payment").await;
+    let frames = "return document.querySelector('florin-checkout').shadowRoot.querySelectorAll('iframe').length";
+    assert_eq!(browser.evaluate(frames, &[]).await, 0);
+    let checkout = only_order(&world, &browser).await;
+    let view = checkout.view().await;
+    assert_eq!(browser.scan("qr").await, attempt(&view, "qr_string"));
+    world.sandbox().pay(&checkout, "exact").await;
+    world.sandbox().mine(3).await;
+    browser.wait_for("status-paid").await;
+    assert_eq!(browser.console_warnings().await, [""; 0]);
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn inline_falls_back_to_a_frame_where_the_page_forbids_it() {
+    let site = Site::open().await;
+    let world = World::start_with(WorldConfig {
+        origins: vec![site.url().to_owned()],
+        ..WorldConfig::default()
+    })
+    .await;
+    let proxy = world.proxy_url();
+    // No 'wasm-unsafe-eval', and no connections.
+    site.serve(
+        &format!("default-src 'none'; script-src {proxy}; frame-src {proxy}"),
+        &format!(
+            "<script src=\"{proxy}/florin.js\" async></script>\
+             <florin-checkout store=\"demo\" product=\"mug\" display=\"inline\"></florin-checkout>"
+        ),
+    );
+    let browser = Browser::open().await;
+    browser.goto(site.url()).await;
+    browser.enter_checkout().await;
+    browser.press("asset-LTC").await;
+    browser.wait_for("status-awaiting_payment").await;
+    let complaints = browser.console_warnings().await;
+    let names_directive =
+        |text: &&String| text.contains("'wasm-unsafe-eval'") && text.contains("florin:");
+    assert!(
+        complaints.iter().any(|text| names_directive(&text)),
+        "{complaints:#?}"
+    );
+    browser.end().await;
+    world.end().await;
+}

@@ -1,0 +1,262 @@
+//! Reloads, network failures and restarts of the proxy: the order continues.
+
+use std::time::Duration;
+
+use support::{Browser, World, within};
+
+use crate::steps::{choose_asset, only_order, open_ebook_checkout, open_ebook_dialog};
+
+#[tokio::test]
+async fn a_reload_at_every_step_finds_the_same_order() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    let page = world.checkout_page();
+    browser.goto(&page).await;
+    browser.wait_for("status-open").await;
+    let checkout = only_order(&world, &browser).await;
+    browser.reload().await;
+    browser.press("asset-BTC").await;
+    browser.wait_for("status-awaiting_payment").await;
+    let address = browser.text("address").await;
+    browser.reload().await;
+    browser.wait_for("status-awaiting_payment").await;
+    assert_eq!(browser.text("address").await, address);
+    browser.press("i-have-paid").await;
+    for (act, status) in [
+        (None, "status-checking"),
+        (Some(1), "status-processing"),
+        (Some(2), "status-paid"),
+    ] {
+        if let Some(blocks) = act {
+            if blocks == 1 {
+                world.sandbox().pay(&checkout, "exact").await;
+            }
+            world.sandbox().mine(blocks).await;
+        }
+        browser.wait_for(status).await;
+        browser.reload().await;
+        browser.wait_for(status).await;
+    }
+    assert_eq!(only_order(&world, &browser).await.order, checkout.order);
+    assert_eq!(world.sandbox().count("POST", "/invoice").await, 1);
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_reloaded_shop_page_finds_its_order_in_the_frame() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    open_ebook_checkout(&world, &browser).await;
+    browser.press("asset-BTC").await;
+    let address = browser.text("address").await;
+    browser.reload().await;
+    open_ebook_dialog(&browser).await;
+    browser.wait_for("status-awaiting_payment").await;
+    assert_eq!(browser.text("address").await, address);
+    only_order(&world, &browser).await;
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_page_without_a_network_shows_it_and_recovers() {
+    let mut world = World::start().await;
+    let browser = Browser::open().await;
+    let page = world.checkout_page();
+    browser.goto(&page).await;
+    let checkout = choose_asset(&world, &browser, "BTC").await;
+    world.front_link.freeze();
+    browser.set_offline(true).await;
+    // The browser knows at once; the silent stream would time out only later.
+    let soon = Duration::from_secs(15);
+    let announced = within(soon, async || {
+        browser.is_visible("offline").await.then_some(())
+    })
+    .await;
+    assert!(announced.is_some(), "nothing says that the network is gone");
+    let banner = browser.text("offline").await;
+    assert!(banner.contains("You’re offline"), "{banner}");
+    assert!(
+        browser.is_visible("address").await,
+        "what can be paid is still shown"
+    );
+    world.front_link.restore().await;
+    browser.set_offline(false).await;
+    browser.wait_until_gone("offline").await;
+    world.sandbox().pay(&checkout, "exact").await;
+    world.sandbox().mine(3).await;
+    browser.wait_for("status-paid").await;
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_page_survives_a_restart_of_the_proxy() {
+    let mut world = World::start().await;
+    let browser = Browser::open().await;
+    open_ebook_checkout(&world, &browser).await;
+    let checkout = choose_asset(&world, &browser, "BTC").await;
+    let address = checkout.address().await;
+    world.stop_proxy().await;
+    browser.wait_for("offline").await;
+    let invoice = world.sandbox().invoice_of(&address).await;
+    world.sandbox().pay_invoice(&invoice, "exact").await;
+    world.sandbox().mine(3).await;
+    world.start_proxy().await;
+    browser.wait_for("status-paid").await;
+    browser.wait_until_gone("offline").await;
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn expired_and_underpaid_orders_offer_a_next_step() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    let page = world.checkout_page();
+    browser.goto(&page).await;
+    browser.press("asset-BTC").await;
+    let old = browser.text("address").await;
+    let checkout = only_order(&world, &browser).await;
+    // The attempt expires; a new quote is one press away.
+    world.wait_for_deliveries().await;
+    world.skip(std::time::Duration::from_mins(16));
+    browser.wait_for("status-expired").await;
+    browser.press("new-quote").await;
+    browser.wait_for("status-awaiting_payment").await;
+    assert_ne!(browser.text("address").await, old);
+    // Half arrives; the page shows the exact rest, at the same address.
+    world.sandbox().pay(&checkout, "half").await;
+    world.sandbox().mine(3).await;
+    browser.wait_for("status-underpaid").await;
+    let view = checkout.view().await;
+    let missing = view["attempt"]["remaining_in_crypto"].as_str().unwrap();
+    assert_eq!(browser.text("remaining").await, missing);
+    // The code is for the rest, at the same address.
+    let code = browser.scan("qr").await;
+    assert_eq!(code, view["attempt"]["qr_string"]);
+    assert!(
+        code.contains(view["attempt"]["address"].as_str().unwrap()),
+        "{code}"
+    );
+    assert!(code.ends_with(&format!("amount={missing}")));
+    world.sandbox().pay(&checkout, "rest").await;
+    world.sandbox().mine(3).await;
+    browser.wait_for("status-paid").await;
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_gateway_outage_is_explained_and_retried() {
+    let mut world = World::start().await;
+    let browser = Browser::open().await;
+    world.gateway_link.cut().await;
+    let page = world.checkout_page();
+    browser.goto(&page).await;
+    browser.wait_for("retry").await;
+    let screen = browser.text("status-open").await;
+    assert!(screen.contains("Please try again in a moment"), "{screen}");
+    world.gateway_link.restore().await;
+    browser.press("retry").await;
+    browser.press("asset-BTC").await;
+    browser.wait_for("status-awaiting_payment").await;
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn an_address_that_failed_its_checks_is_not_on_the_page() {
+    let world = World::start().await;
+    world.expect_error("the gateway's invoice is not shown");
+    let browser = Browser::open().await;
+    let page = world.checkout_page();
+    browser.goto(&page).await;
+    browser.wait_for("asset-BTC").await;
+    let wrong = "tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsy";
+    let lie = serde_json::json!({ "address": wrong });
+    world.sandbox().override_next_invoice(lie).await;
+    browser.press("asset-BTC").await;
+    browser.wait_for("status-blocked").await;
+    let everything = "return document.querySelector('florin-checkout').shadowRoot.innerHTML";
+    let everything = browser.evaluate(everything, &[]).await;
+    assert!(!everything.as_str().unwrap().contains("tb1q"));
+    assert!(!browser.is_visible("qr").await && !browser.is_visible("address").await);
+    browser.end().await;
+    world.end().await;
+}
+
+/// Regression: the asset is changed while a response about the old one is in flight, and the old address came back.
+#[tokio::test]
+async fn an_unreadable_response_is_requested_again_without_its_etag() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    browser.goto(&world.checkout_page()).await;
+    browser.wait_for("status-open").await;
+    let spoil_one_answer = "
+        const fetched = window.fetch;
+        window.tags = [];
+        window.fetch = async (request, options) => {
+            const answer = await fetched(request, options);
+            if (!(request.url ?? request).endsWith('/v1/checkout')) return answer;
+            window.tags.push(new Request(request, options).headers.get('if-none-match') ?? 'none');
+            const spoiled = new Response('{}', { headers: { etag: 'unread' } });
+            return window.tags.length > 1 ? answer : spoiled;
+        };";
+    browser.evaluate(spoil_one_answer, &[]).await;
+    let wake = "window.dispatchEvent(new Event('focus')); return window.tags[1] ?? null";
+    let second = within(Duration::from_secs(10), async || {
+        let tag = browser.evaluate(wake, &[]).await;
+        (!tag.is_null()).then_some(tag)
+    })
+    .await;
+    // With its ETag the response would be 304.
+    assert_eq!(second, Some("none".into()));
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_slow_response_does_not_restore_a_replaced_address() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    let page = world.checkout_page();
+    browser.goto(&page).await;
+    browser.press("asset-BTC").await;
+    let replaced = browser.text("address").await;
+    let hold_one_answer = "
+        const fetched = window.fetch;
+        window.held = 0;
+        window.fetch = async (request, options) => {
+            const answer = await fetched(request, options);
+            const isView = (request.url ?? request).endsWith('/v1/checkout');
+            const isAsked = (options?.method ?? request.method ?? 'GET') === 'GET';
+            if (isView && isAsked && !window.held) {
+                window.held = 1;
+                await new Promise(done => setTimeout(done, 4000));
+                window.held = 2;
+            }
+            return answer;
+        };
+        window.dispatchEvent(new Event('focus'));";
+    browser.evaluate(hold_one_answer, &[]).await;
+    let change = "
+        const inside = document.querySelector('florin-checkout').shadowRoot;
+        inside.querySelector('.screen > button.plain').click();";
+    browser.evaluate(change, &[]).await;
+    browser.press("asset-LTC").await;
+    browser.wait_for("status-awaiting_payment").await;
+    let address = browser.text("address").await;
+    assert_ne!(address, replaced);
+    let arrived = within(Duration::from_secs(10), async || {
+        let held = browser.evaluate("return window.held", &[]).await;
+        assert_ne!(browser.text("address").await, replaced);
+        (held == 2).then_some(())
+    })
+    .await;
+    assert!(arrived.is_some(), "no answer was held");
+    assert_eq!(browser.text("address").await, address);
+    browser.end().await;
+    world.end().await;
+}

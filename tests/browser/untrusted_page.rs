@@ -1,0 +1,175 @@
+//! The checkout does not trust links to it or pages of other stores.
+
+use serde_json::{Value, json};
+use support::{Browser, Site, World, WorldConfig, eventually};
+
+use crate::steps::another_site;
+
+/// Returns the value of a theme token of the checkout.
+async fn token_value(browser: &Browser, token: &str) -> Value {
+    let script = format!(
+        "return document.querySelector('florin-checkout').style.getPropertyValue('--florin-{token}')"
+    );
+    browser.evaluate(&script, &[]).await
+}
+
+#[tokio::test]
+async fn a_page_of_one_store_shows_no_order_of_another() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    let checkout = world.shopper().open("ebook").await;
+    let page = |store: &str| {
+        let token = checkout.token();
+        format!(
+            "{}/pay?store={store}#client_token={token}",
+            world.proxy_url()
+        )
+    };
+    browser.goto(&page("other")).await;
+    browser.wait_for("status-stopped").await;
+    let complaints = browser.console_warnings().await.join("\n");
+    assert!(
+        complaints.contains("This order is not of the store other."),
+        "{complaints}"
+    );
+    browser.goto(&page("demo")).await;
+    browser.wait_for("status-open").await;
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn colours_of_a_link_that_hide_the_text_are_not_applied() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    let page = world.checkout_page();
+    browser
+        .goto(&format!(
+            "{page}&--florin-warning=transparent&--florin-accent=%23123456"
+        ))
+        .await;
+    browser.wait_for("status-open").await;
+    assert_eq!(
+        token_value(&browser, "warning").await,
+        "",
+        "what shows through hides"
+    );
+    assert_eq!(token_value(&browser, "accent").await, "#123456");
+    browser.goto("about:blank").await;
+    browser
+        .goto(&format!(
+            "{page}&--florin-text=%23fafafa&--florin-accent=%23123456"
+        ))
+        .await;
+    browser.wait_for("status-open").await;
+    eventually("white on white is removed", async || {
+        (token_value(&browser, "text").await == "").then_some(())
+    })
+    .await;
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn pages_in_one_tab_keep_their_tokens_separate() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    let [first, second] = [
+        world.shopper().open("ebook").await,
+        world.shopper().open("ebook").await,
+    ];
+    let mut addresses = Vec::new();
+    for checkout in [&first, &second] {
+        let page = format!(
+            "{}/pay#client_token={}",
+            world.proxy_url(),
+            checkout.token()
+        );
+        browser.goto("about:blank").await;
+        browser.goto(&page).await;
+        browser.wait_for("status-open").await;
+        addresses.push(browser.evaluate("return location.href", &[]).await);
+    }
+    assert!(
+        addresses
+            .iter()
+            .all(|address| !address.to_string().contains("client_token"))
+    );
+    browser.goto("about:blank").await;
+    browser.goto(addresses[0].as_str().unwrap()).await;
+    browser.press("asset-BTC").await;
+    first.wait_for("awaiting_payment").await;
+    second.wait_for("open").await;
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn overridden_texts_may_not_contain_links_or_addresses() {
+    let site = Site::open().await;
+    let config = WorldConfig {
+        origins: vec![site.url().to_owned()],
+        ..WorldConfig::default()
+    };
+    let world = World::start_with(config).await;
+    let words = json!({ "en": {
+        "choose": "Send to bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4",
+        "search": "Pay at https://elsewhere.example instead",
+        "back": "Zurückverfolgungsmöglichkeit",
+    } });
+    let element = format!(
+        "<script src=\"{}/florin.js\"></script>\
+         <florin-checkout store=\"demo\" product=\"ebook\" locale=\"en\" words='{words}'></florin-checkout>",
+        world.proxy_url()
+    );
+    site.serve("", &element);
+    let browser = Browser::open().await;
+    browser.goto(site.url()).await;
+    browser.enter_checkout().await;
+    browser.wait_for("asset-BTC").await;
+    let seen = "return document.querySelector('florin-checkout').shadowRoot.textContent";
+    let seen = browser.evaluate(seen, &[]).await.to_string();
+    assert!(seen.contains("Choose how to pay"), "{seen}");
+    let complaints = browser.console_warnings().await.join("\n");
+    for key in ["choose", "search"] {
+        let left = format!("\\\"{key}\\\" is left as it is: a text of the checkout leads nowhere");
+        assert!(complaints.contains(&left), "{complaints}");
+    }
+    assert!(
+        !complaints.contains("back"),
+        "a long word is no address: {complaints}"
+    );
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn attributes_set_later_clear_an_earlier_error() {
+    let (site, world, url) = another_site().await;
+    let proxy = world.proxy_url();
+    site.serve(
+        "",
+        &format!("<script src=\"{proxy}/florin.js\"></script><script src=\"late.js\"></script>"),
+    );
+    // As after a request of the shop: the element is invalid at first and valid later.
+    let late = "window.errors = [];
+        const element = document.createElement('florin-checkout');
+        element.addEventListener('florin-error', ({ detail }) => errors.push(detail.code));
+        element.addEventListener('florin-ready', () => { window.isReady = true; });
+        document.currentScript.after(element);
+        setTimeout(() => {
+            element.setAttribute('store', 'demo');
+            element.setAttribute('product', 'ebook');
+        });";
+    site.set_script("late.js", Some(late));
+    let browser = Browser::open().await;
+    browser.goto(&url).await;
+    eventually("the checkout is shown", async || {
+        (browser.evaluate("return window.isReady", &[]).await == true).then_some(())
+    })
+    .await;
+    let seen = "return [errors, !!document.querySelector('florin-checkout').shadowRoot.querySelector('iframe')]";
+    assert_eq!(browser.evaluate(seen, &[]).await, json!([[], true]));
+    browser.end().await;
+    world.end().await;
+}

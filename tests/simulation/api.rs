@@ -1,0 +1,114 @@
+//! The ways to create an order.
+
+use jsonwebtoken::{Algorithm, EncodingKey, Header, encode};
+use serde_json::{Value, json};
+
+use crate::decimal::text;
+use crate::stores::{KEY_ID, ORIGIN, PRODUCTS, PUBLIC_URL, Store};
+use crate::timeline::Millis;
+use crate::world::{Answer, World};
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum OrderSource {
+    Product,
+    OrderToken,
+    Donation,
+    StoreServer,
+    Hosted,
+}
+
+pub(crate) const ORDER_SOURCES: [OrderSource; 5] = [
+    OrderSource::Product,
+    OrderSource::OrderToken,
+    OrderSource::Donation,
+    OrderSource::StoreServer,
+    OrderSource::Hosted,
+];
+
+/// A request for an order, with the store's reference.
+pub(crate) struct OrderRequest {
+    pub(crate) store: Store,
+    pub(crate) source: OrderSource,
+    pub(crate) product: usize,
+    pub(crate) quantity: i64,
+    /// In units.
+    pub(crate) price: i128,
+    pub(crate) reference: String,
+    pub(crate) expires_in_seconds: Option<i64>,
+    /// The idempotency key, if there is one.
+    pub(crate) key: Option<String>,
+}
+
+impl OrderRequest {
+    /// Sends the request once; repeating it is harmless for every source.
+    pub(crate) async fn open(&self, world: &World) -> Option<Answer> {
+        let (store, amount) = (self.store, text(self.price));
+        let body = match self.source {
+            OrderSource::Product => {
+                let (sku, _) = PRODUCTS[self.product];
+                json!({ "store": store.id, "product": sku, "quantity": self.quantity })
+            }
+            OrderSource::Donation => {
+                json!({ "store": store.id, "donation": "tip", "amount": amount })
+            }
+            OrderSource::OrderToken => json!({ "order_token": self.sign(world.wall()) }),
+            OrderSource::StoreServer | OrderSource::Hosted => {
+                let mut body = json!({
+                    "amount": amount, "currency": store.currency, "reference": self.reference,
+                });
+                if let Some(seconds) = self.expires_in_seconds {
+                    body["expires_in_seconds"] = seconds.into();
+                }
+                if matches!(self.source, OrderSource::Hosted) {
+                    body["flow"] = "hosted".into();
+                    body["customer_email"] = self.email().into();
+                    body["return_url"] = format!("{ORIGIN}/thanks").into();
+                }
+                let secret = store.secret_key();
+                return self.send(world, "/v1/orders", Some(&secret), &body).await;
+            }
+        };
+        self.send(world, "/v1/checkout", None, &body).await
+    }
+
+    async fn send(
+        &self,
+        world: &World,
+        path: &str,
+        bearer: Option<&str>,
+        body: &Value,
+    ) -> Option<Answer> {
+        let key = self.key.as_deref();
+        world.call_once("POST", path, bearer, Some(body), key).await
+    }
+
+    /// Sends another order with the key of this one.
+    pub(crate) async fn reuse_key(&self, world: &World) -> Option<Answer> {
+        let body = json!({
+            "amount": text(self.price), "currency": self.store.currency,
+            "reference": format!("{}-other", self.reference),
+        });
+        let secret = self.store.secret_key();
+        self.send(world, "/v1/orders", Some(&secret), &body).await
+    }
+
+    /// The customer's e-mail address, by which the gateway knows the order.
+    pub(crate) fn email(&self) -> String {
+        format!("{}@example.com", self.reference)
+    }
+
+    /// Signs an order token by a library that shares no code with the proxy.
+    fn sign(&self, wall: Millis) -> String {
+        let now = wall / 1000;
+        let claims: Value = json!({
+            "aud": PUBLIC_URL, "store": self.store.id, "reference": self.reference, "amount": text(self.price),
+            "currency": self.store.currency, "iat": now, "exp": now + 3600,
+        });
+        let header = Header {
+            kid: Some(KEY_ID.to_owned()),
+            ..Header::new(Algorithm::HS256)
+        };
+        let key = EncodingKey::from_secret(self.store.token_secret().as_bytes());
+        encode(&header, &claims, &key).expect("claims are JSON")
+    }
+}

@@ -1,0 +1,173 @@
+//! What customers do after an invoice is shown.
+
+use crate::customer::Customer;
+use crate::decimal::{ONE, share};
+use crate::invoice::Invoice;
+use crate::timeline::Millis;
+
+/// What a customer does after an invoice is shown.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Behaviour {
+    Exactly,
+    MuchLess,
+    SlightlyLess,
+    InTwoParts,
+    More,
+    Twice,
+    Late,
+    Never,
+    SecondAttempt,
+    FirstAttempt,
+    BothAttempts,
+    TooLowFee,
+    Reorganisation,
+    RevertedLater,
+    Leave,
+}
+
+pub(crate) const BEHAVIOURS: [(u64, Behaviour); 15] = [
+    (34, Behaviour::Exactly),
+    (6, Behaviour::MuchLess),
+    (6, Behaviour::SlightlyLess),
+    (5, Behaviour::InTwoParts),
+    (7, Behaviour::More),
+    (4, Behaviour::Twice),
+    (7, Behaviour::Late),
+    (10, Behaviour::Never),
+    (3, Behaviour::SecondAttempt),
+    (4, Behaviour::FirstAttempt),
+    (3, Behaviour::BothAttempts),
+    (3, Behaviour::TooLowFee),
+    (4, Behaviour::Reorganisation),
+    (2, Behaviour::RevertedLater),
+    (2, Behaviour::Leave),
+];
+
+impl Customer {
+    pub(crate) async fn act(&mut self, behaviour: Behaviour) {
+        if matches!(behaviour, Behaviour::Leave) {
+            if self.world.random.percent(50) {
+                self.cancel_by_store().await;
+            }
+            return;
+        }
+        let Some(first) = self.choose(None).await else {
+            return;
+        };
+        self.wait_between(1_000, 20_000).await;
+        match behaviour {
+            Behaviour::Never if self.is_hosted && self.world.random.percent(60) => {
+                self.cancel_and_return(&first).await;
+            }
+            Behaviour::Never | Behaviour::Leave => {
+                if self.world.random.percent(30) {
+                    self.cancel_by_store().await;
+                } else if self.world.random.percent(20) {
+                    let now = self.world.timeline.now();
+                    let overrides = (now + 5_000, Millis::MAX, "CANCELLED");
+                    self.world
+                        .gateway
+                        .change(&first.id, |invoice| invoice.overrides.push(overrides));
+                }
+            }
+            Behaviour::Exactly => self.pay(&first, first.asked[0], None).await,
+            Behaviour::MuchLess => {
+                self.pay(&first, first.asked[0] / 10 * 7, None).await;
+            }
+            Behaviour::SlightlyLess => {
+                let cents = i128::from(self.world.random.between(1, 80));
+                let missing = share(first.asked[0], cents * (ONE / 100), self.price, 8);
+                let step = ONE / 100_000_000;
+                let sent = (first.asked[0] - missing) / step * step;
+                self.pay(&first, sent.max(step), None).await;
+            }
+            Behaviour::InTwoParts => {
+                let half = first.asked[0] / 2;
+                self.pay(&first, half, None).await;
+                self.wait_between(5_000, 60_000).await;
+                self.pay(&first, first.asked[0] - half, None).await;
+            }
+            Behaviour::More => {
+                self.pay(&first, first.asked[0] / 10 * 13, None).await;
+            }
+            Behaviour::Twice => {
+                self.pay(&first, first.asked[0], None).await;
+                self.wait_between(1_000, 90_000).await;
+                self.pay(&first, first.asked[0], None).await;
+            }
+            Behaviour::Late => {
+                let left = first.expires_at - self.world.timeline.now();
+                self.world.timeline.sleep(left).await;
+                self.wait_between(1_000, 120_000).await;
+                self.pay(&first, first.asked[0], None).await;
+            }
+            Behaviour::SecondAttempt | Behaviour::FirstAttempt | Behaviour::BothAttempts => {
+                let other = self.choose(Some(first.asset.code)).await;
+                self.wait_between(1_000, 30_000).await;
+                if !matches!(behaviour, Behaviour::SecondAttempt) {
+                    self.pay(&first, first.asked[0], None).await;
+                }
+                if let (Some(other), false) = (other, matches!(behaviour, Behaviour::FirstAttempt))
+                {
+                    self.pay(&other, other.asked[0], None).await;
+                }
+            }
+            Behaviour::TooLowFee => {
+                let until = self.world.timeline.now()
+                    + self.world.random.between(30_000, 180_000) * self.slowness;
+                self.pay(&first, first.asked[0], Some(until)).await;
+                let stuck = (until - 15_000, until, "FAILED");
+                self.world
+                    .gateway
+                    .change(&first.id, |invoice| invoice.overrides.push(stuck));
+            }
+            Behaviour::Reorganisation => self.pay_through_reorganisation(&first).await,
+            Behaviour::RevertedLater => {
+                self.pay(&first, first.asked[0], None).await;
+                let pause = self.world.random.between(20_000, 120_000);
+                self.world.gateway.change(&first.id, |invoice| {
+                    if let Some(payment) = invoice.payments.last() {
+                        let from = payment.confirmed_at[2] + pause;
+                        invoice.overrides.push((from, Millis::MAX, "FAILED"));
+                    }
+                });
+            }
+        }
+        self.reload_repeatedly().await;
+    }
+
+    /// Cancels on the hosted page, and pays in another session.
+    async fn cancel_and_return(&mut self, first: &Invoice) {
+        let now = self.world.timeline.now();
+        let overrides = (now, Millis::MAX, "CANCELLED");
+        self.world
+            .gateway
+            .change(&first.id, |invoice| invoice.overrides.push(overrides));
+        self.world
+            .counters
+            .one("actions of customers", "closed the page");
+        self.wait_between(60_000, 150_000).await;
+        if let Some(second) = self.open_hosted_page().await
+            && second.id != first.id
+        {
+            self.world
+                .counters
+                .one("actions of customers", "returned to a new page");
+            self.pay(&second, second.asked[0], None).await;
+        }
+    }
+
+    /// Pays; the second block is lost in a reorganisation and mined again later with the payment.
+    async fn pay_through_reorganisation(&mut self, invoice: &Invoice) {
+        self.pay(invoice, invoice.asked[0], None).await;
+        let random = &self.world.random;
+        let lasts = random.between(5_000, 40_000);
+        self.world.gateway.change(&invoice.id, |invoice| {
+            if let Some(payment) = invoice.payments.last_mut() {
+                let [first, second, third] = payment.confirmed_at;
+                payment.gone = Some((second, second + lasts));
+                payment.confirmed_at = [first, second + lasts, third + 2 * lasts];
+            }
+        });
+    }
+}

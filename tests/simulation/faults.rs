@@ -1,0 +1,158 @@
+//! Faults between the proxy and the gateway, with their weights.
+
+use crate::random::SeededRandom;
+
+/// An endpoint of the gateway that checkouts use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Endpoint {
+    Prices,
+    Create,
+    Session,
+    Lookup,
+    Confirm,
+    Other,
+}
+
+/// A fault of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// No connection.
+    NotSent,
+    /// Sent, and lost before it arrived.
+    LostBefore,
+    /// Done; the response is lost.
+    LostAfter,
+    /// 429 with this `Retry-After`.
+    Limited(Option<i64>),
+    /// A 5xx before anything is done.
+    Broken(u16),
+    /// A 500 after it is done.
+    BrokenAfter,
+    /// 401.
+    Unauthorized,
+    /// Done; the body of the response is not JSON.
+    Garbled,
+    /// Done; the body of the response is truncated.
+    Truncated,
+    /// A redirect.
+    Redirect,
+    /// Done, slowly but in time.
+    Slow,
+    /// The proxy crashes before the request arrives.
+    CrashBefore,
+    /// The proxy crashes before it reads the response.
+    CrashAfter,
+    /// A response that arrives minutes later, after newer ones.
+    Delayed,
+    /// A response from a cache.
+    Stale,
+    /// A response about another invoice.
+    Foreign,
+    /// 404 for an invoice that exists.
+    Denied,
+    /// A member of the response is changed.
+    Wrong(Member),
+}
+
+/// A wrong member of a response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Member {
+    OtherAddress,
+    Missing,
+    Empty,
+    Junk,
+    Negative,
+    Exponent,
+    Number,
+    UnknownStatus,
+    OtherAmount,
+    OtherCurrency,
+    OtherAsset,
+    Twice,
+    BadChecksum,
+    OtherQr,
+    BadLifetime,
+    OtherPage,
+    OtherSession,
+}
+
+impl Fault {
+    /// The name of its counter.
+    pub(crate) fn name(self) -> String {
+        match self {
+            Self::Limited(Some(_)) => "429 with Retry-After".into(),
+            Self::Limited(None) => "429 without Retry-After".into(),
+            Self::Broken(_) => "5xx".into(),
+            Self::Wrong(member) => format!("wrong: {member:?}"),
+            other => format!("{other:?}"),
+        }
+    }
+
+    /// Returns a fault for one of four calls of this endpoint.
+    pub(crate) fn draw(endpoint: Endpoint, random: &SeededRandom) -> Option<Self> {
+        let happens = random.percent(25);
+        happens.then(|| random.weigh(&Self::all(endpoint, random)))
+    }
+
+    /// Returns every fault of this endpoint with its weight.
+    pub(crate) fn all(endpoint: Endpoint, random: &SeededRandom) -> Vec<(u64, Self)> {
+        use Fault as T;
+        use Member as M;
+        let on_the_way = [
+            (12, T::NotSent),
+            (8, T::LostBefore),
+            (8, T::LostAfter),
+            (6, T::Limited(Some(random.between(1, 40)))),
+            (6, T::Limited(None)),
+            (8, T::Broken(random.pick(&[500, 502, 503, 504]))),
+            (5, T::BrokenAfter),
+            (3, T::Unauthorized),
+            (6, T::Garbled),
+            (6, T::Truncated),
+            (3, T::Redirect),
+            (8, T::Slow),
+            (2, T::CrashBefore),
+            (2, T::CrashAfter),
+        ];
+        let lookup = [
+            (10, T::Delayed),
+            (12, T::Stale),
+            (8, T::Foreign),
+            (4, T::Denied),
+            (2, T::Wrong(M::OtherAddress)),
+            (6, T::Wrong(M::Missing)),
+            (4, T::Wrong(M::Empty)),
+            (5, T::Wrong(M::Junk)),
+            (3, T::Wrong(M::Negative)),
+            (3, T::Wrong(M::Exponent)),
+            (4, T::Wrong(M::Number)),
+            (4, T::Wrong(M::UnknownStatus)),
+            (5, T::Wrong(M::OtherAmount)),
+            (4, T::Wrong(M::OtherCurrency)),
+            (4, T::Wrong(M::OtherAsset)),
+            (3, T::Wrong(M::Twice)),
+        ];
+        let create = [
+            (3, T::Wrong(M::BadChecksum)),
+            (3, T::Wrong(M::OtherQr)),
+            (3, T::Wrong(M::OtherAmount)),
+            (3, T::Wrong(M::OtherCurrency)),
+            (3, T::Wrong(M::OtherAsset)),
+            (3, T::Wrong(M::BadLifetime)),
+            (3, T::Wrong(M::Missing)),
+            (3, T::Wrong(M::Number)),
+        ];
+        let session = [
+            (4, T::Wrong(M::OtherPage)),
+            (4, T::Wrong(M::OtherSession)),
+            (4, T::Wrong(M::Missing)),
+            (3, T::Wrong(M::Number)),
+        ];
+        match endpoint {
+            Endpoint::Session => [&on_the_way[..], &session].concat(),
+            Endpoint::Lookup => [&on_the_way[..], &lookup].concat(),
+            Endpoint::Create => [&on_the_way[..], &create].concat(),
+            Endpoint::Prices | Endpoint::Confirm | Endpoint::Other => on_the_way.to_vec(),
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! The real storage with injected faults: calls that fail before, within or after their commit, and crashes of the
+//! process at each of these points.
+
+use std::future::Future;
+
+use async_trait::async_trait;
+use florin_orders::{
+    Abandoned, Attempt, AttemptId, Event, EventId, Invoice, InvoiceId, NewAttempt, NewOrder,
+    Observation, OrderId, PollPriority, Snapshot, StoreId, TokenHash,
+};
+use florin_storage::{
+    BeginError, Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery,
+    EndpointStatus, Fingerprint, OpenError, Opened, OrderFilter, RecordedDelivery,
+    RecordedObservation, RequestId, Settlement, SqliteStorage, Storage, StorageError,
+    StoredResponse,
+};
+use jiff::Timestamp;
+
+use crate::process::Process;
+
+pub(crate) struct FaultyStorage {
+    pub(crate) inner: SqliteStorage,
+    pub(crate) process: Process,
+}
+
+impl std::fmt::Debug for FaultyStorage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.inner.fmt(f)
+    }
+}
+
+/// A fault of a call.
+#[derive(Clone, Copy, Debug)]
+enum Failure {
+    Before,
+    Halfway,
+    After,
+    CrashBefore,
+    CrashHalfway,
+    CrashAfter,
+}
+
+const FAILURES: [(u64, Failure); 6] = [
+    (3, Failure::Before),
+    (3, Failure::Halfway),
+    (3, Failure::After),
+    (1, Failure::CrashBefore),
+    (1, Failure::CrashHalfway),
+    (2, Failure::CrashAfter),
+];
+
+/// An error of a storage call.
+trait StorageCallError: From<StorageError> + std::fmt::Debug {
+    /// Returns `true` if the storage failed, `false` if it rejected the request.
+    fn is_storage_failure(&self) -> bool;
+}
+
+impl StorageCallError for StorageError {
+    fn is_storage_failure(&self) -> bool {
+        true
+    }
+}
+
+impl StorageCallError for OpenError {
+    fn is_storage_failure(&self) -> bool {
+        matches!(self, Self::Storage(_))
+    }
+}
+
+impl StorageCallError for BeginError {
+    fn is_storage_failure(&self) -> bool {
+        matches!(self, Self::Storage(_))
+    }
+}
+
+impl FaultyStorage {
+    async fn call<T, E: StorageCallError>(
+        &self,
+        name: &'static str,
+        work: impl Future<Output = Result<T, E>> + Send,
+    ) -> Result<T, E> {
+        let (process, world) = (&self.process, &self.process.world);
+        process.wait_while_frozen().await;
+        if world.random.percent(10) {
+            process.sleep(world.random.between(0, 40)).await;
+        }
+        let failure = (world.injects_faults() && world.random.in_thousand(12))
+            .then(|| world.random.weigh(&FAILURES));
+        if let Some(failure) = failure {
+            world.log(|| format!("storage: {name} {failure:?}"));
+            world
+                .counters
+                .one("faults of the storage", format!("{failure:?}"));
+        }
+        let lost = || E::from(StorageError::Corrupt("injected: disk I/O error".into()));
+        let halfway = matches!(failure, Some(Failure::Halfway | Failure::CrashHalfway));
+        let done = match failure {
+            Some(Failure::Before) => return Err(lost()),
+            Some(Failure::CrashBefore) => return process.crash("before a commit").await,
+            _ => {
+                if halfway {
+                    world.queries.arm(world.random.between(1, 6));
+                }
+                let done = world.database.run(work);
+                if halfway {
+                    world.queries.arm(0);
+                }
+                done
+            }
+        };
+        world.counters.one("calls of the storage", name);
+        world.after_write(name);
+        if let (None, Err(error)) = (failure, &done)
+            && error.is_storage_failure()
+        {
+            let details = format!("{name}: {error:?}");
+            world.violated("storage fails only by injected faults", &details);
+        }
+        match failure {
+            Some(Failure::After) => return Err(lost()),
+            Some(Failure::CrashHalfway) => return process.crash("within a commit").await,
+            Some(Failure::CrashAfter) => return process.crash("after a commit").await,
+            _ => {}
+        }
+        if world.random.percent(10) {
+            process.sleep(world.random.between(0, 40)).await;
+        }
+        done
+    }
+}
+
+/// Every method of the storage, through [`FaultyStorage::call`].
+macro_rules! shaken {
+    ($(async fn $name:ident(&self $(, $argument:ident: $type:ty)* $(,)?) -> $answer:ty;)*) => {
+        #[async_trait]
+        impl Storage for FaultyStorage {
+            $(async fn $name(&self $(, $argument: $type)*) -> $answer {
+                self.call(stringify!($name), self.inner.$name($($argument),*)).await
+            })*
+        }
+    };
+}
+
+shaken! {
+    async fn open_order(
+        &self, id: &OrderId, terms: &NewOrder, token: TokenHash, token_expires_at: Timestamp, now: Timestamp,
+    ) -> Result<Opened, OpenError>;
+    async fn add_token(
+        &self, order: &OrderId, token: TokenHash, token_expires_at: Timestamp,
+    ) -> Result<(), StorageError>;
+    async fn claim_request(
+        &self, request: RequestId, fingerprint: Fingerprint, now: Timestamp, lease_until: Timestamp,
+    ) -> Result<Claim, StorageError>;
+    async fn store_response(
+        &self, request: RequestId, lease_until: Timestamp, answer: &StoredResponse, kept_until: Timestamp,
+    ) -> Result<bool, StorageError>;
+    async fn release_request(&self, request: RequestId, lease_until: Timestamp) -> Result<(), StorageError>;
+    async fn delete_expired_requests(&self, now: Timestamp) -> Result<u64, StorageError>;
+    async fn order_of_token(&self, token: TokenHash, now: Timestamp) -> Result<Option<Snapshot>, StorageError>;
+    async fn snapshot(&self, id: &OrderId) -> Result<Option<Snapshot>, StorageError>;
+    async fn orders(&self, store: &StoreId, filter: &OrderFilter) -> Result<Vec<Snapshot>, StorageError>;
+    async fn cancel_order(&self, id: &OrderId, now: Timestamp) -> Result<Snapshot, BeginError>;
+    async fn delete_expired_tokens(&self, now: Timestamp) -> Result<u64, StorageError>;
+    async fn expire_orders(&self, now: Timestamp) -> Result<Vec<OrderId>, StorageError>;
+    async fn begin_attempt(
+        &self, order: &OrderId, terms: &NewAttempt, now: Timestamp,
+    ) -> Result<Attempt, BeginError>;
+    async fn open_attempt(
+        &self, attempt: &AttemptId, invoice: &Invoice, now: Timestamp,
+    ) -> Result<(), StorageError>;
+    async fn abandon_attempt(
+        &self, attempt: &AttemptId, reason: Abandoned, now: Timestamp,
+    ) -> Result<(), StorageError>;
+    async fn abandon_stale_attempts(&self, begun_before: Timestamp, now: Timestamp) -> Result<u64, StorageError>;
+    async fn mark_as_paid(&self, order: &OrderId, now: Timestamp) -> Result<Snapshot, BeginError>;
+    async fn keep_receipt_email(
+        &self, order: &OrderId, email: Option<&str>,
+    ) -> Result<Option<Snapshot>, StorageError>;
+    async fn due_attempts(
+        &self, urgency: PollPriority, now: Timestamp, lease_until: Timestamp, limit: u32,
+    ) -> Result<Vec<DueAttempt>, StorageError>;
+    async fn schedule_poll(&self, order: &OrderId, at: Timestamp) -> Result<bool, StorageError>;
+    async fn schedule_poll_of_invoice(&self, invoice: &InvoiceId, at: Timestamp) -> Result<bool, StorageError>;
+    async fn schedule_recheck(&self, invoice: &InvoiceId, at: Timestamp) -> Result<bool, StorageError>;
+    async fn store_of_invoice(&self, invoice: &InvoiceId) -> Result<Option<StoreId>, StorageError>;
+    async fn reschedule_poll(&self, due: &DueAttempt, until: Timestamp) -> Result<(), StorageError>;
+    async fn record_observation(&self, due: &DueAttempt, observation: &Observation) -> Result<Option<RecordedObservation>, StorageError>;
+    async fn settlement(&self, order: &OrderId) -> Result<Option<Settlement>, StorageError>;
+    async fn events(
+        &self, store: &StoreId, after: Option<&EventId>, limit: u32,
+    ) -> Result<Option<Vec<Event>>, StorageError>;
+    async fn due_deliveries(
+        &self, store: &StoreId, now: Timestamp, lease_until: Timestamp, limit: u32,
+    ) -> Result<Vec<DueDelivery>, StorageError>;
+    async fn record_delivery(&self, delivery: &Delivery, outcome: DeliveryOutcome) -> Result<(), StorageError>;
+    async fn deliveries(
+        &self, store: &StoreId, filter: &DeliveryFilter,
+    ) -> Result<Option<Vec<RecordedDelivery>>, StorageError>;
+    async fn redeliver(&self, store: &StoreId, event: &EventId, now: Timestamp) -> Result<bool, StorageError>;
+    async fn endpoint_status(&self, store: &StoreId) -> Result<EndpointStatus, StorageError>;
+    async fn enable_endpoint(&self, store: &StoreId, now: Timestamp) -> Result<bool, StorageError>;
+    async fn backlog(&self) -> Result<u64, StorageError>;
+}

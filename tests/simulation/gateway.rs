@@ -1,0 +1,272 @@
+//! The model of the gateway without faults: prices, invoices and chains. It shares no code with the sandbox or the
+//! proxy.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde_json::{Map, Value, json};
+
+use crate::asset::{ASSETS, Asset};
+use crate::decimal::{ONE, at_least, share, text, units};
+use crate::invoice::{AfterExpiry, Amounts, Invoice, Payment, Session, asked};
+use crate::random::SeededRandom;
+use crate::stores::CHECKOUT_URL;
+use crate::timeline::Millis;
+
+/// Lifetime of a price.
+const CONVERSION_LASTS: Millis = 20 * 60_000;
+
+#[derive(Debug)]
+pub(crate) struct Gateway {
+    pub(crate) local_currency: &'static str,
+    /// Longest lifetime of an invoice, in minutes.
+    longest_minutes: i64,
+    random: SeededRandom,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    invoices: Vec<Invoice>,
+    conversions: BTreeMap<String, Conversion>,
+    /// Number of POST /invoice by their content.
+    posts: BTreeMap<(String, i128, i128), u64>,
+    /// Number of POST /checkout by the customer's e-mail address.
+    sessions: BTreeMap<String, u64>,
+    low_requests: Vec<String>,
+}
+
+/// A price of GET /prices.
+#[derive(Debug)]
+struct Conversion {
+    asset: Asset,
+    usd: i128,
+    at: Millis,
+}
+
+/// A status and a body.
+pub(crate) type Answer = (u16, Value);
+
+impl Gateway {
+    pub(crate) fn new(random: SeededRandom, longest_minutes: i64) -> Self {
+        Self {
+            local_currency: random.pick(&["USD", "EUR"]),
+            longest_minutes,
+            random,
+            state: Mutex::default(),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn in_local(&self, usd: i128) -> i128 {
+        match self.local_currency {
+            "USD" => usd,
+            _ => usd / 100 * 92,
+        }
+    }
+
+    /// GET /prices, with a small random change of every price.
+    pub(crate) fn prices(&self, now: Millis) -> Answer {
+        let mut entries = Map::new();
+        for asset in ASSETS {
+            let usd = asset.price * ONE / 1000 * i128::from(self.random.between(900, 1100));
+            let id = format!("cnv_{}", self.random.hex());
+            let entry = json!({
+                "rates": {
+                    "amount_in_local_currency": text(self.in_local(usd)),
+                    "amount_in_crypto": "1",
+                    "amount_in_usd": text(usd),
+                    "local_currency_code": self.local_currency,
+                },
+                "limits": { "min": "", "max": if self.random.percent(3) { "0.00000001" } else { "" } },
+                "conversion_id": id,
+            });
+            entries.insert(asset.code.to_owned(), entry);
+            let conversion = Conversion {
+                asset,
+                usd,
+                at: now,
+            };
+            self.state().conversions.insert(id, conversion);
+        }
+        (200, Value::Object(entries))
+    }
+
+    /// POST /invoice; returns the new invoice's id as well.
+    pub(crate) fn create(&self, request: &Value, now: Millis) -> (Answer, Option<String>) {
+        let refused = |code: &str| {
+            let body = json!({ "error": "refused", "code": code, "message": "refused" });
+            ((400, body), None)
+        };
+        let mut state = self.state();
+        let (Some(amounts), Some(conversion_id)) =
+            (asked(request), request["conversion_id"].as_str())
+        else {
+            return refused("AMOUNT_OUT_OF_RANGE");
+        };
+        let Some(conversion) = state.conversions.get(conversion_id) else {
+            return refused("UNKNOWN_CONVERSION");
+        };
+        let (asset, rate) = (conversion.asset, conversion.usd);
+        let lapsed = now - conversion.at > CONVERSION_LASTS;
+        let [crypto, usd, _] = amounts;
+        let key = (conversion_id.to_owned(), crypto, usd);
+        *state.posts.entry(key).or_default() += 1;
+        if lapsed {
+            return refused("CONVERSION_LAPSED");
+        }
+        // The amount in the asset must match the amount in dollars, except for rounding of the dollars.
+        if !at_least(crypto, rate, usd - ONE / 100, ONE) {
+            let details = format!(
+                "{} of {} for {} dollars",
+                text(crypto),
+                asset.code,
+                text(usd)
+            );
+            state.low_requests.push(details);
+        }
+        let invoice = self.invoice_of(asset, amounts, self.local_currency, now);
+        let made = ((200, invoice.answer()), Some(invoice.id.clone()));
+        state.invoices.push(invoice);
+        made
+    }
+
+    /// POST /checkout; returns the new session's id as well.
+    pub(crate) fn open_session(&self, request: &Value, now: Millis) -> (Answer, Option<String>) {
+        let member = |name: &str| request[name].as_str().unwrap_or_default();
+        let email = member("client_email_id").to_owned();
+        let mut state = self.state();
+        *state.sessions.entry(email).or_default() += 1;
+        let currency = member("client_preferred_fiat_currency");
+        let currency = ["USD", "EUR"].into_iter().find(|known| *known == currency);
+        let (Some(currency), Some(local)) = (currency, units(member("amount"))) else {
+            let body = json!({ "error": "refused", "code": "AMOUNT_OUT_OF_RANGE", "message": "" });
+            return ((400, body), None);
+        };
+        let asset = self.random.pick(&ASSETS);
+        let cents = ONE / 100;
+        let usd = if currency == "USD" {
+            local
+        } else {
+            local / cents * 109 / 100 * cents
+        };
+        let price = asset.price * i128::from(self.random.between(900, 1100)) * (ONE / 1000);
+        let amounts = [share(ONE, usd, price, 8), usd, local];
+        let mut invoice = self.invoice_of(asset, amounts, currency, now);
+        invoice.session = Some(Session {
+            page: format!("{CHECKOUT_URL}?lang=en&id={}", invoice.id),
+            has_chosen: false,
+        });
+        let made = ((200, invoice.answer()), Some(invoice.id.clone()));
+        state.invoices.push(invoice);
+        made
+    }
+
+    fn invoice_of(
+        &self,
+        asset: Asset,
+        asked: Amounts,
+        local_currency: &'static str,
+        now: Millis,
+    ) -> Invoice {
+        let address = asset.address(&self.random);
+        let minutes = self.random.between(1, self.longest_minutes);
+        let qr_string = asset.qr_string(&address, asked[0], &self.random);
+        Invoice {
+            id: format!("inv_{}", self.random.hex()),
+            asset,
+            asked,
+            local_currency,
+            address,
+            qr_string,
+            session: None,
+            created_at: now,
+            expires_at: now + minutes * 60_000,
+            afterwards: self.random.pick(&[
+                AfterExpiry::Failed,
+                AfterExpiry::StillChecking,
+                AfterExpiry::Forgotten,
+            ]),
+            payments: Vec::new(),
+            overrides: Vec::new(),
+            is_tainted: false,
+            is_contradicted: false,
+        }
+    }
+
+    /// GET /invoice at a moment.
+    pub(crate) fn lookup(&self, id: &str, at: Millis) -> Answer {
+        let state = self.state();
+        let known = state.invoices.iter().find(|invoice| invoice.id == id);
+        let Some(invoice) = known.filter(|invoice| !invoice.is_forgotten(at)) else {
+            let body = json!({ "error": "gone", "code": "INVALID_INVOICE_ID", "message": "" });
+            return (404, body);
+        };
+        (200, json!({ "data": invoice.record(at) }))
+    }
+
+    pub(crate) fn invoice(&self, id: &str) -> Option<Invoice> {
+        let state = self.state();
+        state
+            .invoices
+            .iter()
+            .find(|invoice| invoice.id == id)
+            .cloned()
+    }
+
+    /// Returns the invoice of an address.
+    pub(crate) fn invoice_at(&self, address: &str) -> Option<Invoice> {
+        let state = self.state();
+        let mut invoices = state.invoices.iter();
+        invoices.find(|invoice| invoice.address == address).cloned()
+    }
+
+    /// Returns the invoice of a hosted page.
+    pub(crate) fn invoice_on(&self, page: &str) -> Option<Invoice> {
+        let state = self.state();
+        let is_there =
+            |invoice: &&Invoice| invoice.session.as_ref().is_some_and(|on| on.page == page);
+        state.invoices.iter().find(is_there).cloned()
+    }
+
+    /// Returns another invoice.
+    pub(crate) fn another(&self, id: &str) -> Option<Invoice> {
+        let state = self.state();
+        let mut invoices = state.invoices.iter().rev();
+        invoices.find(|invoice| invoice.id != id).cloned()
+    }
+
+    /// Adds a payment to an invoice's address.
+    pub(crate) fn pay(&self, id: &str, payment: Payment) {
+        self.change(id, |invoice| invoice.payments.push(payment));
+    }
+
+    pub(crate) fn change(&self, id: &str, change: impl FnOnce(&mut Invoice)) {
+        let mut state = self.state();
+        if let Some(invoice) = state.invoices.iter_mut().find(|invoice| invoice.id == id) {
+            change(invoice);
+        }
+    }
+
+    pub(crate) fn invoices(&self) -> Vec<Invoice> {
+        self.state().invoices.clone()
+    }
+
+    /// Returns the number of requests by conversion, amount in the asset and amount in dollars.
+    pub(crate) fn posts(&self) -> Vec<((String, i128, i128), u64)> {
+        let posts = self.state().posts.clone();
+        posts.into_iter().collect()
+    }
+
+    /// Returns the number of session requests by the customer's e-mail address.
+    pub(crate) fn sessions(&self) -> BTreeMap<String, u64> {
+        self.state().sessions.clone()
+    }
+
+    pub(crate) fn low_requests(&self) -> Vec<String> {
+        self.state().low_requests.clone()
+    }
+}

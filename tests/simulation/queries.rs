@@ -1,0 +1,121 @@
+//! Plain SQL on the proxy's database: queries of the invariants, and triggers that make a write fail.
+
+use std::fmt::Write as _;
+use std::future::Future;
+use std::path::Path;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteRow};
+use sqlx::{ConnectOptions as _, Executor as _, SqlSafeStr as _};
+use tokio::runtime::Handle;
+
+/// Blocks until a database operation is done. The database uses other threads, and a world that continued meanwhile
+/// would depend on their timing.
+#[derive(Clone, Debug)]
+pub(crate) struct Database(pub(crate) Handle);
+
+impl Database {
+    pub(crate) fn run<F: Future>(&self, work: F) -> F::Output {
+        let _inside = self.0.enter();
+        let mut work = pin!(tokio::task::unconstrained(work));
+        let waker = Waker::from(Arc::new(Unpark(thread::current())));
+        let mut context = Context::from_waker(&waker);
+        loop {
+            match work.as_mut().poll(&mut context) {
+                Poll::Ready(done) => return done,
+                Poll::Pending => thread::park(),
+            }
+        }
+    }
+}
+
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// A separate connection.
+#[derive(Debug)]
+pub(crate) struct Queries {
+    database: Database,
+    connection: Mutex<SqliteConnection>,
+}
+
+impl Queries {
+    pub(crate) fn open(database: &Database, file: &Path) -> Self {
+        let options = SqliteConnectOptions::new()
+            .filename(file)
+            .disable_statement_logging();
+        let connection = database.run(async { options.connect().await });
+        Self {
+            database: database.clone(),
+            connection: Mutex::new(connection.expect("the storage has created the file")),
+        }
+    }
+
+    pub(crate) fn rows(&self, sql: &str) -> Vec<SqliteRow> {
+        self.rows_after(sql, 0)
+    }
+
+    /// Returns the rows of a query with one parameter.
+    pub(crate) fn rows_after(&self, sql: &str, number: i64) -> Vec<SqliteRow> {
+        let mut connection = self
+            .connection
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let mut query = sqlx::query(sqlx::AssertSqlSafe(sql.to_owned()));
+        if sql.contains('?') {
+            query = query.bind(number);
+        }
+        let rows = query.fetch_all(&mut *connection);
+        self.database
+            .run(rows)
+            .unwrap_or_else(|error| panic!("{sql}: {error}"))
+    }
+
+    pub(crate) fn execute(&self, sql: &str) {
+        let mut connection = self
+            .connection
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let script = sqlx::AssertSqlSafe(sql.to_owned()).into_sql_str();
+        let done = self.database.run(connection.execute(sqlx::raw_sql(script)));
+        done.unwrap_or_else(|error| panic!("{sql}: {error}"));
+    }
+
+    /// Creates a trigger on every table: armed, it makes the statement of the n-th written row fail.
+    pub(crate) fn set_traps(&self) {
+        use sqlx::Row as _;
+        let tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\'
+                      AND name NOT LIKE 'sqlite%'";
+        let mut script = "CREATE TABLE trap (rows_left INTEGER NOT NULL);
+                          INSERT INTO trap VALUES (0);"
+            .to_owned();
+        for row in self.rows(tables) {
+            let table: String = row.get(0);
+            for event in ["INSERT", "UPDATE"] {
+                let _ = write!(
+                    script,
+                    "CREATE TRIGGER trap_{table}_{event} BEFORE {event} ON {table}
+                     WHEN (SELECT rows_left FROM trap) > 0
+                     BEGIN
+                         UPDATE trap SET rows_left = rows_left - 1;
+                         SELECT RAISE(ABORT, 'injected: disk I/O error')
+                             WHERE (SELECT rows_left FROM trap) = 0;
+                     END;"
+                );
+            }
+        }
+        self.execute(&script);
+    }
+
+    pub(crate) fn arm(&self, rows: i64) {
+        self.execute(&format!("UPDATE trap SET rows_left = {rows}"));
+    }
+}

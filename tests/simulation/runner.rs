@@ -1,0 +1,279 @@
+//! A run: thousands of worlds with different seeds, on every core.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::{env, fs, thread};
+
+use florin_proxy::clock::{Clock as _, RandomBytes as _, SystemClock, SystemRandom};
+use florin_storage::SqliteStorage;
+use tokio::runtime::{Builder, Handle};
+
+use crate::counters::Counters;
+use crate::coverage;
+use crate::queries::Database;
+use crate::random::SeededRandom;
+use crate::schedule::{LONG, SHORT, Schedule};
+use crate::stores::florin_toml;
+use crate::timeline::Timeline;
+use crate::world::{World, WorldOptions};
+
+/// Default number of orders.
+const ORDERS: u64 = 1_000;
+/// Runs of this many orders must cover every fault.
+const FULL_COVERAGE: u64 = 10_000;
+/// Orders per world.
+const ORDERS_PER_WORLD: usize = 20;
+/// One world in this many lasts more than a week.
+const LONG_EVERY: u64 = 100;
+
+/// Arguments, from environment variables.
+struct Args {
+    seed: u64,
+    orders: u64,
+    /// Runs only this world, with its log.
+    world: Option<u64>,
+}
+
+impl Args {
+    fn read() -> Self {
+        let variable = |name: &str| {
+            let text = env::var(name).ok()?;
+            let number = text.parse::<u64>();
+            Some(number.unwrap_or_else(|_| panic!("{name} is a whole number, not {text:?}")))
+        };
+        Self {
+            seed: variable("FLORIN_SIM_SEED").unwrap_or_else(fresh_seed),
+            orders: variable("FLORIN_SIM_ORDERS").unwrap_or(ORDERS),
+            world: variable("FLORIN_SIM_WORLD"),
+        }
+    }
+}
+
+fn fresh_seed() -> u64 {
+    let mut bytes = [0; 4];
+    SystemRandom.fill(&mut bytes);
+    u64::from(u32::from_le_bytes(bytes))
+}
+
+/// Results of all worlds.
+#[derive(Default)]
+struct Outcome {
+    counters: Counters,
+    virtual_millis: AtomicI64,
+    next_world: AtomicU64,
+    has_failed: AtomicBool,
+    failures: Mutex<Vec<String>>,
+}
+
+pub(crate) fn run() -> ExitCode {
+    // Arguments of the test harness.
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    if arguments.iter().any(|word| word == "--list") {
+        println!("simulation: test");
+        return ExitCode::SUCCESS;
+    }
+    let is_meant = |word: &String| word.starts_with('-') || "simulation".contains(word.as_str());
+    if !arguments.iter().all(is_meant) {
+        return ExitCode::SUCCESS;
+    }
+    let args = Args::read();
+    let worlds = args.orders.div_ceil(ORDERS_PER_WORLD as u64);
+    println!(
+        "simulation: {} orders in {worlds} worlds, FLORIN_SIM_SEED={}",
+        args.orders, args.seed
+    );
+    let began = SystemClock.now();
+    let outcome = Outcome::default();
+    if let Some(world) = args.world {
+        enable_log();
+        let folder = TempFolder::new();
+        run_world(&folder, &outcome, &args, world);
+    } else {
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        thread::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(|| {
+                    let folder = TempFolder::new();
+                    loop {
+                        let world = outcome.next_world.fetch_add(1, Ordering::Relaxed);
+                        if world >= worlds || outcome.has_failed.load(Ordering::Relaxed) {
+                            break;
+                        }
+                        run_world(&folder, &outcome, &args, world);
+                    }
+                });
+            }
+        });
+    }
+    println!("{}", outcome.counters);
+    let took = SystemClock.now().duration_since(began);
+    let days = outcome.virtual_millis.load(Ordering::Relaxed) / 86_400_000;
+    println!("  {days} virtual days in {} s", took.as_secs());
+    let mut failures = outcome
+        .failures
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner);
+    if failures.is_empty() && args.world.is_none() && args.orders >= FULL_COVERAGE {
+        failures.extend(coverage::missing(&outcome.counters));
+    }
+    for failure in &failures {
+        println!("\n{failure}");
+    }
+    if failures.is_empty() {
+        println!("simulation: every invariant held");
+        ExitCode::SUCCESS
+    } else {
+        println!("\nsimulation: FAILED");
+        ExitCode::FAILURE
+    }
+}
+
+/// Runs one world and records its result.
+fn run_world(folder: &TempFolder, outcome: &Outcome, args: &Args, number: u64) {
+    let is_verbose = args.world.is_some();
+    let played = catch_unwind(AssertUnwindSafe(|| {
+        build_and_run(folder, outcome, args.seed, number, is_verbose)
+    }));
+    let violations = played.unwrap_or_else(|panic| {
+        let status_at = panic.downcast_ref::<String>().cloned();
+        let status_at = status_at.or_else(|| {
+            panic
+                .downcast_ref::<&str>()
+                .map(|status_at| (*status_at).to_owned())
+        });
+        vec![format!("panicked: {}", status_at.unwrap_or_default())]
+    });
+    if !violations.is_empty() {
+        outcome.has_failed.store(true, Ordering::Relaxed);
+        let mut failures = outcome
+            .failures
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        failures.push(format!(
+            "world {number} failed:\n  {}\nSee it again:\n  FLORIN_SIM_SEED={} FLORIN_SIM_WORLD={number} \
+             cargo test -p florin-tests --test simulation",
+            violations.join("\n  "),
+            args.seed
+        ));
+    }
+}
+
+fn build_and_run(
+    folder: &TempFolder,
+    outcome: &Outcome,
+    seed: u64,
+    number: u64,
+    is_verbose: bool,
+) -> Vec<String> {
+    let seed = SeededRandom::new(seed.wrapping_mul(0x1_0000_0001) ^ number).draw();
+    let schedule: Schedule = if number % LONG_EVERY == LONG_EVERY - 1 {
+        LONG
+    } else {
+        SHORT
+    };
+    let timeline = Timeline::default();
+    let advance = timeline.clone();
+    let runtime = Builder::new_current_thread()
+        .enable_time()
+        .on_thread_park(move || advance.advance())
+        .build()
+        .expect("a runtime on this thread alone");
+    let database = Database(folder.handle.clone());
+    let file = folder.fresh_database(number);
+    let url = format!("sqlite://{}", file.display());
+    let ledger = database.run(SqliteStorage::open(&url, "test"));
+    let ledger = ledger.expect("a copy of a good database");
+    let settings = folder.path.join("florin.toml");
+    fs::write(&settings, florin_toml(&url)).expect("our own folder is writable");
+    let world = World::new(WorldOptions {
+        seed,
+        timeline: timeline.clone(),
+        database: database.clone(),
+        ledger: ledger.clone(),
+        file: &file,
+        settings,
+        longest_minutes: schedule.longest_minutes,
+        is_verbose,
+    });
+    runtime.block_on(schedule.run(world.clone(), ORDERS_PER_WORLD));
+    world.end();
+    drop(runtime);
+    database.run(ledger.close());
+    for ending in ["db", "db-wal", "db-shm"] {
+        let _ = fs::remove_file(file.with_extension(ending));
+    }
+    outcome.counters.take(&world.counters);
+    outcome
+        .counters
+        .add("run", "orders", ORDERS_PER_WORLD as u64);
+    outcome.counters.one("run", "worlds");
+    outcome
+        .virtual_millis
+        .fetch_add(timeline.now(), Ordering::Relaxed);
+    world.violations()
+}
+
+/// A temporary folder per thread, in memory if the machine has /dev/shm, with an empty database to copy.
+struct TempFolder {
+    path: PathBuf,
+    handle: Handle,
+    _runtime: Arc<tokio::runtime::Runtime>,
+}
+
+impl TempFolder {
+    fn new() -> Self {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let in_memory = Path::new("/dev/shm");
+        let base = if in_memory.is_dir() {
+            in_memory.to_owned()
+        } else {
+            env::temp_dir()
+        };
+        let path = base.join(format!("florin-simulation-{}-{number}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).expect("a folder for temporary files");
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .expect("a runtime for the database");
+        let scratch = Self {
+            path,
+            handle: runtime.handle().clone(),
+            _runtime: Arc::new(runtime),
+        };
+        let empty = scratch.path.join("empty.db");
+        let database = Database(scratch.handle.clone());
+        let url = format!("sqlite://{}", empty.display());
+        let made = database.run(SqliteStorage::open(&url, "test"));
+        database.run(made.expect("our own folder is writable").close());
+        scratch
+    }
+
+    /// A new name for each world, because databases close asynchronously.
+    fn fresh_database(&self, number: u64) -> PathBuf {
+        let file = self.path.join(format!("world-{number}.db"));
+        fs::copy(self.path.join("empty.db"), &file).expect("our own folder is writable");
+        file
+    }
+}
+
+impl Drop for TempFolder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+/// Shows the proxy's log of a single world.
+fn enable_log() {
+    let _ = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::INFO)
+        .with_writer(std::io::stderr)
+        .without_time()
+        .with_ansi(false)
+        .try_init();
+}

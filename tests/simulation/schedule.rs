@@ -1,0 +1,140 @@
+//! Phase 1 of a world injects faults while customers act; phase 2 must converge.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use crate::customer::Customer;
+use crate::stores::STORES;
+use crate::timeline::Millis;
+use crate::world::World;
+
+const MINUTE: Millis = 60_000;
+const HOUR: Millis = 60 * MINUTE;
+
+/// Durations of a world's phases.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Schedule {
+    /// Factor on the times of customers and chains.
+    pub(crate) slowness: i64,
+    pub(crate) longest_minutes: i64,
+    fault_time: Millis,
+    recovery_time: Millis,
+    audit_every: Millis,
+    /// Largest change of the wall clock.
+    longest_jump: Millis,
+}
+
+/// Half an hour: covers most of an order's states.
+pub(crate) const SHORT: Schedule = Schedule {
+    slowness: 1,
+    longest_minutes: 4,
+    fault_time: 10 * MINUTE,
+    recovery_time: 13 * MINUTE,
+    audit_every: 3 * MINUTE,
+    longest_jump: 2 * MINUTE,
+};
+
+/// More than a week: until nothing is polled any more.
+pub(crate) const LONG: Schedule = Schedule {
+    slowness: 60,
+    longest_minutes: 240,
+    fault_time: 30 * HOUR,
+    recovery_time: 9 * 24 * HOUR,
+    audit_every: 12 * HOUR,
+    longest_jump: HOUR,
+};
+
+impl Schedule {
+    pub(crate) async fn run(self, world: Arc<World>, orders: usize) {
+        world.start_process();
+        for number in 0..orders {
+            tokio::spawn(Customer::run(world.clone(), self.slowness, number));
+        }
+        tokio::spawn(self.crash_at_random(world.clone()));
+        tokio::spawn(self.freeze_once(world.clone()));
+        tokio::spawn(self.change_clock(world.clone()));
+        self.audit_for(&world, self.fault_time).await;
+        world.stop_faults();
+        self.audit_for(&world, self.recovery_time).await;
+        self.enable_endpoints(&world).await;
+        self.audit_for(&world, MINUTE).await;
+        // Unpaid attempts are polled for a week; only deliveries remain.
+        world.polls.store(false, Ordering::Relaxed);
+        for _ in 0..200 {
+            let waiting = "SELECT 1 FROM outbox WHERE state = 'pending' LIMIT 1";
+            if world.queries.rows(waiting).is_empty() {
+                break;
+            }
+            world.timeline.sleep(HOUR / 2).await;
+        }
+        // A world with a violation ends early, so that its final invariants may not hold yet.
+        if world.violations().is_empty() {
+            world.audit_end();
+        }
+        world.count();
+    }
+
+    async fn audit_for(self, world: &World, time: Millis) {
+        let until = world.timeline.now() + time;
+        while world.timeline.now() < until && world.violations().is_empty() {
+            let left = until - world.timeline.now();
+            world.timeline.sleep(self.audit_every.min(left)).await;
+            world.audit();
+        }
+    }
+
+    async fn crash_at_random(self, world: Arc<World>) {
+        for _ in 0..world.random.between(0, 4) {
+            let pause = world.random.between(0, self.fault_time / 3);
+            world.timeline.sleep(pause).await;
+            if let Some(process) = world.process().filter(|_| world.injects_faults()) {
+                world.crash(&process, "at any time");
+            }
+        }
+    }
+
+    /// Suspends a process for minutes while another one runs; it resumes and is ended.
+    async fn freeze_once(self, world: Arc<World>) {
+        if world.random.percent(50) {
+            let pause = world.random.between(0, self.fault_time);
+            world.timeline.sleep(pause).await;
+            let Some(process) = world.process().filter(|_| world.injects_faults()) else {
+                return;
+            };
+            let lasts = world.random.between(5_000, 150_000);
+            world.log(|| format!("the proxy is suspended for {lasts} ms"));
+            world
+                .counters
+                .one("crashes", "a suspended process beside a new one");
+            process.freeze(lasts);
+            world.start_process();
+            world.timeline.sleep(lasts + 60_000).await;
+            process.ended.cancel();
+        }
+    }
+
+    async fn change_clock(self, world: Arc<World>) {
+        for _ in 0..world.random.between(0, 2) {
+            let pause = world.random.between(0, self.fault_time / 2);
+            world.timeline.sleep(pause).await;
+            if world.injects_faults() {
+                world.set_wall_clock(world.random.between(-self.longest_jump, self.longest_jump));
+            }
+        }
+    }
+
+    /// Enables the endpoints that a 410 has disabled.
+    async fn enable_endpoints(self, world: &World) {
+        for store in STORES {
+            for _ in 0..20 {
+                let key = store.secret_key();
+                let answer = world
+                    .call("POST", "/v1/webhook/enable", Some(&key), None)
+                    .await;
+                if answer.is_some_and(|(status, _)| status == 200) {
+                    break;
+                }
+            }
+        }
+    }
+}

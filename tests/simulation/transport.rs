@@ -1,0 +1,347 @@
+//! The transport between one process of the proxy and the gateway, with injected faults.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use florin_gateway::{AmbiguousOutcome, CallError, Method, RawResponse, SignedRequest, Transport};
+use reqwest::header::{HeaderMap, HeaderValue, RETRY_AFTER};
+use serde_json::{Value, json};
+
+use crate::faults::{Endpoint, Fault, Member};
+use crate::process::Process;
+use crate::timeline::Millis;
+
+/// Sends a process's requests to the model.
+pub(crate) struct SimulatedTransport {
+    process: Process,
+    /// The end of this process's Retry-After window, by its own clock.
+    paused_until: Mutex<Millis>,
+}
+
+impl SimulatedTransport {
+    pub(crate) fn new(process: Process) -> Self {
+        Self {
+            process,
+            paused_until: Mutex::default(),
+        }
+    }
+
+    /// The model's response to a request, with the id of a created invoice.
+    fn serve(&self, endpoint: Endpoint, request: &SignedRequest, at: Millis) -> Served {
+        let world = &self.process.world;
+        let body = request.body.as_deref().unwrap_or_default();
+        let body = || serde_json::from_slice(body).unwrap_or(Value::Null);
+        let mut made = None;
+        let (status, body) = match endpoint {
+            Endpoint::Prices => world.gateway.prices(at),
+            Endpoint::Create => {
+                let (answer, id) = world.gateway.create(&body(), at);
+                made = id;
+                answer
+            }
+            Endpoint::Session => {
+                let (answer, id) = world.gateway.open_session(&body(), at);
+                made = id;
+                answer
+            }
+            Endpoint::Lookup => world.gateway.lookup(&invoice_id(request), at),
+            Endpoint::Confirm => (200, json!({ "message": "OK" })),
+            Endpoint::Other => (404, json!({ "error": "none", "code": "", "message": "" })),
+        };
+        Served { status, body, made }
+    }
+
+    /// Checks that no call is sent within Retry-After.
+    fn check_pause(&self, endpoint: Endpoint) {
+        let until = *self
+            .paused_until
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let now = self.process.world.wall();
+        if now < until {
+            let left = until - now;
+            let details = format!("{endpoint:?} was called {left} ms before the pause was over");
+            self.process
+                .world
+                .violated("no call within Retry-After", &details);
+        }
+    }
+
+    fn pause(&self, seconds: i64) {
+        let mut until = self
+            .paused_until
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *until = (*until).max(self.process.world.wall() + seconds * 1000);
+    }
+
+    async fn answer(
+        &self,
+        endpoint: Endpoint,
+        request: &SignedRequest,
+        fault: Fault,
+    ) -> Result<RawResponse, CallError> {
+        let (process, world) = (&self.process, &self.process.world);
+        let now = world.timeline.now();
+        let refusal = json!({ "error": "e", "code": "X", "message": "m" });
+        match fault {
+            Fault::NotSent => {
+                process.sleep(world.random.between(0, 3000)).await;
+                Err(CallError::NotSent("injected: refused".into()))
+            }
+            Fault::LostBefore => {
+                process.sleep(10_000).await;
+                Err(CallError::Ambiguous(AmbiguousOutcome::TimedOut))
+            }
+            Fault::LostAfter => {
+                self.mark_unusable(&self.serve(endpoint, request, now));
+                process.sleep(world.random.between(100, 10_000)).await;
+                Err(CallError::Ambiguous(AmbiguousOutcome::Truncated(
+                    "injected: reset".into(),
+                )))
+            }
+            Fault::Limited(seconds) => Ok(raw(429, &refusal, seconds)),
+            Fault::Broken(status) => Ok(raw(status, &refusal, None)),
+            Fault::BrokenAfter => {
+                self.mark_unusable(&self.serve(endpoint, request, now));
+                Ok(raw(500, &refusal, None))
+            }
+            Fault::Unauthorized => Ok(raw(401, &refusal, None)),
+            Fault::Redirect => Ok(raw(302, &Value::Null, None)),
+            Fault::Garbled | Fault::Truncated => {
+                let served = self.serve(endpoint, request, now);
+                self.mark_unusable(&served);
+                let mut answer = raw(200, &served.body, None);
+                answer.body = answer.body.map(|bytes| match fault {
+                    Fault::Truncated => bytes[..bytes.len() / 2].to_vec(),
+                    _ => b"<html>502 Bad Gateway</html>".to_vec(),
+                });
+                Ok(answer)
+            }
+            Fault::CrashBefore => process.crash("during a call").await,
+            Fault::CrashAfter => {
+                self.mark_unusable(&self.serve(endpoint, request, now));
+                process.crash("before a response is read").await
+            }
+            Fault::Slow => {
+                let served = self.serve(endpoint, request, now);
+                process.sleep(world.random.between(2000, 9500)).await;
+                Ok(raw(served.status, &served.body, None))
+            }
+            Fault::Delayed => {
+                let served = self.serve(endpoint, request, now);
+                process.sleep(world.random.between(61_000, 200_000)).await;
+                Ok(raw(served.status, &served.body, None))
+            }
+            Fault::Stale => {
+                let served =
+                    self.serve(endpoint, request, now - world.random.between(1000, 300_000));
+                Ok(raw(served.status, &served.body, None))
+            }
+            Fault::Foreign => {
+                let id = invoice_id(request);
+                let other = world.gateway.another(&id).map_or(id, |other| other.id);
+                let (status, body) = world.gateway.lookup(&other, now);
+                Ok(raw(status, &body, None))
+            }
+            Fault::Denied => {
+                let body = json!({ "error": "gone", "code": "INVALID_INVOICE_ID", "message": "" });
+                Ok(raw(404, &body, None))
+            }
+            Fault::Wrong(member) => {
+                let served = self.serve(endpoint, request, now);
+                Ok(self.change_member(endpoint, served, member))
+            }
+        }
+    }
+
+    /// The response was lost: this invoice must never be shown.
+    fn mark_unusable(&self, served: &Served) {
+        if let Some(id) = &served.made {
+            let gateway = &self.process.world.gateway;
+            gateway.change(id, |invoice| invoice.is_tainted = true);
+        }
+    }
+
+    fn change_member(&self, endpoint: Endpoint, mut served: Served, wrong: Member) -> RawResponse {
+        let random = &self.process.world.random;
+        if served.status != 200 {
+            return raw(served.status, &served.body, None);
+        }
+        let is_lookup = endpoint == Endpoint::Lookup;
+        let record = if is_lookup {
+            &mut served.body["data"]
+        } else {
+            &mut served.body
+        };
+        let id = record["invoice_id"].as_str().unwrap_or("").to_owned();
+        let amounts: &[&str] = if endpoint == Endpoint::Session {
+            &["session_id"]
+        } else if is_lookup {
+            &[
+                "invoice_crypto_amount",
+                "invoice_amount_in_usd",
+                "invoice_amount_in_local_currency",
+                "received_crypto_amount",
+                "received_amount_in_usd",
+                "received_amount_in_local_currency",
+            ]
+        } else {
+            &[
+                "invoice_amount_in_crypto",
+                "invoice_amount_in_usd",
+                "local_currency_amount",
+            ]
+        };
+        let vital: &[&str] = if endpoint == Endpoint::Session {
+            &["payment_process_url"]
+        } else if is_lookup {
+            &["invoice_id", "transaction_status"]
+        } else {
+            &["invoice_id", "deposit_address", "deposit_crypto"]
+        };
+        let any = [amounts, vital].concat();
+        let one = if is_lookup {
+            random.pick(&any)
+        } else {
+            random.pick(&any[..])
+        };
+        let amount = random.pick(amounts);
+        let asset = self
+            .process
+            .world
+            .gateway
+            .invoice(&id)
+            .map(|known| known.asset);
+        let fresh = asset.map_or_else(String::new, |asset| asset.address(random));
+        match wrong {
+            Member::Missing => drop(record.as_object_mut().and_then(|object| object.remove(one))),
+            Member::Empty => record[one] = "".into(),
+            Member::Junk => record[amount] = random.pick(&["lots", "1,000", "NaN", "0x10"]).into(),
+            Member::Negative => record[amount] = "-1".into(),
+            Member::Exponent => record[amount] = "1e9".into(),
+            Member::Number => record[one] = 7.into(),
+            Member::UnknownStatus => record["transaction_status"] = "REFUNDED".into(),
+            // Only requested amounts are changed: the proxy cannot detect a wrong received amount.
+            Member::OtherAmount => record[random.pick(&amounts[..3])] = "0.01".into(),
+            Member::OtherCurrency => record["local_currency_code"] = "JPY".into(),
+            Member::OtherAsset if is_lookup => record["transaction_crypto"] = "SOL".into(),
+            Member::OtherAsset => record["deposit_crypto"] = "SOL".into(),
+            Member::OtherAddress => {
+                record["wallet_address"] = fresh.into();
+                let gateway = &self.process.world.gateway;
+                gateway.change(&id, |invoice| invoice.is_contradicted = true);
+            }
+            Member::BadChecksum => {
+                let address = record["deposit_address"].as_str().unwrap_or("").to_owned();
+                let other = if address.ends_with('x') { "y" } else { "x" };
+                let kept = &address[..address.len() - 1];
+                record["deposit_address"] = format!("{kept}{other}").into();
+            }
+            Member::OtherQr => record["qr_string"] = fresh.into(),
+            Member::OtherPage => {
+                let page = record["payment_process_url"].as_str().unwrap_or("");
+                record["payment_process_url"] =
+                    page.replace("checkout.example", "cheat.example").into();
+            }
+            Member::OtherSession => record["session_id"] = "inv_of_another".into(),
+            Member::BadLifetime => record["invoice_expired_in"] = "soon".into(),
+            Member::Twice => {
+                let twice = served.body.to_string();
+                let twice = twice.replacen(
+                    "\"transaction_status\":",
+                    "\"transaction_status\":\"COMPLETED\",\"transaction_status\":",
+                    1,
+                );
+                let mut answer = raw(200, &Value::Null, None);
+                answer.body = Ok(twice.into_bytes());
+                return answer;
+            }
+        }
+        if !is_lookup {
+            self.mark_unusable(&served);
+        }
+        raw(200, &served.body, None)
+    }
+}
+
+struct Served {
+    status: u16,
+    body: Value,
+    made: Option<String>,
+}
+
+#[async_trait]
+impl Transport for SimulatedTransport {
+    async fn send(&self, request: SignedRequest) -> Result<RawResponse, CallError> {
+        let (process, world) = (&self.process, Arc::clone(&self.process.world));
+        process.wait_while_frozen().await;
+        let endpoint = endpoint(&request);
+        world
+            .counters
+            .one("calls of the gateway", format!("{endpoint:?}"));
+        self.check_pause(endpoint);
+        process.sleep(world.random.between(5, 300)).await;
+        let fault = if world.injects_faults() {
+            Fault::draw(endpoint, &world.random)
+        } else {
+            None
+        };
+        let answer = match fault {
+            None => {
+                let served = self.serve(endpoint, &request, world.timeline.now());
+                Ok(raw(served.status, &served.body, None))
+            }
+            Some(fault) => {
+                let kind = format!("{endpoint:?}: {}", fault.name());
+                world.log(|| format!("gateway: {kind}"));
+                world.counters.one("faults of the gateway", kind);
+                self.answer(endpoint, &request, fault).await
+            }
+        };
+        process.sleep(world.random.between(5, 300)).await;
+        if let Some(Fault::Limited(Some(seconds))) = fault {
+            self.pause(seconds);
+        }
+        world.log(|| match &answer {
+            Ok(answer) => format!(
+                "gateway: {endpoint:?} {} {} → {} {}",
+                request.url.path(),
+                request.url.query().unwrap_or_default(),
+                answer.status,
+                String::from_utf8_lossy(answer.body.as_deref().unwrap_or_default())
+            ),
+            Err(error) => format!("gateway: {endpoint:?} → {error}"),
+        });
+        answer
+    }
+}
+
+fn endpoint(request: &SignedRequest) -> Endpoint {
+    match (request.method, request.url.path()) {
+        (Method::Get, "/api/prices") => Endpoint::Prices,
+        (Method::Post, "/api/invoice") => Endpoint::Create,
+        (Method::Post, "/api/checkout") => Endpoint::Session,
+        (Method::Get, "/api/invoice") => Endpoint::Lookup,
+        (Method::Post, "/api/confirm") => Endpoint::Confirm,
+        _ => Endpoint::Other,
+    }
+}
+
+fn invoice_id(request: &SignedRequest) -> String {
+    let mut pairs = request.url.query_pairs();
+    let id = pairs.find(|(key, _)| key == "id");
+    id.map(|(_, id)| id.into_owned()).unwrap_or_default()
+}
+
+fn raw(status: u16, body: &Value, retry_after: Option<i64>) -> RawResponse {
+    let mut headers = HeaderMap::new();
+    if let Some(seconds) = retry_after {
+        headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    RawResponse {
+        status,
+        headers,
+        body: Ok(body.to_string().into_bytes()),
+    }
+}

@@ -1,0 +1,237 @@
+//! A shard: one proxy with its gateway, its shop, its customers and its kills.
+
+use std::net::{SocketAddr, TcpListener as Port};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use tokio::sync::{RwLock, broadcast};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use super::Options;
+use super::background_load::{inject_faults, mine_blocks};
+use super::counters::Counters;
+use super::customer::Customers;
+use super::invoice_index::InvoiceIndex;
+use super::random::SeededRandom;
+use super::shop::Shop;
+use super::supervisor::Supervisor;
+use super::traffic_log::{Link, Passed, TrafficLog};
+use crate::clock::MovableClock;
+use crate::folder::Folder;
+use crate::sandbox_control::SandboxControl;
+use crate::token_signer::TokenSigner;
+use crate::world;
+use crate::world::proxy_config::{Addresses, florin_toml};
+use crate::world::secrets;
+
+/// Customers who buy at the same time.
+const CUSTOMERS: u64 = 10;
+
+pub(super) const DATABASE: &str = "florin.db";
+pub(super) const SANDBOX_LOG: &str = "sandbox.jsonl";
+pub(super) const SHOP_LOG: &str = "shop.jsonl";
+
+/// A shard.
+pub(super) struct Shard {
+    pub(super) folder: Folder,
+    pub(super) invoices: Arc<InvoiceIndex>,
+    pub(super) http: reqwest::Client,
+    pub(super) shop: Shop,
+    pub(super) sandbox: SandboxControl,
+    pub(super) addresses: Addresses,
+    pub(super) counters: Arc<Counters>,
+    /// The proxy with customers.
+    pub(super) supervisor: Supervisor,
+    /// The proxy that is killed during its first migration.
+    pub(super) first_start: Supervisor,
+    pub(super) random: SeededRandom,
+    pub(super) traffic: broadcast::Sender<Passed>,
+    pub(super) gateway_traffic: TrafficLog,
+    /// Kept because dropping them closes their connections.
+    _other_traffic: [TrafficLog; 2],
+    mining: Arc<RwLock<()>>,
+    is_closing: Arc<AtomicBool>,
+    /// Customers, miner and gateway. All end with the shard.
+    others: JoinSet<()>,
+    shutdown: CancellationToken,
+}
+
+impl Shard {
+    /// Sets everything up; the proxy is not started.
+    pub(super) async fn open(number: u64, config: &Options, counters: Arc<Counters>) -> Self {
+        let mut random = SeededRandom::new(config.seed).split(number);
+        let folder = Folder::new();
+        let shutdown = CancellationToken::new();
+        let traffic = broadcast::channel(1024).0;
+        let (sandbox, sandbox_address) = bind().await;
+        let shop = Shop::open(&folder.file(SHOP_LOG), random.split(1), counters.clone()).await;
+        let [public, admin, first @ ..] = free_ports(number);
+        let traffic_log = async |there, link| TrafficLog::to(there, link, traffic.clone()).await;
+        let proxy = traffic_log(public, Link::Proxy).await;
+        let gateway = traffic_log(sandbox_address, Link::Gateway).await;
+        let store = traffic_log(shop.address, Link::Shop).await;
+        let addresses = Addresses {
+            front: proxy.address,
+            public,
+            admin,
+            gateway: gateway.address,
+            sandbox: sandbox_address,
+            shop: shop.address,
+            webhook: store.address,
+        };
+        let world_config = world::WorldConfig::default();
+        let supervisor = |database: &str, public, admin| Supervisor {
+            program: config.proxy.clone(),
+            config: folder.file("florin.toml"),
+            database: folder.file(database),
+            public,
+            admin,
+            log: folder.file("proxy.log"),
+        };
+        let first_start = supervisor("first.db", first[0], first[1]);
+        let supervisor = supervisor(DATABASE, public, admin);
+        let toml = florin_toml(&addresses, &world_config, &supervisor.database_url());
+        std::fs::write(&supervisor.config, toml).expect("the folder is writable");
+        let invoices = Arc::new(InvoiceIndex::of(folder.file(SANDBOX_LOG)));
+        let settings = florin_sandbox::Settings {
+            seed: random.next(),
+            log_file: Some(folder.file(SANDBOX_LOG)),
+            ..world_config.sandbox(&addresses, MovableClock::default())
+        };
+        let mut others = JoinSet::new();
+        let serve = florin_sandbox::run(sandbox, settings, shutdown.clone());
+        others.spawn(async move { serve.await.expect("the sandbox runs to the end") });
+        let http = client();
+        let sandbox = SandboxControl {
+            http: http.clone(),
+            base: format!("http://{sandbox_address}"),
+        };
+        Self {
+            folder,
+            invoices,
+            http,
+            shop,
+            sandbox,
+            addresses,
+            counters,
+            supervisor,
+            first_start,
+            random,
+            traffic,
+            gateway_traffic: gateway,
+            _other_traffic: [proxy, store],
+            mining: Arc::default(),
+            is_closing: Arc::default(),
+            others,
+            shutdown,
+        }
+    }
+
+    /// Starts customers, mining and faults.
+    pub(super) fn start_load(&mut self) {
+        let customers = self.customers();
+        for number in 0..CUSTOMERS {
+            let random = self.random.split(100 + number);
+            self.others.spawn(customers.clone().run(random));
+        }
+        let (sandbox, closing) = (self.sandbox.clone(), self.is_closing.clone());
+        let random = self.random.split(2);
+        self.others
+            .spawn(mine_blocks(sandbox, self.mining.clone(), closing, random));
+        let (sandbox, closing) = (self.sandbox.clone(), self.is_closing.clone());
+        let random = self.random.split(3);
+        self.others.spawn(inject_faults(
+            sandbox,
+            self.counters.clone(),
+            closing,
+            random,
+        ));
+    }
+
+    /// Runs the last customers, without kills.
+    pub(super) async fn run_final_customers(&mut self) {
+        let customers = self.customers();
+        customers.run_final(&mut self.random).await;
+    }
+
+    fn customers(&self) -> Customers {
+        Customers {
+            http: self.http.clone(),
+            proxy: self.addresses.proxy_url(),
+            token_signer: self.token_signer(),
+            sandbox: self.sandbox.clone(),
+            invoices: self.invoices.clone(),
+            counters: self.counters.clone(),
+            mining: self.mining.clone(),
+            is_closing: self.is_closing.clone(),
+        }
+    }
+
+    fn token_signer(&self) -> TokenSigner {
+        TokenSigner {
+            audience: self.addresses.proxy_url(),
+            clock: MovableClock::default(),
+            store: "demo".to_owned(),
+            kid: "k1".to_owned(),
+            secret: secrets::TOKEN_KEY.to_owned(),
+        }
+    }
+
+    /// Ends customers, mining and faults.
+    pub(super) async fn stop_load(&mut self) {
+        self.is_closing.store(true, Ordering::Relaxed);
+        self.shop.accept_all();
+        // All but the gateway end by themselves.
+        while self.others.len() > 1 {
+            let exit_status = self
+                .others
+                .join_next()
+                .await
+                .expect("there is more than one");
+            exit_status.expect("no task of a shard panics");
+        }
+        self.sandbox.clear_faults().await;
+    }
+
+    /// Ends everything but the proxy; returns the evidence.
+    pub(super) async fn close(mut self) -> Folder {
+        self.shutdown.cancel();
+        while let Some(exit_status) = self.others.join_next().await {
+            exit_status.expect("no task of a shard panics");
+        }
+        self.folder
+    }
+}
+
+async fn bind() -> (TcpListener, SocketAddr) {
+    let listener = TcpListener::bind("127.0.0.1:0").await;
+    let listener = listener.expect("a port is free");
+    let address = listener.local_addr().expect("it is bound");
+    (listener, address)
+}
+
+/// Ports for a program that often restarts: below the kernel's range for outgoing connections, so that they stay free
+/// meanwhile.
+///
+/// Source: ip(7), `ip_local_port_range`: 32768 to 60999.
+fn free_ports(shard: u64) -> [SocketAddr; 4] {
+    let start = 20_000 + (u64::from(std::process::id()) * 61 + shard * 499) % 12_000;
+    let ports = (start..start + 400).filter_map(|port| {
+        let address = SocketAddr::from(([127, 0, 0, 1], u16::try_from(port).ok()?));
+        Port::bind(address).ok().map(|_| address)
+    });
+    let found: Vec<SocketAddr> = ports.take(4).collect();
+    found
+        .try_into()
+        .expect("four of four hundred ports are free")
+}
+
+fn client() -> reqwest::Client {
+    // Fails when another shard has installed it already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let builder = crate::http::client().timeout(Duration::from_secs(5));
+    builder.build().expect("the crypto provider is installed")
+}

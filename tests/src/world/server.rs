@@ -1,0 +1,79 @@
+//! A proxy that runs in this process.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use florin_gateway::{Client, Deadlines};
+use florin_proxy::clock::SystemRandom;
+use florin_proxy::config::load;
+use florin_proxy::webhooks::WebhookSender;
+use florin_proxy::{Dependencies, Listeners};
+use florin_storage::SqliteStorage;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::clock::MovableClock;
+
+/// Shorter than the 10 s of production, so that tests of a slow gateway are quick.
+const DEADLINES: Deadlines = Deadlines {
+    connect: Duration::from_secs(2),
+    total: Duration::from_secs(2),
+};
+/// How long an orderly end may take.
+const END: Duration = Duration::from_secs(15);
+
+/// The proxy and how it is ended.
+pub(super) struct RunningProxy {
+    shutdown: CancellationToken,
+    ended: JoinHandle<anyhow::Result<()>>,
+    ledger: SqliteStorage,
+}
+
+impl RunningProxy {
+    /// Starts it as its own program would.
+    pub(super) async fn start(
+        file: &Path,
+        clock: MovableClock,
+        public: TcpListener,
+        admin: TcpListener,
+    ) -> Self {
+        let config = load(Some(file), &BTreeMap::new());
+        let config = config.unwrap_or_else(|problems| panic!("our own configuration: {problems}"));
+        let environment = config.environment.as_str();
+        let ledger = SqliteStorage::open(&config.database_url, environment).await;
+        let ledger = ledger.expect("a file in our own folder");
+        let mut settings = config.gateway.client_settings();
+        settings.deadlines = DEADLINES;
+        let (clock, random) = (Arc::new(clock), Arc::new(SystemRandom));
+        let client = Client::new(settings, clock.clone(), random.clone());
+        let dependencies = Dependencies {
+            ledger: Arc::new(ledger.clone()),
+            gateway: Arc::new(client.expect("our own settings")),
+            webhooks: Arc::new(WebhookSender::new().expect("the machine has TLS roots")),
+            clock,
+            random,
+        };
+        let shutdown = CancellationToken::new();
+        let listeners = Listeners { public, admin };
+        let run = florin_proxy::run(listeners, config, dependencies, shutdown.clone());
+        Self {
+            shutdown,
+            ended: tokio::spawn(run),
+            ledger,
+        }
+    }
+
+    /// Ends it in order.
+    pub(super) async fn end(self) {
+        self.shutdown.cancel();
+        let ended = tokio::time::timeout(END, self.ended).await;
+        let ended = ended.expect("the proxy ends within 15 s when it is asked to");
+        ended
+            .expect("the proxy does not panic")
+            .expect("the proxy ends well when it is asked to");
+        self.ledger.close().await;
+    }
+}

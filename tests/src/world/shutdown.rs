@@ -1,0 +1,101 @@
+//! The end of a world, with checks that apply to every test.
+
+use std::sync::PoisonError;
+
+use florin_storage::{SqliteStorage, Storage as _};
+
+use super::World;
+use crate::answer::Answer;
+use crate::wait::eventually;
+
+impl World {
+    /// Waits until every event is delivered.
+    pub async fn wait_for_deliveries(&self) {
+        eventually("every event is delivered", async || {
+            let answer = self
+                .http
+                .get(format!("{}/health/ready", self.admin_url()))
+                .send()
+                .await;
+            let answer = Answer::read(answer.ok()?).await;
+            (answer.body["events_waiting"] == 0).then_some(())
+        })
+        .await;
+    }
+
+    /// Returns the number of undelivered events in the database of a stopped proxy.
+    async fn backlog(&self) -> u64 {
+        let url = format!("sqlite://{}", self.database().display());
+        let ledger = SqliteStorage::open(&url, self.config.environment)
+            .await
+            .expect("the proxy's own database");
+        let backlog = ledger.backlog().await.expect("the ledger answers");
+        ledger.close().await;
+        backlog
+    }
+
+    /// Waits until every event is delivered, ends everything, and runs the final checks.
+    ///
+    /// # Panics
+    /// An event is not delivered, a delivery was not signed, an unexpected error was logged, or an expected one was
+    /// not.
+    pub async fn end(mut self) {
+        if self.proxy.is_some() {
+            self.wait_for_deliveries().await;
+        }
+        self.has_ended = true;
+        self.stop_proxy().await;
+        let mut backlog = self.backlog().await;
+        if backlog > 0 {
+            // An order changed while the proxy was stopped: the next start delivers its events.
+            self.start_proxy().await;
+            self.wait_for_deliveries().await;
+            self.stop_proxy().await;
+            backlog = self.backlog().await;
+        }
+        let expected = self
+            .expected
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        let errors = self.log.errors();
+        let is_expected = |error: &&String| expected.iter().any(|text| error.contains(text));
+        let surprises: Vec<_> = errors.iter().filter(|error| !is_expected(error)).collect();
+        let missing = expected
+            .iter()
+            .find(|text| !errors.iter().any(|error| error.contains(*text)));
+        let faults = self.webhooks.faults();
+        self.shutdown.cancel();
+        assert!(
+            surprises.is_empty(),
+            "unexpected errors: {surprises:#?}\n{}",
+            self.log
+        );
+        assert_eq!(
+            missing, None,
+            "an error that was expected was not logged\n{}",
+            self.log
+        );
+        assert!(
+            faults.is_empty(),
+            "deliveries that no store would accept: {faults:#?}"
+        );
+        assert_eq!(
+            backlog, 0,
+            "undelivered events
+{}",
+            self.log
+        );
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        self.shutdown.cancel();
+        if std::thread::panicking() {
+            eprintln!("what the world logged:\n{}", self.log);
+        } else {
+            assert!(self.has_ended, "a test ends its world: world.end().await");
+        }
+    }
+}
