@@ -46,14 +46,14 @@ impl Crate {
             if matches!(module.last().map(String::as_str), Some("lib" | "main")) {
                 module.pop();
             }
-            found.add(module, &text);
+            found.add(&module, &text);
         }
         found
     }
 
-    fn add(&mut self, module: Module, text: &str) {
+    fn add(&mut self, module: &Module, text: &str) {
         let names = self.0.entry(module.clone()).or_default();
-        names.read(&module, text);
+        names.read(module, text);
     }
 
     /// The file that defines what a path names, through re-exports.
@@ -271,7 +271,7 @@ fn circles(modules: &[(&str, &str)]) -> Vec<BTreeSet<String>> {
     let mut found = Crate(BTreeMap::new());
     for (path, text) in modules {
         let module = path.split("::").filter(|part| !part.is_empty());
-        found.add(module.map(ToOwned::to_owned).collect(), text);
+        found.add(&module.map(ToOwned::to_owned).collect(), text);
     }
     found.circles()
 }

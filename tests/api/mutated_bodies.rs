@@ -141,7 +141,7 @@ impl RawBody {
             }
             1 if place < self.0.len() => (*random.pick(&NAMES)).clone_into(&mut self.0[place].0),
             2 | 3 if place < self.0.len() => {
-                (*random.pick(&VALUES)).clone_into(&mut self.0[place].1)
+                (*random.pick(&VALUES)).clone_into(&mut self.0[place].1);
             }
             4 if place < self.0.len() => self.0.push(self.0[place].clone()),
             5 => {

@@ -10,6 +10,42 @@ use support::{Answer, CONTRACT, Checkout, World, WorldConfig, eventually, pay_in
 use crate::steps::{event_types, next_order, sequences};
 
 #[tokio::test]
+async fn an_opened_order_carries_its_quotes_while_the_price_cache_is_fresh() {
+    let world = World::start().await;
+    let book = json!({ "store": "demo", "product": "ebook" });
+    let open = async || world.shopper().request_order(&book).await.with(201).body;
+    assert_eq!(open().await.get("quotes"), None);
+    assert_eq!(world.sandbox().count("GET", "/prices").await, 0);
+    let checkout = world.shopper().open("ebook").await;
+    let listed = checkout.quotes().await;
+    let opened = open().await;
+    let terms = |quotes: &[Value]| -> Vec<Value> {
+        let terms = quotes.iter().map(|quote| {
+            json!([
+                quote["crypto_code"],
+                quote["amount_in_crypto"],
+                quote["quote_id"]
+            ])
+        });
+        terms.collect()
+    };
+    let carried = opened["quotes"].as_array().unwrap();
+    assert_eq!(terms(carried), terms(&listed));
+    assert_eq!(world.sandbox().count("GET", "/prices").await, 1);
+    // Each can be chosen.
+    let token = opened["client_token"].as_str().unwrap();
+    let order = opened["order"]["id"].as_str().unwrap();
+    let chosen = json!({ "crypto_code": "BTC", "quote_id": carried[0]["quote_id"] });
+    let checkout = world.shopper().with_token(token, order);
+    let view = checkout.post("/attempt", &chosen).await.with(200).body;
+    assert_eq!(view["attempt"]["crypto_code"], carried[0]["crypto_code"]);
+    // Half of the time that a price is offered for has passed.
+    world.skip(Duration::from_secs(31));
+    assert_eq!(open().await.get("quotes"), None);
+    world.end().await;
+}
+
+#[tokio::test]
 async fn a_product_is_paid_and_the_shop_accepts_the_signed_webhook() {
     let world = World::start().await;
     let checkout = world.shopper().open("ebook").await;

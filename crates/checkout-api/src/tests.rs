@@ -229,11 +229,17 @@ fn an_order_is_on_the_wire_with_what_it_has() {
     view.checked_seconds_ago = Some(4);
     json["checked_seconds_ago"] = 4.into();
     is_on_the_wire(&view, &json);
-    let opened = Opened {
+    let mut opened = Opened {
         client_token: "t".into(),
         order: view,
+        quotes: None,
     };
     is_on_the_wire(&opened, &json!({ "client_token": "t", "order": json }));
+    opened.quotes = Some(Vec::new());
+    is_on_the_wire(
+        &opened,
+        &json!({ "client_token": "t", "order": json, "quotes": [] }),
+    );
 }
 
 #[test]
