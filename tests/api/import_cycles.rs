@@ -15,7 +15,7 @@ use crate::dependency_rules::{files, root};
 /// A module's path below its crate: empty for the root.
 type Module = Vec<String>;
 
-/// What a file names: imports and paths, and what it passes on under a name of its own.
+/// What a file names: imports and paths, and what it re-exports under another name.
 #[derive(Default)]
 struct Names {
     /// Paths that the code uses, from the crate's root.

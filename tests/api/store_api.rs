@@ -375,7 +375,7 @@ async fn the_gateways_rejection_of_a_hosted_order_is_passed_on() {
     let answer = world.store().open(&order).await;
     let answer = answer.refused(422, "gateway_refused");
     assert_eq!(answer.body["error"]["gateway"]["status"], 400);
-    let message = answer.text_at("/error/service/message");
+    let message = answer.text_at("/error/gateway/message");
     assert!(message.contains("AOA"), "{message}");
     world.end().await;
 }

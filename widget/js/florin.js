@@ -26,7 +26,7 @@ const ENVIRONMENT = '%ENVIRONMENT%';
 const LOAD_TIMEOUT_MS = 15000;
 const ANSWER_TIMEOUT_MS = 3000;
 const SILENT = 'no answer';
-const INVALID = 'wrong attributes';
+const INVALID = 'invalid_attributes';
 const LONGEST_PAUSE_SECONDS = 30;
 /** A button without a text waits this long for the one in the customer's language. */
 const LABELS_TIMEOUT_MS = 3000;
@@ -141,7 +141,7 @@ if (ORIGIN && !customElements.get(TAG)) {
       if (display === 'page' && ORIGIN === location.origin) return this.#begin(display);
       if (!VALID_ATTRIBUTES.test(this.#key)) this.#examine(display, { isInvalid: true }).then((message) => {
         if (signal.aborted) return;
-        this.#emit('error', { code: 'invalid_attributes', message: message || INVALID });
+        this.#emit('error', { code: INVALID, message: message || INVALID });
         this.#show(this.#notice());
       });
       else if (display === 'modal') this.#modal();

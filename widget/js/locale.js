@@ -12,9 +12,9 @@ export const CHOSEN = 'florin:locale';
  * @param {...(string | null | undefined | false)} requested BCP 47
  * @returns {[string, string]}
  */
-export const chooseLanguage = (has, ...wished) => {
-  for (const tag of [recall(CHOSEN), ...wished, ...navigator.languages]) {
-    // Most tags say it themselves: a browser's first use of `Intl` takes 70 ms of a slow phone.
+export const chooseLanguage = (has, ...requested) => {
+  for (const tag of [recall(CHOSEN), ...requested, ...navigator.languages]) {
+    // Most tags name the language themselves: a browser's first use of `Intl` takes 70 ms of a slow phone.
     const [, plain] = /^([a-z]{2})(?:-[A-Z]{2})?$/.exec(tag || '') || [];
     if (plain && plain !== 'zh' && plain !== 'pt' && has(plain)) return [plain, tag + '-u-nu-latn'];
     try {

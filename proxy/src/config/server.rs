@@ -100,7 +100,7 @@ pub(crate) struct File {
     /// The SQLite file; made when it is missing. It remembers its environment and refuses the other.
     #[schemars(extend("x-default" = "sqlite://florin.db"))]
     pub(crate) database_url: Option<String>,
-    /// `test` or `production`; production must be said explicitly.
+    /// `test` or `production`; production must be set explicitly.
     #[schemars(extend("x-default" = "test"))]
     pub(crate) environment: Option<String>,
     /// A `tracing` filter, like `info` or `florin_proxy=debug`. Log lines are JSON when they do not go to a terminal.
