@@ -104,6 +104,19 @@ mod tests {
     }
 
     #[test]
+    fn the_early_list_has_the_same_networks() {
+        let script = include_str!("../../js/host/early_choice.js");
+        for network in KNOWN {
+            let Network {
+                name, coin, names, ..
+            } = network;
+            let entry = format!("['{name}', ['{coin}', '{names}']],");
+            assert!(script.contains(&entry), "{entry}");
+        }
+        assert_eq!(script.matches("', ['").count(), KNOWN.len());
+    }
+
+    #[test]
     fn the_networks_of_one_asset_have_no_name_in_common() {
         let (tron, ethereum) = (known("Tron").unwrap(), known("Ethereum").unwrap());
         for name in tron.names.split(" / ") {
