@@ -14,7 +14,11 @@ const HOLD: &str = "
         if (String(request.url ?? request).includes('widget_bg')) await released;
         return fetched(request, options);
     };
-    addEventListener('florin-ready', () => (window.isReady = true));
+    addEventListener('florin-ready', () => {
+        window.isReady = true;
+        const screen = document.querySelector('florin-checkout').shadowRoot.querySelector('.screen');
+        window.opacity = screen && getComputedStyle(screen).opacity;
+    });
     window.plain = () => {
         const lines = [];
         const walk = (node) => {
@@ -83,6 +87,8 @@ async fn every_choice_is_shown_early_as_the_program_shows_it() {
             assert!(early.len() > 40, "{state}{more}: {early:#?}");
             release(&browser).await;
             assert_eq!(early, plain(&browser).await, "{state}{more}");
+            let opacity = browser.evaluate("return window.opacity", &[]).await;
+            assert_eq!(opacity, "1", "the list does not fade in again");
             browser.end().await;
         }
     }

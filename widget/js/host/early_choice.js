@@ -275,6 +275,8 @@ export const createEarlyChoice = ({ token, body, quotes: prices }, texts, locale
       const { value } = /** @type {HTMLInputElement} */ (search);
       tree.remove();
       return () => {
+        // The list has appeared already: the same one must not fade in again.
+        for (const animation of place.querySelector('.screen')?.getAnimations() || []) animation.finish();
         /** @param {string} name */
         const find = (name) => /** @type {HTMLElement | null} */ (place.querySelector(`[data-testid="${CSS.escape(name)}"]`));
         const field = /** @type {HTMLInputElement | null} */ (find('search'));
