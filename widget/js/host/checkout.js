@@ -8,7 +8,7 @@ import { LANGUAGES, createMenu, createWords, focusAgain } from './language.js';
 import { opener } from './order.js';
 import { createPlace } from './place.js';
 import { printAlone } from './print.js';
-/** @import { Context, Labels, Opening, Read } from '../types.d.ts' */
+/** @import { Context, Labels, Opening, Read, Words } from '../types.d.ts' */
 
 /** The longest that the screens wait for the order; then they show that they wait. */
 const PATIENCE_MS = 3000;
@@ -45,7 +45,7 @@ export const showCheckout = async (context, read, isPage) => {
   const loadingWords = texts.first();
   loadingWords.catch(() => {});
   let isWaiting = true;
-  const { place, begin, dress, fill, check } = createPlace(context, read, isPage, emit);
+  const { place, begin, dress, fill } = createPlace(context, read, isPage, emit);
   const style = Promise.all([loadStyle(context.load), loadTheme(context.load)]).then(([sheet, theme]) => {
     // The loader's sheet comes first.
     const root = /** @type {ShadowRoot} */ (element.shadowRoot);
@@ -61,9 +61,7 @@ export const showCheckout = async (context, read, isPage) => {
   /** Applies the theme of the order's store. @param {Promise<Opening>} opening */
   const dressFor = async (opening) => {
     const [theme, { body }] = await Promise.all([style, opening]);
-    if (!body?.store) return;
-    dress(theme, body.store);
-    check(theme);
+    if (body?.store) dress(theme, body.store);
   };
   // While the prices are on their way: a theme takes long to apply.
   dressFor(first).catch(() => {});
@@ -71,8 +69,13 @@ export const showCheckout = async (context, read, isPage) => {
   let known;
   const opened = first.then(async (opening) => {
     known = { ...opening, quotes: await opening.quotes };
-    return opening;
   });
+  /** Replaces the skeleton: the list or the screens follow in the same task. @param {Words} words */
+  const reveal = (words) => {
+    if (isPage) document.documentElement.dir = String(words.direction);
+    menu.ariaLabel = String(words.language);
+    fill();
+  };
   /** @type {ReturnType<typeof createEarlyChoice>} */
   let early;
   const showEarlyChoice = async () => {
@@ -86,9 +89,7 @@ export const showCheckout = async (context, read, isPage) => {
       console.error('florin:', error);
     }
     if (!early) return;
-    if (isPage) document.documentElement.dir = String(words.direction);
-    menu.ariaLabel = String(words.language);
-    fill();
+    reveal(words);
     place.append(early.tree);
   };
   showEarlyChoice().catch(() => {});
@@ -104,9 +105,7 @@ export const showCheckout = async (context, read, isPage) => {
     await early?.released();
     if (signal.aborted) return;
     isWaiting = false;
-    if (isPage) document.documentElement.dir = String(words.direction);
-    menu.ariaLabel = String(words.language);
-    fill();
+    reveal(words);
     const repeat = early?.remove(place);
     let isReady = false;
     const mounted = program.mount(place, {

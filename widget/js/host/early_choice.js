@@ -39,6 +39,9 @@ const OBEYED = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;
  */
 const clean = (value) => JSON.parse(JSON.stringify(value), (_, part) => (typeof part === 'string' ? part.replace(OBEYED, '') : part));
 
+/** The symbol of a network's coin; the network's own name where it is not known. @param {string} network */
+const coinOf = (network) => NETWORKS.get(network)?.[0] ?? network;
+
 /** @typedef {Node | string | false | null | undefined} Child */
 
 /**
@@ -62,14 +65,14 @@ const initial = (/** @type {string} */ text) => [...text][0];
 const isPage = (url) => /^https:\/\/|^http:\/\/(127\.0\.0\.1|localhost|\[::1])[:/]/.test(url || '');
 
 /** As `trimmed` of widget/src/format/short_amount.rs. @param {string} amount */
-export const trimmed = (amount) => {
+const trimmed = (amount) => {
   const [whole, fraction = ''] = amount.split('.');
   const kept = fraction.replace(/0+$/, '');
   return kept ? whole + '.' + kept + (kept.length === 1 && whole !== '0' ? '0' : '') : whole;
 };
 
 /** As `shortened` of widget/src/format/short_amount.rs: at most six significant digits, rounded up. @param {string} amount */
-export const shortened = (amount) => {
+const shortened = (amount) => {
   const [whole, fraction = ''] = amount.split('.');
   const zeros = fraction.length - fraction.replace(/^0+/, '').length;
   const decimals = /^0*$/.test(whole) ? zeros + SIGNIFICANT_DIGITS : Math.max(0, SIGNIFICANT_DIGITS - whole.length);
@@ -92,7 +95,7 @@ const disc = (code) =>
  * @param {Quote} quote @param {boolean} several
  */
 const icon = ({ asset, network }, several) => {
-  const coin = NETWORKS.get(network)?.[0] ?? network;
+  const coin = coinOf(network);
   const isRepeated = coin === asset || (coin === network && initial(coin) === initial(asset));
   return h('span', { class: 'coin', 'aria-hidden': 'true' }, disc(asset), several && network && !isRepeated && h('span', { class: 'badge' }, disc(coin)));
 };
@@ -146,16 +149,17 @@ export const createEarlyChoice = ({ token, body, quotes: prices }, texts, locale
     }
   };
   /** @param {Quote} quote */
-  const isOnSeveral = ({ asset, network }) => quotes.filter((other) => other.asset === asset).length > 1 || (NETWORKS.get(network)?.[0] ?? network) !== asset;
+  const isOnSeveral = ({ asset, network }) => quotes.filter((other) => other.asset === asset).length > 1 || coinOf(network) !== asset;
   /** @param {Quote} quote */
   const onNetwork = ({ asset, network }) => asset + ' · ' + network;
 
   /** Why an asset cannot be chosen. @param {Quote} quote */
   const why = (quote) => {
-    if (!quote.reason?.endsWith('imum')) return text(/** @type {string} */ (quote.reason));
-    const limit = (quote.reason === 'below_minimum' ? quote.min : quote.max) || '';
-    const amount = trimmed(limit) + '\u00a0' + quote.asset;
-    return quote.limit_in_order_currency ? text(quote.reason + '_price', { amount, price: money(quote.limit_in_order_currency) }) : text(quote.reason, { amount });
+    const reason = String(quote.reason);
+    const limits = new Map([['below_minimum', quote.min], ['above_maximum', quote.max]]);
+    if (!limits.has(reason)) return text(reason);
+    const amount = trimmed(limits.get(reason) || '') + '\u00a0' + quote.asset;
+    return quote.limit_in_order_currency ? text(reason + '_price', { amount, price: money(quote.limit_in_order_currency) }) : text(reason, { amount });
   };
   /** @param {Quote} quote */
   const detail = (quote) => {

@@ -25,6 +25,7 @@ export const createPlace = ({ element, box, signal }, read, isPage, emit) => {
   const isAlone = isPage && parent === window;
   /** The theme that is applied, as JSON. */
   let applied = '';
+  /** The applied theme whose colours are checked. */
   let checked = '';
   let isFilled = false;
   let lastWidth = 0;
@@ -43,7 +44,7 @@ export const createPlace = ({ element, box, signal }, read, isPage, emit) => {
    *
    * @param {typeof import('../theme.js')} theme @param {Partial<Store>} store
    */
-  const dress = (theme, store) => {
+  const apply = (theme, store) => {
     const wanted = JSON.stringify([store.theme || '', Object.entries(store.theme_tokens || {}).sort()]);
     if (signal.aborted || wanted === applied) return;
     applied = wanted;
@@ -51,7 +52,6 @@ export const createPlace = ({ element, box, signal }, read, isPage, emit) => {
   };
   return {
     place,
-    dress,
     /**
      * Shows the skeleton, on the proxy's page in the theme that its response announces.
      *
@@ -61,7 +61,7 @@ export const createPlace = ({ element, box, signal }, read, isPage, emit) => {
       if (signal.aborted || isFilled) return;
       place.append(skeleton);
       box.replaceChildren(place);
-      if (isPage) dress(theme, theme.announcedTheme());
+      if (isPage) apply(theme, theme.announcedTheme());
     },
     /** Removes the skeleton: what comes now has the height of the checkout. */
     fill: () => {
@@ -72,12 +72,13 @@ export const createPlace = ({ element, box, signal }, read, isPage, emit) => {
       observer.observe(place);
     },
     /**
-     * Checks the colours of the store's theme, once the screen is painted: the merchant's warnings take long, and no
-     * customer waits for them.
+     * Applies the theme of the order's store. Its colours are checked once the screen is painted: the merchant's warnings
+     * take long, and no customer waits for them.
      *
-     * @param {typeof import('../theme.js')} theme
+     * @param {typeof import('../theme.js')} theme @param {Store} store
      */
-    check: (theme) => {
+    dress: (theme, store) => {
+      apply(theme, store);
       if (checked === applied) return;
       checked = applied;
       const look = () => {
