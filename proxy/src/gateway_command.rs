@@ -13,9 +13,9 @@ use florin_gateway::{
 use florin_proxy::clock::{SystemClock, SystemRandom};
 use florin_proxy::config::Config;
 
-/// What to ask.
+/// The calls of the gateway.
 #[derive(Subcommand)]
-pub(crate) enum Ask {
+pub(crate) enum Call {
     /// GET /currencies: what the gateway supports.
     Currencies,
     /// GET /prices: rates, limits and conversion ids.
@@ -29,9 +29,9 @@ pub(crate) enum Ask {
         hist: bool,
     },
     /// POST /preferences: add a settlement wallet.
-    AddPreferences(Tell),
+    AddPreferences(Change),
     /// PUT /preferences: update a settlement wallet.
-    UpdatePreferences(Tell),
+    UpdatePreferences(Change),
     /// POST /aggregator/merchants: onboard a merchant of a platform.
     OnboardMerchant {
         #[command(flatten)]
@@ -40,22 +40,22 @@ pub(crate) enum Ask {
     /// GET /merchant/account: where KYC documents are stored.
     MerchantAccount {
         #[command(flatten)]
-        merchant: AuthenticatedStore,
+        merchant: Merchant,
         /// Further parameters, percent-encoded: a=1&b=2.
         #[arg(long, default_value = "", value_name = "QUERY")]
         query: String,
     },
     /// PUT /settings: update a merchant's profile.
-    UpdateSettings(Tell),
+    UpdateSettings(Change),
 }
 
-/// What changes something.
+/// The arguments of a call that changes something.
 #[derive(Args)]
-pub(crate) struct Tell {
+pub(crate) struct Change {
     #[command(flatten)]
     body: Body,
     #[command(flatten)]
-    merchant: AuthenticatedStore,
+    merchant: Merchant,
 }
 
 #[derive(Args)]
@@ -66,25 +66,25 @@ pub(crate) struct Body {
 }
 
 #[derive(Args)]
-pub(crate) struct AuthenticatedStore {
+pub(crate) struct Merchant {
     /// For which merchant of a platform; none is the account itself.
     #[arg(long, value_name = "ID")]
     merchant_id: Option<String>,
 }
 
-/// Asks, and prints the answer.
+/// Sends one call and prints its response.
 ///
 /// # Errors
 /// A sentence for the operator.
-pub(crate) fn ask(config: &Config, ask: Ask) -> anyhow::Result<()> {
-    let (passage, changes_something) = passage(ask)?;
+pub(crate) fn run(config: &Config, call: Call) -> anyhow::Result<()> {
+    let (request, changes_something) = request_of(call)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
     let settings = config.gateway.client_settings();
     let client = Client::new(settings, Arc::new(SystemClock), Arc::new(SystemRandom));
     let client = client.context("gateway")?;
-    match runtime.block_on(client.forward(&passage)) {
+    match runtime.block_on(client.forward(&request)) {
         Ok(json) => {
             println!("{json}");
             Ok(())
@@ -93,41 +93,38 @@ pub(crate) fn ask(config: &Config, ask: Ask) -> anyhow::Result<()> {
     }
 }
 
-/// The call, and whether it changes something.
-fn passage(ask: Ask) -> anyhow::Result<(RawRequest, bool)> {
-    let tell =
-        |endpoint, Tell { body, merchant }: Tell| tell(endpoint, &body, merchant.merchant_id);
-    let passage = match ask {
-        Ask::Currencies => RawRequest::new(Endpoint::Currencies, "", None)?,
-        Ask::Prices => RawRequest::new(Endpoint::Prices, "", None)?,
-        Ask::Invoice { id, hist } => RawRequest::invoice(&InvoiceId::parse(&id)?, hist),
-        Ask::MerchantAccount { merchant, query } => {
-            let passage = RawRequest::new(Endpoint::MerchantAccount, &query, None)?;
-            for_merchant(passage, merchant.merchant_id)?
+/// Returns the request, and `true` if it changes something.
+fn request_of(call: Call) -> anyhow::Result<(RawRequest, bool)> {
+    let request = match call {
+        Call::Currencies => RawRequest::new(Endpoint::Currencies, "", None)?,
+        Call::Prices => RawRequest::new(Endpoint::Prices, "", None)?,
+        Call::Invoice { id, hist } => RawRequest::invoice(&InvoiceId::parse(&id)?, hist),
+        Call::MerchantAccount { merchant, query } => {
+            let request = RawRequest::new(Endpoint::MerchantAccount, &query, None)?;
+            for_merchant(request, merchant.merchant_id)?
         }
-        Ask::AddPreferences(told) => return tell(Endpoint::AddPreferences, told),
-        Ask::UpdatePreferences(told) => return tell(Endpoint::UpdatePreferences, told),
-        Ask::OnboardMerchant { body } => {
-            return self::tell(Endpoint::OnboardMerchant, &body, None);
+        Call::AddPreferences(change) => return change.request(Endpoint::AddPreferences),
+        Call::UpdatePreferences(change) => return change.request(Endpoint::UpdatePreferences),
+        Call::OnboardMerchant { body } => {
+            let merchant = Merchant { merchant_id: None };
+            return Change { body, merchant }.request(Endpoint::OnboardMerchant);
         }
-        Ask::UpdateSettings(told) => return tell(Endpoint::UpdateSettings, told),
+        Call::UpdateSettings(change) => return change.request(Endpoint::UpdateSettings),
     };
-    Ok((passage, false))
+    Ok((request, false))
 }
 
-fn tell(
-    endpoint: Endpoint,
-    body: &Body,
-    merchant: Option<String>,
-) -> anyhow::Result<(RawRequest, bool)> {
-    let passage = RawRequest::new(endpoint, "", Some(&read(&body.body)?))?;
-    Ok((for_merchant(passage, merchant)?, true))
+impl Change {
+    fn request(self, endpoint: Endpoint) -> anyhow::Result<(RawRequest, bool)> {
+        let request = RawRequest::new(endpoint, "", Some(&read(&self.body.body)?))?;
+        Ok((for_merchant(request, self.merchant.merchant_id)?, true))
+    }
 }
 
-fn for_merchant(passage: RawRequest, merchant: Option<String>) -> anyhow::Result<RawRequest> {
+fn for_merchant(request: RawRequest, merchant: Option<String>) -> anyhow::Result<RawRequest> {
     match merchant {
-        Some(id) => Ok(passage.for_merchant(&id)?),
-        None => Ok(passage),
+        Some(id) => Ok(request.for_merchant(&id)?),
+        None => Ok(request),
     }
 }
 
@@ -147,14 +144,14 @@ fn read(file: &Path) -> anyhow::Result<String> {
 fn sentence(error: &CallError, changes_something: bool) -> String {
     match error {
         CallError::Refused { status, error } => {
-            let said = error.message.as_deref().or(error.summary.as_deref());
-            let said = said.unwrap_or("it gives no reason");
+            let message = error.message.as_deref().or(error.summary.as_deref());
+            let message = message.unwrap_or("it gives no reason");
             let code = error
                 .code
                 .as_ref()
                 .map(|code| format!(" ({})", code.as_str()));
             let code = code.unwrap_or_default();
-            format!("the gateway refused with status {status}: {said}{code}")
+            format!("the gateway refused with status {status}: {message}{code}")
         }
         error if changes_something && !error.definitely_not_executed() => format!(
             "{error}. It may have been done all the same: look at the account before sending it again"

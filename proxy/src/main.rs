@@ -36,12 +36,12 @@ enum Command {
     CheckConfig,
     /// Prints every key with unit, default and reason.
     ConfigReference,
-    /// Asks the gateway one thing, with the configuration's key, and prints its JSON.
+    /// Sends one signed call to the gateway and prints the JSON of its response.
     ///
     /// The answer is printed as it came. A refusal is a sentence on standard error and the exit code 1.
     Gateway {
         #[command(subcommand)]
-        ask: gateway_command::Ask,
+        call: gateway_command::Call,
     },
     /// The name that `gateway` had in early versions.
     #[command(hide = true)]
@@ -81,7 +81,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let done = match arguments.command {
-        Some(Command::Gateway { ask }) => gateway_command::ask(&config, ask),
+        Some(Command::Gateway { call }) => gateway_command::run(&config, call),
         _ => serve(config),
     };
     match done {

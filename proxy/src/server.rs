@@ -79,7 +79,7 @@ async fn named(
     (name, component.await)
 }
 
-/// The proxy without sockets and without loops of its own: tests call the router and the steps on a clock that they move.
+/// The proxy without sockets and without loops. Tests call the router and the steps, and move the clock.
 #[derive(Clone, Debug)]
 pub struct Core {
     pub(crate) app: Arc<AppState>,

@@ -1,7 +1,7 @@
 /** The proxy's answers, canned: what `fetch` says of one state. */
 
 const realFetch = window.fetch;
-const DOOR = '/v1/checkout';
+const CHECKOUT = '/v1/checkout';
 
 /** RFC 7396: what is named replaces, `null` removes. */
 const patched = (whole, patch) => {
@@ -21,7 +21,7 @@ const orderOf = (table, state) => {
   return state.attempt ? { ...order, attempt: patched(table.attempt, state.attempt) } : order;
 };
 
-/** Words of the contract, by which the widget tells one case from another: the proxy writes them, and nobody else. */
+/** Members of the contract with fixed values, which the widget compares. Only the proxy writes them. */
 const WORDS = ['as_of', 'blocked_reason', 'code', 'crypto_code', 'currency', 'environment', 'failure_reason', 'flow', 'id', 'kind', 'late_payment', 'local_currency_code', 'paid_at', 'reason', 'status'];
 
 /** The same with `text` in place of every text in it: amounts and the contract's words stay. */
@@ -49,8 +49,8 @@ export const answer = (table, state, params) => {
     if (attempt) order.attempt = patched(order.attempt || table.attempt, attempt);
     return json(order);
   };
-  /** What the customer may ask for; granted, unless the state says how it is refused. */
-  const wishes = {
+  /** The customer's actions. Each succeeds, unless the state names its error. */
+  const actions = {
     '/attempt': () => changed({ status: 'awaiting_payment' }, { expires_in_seconds: 900 }),
     '/paid': () => changed({ status: 'checking' }, { marked_as_paid: true }),
     '/email': () => changed({ email_kept: true }),
@@ -79,9 +79,9 @@ export const answer = (table, state, params) => {
   };
   const answered = (path, asked) => {
     if (state.lost && opened) throw new TypeError('the network of the gallery is gone');
-    const isWish = asked.method === 'POST';
-    if (isWish && state.wish && (path || state.door)) return refused(state.wish);
-    if (wishes[path] && isWish) return wishes[path]();
+    const isAction = asked.method === 'POST';
+    if (isAction && state.action && (path || state.source)) return refused(state.action);
+    if (actions[path] && isAction) return actions[path]();
     if (path === '/events') return never(asked.signal);
     if (path === '/quotes') return quotes(asked);
     if (path === '/receipt') return json(table.receipt);
@@ -91,8 +91,8 @@ export const answer = (table, state, params) => {
   window.fetch = async (request, options) => {
     const asked = new Request(request, options);
     const { pathname } = new URL(asked.url);
-    const at = pathname.indexOf(DOOR);
-    if (at >= 0) return answered(pathname.slice(at + DOOR.length), asked);
+    const at = pathname.indexOf(CHECKOUT);
+    if (at >= 0) return answered(pathname.slice(at + CHECKOUT.length), asked);
     // The texts of the screens after the asset choice, which come with the payment module.
     if (state.payment && /\.payment-[0-9a-f]{8}\.json$/.test(pathname)) return payment(asked);
     const real = await realFetch(asked);

@@ -27,8 +27,8 @@ export const start = async (context, page, languages) => {
   }
   answer(table, state, params);
   act(context, state);
-  // A door of its own for every state, so that none finds another's order again.
+  // Each state has its own product or donation, so that no state finds the order of another.
   params.set('store', table.order.store.id);
-  params.set(state.door || 'product', name);
+  params.set(state.source || 'product', name);
   page(context, params);
 };

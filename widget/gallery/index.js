@@ -108,7 +108,7 @@ export const index = (context, table, languages) => {
   const arrive = () => {
     view.hidden = false;
     list.querySelector('[aria-current]').scrollIntoView({ block: 'nearest' });
-    // The page was built anew, but whoever moves by keyboard is where they were.
+    // The page was built again: the focus goes back to the element that had it.
     [...view.querySelectorAll('a, button, select')].find((at) => at.tagName + at.textContent === focused)?.focus();
     fit();
   };

@@ -79,7 +79,7 @@ pub const MAX_TITLE_CHARS: usize = 120;
 /// One order, whole: the widget is a function of this.
 #[expect(
     clippy::struct_excessive_bools,
-    reason = "each is a fact of its own on the wire; none follows from another"
+    reason = "each is a separate fact on the wire; none follows from another"
 )]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -95,8 +95,8 @@ pub struct OrderView {
     pub store: StoreView,
     /// What is sold, in the store's words; at most 120 characters.
     pub title: String,
-    /// What it is made of, in the store's words and order: at most 50. For show: the price is `amount`. Absent when it is not
-    /// said.
+    /// What it is made of, in the store's words and order: at most 50. For show: the price is `amount`. Absent when the store
+    /// gave none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<Vec<LineView>>"))]
     pub lines: Vec<LineView>,

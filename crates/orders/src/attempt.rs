@@ -247,7 +247,8 @@ impl Invoice {
 
     /// Returns `true` if no late-payment event has reported this amount yet.
     pub(crate) fn is_unnotified(&self, received: Amount) -> bool {
-        self.late_amount_notified.is_none_or(|told| received > told)
+        self.late_amount_notified
+            .is_none_or(|notified| received > notified)
     }
 
     /// Where the hosted page is; `None` for an address.

@@ -51,7 +51,7 @@ pub(crate) struct State {
     outgoing: Vec<Callback>,
 }
 
-/// What the next POST /invoice reports instead of its own: a corrupted address, another QR code.
+/// Members that replace those of the next POST /invoice: a corrupted address, another QR code.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NextInvoice {

@@ -16,7 +16,7 @@ pub enum StorageError {
     /// The database was made for the other environment.
     #[error(
         "the database belongs to the environment {found}, and this proxy runs in {wanted}: \
-         give each environment a database of its own"
+         give each environment a separate database"
     )]
     OtherEnvironment {
         /// The environment of the database.

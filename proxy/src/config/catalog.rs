@@ -122,7 +122,7 @@ pub(crate) fn donations(
         if found.iter().any(|earlier| earlier.id == table.id) {
             findings.add(&key, "there are two of this id");
         }
-        // Without a currency, that is said already.
+        // A missing currency is reported already.
         let Some(currency) = currency else { continue };
         found.extend(findings.take(&key, donation(table, currency)));
     }

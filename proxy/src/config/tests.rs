@@ -279,7 +279,7 @@ fn a_secret_given_twice_is_refused() {
 }
 
 #[test]
-fn everything_that_is_wrong_is_said_at_once() {
+fn every_problem_is_reported_at_once() {
     let text = COMPLETE
         .replace("http://127.0.0.1:8090/api", "http://pay.example/api")
         .replace("0123456789abcdef0123456789abcdef\"\n\n", "short\"\n\n")

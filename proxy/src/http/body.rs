@@ -13,8 +13,8 @@ use crate::http::error::ApiError;
 /// More than any request needs.
 pub(crate) const MAX_BODY_BYTES: usize = 64 * 1024;
 
-/// A body that has not arrived by then does not arrive. The layers of `tower-http` limit the time between two frames, and
-/// answer in a shape of their own.
+/// The longest time that a whole body may take. The layers of `tower-http` limit the time between two frames, and their
+/// responses have another shape.
 const LONGEST_BODY: Duration = Duration::from_secs(10);
 
 /// A JSON body of type `T`.
@@ -24,7 +24,7 @@ pub(crate) struct Body<T>(pub T);
 pub(crate) struct JsonText(pub String);
 
 /// No body is expected; what comes is ignored.
-pub(crate) struct NoBody;
+pub(crate) struct EmptyBody;
 
 /// A body that is read from its bytes, of at most [`MAX_BODY_BYTES`].
 pub(crate) trait FromBody: Sized {
@@ -67,7 +67,7 @@ impl FromBody for JsonText {
     }
 }
 
-impl FromBody for NoBody {
+impl FromBody for EmptyBody {
     fn from_body(_: &Bytes) -> Result<Self, ApiError> {
         Ok(Self)
     }

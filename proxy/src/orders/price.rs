@@ -135,7 +135,7 @@ fn within_bounds(
         .ok_or(PriceError::DonationOutOfRange { min, max, currency })
 }
 
-/// An order with nothing said beyond its price.
+/// An order with a price and no title, return address or e-mail.
 fn unnamed(store: &Store, reference: Reference, price: Price, now: Timestamp) -> NewOrder {
     NewOrder {
         store_id: store.id.clone(),

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_of_addresses_takes_no_more_memory_and_locks_nobody_out() {
+    fn a_flood_of_addresses_has_bounded_memory_and_blocks_no_customer() {
         let limit = OrderRateLimit::new(1);
         for bits in 0..60_000_u32 {
             let address = IpAddr::from(bits.to_be_bytes());

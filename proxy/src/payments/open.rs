@@ -329,7 +329,7 @@ impl Call {
             Self::Session { .. } => {
                 tracing::error!(
                     %order, %attempt, session = id, %mismatch,
-                    "nobody is sent to the gateway's page: check gateway.checkout_url, and ask the gateway about it"
+                    "no customer is sent to the gateway's page: check gateway.checkout_url, and ask the gateway about it"
                 );
                 Err(PaymentError::HostedPageBlocked)
             }

@@ -235,7 +235,7 @@ fn every_canned_answer_is_of_the_contract() {
             let known = lists.contains_key(quotes) || ["never", "refused"].contains(&quotes);
             assert!(known, "{name}: there is no list of quotes {quotes}");
         }
-        for refusal in [&state["open"], &state["wish"]] {
+        for refusal in [&state["open"], &state["action"]] {
             if refusal.is_object() {
                 let body: Refusal = read(refusal).unwrap_or_else(|e| panic!("{name}: {e}"));
                 let code = body

@@ -155,7 +155,7 @@ fn the_end_of_a_late_payment_on_a_cancelled_order_is_reported() {
         observed_at: crate::fixtures::at(1000),
         ..observed("CHECKING")
     };
-    for (observation, status, told) in [
+    for (observation, status, event) in [
         (observed("FAILED"), S::Failed, E::Failed),
         (observed("CANCELLED"), S::Cancelled, E::Cancelled),
         (gone, S::Cancelled, E::Cancelled),
@@ -165,7 +165,7 @@ fn the_end_of_a_late_payment_on_a_cancelled_order_is_reported() {
             (S::Processing, PaymentState::Confirming),
         ] {
             let end = change_of_cancelled(before, payment_state, &observation);
-            assert_eq!((end.status, end.events), (status, vec![told]));
+            assert_eq!((end.status, end.events), (status, vec![event]));
         }
     }
 }
@@ -313,7 +313,7 @@ fn a_response_that_needs_review_contradicts_no_credit() {
 }
 
 fn every_observation() -> Vec<(&'static str, crate::Observation)> {
-    let mut said = Vec::new();
+    let mut observations = Vec::new();
     for status in [
         "CHECKING",
         "PROCESSING",
@@ -329,9 +329,9 @@ fn every_observation() -> Vec<(&'static str, crate::Observation)> {
             } else {
                 money
             };
-            said.push((status, received(status, crypto, money, money)));
+            observations.push((status, received(status, crypto, money, money)));
         }
-        said.push((status, crate::fixtures::observed(status)));
+        observations.push((status, crate::fixtures::observed(status)));
     }
-    said
+    observations
 }

@@ -85,7 +85,7 @@ async fn a_refused_session_has_the_shape_of_its_own() {
         ),
         (
             "client_email_id",
-            json!("nobody"),
+            json!("not an address"),
             "client_email_id must be an email address",
         ),
         (

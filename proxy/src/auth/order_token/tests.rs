@@ -230,7 +230,7 @@ fn the_key_of_one_store_opens_nothing_at_another() {
         ("other", "o2", "demo"),
         ("demo", "k1", "other"),
         ("demo", "k2", "other"),
-        ("demo", "k1", "nobody"),
+        ("demo", "k1", "unknown"),
     ] {
         let refusal = refused(&mint(signer, kid, named));
         assert!(
@@ -310,7 +310,7 @@ fn a_claim_of_another_shape_is_refused() {
         ("aud", json!([AUDIENCE])),
         ("store", json!(1)),
         ("reference", json!(17)),
-        ("sub", json!("somebody")),
+        ("sub", json!("another subject")),
         ("v", json!(1)),
     ] {
         let mut payload = payload();

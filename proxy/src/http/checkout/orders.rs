@@ -183,8 +183,8 @@ pub(crate) fn describe_open(types: &mut Types) -> Operation {
         .does(
             "Open an order",
             "In exactly one way: a product of the catalogue, a declared donation, or a token that the store's server \
-             signed. Only a donation's amount is the customer's, within its bounds. A product or a donation is an order \
-             of its own at every call; a token is the order of its reference, however often it is used.",
+             signed. Only a donation's amount is the customer's, within its bounds. Each call with a product or a \
+             donation opens a new order; every call with a token returns the order of its reference.",
         )
         .by(operation::Caller::Anyone)
         .refuses(&[ErrorCode::OriginNotAllowed, ErrorCode::Internal])

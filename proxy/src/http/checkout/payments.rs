@@ -13,7 +13,7 @@ use florin_orders::{Flow, Order, Snapshot};
 use florin_storage::BeginError;
 use serde_json::json;
 
-use crate::http::body::{Body, NoBody};
+use crate::http::body::{Body, EmptyBody};
 use crate::http::checkout::{CheckoutSession, reload, view_of};
 use crate::http::error::ApiError;
 use crate::http::idempotency::{Caller, Done, Post, idempotent};
@@ -204,9 +204,9 @@ pub(crate) async fn session(
     State(app): State<Arc<AppState>>,
     CheckoutSession(snapshot): CheckoutSession,
     Post {
-        body: NoBody,
+        body: EmptyBody,
         request,
-    }: Post<NoBody>,
+    }: Post<EmptyBody>,
 ) -> Result<Done<OrderView>, ApiError> {
     let order = snapshot.order.id.clone();
     let work = {

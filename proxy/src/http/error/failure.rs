@@ -110,8 +110,8 @@ impl Failure {
             .retry_after(Duration::from_secs(1)),
             ApiError::IdempotencyKeyReused => Self::new(
                 ErrorCode::IdempotencyKeyReused,
-                "This Idempotency-Key came with another request before. Use a key of its own for every request, and \
-                 the same only to send the same again.",
+                "Another request used this Idempotency-Key before. Use a new key for every new request, and the same \
+                 key only to repeat a request.",
             ),
             ApiError::IdempotencyResultUnreadable => Self::new(
                 ErrorCode::IdempotencyResultUnreadable,
@@ -224,12 +224,12 @@ impl Failure {
             ApiError::Price(error) => price_failure(error),
             ApiError::OpenOrder(OpenOrderError::Conflict) => Self::new(
                 ErrorCode::OrderConflict,
-                "This reference already names an order of another price or currency. Use a reference of its own for \
+                "This reference already names an order of another price or currency. Use a new reference for \
                  every order.",
             ),
             ApiError::OpenOrder(OpenOrderError::OtherFlow) => Self::new(
                 ErrorCode::OtherFlow,
-                "This reference already names an order of the other flow. Use a reference of its own.",
+                "This reference already names an order of the other flow. Use a new reference.",
             ),
             ApiError::Payment(error) => payment_failure(error),
             ApiError::OpenOrder(OpenOrderError::Storage(_))
@@ -364,8 +364,8 @@ fn payment_failure(error: &PaymentError) -> Failure {
         .at("flow"),
         PaymentError::HostedPageBlocked => Failure::new(
             ErrorCode::GatewayUnavailable,
-            "The gateway's page did not pass our checks, so nobody is sent there. Nothing was charged; the \
-             operator's log says why.",
+            "The gateway's page did not pass our checks, so the customer is not sent there. Nothing was charged; \
+             the operator's log says why.",
         )
         .retry_after(Duration::from_mins(1)),
         PaymentError::Refused { status, error } => Failure::new(

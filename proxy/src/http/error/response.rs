@@ -25,8 +25,8 @@ impl ApiError {
         };
         let body = serde_json::to_value(Refusal { error });
         let mut body = body.expect("texts become JSON");
-        if let Some(said) = &failure.gateway {
-            body["error"]["gateway"] = Value::clone(said);
+        if let Some(message) = &failure.gateway {
+            body["error"]["gateway"] = Value::clone(message);
         }
         let mut answer = (failure.status(), Json(body)).into_response();
         if let Some(seconds) = failure.retry_after_seconds {

@@ -86,13 +86,13 @@ mod tests {
     }
 
     #[test]
-    fn a_header_of_somebody_who_is_not_trusted_says_nothing() {
+    fn a_forwarded_header_of_an_untrusted_peer_is_ignored() {
         let found = client("192.0.2.9", &["198.51.100.1"], &["10.0.0.0/8"]);
         assert_eq!(found.as_deref(), Some("192.0.2.9"));
     }
 
     #[test]
-    fn behind_trusted_proxies_it_is_the_last_that_is_none() {
+    fn behind_trusted_proxies_the_last_untrusted_address_counts() {
         let trusted = ["10.0.0.0/8"];
         let found = client("10.0.0.1", &["1.1.1.1, 198.51.100.1", "10.0.0.2"], &trusted);
         assert_eq!(found.as_deref(), Some("198.51.100.1"));
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_client_wrote_before_it_hides_no_address() {
+    fn an_invalid_entry_of_the_client_hides_no_address() {
         let trusted = ["10.0.0.0/8"];
         let found = client("10.0.0.1", &[b"\xff, 198.51.100.1"], &trusted);
         assert_eq!(found.as_deref(), Some("198.51.100.1"));
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_limited_for_an_address_that_is_not_the_clients() {
+    fn an_unknown_client_address_is_not_limited() {
         let trusted = ["10.0.0.0/8"];
         assert_eq!(client("10.0.0.1", &[""; 0], &trusted), None);
         assert_eq!(client("10.0.0.1", &["unknown"], &trusted), None);

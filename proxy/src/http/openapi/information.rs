@@ -121,7 +121,7 @@ pub(crate) fn refusal() -> Value {
                 "message": { "type": "string", "minLength": 1, "description": "One or two sentences for people." },
                 "gateway": {
                     "type": "object",
-                    "description": "What the gateway said, when it refused what the store asks of it.",
+                    "description": "The gateway's message, when it refused the store's request.",
                     "required": ["status"],
                     "properties": {
                         "status": { "type": "integer", "minimum": 400, "maximum": 499 },

@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::http::body::NoBody;
+use crate::http::body::EmptyBody;
 use crate::http::error::ApiError;
 use crate::http::idempotency::{Caller, Done, Post, Replayed, idempotent};
 use crate::http::openapi::information::EVENTS;
@@ -202,9 +202,9 @@ pub(crate) async fn redeliver(
     store: AuthenticatedStore,
     Path(id): Path<String>,
     Post {
-        body: NoBody,
+        body: EmptyBody,
         request,
-    }: Post<NoBody>,
+    }: Post<EmptyBody>,
 ) -> Result<(StatusCode, Replayed, ()), ApiError> {
     let caller = store.0.clone();
     let work = {
@@ -273,9 +273,9 @@ pub(crate) async fn enable_webhook(
     State(app): State<Arc<AppState>>,
     store: AuthenticatedStore,
     Post {
-        body: NoBody,
+        body: EmptyBody,
         request,
-    }: Post<NoBody>,
+    }: Post<EmptyBody>,
 ) -> Result<Done<WebhookStatus>, ApiError> {
     let caller = store.0.clone();
     let work = {

@@ -18,7 +18,7 @@ use serde_json::json;
 
 use crate::auth::client_token::ClientToken;
 use crate::config::Store;
-use crate::http::body::{Body, NoBody};
+use crate::http::body::{Body, EmptyBody};
 use crate::http::checkout::{created_or_ok, fresh_token, reload};
 use crate::http::error::ApiError;
 use crate::http::idempotency::{Caller, Done, Post, Replayed, idempotent, idempotent_with};
@@ -402,9 +402,9 @@ pub(crate) async fn cancel(
     store: AuthenticatedStore,
     Path(id): Path<String>,
     Post {
-        body: NoBody,
+        body: EmptyBody,
         request,
-    }: Post<NoBody>,
+    }: Post<EmptyBody>,
 ) -> Result<Done<OrderJson>, ApiError> {
     let caller = store.0.clone();
     let work = {

@@ -138,9 +138,9 @@ proptest! {
     fn no_amount_is_reported_as_late_twice(flow in flows(), polls in unordered_polls(32)) {
         let life = lived(flow, &polls);
         for attempt in 0..ATTEMPTS {
-            let told = life.late.iter().filter(|(of, _)| *of == attempt);
-            let told: Vec<_> = told.map(|(_, sum)| *sum).collect();
-            prop_assert!(told.is_sorted_by(|a, b| a < b), "{:?}", told);
+            let notified = life.late.iter().filter(|(of, _)| *of == attempt);
+            let notified: Vec<_> = notified.map(|(_, sum)| *sum).collect();
+            prop_assert!(notified.is_sorted_by(|a, b| a < b), "{:?}", notified);
         }
     }
 
@@ -148,13 +148,13 @@ proptest! {
     fn every_change_of_status_is_an_event(flow in flows(), polls in unordered_polls(24)) {
         let mut life = Life::new(flow);
         for poll in &polls {
-            let (status, reverted, told) =
+            let (status, reverted, events) =
                 (life.order.status, life.order.reverted, life.events.len());
             life.record(poll);
-            let is_told = life.events.len() > told;
-            prop_assert!(is_told || life.order.status == status);
-            // That the gateway stands by its word again is no event; that it does not, is one.
-            prop_assert!(is_told || life.order.reverted == reverted || life.order.reverted.is_none());
+            let is_event = life.events.len() > events;
+            prop_assert!(is_event || life.order.status == status);
+            // A confirmed payment that was reverted before is no event; a reverted one is.
+            prop_assert!(is_event || life.order.reverted == reverted || life.order.reverted.is_none());
         }
     }
 

@@ -21,14 +21,14 @@ async fn the_first_sale_is_credited_once_and_reported_in_order() {
         (credit.amount, credit.attempt_id),
         (amount("19.90"), new_attempt(1).id)
     );
-    let told = [
+    let types = [
         E::Created,
         E::AttemptOpened,
         E::PaymentSeen,
         E::Processing,
         E::Paid,
     ];
-    assert_eq!(event_types(&test.storage).await, told);
+    assert_eq!(event_types(&test.storage).await, types);
 }
 
 #[tokio::test]
@@ -51,9 +51,9 @@ async fn a_contradiction_is_reported_once_and_the_order_stays_paid() {
             "{minutes}"
         );
     }
-    let told = event_types(&test.storage).await;
+    let types = event_types(&test.storage).await;
     let reverted = E::Reverted;
-    assert_eq!(told[3..], [reverted, reverted, reverted]);
+    assert_eq!(types[3..], [reverted, reverted, reverted]);
     let known = test.storage.snapshot(&id(1)).await.unwrap().unwrap();
     let says = known.order.reverted.unwrap();
     assert_eq!((says.at, says.says), (at(360 * 60), PaymentState::Failed));
@@ -139,8 +139,8 @@ async fn two_paid_attempts_credit_one_order_once() {
             .await
             .unwrap();
     }
-    let told = event_types(&test.storage).await;
-    let count = |wanted| told.iter().filter(|event| **event == wanted).count();
+    let types = event_types(&test.storage).await;
+    let count = |wanted| types.iter().filter(|event| **event == wanted).count();
     assert_eq!(
         (count(EventType::Paid), count(EventType::LatePayment)),
         (1, 1)
@@ -194,8 +194,8 @@ async fn a_replaced_attempt_that_is_paid_in_its_time_is_not_called_late() {
         .record_observation(replaced.unwrap(), &observation)
         .await
         .unwrap();
-    let told = event_types(&test.storage).await;
-    assert_eq!(told[told.len() - 2..], [E::LatePayment, E::Paid]);
+    let types = event_types(&test.storage).await;
+    assert_eq!(types[types.len() - 2..], [E::LatePayment, E::Paid]);
     assert_eq!(late_payment(&test).await, None);
 }
 
@@ -289,11 +289,11 @@ async fn a_second_payment_that_returns_is_reported_once_and_a_larger_one_again()
             .await
             .unwrap();
     }
-    let told = event_types(&test.storage).await;
-    let late = told.iter().filter(|event| **event == E::LatePayment);
+    let types = event_types(&test.storage).await;
+    let late = types.iter().filter(|event| **event == E::LatePayment);
     let of_the_first = usize::from(due[0].attempt_id != new_attempt(2).id);
-    assert_eq!(late.count(), of_the_first + 2, "{told:?}");
-    assert_eq!(told.iter().filter(|event| **event == E::Paid).count(), 1);
+    assert_eq!(late.count(), of_the_first + 2, "{types:?}");
+    assert_eq!(types.iter().filter(|event| **event == E::Paid).count(), 1);
 }
 
 #[tokio::test]
@@ -305,7 +305,7 @@ async fn an_amount_reported_as_late_before_the_credit_is_not_reported_after_it()
     observe(&test.storage, 960, double("PROCESSING")).await;
     observe(&test.storage, 1020, exact("COMPLETED")).await;
     observe(&test.storage, 1800, double("COMPLETED")).await;
-    let told = event_types(&test.storage).await;
+    let types = event_types(&test.storage).await;
     let late = [E::LatePayment, E::Processing, E::Paid];
-    assert_eq!(told[told.len() - 3..], late);
+    assert_eq!(types[types.len() - 3..], late);
 }

@@ -199,8 +199,8 @@ async fn events_of_a_donation_have_their_own_names() {
         ]
     );
     for event in &events {
-        let told = format!("\"type\":\"{}\"", event.kind);
-        assert!(event.payload.contains(&told), "{}", event.payload);
+        let expected = format!("\"type\":\"{}\"", event.kind);
+        assert!(event.payload.contains(&expected), "{}", event.payload);
         assert!(event.payload.contains("\"price_source\":\"customer\""));
     }
     assert_eq!(events[2].event_type, EventType::Paid);

@@ -53,7 +53,7 @@ async fn lives(flow: Flow, polls: &[Poll]) {
     opened(storage, &life).await;
     let mut recorded = 0;
     for poll in polls {
-        let (told, attempt) = (life.events.len(), &life.attempts[poll.attempt]);
+        let (earlier, attempt) = (life.events.len(), &life.attempts[poll.attempt]);
         let (due, observation) = (
             due(attempt, poll.number),
             poll.response.about(poll.attempt, poll.at),
@@ -69,7 +69,7 @@ async fn lives(flow: Flow, polls: &[Poll]) {
             assessment.as_ref()
         );
         let events = observed.map_or_else(Vec::new, |observation| observation.events);
-        assert_eq!(events, life.events[told..]);
+        assert_eq!(events, life.events[earlier..]);
         let known = storage
             .snapshot(&life.order.id)
             .await
@@ -88,15 +88,15 @@ async fn lives(flow: Flow, polls: &[Poll]) {
             assert_eq!(&kept(storage, attempt).await, attempt);
         }
     }
-    let mut told = vec![
+    let mut expected = vec![
         E::Created,
         E::AttemptOpened,
         E::AttemptOpened,
         E::AttemptOpened,
     ];
-    told.extend(&life.events);
-    assert_eq!(event_types(storage).await, told);
-    assert_eq!(rows_of(storage, "outbox").await, told.len());
+    expected.extend(&life.events);
+    assert_eq!(event_types(storage).await, expected);
+    assert_eq!(rows_of(storage, "outbox").await, expected.len());
     assert_eq!(rows_of(storage, "observations").await, recorded);
     assert_eq!(rows_of(storage, "credits").await, life.credits.len());
     let credit = storage.settlement(&life.order.id).await.unwrap();
