@@ -14,6 +14,7 @@ pub mod clock;
 pub mod config;
 mod http;
 mod log;
+pub mod open_files;
 mod orders;
 mod payments;
 mod receipts;

@@ -101,7 +101,11 @@ fn serve(config: Config) -> anyhow::Result<()> {
     runtime.block_on(async {
         let shutdown = CancellationToken::new();
         end_on_signals(shutdown.clone())?;
+        let open_files = florin_proxy::open_files::raise_limit()?;
+        let public_connections =
+            florin_proxy::open_files::public_connections(open_files, config.stores.len());
         let listeners = Listeners {
+            public_connections,
             public: bind(config.listen, "listen").await?,
             admin: bind(config.admin_listen, "admin_listen").await?,
         };
@@ -112,7 +116,7 @@ fn serve(config: Config) -> anyhow::Result<()> {
             listeners.admin.local_addr()?,
         );
         let environment = config.environment.as_str();
-        tracing::info!(%public, %admin, environment, "listening");
+        tracing::info!(%public, %admin, environment, public_connections, "listening");
         let ended = florin_proxy::run(listeners, config, dependencies, shutdown).await;
         ledger.close().await;
         tracing::info!("shut down");

@@ -10,8 +10,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::admin::admin_routes;
 use crate::config::Config;
-use crate::http::connections::{LONGEST_HEAD, serve};
+use crate::http::connections::slots::ConnectionLimits;
+use crate::http::connections::{Server, Timeouts, serve};
+use crate::http::middleware::client_address::counted_address;
 use crate::http::router::routes;
+use crate::open_files::ADMIN_CONNECTIONS;
 use crate::state::{AppState, Dependencies};
 use crate::workers::{cleanup, currency_check, payment_poller, webhook_dispatcher};
 
@@ -22,6 +25,8 @@ pub struct Listeners {
     pub public: TcpListener,
     /// For the operator.
     pub admin: TcpListener,
+    /// How many connections the public listener may hold. See [`crate::open_files`].
+    pub public_connections: usize,
 }
 
 /// Serves until `shutdown` is cancelled; then accepts nothing new, ends streams and finishes requests in flight.
@@ -36,10 +41,30 @@ pub async fn run(
 ) -> anyhow::Result<()> {
     let core = Core::new(config, dependencies, shutdown.clone());
     let mut components = JoinSet::new();
-    let serve = |listener, routes| endless(serve(listener, routes, LONGEST_HEAD, shutdown.clone()));
-    let public = serve(listeners.public, core.router());
+    let trusted = core.app.config.trusted_proxies.clone();
+    let public = Server {
+        listener: listeners.public,
+        routes: core.router(),
+        timeouts: Timeouts::DEFAULT,
+        limits: ConnectionLimits {
+            all: listeners.public_connections,
+            per_address: core.app.config.rate_limit.connections_per_ip,
+        },
+        counted_address: Arc::new(move |peer| counted_address(peer, &trusted)),
+    };
+    let public = endless(serve(public, shutdown.clone()));
     components.spawn(named("the public listener", public));
-    let admin = serve(listeners.admin, core.admin_router());
+    let admin = Server {
+        listener: listeners.admin,
+        routes: core.admin_router(),
+        timeouts: Timeouts::DEFAULT,
+        limits: ConnectionLimits {
+            all: ADMIN_CONNECTIONS,
+            per_address: ADMIN_CONNECTIONS,
+        },
+        counted_address: Arc::new(|_| None),
+    };
+    let admin = endless(serve(admin, shutdown.clone()));
     components.spawn(named("the admin listener", admin));
     let app = core.app;
     components.spawn(named(

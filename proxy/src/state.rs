@@ -52,6 +52,8 @@ pub(crate) struct AppState {
     pub dispatcher_wakeup: watch::Sender<()>,
     /// Cancelled when the process should end.
     pub shutdown: CancellationToken,
+    /// The missing entry of `trusted_proxies` is logged.
+    pub is_unnamed_proxy_logged: AtomicBool,
     is_gateway_unreachable: AtomicBool,
     currencies: Mutex<Currencies>,
 }
@@ -78,6 +80,7 @@ impl AppState {
             poller_wakeup: Notify::new(),
             dispatcher_wakeup: watch::Sender::new(()),
             shutdown,
+            is_unnamed_proxy_logged: AtomicBool::new(false),
             is_gateway_unreachable: AtomicBool::new(false),
             currencies: Mutex::default(),
         }

@@ -6,6 +6,7 @@
 
 mod banned_words;
 mod callbacks;
+mod connections;
 mod dependency_rules;
 mod documentation;
 mod gateway_account;

@@ -143,6 +143,11 @@ impl World {
         format!("http://{}", self.addresses.sandbox)
     }
 
+    /// The address that the proxy listens on; [`World::proxy_url`] leads there by a link.
+    pub fn listen_address(&self) -> SocketAddr {
+        self.addresses.public
+    }
+
     /// The proxy's admin address.
     pub fn admin_url(&self) -> String {
         format!("http://{}", self.addresses.admin)

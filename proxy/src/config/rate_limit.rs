@@ -7,12 +7,16 @@ use crate::config::problems::Findings;
 
 /// A customer opens one or two orders; an office behind one address opens some more.
 const ORDERS_PER_MINUTE: u32 = 30;
+/// A browser has up to six connections to a host, and many customers may share an address.
+const CONNECTIONS: u32 = 200;
 
 /// What one client address may do.
 #[derive(Clone, Copy, Debug)]
 pub struct RateLimit {
     /// Orders that it may open in a minute by a product or a donation.
     pub orders_per_minute_per_ip: u32,
+    /// Connections that it may have at once.
+    pub connections_per_ip: usize,
 }
 
 /// What one client address may do.
@@ -23,6 +27,10 @@ pub(crate) struct RateLimitTable {
     /// among the `trusted_proxies` are not counted: every customer may come from there.
     #[schemars(extend("x-default" = ORDERS_PER_MINUTE))]
     pub(crate) orders_per_minute_per_ip: Option<u32>,
+    /// Connections that one address may have at once, 8 to 10000. Loopback and private addresses and the
+    /// `trusted_proxies` are not counted.
+    #[schemars(extend("x-default" = CONNECTIONS))]
+    pub(crate) connections_per_ip: Option<u32>,
 }
 
 pub(crate) fn rate_limit(findings: &mut Findings, table: &RateLimitTable) -> RateLimit {
@@ -33,7 +41,15 @@ pub(crate) fn rate_limit(findings: &mut Findings, table: &RateLimitTable) -> Rat
             "write 1 to 10000 orders a minute",
         );
     }
+    let connections_per_ip = table.connections_per_ip.unwrap_or(CONNECTIONS);
+    if !(8..=10_000).contains(&connections_per_ip) {
+        findings.add(
+            "rate_limit.connections_per_ip",
+            "write 8 to 10000 connections",
+        );
+    }
     RateLimit {
         orders_per_minute_per_ip,
+        connections_per_ip: usize::try_from(connections_per_ip).unwrap_or(usize::MAX),
     }
 }

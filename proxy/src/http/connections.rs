@@ -1,15 +1,21 @@
-//! Serving what connects to a listener: bounded in the size and the time of what comes before a request's body.
+//! The connections of a listener: bounded in number, and in the size and the time of what comes before a request's body.
 //!
 //! HTTP/1.1 alone: browsers speak HTTP/2 with TLS only, and reverse proxies default to HTTP/1.1.
 
-use std::net::SocketAddr;
+pub(crate) mod slots;
+
+use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{ConnectInfo, Request};
+use axum::response::Response;
 use axum::serve::Listener;
-use hyper::body::Incoming;
+use hyper::body::{Frame, Incoming, SizeHint};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -18,40 +24,83 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt as _;
 
-/// How long a connection may take until its next request's head is there.
-///
-/// Must exceed the reverse proxy's keep-alive, or the proxy reuses a connection that is being closed and loses a request.
-/// Source: nginx, `ngx_http_upstream_module`, `keepalive_timeout` (60 s).
-pub(crate) const LONGEST_HEAD: Duration = Duration::from_secs(75);
+use self::slots::{ConnectionLimits, InProgress, Slot, Slots};
+
+/// The times that a connection may take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Timeouts {
+    /// From the connection to the whole head of its first request.
+    pub first_request: Duration,
+    /// From a response to the whole head of the next request.
+    ///
+    /// Must exceed the reverse proxy's keep-alive, or the proxy reuses a connection that is being closed and loses a request.
+    /// Source: nginx, `ngx_http_upstream_module`, `keepalive_timeout` (60 s).
+    pub next_request: Duration,
+}
+
+impl Timeouts {
+    /// The times for customers and stores.
+    pub(crate) const DEFAULT: Self = Self {
+        first_request: Duration::from_secs(10),
+        next_request: Duration::from_secs(75),
+    };
+}
 
 /// The first line and the headers of a request. Ours have 2 KiB, and proxies on the way add some; more is answered 431.
 const MAX_HEAD_BYTES: usize = 32 * 1024;
 
-/// A connection that does not let go does not keep the process from ending.
+/// The longest time that the process waits for requests in progress when it ends.
 const LONGEST_END: Duration = Duration::from_secs(10);
 
-/// Serves until `shutdown` is cancelled: then nothing new is accepted, and what is under way finishes.
-pub(crate) async fn serve(
-    mut listener: TcpListener,
-    routes: Router,
-    longest_head: Duration,
-    shutdown: CancellationToken,
-) {
+/// Returns the address that a connection counts for, or `None` if it counts for none.
+pub(crate) type CountedAddress = Arc<dyn Fn(SocketAddr) -> Option<IpAddr> + Send + Sync>;
+
+/// A listener with its limits.
+pub(crate) struct Server {
+    pub listener: TcpListener,
+    pub routes: Router,
+    pub timeouts: Timeouts,
+    pub limits: ConnectionLimits,
+    pub counted_address: CountedAddress,
+}
+
+/// Serves until `shutdown` is cancelled; then accepts nothing new, and finishes the requests in progress.
+pub(crate) async fn serve(server: Server, shutdown: CancellationToken) {
+    let Server {
+        mut listener,
+        routes,
+        timeouts,
+        limits,
+        counted_address,
+    } = server;
     let connections = TaskTracker::new();
-    loop {
-        // A failure to accept is waited out in there: it is the machine's, and mends itself.
-        let (stream, peer) = tokio::select! {
-            () = shutdown.cancelled() => break,
-            accepted = Listener::accept(&mut listener) => accepted,
-        };
-        let one = connection(stream, peer, routes.clone(), longest_head, shutdown.clone());
-        connections.spawn(one);
+    let slots = Slots::new(limits);
+    let mut accept = async || {
+        loop {
+            // It waits while the machine cannot open another file.
+            let (stream, peer) = Listener::accept(&mut listener).await;
+            if let Some(slot) = slots.take(counted_address(peer)).await {
+                let one = connection(
+                    stream,
+                    peer,
+                    routes.clone(),
+                    timeouts,
+                    slot,
+                    shutdown.clone(),
+                );
+                connections.spawn(one);
+            }
+        }
+    };
+    tokio::select! {
+        () = shutdown.cancelled() => {}
+        () = accept() => {}
     }
     drop(listener);
     connections.close();
     let ended = tokio::time::timeout(LONGEST_END, connections.wait()).await;
     if ended.is_err() {
-        tracing::debug!(left = connections.len(), "connections were cut off");
+        tracing::debug!(left = connections.len(), "connections were closed");
     }
 }
 
@@ -59,22 +108,49 @@ async fn connection(
     stream: TcpStream,
     peer: SocketAddr,
     routes: Router,
-    longest_head: Duration,
+    timeouts: Timeouts,
+    slot: Arc<Slot>,
     shutdown: CancellationToken,
 ) {
-    let answer = service_fn(move |request: Request<Incoming>| {
+    let evicted = slot.evicted.clone();
+    let first_request = CancellationToken::new();
+    let answer = service_fn(|request: Request<Incoming>| {
+        first_request.cancel();
+        let in_progress = slot.begin();
         let mut request = request.map(Body::new);
         request.extensions_mut().insert(ConnectInfo(peer));
-        routes.clone().oneshot(request)
+        let response = routes.clone().oneshot(request);
+        async move {
+            response
+                .await
+                .map(|response| tracked(response, in_progress))
+        }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(longest_head)
+        .header_read_timeout(timeouts.next_request)
         .max_buf_size(MAX_HEAD_BYTES)
         .serve_connection(TokioIo::new(stream), answer);
     tokio::pin!(connection);
+    let no_first_request = async {
+        if tokio::time::timeout(timeouts.first_request, first_request.cancelled())
+            .await
+            .is_ok()
+        {
+            std::future::pending::<()>().await;
+        }
+    };
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
+        () = evicted.cancelled() => {
+            // A request may have arrived at the same moment.
+            if !slot.is_in_progress() {
+                return;
+            }
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+        () = no_first_request => return,
         () = shutdown.cancelled() => {
             connection.as_mut().graceful_shutdown();
             connection.await
@@ -82,6 +158,45 @@ async fn connection(
     };
     if let Err(error) = ended {
         tracing::debug!(%error, "a connection ended");
+    }
+}
+
+/// Keeps the request in progress until the body of its response is sent.
+fn tracked(response: Response, in_progress: InProgress) -> Response {
+    response.map(|body| {
+        if body.is_end_stream() {
+            return body;
+        }
+        Body::new(TrackedBody {
+            body,
+            _in_progress: in_progress,
+        })
+    })
+}
+
+/// A response body with its request in progress.
+struct TrackedBody {
+    body: Body,
+    _in_progress: InProgress,
+}
+
+impl HttpBody for TrackedBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
     }
 }
 
@@ -94,15 +209,68 @@ mod tests {
 
     const HEAD: &[u8] = b"GET / HTTP/1.1\r\nhost: x\r\n";
 
-    /// A connection to a server that waits a fifth of a second for heads.
-    async fn connected() -> (TcpStream, CancellationToken) {
+    const SHORT: Duration = Duration::from_millis(200);
+    const LONG: Duration = Duration::from_mins(1);
+
+    /// Starts a server. It ends with the token.
+    async fn started(timeouts: Timeouts, all: usize, per_address: usize) -> TestServer {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let shutdown = CancellationToken::new();
-        let routes = Router::new().route("/", get(|| async { "here" }));
-        let patience = Duration::from_millis(200);
-        tokio::spawn(serve(listener, routes, patience, shutdown.clone()));
-        (TcpStream::connect(address).await.unwrap(), shutdown)
+        let routes = Router::new()
+            .route("/", get(|| async { "here" }))
+            .route("/endless", get(endless));
+        let server = Server {
+            listener,
+            routes,
+            timeouts,
+            limits: ConnectionLimits { all, per_address },
+            counted_address: Arc::new(|peer| Some(peer.ip())),
+        };
+        TestServer {
+            address,
+            task: tokio::spawn(serve(server, shutdown.clone())),
+            shutdown,
+        }
+    }
+
+    struct TestServer {
+        address: SocketAddr,
+        task: tokio::task::JoinHandle<()>,
+        shutdown: CancellationToken,
+    }
+
+    impl TestServer {
+        async fn connect(&self) -> TcpStream {
+            TcpStream::connect(self.address).await.unwrap()
+        }
+
+        /// A connection whose response has begun.
+        async fn get(&self, path: &str) -> TcpStream {
+            let mut stream = self.connect().await;
+            let head = format!("GET {path} HTTP/1.1\r\nhost: x\r\n\r\n");
+            stream.write_all(head.as_bytes()).await.unwrap();
+            let mut first = [0; 12];
+            let read = tokio::time::timeout(Duration::from_secs(5), stream.read_exact(&mut first));
+            read.await.expect("a response begins in time").unwrap();
+            assert_eq!(&first, b"HTTP/1.1 200");
+            stream
+        }
+    }
+
+    /// A response whose body never ends.
+    async fn endless() -> Body {
+        Body::from_stream(futures_util::stream::pending::<Result<Bytes, axum::Error>>())
+    }
+
+    /// A connection to a server with a short time limit.
+    async fn connected(first_request: Duration, next_request: Duration) -> (TcpStream, TestServer) {
+        let timeouts = Timeouts {
+            first_request,
+            next_request,
+        };
+        let server = started(timeouts, 10, 10).await;
+        (server.connect().await, server)
     }
 
     /// What comes until the connection is closed, which must be within five seconds.
@@ -114,22 +282,22 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_head_that_never_ends_is_given_up() {
-        let (mut stream, _shutdown) = connected().await;
+    async fn an_incomplete_first_head_times_out() {
+        let (mut stream, _server) = connected(SHORT, LONG).await;
         stream.write_all(HEAD).await.unwrap();
         let answer = until_closed(&mut stream).await;
         assert!(!answer.contains("here"), "{answer}");
     }
 
     #[tokio::test]
-    async fn a_connection_that_says_nothing_is_given_up() {
-        let (mut stream, _shutdown) = connected().await;
+    async fn a_silent_connection_times_out() {
+        let (mut stream, _server) = connected(SHORT, LONG).await;
         assert_eq!(until_closed(&mut stream).await, "");
     }
 
     #[tokio::test]
-    async fn a_whole_head_is_answered_and_the_idle_connection_given_up() {
-        let (mut stream, _shutdown) = connected().await;
+    async fn an_idle_connection_is_kept_after_its_first_request_and_times_out_later() {
+        let (mut stream, _server) = connected(LONG, SHORT).await;
         stream.write_all(HEAD).await.unwrap();
         stream.write_all(b"\r\n").await.unwrap();
         let answer = until_closed(&mut stream).await;
@@ -138,23 +306,93 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_idle_connection_ends_with_the_server() {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let shutdown = CancellationToken::new();
-        let served = serve(listener, Router::new(), LONGEST_HEAD, shutdown.clone());
-        let served = tokio::spawn(served);
-        let mut stream = TcpStream::connect(address).await.unwrap();
+    async fn the_time_limit_of_the_first_request_ends_with_it() {
+        let server = started(
+            Timeouts {
+                first_request: SHORT,
+                next_request: LONG,
+            },
+            10,
+            10,
+        )
+        .await;
+        let mut stream = server.get("/").await;
+        let mut rest = Vec::new();
+        while !rest.ends_with(b"here") {
+            rest.push(stream.read_u8().await.unwrap());
+        }
+        let closed = tokio::time::timeout(SHORT * 2, stream.read_u8()).await;
+        assert!(closed.is_err(), "the connection is open");
+        stream.write_all(HEAD).await.unwrap();
         stream
-            .write_all(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n")
+            .write_all(b"connection: close\r\n\r\n")
             .await
             .unwrap();
-        let mut first = [0; 12];
-        stream.read_exact(&mut first).await.unwrap();
-        assert_eq!(&first, b"HTTP/1.1 404");
-        shutdown.cancel();
+        let answer = until_closed(&mut stream).await;
+        assert!(answer.ends_with("here"), "{answer}");
+    }
+
+    #[tokio::test]
+    async fn a_full_listener_closes_the_connection_that_waits_longest() {
+        let server = started(Timeouts::DEFAULT, 3, 10).await;
+        let mut silent = server.connect().await;
+        let _streaming = server.get("/endless").await;
+        let mut idle = server.get("/").await;
+        let _customer = server.get("/").await;
+        assert_eq!(until_closed(&mut silent).await, "");
+        let _next = server.get("/").await;
+        until_closed(&mut idle).await;
+    }
+
+    #[tokio::test]
+    async fn a_request_in_progress_is_never_closed_for_room() {
+        let server = started(Timeouts::DEFAULT, 1, 10).await;
+        let streaming = server.get("/endless").await;
+        let mut waiting = server.connect().await;
+        waiting.write_all(HEAD).await.unwrap();
+        waiting
+            .write_all(b"connection: close\r\n\r\n")
+            .await
+            .unwrap();
+        let mut byte = [0];
+        let none = tokio::time::timeout(SHORT, waiting.read_exact(&mut byte)).await;
+        assert!(none.is_err(), "the listener is full");
+        drop(streaming);
+        assert!(until_closed(&mut waiting).await.ends_with("here"));
+    }
+
+    #[tokio::test]
+    async fn an_address_has_a_limited_number_of_connections() {
+        let server = started(Timeouts::DEFAULT, 10, 2).await;
+        let (_first, second) = (server.get("/").await, server.get("/").await);
+        let mut third = server.connect().await;
+        assert_eq!(until_closed(&mut third).await, "");
+        drop(second);
+        let freed = async {
+            loop {
+                let mut stream = server.connect().await;
+                stream.write_all(HEAD).await.unwrap();
+                stream
+                    .write_all(b"connection: close\r\n\r\n")
+                    .await
+                    .unwrap();
+                let mut text = String::new();
+                if stream.read_to_string(&mut text).await.is_ok() && text.ends_with("here") {
+                    break;
+                }
+            }
+        };
+        let freed = tokio::time::timeout(Duration::from_secs(5), freed).await;
+        freed.expect("the place of an ended connection is free again");
+    }
+
+    #[tokio::test]
+    async fn an_idle_connection_ends_with_the_server() {
+        let server = started(Timeouts::DEFAULT, 10, 10).await;
+        let mut stream = server.get("/").await;
+        server.shutdown.cancel();
         until_closed(&mut stream).await;
-        let ended = tokio::time::timeout(Duration::from_secs(5), served).await;
-        ended.expect("it ends in time").unwrap();
+        let ended = tokio::time::timeout(Duration::from_secs(5), server.task);
+        ended.await.expect("it ends in time").unwrap();
     }
 }

@@ -79,8 +79,8 @@ impl OrderRateLimit {
     }
 }
 
-/// What one customer is given: an IPv4 address, or 64 bits of IPv6.
-fn network(address: IpAddr) -> IpAddr {
+/// Returns what one customer has: an IPv4 address, or 64 bits of IPv6.
+pub(crate) fn network(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,
         IpAddr::V6(address) => Ipv6Net::new_assert(address, 64).network().into(),

@@ -57,7 +57,11 @@ impl RunningProxy {
             random,
         };
         let shutdown = CancellationToken::new();
-        let listeners = Listeners { public, admin };
+        let listeners = Listeners {
+            public,
+            admin,
+            public_connections: 10_000,
+        };
         let run = florin_proxy::run(listeners, config, dependencies, shutdown.clone());
         Self {
             shutdown,

@@ -129,6 +129,7 @@ async fn serve(
     let listeners = Listeners {
         public: bind(ports.proxy).await?,
         admin: bind(ports.admin).await?,
+        public_connections: 1_000,
     };
     running.start(
         "sandbox",

@@ -3,12 +3,14 @@
 use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use axum::extract::{ConnectInfo, FromRequestParts};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName};
 use ipnet::IpNet;
 
+use crate::orders::rate_limit::network;
 use crate::state::AppState;
 
 static FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
@@ -25,9 +27,14 @@ impl FromRequestParts<Arc<AppState>> for ClientAddress {
     ) -> Result<Self, Infallible> {
         let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
         let trusted = &app.config.trusted_proxies;
-        Ok(Self(peer.and_then(|ConnectInfo(peer)| {
-            client_address(*peer, &parts.headers, trusted)
-        })))
+        let Some(ConnectInfo(peer)) = peer else {
+            return Ok(Self(None));
+        };
+        let client = client_address(*peer, &parts.headers, trusted);
+        if client.is_none() && !is_trusted(peer.ip(), trusted) {
+            warn_of_unnamed_proxy(app, *peer, &parts.headers);
+        }
+        Ok(Self(client))
     }
 }
 
@@ -38,8 +45,7 @@ impl FromRequestParts<Arc<AppState>> for ClientAddress {
 /// configuration does not name. All clients behind such a proxy would share one address.
 fn client_address(peer: SocketAddr, headers: &HeaderMap, trusted: &[IpNet]) -> Option<IpAddr> {
     let peer = peer.ip().to_canonical();
-    let is_trusted = |address: IpAddr| trusted.iter().any(|network| network.contains(&address));
-    if !is_trusted(peer) {
+    if !is_trusted(peer, trusted) {
         return (!is_private(peer)).then_some(peer);
     }
     // From the end, and no further than needed: what the client wrote before it may be anything, even no text at all.
@@ -48,11 +54,35 @@ fn client_address(peer: SocketAddr, headers: &HeaderMap, trusted: &[IpNet]) -> O
     for name in named {
         let address: IpAddr = str::from_utf8(name).ok()?.trim().parse().ok()?;
         let address = address.to_canonical();
-        if !is_trusted(address) {
+        if !is_trusted(address, trusted) {
             return Some(address);
         }
     }
     None
+}
+
+/// Returns the address that a connection counts for, or `None` if the peer is private or a trusted proxy: all customers
+/// may come from there.
+pub(crate) fn counted_address(peer: SocketAddr, trusted: &[IpNet]) -> Option<IpAddr> {
+    client_address(peer, &HeaderMap::new(), trusted).map(network)
+}
+
+/// Logs once that a private peer forwards the addresses of clients, and is not named in the configuration.
+fn warn_of_unnamed_proxy(app: &AppState, peer: SocketAddr, headers: &HeaderMap) {
+    if headers.contains_key(&FORWARDED_FOR)
+        && !app.is_unnamed_proxy_logged.swap(true, Ordering::Relaxed)
+    {
+        tracing::warn!(
+            peer = %peer.ip(),
+            "X-Forwarded-For comes from an address that is not in trusted_proxies: no client address is known, and \
+             rate_limit.orders_per_minute_per_ip does nothing. Add the reverse proxy to trusted_proxies"
+        );
+    }
+}
+
+fn is_trusted(address: IpAddr, trusted: &[IpNet]) -> bool {
+    let address = address.to_canonical();
+    trusted.iter().any(|network| network.contains(&address))
 }
 
 fn is_private(address: IpAddr) -> bool {

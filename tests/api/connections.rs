@@ -1,0 +1,129 @@
+//! Many connections that send no request: customers and the health pages are served.
+
+use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use futures_util::stream::{self, StreamExt as _};
+use serde_json::json;
+use support::{Program, World};
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::TcpStream;
+
+const OPEN_FILES: u32 = 1_024;
+const SILENT: usize = 5_000;
+
+/// Returns a program that runs `florin-proxy` with a limit of open files.
+fn limited_program(world: &World) -> PathBuf {
+    let program = support::built("florin-proxy", "florin-proxy");
+    let script = format!(
+        "#!/bin/sh\nulimit -n {OPEN_FILES}\nexec '{}' \"$@\"\n",
+        program.display()
+    );
+    let path = world.file("florin-proxy-limited");
+    std::fs::write(&path, script).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700)).unwrap();
+    path
+}
+
+/// Opens connections as fast as the proxy accepts them. Every second one sends the beginning of a request.
+async fn open_silent(public: SocketAddr) -> Vec<TcpStream> {
+    let connect = |number: usize| async move {
+        let stream = TcpStream::connect(public);
+        let stream = tokio::time::timeout(Duration::from_secs(5), stream).await;
+        let mut stream = stream.ok()?.ok()?;
+        if number.is_multiple_of(2) {
+            let _ = stream
+                .write_all(b"GET /v1/checkout HTTP/1.1\r\nhost:")
+                .await;
+        }
+        Some(stream)
+    };
+    let opened = stream::iter(0..SILENT).map(connect).buffer_unordered(500);
+    opened.filter_map(async |stream| stream).collect().await
+}
+
+#[tokio::test]
+async fn silent_connections_stop_no_customer_and_no_health_page() {
+    let files = florin_proxy::open_files::raise_limit().unwrap();
+    assert!(
+        files > 6_000,
+        "this test needs 6,000 open files, and may have {files}: raise `ulimit -Hn`"
+    );
+    let mut world = World::start().await;
+    let public = world.listen_address();
+    world.stop_proxy().await;
+    let (config, log) = (world.config_file(), world.file("proxy.log"));
+    let mut program = Program::start_at(&limited_program(&world), &config, &log);
+    world.wait_for_proxy().await;
+    let before = world.shopper().open("ebook").await;
+    let mut watching = before.stream().await;
+    watching.chunk().await.unwrap().unwrap();
+
+    let silent = open_silent(public).await;
+    assert!(silent.len() > 4_000, "{} connections", silent.len());
+    for _ in 0..5 {
+        let checkout = world.shopper().open("ebook").await;
+        let quote = tokio::time::timeout(Duration::from_secs(3), checkout.quotes());
+        quote.await.expect("a customer is served in time");
+        for page in ["live", "ready"] {
+            let health = reqwest::Client::new()
+                .get(format!("{}/health/{page}", world.admin_url()))
+                .timeout(Duration::from_secs(2));
+            assert_eq!(health.send().await.unwrap().status(), 200, "{page}");
+        }
+    }
+    before.choose("BTC").await;
+    watching
+        .chunk()
+        .await
+        .unwrap()
+        .expect("an open stream stays open");
+    let printed = program.printed();
+    assert_eq!(
+        printed.matches("too many connections").count(),
+        1,
+        "{printed}"
+    );
+    assert!(!printed.contains("Too many open files"), "{printed}");
+    drop(silent);
+    assert_eq!(program.stop().await, Some(0), "{}", program.printed());
+    world.start_proxy().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_reverse_proxy_that_is_not_configured_is_logged_once() {
+    let mut world = World::start().await;
+    world.stop_proxy().await;
+    let (config, log) = (world.config_file(), world.file("proxy.log"));
+    let mut program = Program::start(&config, &log, &[]);
+    world.wait_for_proxy().await;
+    let order = async |forwarded: Option<&str>| {
+        let order = world
+            .http()
+            .post(format!("{}/v1/checkout", world.proxy_url()));
+        let mut order = order.header("origin", world.shop_url());
+        if let Some(forwarded) = forwarded {
+            order = order.header("x-forwarded-for", forwarded);
+        }
+        let order = order.json(&json!({ "store": "demo", "product": "ebook" }));
+        assert_eq!(order.send().await.unwrap().status(), 201);
+    };
+    let warning = "is not in trusted_proxies";
+    order(None).await;
+    assert!(
+        !program.printed().contains(warning),
+        "{}",
+        program.printed()
+    );
+    for _ in 0..3 {
+        order(Some("198.51.100.7")).await;
+    }
+    let printed = program.printed();
+    assert_eq!(printed.matches(warning).count(), 1, "{printed}");
+    assert_eq!(program.stop().await, Some(0), "{printed}");
+    world.start_proxy().await;
+    world.end().await;
+}
