@@ -66,5 +66,8 @@ fn is_compressed(path: &Path) -> bool {
 }
 
 fn include(path: &Path) -> String {
-    format!("include_bytes!({:?})", path.display().to_string())
+    format!(
+        "super::Bytes::from_static(include_bytes!({:?}))",
+        path.display().to_string()
+    )
 }

@@ -1,7 +1,7 @@
 //! The state that requests and workers share.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use florin_gateway::{Clock, PaymentGateway};
 use florin_orders::{AttemptId, OrderId};
@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clock::RandomBytes;
 use crate::config::Config;
+use crate::http::static_files::file::File;
 use crate::orders::rate_limit::OrderRateLimit;
 use crate::orders::subscriptions::OrderSubscriptions;
 use crate::payments::currencies::Currencies;
@@ -54,6 +55,8 @@ pub(crate) struct AppState {
     pub shutdown: CancellationToken,
     /// The missing entry of `trusted_proxies` is logged.
     pub is_unnamed_proxy_logged: AtomicBool,
+    /// The OpenAPI document.
+    pub openapi: OnceLock<File>,
     is_gateway_unreachable: AtomicBool,
     currencies: Mutex<Currencies>,
 }
@@ -81,6 +84,7 @@ impl AppState {
             dispatcher_wakeup: watch::Sender::new(()),
             shutdown,
             is_unnamed_proxy_logged: AtomicBool::new(false),
+            openapi: OnceLock::new(),
             is_gateway_unreachable: AtomicBool::new(false),
             currencies: Mutex::default(),
         }

@@ -51,6 +51,36 @@ async fn the_document_is_served_to_any_page() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_document_is_compressed_and_revalidated() {
+    let world = World::start().await;
+    let get = || {
+        world
+            .http()
+            .get(format!("{}/openapi.json", world.proxy_url()))
+    };
+    let whole = get().send().await.unwrap();
+    let tag = whole.headers()["etag"].clone();
+    let whole = whole.bytes().await.unwrap();
+    let gzip = get()
+        .header("accept-encoding", "gzip")
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(gzip.headers()["content-encoding"], "gzip");
+    let gzip = gzip.bytes().await.unwrap();
+    assert!(
+        gzip.len() < whole.len() / 4,
+        "{} of {}",
+        gzip.len(),
+        whole.len()
+    );
+    let same = get().header("if-none-match", tag).send().await.unwrap();
+    assert_eq!(same.status(), 304);
+    assert_eq!(same.bytes().await.unwrap().len(), 0);
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_reference_page_is_on_the_admin_port_and_loads_nothing() {
     let world = World::start().await;
     let page = world.http().get(format!("{}/docs", world.admin_url()));

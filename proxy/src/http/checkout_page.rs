@@ -38,7 +38,7 @@ pub(crate) async fn page(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let file = static_files::find("pay.html")?;
-    let mut answer = static_files::answer(file, &headers, "no-cache");
+    let mut answer = static_files::file::answer(file, &headers, "no-cache");
     let hosted_page = app.config.gateway.checkout_url.as_ref().map(Origin::of);
     let store = named(&app.config.stores, framed.store.as_deref());
     let embedders = store.map_or(&[][..], |store| &store.origins);

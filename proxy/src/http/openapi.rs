@@ -12,25 +12,25 @@ pub(crate) mod webhooks;
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_TYPE};
-use axum::response::IntoResponse;
+use axum::http::HeaderMap;
+use axum::response::Response;
 use serde_json::{Map, Value, json};
 
 use self::operation::Operation;
 use self::types::Types;
 use crate::http::openapi::information::FILES;
+use crate::http::static_files::file::{FRESH, File, answer, public};
 use crate::http::store_api::gateway;
 use crate::http::{callbacks, checkout, checkout_page, receipts, static_files, store_api};
 use crate::state::AppState;
 
-/// The document, which holds no secret: any page may read it.
-pub(crate) async fn document(State(app): State<Arc<AppState>>) -> impl IntoResponse {
-    let headers = [
-        (CONTENT_TYPE, "application/json"),
-        (CACHE_CONTROL, "public, max-age=300"),
-        (ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
-    ];
-    (headers, openapi(app.config.public_url.base()).to_string())
+/// The document, which holds no secret: any page may read it. It is made at the first request.
+pub(crate) async fn document(State(app): State<Arc<AppState>>, headers: HeaderMap) -> Response {
+    let file = app.openapi.get_or_init(|| {
+        let document = openapi(app.config.public_url.base());
+        File::compressed("openapi.json", document.to_string())
+    });
+    public(answer(file, &headers, FRESH))
 }
 
 pub(crate) fn describe_document() -> Operation {
@@ -43,6 +43,14 @@ pub(crate) fn describe_document() -> Operation {
             "application/json",
             &json!({ "type": "object" }),
         )
+        .with_header(200, "ETag", "ETag")
+        .header(
+            "If-None-Match",
+            "The `ETag` of the document that the client has.",
+            &json!({ "type": "string" }),
+        )
+        .answers_empty(304, "The same document as then.")
+        .with_header(304, "ETag", "ETag")
 }
 
 /// The description of a proxy at this address.

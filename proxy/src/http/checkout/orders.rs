@@ -31,7 +31,7 @@ use crate::http::middleware::cors::require_listed_origin;
 use crate::http::openapi::information::CHECKOUT;
 use crate::http::openapi::operation::{self, Operation};
 use crate::http::openapi::types::Types;
-use crate::http::static_files::holds_tag;
+use crate::http::static_files::file::holds_tag;
 use crate::orders;
 use crate::orders::price::{self, PriceError};
 use crate::payments::view::{etag, store_view};

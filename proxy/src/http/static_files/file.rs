@@ -1,0 +1,159 @@
+//! A file with its compressed forms, and its response.
+
+use std::io::Write as _;
+use std::sync::OnceLock;
+
+use axum::body::Bytes;
+use axum::http::header::{
+    ACCEPT_ENCODING, ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE,
+    ETAG, VARY, X_CONTENT_TYPE_OPTIONS,
+};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use headers::{ETag, HeaderMapExt as _, IfNoneMatch};
+use sha2::{Digest as _, Sha256};
+
+/// Named by their content: cached for good.
+pub(crate) const IMMUTABLE: &str = "public, max-age=31536000, immutable";
+/// Named for good: revalidated after five minutes, mostly with 304.
+pub(crate) const FRESH: &str = "public, max-age=300";
+
+/// A file with its compressed forms.
+pub(crate) struct File {
+    pub(super) name: &'static str,
+    pub(super) whole: Bytes,
+    pub(super) brotli: Option<Bytes>,
+    pub(super) gzip: Option<Bytes>,
+    /// Computed at the first request: hashing at every request would cost more than sending.
+    pub(super) tag: OnceLock<HeaderValue>,
+}
+
+impl File {
+    /// Compresses a text once, to be sent many times.
+    pub(crate) fn compressed(name: &'static str, whole: String) -> Self {
+        let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
+        let written = gzip.write_all(whole.as_bytes());
+        let gzip = written.and_then(|()| gzip.finish());
+        Self {
+            name,
+            whole: whole.into(),
+            brotli: None,
+            gzip: gzip.ok().map(Bytes::from),
+            tag: OnceLock::new(),
+        }
+    }
+
+    /// The content, uncompressed.
+    pub(crate) fn whole(&self) -> &[u8] {
+        &self.whole
+    }
+
+    /// Names the content, for `ETag`.
+    fn tag(&self) -> &HeaderValue {
+        self.tag.get_or_init(|| {
+            let digest = Sha256::digest(&self.whole);
+            let tag = format!("\"{}\"", hex::encode(&digest[..8]));
+            HeaderValue::from_str(&tag).expect("hexadecimal digits fit a header")
+        })
+    }
+}
+
+/// The file in the smallest form that the browser reads.
+pub(crate) fn answer(file: &File, headers: &HeaderMap, cache: &'static str) -> Response {
+    let tag = file.tag();
+    let mut fixed = HeaderMap::new();
+    fixed.insert(CACHE_CONTROL, HeaderValue::from_static(cache));
+    fixed.insert(VARY, HeaderValue::from_static("accept-encoding"));
+    fixed.insert(ETAG, tag.clone());
+    fixed.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if holds_tag(headers, tag.to_str().unwrap_or_default()) {
+        return (StatusCode::NOT_MODIFIED, fixed).into_response();
+    }
+    fixed.insert(
+        CONTENT_TYPE,
+        HeaderValue::from_static(content_type(file.name)),
+    );
+    let (encoding, bytes) = smallest(file, headers);
+    if let Some(encoding) = encoding {
+        fixed.insert(CONTENT_ENCODING, HeaderValue::from_static(encoding));
+    }
+    (fixed, bytes).into_response()
+}
+
+/// Returns `true` if the request's `If-None-Match` lists the tag. Reverse proxies weaken a tag when they compress, so a weak
+/// one is the same. Source: RFC 9110, section 13.1.2.
+pub(crate) fn holds_tag(headers: &HeaderMap, tag: &str) -> bool {
+    let tag: Option<ETag> = tag.parse().ok();
+    let listed = headers.typed_get::<IfNoneMatch>().zip(tag);
+    listed.is_some_and(|(listed, tag)| !listed.precondition_passes(&tag))
+}
+
+/// Code and texts without a secret: any page may load them.
+pub(crate) fn public(mut answer: Response) -> Response {
+    let anyone = HeaderValue::from_static("*");
+    answer
+        .headers_mut()
+        .insert(ACCESS_CONTROL_ALLOW_ORIGIN, anyone);
+    let policy = HeaderName::from_static("cross-origin-resource-policy");
+    answer
+        .headers_mut()
+        .insert(policy, HeaderValue::from_static("cross-origin"));
+    answer
+}
+
+fn smallest(file: &File, headers: &HeaderMap) -> (Option<&'static str>, Bytes) {
+    let accepted = headers
+        .get(ACCEPT_ENCODING)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or("");
+    let accepts = |encoding: &str| {
+        accepted.split(',').any(|choice| {
+            let mut parts = choice.split(';').map(str::trim);
+            parts.next() == Some(encoding) && !parts.any(|part| part == "q=0")
+        })
+    };
+    match (&file.brotli, &file.gzip) {
+        (Some(bytes), _) if accepts("br") => (Some("br"), bytes.clone()),
+        (_, Some(bytes)) if accepts("gzip") => (Some("gzip"), bytes.clone()),
+        _ => (None, file.whole.clone()),
+    }
+}
+
+fn content_type(name: &str) -> &'static str {
+    match name.rsplit('.').next() {
+        Some("js") => "text/javascript; charset=utf-8",
+        Some("wasm") => "application/wasm",
+        Some("css") => "text/css; charset=utf-8",
+        Some("json") => "application/json",
+        Some("html") => "text/html; charset=utf-8",
+        Some("svg") => "image/svg+xml",
+        _ => "text/plain; charset=utf-8",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::header::IF_NONE_MATCH;
+
+    use super::*;
+
+    #[test]
+    fn a_browser_holds_each_tag_that_it_lists() {
+        for (listed, holds) in [
+            ("\"a\"", true),
+            ("W/\"a\"", true),
+            ("\"b\", W/\"a\"", true),
+            ("*", true),
+            ("\"b\"", false),
+            ("a", false),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(IF_NONE_MATCH, HeaderValue::from_static(listed));
+            assert_eq!(holds_tag(&headers, "\"a\""), holds, "{listed}");
+            assert_eq!(holds_tag(&headers, "W/\"a\""), holds, "{listed}");
+        }
+        assert!(!holds_tag(&HeaderMap::new(), "\"a\""));
+    }
+}
