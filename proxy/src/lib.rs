@@ -17,6 +17,7 @@ mod log;
 pub mod open_files;
 mod orders;
 mod payments;
+mod rate_limit;
 mod receipts;
 mod server;
 mod state;

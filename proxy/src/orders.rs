@@ -3,5 +3,4 @@
 pub(crate) mod lines;
 pub(crate) mod open;
 pub(crate) mod price;
-pub(crate) mod rate_limit;
 pub(crate) mod subscriptions;

@@ -1,10 +1,11 @@
 //! The state that requests and workers share.
 
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use florin_gateway::{Clock, PaymentGateway};
-use florin_orders::{AttemptId, OrderId};
+use florin_orders::{AttemptId, OrderId, Reference, StoreId};
 use florin_storage::Storage;
 use jiff::Timestamp;
 use parking_lot::Mutex;
@@ -14,11 +15,15 @@ use tokio_util::sync::CancellationToken;
 use crate::clock::RandomBytes;
 use crate::config::Config;
 use crate::http::static_files::file::File;
-use crate::orders::rate_limit::OrderRateLimit;
 use crate::orders::subscriptions::OrderSubscriptions;
 use crate::payments::currencies::Currencies;
 use crate::payments::price_cache::PriceCache;
+use crate::payments::turns::Turns;
+use crate::rate_limit::RateLimit;
 use crate::webhooks::send::Webhooks;
+
+/// A customer who reloads the page uses the token of the order again.
+const ORDER_TOKENS_PER_MINUTE: u32 = 30;
 
 /// What the caller of [`crate::run`] chooses: a real database and gateway, or those of a test.
 #[derive(Clone)]
@@ -46,7 +51,13 @@ pub(crate) struct AppState {
     /// The open event streams.
     pub subscriptions: OrderSubscriptions,
     /// Limits the orders that an address opens.
-    pub order_rate_limit: OrderRateLimit,
+    pub order_limit: RateLimit<IpAddr>,
+    /// Limits the attempts that an address opens.
+    pub attempt_limit: RateLimit<IpAddr>,
+    /// Limits the use of the order tokens of one reference.
+    pub order_token_limit: RateLimit<(StoreId, Reference)>,
+    /// The turns of the clients that open attempts.
+    pub turns: Arc<Turns>,
     /// Wakes the payment poller: a poll may be due sooner.
     pub poller_wakeup: Notify,
     /// Wakes the webhook dispatcher: an event may be due.
@@ -73,12 +84,15 @@ impl AppState {
     /// Builds the state.
     pub(crate) fn new(config: Config, deps: Dependencies, shutdown: CancellationToken) -> Self {
         let prices = PriceCache::new(config.gateway.quote_ttl);
-        let order_rate_limit = OrderRateLimit::new(config.rate_limit.orders_per_minute_per_ip);
+        let per_minute = config.rate_limit.orders_per_minute_per_ip;
         Self {
             config,
             deps,
             prices,
-            order_rate_limit,
+            order_limit: RateLimit::new(per_minute),
+            attempt_limit: RateLimit::new(per_minute),
+            order_token_limit: RateLimit::new(ORDER_TOKENS_PER_MINUTE),
+            turns: Turns::new(),
             subscriptions: OrderSubscriptions::default(),
             poller_wakeup: Notify::new(),
             dispatcher_wakeup: watch::Sender::new(()),

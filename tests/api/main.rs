@@ -9,6 +9,7 @@ mod callbacks;
 mod connections;
 mod dependency_rules;
 mod documentation;
+mod floods;
 mod gateway_account;
 mod gateway_faults;
 mod gateway_limits;

@@ -190,14 +190,13 @@ fn requests(world: &World) -> (Vec<RawBody>, BTreeMap<String, String>) {
             requests.push(json!({ "store": store, "donation": "coffee", "amount": amount }));
         }
     }
+    let mut requests: Vec<_> = std::iter::repeat_n(requests, 8).flatten().collect();
     let mut prices = BTreeMap::new();
-    for (reference, price) in [
-        ("lamp-1", "42.00"),
-        ("lamp-2", "0.50"),
-        ("lamp-3", "1999.99"),
-    ] {
-        prices.insert(reference.to_owned(), price.to_owned());
-        requests.push(json!({ "order_token": world.token_signer().token(reference, price) }));
+    // Enough tokens that none is used thirty times in a minute, the limit of a reference.
+    for (number, price) in (0..24).zip(["42.00", "0.50", "1999.99"].iter().cycle()) {
+        let reference = format!("lamp-{number}");
+        requests.push(json!({ "order_token": world.token_signer().token(&reference, price) }));
+        prices.insert(reference, (*price).to_owned());
     }
     (requests.iter().map(RawBody::of).collect(), prices)
 }

@@ -4,6 +4,7 @@ pub(crate) mod events;
 pub(crate) mod orders;
 pub(crate) mod payments;
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::extract::{FromRequestParts, Request};
@@ -25,6 +26,7 @@ use crate::http::middleware::cors::require_listed_origin;
 use crate::orders::open::issue_client_token;
 use crate::orders::subscriptions::RenderedView;
 use crate::payments::view::{ViewContext, etag, followed_until, view};
+use crate::rate_limit::{RateLimit, network};
 use crate::state::AppState;
 
 /// The order that the request's client token opens.
@@ -47,6 +49,23 @@ impl FromRequestParts<Arc<AppState>> for CheckoutSession {
         require_listed_origin(app, store_of(app, &snapshot)?, &parts.headers)?;
         Ok(Self(snapshot))
     }
+}
+
+/// Counts a request of an address; an address that is not known is not limited.
+fn limit_address(
+    app: &AppState,
+    limit: &RateLimit<IpAddr>,
+    client: Option<IpAddr>,
+) -> Result<(), ApiError> {
+    client.map_or(Ok(()), |client| {
+        limited(limit.check(network(client), app.now()))
+    })
+}
+
+fn limited(counted: Result<(), SignedDuration>) -> Result<(), ApiError> {
+    counted.map_err(|wait| ApiError::TooManyRequests {
+        retry_after: wait.unsigned_abs(),
+    })
 }
 
 /// The store of an order. One that is gone from the configuration has no customers any more.

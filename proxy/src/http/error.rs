@@ -64,9 +64,9 @@ pub(crate) enum ApiError {
     /// The order token is not valid. The log has the reason.
     #[error("invalid order token")]
     InvalidOrderToken,
-    /// The address opened too many orders.
-    #[error("too many orders from one address")]
-    TooManyOrders {
+    /// The address opened too many orders or attempts, or an order token was used too often.
+    #[error("too many requests of one client")]
+    TooManyRequests {
         /// When the next one is allowed.
         retry_after: Duration,
     },

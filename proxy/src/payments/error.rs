@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::payments::turns::NoTurn;
 use florin_gateway::{CallError, ErrorCode, GatewayError};
 use florin_orders::OrderStatus;
 use florin_storage::{BeginError, StorageError};
@@ -108,6 +109,14 @@ impl From<BeginError> for PaymentError {
             BeginError::InProgress => Self::InProgress,
             BeginError::TooMany => Self::TooManyAttempts,
             BeginError::Storage(error) => Self::Storage(error),
+        }
+    }
+}
+
+impl From<NoTurn> for PaymentError {
+    fn from(_: NoTurn) -> Self {
+        Self::GatewayUnavailable {
+            retry_after: Duration::from_secs(5),
         }
     }
 }

@@ -3,6 +3,7 @@
 //! An invoice with an address (POST /invoice) and a session on the gateway's own page (POST /checkout) take the same path;
 //! from there on a session is an invoice like any other: polled, assessed and credited alike.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use florin_gateway::{CallError, CheckoutRequest, InvoiceRequest};
@@ -19,7 +20,9 @@ use crate::config::Store;
 use crate::payments::checks::{InvoiceMismatch, SessionMismatch, check_invoice, check_session};
 use crate::payments::error::{MissingForHosted, PaymentError, is_about_price, log_rejection};
 use crate::payments::quotes::{self, QuoteError};
+use crate::payments::turns::{Client, Turn};
 use crate::payments::view;
+use crate::rate_limit::network;
 use crate::state::AppState;
 
 /// A payment that is prepared with less time than this could come too late: a new quote is worth a new invoice.
@@ -49,9 +52,41 @@ pub(crate) async fn open(
     app: &Arc<AppState>,
     snapshot: &Snapshot,
     method: Method<'_>,
+    client: Option<IpAddr>,
 ) -> Result<(), PaymentError> {
+    let Some(call) = call_for(app, snapshot, &method)? else {
+        return Ok(());
+    };
+    let order = &snapshot.order.id;
+    let next = client.map_or_else(
+        || Client::Order(order.clone()),
+        |address| Client::Address(network(address)),
+    );
+    let (gateway, clock) = (&*app.deps.gateway, &*app.deps.clock);
+    let turn = app.turns.take_with_budget(next, gateway, clock).await?;
+    let call = if turn.has_waited {
+        // Another request may have opened an attempt meanwhile.
+        let current = app.deps.ledger.snapshot(order).await?;
+        let current = current.ok_or(PaymentError::NoOrder)?;
+        let Some(call) = call_for(app, &current, &method)? else {
+            return Ok(());
+        };
+        call
+    } else {
+        call
+    };
+    let (app, order) = (app.clone(), order.clone());
+    tokio::spawn(async move { send(&app, &order, call, turn).await }).await?
+}
+
+/// Returns the call that opens an attempt, or `None` if an attempt is open that fits.
+fn call_for(
+    app: &AppState,
+    snapshot: &Snapshot,
+    method: &Method<'_>,
+) -> Result<Option<Call>, PaymentError> {
     let order = &snapshot.order;
-    let call = match method {
+    let call = match *method {
         Method::Address {
             crypto_code,
             quote_id,
@@ -60,7 +95,7 @@ pub(crate) async fn open(
                 return Err(PaymentError::HostedOrder);
             }
             if is_open(app, snapshot, crypto_code) {
-                return Ok(());
+                return Ok(None);
             }
             invoice_call(app, order, crypto_code, quote_id)?
         }
@@ -69,13 +104,12 @@ pub(crate) async fn open(
                 return Err(PaymentError::CustomOrder);
             }
             if view::hosted_page(snapshot, app.now()).is_some() {
-                return Ok(());
+                return Ok(None);
             }
             session_call(app, order)?
         }
     };
-    let (app, order) = (app.clone(), order.id.clone());
-    tokio::spawn(async move { send(&app, &order, call).await }).await?
+    Ok(Some(call))
 }
 
 /// Returns `true` if the asset's invoice can still be paid. In its last minute a new one is better, unless the customer
@@ -215,7 +249,7 @@ impl<'a> HostedNeeds<'a> {
     }
 }
 
-async fn send(app: &AppState, order: &OrderId, call: Call) -> Result<(), PaymentError> {
+async fn send(app: &AppState, order: &OrderId, call: Call, turn: Turn) -> Result<(), PaymentError> {
     let ledger = &app.deps.ledger;
     let attempt = NewAttempt {
         id: app.random_attempt_id(),
@@ -224,6 +258,7 @@ async fn send(app: &AppState, order: &OrderId, call: Call) -> Result<(), Payment
     ledger.begin_attempt(order, &attempt, app.now()).await?;
     // The invoice's time runs from before the call, so that it ends here no later than at the gateway.
     let sent_at = app.now();
+    drop(turn);
     let made = match call.make(app, sent_at).await {
         Ok(made) => made,
         Err(error) => {

@@ -1,6 +1,5 @@
 //! Opening an order in the browser and seeing it.
 
-use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::Json;
@@ -22,7 +21,8 @@ use crate::config::Store;
 use crate::http::body::Body;
 use crate::http::checkout::payments::list_quotes;
 use crate::http::checkout::{
-    CheckoutSession, created_or_ok, fresh_token, render, request_poll, view_of,
+    CheckoutSession, created_or_ok, fresh_token, limit_address, limited, render, request_poll,
+    view_of,
 };
 use crate::http::error::ApiError;
 use crate::http::idempotency::{Caller, Done, Post, Replayed, idempotent_with};
@@ -49,10 +49,14 @@ pub(crate) async fn open(
     }: Post<Body<OpenOrderRequest>>,
 ) -> Result<(StatusCode, Replayed, Json<Opened>), ApiError> {
     let verified = VerifiedRequest::verify(&app, body);
-    // Claims, orders and tokens are rows, so a request is counted before any is written. The store limits what its server
-    // signs.
-    if !matches!(verified, Ok(VerifiedRequest::Signed { .. })) {
-        count(&app, client)?;
+    // Orders and client tokens are rows, so a request is counted before any is written. The store limits the orders that
+    // its server signs; each use of a token is another client token.
+    match &verified {
+        Ok(VerifiedRequest::Signed { store, claims }) => {
+            let order = (store.id.clone(), claims.reference.clone());
+            limited(app.order_token_limit.check(order, app.now()))?;
+        }
+        _ => limit_address(&app, &app.order_limit, client)?,
     }
     let verified = verified?;
     let store = verified.store(&app, &headers)?;
@@ -207,17 +211,6 @@ pub(crate) fn describe_open(types: &mut Types) -> Operation {
              fresh client token.",
             types,
         )
-}
-
-/// Counts an order that an address opens; an address that is not known is not limited.
-fn count(app: &AppState, client: Option<IpAddr>) -> Result<(), ApiError> {
-    let Some(client) = client else {
-        return Ok(());
-    };
-    let counted = app.order_rate_limit.check(client, app.now());
-    counted.map_err(|wait| ApiError::TooManyOrders {
-        retry_after: wait.unsigned_abs(),
-    })
 }
 
 /// The store that a page names, if it lists the page's origin.

@@ -14,9 +14,10 @@ use florin_storage::BeginError;
 use serde_json::json;
 
 use crate::http::body::{Body, EmptyBody};
-use crate::http::checkout::{CheckoutSession, reload, view_of};
+use crate::http::checkout::{CheckoutSession, limit_address, reload, view_of};
 use crate::http::error::ApiError;
 use crate::http::idempotency::{Caller, Done, Post, idempotent};
+use crate::http::middleware::client_address::ClientAddress;
 use crate::http::openapi::information::CHECKOUT;
 use crate::http::openapi::operation::{self, Operation};
 use crate::http::openapi::types::Types;
@@ -151,12 +152,14 @@ fn unknown_asset(
 /// POST /v1/checkout/attempt: opens an attempt and answers with the order: with its invoice, or blocked when the invoice did not pass our checks.
 pub(crate) async fn attempt(
     State(app): State<Arc<AppState>>,
+    ClientAddress(client): ClientAddress,
     CheckoutSession(snapshot): CheckoutSession,
     Post {
         body: Body(chosen),
         request,
     }: Post<Body<OpenAttempt>>,
 ) -> Result<Done<OrderView>, ApiError> {
+    limit_address(&app, &app.attempt_limit, client)?;
     let order = snapshot.order.id.clone();
     let work = {
         let app = app.clone();
@@ -165,7 +168,7 @@ pub(crate) async fn attempt(
                 crypto_code: &chosen.crypto_code,
                 quote_id: &chosen.quote_id,
             };
-            payments::open::open(&app, &snapshot, method).await?;
+            payments::open::open(&app, &snapshot, method, client).await?;
             view_of(&app, &reload(&app, &snapshot).await?)
         }
     };
@@ -202,17 +205,19 @@ pub(crate) fn describe_attempt(types: &mut Types) -> Operation {
 /// POST /v1/checkout/session: answers with the order and the address of its page, of the live session or a new one.
 pub(crate) async fn session(
     State(app): State<Arc<AppState>>,
+    ClientAddress(client): ClientAddress,
     CheckoutSession(snapshot): CheckoutSession,
     Post {
         body: EmptyBody,
         request,
     }: Post<EmptyBody>,
 ) -> Result<Done<OrderView>, ApiError> {
+    limit_address(&app, &app.attempt_limit, client)?;
     let order = snapshot.order.id.clone();
     let work = {
         let app = app.clone();
         async move {
-            payments::open::open(&app, &snapshot, Method::HostedPage).await?;
+            payments::open::open(&app, &snapshot, Method::HostedPage, client).await?;
             view_of(&app, &reload(&app, &snapshot).await?)
         }
     };

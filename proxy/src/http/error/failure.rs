@@ -130,9 +130,9 @@ impl Failure {
                 ErrorCode::InvalidOrderToken,
                 "This checkout link is not valid, or no longer. Go back to the shop and start again.",
             ),
-            ApiError::TooManyOrders { retry_after } => Self::new(
+            ApiError::TooManyRequests { retry_after } => Self::new(
                 ErrorCode::RateLimited,
-                "Too many orders were opened from your address. Wait a moment, then try again.",
+                "Too many requests came from your address. Wait a moment, then try again.",
             )
             .retry_after(*retry_after),
             ApiError::TooManyStreams => Self::new(

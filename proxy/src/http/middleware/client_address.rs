@@ -10,7 +10,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName};
 use ipnet::IpNet;
 
-use crate::orders::rate_limit::network;
+use crate::rate_limit::network;
 use crate::state::AppState;
 
 static FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");

@@ -175,7 +175,7 @@ async fn open_and_prepare(
         token,
     } = orders::open::open(app, terms).await?;
     if terms.flow == Flow::Hosted && snapshot.order.takes_attempts(app.now()) {
-        payments::open::open(app, &snapshot, Method::HostedPage).await?;
+        payments::open::open(app, &snapshot, Method::HostedPage, None).await?;
         snapshot = reload(app, &snapshot).await?;
     }
     let stored = StoredOrder {

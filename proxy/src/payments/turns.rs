@@ -1,0 +1,268 @@
+//! Turns towards the gateway: the clients that wait for an invoice are served one after another, not first come.
+//!
+//! The gateway's budget is a few requests a second. Without turns, a client that sends hundreds of requests gets most of
+//! it, and the others get errors.
+
+use std::collections::{HashMap, VecDeque};
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use florin_gateway::{Clock, PaymentGateway, Priority};
+use florin_orders::OrderId;
+use jiff::SignedDuration;
+use parking_lot::Mutex;
+use tokio::sync::oneshot;
+
+/// Requests of one client that wait.
+const MAX_WAITING: usize = 8;
+/// The longest wait for a turn.
+const MAX_WAIT: Duration = Duration::from_secs(15);
+/// The longest wait for the gateway's budget, in a turn.
+const MAX_BUDGET_WAIT: SignedDuration = SignedDuration::from_secs(5);
+/// Between two looks at the budget: the time of one request at ten a second.
+const BUDGET_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Who takes turns.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Client {
+    /// All orders of an address.
+    Address(IpAddr),
+    /// The order, if the client's address is not known.
+    Order(OrderId),
+}
+
+/// No turn came in time.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct NoTurn;
+
+/// The turn that is taken and the requests that wait.
+#[derive(Debug)]
+pub(crate) struct Turns {
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    is_taken: bool,
+    waiting: HashMap<Client, VecDeque<oneshot::Sender<Permit>>>,
+    /// The clients with a waiting request; the first one is next.
+    order: VecDeque<Client>,
+}
+
+/// The right to send the next request to the gateway. Dropping it gives the turn to the next client.
+#[derive(Debug)]
+pub(crate) struct Turn {
+    _permit: Permit,
+    /// `true` if the request has waited.
+    pub has_waited: bool,
+}
+
+#[derive(Debug)]
+struct Permit(Option<Arc<Turns>>);
+
+impl Turns {
+    pub(crate) fn new() -> Arc<Self> {
+        Arc::new(Self {
+            state: Mutex::new(State {
+                is_taken: false,
+                waiting: HashMap::new(),
+                order: VecDeque::new(),
+            }),
+        })
+    }
+
+    /// Waits for the client's turn and for a request that the gateway's budget allows.
+    ///
+    /// # Errors
+    /// [`NoTurn`] if it takes too long, and at once if the client has eight waiting requests.
+    pub(crate) async fn take_with_budget(
+        self: &Arc<Self>,
+        client: Client,
+        gateway: &dyn PaymentGateway,
+        clock: &dyn Clock,
+    ) -> Result<Turn, NoTurn> {
+        let mut turn = self.take(client, clock).await?;
+        let began = clock.now();
+        // An open circuit and a pause have their own errors.
+        let has_no_budget = || {
+            let health = gateway.health();
+            !health.is_circuit_open
+                && health.pause.is_zero()
+                && gateway.available(Priority::Create) == 0
+        };
+        while has_no_budget() {
+            if clock.now().duration_since(began) >= MAX_BUDGET_WAIT {
+                return Err(NoTurn);
+            }
+            turn.has_waited = true;
+            clock.sleep(BUDGET_INTERVAL).await;
+        }
+        Ok(turn)
+    }
+
+    /// Waits for the client's turn.
+    async fn take(self: &Arc<Self>, client: Client, clock: &dyn Clock) -> Result<Turn, NoTurn> {
+        let waiting = {
+            let mut state = self.state.lock();
+            if !state.is_taken {
+                state.is_taken = true;
+                return Ok(Turn {
+                    _permit: Permit(Some(self.clone())),
+                    has_waited: false,
+                });
+            }
+            state.wait(client)?
+        };
+        tokio::select! {
+            permit = waiting => Ok(Turn {
+                _permit: permit.map_err(|_| NoTurn)?,
+                has_waited: true,
+            }),
+            () = clock.sleep(MAX_WAIT) => Err(NoTurn),
+        }
+    }
+}
+
+impl State {
+    fn wait(&mut self, client: Client) -> Result<oneshot::Receiver<Permit>, NoTurn> {
+        let waiting = self.waiting.entry(client.clone()).or_default();
+        waiting.retain(|request| !request.is_closed());
+        if waiting.len() >= MAX_WAITING {
+            return Err(NoTurn);
+        }
+        if waiting.is_empty() && !self.order.contains(&client) {
+            self.order.push_back(client);
+        }
+        let (sender, receiver) = oneshot::channel();
+        waiting.push_back(sender);
+        Ok(receiver)
+    }
+
+    /// The next waiting request: the first one of the client whose turn it is.
+    fn next(&mut self) -> Option<oneshot::Sender<Permit>> {
+        while let Some(client) = self.order.pop_front() {
+            let Some(waiting) = self.waiting.get_mut(&client) else {
+                continue;
+            };
+            let next = loop {
+                match waiting.pop_front() {
+                    Some(request) if request.is_closed() => {}
+                    other => break other,
+                }
+            };
+            if waiting.is_empty() {
+                self.waiting.remove(&client);
+            } else {
+                self.order.push_back(client);
+            }
+            if next.is_some() {
+                return next;
+            }
+        }
+        None
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        let Some(turns) = self.0.take() else { return };
+        let mut state = turns.state.lock();
+        let mut permit = Permit(Some(turns.clone()));
+        while let Some(request) = state.next() {
+            match request.send(permit) {
+                Ok(()) => return,
+                Err(unused) => permit = unused,
+            }
+        }
+        permit.0 = None;
+        state.is_taken = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use super::*;
+    use crate::clock::SystemClock;
+
+    const FLOOD: Client = Client::Address(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)));
+    const BUYER: Client = Client::Address(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 2)));
+    const OTHER: Client = Client::Address(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 3)));
+
+    async fn taken(turns: &Arc<Turns>, client: Client) -> Turn {
+        turns.take(client, &SystemClock).await.unwrap()
+    }
+
+    /// Waits until so many requests wait.
+    async fn until_waiting(turns: &Arc<Turns>, count: usize) {
+        while turns
+            .state
+            .lock()
+            .waiting
+            .values()
+            .map(VecDeque::len)
+            .sum::<usize>()
+            < count
+        {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    #[tokio::test]
+    async fn clients_are_served_in_turns_however_many_requests_one_sends() {
+        let turns = Turns::new();
+        let first = taken(&turns, FLOOD).await;
+        let served = Arc::new(Mutex::new(Vec::new()));
+        let mut tasks = tokio::task::JoinSet::new();
+        for (number, client) in [FLOOD, FLOOD, FLOOD, BUYER, OTHER].into_iter().enumerate() {
+            let (turns, served) = (turns.clone(), served.clone());
+            tasks.spawn({
+                let turns = turns.clone();
+                async move {
+                    let turn = taken(&turns, client.clone()).await;
+                    assert!(turn.has_waited);
+                    served.lock().push(client);
+                }
+            });
+            until_waiting(&turns, number + 1).await;
+        }
+        drop(first);
+        while tasks.join_next().await.is_some() {}
+        assert_eq!(*served.lock(), [FLOOD, BUYER, OTHER, FLOOD, FLOOD]);
+        assert!(!turns.state.lock().is_taken);
+    }
+
+    #[tokio::test]
+    async fn one_client_has_a_limited_number_of_waiting_requests() {
+        let turns = Turns::new();
+        let _first = taken(&turns, FLOOD).await;
+        let mut tasks = tokio::task::JoinSet::new();
+        for _ in 0..MAX_WAITING {
+            let turns = turns.clone();
+            tasks.spawn(async move { taken(&turns, FLOOD).await });
+        }
+        until_waiting(&turns, MAX_WAITING).await;
+        assert_eq!(turns.take(FLOOD, &SystemClock).await.unwrap_err(), NoTurn);
+        let turns_of_buyer = turns.clone();
+        tasks.spawn(async move { taken(&turns_of_buyer, BUYER).await });
+        until_waiting(&turns, MAX_WAITING + 1).await;
+    }
+
+    #[tokio::test]
+    async fn a_request_that_was_given_up_takes_no_turn() {
+        let turns = Turns::new();
+        let first = taken(&turns, FLOOD).await;
+        let given_up = {
+            let turns = turns.clone();
+            tokio::spawn(async move { taken(&turns, OTHER).await })
+        };
+        until_waiting(&turns, 1).await;
+        given_up.abort();
+        assert!(given_up.await.is_err());
+        drop(first);
+        assert!(!turns.state.lock().is_taken);
+        assert!(!taken(&turns, BUYER).await.has_waited);
+    }
+}

@@ -1,0 +1,140 @@
+//! Floods of requests by a few addresses: other customers are served.
+
+use futures_util::future::join_all;
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+use support::{World, WorldConfig};
+
+/// A customer behind the trusted reverse proxy.
+struct Client<'a> {
+    world: &'a World,
+    address: String,
+}
+
+impl<'a> Client<'a> {
+    fn of(world: &'a World, address: impl Into<String>) -> Self {
+        let address = address.into();
+        Self { world, address }
+    }
+
+    async fn post(&self, path: &str, token: Option<&str>, body: &Value) -> (StatusCode, Value) {
+        let url = format!("{}{path}", self.world.proxy_url());
+        let mut request = self.world.http().post(url);
+        request = request
+            .header("x-forwarded-for", &self.address)
+            .header("origin", self.world.shop_url());
+        if let Some(token) = token {
+            request = request.bearer_auth(token);
+        }
+        let response = request.json(body).send().await.unwrap();
+        (response.status(), response.json().await.unwrap())
+    }
+
+    /// Opens an order. Returns its client token.
+    async fn open(&self) -> String {
+        let product = json!({ "store": "demo", "product": "ebook" });
+        let (status, opened) = self.post("/v1/checkout", None, &product).await;
+        assert_eq!(status, 201, "{opened}");
+        opened["client_token"].as_str().unwrap().to_owned()
+    }
+
+    /// Asks for an invoice.
+    async fn attempt(&self, token: &str, quote: &str) -> (StatusCode, Value) {
+        let choice = json!({ "crypto_code": "BTC", "quote_id": quote });
+        self.post("/v1/checkout/attempt", Some(token), &choice)
+            .await
+    }
+}
+
+async fn world() -> World {
+    World::start_with(WorldConfig {
+        trusted_proxies: vec!["127.0.0.0/8".to_owned()],
+        requests_per_second: 10,
+        ..WorldConfig::default()
+    })
+    .await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn eight_addresses_keep_no_buyer_from_an_invoice() {
+    let world = world().await;
+    let quote = world.shopper().open("ebook").await.quote("BTC").await;
+    let quote = quote["quote_id"].as_str().unwrap();
+    let flooders = (1..=8).map(|n| Client::of(&world, format!("198.51.100.{n}")));
+    let flooders: Vec<_> = flooders.collect();
+    let buyers: Vec<_> = (1..=14)
+        .map(|n| Client::of(&world, format!("203.0.113.{n}")))
+        .collect();
+    let of_flooders = join_all(
+        flooders
+            .iter()
+            .flat_map(|client| (0..30).map(move |_| async move { (client, client.open().await) })),
+    )
+    .await;
+    let of_buyers = join_all(
+        buyers
+            .iter()
+            .map(|client| async move { (client, client.open().await) }),
+    )
+    .await;
+    let flood = join_all(
+        of_flooders
+            .iter()
+            .map(|(client, token)| client.attempt(token, quote)),
+    );
+    let buyers = join_all(
+        of_buyers
+            .iter()
+            .map(|(client, token)| client.attempt(token, quote)),
+    );
+    let (_, bought) = tokio::join!(flood, buyers);
+    for (status, body) in bought {
+        assert_eq!(status, 200, "{body}");
+        assert!(body["attempt"]["address"].is_string(), "{body}");
+    }
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_address_opens_a_limited_number_of_attempts() {
+    let world = world().await;
+    let client = Client::of(&world, "198.51.100.1");
+    let token = client.open().await;
+    let mut refused = None;
+    for number in 1..=60 {
+        // An unknown quote costs no request to the gateway, and counts.
+        let (status, body) = client.attempt(&token, "conv_unknown").await;
+        if status == 429 {
+            refused = Some((number, body));
+            break;
+        }
+    }
+    let (number, body) = refused.expect("one of 60 attempts is refused");
+    // The clock runs meanwhile: every two seconds allow one more.
+    assert!(number > 30, "{number}");
+    assert_eq!(body["error"]["code"], "rate_limited");
+    let other = Client::of(&world, "198.51.100.2");
+    let (status, _) = other.attempt(&token, "conv_unknown").await;
+    assert_ne!(status, 429, "another address has its own limit");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_replayed_order_token_is_limited_from_every_address() {
+    let world = world().await;
+    let token = world.token_signer().token("signed-1", "5.00");
+    let mut statuses = Vec::new();
+    for number in 0..60 {
+        let client = Client::of(&world, format!("198.51.100.{number}"));
+        let body = json!({ "order_token": token });
+        statuses.push(client.post("/v1/checkout", None, &body).await.0.as_u16());
+    }
+    assert_eq!(statuses[0], 201);
+    assert!(
+        statuses[1..30].iter().all(|status| *status == 200),
+        "{statuses:?}"
+    );
+    // The clock runs meanwhile: every two seconds allow one more.
+    assert!(statuses.contains(&429), "{statuses:?}");
+    world.end().await;
+}
