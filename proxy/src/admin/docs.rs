@@ -16,10 +16,11 @@ use axum::http::header::{
 use axum::response::IntoResponse;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use self::text::{escaped, members, prose, words};
+use self::text::{members, prose, text_of};
 use crate::http::openapi::openapi;
 use crate::state::AppState;
 
@@ -44,81 +45,116 @@ pub(crate) async fn reference(State(app): State<Arc<AppState>>) -> impl IntoResp
 
 fn page(document: &Value) -> String {
     let info = &document["info"];
-    let title = escaped(&format!(
-        "{} {}",
-        words(&info["title"]),
-        words(&info["version"])
-    ));
-    let address = escaped(words(&document["servers"][0]["url"]));
-    let introduction = prose(words(&info["description"]));
-    let (contents, chapters) = chapters(document);
-    let keys = keys(document);
-    let shapes = members(&document["components"]["schemas"])
-        .map(|(name, shape)| shape::section(name, shape))
-        .collect::<String>();
-    format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}: HTTP</title>\n\
-         <style>{STYLE}</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#main\">To the text</a>\n\
-         <nav aria-label=\"Contents\"><p class=\"name\">{title}</p><ul>{contents}\
-         <li><a href=\"#shapes\">Shapes</a></li></ul></nav>\n\
-         <main id=\"main\">\n<h1>The proxy's HTTP</h1>\n<p class=\"address\"><code>{address}</code> · \
-         <a href=\"{address}/openapi.json\">openapi.json</a></p>\n{introduction}\n{keys}\n{chapters}\n\
-         <section id=\"shapes\"><h2>Shapes</h2>\n{shapes}</section>\n</main>\n</body>\n</html>\n"
-    )
+    let title = format!("{} {}", text_of(&info["title"]), text_of(&info["version"]));
+    let address = text_of(&document["servers"][0]["url"]);
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width";
+                meta name="color-scheme" content="light dark";
+                title { (title) ": HTTP" }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                a.skip href="#main" { "To the text" }
+                nav aria-label="Contents" {
+                    p.name { (title) }
+                    ul {
+                        @for tag in tags(document) { (contents(document, tag)) }
+                        li { a href="#shapes" { "Shapes" } }
+                    }
+                }
+                main #main {
+                    h1 { "The proxy's HTTP" }
+                    p.address {
+                        code { (address) } " · " a href={ (address) "/openapi.json" } { "openapi.json" }
+                    }
+                    (prose(text_of(&info["description"])))
+                    (keys(document))
+                    @for tag in tags(document) { (chapter(document, tag)) }
+                    section #shapes {
+                        h2 { "Shapes" }
+                        @for (name, shape) in members(&document["components"]["schemas"]) {
+                            (shape::section(name, shape))
+                        }
+                    }
+                }
+            }
+        }
+    };
+    page.into_string()
 }
 
-/// The contents' list, and what it leads to: each chapter's operations and webhooks.
-fn chapters(document: &Value) -> (String, String) {
-    let tags = document["tags"].as_array().into_iter().flatten();
-    tags.map(|tag| chapter(document, tag)).unzip()
+fn tags(document: &Value) -> impl Iterator<Item = &Value> {
+    document["tags"].as_array().into_iter().flatten()
 }
 
-/// One chapter, in the contents' list and as it is.
-fn chapter(document: &Value, tag: &Value) -> (String, String) {
-    let name = words(&tag["name"]);
-    let operations = operations(document);
-    let operations = operations.filter(|(_, _, operation, _)| operation["tags"][0] == name);
-    let (links, articles): (String, String) = operations
-        .map(|(path, method, operation, is_webhook)| {
-            let id = escaped(words(&operation["operationId"]));
-            let name = operation::name(path, operation, is_webhook);
-            let link = format!("<li><a href=\"#{id}\">{name}</a></li>");
-            (
-                link,
-                operation::article(path, method, operation, is_webhook),
-            )
-        })
-        .unzip();
-    let (id, name) = (escaped(&anchor(name)), escaped(name));
-    let about = prose(words(&tag["description"]));
-    (
-        format!("<li><a href=\"#{id}\">{name}</a><ul>{links}</ul></li>"),
-        format!("<section id=\"{id}\"><h2>{name}</h2>\n{about}\n{articles}</section>\n"),
-    )
+/// A chapter in the list of contents.
+fn contents(document: &Value, tag: &Value) -> Markup {
+    let name = text_of(&tag["name"]);
+    html! {
+        li {
+            a href={ "#" (anchor(name)) } { (name) }
+            ul {
+                @for (path, _, operation, is_webhook) in operations_of(document, name) {
+                    li {
+                        a href={ "#" (text_of(&operation["operationId"])) } {
+                            (operation::name(path, operation, is_webhook))
+                        }
+                    }
+                }
+            }
+        }
+    }
 }
 
-/// Path, method and operation of everything that is called, then of everything that calls.
+/// A chapter: its operations and webhooks.
+fn chapter(document: &Value, tag: &Value) -> Markup {
+    let name = text_of(&tag["name"]);
+    html! {
+        section id=(anchor(name)) {
+            h2 { (name) }
+            (prose(text_of(&tag["description"])))
+            @for (path, method, operation, is_webhook) in operations_of(document, name) {
+                (operation::article(path, method, operation, is_webhook))
+            }
+        }
+    }
+}
+
+fn operations_of<'a>(
+    document: &'a Value,
+    tag: &'a str,
+) -> impl Iterator<Item = (&'a str, &'a str, &'a Value, bool)> {
+    operations(document).filter(move |(_, _, operation, _)| operation["tags"][0] == tag)
+}
+
+/// Path, method and operation of all endpoints, then of all webhooks.
 fn operations(document: &Value) -> impl Iterator<Item = (&str, &str, &Value, bool)> {
-    let called = members(&document["paths"]).map(|item| (item, false));
-    let calling = members(&document["webhooks"]).map(|item| (item, true));
-    called
-        .chain(calling)
+    let endpoints = members(&document["paths"]).map(|item| (item, false));
+    let webhooks = members(&document["webhooks"]).map(|item| (item, true));
+    endpoints
+        .chain(webhooks)
         .flat_map(|((path, item), is_webhook)| {
             members(item).map(move |(method, operation)| (path, method, operation, is_webhook))
         })
 }
 
-fn keys(document: &Value) -> String {
-    let rows = members(&document["components"]["securitySchemes"]).map(|(name, scheme)| {
-        let (name, about) = (escaped(name), prose(words(&scheme["description"])));
-        format!("<dt id=\"key-{name}\"><code>{name}</code></dt><dd>{about}</dd>")
-    });
-    let rows: String = rows.collect();
-    format!(
-        "<section id=\"keys\"><h2>Keys</h2>\n<p>Sent as <code>Authorization: Bearer …</code>.</p><dl>{rows}</dl></section>"
-    )
+fn keys(document: &Value) -> Markup {
+    html! {
+        section #keys {
+            h2 { "Keys" }
+            p { "Sent as " code { "Authorization: Bearer …" } "." }
+            dl {
+                @for (name, scheme) in members(&document["components"]["securitySchemes"]) {
+                    dt id={ "key-" (name) } { code { (name) } }
+                    dd { (prose(text_of(&scheme["description"]))) }
+                }
+            }
+        }
+    }
 }
 
 fn anchor(name: &str) -> String {
@@ -138,7 +174,7 @@ mod tests {
         let (document, page) = (openapi("https://pay.shop.example"), whole());
         let mut found = 0;
         for (path, _, operation, _) in operations(&document) {
-            let id = words(&operation["operationId"]);
+            let id = text_of(&operation["operationId"]);
             assert!(page.contains(&format!("<article id=\"{id}\">")), "{path}");
             found += 1;
         }
@@ -168,24 +204,5 @@ mod tests {
         }
         let elsewhere = page.matches("href=\"http").count();
         assert_eq!(elsewhere, 1, "the link to the document alone leads away");
-    }
-
-    #[test]
-    fn every_element_is_closed_in_its_place() {
-        let page = whole();
-        let mut open = Vec::new();
-        for tag in page.split('<').skip(1) {
-            let name: String = tag
-                .chars()
-                .take_while(char::is_ascii_alphanumeric)
-                .collect();
-            if let Some(closed) = tag.strip_prefix('/') {
-                let closed = closed.split('>').next().unwrap();
-                assert_eq!(open.pop().as_deref(), Some(closed), "{tag}");
-            } else if !["meta", "wbr", ""].contains(&name.as_str()) {
-                open.push(name);
-            }
-        }
-        assert!(open.is_empty(), "{open:?}");
     }
 }

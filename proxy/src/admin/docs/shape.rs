@@ -1,131 +1,138 @@
 //! Shapes as tables of their members.
 
+use maud::{Markup, html};
 use serde_json::Value;
 
-use crate::admin::docs::text::{escaped, line, members, prose, words};
+use crate::admin::docs::text::{joined, line, members, prose, text_of};
 
 /// Lists longer than this are named by their length.
-const MOST_WORDS: usize = 16;
+const MAX_LISTED: usize = 16;
 
 /// A shape of the document's list.
-pub(crate) fn section(name: &str, shape: &Value) -> String {
-    let name = escaped(name);
-    let about = prose(words(&shape["description"]));
-    let body = whole(shape);
-    format!(
-        "<section id=\"shape-{name}\" class=\"shape\"><h3>{name}</h3>\n{about}{body}</section>\n"
-    )
+pub(crate) fn section(name: &str, shape: &Value) -> Markup {
+    html! {
+        section.shape id={ "shape-" (name) } {
+            h3 { (name) }
+            (prose(text_of(&shape["description"])))
+            (whole(shape))
+        }
+    }
 }
 
-/// A shape with everything in it: the table of its members, or what it is in a line.
-pub(crate) fn whole(shape: &Value) -> String {
+/// A shape with all its parts: the table of its members, the list of its values, or its kind.
+pub(crate) fn whole(shape: &Value) -> Markup {
     if shape.get("properties").is_some() {
-        return table(shape, "");
+        return table(shape);
     }
-    let bounds = bounds(shape);
-    let choices = shape["oneOf"].as_array().into_iter().flatten();
-    let choices: String = choices
-        .map(|choice| match choice.get("const") {
-            Some(word) => {
-                let (word, about) = (escaped(words(word)), line(words(&choice["description"])));
-                format!("<dt><code>{word}</code></dt><dd>{about}</dd>")
-            }
-            None => format!("<dt>or</dt><dd>{}</dd>", whole(choice)),
-        })
-        .collect();
-    if choices.is_empty() {
-        return format!("<p class=\"kind\">{}{bounds}</p>", kind(shape));
-    }
-    format!("<dl>{choices}</dl>")
-}
-
-/// The members of an object, and of the objects in it, each by its whole name.
-fn table(shape: &Value, within: &str) -> String {
-    let rows = rows(shape, within);
-    format!(
-        "<div class=\"wide\"><table><thead><tr><th scope=\"col\">Member</th><th scope=\"col\">Kind</th>\
-         <th scope=\"col\">About</th></tr></thead><tbody>{rows}</tbody></table></div>"
-    )
-}
-
-fn rows(shape: &Value, within: &str) -> String {
-    let required = |name: &str| {
-        let names = shape["required"].as_array().into_iter().flatten();
-        names.into_iter().any(|known| known == name)
+    let Some(choices) = shape["oneOf"].as_array().filter(|list| !list.is_empty()) else {
+        return html! { p.kind { (kind(shape)) (bounds(shape)) } };
     };
-    let rows = members(&shape["properties"]).map(|(name, member)| {
-        let optional = if required(name) { "" } else { "<span class=\"maybe\">optional</span>" };
-        let name = format!("{within}{name}");
-        let inner = match member.get("properties") {
-            Some(_) => rows(member, &format!("{name}.")),
-            None => match member["items"].get("properties") {
-                Some(_) => rows(&member["items"], &format!("{name}[].")),
-                None => String::new(),
-            },
-        };
-        let (name, kind, bounds) = (escaped(&name), kind(member), bounds(member));
-        let about = line(words(&member["description"]));
-        format!(
-            "<tr><th scope=\"row\"><code>{name}</code> {optional}</th><td>{kind}</td><td>{about}{bounds}</td></tr>{inner}"
-        )
-    });
-    rows.collect()
+    html! {
+        dl {
+            @for choice in choices {
+                @if let Some(value) = choice.get("const") {
+                    dt { code { (text_of(value)) } }
+                    dd { (line(text_of(&choice["description"]))) }
+                } @else {
+                    dt { "or" }
+                    dd { (whole(choice)) }
+                }
+            }
+        }
+    }
 }
 
-/// What it is, in a word or a link.
-pub(crate) fn kind(shape: &Value) -> String {
-    if let Some(reference) = shape["$ref"].as_str() {
-        let name = escaped(reference.rsplit('/').next().unwrap_or_default());
-        return format!("<a href=\"#shape-{name}\">{name}</a>");
+fn table(shape: &Value) -> Markup {
+    html! {
+        .wide {
+            table {
+                thead {
+                    tr { th scope="col" { "Member" } th scope="col" { "Kind" } th scope="col" { "About" } }
+                }
+                tbody { (rows(shape, "")) }
+            }
+        }
     }
-    if let Some(word) = shape.get("const") {
-        return format!("<code>{}</code>", escaped(&word.to_string()));
+}
+
+/// The members of an object and of the objects in it, each by its full name.
+fn rows(shape: &Value, prefix: &str) -> Markup {
+    let is_required = |name: &str| {
+        let names = shape["required"].as_array();
+        names.is_some_and(|names| names.iter().any(|known| known == name))
+    };
+    html! {
+        @for (name, member) in members(&shape["properties"]) {
+            tr {
+                th scope="row" {
+                    code { (prefix) (name) } " "
+                    @if !is_required(name) { span.maybe { "optional" } }
+                }
+                td { (kind(member)) }
+                td { (line(text_of(&member["description"]))) (bounds(member)) }
+            }
+            @if member.get("properties").is_some() {
+                (rows(member, &format!("{prefix}{name}.")))
+            } @else if member["items"].get("properties").is_some() {
+                (rows(&member["items"], &format!("{prefix}{name}[].")))
+            }
+        }
+    }
+}
+
+/// The kind of a value: its type, its values, or a link to its shape.
+pub(crate) fn kind(shape: &Value) -> Markup {
+    if let Some(reference) = shape["$ref"].as_str() {
+        let name = reference.rsplit('/').next().unwrap_or_default();
+        return html! { a href={ "#shape-" (name) } { (name) } };
+    }
+    if let Some(value) = shape.get("const") {
+        return html! { code { (value.to_string()) } };
     }
     if let Some(list) = shape["enum"].as_array() {
-        return choices(list);
+        return values(list);
     }
     if let Some(choices) = shape["anyOf"].as_array() {
-        return choices.iter().map(kind).collect::<Vec<_>>().join(" or ");
+        return joined(choices.iter().map(kind), " or ");
     }
     match &shape["type"] {
-        Value::String(word) if word == "array" => format!("list of {}", kind(&shape["items"])),
-        Value::String(word) => escaped(word),
-        Value::Array(kinds) => kinds.iter().map(words).collect::<Vec<_>>().join(" or "),
-        _ => "anything".to_owned(),
+        Value::String(name) if name == "array" => html! { "list of " (kind(&shape["items"])) },
+        Value::String(name) => html! { (name) },
+        Value::Array(kinds) => joined(kinds.iter().map(|kind| html! { (text_of(kind)) }), " or "),
+        _ => html! { "anything" },
     }
 }
 
-fn choices(list: &[Value]) -> String {
-    if list.len() > MOST_WORDS {
-        return format!("one of {} words", list.len());
+fn values(list: &[Value]) -> Markup {
+    if list.len() > MAX_LISTED {
+        return html! { "one of " (list.len()) " words" };
     }
-    let list = list
-        .iter()
-        .map(|word| format!("<code>{}</code>", escaped(words(word))));
-    list.collect::<Vec<_>>().join(" ")
+    joined(
+        list.iter().map(|value| html! { code { (text_of(value)) } }),
+        " ",
+    )
 }
 
-/// What else it must fit.
-fn bounds(shape: &Value) -> String {
-    let mut out = Vec::new();
+/// The limits of a value.
+fn bounds(shape: &Value) -> Markup {
+    let mut limits = Vec::new();
     match (shape.get("minimum"), shape.get("maximum")) {
-        (Some(least), Some(most)) if *most != u64::from(u32::MAX) => {
-            out.push(format!("{least} to {most}"));
+        (Some(min), Some(max)) if *max != u64::from(u32::MAX) => {
+            limits.push(html! { (min.to_string()) " to " (max.to_string()) });
         }
-        (Some(least), _) => out.push(format!("{least} or more")),
+        (Some(min), _) => limits.push(html! { (min.to_string()) " or more" }),
         _ => {}
     }
-    if let Some(most) = shape.get("maxLength") {
-        out.push(format!("at most {most} characters"));
+    if let Some(max) = shape.get("maxLength") {
+        limits.push(html! { "at most " (max.to_string()) " characters" });
     }
     if let Some(format) = shape["format"].as_str() {
-        out.push(escaped(format));
+        limits.push(html! { (format) });
     }
     if let Some(pattern) = shape["pattern"].as_str() {
-        out.push(format!("<code>{}</code>", escaped(pattern)));
+        limits.push(html! { code { (pattern) } });
     }
-    if out.is_empty() {
-        return String::new();
+    html! {
+        @if !limits.is_empty() { " " span.bounds { (joined(limits, " · ")) } }
     }
-    format!(" <span class=\"bounds\">{}</span>", out.join(" · "))
 }

@@ -1,49 +1,59 @@
 //! Texts of the document as HTML.
 
+use maud::{Markup, html};
 use serde_json::Value;
 
-/// A text with nothing in it that HTML would take for its own.
-pub(crate) fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for char in text.chars() {
-        match char {
-            '&' => out += "&amp;",
-            '<' => out += "&lt;",
-            '>' => out += "&gt;",
-            '"' => out += "&quot;",
-            '\'' => out += "&#39;",
-            _ => out.push(char),
-        }
+/// A description: paragraphs between empty lines, code between backticks, emphasis between asterisks.
+pub(crate) fn prose(text: &str) -> Markup {
+    html! {
+        @for paragraph in text.split("\n\n").filter(|text| !text.is_empty()) { p { (line(paragraph)) } }
     }
-    out
-}
-
-/// A description: paragraphs between empty lines, code between backticks, stress between stars.
-pub(crate) fn prose(text: &str) -> String {
-    let paragraphs = text.split("\n\n").filter(|text| !text.is_empty());
-    let paragraphs = paragraphs.map(|text| format!("<p>{}</p>", line(text)));
-    paragraphs.collect()
 }
 
 /// A description in one line.
-pub(crate) fn line(text: &str) -> String {
-    between(text, '`', "code", |plain| {
-        between(plain, '*', "em", escaped)
-    })
+pub(crate) fn line(text: &str) -> Markup {
+    marked(
+        text,
+        '`',
+        |code| html! { code { (code) } },
+        |rest| {
+            marked(
+                rest,
+                '*',
+                |text| html! { em { (text) } },
+                |rest| html! { (rest) },
+            )
+        },
+    )
 }
 
-/// Every second part between two marks becomes an element; a mark without its second stays as it is.
-fn between(text: &str, mark: char, element: &str, rest: impl Fn(&str) -> String) -> String {
-    let mut out = String::new();
+/// Formats every second part between two marks. A mark without its second stays in the text.
+fn marked(
+    text: &str,
+    mark: char,
+    inside: impl Fn(&str) -> Markup,
+    outside: impl Fn(&str) -> Markup,
+) -> Markup {
+    let mut parts = Vec::new();
     let mut left = text;
     while let Some((before, after)) = left.split_once(mark)
-        && let Some((inside, after)) = after.split_once(mark)
+        && let Some((between, after)) = after.split_once(mark)
     {
-        let inside = escaped(inside);
-        out.extend([rest(before), format!("<{element}>{inside}</{element}>")]);
+        parts.extend([outside(before), inside(between)]);
         left = after;
     }
-    out + &rest(left)
+    parts.push(outside(left));
+    joined(parts, "")
+}
+
+/// Parts with a separator between them.
+pub(crate) fn joined(parts: impl IntoIterator<Item = Markup>, separator: &str) -> Markup {
+    html! {
+        @for (number, part) in parts.into_iter().enumerate() {
+            @if number > 0 { (separator) }
+            (part)
+        }
+    }
 }
 
 /// The members of an object, by name.
@@ -52,8 +62,8 @@ pub(crate) fn members(value: &Value) -> impl Iterator<Item = (&str, &Value)> {
     members.map(|(name, member)| (name.as_str(), member))
 }
 
-/// A text; empty when it is none.
-pub(crate) fn words(value: &Value) -> &str {
+/// A text; empty if the value is none.
+pub(crate) fn text_of(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
@@ -62,17 +72,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_html_would_take_for_its_own_is_escaped() {
-        let text = "<b class=\"x\">'&'</b>";
-        let html = "&lt;b class=&quot;x&quot;&gt;&#39;&amp;&#39;&lt;/b&gt;";
-        assert_eq!(escaped(text), html);
-        assert_eq!(line("`<i>`"), "<code>&lt;i&gt;</code>");
+    fn markup_in_a_text_is_escaped() {
+        assert_eq!(line("<b>&</b>").into_string(), "&lt;b&gt;&amp;&lt;/b&gt;");
+        let code = line("`<i>`").into_string();
+        assert_eq!(code, "<code>&lt;i&gt;</code>");
     }
 
     #[test]
-    fn backticks_make_code_and_stars_stress() {
+    fn backticks_make_code_and_asterisks_emphasis() {
         let html = "a <code>b*</code> and <em>c</em>, 2 * 3";
-        assert_eq!(line("a `b*` and *c*, 2 * 3"), html);
-        assert_eq!(prose("one\n\ntwo `"), "<p>one</p><p>two `</p>");
+        assert_eq!(line("a `b*` and *c*, 2 * 3").into_string(), html);
+        let html = "<p>one</p><p>two `</p>";
+        assert_eq!(prose("one\n\ntwo `").into_string(), html);
     }
 }
