@@ -7,6 +7,7 @@
 mod banned_words;
 mod callbacks;
 mod connections;
+mod contract_snapshot;
 mod dependency_rules;
 mod documentation;
 mod floods;
