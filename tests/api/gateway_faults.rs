@@ -322,3 +322,26 @@ async fn a_later_change_of_the_address_blocks_the_attempt() {
     .await;
     world.end().await;
 }
+
+#[tokio::test]
+async fn an_invoice_id_of_another_order_blocks_the_attempt_at_once() {
+    let world = World::start().await;
+    world.expect_error("the gateway gave the invoice of another order");
+    let first = world.shopper().open("ebook").await;
+    let shown = first.choose("BTC").await;
+    let address = shown["attempt"]["address"].as_str().unwrap();
+    let invoice = world.sandbox().invoice_of(address).await;
+    let second = world.shopper().open("ebook").await;
+    let lie = json!({ "invoice_id": invoice });
+    world.sandbox().override_next_invoice(lie).await;
+    let view = second.request_attempt("BTC").await.with(200).body;
+    assert_eq!(view["status"], "blocked");
+    assert_eq!(view["attempt"], Value::Null);
+    assert!(world.logged(&first.order), "the log names both orders");
+    // The attempt has ended: another one is possible at once.
+    second.choose("LTC").await;
+    pay_in_full(&world, &first).await;
+    assert_eq!(second.view().await["status"], "awaiting_payment");
+    assert_eq!(paid_event_count(&world, &second.order).await, 0);
+    world.end().await;
+}

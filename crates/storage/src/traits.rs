@@ -10,7 +10,8 @@ use jiff::Timestamp;
 
 use crate::{
     BeginError, Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueDelivery, EndpointStatus,
-    Fingerprint, OpenError, RecordedDelivery, RequestId, StorageError, StoredResponse,
+    Fingerprint, OpenAttemptError, OpenError, RecordedDelivery, RequestId, StorageError,
+    StoredResponse,
 };
 
 /// An opened order.
@@ -63,6 +64,24 @@ pub struct RecordedObservation {
     pub status: OrderStatus,
     /// The emitted events.
     pub events: Vec<EventType>,
+}
+
+/// An order that the customer reports as paid.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MarkedAsPaid {
+    /// The order.
+    pub snapshot: Snapshot,
+    /// `true` if this call marked its invoice. It alone tells the gateway.
+    pub is_first: bool,
+}
+
+/// An order whose email address for the receipt was stored.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KeptEmail {
+    /// The order.
+    pub snapshot: Snapshot,
+    /// `true` if there was no address before.
+    pub is_first: bool,
 }
 
 /// A credit: the one entry that says an order is paid.
@@ -176,12 +195,15 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
 
     /// Stores the invoice of an attempt and makes the attempt current. The previous one is still
     /// polled.
+    ///
+    /// # Errors
+    /// [`OpenAttemptError::InvoiceTaken`] when another attempt holds an invoice of this id; nothing changes.
     async fn open_attempt(
         &self,
         attempt: &AttemptId,
         invoice: &Invoice,
         now: Timestamp,
-    ) -> Result<(), StorageError>;
+    ) -> Result<(), OpenAttemptError>;
 
     /// Ends an attempt that got no invoice to show.
     async fn abandon_attempt(
@@ -199,11 +221,16 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
         now: Timestamp,
     ) -> Result<u64, StorageError>;
 
-    /// Records that the customer reports the payment. A repetition changes nothing.
+    /// Records that the customer reports the payment. A repetition changes nothing, and of concurrent calls one alone is
+    /// the first.
     ///
     /// # Errors
     /// [`BeginError::Closed`] when no invoice is open.
-    async fn mark_as_paid(&self, order: &OrderId, now: Timestamp) -> Result<Snapshot, BeginError>;
+    async fn mark_as_paid(
+        &self,
+        order: &OrderId,
+        now: Timestamp,
+    ) -> Result<MarkedAsPaid, BeginError>;
 
     /// Stores the email address for the receipt, in place of an earlier one; `None` removes it.
     /// Returns the order; `None` for an unknown one.
@@ -211,7 +238,7 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
         &self,
         order: &OrderId,
         email: Option<&str>,
-    ) -> Result<Option<Snapshot>, StorageError>;
+    ) -> Result<Option<KeptEmail>, StorageError>;
 
     /// Leases up to `limit` due attempts of a priority, the longest due first.
     async fn due_attempts(

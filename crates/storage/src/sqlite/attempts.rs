@@ -12,7 +12,7 @@ use sqlx::{Row as _, SqliteConnection};
 use super::orders::emit;
 use super::orders::{get, set_status, snapshot};
 use super::rows::{self, millis};
-use crate::{BeginError, DueAttempt, StorageError};
+use crate::{BeginError, DueAttempt, MarkedAsPaid, OpenAttemptError, StorageError};
 
 /// Every attempt costs a call to the gateway and leaves an invoice there.
 const MOST_PER_MINUTE: i64 = 6;
@@ -107,6 +107,39 @@ pub(super) async fn open(
     id: &AttemptId,
     invoice: &Invoice,
     now: Timestamp,
+) -> Result<(), OpenAttemptError> {
+    if let Some(taken) = holder_of(tx, id, invoice).await? {
+        return Err(taken);
+    }
+    Ok(store_invoice(tx, id, invoice, now).await?)
+}
+
+/// The error that another attempt holds the invoice already.
+async fn holder_of(
+    tx: &mut SqliteConnection,
+    id: &AttemptId,
+    invoice: &Invoice,
+) -> Result<Option<OpenAttemptError>, StorageError> {
+    let holder = "SELECT order_id FROM attempts WHERE invoice_id = ? AND id <> ?";
+    let holder: Option<String> = sqlx::query_scalar(holder)
+        .bind(invoice.id.as_str())
+        .bind(id.as_str())
+        .fetch_optional(tx)
+        .await?;
+    let Some(holder) = holder else {
+        return Ok(None);
+    };
+    Ok(Some(OpenAttemptError::InvoiceTaken {
+        invoice: invoice.id.clone(),
+        order: rows::read("an order id", OrderId::parse(&holder))?,
+    }))
+}
+
+async fn store_invoice(
+    tx: &mut SqliteConnection,
+    id: &AttemptId,
+    invoice: &Invoice,
+    now: Timestamp,
 ) -> Result<(), StorageError> {
     let (address, qr_string, warnings) = match &invoice.destination {
         Destination::Address {
@@ -194,7 +227,7 @@ pub(super) async fn mark_as_paid(
     tx: &mut SqliteConnection,
     id: &OrderId,
     now: Timestamp,
-) -> Result<Snapshot, BeginError> {
+) -> Result<MarkedAsPaid, BeginError> {
     let Some(known) = snapshot(tx, id).await? else {
         return Err(BeginError::NoOrder(id.clone()));
     };
@@ -205,26 +238,35 @@ pub(super) async fn mark_as_paid(
             event: "payment",
         });
     };
-    if invoice.marked_as_paid_at.is_some() || from.is_settled() {
-        return Ok(known);
+    // The row decides which of concurrent calls is the first.
+    let marked = sqlx::query(
+        "UPDATE attempts SET marked_as_paid_at = ?1 WHERE order_id = ?2 AND invoice_id = ?3
+             AND marked_as_paid_at IS NULL
+             AND (SELECT settled_at FROM orders WHERE id = ?2) IS NULL",
+    )
+    .bind(millis(now))
+    .bind(id.as_str())
+    .bind(invoice.id.as_str())
+    .execute(&mut *tx)
+    .await
+    .map_err(StorageError::from)?;
+    if marked.rows_affected() == 0 {
+        return Ok(MarkedAsPaid {
+            snapshot: known,
+            is_first: false,
+        });
     }
-    let marked = "UPDATE attempts SET marked_as_paid_at = ? WHERE order_id = ? AND invoice_id = ?";
-    sqlx::query(marked)
-        .bind(millis(now))
-        .bind(id.as_str())
-        .bind(invoice.id.as_str())
-        .execute(&mut *tx)
-        .await
-        .map_err(StorageError::from)?;
     let status = if from == OrderStatus::AwaitingPayment {
         OrderStatus::Checking
     } else {
         from
     };
     set_status(tx, id, status).await?;
-    snapshot(tx, id)
-        .await?
-        .ok_or_else(|| BeginError::NoOrder(id.clone()))
+    let marked = snapshot(tx, id).await?;
+    Ok(MarkedAsPaid {
+        snapshot: marked.ok_or_else(|| BeginError::NoOrder(id.clone()))?,
+        is_first: true,
+    })
 }
 
 pub(super) async fn due(

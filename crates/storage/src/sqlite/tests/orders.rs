@@ -216,9 +216,16 @@ async fn the_receipts_address_is_kept_replaced_and_removed() {
     let opened = order(&test.storage, 1).await.order;
     assert_eq!(opened.receipt_email, None);
     let mut version = opened.version;
-    for email in [Some("a@b.example"), Some("c@d.example"), None] {
+    for (email, is_first) in [
+        (Some("a@b.example"), true),
+        (Some("c@d.example"), false),
+        (None, false),
+        (Some("a@b.example"), true),
+    ] {
         let kept = test.storage.keep_receipt_email(&id(1), email).await;
-        let kept = kept.unwrap().unwrap().order;
+        let kept = kept.unwrap().unwrap();
+        assert_eq!(kept.is_first, is_first, "{email:?}");
+        let kept = kept.snapshot.order;
         assert_eq!(kept.receipt_email.as_deref(), email);
         assert!(kept.version > version, "a page sees a change");
         version = kept.version;
