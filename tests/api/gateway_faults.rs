@@ -345,3 +345,39 @@ async fn an_invoice_id_of_another_order_blocks_the_attempt_at_once() {
     assert_eq!(paid_event_count(&world, &second.order).await, 0);
     world.end().await;
 }
+
+#[tokio::test]
+async fn a_changed_address_that_returns_stays_blocked() {
+    let world = World::start_with(WorldConfig {
+        callbacks: false,
+        ..WorldConfig::default()
+    })
+    .await;
+    world.expect_error("the gateway changed an invoice's address");
+    world.expect_error("a payment is held");
+    let checkout = world.shopper().open("ebook").await;
+    let shown = checkout.choose("BTC").await;
+    let address = shown["attempt"]["address"].as_str().unwrap();
+    let invoice = world.sandbox().invoice_of(address).await;
+    let other = "tb1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3q0sl5k7";
+    let lie = json!({ "wallet_address": other });
+    world.sandbox().override_invoice(&invoice, &lie).await;
+    checkout.wait_for("blocked").await;
+    // The gateway is right again, and what the customer had sent completes.
+    world.sandbox().override_invoice(&invoice, &json!({})).await;
+    world.sandbox().pay_invoice(&invoice, "exact").await;
+    world.sandbox().mine(3).await;
+    world.wait_for_deliveries().await;
+    world.skip(Duration::from_mins(2));
+    eventually("a person is called", async || {
+        world.logged("a payment is held").then_some(())
+    })
+    .await;
+    assert_eq!(checkout.view().await["status"], "blocked");
+    assert_eq!(paid_event_count(&world, &checkout.order).await, 0);
+    checkout
+        .post("/paid", &json!({}))
+        .await
+        .refused(409, "nothing_to_pay");
+    world.end().await;
+}

@@ -3,7 +3,7 @@
 use florin_money::Amount;
 use florin_orders::{
     Abandoned, Amounts, Attempt, AttemptId, Destination, EventType, Invoice, InvoiceId, NewAttempt,
-    OrderId, OrderStatus, PollPriority, Snapshot, StoreId, next_poll,
+    OrderId, OrderStatus, PaymentState, PollPriority, Snapshot, StoreId, next_poll,
 };
 use jiff::{SignedDuration, Timestamp};
 use sqlx::sqlite::{SqlitePool, SqliteRow};
@@ -232,7 +232,9 @@ pub(super) async fn mark_as_paid(
         return Err(BeginError::NoOrder(id.clone()));
     };
     let from = known.order.status;
-    let Some(invoice) = known.attempt.as_ref().and_then(Attempt::invoice) else {
+    let invoice = known.attempt.as_ref().and_then(Attempt::invoice);
+    let is_payable = |invoice: &&Invoice| invoice.payment_state != PaymentState::AddressChanged;
+    let Some(invoice) = invoice.filter(is_payable) else {
         return Err(BeginError::Closed {
             from,
             event: "payment",
