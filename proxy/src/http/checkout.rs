@@ -60,6 +60,7 @@ pub(crate) fn store_of<'a>(app: &'a AppState, snapshot: &Snapshot) -> Result<&'a
 pub(crate) fn view_of(app: &AppState, snapshot: &Snapshot) -> Result<OrderView, ApiError> {
     let context = ViewContext {
         store: store_of(app, snapshot)?,
+        checkout_url: app.config.gateway.checkout_url.as_ref(),
         environment: app.config.environment,
         delayed: app.gateway_unavailable(),
         now: app.now(),

@@ -69,7 +69,8 @@ pub(crate) async fn open(
             if order.terms.flow == Flow::Custom {
                 return Err(PaymentError::CustomOrder);
             }
-            if view::hosted_page(snapshot, app.now()).is_some() {
+            let checkout_url = app.config.gateway.checkout_url.as_ref();
+            if view::hosted_page(snapshot, checkout_url, app.now()).is_some() {
                 return Ok(());
             }
             session_call(app, order)?

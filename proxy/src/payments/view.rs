@@ -30,6 +30,8 @@ const PAID_IS_FOLLOWED_FOR: SignedDuration = SignedDuration::from_hours(1);
 pub(crate) struct ViewContext<'a> {
     /// The order's store.
     pub store: &'a Store,
+    /// Where the gateway's page must be; absent when no order is paid there.
+    pub checkout_url: Option<&'a Url>,
     /// Which money moves.
     pub environment: Environment,
     /// `true` while the gateway cannot be reached.
@@ -65,7 +67,7 @@ pub(crate) fn view(snapshot: &Snapshot, context: ViewContext<'_>) -> OrderView {
             florin_orders::Flow::Custom => Flow::Custom,
             florin_orders::Flow::Hosted => Flow::Hosted,
         },
-        payment_process_url: hosted_page(snapshot, context.now),
+        payment_process_url: hosted_page(snapshot, context.checkout_url, context.now),
         paid_at: order
             .settled_at
             .filter(|_| status.is_settled())
@@ -113,15 +115,20 @@ pub(crate) fn store_view(store: &Store) -> StoreView {
 }
 
 /// The gateway's page, while it makes sense to go there: until the session runs out, and for as long as money is on its
-/// way.
-pub(crate) fn hosted_page(snapshot: &Snapshot, now: Timestamp) -> Option<String> {
+/// way; never a page elsewhere than on the gateway's checkout address.
+pub(crate) fn hosted_page(
+    snapshot: &Snapshot,
+    checkout_url: Option<&Url>,
+    now: Timestamp,
+) -> Option<String> {
     let invoice = snapshot.attempt.as_ref()?.invoice()?;
     let is_live = match snapshot.order.status {
         OrderStatus::AwaitingPayment => now < invoice.expires_at,
         OrderStatus::Checking | OrderStatus::Processing | OrderStatus::Underpaid => true,
         _ => false,
     };
-    invoice.page().filter(|_| is_live).map(str::to_owned)
+    let page = invoice.page().filter(|_| is_live)?;
+    checks::is_gateways_page(page, checkout_url?).then(|| page.to_string())
 }
 
 /// Until when a paid order is followed; `None` for one that is not paid.

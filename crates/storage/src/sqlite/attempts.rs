@@ -158,7 +158,7 @@ async fn store_invoice(
     .bind(address)
     .bind(qr_string)
     .bind(warnings.map(|texts| serde_json::Value::from(texts).to_string()))
-    .bind(invoice.page())
+    .bind(invoice.page().map(url::Url::as_str))
     .bind(millis(invoice.opened_at))
     .bind(millis(invoice.opened_at))
     .bind(millis(invoice.expires_at))
