@@ -51,6 +51,15 @@ fn gateway(app: &AppState) -> Value {
     })
 }
 
+/// How late the polls are, and how far they are put off because of the gateway's limits: 100 is as planned.
+fn polling(app: &AppState) -> Value {
+    let pace = app.polling_pace();
+    json!({
+        "lag_seconds": pace.lag.as_secs(),
+        "stretch_percent": pace.stretch.percent(),
+    })
+}
+
 /// 200 while the database answers and the process is not ending, else 503. The backlog of events and the state of the
 /// gateway are for the operator to read and do not change the status.
 async fn ready(State(app): State<Arc<AppState>>) -> (StatusCode, Json<Value>) {
@@ -65,6 +74,7 @@ async fn ready(State(app): State<Arc<AppState>>) -> (StatusCode, Json<Value>) {
     let report = json!({
         "ledger": if backlog.is_ok() { "ok" } else { "failing" },
         "gateway": gateway(&app),
+        "polling": polling(&app),
         "currencies": currencies(&app),
         "events_waiting": backlog.ok(),
         "ending": ending,

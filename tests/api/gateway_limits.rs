@@ -104,3 +104,36 @@ async fn readiness_reports_the_gateways_health() {
     assert!(world.logged("the gateway limits us"));
     world.end().await;
 }
+
+#[tokio::test]
+async fn late_polls_are_reported() {
+    let mut world = World::start_with(WorldConfig {
+        callbacks: false,
+        ..WorldConfig::default()
+    })
+    .await;
+    let in_time = json!({ "lag_seconds": 0, "stretch_percent": 100 });
+    assert_eq!(ready(&world).await["polling"], in_time);
+    for _ in 0..3 {
+        world.shopper().open("ebook").await.choose("LTC").await;
+    }
+    world.gateway_link.cut().await;
+    eventually("the circuit is open", async || {
+        (ready(&world).await["gateway"]["circuit"] == "open").then_some(())
+    })
+    .await;
+    // While one poll tries the gateway, the others wait.
+    world.skip(Duration::from_secs(200));
+    eventually("polls are reported as late", async || {
+        let lag = ready(&world).await["polling"]["lag_seconds"].as_u64()?;
+        (lag >= 60 && world.logged("polls are late")).then_some(())
+    })
+    .await;
+    world.gateway_link.restore().await;
+    world.skip(Duration::from_mins(2));
+    eventually("polls are in time", async || {
+        world.logged("polls are in time again").then_some(())
+    })
+    .await;
+    world.end().await;
+}

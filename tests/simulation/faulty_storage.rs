@@ -11,10 +11,10 @@ use florin_orders::{
 use florin_storage::{
     BeginError, Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery,
     EndpointStatus, Fingerprint, KeptEmail, MarkedAsPaid, OpenAttemptError, OpenError, Opened,
-    OrderFilter, RecordedDelivery, RecordedObservation, RequestId, Settlement, SqliteStorage,
-    Storage, StorageError, StoredResponse,
+    OrderFilter, PollQueue, RecordedDelivery, RecordedObservation, RequestId, Settlement,
+    SqliteStorage, Storage, StorageError, StoredResponse,
 };
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::process::Process;
 
@@ -186,6 +186,10 @@ shaken! {
         &self, urgency: PollPriority, now: Timestamp, lease_until: Timestamp, limit: u32,
     ) -> Result<Vec<DueAttempt>, StorageError>;
     async fn schedule_poll(&self, order: &OrderId, at: Timestamp) -> Result<bool, StorageError>;
+    async fn schedule_polls_of_order(
+        &self, order: &OrderId, pause: SignedDuration, now: Timestamp,
+    ) -> Result<bool, StorageError>;
+    async fn poll_queue(&self, until: Timestamp, most: u32) -> Result<PollQueue, StorageError>;
     async fn schedule_poll_of_invoice(&self, invoice: &InvoiceId, at: Timestamp) -> Result<bool, StorageError>;
     async fn schedule_recheck(&self, invoice: &InvoiceId, at: Timestamp) -> Result<bool, StorageError>;
     async fn store_of_invoice(&self, invoice: &InvoiceId) -> Result<Option<StoreId>, StorageError>;

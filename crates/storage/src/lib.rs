@@ -25,6 +25,6 @@ pub use error::{BeginError, OpenAttemptError, OpenError, StorageError};
 pub use request::{Claim, Fingerprint, RequestId, StoredResponse};
 pub use sqlite::SqliteStorage;
 pub use traits::{
-    DueAttempt, KeptEmail, MarkedAsPaid, Opened, OrderFilter, RecordedObservation, Settlement,
-    Storage,
+    DueAttempt, KeptEmail, MarkedAsPaid, Opened, OrderFilter, PollQueue, RecordedObservation,
+    Settlement, Storage,
 };

@@ -18,7 +18,7 @@ use florin_orders::{
     Abandoned, Attempt, AttemptId, Event, EventId, Invoice, InvoiceId, NewAttempt, NewOrder,
     Observation, OrderId, PollPriority, Snapshot, StoreId, TokenHash,
 };
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
@@ -29,7 +29,7 @@ use self::attempts::Known;
 use crate::{
     BeginError, Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery,
     EndpointStatus, Fingerprint, KeptEmail, MarkedAsPaid, OpenAttemptError, OpenError, Opened,
-    OrderFilter, RecordedDelivery, RecordedObservation, RequestId, Settlement, Storage,
+    OrderFilter, PollQueue, RecordedDelivery, RecordedObservation, RequestId, Settlement, Storage,
     StorageError, StoredResponse,
 };
 
@@ -345,6 +345,19 @@ impl Storage for SqliteStorage {
 
     async fn schedule_poll(&self, order: &OrderId, at: Timestamp) -> Result<bool, StorageError> {
         attempts::schedule_poll(&self.writer, order, at).await
+    }
+
+    async fn schedule_polls_of_order(
+        &self,
+        order: &OrderId,
+        pause: SignedDuration,
+        now: Timestamp,
+    ) -> Result<bool, StorageError> {
+        attempts::schedule_polls_of_order(&self.writer, order, pause, now).await
+    }
+
+    async fn poll_queue(&self, until: Timestamp, most: u32) -> Result<PollQueue, StorageError> {
+        attempts::poll_queue(&self.reader, until, most).await
     }
 
     async fn schedule_poll_of_invoice(

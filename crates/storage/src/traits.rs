@@ -4,9 +4,9 @@ use async_trait::async_trait;
 use florin_orders::{
     Abandoned, Assessment, Attempt, AttemptId, Event, EventId, EventType, Invoice, InvoiceId,
     NewAttempt, NewOrder, Observation, Order, OrderId, OrderStatus, PollPriority, Reference,
-    Snapshot, StoreId, TokenHash,
+    Snapshot, StoreId, Stretch, TokenHash,
 };
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::{
     BeginError, Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueDelivery, EndpointStatus,
@@ -51,6 +51,17 @@ pub struct DueAttempt {
     /// Fencing number of this poll. The response to an earlier poll is ignored once a later one is
     /// recorded.
     pub poll_seq: u32,
+    /// How far the next poll is put off.
+    pub stretch: Stretch,
+}
+
+/// The polls that wait.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PollQueue {
+    /// How many are due.
+    pub due: u64,
+    /// When the first of all scheduled polls is due; absent when none is scheduled.
+    pub first_at: Option<Timestamp>,
 }
 
 /// The outcome of an observation.
@@ -252,6 +263,18 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
     /// Schedules a poll of an order's current attempt at `at`, unless one is due before. Returns
     /// `true` if the schedule changed.
     async fn schedule_poll(&self, order: &OrderId, at: Timestamp) -> Result<bool, StorageError>;
+
+    /// Schedules a poll of every attempt of an order `pause` after its last one, unless one is due before. Returns `true` if
+    /// a schedule changed. An attempt whose address was changed keeps its schedule.
+    async fn schedule_polls_of_order(
+        &self,
+        order: &OrderId,
+        pause: SignedDuration,
+        now: Timestamp,
+    ) -> Result<bool, StorageError>;
+
+    /// The polls that are due by `until`, counted up to `most` per priority.
+    async fn poll_queue(&self, until: Timestamp, most: u32) -> Result<PollQueue, StorageError>;
 
     /// The same for a callback, by the gateway's id of the invoice; two seconds after the last poll
     /// at the earliest. Returns `false` for an unknown invoice.

@@ -34,7 +34,7 @@ pub(crate) struct ViewContext<'a> {
     pub checkout_url: Option<&'a Url>,
     /// Which money moves.
     pub environment: Environment,
-    /// `true` while the gateway cannot be reached.
+    /// `true` while payments are found later than planned.
     pub delayed: bool,
     /// When the view is made.
     pub now: Timestamp,

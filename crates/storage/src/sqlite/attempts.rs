@@ -3,7 +3,7 @@
 use florin_money::Amount;
 use florin_orders::{
     Abandoned, Amounts, Attempt, AttemptId, Destination, EventType, Invoice, InvoiceId, NewAttempt,
-    OrderId, OrderStatus, PaymentState, PollPriority, Snapshot, StoreId, next_poll,
+    OrderId, OrderStatus, PaymentState, PollPriority, Snapshot, StoreId, Stretch, next_poll,
 };
 use jiff::{SignedDuration, Timestamp};
 use sqlx::sqlite::{SqlitePool, SqliteRow};
@@ -12,7 +12,7 @@ use sqlx::{Row as _, SqliteConnection};
 use super::orders::emit;
 use super::orders::{get, set_status, snapshot};
 use super::rows::{self, millis};
-use crate::{BeginError, DueAttempt, MarkedAsPaid, OpenAttemptError, StorageError};
+use crate::{BeginError, DueAttempt, MarkedAsPaid, OpenAttemptError, PollQueue, StorageError};
 
 /// Every attempt costs a call to the gateway and leaves an invoice there.
 const MOST_PER_MINUTE: i64 = 6;
@@ -308,6 +308,7 @@ fn due_attempt(row: &SqliteRow, priority: PollPriority) -> Result<DueAttempt, St
             InvoiceId::parse(row.try_get("invoice_id")?),
         )?,
         poll_seq: row.try_get("look")?,
+        stretch: Stretch::NONE,
     })
 }
 
@@ -338,6 +339,60 @@ pub(super) async fn schedule_poll(
     .execute(writer)
     .await?;
     Ok(scheduled.rows_affected() > 0)
+}
+
+pub(super) async fn schedule_polls_of_order(
+    writer: &SqlitePool,
+    id: &OrderId,
+    pause: SignedDuration,
+    now: Timestamp,
+) -> Result<bool, StorageError> {
+    let scheduled = sqlx::query(
+        "UPDATE attempts SET next_poll_at = max(?1, coalesce(looked_at, opened_at) + ?2),
+             urgency = iif(urgency = 'hinted', urgency, 'watched')
+         WHERE order_id = ?3 AND state = 'open' AND standing <> 'frozen'
+             AND (next_poll_at IS NULL OR next_poll_at > max(?1, coalesce(looked_at, opened_at) + ?2))",
+    )
+    .bind(millis(now))
+    .bind(i64::try_from(pause.as_millis()).unwrap_or(i64::MAX))
+    .bind(id.as_str())
+    .execute(writer)
+    .await?;
+    Ok(scheduled.rows_affected() > 0)
+}
+
+pub(super) async fn poll_queue(
+    reader: &SqlitePool,
+    until: Timestamp,
+    most: u32,
+) -> Result<PollQueue, StorageError> {
+    let mut queue = PollQueue::default();
+    let mut connection = reader.acquire().await?;
+    for priority in [
+        PollPriority::Callback,
+        PollPriority::Watched,
+        PollPriority::Scheduled,
+    ] {
+        let urgency = <&str>::from(priority);
+        let due: i64 = sqlx::query_scalar(
+            "SELECT count(*) FROM (SELECT 1 FROM attempts WHERE urgency = ? AND next_poll_at <= ? LIMIT ?)",
+        )
+        .bind(urgency)
+        .bind(millis(until))
+        .bind(most)
+        .fetch_one(&mut *connection)
+        .await?;
+        let first: Option<i64> = sqlx::query_scalar(
+            "SELECT min(next_poll_at) FROM attempts WHERE urgency = ? AND next_poll_at IS NOT NULL",
+        )
+        .bind(urgency)
+        .fetch_one(&mut *connection)
+        .await?;
+        let first = first.map(rows::time).transpose()?;
+        queue.due += due.unsigned_abs();
+        queue.first_at = [queue.first_at, first].into_iter().flatten().min();
+    }
+    Ok(queue)
 }
 
 /// Which invoices a callback is about.

@@ -215,7 +215,7 @@ proptest! {
             }
             let now = crate::fixtures::at(poll.at);
             let invoice = life.attempts[poll.attempt].invoice().unwrap();
-            let is_young = now < invoice.expires_at + SignedDuration::from_hours(7 * 24);
+            let is_young = now < invoice.expires_at + SignedDuration::from_hours(60 * 24);
             let settled_for = now.duration_since(invoice.state_since);
             let ends = match invoice.payment_state {
                 PaymentState::Waiting | PaymentState::Detected | PaymentState::Confirming => false,
