@@ -137,3 +137,30 @@ async fn late_polls_are_reported() {
     .await;
     world.end().await;
 }
+
+#[tokio::test]
+async fn an_absurd_pause_is_an_error_and_ends_with_an_answer() {
+    let world = World::start().await;
+    world.expect_error("the gateway asks for a pause that would stop payments");
+    let checkout = world.shopper().open("ebook").await;
+    checkout.choose("BTC").await;
+    let absurd = json!({"endpoint": "prices", "kind": "status", "status": 429, "retry_after": 4_000_000, "times": 1});
+    world.sandbox().inject_fault(absurd).await;
+    world.wait_for_deliveries().await;
+    world.skip(Duration::from_mins(2));
+    checkout
+        .get("/quotes")
+        .await
+        .refused(503, "gateway_unavailable");
+    let url = format!("{}/health/ready", world.admin_url());
+    let answer = world.http().get(&url).send().await.unwrap();
+    assert_eq!(answer.status(), 503);
+    let gateway = ready(&world).await["gateway"].clone();
+    assert_eq!(gateway["pause_excessive"], true);
+    assert!(gateway["pause_seconds"].as_u64().unwrap() <= 300);
+    world.skip(Duration::from_mins(5));
+    pay_in_full(&world, &checkout).await;
+    let answer = world.http().get(&url).send().await.unwrap();
+    assert_eq!(answer.status(), 200);
+    world.end().await;
+}
