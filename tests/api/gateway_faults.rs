@@ -381,3 +381,32 @@ async fn a_changed_address_that_returns_stays_blocked() {
         .refused(409, "nothing_to_pay");
     world.end().await;
 }
+
+/// A machine whose hardware clock is in local time, before its time server has answered.
+#[tokio::test]
+async fn a_clock_that_is_set_back_delays_no_poll_and_no_webhook() {
+    let world = World::start_with(WorldConfig {
+        callbacks: false,
+        ..WorldConfig::default()
+    })
+    .await;
+    let hour = Duration::from_hours(1);
+    world.skip(hour);
+    let checkout = world.shopper().open("ebook").await;
+    let shown = checkout.choose("BTC").await;
+    let invoice = shown["attempt"]["address"].as_str().unwrap();
+    let invoice = world.sandbox().invoice_of(invoice).await;
+    world.wait_for_deliveries().await;
+    world.clock.set_back(hour);
+    world.sandbox().pay_invoice(&invoice, "exact").await;
+    world.sandbox().mine(3).await;
+    let left = checkout.view().await["attempt"]["expires_in_seconds"].clone();
+    assert!(left.as_u64().unwrap() <= 900, "{left}");
+    eventually("the payment is reported", async || {
+        let kinds = world.webhooks.event_types(&checkout.order);
+        kinds.contains(&"order.paid".to_owned()).then_some(())
+    })
+    .await;
+    assert!(world.logged("this machine's clock was set back"));
+    world.end().await;
+}

@@ -189,6 +189,7 @@ shaken! {
     async fn schedule_polls_of_order(
         &self, order: &OrderId, pause: SignedDuration, now: Timestamp,
     ) -> Result<bool, StorageError>;
+    async fn replan_future(&self, now: Timestamp) -> Result<u64, StorageError>;
     async fn poll_queue(&self, until: Timestamp, most: u32) -> Result<PollQueue, StorageError>;
     async fn schedule_poll_of_invoice(&self, invoice: &InvoiceId, at: Timestamp) -> Result<bool, StorageError>;
     async fn schedule_recheck(&self, invoice: &InvoiceId, at: Timestamp) -> Result<bool, StorageError>;

@@ -123,7 +123,8 @@ pub fn subscribed_poll(
     interval: SignedDuration,
     now: Timestamp,
 ) -> Option<Timestamp> {
-    let polled_at = invoice.observed_at.unwrap_or(invoice.opened_at);
+    // A time in the future is of a clock that was ahead.
+    let polled_at = invoice.observed_at.unwrap_or(invoice.opened_at).min(now);
     let pause = match invoice.payment_state {
         PaymentState::Waiting if is_eager(invoice, now) => interval,
         PaymentState::Waiting => interval * 3,
@@ -453,6 +454,11 @@ mod tests {
             assert_eq!(watched(payment_state, 100, planned, 200), Some(200));
             assert_eq!(watched(payment_state, 100, Some(104), 101), None);
         }
+        // The last poll was by a clock that was an hour ahead.
+        assert_eq!(
+            watched(PaymentState::Waiting, 3700, Some(3730), 100),
+            Some(105)
+        );
         // A page that is forgotten costs a third.
         let later = watched(PaymentState::Waiting, 400, Some(430), 401);
         assert_eq!(later, Some(415));

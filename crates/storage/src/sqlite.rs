@@ -356,6 +356,14 @@ impl Storage for SqliteStorage {
         attempts::schedule_polls_of_order(&self.writer, order, pause, now).await
     }
 
+    async fn replan_future(&self, now: Timestamp) -> Result<u64, StorageError> {
+        let mut tx = self.begin().await?;
+        let polls = attempts::replan_future(&mut tx, now).await?;
+        let deliveries = deliveries::replan_future(&mut tx, now).await?;
+        tx.commit().await?;
+        Ok(polls + deliveries)
+    }
+
     async fn poll_queue(&self, until: Timestamp, most: u32) -> Result<PollQueue, StorageError> {
         attempts::poll_queue(&self.reader, until, most).await
     }

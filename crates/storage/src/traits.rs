@@ -273,6 +273,11 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
         now: Timestamp,
     ) -> Result<bool, StorageError>;
 
+    /// Makes due what a clock that was ahead has planned: polls of attempts that were opened or polled after `now`, and
+    /// deliveries of events that happened or were tried after it. Invoices that were opened after `now` are treated as
+    /// opened now. Returns the number of polls and deliveries.
+    async fn replan_future(&self, now: Timestamp) -> Result<u64, StorageError>;
+
     /// The polls that are due by `until`, counted up to `most` per priority.
     async fn poll_queue(&self, until: Timestamp, most: u32) -> Result<PollQueue, StorageError>;
 

@@ -248,7 +248,7 @@ fn attempt_view(
         amount_in_local_currency: asked.local.to_text(),
         local_currency_code: ask.asked.local_currency.to_string(),
         rate_in_local_currency: quotes::rate(&ask.asked).map(Amount::to_text),
-        expires_in_seconds: whole_seconds(invoice.expires_at, context.now),
+        expires_in_seconds: seconds_left(invoice, context.now),
         lifetime_seconds: whole_seconds(invoice.expires_at, invoice.opened_at),
         warnings: warnings::warnings(warnings, asset),
         marked_as_paid: invoice.marked_as_paid_at.is_some(),
@@ -317,6 +317,12 @@ fn explorer_url(
         _ => return None,
     };
     Some(format!("{base}{hash}"))
+}
+
+/// Seconds until an invoice runs out; never more than it lives, also when this machine's clock was set back.
+fn seconds_left(invoice: &Invoice, now: Timestamp) -> u32 {
+    let lifetime = whole_seconds(invoice.expires_at, invoice.opened_at);
+    whole_seconds(invoice.expires_at, now).min(lifetime)
 }
 
 /// Whole seconds from `earlier` to `later`; 0 when that is not ahead.

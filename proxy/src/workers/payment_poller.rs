@@ -35,13 +35,21 @@ const MOST_COUNTED: u32 = 10_000;
 /// A poll that is this late is reported.
 const REPORTED_LAG: SignedDuration = SignedDuration::from_mins(1);
 
+/// A clock that goes back by more was set back. A start counts as one: the clock may have been set meanwhile.
+const SET_BACK: SignedDuration = SignedDuration::from_secs(5);
+
 /// The longest sleep: a poll that another process scheduled is noticed by then.
 const MAX_SLEEP: Duration = Duration::from_secs(1);
 
 /// Runs until the process ends; then finishes the polls in flight.
 pub(crate) async fn run(app: Arc<AppState>) {
     let (mut polls, mut measured_at) = (JoinSet::new(), None);
+    let mut latest = Timestamp::MAX;
     while !app.shutdown.is_cancelled() {
+        if app.now() < latest - SET_BACK {
+            replan_future(&app).await;
+        }
+        latest = app.now();
         start_polls(&app, &mut polls).await;
         let is_due = |at: Timestamp| app.now().duration_since(at).abs() >= MEASURE_EVERY;
         if measured_at.is_none_or(is_due) {
@@ -85,6 +93,22 @@ async fn start_polls(app: &Arc<AppState>, polls: &mut JoinSet<()>) {
             polls.spawn(poll_invoice(app.clone(), due));
             begun += 1;
         }
+    }
+}
+
+/// Makes due what was planned before this machine's clock was set back.
+async fn replan_future(app: &AppState) {
+    match app.deps.ledger.replan_future(app.now()).await {
+        Ok(0) => {}
+        Ok(planned) => {
+            tracing::warn!(
+                planned,
+                "this machine's clock was set back: what was planned by it is done now"
+            );
+            app.subscriptions.notify_all();
+            app.dispatcher_wakeup.send_replace(());
+        }
+        Err(error) => tracing::error!(%error, "failed to plan anew after the clock was set back"),
     }
 }
 

@@ -361,6 +361,28 @@ pub(super) async fn schedule_polls_of_order(
     Ok(scheduled.rows_affected() > 0)
 }
 
+/// By the clock that is right, what lies in the future has not happened: it was written by one that was ahead.
+pub(super) async fn replan_future(
+    tx: &mut SqliteConnection,
+    now: Timestamp,
+) -> Result<u64, StorageError> {
+    sqlx::query(
+        "UPDATE attempts SET expires_at = ?1 + expires_at - opened_at, opened_at = ?1
+         WHERE state = 'open' AND opened_at > ?1",
+    )
+    .bind(millis(now))
+    .execute(&mut *tx)
+    .await?;
+    let replanned = sqlx::query(
+        "UPDATE attempts SET next_poll_at = ?1, lease_until = 0, looked_at = min(looked_at, ?1)
+         WHERE next_poll_at > ?1 AND coalesce(looked_at, opened_at) >= ?1",
+    )
+    .bind(millis(now))
+    .execute(tx)
+    .await?;
+    Ok(replanned.rows_affected())
+}
+
 pub(super) async fn poll_queue(
     reader: &SqlitePool,
     until: Timestamp,

@@ -470,3 +470,48 @@ async fn a_poll_is_put_off_by_the_stretch() {
     let next = queue.first_at.unwrap().duration_since(at(200));
     assert_eq!(next, SignedDuration::from_millis(37_500));
 }
+
+#[tokio::test]
+async fn what_a_clock_that_was_ahead_has_planned_is_due_when_it_is_right() {
+    let test = test().await;
+    let (ahead, right) = (5000, 1400);
+    awaiting(&test.storage, 1).await;
+    observe(&test.storage, 20, observed("CHECKING")).await;
+    // By the clock that is ahead: a poll, an order with an event, and an invoice.
+    observe(&test.storage, ahead, observed("FAILED")).await;
+    order(&test.storage, 2).await;
+    test.storage
+        .begin_attempt(&id(2), &new_attempt(2), at(ahead))
+        .await
+        .unwrap();
+    let mut shown = invoice(2);
+    (shown.opened_at, shown.expires_at) = (at(ahead), at(ahead + 900));
+    test.storage
+        .open_attempt(&new_attempt(2).id, &shown, at(ahead))
+        .await
+        .unwrap();
+    let due = async || {
+        let store = demo();
+        let deliveries = test
+            .storage
+            .due_deliveries(&store, at(right), at(right + 30), 9);
+        let polls = due_of(&test.storage, PollPriority::Scheduled, right).await;
+        (polls.len(), deliveries.await.unwrap().len())
+    };
+    let (polls, deliveries) = due().await;
+    assert_eq!(
+        (polls, deliveries),
+        (0, 2),
+        "the first events of both orders"
+    );
+    assert_eq!(test.storage.replan_future(at(right)).await.unwrap(), 4);
+    assert_eq!(test.storage.replan_future(at(right)).await.unwrap(), 0);
+    assert_eq!(due().await.0, 2);
+    let snapshot = test.storage.snapshot(&id(2)).await.unwrap().unwrap();
+    let attempt = snapshot.attempt.unwrap();
+    let shown = attempt.invoice().unwrap();
+    assert_eq!(
+        (shown.opened_at, shown.expires_at),
+        (at(right), at(right + 900))
+    );
+}
