@@ -46,17 +46,28 @@ fn gateway(app: &AppState) -> Value {
         "status": if app.gateway_unavailable() { "not answering" } else { "ok" },
         "circuit": if condition.is_circuit_open { "open" } else { "closed" },
         "pause_seconds": condition.pause.as_secs(),
+        "pause_excessive": condition.is_pause_excessive,
         "requests_per_minute": condition.requests_per_minute,
         "clock_ahead_seconds": condition.skew.map(|skew| skew.as_secs()),
     })
 }
 
-/// 200 while the database answers and the process is not ending, else 503. The backlog of events and the state of the
-/// gateway are for the operator to read and do not change the status.
+/// How late the polls are, and how far they are put off because of the gateway's limits: 100 is as planned.
+fn polling(app: &AppState) -> Value {
+    let pace = app.polling_pace();
+    json!({
+        "lag_seconds": pace.lag.as_secs(),
+        "stretch_percent": pace.stretch.percent(),
+    })
+}
+
+/// 200 while the database answers, the gateway does not ask for an excessive pause and the process is not ending, else 503.
+/// The backlog of events and the rest of the gateway's state are for the operator to read and do not change the status.
 async fn ready(State(app): State<Arc<AppState>>) -> (StatusCode, Json<Value>) {
     let backlog = app.deps.ledger.backlog().await;
     let ending = app.shutdown.is_cancelled();
-    let can_work = backlog.is_ok() && !ending;
+    let gateway_waits = app.deps.gateway.health().is_pause_excessive;
+    let can_work = backlog.is_ok() && !ending && !gateway_waits;
     let status = if can_work {
         StatusCode::OK
     } else {
@@ -65,6 +76,7 @@ async fn ready(State(app): State<Arc<AppState>>) -> (StatusCode, Json<Value>) {
     let report = json!({
         "ledger": if backlog.is_ok() { "ok" } else { "failing" },
         "gateway": gateway(&app),
+        "polling": polling(&app),
         "currencies": currencies(&app),
         "events_waiting": backlog.ok(),
         "ending": ending,

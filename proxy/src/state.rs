@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use florin_gateway::{Clock, PaymentGateway};
-use florin_orders::{AttemptId, OrderId, Reference, StoreId};
+use florin_orders::{AttemptId, OrderId, Reference, StoreId, Stretch};
 use florin_storage::Storage;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
@@ -40,6 +40,24 @@ pub struct Dependencies {
     pub random: Arc<dyn RandomBytes>,
 }
 
+/// How well the polls keep to their schedule.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PollingPace {
+    /// How far polls are put off, because the gateway's limits do not allow all of them.
+    pub stretch: Stretch,
+    /// How late the longest waiting poll is.
+    pub lag: SignedDuration,
+}
+
+impl PollingPace {
+    /// Above this factor an open page says that payments are found later.
+    const DELAYED_PERCENT: u32 = 400;
+
+    fn is_delayed(self) -> bool {
+        self.stretch.percent() > Self::DELAYED_PERCENT
+    }
+}
+
 /// The running proxy.
 pub(crate) struct AppState {
     /// The configuration.
@@ -69,6 +87,7 @@ pub(crate) struct AppState {
     /// The OpenAPI document.
     pub openapi: OnceLock<File>,
     is_gateway_unreachable: AtomicBool,
+    polling: Mutex<PollingPace>,
     currencies: Mutex<Currencies>,
 }
 
@@ -100,6 +119,7 @@ impl AppState {
             is_unnamed_proxy_logged: AtomicBool::new(false),
             openapi: OnceLock::new(),
             is_gateway_unreachable: AtomicBool::new(false),
+            polling: Mutex::default(),
             currencies: Mutex::default(),
         }
     }
@@ -142,6 +162,25 @@ impl AppState {
             self.subscriptions.notify_all();
         }
         news
+    }
+
+    /// How well the polls keep to their schedule.
+    pub(crate) fn polling_pace(&self) -> PollingPace {
+        *self.polling.lock()
+    }
+
+    /// Records how well the polls keep to their schedule.
+    pub(crate) fn set_polling_pace(&self, pace: PollingPace) {
+        let before = std::mem::replace(&mut *self.polling.lock(), pace);
+        if before.is_delayed() != pace.is_delayed() {
+            self.subscriptions.notify_all();
+        }
+    }
+
+    /// Returns `true` if payments are found later than planned: the gateway cannot be reached, or its limits do not allow the
+    /// polls.
+    pub(crate) fn is_delayed(&self) -> bool {
+        self.gateway_unavailable() || self.polling_pace().is_delayed()
     }
 
     /// Stores the comparison of the gateway's currencies with ours.

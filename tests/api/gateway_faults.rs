@@ -322,3 +322,91 @@ async fn a_later_change_of_the_address_blocks_the_attempt() {
     .await;
     world.end().await;
 }
+
+#[tokio::test]
+async fn an_invoice_id_of_another_order_blocks_the_attempt_at_once() {
+    let world = World::start().await;
+    world.expect_error("the gateway gave the invoice of another order");
+    let first = world.shopper().open("ebook").await;
+    let shown = first.choose("BTC").await;
+    let address = shown["attempt"]["address"].as_str().unwrap();
+    let invoice = world.sandbox().invoice_of(address).await;
+    let second = world.shopper().open("ebook").await;
+    let lie = json!({ "invoice_id": invoice });
+    world.sandbox().override_next_invoice(lie).await;
+    let view = second.request_attempt("BTC").await.with(200).body;
+    assert_eq!(view["status"], "blocked");
+    assert_eq!(view["attempt"], Value::Null);
+    assert!(world.logged(&first.order), "the log names both orders");
+    // The attempt has ended: another one is possible at once.
+    second.choose("LTC").await;
+    pay_in_full(&world, &first).await;
+    assert_eq!(second.view().await["status"], "awaiting_payment");
+    assert_eq!(paid_event_count(&world, &second.order).await, 0);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_changed_address_that_returns_stays_blocked() {
+    let world = World::start_with(WorldConfig {
+        callbacks: false,
+        ..WorldConfig::default()
+    })
+    .await;
+    world.expect_error("the gateway changed an invoice's address");
+    world.expect_error("a payment is held");
+    let checkout = world.shopper().open("ebook").await;
+    let shown = checkout.choose("BTC").await;
+    let address = shown["attempt"]["address"].as_str().unwrap();
+    let invoice = world.sandbox().invoice_of(address).await;
+    let other = "tb1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3q0sl5k7";
+    let lie = json!({ "wallet_address": other });
+    world.sandbox().override_invoice(&invoice, &lie).await;
+    checkout.wait_for("blocked").await;
+    // The gateway is right again, and what the customer had sent completes.
+    world.sandbox().override_invoice(&invoice, &json!({})).await;
+    world.sandbox().pay_invoice(&invoice, "exact").await;
+    world.sandbox().mine(3).await;
+    world.wait_for_deliveries().await;
+    world.skip(Duration::from_mins(2));
+    eventually("a person is called", async || {
+        world.logged("a payment is held").then_some(())
+    })
+    .await;
+    assert_eq!(checkout.view().await["status"], "blocked");
+    assert_eq!(paid_event_count(&world, &checkout.order).await, 0);
+    checkout
+        .post("/paid", &json!({}))
+        .await
+        .refused(409, "nothing_to_pay");
+    world.end().await;
+}
+
+/// A machine whose hardware clock is in local time, before its time server has answered.
+#[tokio::test]
+async fn a_clock_that_is_set_back_delays_no_poll_and_no_webhook() {
+    let world = World::start_with(WorldConfig {
+        callbacks: false,
+        ..WorldConfig::default()
+    })
+    .await;
+    let hour = Duration::from_hours(1);
+    world.skip(hour);
+    let checkout = world.shopper().open("ebook").await;
+    let shown = checkout.choose("BTC").await;
+    let invoice = shown["attempt"]["address"].as_str().unwrap();
+    let invoice = world.sandbox().invoice_of(invoice).await;
+    world.wait_for_deliveries().await;
+    world.clock.set_back(hour);
+    world.sandbox().pay_invoice(&invoice, "exact").await;
+    world.sandbox().mine(3).await;
+    let left = checkout.view().await["attempt"]["expires_in_seconds"].clone();
+    assert!(left.as_u64().unwrap() <= 900, "{left}");
+    eventually("the payment is reported", async || {
+        let kinds = world.webhooks.event_types(&checkout.order);
+        kinds.contains(&"order.paid".to_owned()).then_some(())
+    })
+    .await;
+    assert!(world.logged("this machine's clock was set back"));
+    world.end().await;
+}

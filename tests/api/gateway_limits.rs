@@ -104,3 +104,63 @@ async fn readiness_reports_the_gateways_health() {
     assert!(world.logged("the gateway limits us"));
     world.end().await;
 }
+
+#[tokio::test]
+async fn late_polls_are_reported() {
+    let mut world = World::start_with(WorldConfig {
+        callbacks: false,
+        ..WorldConfig::default()
+    })
+    .await;
+    let in_time = json!({ "lag_seconds": 0, "stretch_percent": 100 });
+    assert_eq!(ready(&world).await["polling"], in_time);
+    for _ in 0..3 {
+        world.shopper().open("ebook").await.choose("LTC").await;
+    }
+    world.gateway_link.cut().await;
+    eventually("the circuit is open", async || {
+        (ready(&world).await["gateway"]["circuit"] == "open").then_some(())
+    })
+    .await;
+    // While one poll tries the gateway, the others wait.
+    world.skip(Duration::from_secs(200));
+    eventually("polls are reported as late", async || {
+        let lag = ready(&world).await["polling"]["lag_seconds"].as_u64()?;
+        (lag >= 60 && world.logged("polls are late")).then_some(())
+    })
+    .await;
+    world.gateway_link.restore().await;
+    world.skip(Duration::from_mins(2));
+    eventually("polls are in time", async || {
+        world.logged("polls are in time again").then_some(())
+    })
+    .await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn an_absurd_pause_is_an_error_and_ends_with_an_answer() {
+    let world = World::start().await;
+    world.expect_error("the gateway asks for a pause that would stop payments");
+    let checkout = world.shopper().open("ebook").await;
+    checkout.choose("BTC").await;
+    let absurd = json!({"endpoint": "prices", "kind": "status", "status": 429, "retry_after": 4_000_000, "times": 1});
+    world.sandbox().inject_fault(absurd).await;
+    world.wait_for_deliveries().await;
+    world.skip(Duration::from_mins(2));
+    checkout
+        .get("/quotes")
+        .await
+        .refused(503, "gateway_unavailable");
+    let url = format!("{}/health/ready", world.admin_url());
+    let answer = world.http().get(&url).send().await.unwrap();
+    assert_eq!(answer.status(), 503);
+    let gateway = ready(&world).await["gateway"].clone();
+    assert_eq!(gateway["pause_excessive"], true);
+    assert!(gateway["pause_seconds"].as_u64().unwrap() <= 300);
+    world.skip(Duration::from_mins(5));
+    pay_in_full(&world, &checkout).await;
+    let answer = world.http().get(&url).send().await.unwrap();
+    assert_eq!(answer.status(), 200);
+    world.end().await;
+}

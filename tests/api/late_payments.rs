@@ -55,7 +55,7 @@ async fn wait_for_event(world: &World, checkout: &Checkout, kind: &str) {
 }
 
 #[tokio::test]
-async fn an_expired_invoice_is_polled_less_and_less_often_and_finally_never() {
+async fn an_expired_invoice_is_polled_less_and_less_often_for_sixty_days() {
     let world = World::start_with(WorldConfig {
         callbacks: false,
         ..WorldConfig::default()
@@ -65,18 +65,21 @@ async fn an_expired_invoice_is_polled_less_and_less_often_and_finally_never() {
     checkout.choose("BTC").await;
     wait_for_poll_after(&world, PAST_THE_END).await;
     wait_for_event(&world, &checkout, "order.expired").await;
-    for (apart, alone) in [
-        (Duration::ZERO, Duration::from_secs(45)),
-        (Duration::from_hours(2), 14 * MINUTE),
-        (Duration::from_hours(30), 59 * MINUTE),
+    // The next poll comes when a quarter of the time since the end has gone by again, at most after a day.
+    for (apart, alone, then) in [
+        (Duration::ZERO, Duration::from_secs(45), 2 * MINUTE),
+        (Duration::from_hours(2), 25 * MINUTE, 10 * MINUTE),
+        (Duration::from_hours(30), 7 * 60 * MINUTE, 120 * MINUTE),
+        (8 * DAY, 23 * 60 * MINUTE, 120 * MINUTE),
+        (40 * DAY, 23 * 60 * MINUTE, 120 * MINUTE),
     ] {
         if !apart.is_zero() {
             wait_for_poll_after(&world, apart).await;
         }
         assert_no_poll_for(&world, alone).await;
-        wait_for_poll_after(&world, 2 * MINUTE).await;
+        wait_for_poll_after(&world, then).await;
     }
-    wait_for_poll_after(&world, 8 * DAY).await;
+    wait_for_poll_after(&world, 12 * DAY).await;
     assert_no_poll_for(&world, 30 * DAY).await;
     world.end().await;
 }
@@ -280,5 +283,120 @@ async fn an_invoice_with_a_lost_response_belongs_to_no_order() {
     assert_ne!(invoice_of(&world, &second).await, lost);
     pay_in_full(&world, &checkout).await;
     assert_eq!(paid_event_count(&world, &checkout.order).await, 1);
+    world.end().await;
+}
+
+/// The gateway reports a stuck payment as failed and completes it weeks later, without a callback.
+#[tokio::test]
+async fn a_failed_payment_that_completes_weeks_later_is_credited() {
+    let world = World::start_with(WorldConfig {
+        callbacks: false,
+        ..WorldConfig::default()
+    })
+    .await;
+    for days in [11, 39] {
+        let checkout = world.shopper().open("ebook").await;
+        let invoice = invoice_of(&world, &checkout.choose("BTC").await).await;
+        world.sandbox().pay_stuck(&invoice, "exact").await;
+        checkout.wait_for("checking").await;
+        world.wait_for_deliveries().await;
+        world.skip(PAST_THE_END);
+        checkout.wait_for("failed").await;
+        // No customer has the order open. The poll of that day still finds nothing.
+        wait_for_poll_after(&world, days * DAY).await;
+        world.wait_for_deliveries().await;
+        world.sandbox().raise_fee(&invoice).await;
+        world.sandbox().mine(3).await;
+        world.skip(25 * 60 * MINUTE);
+        wait_for_event(&world, &checkout, "order.paid").await;
+        let events = delivered_events(&world, &checkout.order).await;
+        assert_eq!(events.last().unwrap(), "order.paid", "{events:?}");
+        assert_eq!(paid_event_count(&world, &checkout.order).await, 1);
+    }
+    world.end().await;
+}
+
+/// A customer pays twice to the address that paid the order.
+#[tokio::test]
+async fn a_second_payment_to_the_paid_address_is_noticed_within_a_minute() {
+    let world = World::start_with(WorldConfig {
+        callbacks: false,
+        ..WorldConfig::default()
+    })
+    .await;
+    let checkout = world.shopper().open("ebook").await;
+    let invoice = invoice_of(&world, &checkout.choose("BTC").await).await;
+    pay_in_full(&world, &checkout).await;
+    let (mut stream, mut buffer) = (checkout.stream().await, String::new());
+    assert_eq!(next_order(&mut stream, &mut buffer).await["status"], "paid");
+    // While it is unconfirmed, the gateway calls the whole invoice unfinished: that reverts nothing.
+    world.sandbox().pay_invoice(&invoice, "exact").await;
+    wait_for_poll_after(&world, Duration::from_secs(50)).await;
+    world.sandbox().mine(3).await;
+    world.wait_for_deliveries().await;
+    world.skip(Duration::from_secs(50));
+    let mut view = next_order(&mut stream, &mut buffer).await;
+    while view["late_payment"] != "second" {
+        assert_eq!(view["reverted"], false);
+        view = next_order(&mut stream, &mut buffer).await;
+    }
+    wait_for_event(&world, &checkout, "order.late_payment").await;
+    let events = delivered_events(&world, &checkout.order).await;
+    assert!(!events.contains(&"order.reverted".to_owned()), "{events:?}");
+    assert_eq!(paid_event_count(&world, &checkout.order).await, 1);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_second_payment_to_another_address_of_a_fresh_order_is_noticed_within_a_minute() {
+    let world = World::start_with(WorldConfig {
+        callbacks: false,
+        ..WorldConfig::default()
+    })
+    .await;
+    let checkout = world.shopper().open("ebook").await;
+    let earlier = invoice_of(&world, &checkout.choose("LTC").await).await;
+    world.wait_for_deliveries().await;
+    // The first invoice has ended hours ago: by the schedule it is polled hours later.
+    world.skip(Duration::from_hours(12));
+    checkout.wait_for("expired").await;
+    checkout.choose("BTC").await;
+    pay_in_full(&world, &checkout).await;
+    world.sandbox().pay_invoice(&earlier, "exact").await;
+    world.sandbox().mine(3).await;
+    world.wait_for_deliveries().await;
+    world.skip(Duration::from_secs(50));
+    wait_for_event(&world, &checkout, "order.late_payment").await;
+    assert_eq!(checkout.view().await["late_payment"], "second");
+    world.end().await;
+}
+
+#[tokio::test]
+async fn an_open_page_of_an_order_paid_long_ago_gets_a_second_payment_within_a_minute() {
+    let world = World::start_with(WorldConfig {
+        callbacks: false,
+        ..WorldConfig::default()
+    })
+    .await;
+    let checkout = world.shopper().open("ebook").await;
+    let earlier = invoice_of(&world, &checkout.choose("LTC").await).await;
+    checkout.choose("BTC").await;
+    pay_in_full(&world, &checkout).await;
+    world.wait_for_deliveries().await;
+    world.skip(40 * MINUTE);
+    let (mut stream, mut buffer) = (checkout.stream().await, String::new());
+    assert_eq!(next_order(&mut stream, &mut buffer).await["status"], "paid");
+    // The stream alone keeps the polls going.
+    for _ in 0..2 {
+        wait_for_poll_after(&world, Duration::from_secs(50)).await;
+    }
+    world.sandbox().pay_invoice(&earlier, "exact").await;
+    world.sandbox().mine(3).await;
+    world.skip(Duration::from_secs(50));
+    let mut view = next_order(&mut stream, &mut buffer).await;
+    while view["late_payment"] != "second" {
+        view = next_order(&mut stream, &mut buffer).await;
+    }
+    wait_for_event(&world, &checkout, "order.late_payment").await;
     world.end().await;
 }

@@ -201,7 +201,8 @@ async fn a_late_payment_is_found_without_a_subscription() {
     world.sandbox().pay_invoice(&invoice, "exact").await;
     world.sandbox().mine(3).await;
     world.wait_for_deliveries().await;
-    world.skip(Duration::from_secs(3700));
+    // A quarter of the time since the end.
+    world.skip(Duration::from_hours(19));
     eventually("order.paid is delivered", async || {
         world
             .webhooks
@@ -321,5 +322,44 @@ async fn an_order_without_an_attempt_expires_after_a_day() {
     assert_eq!(view["can_open_attempt"], false);
     let delivered_events = delivered_events(&world, &checkout.order).await;
     assert_eq!(delivered_events, ["order.created", "order.expired"]);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn simultaneous_reports_of_a_payment_send_one_confirmation() {
+    let world = World::start().await;
+    let checkout = world.shopper().open("ebook").await;
+    checkout.choose("BTC").await;
+    let nothing = serde_json::json!({});
+    let reports = (0..20).map(|_| checkout.post("/paid", &nothing));
+    for answer in futures_util::future::join_all(reports).await {
+        assert_eq!(answer.with(200).body["status"], "checking");
+    }
+    eventually("POST /confirm is sent", async || {
+        (world.sandbox().count("POST", "/confirm").await > 0).then_some(())
+    })
+    .await;
+    support::pause(Duration::from_millis(500)).await;
+    assert_eq!(world.sandbox().count("POST", "/confirm").await, 1);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn simultaneous_addresses_for_the_receipt_send_one_confirmation() {
+    let world = World::start().await;
+    let checkout = world.shopper().open("ebook").await;
+    checkout.choose("BTC").await;
+    pay_in_full(&world, &checkout).await;
+    let email = serde_json::json!({ "email": "buyer@shop.example" });
+    let sent = (0..20).map(|_| checkout.post("/email", &email));
+    for answer in futures_util::future::join_all(sent).await {
+        answer.with(200);
+    }
+    eventually("POST /confirm is sent", async || {
+        (world.sandbox().count("POST", "/confirm").await > 0).then_some(())
+    })
+    .await;
+    support::pause(Duration::from_millis(500)).await;
+    assert_eq!(world.sandbox().count("POST", "/confirm").await, 1);
     world.end().await;
 }

@@ -10,11 +10,11 @@ use florin_orders::{
 };
 use florin_storage::{
     BeginError, Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery,
-    EndpointStatus, Fingerprint, OpenError, Opened, OrderFilter, RecordedDelivery,
-    RecordedObservation, RequestId, Settlement, SqliteStorage, Storage, StorageError,
-    StoredResponse,
+    EndpointStatus, Fingerprint, KeptEmail, MarkedAsPaid, OpenAttemptError, OpenError, Opened,
+    OrderFilter, PollQueue, RecordedDelivery, RecordedObservation, RequestId, Settlement,
+    SqliteStorage, Storage, StorageError, StoredResponse,
 };
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::process::Process;
 
@@ -62,6 +62,12 @@ impl StorageCallError for StorageError {
 }
 
 impl StorageCallError for OpenError {
+    fn is_storage_failure(&self) -> bool {
+        matches!(self, Self::Storage(_))
+    }
+}
+
+impl StorageCallError for OpenAttemptError {
     fn is_storage_failure(&self) -> bool {
         matches!(self, Self::Storage(_))
     }
@@ -167,19 +173,24 @@ shaken! {
     ) -> Result<Attempt, BeginError>;
     async fn open_attempt(
         &self, attempt: &AttemptId, invoice: &Invoice, now: Timestamp,
-    ) -> Result<(), StorageError>;
+    ) -> Result<(), OpenAttemptError>;
     async fn abandon_attempt(
         &self, attempt: &AttemptId, reason: Abandoned, now: Timestamp,
     ) -> Result<(), StorageError>;
     async fn abandon_stale_attempts(&self, begun_before: Timestamp, now: Timestamp) -> Result<u64, StorageError>;
-    async fn mark_as_paid(&self, order: &OrderId, now: Timestamp) -> Result<Snapshot, BeginError>;
+    async fn mark_as_paid(&self, order: &OrderId, now: Timestamp) -> Result<MarkedAsPaid, BeginError>;
     async fn keep_receipt_email(
         &self, order: &OrderId, email: Option<&str>,
-    ) -> Result<Option<Snapshot>, StorageError>;
+    ) -> Result<Option<KeptEmail>, StorageError>;
     async fn due_attempts(
         &self, urgency: PollPriority, now: Timestamp, lease_until: Timestamp, limit: u32,
     ) -> Result<Vec<DueAttempt>, StorageError>;
     async fn schedule_poll(&self, order: &OrderId, at: Timestamp) -> Result<bool, StorageError>;
+    async fn schedule_polls_of_order(
+        &self, order: &OrderId, pause: SignedDuration, now: Timestamp,
+    ) -> Result<bool, StorageError>;
+    async fn replan_future(&self, now: Timestamp) -> Result<u64, StorageError>;
+    async fn poll_queue(&self, until: Timestamp, most: u32) -> Result<PollQueue, StorageError>;
     async fn schedule_poll_of_invoice(&self, invoice: &InvoiceId, at: Timestamp) -> Result<bool, StorageError>;
     async fn schedule_recheck(&self, invoice: &InvoiceId, at: Timestamp) -> Result<bool, StorageError>;
     async fn store_of_invoice(&self, invoice: &InvoiceId) -> Result<Option<StoreId>, StorageError>;

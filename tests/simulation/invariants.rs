@@ -6,13 +6,13 @@ use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
 
 use crate::decimal::units;
-use crate::invoice::Price;
+use crate::invoice::{Invoice, Price};
 use crate::stores::STORES;
 use crate::timeline::Millis;
 use crate::world::World;
 
 const HOUR: Millis = 3_600_000;
-/// A payment must be detected within this time.
+/// A payment must be detected within this time, and for an expired invoice a quarter of the time since its end, a day at most.
 const NOTICED_WITHIN: Millis = 6 * 60_000;
 
 fn text(row: &SqliteRow, column: &str) -> String {
@@ -24,6 +24,11 @@ fn text(row: &SqliteRow, column: &str) -> String {
 fn number(row: &SqliteRow, column: &str) -> i64 {
     row.try_get(column)
         .unwrap_or_else(|error| panic!("{column}: {error}"))
+}
+
+fn noticed_within(invoice: &Invoice, now: Millis) -> Millis {
+    let over_for = (now - invoice.expires_at).max(0);
+    NOTICED_WITHIN + (over_for / 4).min(24 * HOUR)
 }
 
 impl World {
@@ -77,7 +82,7 @@ impl World {
                 "SELECT id FROM attempts WHERE state = 'open' AND next_poll_at IS NULL AND (
                      (standing <> 'settled' AND expires_at > {wall} - {})
                      OR (standing = 'settled' AND standing_since > {wall} - {}))",
-                6 * 24 * HOUR,
+                59 * 24 * HOUR,
                 24 * HOUR
             ),
         );
@@ -274,7 +279,7 @@ impl World {
             };
             let is_owed = !invoice.is_contradicted
                 && invoice.is_completed(*price, now)
-                && invoice.is_completed(*price, now - NOTICED_WITHIN);
+                && invoice.is_completed(*price, now - noticed_within(&invoice, now));
             let is_credited = number(&row, "is_credited") == 1;
             if is_owed && !is_credited {
                 let details = format!("{order} by {invoice:?}");

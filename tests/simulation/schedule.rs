@@ -34,7 +34,7 @@ pub(crate) const SHORT: Schedule = Schedule {
     longest_jump: 2 * MINUTE,
 };
 
-/// More than a week: until nothing is polled any more.
+/// More than a week: until unpaid attempts are polled once a day.
 pub(crate) const LONG: Schedule = Schedule {
     slowness: 60,
     longest_minutes: 240,
@@ -58,7 +58,7 @@ impl Schedule {
         self.audit_for(&world, self.recovery_time).await;
         self.enable_endpoints(&world).await;
         self.audit_for(&world, MINUTE).await;
-        // Unpaid attempts are polled for a week; only deliveries remain.
+        // Unpaid attempts are polled for two months; only deliveries remain.
         world.polls.store(false, Ordering::Relaxed);
         for _ in 0..200 {
             let waiting = "SELECT 1 FROM outbox WHERE state = 'pending' LIMIT 1";

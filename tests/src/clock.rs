@@ -50,6 +50,18 @@ impl MovableClock {
         self.0.offset.send_modify(|offset| *offset += time);
     }
 
+    /// Sets it back, as a time server does with a clock that was ahead. A sleep that is under way lasts as long as before.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the age of a change is real time, which this clock does not measure"
+    )]
+    pub fn set_back(&self, time: Duration) {
+        let time = SignedDuration::try_from(time).expect("tests move by hours, not ages");
+        let mut skips = self.0.skips.lock().unwrap_or_else(PoisonError::into_inner);
+        skips.push((Instant::now(), *self.0.offset.borrow()));
+        self.0.offset.send_modify(|offset| *offset -= time);
+    }
+
     /// The times that a message which arrives now may carry: now, and now by the clock as it ran before each skip that
     /// happened while the message was on its way.
     pub fn times_in_flight(&self) -> Vec<Timestamp> {
@@ -65,15 +77,20 @@ impl MovableClock {
     }
 
     async fn sleep_by_it(self, time: Duration) {
-        let until = self.now() + SignedDuration::try_from(time).unwrap_or(SignedDuration::MAX);
         let mut moved = self.0.offset.subscribe();
+        let mut before = *moved.borrow_and_update();
+        let mut until = self.now() + SignedDuration::try_from(time).unwrap_or(SignedDuration::MAX);
         while let Ok(left) = Duration::try_from(until.duration_since(self.now())) {
             if left.is_zero() {
                 return;
             }
             tokio::select! {
                 () = SystemClock.sleep(left) => {}
-                _ = moved.changed() => {}
+                _ = moved.changed() => {
+                    let after = *moved.borrow_and_update();
+                    until += (after - before).min(SignedDuration::ZERO);
+                    before = after;
+                }
             }
         }
     }

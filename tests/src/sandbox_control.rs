@@ -26,6 +26,19 @@ impl SandboxControl {
         self.post(&path, &json!({ "amount": amount })).await;
     }
 
+    /// Pays the invoice of this id with a fee so low that no block takes the payment.
+    pub async fn pay_stuck(&self, id: &str, amount: &str) {
+        let path = format!("invoices/{id}/pay");
+        self.post(&path, &json!({ "amount": amount, "fee": "low" }))
+            .await;
+    }
+
+    /// Raises the fee of the stuck payments of an invoice: the next block takes them.
+    pub async fn raise_fee(&self, id: &str) {
+        self.post(&format!("invoices/{id}/bump-fee"), &json!({}))
+            .await;
+    }
+
     /// Blocks are found on every chain.
     pub async fn mine(&self, blocks: u32) {
         self.post("mine", &json!({ "blocks": blocks })).await;

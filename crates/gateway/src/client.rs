@@ -105,6 +105,8 @@ pub struct Health {
     pub is_circuit_open: bool,
     /// The rest of the Retry-After pause.
     pub pause: Duration,
+    /// `true` while the gateway asks for a pause of more than five minutes. One call tries each five minutes.
+    pub is_pause_excessive: bool,
     /// The present rate limit, in calls per minute.
     pub requests_per_minute: u64,
     /// How far its clock is ahead of ours, in whole seconds; `None` before its first answer.
@@ -341,6 +343,7 @@ impl PaymentGateway for Client {
         Health {
             is_circuit_open: self.limiter.is_circuit_open(),
             pause: self.limiter.pause_left(self.clock.now()),
+            is_pause_excessive: self.limiter.is_pause_excessive(),
             requests_per_minute: self.limiter.requests_per_minute(),
             skew: self.exchange.skew(),
         }

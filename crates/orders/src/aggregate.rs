@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use crate::{
     Assessment, Attempt, AttemptId, AttemptState, EventType, Invoice, LatePayment, Order,
-    OrderStatus, Reverted, Transition, next_invoice, transition,
+    OrderStatus, Reverted, Stretch, Transition, next_invoice, transition,
 };
 
 /// An order with all its attempts.
@@ -31,6 +31,16 @@ impl Aggregate {
     /// One of the attempts; `None` for an attempt of another order.
     pub fn attempt(&self, id: &AttemptId) -> Option<&Attempt> {
         self.attempts.iter().find(|attempt| attempt.terms.id == *id)
+    }
+
+    /// Puts off the next poll of an attempt that was observed at `now`.
+    pub fn put_off_poll(&mut self, id: &AttemptId, stretch: Stretch, now: Timestamp) {
+        let mut attempts = self.attempts.iter_mut();
+        let attempt = attempts.find(|attempt| attempt.terms.id == *id);
+        if let Some(AttemptState::Open(invoice)) = attempt.map(|attempt| &mut attempt.state) {
+            let planned = invoice.next_poll_at;
+            invoice.next_poll_at = planned.map(|planned| stretch.of_poll(invoice, now, planned));
+        }
     }
 
     /// Applies the assessment of an attempt, observed at `now`. Returns `None`, and changes nothing, for an attempt of

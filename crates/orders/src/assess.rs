@@ -2,7 +2,7 @@
 //!
 //! Credit ⇔ the gateway reports COMPLETED, it asked for exactly our price, and the received amounts
 //! cover that price in all three currencies. Anything missing, unreadable or unknown needs review
-//! and is never credited.
+//! and is never credited. Nor is an attempt whose address the gateway changed, whatever it says later.
 
 mod expected_amounts;
 
@@ -114,6 +114,12 @@ fn conclude(
         });
     }
     let status = required("transaction_status", observation.status.as_ref())?;
+    // A gateway that showed one customer two addresses is not trusted again about this invoice.
+    if invoice.payment_state == PaymentState::AddressChanged {
+        return Err(ReviewReason::AddressWasChanged {
+            status: status.chars().take(40).collect(),
+        });
+    }
     let expected_amounts = ExpectedAmounts::of(order, attempt);
     if status == "COMPLETED" {
         return completed(order, &expected_amounts, observation);
@@ -138,7 +144,8 @@ fn conclude(
 
 /// Source: payment-service.md, "Errors": `INVALID_INVOICE_ID` means that an invoice does not exist or has expired.
 fn forgotten(invoice: &Invoice, over: bool) -> Result<Assessment, ReviewReason> {
-    if over && !invoice.progress.is_something() {
+    let is_frozen = invoice.payment_state == PaymentState::AddressChanged;
+    if over && !is_frozen && !invoice.progress.is_something() {
         return Ok(Assessment::Expired);
     }
     Err(ReviewReason::Forgotten)

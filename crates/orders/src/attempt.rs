@@ -3,6 +3,7 @@
 use florin_money::{Amount, CryptoCode, Currency};
 use jiff::Timestamp;
 use strum::{EnumString, IntoStaticStr, VariantArray};
+use url::Url;
 
 use crate::{Amounts, AttemptId, InvoiceId, OrderId};
 
@@ -139,8 +140,9 @@ pub enum Destination {
     },
     /// On the gateway's hosted page.
     Page {
-        /// Where it is: https, on the gateway's checkout address, with the session's id.
-        url: String,
+        /// Where it is: https, on the gateway's checkout address, with the session's id. Parsed, so that what is handed
+        /// out is what was checked.
+        url: Url,
     },
 }
 
@@ -252,7 +254,7 @@ impl Invoice {
     }
 
     /// Where the hosted page is; `None` for an address.
-    pub fn page(&self) -> Option<&str> {
+    pub fn page(&self) -> Option<&Url> {
         match &self.destination {
             Destination::Page { url } => Some(url),
             Destination::Address { .. } => None,

@@ -9,6 +9,7 @@ pub mod life;
 
 use florin_money::{Amount, CryptoCode, Currency};
 use jiff::{SignedDuration, Timestamp};
+use url::Url;
 
 use crate::{
     Amounts, Attempt, AttemptId, AttemptState, CustomTerms, Destination, Flow, Invoice, InvoiceId,
@@ -108,7 +109,7 @@ pub fn attempt(number: u8) -> Attempt {
 
 /// A session on the gateway's page for the same order.
 pub fn hosted(number: u8) -> Attempt {
-    let url = format!("https://checkout.example/?id=inv_{number}");
+    let url = Url::parse(&format!("https://checkout.example/?id=inv_{number}")).unwrap();
     let id = InvoiceId::parse(&format!("inv_{number}")).unwrap();
     let invoice = Invoice::opened(id, Destination::Page { url }, at(0), at(3600));
     Attempt {

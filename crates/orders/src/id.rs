@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use sha2::{Digest as _, Sha256};
+
 /// A text that is not an id of its kind.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{input:?} is not a {kind}: {shape}")]
@@ -105,35 +107,42 @@ text_id! {
         && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.:-".contains(&b))
 }
 text_id! {
-    /// `evt_`, the order's digits, and the event's number in that order: stable, so that a redelivery is recognised.
-    EventId, "event id", "write evt_, 32 hexadecimal digits, _ and a number",
+    /// `evt_`, the order's digits, the event's number in that order, and 16 digits of the hash of its content: stable, so
+    /// that a redelivery is recognised, and never that of an event with other content, also after a backup was restored.
+    /// Events of earlier versions have no hash in their id.
+    EventId, "event id", "write evt_, 32 hexadecimal digits, _, a number, _ and 16 hexadecimal digits",
     |text| text.strip_prefix("evt_").and_then(|rest| rest.split_once('_')).is_some_and(
-        |(order, number)| {
-            order.len() == 32
-                && order.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
-                && (1..=10).contains(&number.len())
-                && number.bytes().all(|b| b.is_ascii_digit())
+        |(order, rest)| {
+            let (number, hash) = rest.split_once('_').map_or((rest, None), |(number, hash)| (number, Some(hash)));
+            is_hexadecimal(order, 32)
+                && is_number(number)
+                && hash.is_none_or(|hash| is_hexadecimal(hash, 16))
         }
     )
 }
 
+fn is_hexadecimal(text: &str, length: usize) -> bool {
+    text.len() == length && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+fn is_number(text: &str) -> bool {
+    (1..=10).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit())
+}
+
 impl EventId {
-    /// The id of an order's event number `sequence`.
-    pub fn of(order: &OrderId, sequence: u32) -> Self {
+    /// The id of an order's event number `sequence` with this payload, which contains the time of the event.
+    pub fn of(order: &OrderId, sequence: u32, payload: &str) -> Self {
         let digits = order.as_str().trim_start_matches("ord_");
-        Self(format!("evt_{digits}_{sequence}"))
+        let hash = hex::encode(&Sha256::digest(payload)[..8]);
+        Self(format!("evt_{digits}_{sequence}_{hash}"))
     }
 }
 
 text_id! {
-    /// `dlv_`, its event's digits and number, and the number of the delivery, from 1.
-    DeliveryId, "delivery id", "write dlv_, 32 hexadecimal digits, _, a number, _ and a number",
+    /// `dlv_`, the rest of its event's id, and the number of the delivery, from 1.
+    DeliveryId, "delivery id", "write dlv_, the rest of the event's id, _ and a number",
     |text| text.strip_prefix("dlv_").and_then(|rest| rest.rsplit_once('_')).is_some_and(
-        |(event, number)| {
-            EventId::parse(&format!("evt_{event}")).is_ok()
-                && (1..=10).contains(&number.len())
-                && number.bytes().all(|b| b.is_ascii_digit())
-        }
+        |(event, number)| EventId::parse(&format!("evt_{event}")).is_ok() && is_number(number)
     )
 }
 
@@ -180,23 +189,44 @@ mod tests {
     }
 
     #[test]
-    fn an_events_id_names_its_order_and_number() {
+    fn an_events_id_names_its_order_number_and_content() {
         let order = OrderId::from_random([7; 16]);
-        let event = EventId::of(&order, 3);
-        assert_eq!(event.as_str(), "evt_07070707070707070707070707070707_3");
-        assert_eq!(EventId::parse(event.as_str()), Ok(event));
+        let event = EventId::of(&order, 3, "{}");
+        // SHA-256 of "{}", as sha256sum prints it.
+        let id = "evt_07070707070707070707070707070707_3_44136fa355b3678a";
+        assert_eq!(event.as_str(), id);
+        assert_eq!(EventId::parse(id), Ok(event.clone()));
+        assert_ne!(EventId::of(&order, 3, "{ }"), event);
+        // Of an event of an earlier version.
+        let earlier = "evt_07070707070707070707070707070707_3";
+        assert_eq!(EventId::parse(earlier).unwrap().as_str(), earlier);
+        for text in [
+            "evt_07070707070707070707070707070707_3_",
+            "evt_07070707070707070707070707070707_3_44136fa355b3678",
+            "evt_07070707070707070707070707070707_3_44136FA355B3678A",
+            "evt_07070707070707070707070707070707__44136fa355b3678a",
+            "evt_07070707070707070707070707070707_3_44136fa355b3678a_1",
+        ] {
+            assert!(EventId::parse(text).is_err(), "{text}");
+        }
     }
 
     #[test]
     fn a_deliverys_id_names_its_event_and_number() {
-        let event = EventId::of(&OrderId::from_random([7; 16]), 3);
-        let delivery = DeliveryId::of(&event, 12);
+        let earlier = EventId::parse("evt_07070707070707070707070707070707_3").unwrap();
+        let delivery = DeliveryId::of(&earlier, 12);
         assert_eq!(
             delivery.as_str(),
             "dlv_07070707070707070707070707070707_3_12"
         );
-        assert_eq!(DeliveryId::parse(delivery.as_str()), Ok(delivery.clone()));
-        assert_eq!(delivery.parts(), (event.to_string(), "12"));
+        for event in [
+            earlier,
+            EventId::of(&OrderId::from_random([7; 16]), 3, "{}"),
+        ] {
+            let delivery = DeliveryId::of(&event, 12);
+            assert_eq!(DeliveryId::parse(delivery.as_str()), Ok(delivery.clone()));
+            assert_eq!(delivery.parts(), (event.to_string(), "12"));
+        }
         for text in [
             "dlv_07_3_1",
             "evt_07070707070707070707070707070707_3_1",

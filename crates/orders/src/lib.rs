@@ -37,6 +37,9 @@ pub use observation::{Amounts, Observation, ReviewReason};
 pub use order::{
     LatePayment, NewOrder, Order, OrderLine, OrderStatus, PriceSource, Reverted, Snapshot,
 };
-pub use poll::{PollPriority, next_poll, next_poll_after_review, subscribed_poll};
+pub use poll::{
+    PollPriority, Stretch, is_fresh, next_poll, next_poll_after_review, second_payment_pause,
+    subscribed_poll,
+};
 pub use record::OrderRecord;
 pub use transition::{Transition, next_invoice, transition};

@@ -87,6 +87,12 @@ pub enum ReviewReason {
     /// A field cannot be parsed: an amount, an asset.
     #[error("{0} cannot be read: {1:?}")]
     Unreadable(&'static str, String),
+    /// The gateway named another address before. Only a person can tell which of the two it pays out from.
+    #[error("the service named another address before, and says {status} about the shown one now")]
+    AddressWasChanged {
+        /// What the gateway says now; it is not believed.
+        status: String,
+    },
     /// A status that the specification does not list.
     #[error("unknown transaction_status {0:?}")]
     UnknownStatus(String),

@@ -21,15 +21,26 @@ pub enum PollPriority {
     Callback,
 }
 
-/// How long after its expiry an attempt is polled.
-const WATCHED_AFTER: SignedDuration = SignedDuration::from_hours(7 * 24);
+/// How long after its expiry an attempt is polled. Nodes of Bitcoin keep a stuck transaction for two weeks, and its sender
+/// may repeat it.
+const POLLED_FOR: SignedDuration = SignedDuration::from_hours(60 * 24);
+/// No attempt that can still change is polled more rarely.
+const LONGEST_PAUSE: SignedDuration = SignedDuration::from_hours(24);
+/// So long after its credit a second payment is likely: one that was under way when the first was credited.
+const FRESH_FOR: SignedDuration = SignedDuration::from_mins(10);
+/// Between two polls for a second payment, which is noticed within a minute, the poll included.
+const SECOND_PAYMENT_PAUSE: SignedDuration = SignedDuration::from_secs(45);
+/// A customer who has just opened an invoice, or reported a payment, waits for the next poll; later polls are three times
+/// as far apart.
+const EAGER_AFTER_OPENING: SignedDuration = SignedDuration::from_mins(5);
+const EAGER_AFTER_REPORT: SignedDuration = SignedDuration::from_mins(2);
 
 /// The time of the next poll, counted from `now`; `None` when nothing can change any more.
 ///
-/// An expired attempt is polled for a week, ever more rarely, so that a late payment is found. A
-/// settled one is polled after ten minutes, then at doubling intervals: ten polls in three and a
-/// half days verify the credit. `Assumed:` the gateway reverts nothing later than that; a later
-/// reversal would disprove it.
+/// An expired attempt is polled each time when a quarter of the time since its expiry has gone by again, at most a minute
+/// and at least a day later, for 60 days. A payment that is under way is polled each time when a sixtieth of its age has.
+/// A settled attempt is polled for a second payment while it is fresh, then at doubling intervals for two days, which
+/// verify the credit. `Assumed:` the gateway reverts nothing later than that; a later reversal would disprove it.
 pub fn next_poll(invoice: &Invoice, now: Timestamp) -> Option<Timestamp> {
     let minutes = SignedDuration::from_mins;
     let age = now.duration_since(invoice.opened_at);
@@ -40,7 +51,11 @@ pub fn next_poll(invoice: &Invoice, now: Timestamp) -> Option<Timestamp> {
             if settled_for >= minutes(48 * 60) {
                 return None;
             }
-            settled_for.max(minutes(10))
+            if settled_for < FRESH_FOR {
+                SECOND_PAYMENT_PAUSE
+            } else {
+                settled_for
+            }
         }
         PaymentState::Waiting if over_for >= SignedDuration::ZERO => SignedDuration::from_secs(15),
         PaymentState::Waiting => {
@@ -57,27 +72,29 @@ pub fn next_poll(invoice: &Invoice, now: Timestamp) -> Option<Timestamp> {
             let left = SignedDuration::ZERO.saturating_sub(over_for);
             SignedDuration::from_secs(pause).min(left.max(SignedDuration::from_secs(1)))
         }
-        PaymentState::Detected | PaymentState::Confirming if age < minutes(60) => {
-            SignedDuration::from_secs(15)
-        }
-        PaymentState::Detected | PaymentState::Confirming => minutes(1),
+        PaymentState::Detected | PaymentState::Confirming => pause_under_way(age),
         PaymentState::Underpaid
         | PaymentState::Failed
         | PaymentState::Cancelled
         | PaymentState::Expired
         | PaymentState::AddressChanged => {
-            if over_for < minutes(60) {
-                minutes(1)
-            } else if over_for < minutes(24 * 60) {
-                minutes(15)
-            } else if over_for < WATCHED_AFTER {
-                minutes(60)
-            } else {
+            if over_for >= POLLED_FOR {
                 return None;
             }
+            part(over_for, 4).clamp(minutes(1), LONGEST_PAUSE)
         }
     };
     Some(now + pause)
+}
+
+/// The pause between polls of a payment that is under way.
+fn pause_under_way(age: SignedDuration) -> SignedDuration {
+    part(age, 60).clamp(SignedDuration::from_secs(15), LONGEST_PAUSE)
+}
+
+/// A part of a time, in whole seconds.
+fn part(time: SignedDuration, parts: i64) -> SignedDuration {
+    SignedDuration::from_secs(time.as_secs() / parts)
 }
 
 /// The time of the next poll after an observation that needs review: a person has to act first, so
@@ -93,32 +110,140 @@ pub fn next_poll_after_review(invoice: &Invoice, now: Timestamp) -> Option<Times
     next_poll(&held, now)
 }
 
+/// The time of the next poll of a settled attempt while more is on its way to its address.
+pub(crate) fn next_poll_of_top_up(invoice: &Invoice, now: Timestamp) -> Timestamp {
+    now + pause_under_way(now.duration_since(invoice.opened_at))
+}
+
 /// The time of a poll for an order with subscribers; `None` if the schedule is soon enough.
-/// Whatever their number, the gateway is asked once per `interval` while the payment is in
-/// progress, and at most hourly after the schedule has ended.
+/// Whatever their number, the gateway is asked once per `interval` while the customer waits for the answer, a third as
+/// often later, and hourly once the attempt is over. A settled attempt is polled for a second payment.
 pub fn subscribed_poll(
     invoice: &Invoice,
     interval: SignedDuration,
     now: Timestamp,
 ) -> Option<Timestamp> {
-    let polled_at = invoice.observed_at.unwrap_or(invoice.opened_at);
-    let has_ended = now.duration_since(invoice.expires_at) >= WATCHED_AFTER;
-    match (invoice.payment_state, invoice.next_poll_at) {
-        (PaymentState::Settled, _) => None,
-        (_, planned) if has_ended => planned
-            .is_none()
-            .then(|| now.max(polled_at + SignedDuration::from_hours(1))),
-        (
-            PaymentState::Waiting
-            | PaymentState::Detected
-            | PaymentState::Confirming
-            | PaymentState::Underpaid,
-            Some(planned),
-        ) => {
-            let wanted = now.max(polled_at + interval);
-            (planned > wanted).then_some(wanted)
+    // A time in the future is of a clock that was ahead.
+    let polled_at = invoice.observed_at.unwrap_or(invoice.opened_at).min(now);
+    let pause = match invoice.payment_state {
+        PaymentState::Waiting if is_eager(invoice, now) => interval,
+        PaymentState::Waiting => interval * 3,
+        PaymentState::Underpaid | PaymentState::Detected | PaymentState::Confirming => {
+            let age = now.duration_since(invoice.state_since);
+            let is_missing_some = invoice.payment_state == PaymentState::Underpaid;
+            let pause = if is_missing_some && age < EAGER_AFTER_OPENING {
+                interval
+            } else {
+                interval * 3
+            };
+            pause.max(part(age, 60))
         }
-        _ => None,
+        PaymentState::Settled => interval.max(SECOND_PAYMENT_PAUSE),
+        PaymentState::Failed
+        | PaymentState::Cancelled
+        | PaymentState::Expired
+        | PaymentState::AddressChanged => SignedDuration::from_hours(1),
+    };
+    let wanted = now.max(polled_at + pause);
+    invoice
+        .next_poll_at
+        .is_none_or(|planned| planned > wanted)
+        .then_some(wanted)
+}
+
+/// Returns `true` if the customer is likely to wait for the next poll.
+fn is_eager(invoice: &Invoice, now: Timestamp) -> bool {
+    let reported = invoice.marked_as_paid_at;
+    now.duration_since(invoice.opened_at) < EAGER_AFTER_OPENING
+        || reported.is_some_and(|at| now.duration_since(at) < EAGER_AFTER_REPORT)
+}
+
+/// When the other attempts of a paid order are polled for a second payment, while the order is fresh or has subscribers:
+/// so long after their last poll.
+pub fn second_payment_pause(interval: SignedDuration) -> SignedDuration {
+    interval.max(SECOND_PAYMENT_PAUSE)
+}
+
+/// Returns `true` while a second payment of an order that was credited at `settled_at` is likely.
+pub fn is_fresh(settled_at: Timestamp, now: Timestamp) -> bool {
+    now.duration_since(settled_at) < FRESH_FOR
+}
+
+/// How much longer than planned the pauses between polls are, because the gateway's limits do not allow all of them.
+///
+/// Polls of payments that are under way, at an invoice's end and after callbacks are never put off. Polls of waiting and
+/// watched attempts are stretched, and those of attempts that are over twice: by the factor's square.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Stretch {
+    percent: u32,
+}
+
+impl Default for Stretch {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
+impl Stretch {
+    /// As planned.
+    pub const NONE: Self = Self { percent: 100 };
+    const MOST: u32 = 2000;
+    /// Of what the limits allow, so much is planned; the rest is for what is not.
+    const PLANNED_PERCENT: u64 = 80;
+    /// A step of [`Stretch::next`]: polls are planned ahead, so that what a step changes is seen only later.
+    const STEP_PERCENT: (u64, u64) = (80, 125);
+
+    /// The stretch a moment later, when `due` polls are due in a time in which the limits allow `granted`.
+    #[must_use]
+    pub fn next(self, due: u64, granted: u64) -> Self {
+        let allowed = (granted * Self::PLANNED_PERCENT / 100).max(1);
+        let (least, most) = Self::STEP_PERCENT;
+        let step = (due.saturating_mul(100) / allowed).clamp(least, most);
+        let percent = u64::from(self.percent) * step / 100;
+        let percent = u32::try_from(percent).unwrap_or(Self::MOST);
+        Self {
+            percent: percent.clamp(100, Self::MOST),
+        }
+    }
+
+    /// The factor in percent: 100 is as planned, 2000 the most.
+    pub fn percent(self) -> u32 {
+        self.percent
+    }
+
+    /// A pause between polls for subscribers.
+    pub fn of_pause(self, pause: SignedDuration) -> SignedDuration {
+        let millis = i64::try_from(pause.as_millis()).unwrap_or(i64::MAX);
+        SignedDuration::from_millis(millis.saturating_mul(i64::from(self.percent)) / 100)
+    }
+
+    /// A planned poll of an invoice, put off by this factor.
+    pub fn of_poll(self, invoice: &Invoice, now: Timestamp, planned: Timestamp) -> Timestamp {
+        let pause = planned.duration_since(now);
+        let put_off = match invoice.payment_state {
+            PaymentState::Detected | PaymentState::Confirming => pause,
+            PaymentState::Waiting => {
+                let left = invoice.expires_at.duration_since(now);
+                // The poll at the end stays.
+                let is_before_end = left > pause;
+                let pause = self.of_pause(pause);
+                if is_before_end {
+                    pause.min(left)
+                } else {
+                    planned.duration_since(now)
+                }
+            }
+            PaymentState::Settled
+            | PaymentState::Underpaid
+            | PaymentState::Failed
+            | PaymentState::Cancelled
+            | PaymentState::Expired
+            | PaymentState::AddressChanged => {
+                let longest = pause.max(LONGEST_PAUSE);
+                self.of_pause(self.of_pause(pause)).min(longest)
+            }
+        };
+        now + put_off
     }
 }
 
@@ -147,30 +272,144 @@ mod tests {
         assert_eq!(pause(PaymentState::Waiting, 900), Some(15));
     }
 
+    const DAY: i64 = 24 * 3600;
+
+    /// The times of all polls in a state that never changes, in seconds after the opening.
+    fn polls(payment_state: PaymentState, first: i64) -> Vec<i64> {
+        let (mut now, mut polls) = (first, vec![first]);
+        while let Some(pause) = pause(payment_state, now) {
+            now += pause;
+            polls.push(now);
+        }
+        polls
+    }
+
     #[test]
-    fn an_ended_attempt_is_polled_for_a_week_ever_more_rarely() {
-        let day = 24 * 3600;
+    fn an_ended_attempt_is_polled_for_sixty_days_ever_more_rarely() {
         for payment_state in [
             PaymentState::Expired,
             PaymentState::Failed,
             PaymentState::Underpaid,
             PaymentState::Cancelled,
+            PaymentState::AddressChanged,
         ] {
             assert_eq!(pause(payment_state, 900), Some(60));
-            assert_eq!(pause(payment_state, 2 * 3600), Some(900));
-            assert_eq!(pause(payment_state, 2 * day), Some(3600));
-            assert_eq!(pause(payment_state, 8 * day), None);
+            assert_eq!(pause(payment_state, 900 + 3600), Some(900));
+            assert_eq!(pause(payment_state, 900 + 2 * DAY), Some(DAY / 2));
+            for day in 4..60 {
+                assert_eq!(pause(payment_state, 900 + day * DAY), Some(DAY));
+            }
+            assert_eq!(pause(payment_state, 900 + 60 * DAY), None);
+            let polls = polls(payment_state, 900);
+            let last = polls.last().unwrap() - 900;
+            assert!((60 * DAY..61 * DAY).contains(&last), "{last}");
+        }
+    }
+
+    /// An attempt that is never paid, from its opening on: times of its polls, in seconds.
+    fn unpaid(has_subscriber: bool, reported_at: Option<i64>) -> Vec<i64> {
+        let at = |second| Timestamp::UNIX_EPOCH + SignedDuration::from_secs(second);
+        let mut invoice = invoice(PaymentState::Waiting);
+        let (mut now, mut polls) = (0, Vec::new());
+        invoice.next_poll_at = next_poll(&invoice, at(0));
+        while let Some(planned) = invoice.next_poll_at {
+            let is_open = now < 900;
+            invoice.marked_as_paid_at = reported_at.filter(|said| *said <= now).map(at);
+            let wanted = subscribed_poll(&invoice, SignedDuration::from_secs(5), at(now));
+            let wanted = wanted.filter(|_| has_subscriber && is_open);
+            let next = wanted.map_or(planned, |wanted| wanted.min(planned));
+            now = next.as_second();
+            polls.push(now);
+            if now >= 900 {
+                invoice.payment_state = PaymentState::Expired;
+            }
+            invoice.observed_at = Some(at(now));
+            invoice.next_poll_at = next_poll(&invoice, at(now));
+        }
+        polls
+    }
+
+    #[test]
+    fn an_unpaid_attempt_costs_at_most_160_polls_in_a_week_then_one_a_day() {
+        for (has_subscriber, reported_at, most) in
+            [(false, None, 80), (true, None, 145), (true, Some(500), 160)]
+        {
+            let polls = unpaid(has_subscriber, reported_at);
+            let in_a_week = polls.iter().filter(|at| **at < 7 * DAY).count();
+            assert!(in_a_week <= most, "{has_subscriber}: {in_a_week}");
+            for day in 7..=60 {
+                let on_it = polls
+                    .iter()
+                    .filter(|at| (day * DAY..(day + 1) * DAY).contains(at));
+                assert_eq!(on_it.count(), 1, "day {day}");
+            }
+            assert!(*polls.last().unwrap() < 62 * DAY);
         }
     }
 
     #[test]
-    fn a_settled_attempt_is_polled_ten_times_ever_more_rarely() {
-        let (mut now, mut polls) = (0, Vec::new());
-        while let Some(pause) = pause(PaymentState::Settled, now) {
-            now += pause;
-            polls.push(now / 60);
+    fn a_payment_that_is_never_confirmed_is_polled_ever_more_rarely() {
+        let day = 24 * 60;
+        for (age_minutes, expected) in [(1, 15), (60, 60), (day, 24 * 60), (90 * day, DAY)] {
+            for payment_state in [PaymentState::Detected, PaymentState::Confirming] {
+                assert_eq!(pause(payment_state, age_minutes * 60), Some(expected));
+            }
         }
-        assert_eq!(polls, [10, 20, 40, 80, 160, 320, 640, 1280, 2560, 5120]);
+    }
+
+    #[test]
+    fn a_settled_attempt_is_polled_within_a_minute_while_it_is_fresh_then_nine_times() {
+        let polls = polls(PaymentState::Settled, 0);
+        let (fresh, rest) = polls.split_at(15);
+        assert!(fresh.windows(2).all(|pair| pair[1] - pair[0] == 45));
+        assert_eq!(rest.first(), Some(&1260));
+        assert!(rest.windows(2).all(|pair| pair[1] == 2 * pair[0]));
+        assert_eq!(rest.len(), 9, "{rest:?}");
+    }
+
+    #[test]
+    fn polls_are_put_off_by_their_class() {
+        let twice = Stretch { percent: 200 };
+        let at = |second| Timestamp::UNIX_EPOCH + SignedDuration::from_secs(second);
+        let put_off = |payment_state, now, pause| {
+            let poll = twice.of_poll(&invoice(payment_state), at(now), at(now + pause));
+            poll.as_second() - now
+        };
+        assert_eq!(put_off(PaymentState::Waiting, 100, 30), 60);
+        // The poll at the end of the invoice stays, and no poll moves behind it.
+        assert_eq!(put_off(PaymentState::Waiting, 850, 30), 50);
+        assert_eq!(put_off(PaymentState::Waiting, 880, 20), 20);
+        for under_way in [PaymentState::Detected, PaymentState::Confirming] {
+            assert_eq!(put_off(under_way, 100, 30), 30);
+        }
+        for over in [
+            PaymentState::Expired,
+            PaymentState::Failed,
+            PaymentState::Settled,
+        ] {
+            assert_eq!(put_off(over, 2000, 60), 240);
+            assert_eq!(put_off(over, 5 * DAY, DAY), DAY);
+        }
+        assert_eq!(twice.of_pause(SignedDuration::from_secs(5)).as_secs(), 10);
+    }
+
+    #[test]
+    fn the_stretch_follows_what_the_limits_allow() {
+        let mut stretch = Stretch::NONE;
+        for _ in 0..5 {
+            stretch = stretch.next(80, 100);
+            assert_eq!(stretch, Stretch::NONE);
+        }
+        for _ in 0..50 {
+            stretch = stretch.next(100_000, 100);
+        }
+        assert_eq!(stretch.percent(), 2000);
+        for _ in 0..50 {
+            stretch = stretch.next(10, 100);
+        }
+        assert_eq!(stretch, Stretch::NONE);
+        // The gateway allows nothing: no division by zero.
+        assert!(stretch.next(5, 0) > Stretch::NONE);
     }
 
     #[test]
@@ -202,27 +441,39 @@ mod tests {
 
     #[test]
     fn a_subscription_brings_the_next_poll_forward() {
-        for payment_state in [
-            PaymentState::Waiting,
-            PaymentState::Detected,
-            PaymentState::Confirming,
+        for (payment_state, pause) in [
+            (PaymentState::Waiting, 5),
+            (PaymentState::Underpaid, 5),
+            (PaymentState::Detected, 15),
+            (PaymentState::Confirming, 15),
+            (PaymentState::Settled, 45),
         ] {
-            assert_eq!(watched(payment_state, 100, Some(130), 101), Some(105));
-            assert_eq!(watched(payment_state, 100, Some(130), 120), Some(120));
+            let planned = Some(300);
+            let wanted = watched(payment_state, 100, planned, 101);
+            assert_eq!(wanted, Some(100 + pause), "{payment_state:?}");
+            assert_eq!(watched(payment_state, 100, planned, 200), Some(200));
             assert_eq!(watched(payment_state, 100, Some(104), 101), None);
         }
+        // The last poll was by a clock that was an hour ahead.
+        assert_eq!(
+            watched(PaymentState::Waiting, 3700, Some(3730), 100),
+            Some(105)
+        );
+        // A page that is forgotten costs a third.
+        let later = watched(PaymentState::Waiting, 400, Some(430), 401);
+        assert_eq!(later, Some(415));
         assert_eq!(watched(PaymentState::Failed, 1000, Some(1060), 1010), None);
     }
 
     #[test]
     fn a_subscription_polls_an_ended_attempt_once_an_hour() {
-        let week = 900 + 7 * 24 * 3600;
+        let end = 900 + 60 * DAY;
         for payment_state in [
             PaymentState::Failed,
-            PaymentState::Underpaid,
+            PaymentState::Cancelled,
             PaymentState::Expired,
         ] {
-            let polled_at = week + 60;
+            let polled_at = end + 60;
             let within = watched(payment_state, polled_at, None, polled_at + 60);
             assert_eq!(within, Some(polled_at + 3600));
             // Repeated requests do not move it.
@@ -233,9 +484,9 @@ mod tests {
             let after = polled_at + 9000;
             assert_eq!(watched(payment_state, polled_at, None, after), Some(after));
         }
-        assert_eq!(
-            watched(PaymentState::Settled, 1000, None, week + 9000),
-            None
-        );
+        // The same while polls are a day apart.
+        let week = 900 + 7 * DAY;
+        let wanted = watched(PaymentState::Failed, week, Some(week + DAY), week + 60);
+        assert_eq!(wanted, Some(week + 3600));
     }
 }

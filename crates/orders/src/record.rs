@@ -163,7 +163,7 @@ impl AttemptRecord {
         let crypto_code = ask.map(|ask| &ask.crypto_code);
         let (address, page) = match &invoice.destination {
             Destination::Address { address, .. } => (Some(address.clone()), None),
-            Destination::Page { url } => (None, Some(url.clone())),
+            Destination::Page { url } => (None, Some(url.to_string())),
         };
         Some(Self {
             id: attempt.terms.id.to_string(),

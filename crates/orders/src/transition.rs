@@ -13,7 +13,7 @@ use jiff::Timestamp;
 
 use crate::{
     Assessment, Attempt, EventType, Invoice, Order, OrderStatus, PaymentState, Progress, next_poll,
-    next_poll_after_review,
+    next_poll_after_review, poll::next_poll_of_top_up,
 };
 
 /// The changes that an assessment makes to its order.
@@ -172,6 +172,9 @@ fn reconsider(
     let credited = invoice.progress.received.crypto;
     let now = assessment.progress().map(|now| now.received.crypto);
     let stands = says == PaymentState::Settled && now.is_some_and(|now| now >= credited);
+    if is_top_up(invoice, assessment) {
+        return unchanged.clone();
+    }
     let reverted = (!stands).then_some(says);
     let mut events = Vec::new();
     if reverted.is_some() && reverted != unchanged.reverted {
@@ -184,6 +187,17 @@ fn reconsider(
         reverted,
         events,
         ..unchanged.clone()
+    }
+}
+
+/// Returns `true` if more than was credited is on its way to the credited attempt's address: the invoice is then unfinished
+/// until the second payment is, and the first one stands.
+fn is_top_up(invoice: &Invoice, assessment: &Assessment) -> bool {
+    match assessment {
+        Assessment::Detected(progress) | Assessment::Confirming(progress) => {
+            progress.received.crypto > invoice.progress.received.crypto
+        }
+        _ => false,
     }
 }
 
@@ -212,7 +226,9 @@ pub fn next_invoice(
     let known = attempt.invoice()?;
     let mut kept = known.clone();
     // The credited state stays on record, even when the gateway contradicts it.
-    let stays = order.is_credited_by(attempt) && change.reverted.is_some();
+    let is_credited = order.is_credited_by(attempt);
+    let tops_up = is_credited && is_top_up(known, assessment);
+    let stays = is_credited && (change.reverted.is_some() || tops_up);
     if !stays {
         kept.payment_state = assessment.payment_state().unwrap_or(known.payment_state);
         kept.progress = match assessment {
@@ -230,6 +246,7 @@ pub fn next_invoice(
     kept.observed_at = Some(now);
     kept.next_poll_at = match assessment {
         Assessment::NeedsReview(_) => next_poll_after_review(&kept, now),
+        _ if tops_up => Some(next_poll_of_top_up(&kept, now)),
         _ => next_poll(&kept, now),
     };
     Some(kept)

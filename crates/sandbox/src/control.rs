@@ -9,7 +9,7 @@
 //! | POST `invoices/{id}/{action}` | `bump-fee`, `replace`, `expire`, `fail` |
 //! | POST `invoices/{id}/override` | members with which GET /invoice replaces its own; `null` removes one, `{}` ends it |
 //! | POST `invoices/{id}/scenario` | `{"name": "paid"}`, of GET `scenarios`; `pause_ms` between the steps |
-//! | POST `next-invoice` | `address`, `qr_string` of the next POST /invoice |
+//! | POST `next-invoice` | `address`, `qr_string`, `invoice_id` of the next POST /invoice |
 //! | POST `mine`, `reorg` | `{"blocks": 1}`, on every chain or on one: `{"chain": "bitcoin"}` |
 //! | POST `prices` | `{"crypto_code": "BTC", "usd": "70000"}` |
 //! | POST `time` | `{"jump_seconds": 900}` |

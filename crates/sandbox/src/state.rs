@@ -51,12 +51,14 @@ pub(crate) struct State {
     outgoing: Vec<Callback>,
 }
 
-/// Members that replace those of the next POST /invoice: a corrupted address, another QR code.
+/// Members that replace those of the next POST /invoice: a corrupted address, another QR code, the id of another invoice.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NextInvoice {
     pub(crate) address: Option<String>,
     pub(crate) qr_string: Option<String>,
+    /// Only in the response: the invoice is stored under its own id.
+    pub(crate) invoice_id: Option<String>,
 }
 
 /// A callback to be sent.
@@ -90,7 +92,8 @@ impl State {
     /// Opens an invoice at a new address, or at that of [`State::next_invoice`].
     pub(crate) fn open_invoice(&mut self, new: NewInvoice, now: Timestamp) -> &Invoice {
         let number = self.invoices.next_number();
-        let NextInvoice { address, qr_string } = core::mem::take(&mut self.next_invoice);
+        let next = &mut self.next_invoice;
+        let (address, qr_string) = (next.address.take(), next.qr_string.take());
         let address =
             address.unwrap_or_else(|| new.coin.chain.address(&self.seed.draw("address", number)));
         let qr_string =

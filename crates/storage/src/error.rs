@@ -1,6 +1,6 @@
 //! Storage errors.
 
-use florin_orders::{Order, OrderId, OrderStatus};
+use florin_orders::{InvoiceId, Order, OrderId, OrderStatus};
 
 /// The database failed. "Not there" is never an error: that is `Ok(None)`.
 #[derive(Debug, thiserror::Error)]
@@ -41,6 +41,22 @@ pub enum OpenError {
     /// The reference names an order of another price.
     #[error("the reference already names {} of {} {}", .0.id, .0.terms.amount, .0.terms.currency)]
     Conflict(Box<Order>),
+    /// The database failed.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+}
+
+/// Why an attempt was not opened with its invoice.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenAttemptError {
+    /// Another attempt holds an invoice of this id.
+    #[error("invoice {invoice} belongs to order {order} already")]
+    InvoiceTaken {
+        /// The gateway's id.
+        invoice: InvoiceId,
+        /// The order of the attempt that holds it.
+        order: OrderId,
+    },
     /// The database failed.
     #[error(transparent)]
     Storage(#[from] StorageError),

@@ -21,7 +21,10 @@ pub use delivery::{
     Delivery, DeliveryFilter, DeliveryOutcome, DisabledEndpoint, DueDelivery, EndpointStatus,
     RecordedDelivery,
 };
-pub use error::{BeginError, OpenError, StorageError};
+pub use error::{BeginError, OpenAttemptError, OpenError, StorageError};
 pub use request::{Claim, Fingerprint, RequestId, StoredResponse};
 pub use sqlite::SqliteStorage;
-pub use traits::{DueAttempt, Opened, OrderFilter, RecordedObservation, Settlement, Storage};
+pub use traits::{
+    DueAttempt, KeptEmail, MarkedAsPaid, Opened, OrderFilter, PollQueue, RecordedObservation,
+    Settlement, Storage,
+};

@@ -18,7 +18,7 @@ use florin_orders::{
     Abandoned, Attempt, AttemptId, Event, EventId, Invoice, InvoiceId, NewAttempt, NewOrder,
     Observation, OrderId, PollPriority, Snapshot, StoreId, TokenHash,
 };
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
@@ -28,8 +28,9 @@ use sqlx::{SqlStr, Sqlite, Transaction};
 use self::attempts::Known;
 use crate::{
     BeginError, Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery,
-    EndpointStatus, Fingerprint, OpenError, Opened, OrderFilter, RecordedDelivery,
-    RecordedObservation, RequestId, Settlement, Storage, StorageError, StoredResponse,
+    EndpointStatus, Fingerprint, KeptEmail, MarkedAsPaid, OpenAttemptError, OpenError, Opened,
+    OrderFilter, PollQueue, RecordedDelivery, RecordedObservation, RequestId, Settlement, Storage,
+    StorageError, StoredResponse,
 };
 
 /// How long a statement waits for another process that holds the file.
@@ -276,10 +277,10 @@ impl Storage for SqliteStorage {
         attempt: &AttemptId,
         invoice: &Invoice,
         now: Timestamp,
-    ) -> Result<(), StorageError> {
+    ) -> Result<(), OpenAttemptError> {
         let mut tx = self.begin().await?;
         attempts::open(&mut tx, attempt, invoice, now).await?;
-        Ok(tx.commit().await?)
+        Ok(tx.commit().await.map_err(StorageError::from)?)
     }
 
     async fn abandon_attempt(
@@ -307,22 +308,26 @@ impl Storage for SqliteStorage {
         Ok(stale.len() as u64)
     }
 
-    async fn mark_as_paid(&self, order: &OrderId, now: Timestamp) -> Result<Snapshot, BeginError> {
+    async fn mark_as_paid(
+        &self,
+        order: &OrderId,
+        now: Timestamp,
+    ) -> Result<MarkedAsPaid, BeginError> {
         let mut tx = self.begin().await?;
-        let snapshot = attempts::mark_as_paid(&mut tx, order, now).await?;
+        let marked = attempts::mark_as_paid(&mut tx, order, now).await?;
         tx.commit().await.map_err(StorageError::from)?;
-        Ok(snapshot)
+        Ok(marked)
     }
 
     async fn keep_receipt_email(
         &self,
         order: &OrderId,
         email: Option<&str>,
-    ) -> Result<Option<Snapshot>, StorageError> {
+    ) -> Result<Option<KeptEmail>, StorageError> {
         let mut tx = self.begin().await?;
-        let snapshot = orders::keep_receipt_email(&mut tx, order, email).await?;
+        let kept = orders::keep_receipt_email(&mut tx, order, email).await?;
         tx.commit().await?;
-        Ok(snapshot)
+        Ok(kept)
     }
 
     async fn due_attempts(
@@ -340,6 +345,27 @@ impl Storage for SqliteStorage {
 
     async fn schedule_poll(&self, order: &OrderId, at: Timestamp) -> Result<bool, StorageError> {
         attempts::schedule_poll(&self.writer, order, at).await
+    }
+
+    async fn schedule_polls_of_order(
+        &self,
+        order: &OrderId,
+        pause: SignedDuration,
+        now: Timestamp,
+    ) -> Result<bool, StorageError> {
+        attempts::schedule_polls_of_order(&self.writer, order, pause, now).await
+    }
+
+    async fn replan_future(&self, now: Timestamp) -> Result<u64, StorageError> {
+        let mut tx = self.begin().await?;
+        let polls = attempts::replan_future(&mut tx, now).await?;
+        let deliveries = deliveries::replan_future(&mut tx, now).await?;
+        tx.commit().await?;
+        Ok(polls + deliveries)
+    }
+
+    async fn poll_queue(&self, until: Timestamp, most: u32) -> Result<PollQueue, StorageError> {
+        attempts::poll_queue(&self.reader, until, most).await
     }
 
     async fn schedule_poll_of_invoice(

@@ -4,13 +4,14 @@ use async_trait::async_trait;
 use florin_orders::{
     Abandoned, Assessment, Attempt, AttemptId, Event, EventId, EventType, Invoice, InvoiceId,
     NewAttempt, NewOrder, Observation, Order, OrderId, OrderStatus, PollPriority, Reference,
-    Snapshot, StoreId, TokenHash,
+    Snapshot, StoreId, Stretch, TokenHash,
 };
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::{
     BeginError, Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueDelivery, EndpointStatus,
-    Fingerprint, OpenError, RecordedDelivery, RequestId, StorageError, StoredResponse,
+    Fingerprint, OpenAttemptError, OpenError, RecordedDelivery, RequestId, StorageError,
+    StoredResponse,
 };
 
 /// An opened order.
@@ -50,6 +51,17 @@ pub struct DueAttempt {
     /// Fencing number of this poll. The response to an earlier poll is ignored once a later one is
     /// recorded.
     pub poll_seq: u32,
+    /// How far the next poll is put off.
+    pub stretch: Stretch,
+}
+
+/// The polls that wait.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PollQueue {
+    /// How many are due.
+    pub due: u64,
+    /// When the first of all scheduled polls is due; absent when none is scheduled.
+    pub first_at: Option<Timestamp>,
 }
 
 /// The outcome of an observation.
@@ -63,6 +75,24 @@ pub struct RecordedObservation {
     pub status: OrderStatus,
     /// The emitted events.
     pub events: Vec<EventType>,
+}
+
+/// An order that the customer reports as paid.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MarkedAsPaid {
+    /// The order.
+    pub snapshot: Snapshot,
+    /// `true` if this call marked its invoice. It alone tells the gateway.
+    pub is_first: bool,
+}
+
+/// An order whose email address for the receipt was stored.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KeptEmail {
+    /// The order.
+    pub snapshot: Snapshot,
+    /// `true` if there was no address before.
+    pub is_first: bool,
 }
 
 /// A credit: the one entry that says an order is paid.
@@ -176,12 +206,15 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
 
     /// Stores the invoice of an attempt and makes the attempt current. The previous one is still
     /// polled.
+    ///
+    /// # Errors
+    /// [`OpenAttemptError::InvoiceTaken`] when another attempt holds an invoice of this id; nothing changes.
     async fn open_attempt(
         &self,
         attempt: &AttemptId,
         invoice: &Invoice,
         now: Timestamp,
-    ) -> Result<(), StorageError>;
+    ) -> Result<(), OpenAttemptError>;
 
     /// Ends an attempt that got no invoice to show.
     async fn abandon_attempt(
@@ -199,11 +232,16 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
         now: Timestamp,
     ) -> Result<u64, StorageError>;
 
-    /// Records that the customer reports the payment. A repetition changes nothing.
+    /// Records that the customer reports the payment. A repetition changes nothing, and of concurrent calls one alone is
+    /// the first.
     ///
     /// # Errors
     /// [`BeginError::Closed`] when no invoice is open.
-    async fn mark_as_paid(&self, order: &OrderId, now: Timestamp) -> Result<Snapshot, BeginError>;
+    async fn mark_as_paid(
+        &self,
+        order: &OrderId,
+        now: Timestamp,
+    ) -> Result<MarkedAsPaid, BeginError>;
 
     /// Stores the email address for the receipt, in place of an earlier one; `None` removes it.
     /// Returns the order; `None` for an unknown one.
@@ -211,7 +249,7 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
         &self,
         order: &OrderId,
         email: Option<&str>,
-    ) -> Result<Option<Snapshot>, StorageError>;
+    ) -> Result<Option<KeptEmail>, StorageError>;
 
     /// Leases up to `limit` due attempts of a priority, the longest due first.
     async fn due_attempts(
@@ -225,6 +263,23 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
     /// Schedules a poll of an order's current attempt at `at`, unless one is due before. Returns
     /// `true` if the schedule changed.
     async fn schedule_poll(&self, order: &OrderId, at: Timestamp) -> Result<bool, StorageError>;
+
+    /// Schedules a poll of every attempt of an order `pause` after its last one, unless one is due before. Returns `true` if
+    /// a schedule changed. An attempt whose address was changed keeps its schedule.
+    async fn schedule_polls_of_order(
+        &self,
+        order: &OrderId,
+        pause: SignedDuration,
+        now: Timestamp,
+    ) -> Result<bool, StorageError>;
+
+    /// Makes due what a clock that was ahead has planned: polls of attempts that were opened or polled after `now`, and
+    /// deliveries of events that happened or were tried after it. Invoices that were opened after `now` are treated as
+    /// opened now. Returns the number of polls and deliveries.
+    async fn replan_future(&self, now: Timestamp) -> Result<u64, StorageError>;
+
+    /// The polls that are due by `until`, counted up to `most` per priority.
+    async fn poll_queue(&self, until: Timestamp, most: u32) -> Result<PollQueue, StorageError>;
 
     /// The same for a callback, by the gateway's id of the invoice; two seconds after the last poll
     /// at the earliest. Returns `false` for an unknown invoice.

@@ -65,7 +65,8 @@ pub(crate) struct GatewayTable {
     /// How long a price is offered, 10 to 600. Assumed: a `conversion_id` lives at least this long.
     #[schemars(extend("x-default" = "60"))]
     pub(crate) quote_ttl_seconds: Option<u64>,
-    /// Time between two polls of an attempt while a customer has its order open, 1 to 60.
+    /// Time between two polls of an attempt while a customer has just opened it or reported a payment, 1 to 60; three
+    /// times as long while its order stays open.
     #[schemars(extend("x-default" = "5"))]
     pub(crate) poll_interval_seconds: Option<u64>,
     /// Most requests to the gateway, 1 to 1000. A 429 halves it, other responses raise it again. Assumed: the gateway

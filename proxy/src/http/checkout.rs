@@ -14,7 +14,7 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
 use florin_checkout_api::OrderView;
-use florin_orders::{OrderId, Snapshot, subscribed_poll};
+use florin_orders::{OrderId, Snapshot, second_payment_pause, subscribed_poll};
 use headers::authorization::Bearer;
 use headers::{Authorization, HeaderMapExt as _};
 use jiff::SignedDuration;
@@ -25,7 +25,7 @@ use crate::http::error::ApiError;
 use crate::http::middleware::cors::require_listed_origin;
 use crate::orders::open::issue_client_token;
 use crate::orders::subscriptions::RenderedView;
-use crate::payments::view::{ViewContext, etag, followed_until, view};
+use crate::payments::view::{ViewContext, etag, followed_until, is_followed, view};
 use crate::rate_limit::{RateLimit, network};
 use crate::state::AppState;
 
@@ -79,8 +79,9 @@ pub(crate) fn store_of<'a>(app: &'a AppState, snapshot: &Snapshot) -> Result<&'a
 pub(crate) fn view_of(app: &AppState, snapshot: &Snapshot) -> Result<OrderView, ApiError> {
     let context = ViewContext {
         store: store_of(app, snapshot)?,
+        checkout_url: app.config.gateway.checkout_url.as_ref(),
         environment: app.config.environment,
-        delayed: app.gateway_unavailable(),
+        delayed: app.is_delayed(),
         now: app.now(),
     };
     Ok(view(snapshot, context))
@@ -90,7 +91,7 @@ pub(crate) fn view_of(app: &AppState, snapshot: &Snapshot) -> Result<OrderView, 
 pub(crate) fn render(app: &AppState, snapshot: &Snapshot) -> Result<RenderedView, ApiError> {
     let now = app.now();
     Ok(RenderedView {
-        etag: etag(snapshot, app.gateway_unavailable(), now),
+        etag: etag(snapshot, app.is_delayed(), now),
         json: serde_json::to_string(&view_of(app, snapshot)?)?,
         rendered_at: now,
         followed_until: followed_until(&snapshot.order),
@@ -103,7 +104,8 @@ pub(crate) async fn reload(app: &AppState, snapshot: &Snapshot) -> Result<Snapsh
     found.ok_or(ApiError::NoSuchOrder)
 }
 
-/// Brings the next poll forward to the watched interval, once for all subscriptions.
+/// Brings the next poll forward to the watched interval, once for all subscriptions. Of a paid order all attempts are polled
+/// for a second payment while pages follow it.
 pub(crate) async fn request_poll(app: &AppState, snapshot: &Snapshot) -> Result<(), ApiError> {
     let Some(invoice) = snapshot
         .attempt
@@ -114,13 +116,20 @@ pub(crate) async fn request_poll(app: &AppState, snapshot: &Snapshot) -> Result<
     };
     let interval = SignedDuration::try_from(app.config.gateway.poll_interval)
         .expect("the interval is a minute at most");
-    if let Some(wanted) = subscribed_poll(invoice, interval, app.now()) {
-        app.deps
-            .ledger
-            .schedule_poll(&snapshot.order.id, wanted)
+    let (ledger, order, now) = (&app.deps.ledger, &snapshot.order, app.now());
+    let interval = app.polling_pace().stretch.of_pause(interval);
+    let Some(wanted) = subscribed_poll(invoice, interval, now) else {
+        return Ok(());
+    };
+    if !order.status.is_settled() {
+        ledger.schedule_poll(&order.id, wanted).await?;
+    } else if is_followed(order, now) {
+        let pause = second_payment_pause(interval);
+        ledger
+            .schedule_polls_of_order(&order.id, pause, now)
             .await?;
-        app.poller_wakeup.notify_one();
     }
+    app.poller_wakeup.notify_one();
     Ok(())
 }
 

@@ -78,7 +78,7 @@ pub(crate) fn order_id() -> Value {
 }
 
 pub(crate) fn event_id() -> Value {
-    json!({ "type": "string", "pattern": "^evt_[0-9a-f]{32}_[0-9]{1,10}$" })
+    json!({ "type": "string", "pattern": "^evt_[0-9a-f]{32}_[0-9]{1,10}(_[0-9a-f]{16})?$" })
 }
 
 /// An order for its store, as it is answered and stored.

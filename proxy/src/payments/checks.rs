@@ -199,8 +199,7 @@ pub(crate) fn check_session(
     let url = Url::parse(&answer.payment_process_url).ok();
     let url = url.filter(is_encrypted_or_loopback);
     let url = url.ok_or_else(|| SessionMismatch::NotEncrypted(found()))?;
-    let has_user = !url.username().is_empty() || url.password().is_some();
-    if has_user || url.origin() != checkout_url.origin() || !is_below(&url, checkout_url) {
+    if !is_gateways_page(&url, checkout_url) {
         return Err(SessionMismatch::Elsewhere {
             found: found(),
             expected: checkout_url.to_string(),
@@ -214,7 +213,6 @@ pub(crate) fn check_session(
             expected: id.to_string(),
         });
     }
-    let url = String::from(url);
     Ok(Invoice::opened(
         id,
         Destination::Page { url },
@@ -223,12 +221,25 @@ pub(crate) fn check_session(
     ))
 }
 
+/// Returns `true` if a customer may be sent to a page: it is encrypted, and on the gateway's checkout address. It is asked
+/// again when a stored page is shown, because the address may have been configured anew.
+pub(crate) fn is_gateways_page(url: &Url, checkout_url: &Url) -> bool {
+    let has_user = !url.username().is_empty() || url.password().is_some();
+    is_encrypted_or_loopback(url)
+        && !has_user
+        && url.origin() == checkout_url.origin()
+        && is_below(url, checkout_url)
+}
+
 /// Returns `true` if a path is the checkout address's own, or below it.
 fn is_below(url: &Url, checkout_url: &Url) -> bool {
     let base = checkout_url.path().trim_end_matches('/');
     let rest = url.path().strip_prefix(base);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
+
+#[cfg(test)]
+mod mutations;
 
 #[cfg(test)]
 mod tests {
@@ -263,7 +274,8 @@ mod tests {
             ),
         ] {
             let session = checked(page, base).unwrap();
-            assert_eq!((session.page(), session.id.as_str()), (Some(page), "ses_1"));
+            let url = session.page().map(Url::as_str);
+            assert_eq!((url, session.id.as_str()), (Some(page), "ses_1"));
         }
     }
 
@@ -298,6 +310,43 @@ mod tests {
                 matches!(refused, Err(SessionMismatch::Elsewhere { .. })),
                 "{page}"
             );
+        }
+    }
+
+    #[test]
+    fn a_page_is_handed_out_as_it_was_parsed() {
+        for (page, parsed) in [
+            (
+                "  https://checkout.example/\t?id=ses_1\n",
+                "https://checkout.example/?id=ses_1",
+            ),
+            (
+                "HTTPS://CHECKOUT.example:443\\pay\\..\\?id=ses_1",
+                "https://checkout.example/?id=ses_1",
+            ),
+            (
+                "https://checkout.example/?id=ses_1&x=\"><script>",
+                "https://checkout.example/?id=ses_1&x=%22%3E%3Cscript%3E",
+            ),
+        ] {
+            let session = checked(page, "https://checkout.example").unwrap();
+            assert_eq!(session.page().map(Url::as_str), Some(parsed));
+        }
+    }
+
+    #[test]
+    fn a_stored_page_is_handed_out_only_while_it_is_the_gateways() {
+        let base = Url::parse("https://checkout.example/pay").unwrap();
+        for (page, is_shown) in [
+            ("https://checkout.example/pay?id=ses_1", true),
+            ("http://checkout.example/pay?id=ses_1", false),
+            ("https://other.example/pay?id=ses_1", false),
+            ("https://checkout.example/other?id=ses_1", false),
+            ("https://me@checkout.example/pay?id=ses_1", false),
+            ("javascript:alert(1)", false),
+        ] {
+            let url = Url::parse(page).unwrap();
+            assert_eq!(is_gateways_page(&url, &base), is_shown, "{page}");
         }
     }
 

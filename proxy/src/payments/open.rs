@@ -12,6 +12,7 @@ use florin_orders::{
     Abandoned, Attempt, CustomTerms, Flow, Invoice, InvoiceTerms, NewAttempt, Order, OrderId,
     OrderStatus, Snapshot,
 };
+use florin_storage::{OpenAttemptError, StorageError};
 use jiff::{SignedDuration, Timestamp};
 use secrecy::ExposeSecret as _;
 use url::Url;
@@ -103,7 +104,8 @@ fn call_for(
             if order.terms.flow == Flow::Custom {
                 return Err(PaymentError::CustomOrder);
             }
-            if view::hosted_page(snapshot, app.now()).is_some() {
+            let checkout_url = app.config.gateway.checkout_url.as_ref();
+            if view::hosted_page(snapshot, checkout_url, app.now()).is_some() {
                 return Ok(None);
             }
             session_call(app, order)?
@@ -158,6 +160,8 @@ enum Mismatch {
     Invoice(#[from] InvoiceMismatch),
     #[error(transparent)]
     Session(#[from] SessionMismatch),
+    #[error("order {order} has an invoice of this id already")]
+    Taken { order: OrderId },
 }
 
 fn invoice_call(
@@ -273,13 +277,12 @@ async fn send(app: &AppState, order: &OrderId, call: Call, turn: Turn) -> Result
             return Err(call.failed(app, error));
         }
     };
-    let opened = match made.checked {
-        Ok(invoice) => {
-            ledger
-                .open_attempt(&attempt.id, &invoice, app.now())
-                .await?;
-            Ok(())
-        }
+    let stored = match made.checked {
+        Ok(invoice) => store(app, &attempt, &invoice).await?,
+        Err(mismatch) => Err(mismatch),
+    };
+    let opened = match stored {
+        Ok(()) => Ok(()),
         Err(mismatch) => {
             ledger
                 .abandon_attempt(&attempt.id, Abandoned::Blocked, app.now())
@@ -290,6 +293,24 @@ async fn send(app: &AppState, order: &OrderId, call: Call, turn: Turn) -> Result
     app.order_changed(order);
     app.poller_wakeup.notify_one();
     opened
+}
+
+/// Stores the invoice of an attempt. The inner error ends the attempt: a second order of one invoice would be credited by
+/// the first one's payment.
+async fn store(
+    app: &AppState,
+    attempt: &NewAttempt,
+    invoice: &Invoice,
+) -> Result<Result<(), Mismatch>, StorageError> {
+    let opened = app
+        .deps
+        .ledger
+        .open_attempt(&attempt.id, invoice, app.now());
+    match opened.await {
+        Ok(()) => Ok(Ok(())),
+        Err(OpenAttemptError::InvoiceTaken { order, .. }) => Ok(Err(Mismatch::Taken { order })),
+        Err(OpenAttemptError::Storage(error)) => Err(error),
+    }
 }
 
 impl Call {
@@ -353,6 +374,16 @@ impl Call {
         mismatch: &Mismatch,
     ) -> Result<(), PaymentError> {
         let attempt = &attempt.id;
+        if let Mismatch::Taken { order: other } = mismatch {
+            tracing::error!(
+                %order, %attempt, invoice = id, other_order = %other,
+                "the gateway gave the invoice of another order: the attempt is blocked, ask the gateway whose invoice it is"
+            );
+            return match self {
+                Self::Invoice { .. } => Ok(()),
+                Self::Session { .. } => Err(PaymentError::HostedPageBlocked),
+            };
+        }
         match self {
             Self::Invoice { .. } => {
                 tracing::error!(

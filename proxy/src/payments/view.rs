@@ -30,9 +30,11 @@ const PAID_IS_FOLLOWED_FOR: SignedDuration = SignedDuration::from_hours(1);
 pub(crate) struct ViewContext<'a> {
     /// The order's store.
     pub store: &'a Store,
+    /// Where the gateway's page must be; absent when no order is paid there.
+    pub checkout_url: Option<&'a Url>,
     /// Which money moves.
     pub environment: Environment,
-    /// `true` while the gateway cannot be reached.
+    /// `true` while payments are found later than planned.
     pub delayed: bool,
     /// When the view is made.
     pub now: Timestamp,
@@ -65,7 +67,7 @@ pub(crate) fn view(snapshot: &Snapshot, context: ViewContext<'_>) -> OrderView {
             florin_orders::Flow::Custom => Flow::Custom,
             florin_orders::Flow::Hosted => Flow::Hosted,
         },
-        payment_process_url: hosted_page(snapshot, context.now),
+        payment_process_url: hosted_page(snapshot, context.checkout_url, context.now),
         paid_at: order
             .settled_at
             .filter(|_| status.is_settled())
@@ -113,15 +115,20 @@ pub(crate) fn store_view(store: &Store) -> StoreView {
 }
 
 /// The gateway's page, while it makes sense to go there: until the session runs out, and for as long as money is on its
-/// way.
-pub(crate) fn hosted_page(snapshot: &Snapshot, now: Timestamp) -> Option<String> {
+/// way; never a page elsewhere than on the gateway's checkout address.
+pub(crate) fn hosted_page(
+    snapshot: &Snapshot,
+    checkout_url: Option<&Url>,
+    now: Timestamp,
+) -> Option<String> {
     let invoice = snapshot.attempt.as_ref()?.invoice()?;
     let is_live = match snapshot.order.status {
         OrderStatus::AwaitingPayment => now < invoice.expires_at,
         OrderStatus::Checking | OrderStatus::Processing | OrderStatus::Underpaid => true,
         _ => false,
     };
-    invoice.page().filter(|_| is_live).map(str::to_owned)
+    let page = invoice.page().filter(|_| is_live)?;
+    checks::is_gateways_page(page, checkout_url?).then(|| page.to_string())
 }
 
 /// Until when a paid order is followed; `None` for one that is not paid.
@@ -241,7 +248,7 @@ fn attempt_view(
         amount_in_local_currency: asked.local.to_text(),
         local_currency_code: ask.asked.local_currency.to_string(),
         rate_in_local_currency: quotes::rate(&ask.asked).map(Amount::to_text),
-        expires_in_seconds: whole_seconds(invoice.expires_at, context.now),
+        expires_in_seconds: seconds_left(invoice, context.now),
         lifetime_seconds: whole_seconds(invoice.expires_at, invoice.opened_at),
         warnings: warnings::warnings(warnings, asset),
         marked_as_paid: invoice.marked_as_paid_at.is_some(),
@@ -310,6 +317,12 @@ fn explorer_url(
         _ => return None,
     };
     Some(format!("{base}{hash}"))
+}
+
+/// Seconds until an invoice runs out; never more than it lives, also when this machine's clock was set back.
+fn seconds_left(invoice: &Invoice, now: Timestamp) -> u32 {
+    let lifetime = whole_seconds(invoice.expires_at, invoice.opened_at);
+    whole_seconds(invoice.expires_at, now).min(lifetime)
 }
 
 /// Whole seconds from `earlier` to `later`; 0 when that is not ahead.

@@ -7,13 +7,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use florin_gateway::{CallError, ErrorCode, GatewayError, InvoiceId, InvoiceResponse, Priority};
-use florin_orders::{Amounts, Assessment, EventType, Observation, OrderId, PollPriority};
-use florin_storage::{DueAttempt, RecordedObservation};
-use jiff::SignedDuration;
+use florin_orders::{
+    Amounts, Assessment, EventType, Observation, OrderId, PollPriority, is_fresh,
+    second_payment_pause,
+};
+use florin_storage::{DueAttempt, RecordedObservation, StorageError};
+use jiff::{SignedDuration, Timestamp};
 use tokio::task::JoinSet;
 
 use crate::payments::confirm::{confirm, is_marked_as_paid};
-use crate::state::AppState;
+use crate::state::{AppState, PollingPace};
 
 /// Polls in flight at once.
 const CONCURRENT_POLLS: usize = 8;
@@ -23,14 +26,36 @@ const LEASE: SignedDuration = SignedDuration::from_secs(60);
 const RETRY: SignedDuration = SignedDuration::from_secs(5);
 /// The same if the limits left no room for the call.
 const RETRY_WITHOUT_BUDGET: SignedDuration = SignedDuration::from_secs(1);
+/// How often the queue of polls is compared with what the gateway's limits allow.
+const MEASURE_EVERY: SignedDuration = SignedDuration::from_secs(10);
+/// What is compared: the polls that are due in so many seconds.
+const MEASURED: SignedDuration = SignedDuration::from_secs(15);
+/// Polls that are counted.
+const MOST_COUNTED: u32 = 10_000;
+/// A poll that is this late is reported.
+const REPORTED_LAG: SignedDuration = SignedDuration::from_mins(1);
+
+/// A clock that goes back by more was set back. A start counts as one: the clock may have been set meanwhile.
+const SET_BACK: SignedDuration = SignedDuration::from_secs(5);
+
 /// The longest sleep: a poll that another process scheduled is noticed by then.
 const MAX_SLEEP: Duration = Duration::from_secs(1);
 
 /// Runs until the process ends; then finishes the polls in flight.
 pub(crate) async fn run(app: Arc<AppState>) {
-    let mut polls = JoinSet::new();
+    let (mut polls, mut measured_at) = (JoinSet::new(), None);
+    let mut latest = Timestamp::MAX;
     while !app.shutdown.is_cancelled() {
+        if app.now() < latest - SET_BACK {
+            replan_future(&app).await;
+        }
+        latest = app.now();
         start_polls(&app, &mut polls).await;
+        let is_due = |at: Timestamp| app.now().duration_since(at).abs() >= MEASURE_EVERY;
+        if measured_at.is_none_or(is_due) {
+            measured_at = Some(app.now());
+            measure(&app).await;
+        }
         tokio::select! {
             () = app.shutdown.cancelled() => {}
             () = app.poller_wakeup.notified(), if polls.len() < CONCURRENT_POLLS => {}
@@ -71,6 +96,62 @@ async fn start_polls(app: &Arc<AppState>, polls: &mut JoinSet<()>) {
     }
 }
 
+/// Makes due what was planned before this machine's clock was set back.
+async fn replan_future(app: &AppState) {
+    match app.deps.ledger.replan_future(app.now()).await {
+        Ok(0) => {}
+        Ok(planned) => {
+            tracing::warn!(
+                planned,
+                "this machine's clock was set back: what was planned by it is done now"
+            );
+            app.subscriptions.notify_all();
+            app.dispatcher_wakeup.send_replace(());
+        }
+        Err(error) => tracing::error!(%error, "failed to plan anew after the clock was set back"),
+    }
+}
+
+/// Stretches the pauses between polls when the gateway's limits do not allow all of them, and reports how late they are.
+async fn measure(app: &AppState) {
+    let now = app.now();
+    let queue = app
+        .deps
+        .ledger
+        .poll_queue(now + MEASURED, MOST_COUNTED)
+        .await;
+    let queue = match queue {
+        Ok(queue) => queue,
+        Err(error) => return tracing::error!(%error, "failed to read the queue of polls"),
+    };
+    let lag = queue.first_at.map_or(SignedDuration::ZERO, |first| {
+        now.duration_since(first).max(SignedDuration::ZERO)
+    });
+    let before = app.polling_pace();
+    let health = app.deps.gateway.health();
+    // While nothing may be sent, polls wait for the gateway and not for the limits.
+    let is_paused = !health.pause.is_zero() || app.gateway_unavailable();
+    let stretch = if is_paused {
+        before.stretch
+    } else {
+        let seconds = MEASURED.as_secs().unsigned_abs();
+        let granted = health.requests_per_minute * seconds / 60;
+        before.stretch.next(queue.due, granted)
+    };
+    app.set_polling_pace(PollingPace { stretch, lag });
+    let (was_late, is_late) = (before.lag >= REPORTED_LAG, lag >= REPORTED_LAG);
+    if is_late && !was_late {
+        tracing::warn!(
+            lag_seconds = lag.as_secs(),
+            due = queue.due,
+            stretch_percent = stretch.percent(),
+            "polls are late: payments are found later"
+        );
+    } else if was_late && !is_late {
+        tracing::info!("polls are in time again");
+    }
+}
+
 fn priority(urgency: PollPriority) -> Priority {
     match urgency {
         PollPriority::Callback => Priority::Callback,
@@ -105,7 +186,11 @@ async fn poll_invoice(app: Arc<AppState>, due: DueAttempt) {
 
 async fn on_response(app: &Arc<AppState>, due: &DueAttempt, answer: InvoiceResponse) {
     answered(app);
-    record(app, due, &observation(app, answer)).await;
+    let due = DueAttempt {
+        stretch: app.polling_pace().stretch,
+        ..due.clone()
+    };
+    record(app, &due, &observation(app, answer)).await;
 }
 
 fn answered(app: &AppState) {
@@ -118,6 +203,9 @@ async fn record(app: &Arc<AppState>, due: &DueAttempt, observation: &Observation
     match app.deps.ledger.record_observation(due, observation).await {
         Ok(Some(observed)) => {
             report(app, due, &observed);
+            if observed.status.is_settled() {
+                follow_paid_order(app, &due.order_id).await;
+            }
             if observed.events.contains(&EventType::Paid) {
                 send_kept_email(app, &due.order_id).await;
             }
@@ -129,6 +217,24 @@ async fn record(app: &Arc<AppState>, due: &DueAttempt, observation: &Observation
     }
     // The next poll may be due before the poller wakes.
     app.poller_wakeup.notify_one();
+}
+
+/// Schedules polls of all attempts of a fresh paid order, so that a second payment is noticed within a minute at whichever
+/// address it arrives.
+async fn follow_paid_order(app: &AppState, id: &OrderId) {
+    let (ledger, now) = (&app.deps.ledger, app.now());
+    let scheduled = async {
+        let snapshot = ledger.snapshot(id).await?;
+        let settled_at = snapshot.and_then(|snapshot| snapshot.order.settled_at);
+        if settled_at.is_some_and(|at| is_fresh(at, now)) {
+            let pause = second_payment_pause(SignedDuration::ZERO);
+            ledger.schedule_polls_of_order(id, pause, now).await?;
+        }
+        Ok::<_, StorageError>(())
+    };
+    if let Err(error) = scheduled.await {
+        tracing::error!(order = %id, %error, "failed to schedule polls for a second payment");
+    }
 }
 
 /// Sends the gateway the stored address for the receipt, if the payment was found before the customer pressed "I have

@@ -77,6 +77,7 @@ impl Limiter {
         state.circuit.check(now).map_err(resting)?;
         let over = |retry_after| CallError::OutOfBudget { retry_after };
         let epoch = state.budget.take(now, priority).map_err(over)?;
+        state.pause.pass(now);
         Ok(Permit {
             limiter: self,
             epoch,
@@ -92,7 +93,20 @@ impl Limiter {
         status: u16,
         asked: Option<&str>,
     ) -> Duration {
-        self.state().pause.learn(now, status, asked)
+        let pause = self.state().pause.learn(now, status, asked);
+        if let Some(excessive) = pause.excessive {
+            tracing::error!(
+                retry_after_seconds = excessive.as_secs(),
+                status,
+                "the gateway asks for a pause that would stop payments: one request is tried each five minutes, ask the gateway"
+            );
+        }
+        pause.left
+    }
+
+    /// Returns `true` while the gateway asks for a longer pause than is kept: hardly any call is answered.
+    pub(super) fn is_pause_excessive(&self) -> bool {
+        self.state().pause.is_cut_short()
     }
 
     /// Returns `true` if a failed call may be retried.
@@ -106,10 +120,16 @@ impl Limiter {
         if state.pause.check(now).is_err() {
             return 0;
         }
+        let tries = if state.pause.is_cut_short() {
+            1
+        } else {
+            u32::MAX
+        };
         state
             .budget
             .available(now, priority)
             .min(state.circuit.available(now))
+            .min(tries)
     }
 
     /// Returns `true` while the circuit is open.

@@ -1,4 +1,4 @@
-//! Nonces: the current second by the gateway's clock, never before one that it has accepted.
+//! Nonces: the current second by the gateway's clock, never before one that it has accepted, unless it set its clock back.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -35,7 +35,7 @@ struct State {
     /// What is added to our clock.
     correction_s: i64,
     last: i64,
-    /// The last accepted nonce. Later nonces are never below it.
+    /// The last accepted nonce. Later nonces are never below it, unless the gateway's clock was set back since.
     accepted: i64,
     /// The gateway's clock minus ours, by its last response.
     skew_s: Option<i64>,
@@ -97,6 +97,11 @@ impl Nonces {
             );
         }
         state.correction_s = correction_s;
+        // The gateway's clock was ahead when it accepted that nonce, and has been set right: with its second, calls are
+        // accepted again at once instead of when that time has come.
+        if state.accepted.saturating_sub(date) > HARMLESS_S {
+            state.accepted = date;
+        }
         state.last = state.accepted;
         true
     }
@@ -181,6 +186,22 @@ mod tests {
         assert!(refused(&nonces, SECOND + 3600));
         assert_eq!(given(&nonces, SECOND + 3600), SECOND + 2);
         assert_eq!(given(&nonces, SECOND + 3603), SECOND + 3);
+    }
+
+    #[test]
+    fn a_gateway_whose_clock_is_set_back_is_followed() {
+        for rule in [NonceRule::MayRepeat, NonceRule::MustIncrease] {
+            let nonces = Nonces::new(rule);
+            // The gateway is an hour ahead, and accepts nonces of its time.
+            let hour = SECOND + 3600;
+            let ahead = nonces.next(at(hour));
+            nonces.learn(at(SECOND), ahead, 200, None);
+            // Set right, it refuses what is an hour ahead.
+            assert!(refused(&nonces, SECOND));
+            let next = given(&nonces, SECOND);
+            assert!((SECOND..=SECOND + 1).contains(&next), "{rule:?}: {next}");
+            assert!(given(&nonces, SECOND + 7) <= SECOND + 8);
+        }
     }
 
     #[test]

@@ -72,3 +72,25 @@ async fn a_retry_waits_for_no_pause_but_gives_up() {
     assert_eq!(client.prices().await, Err(left));
     assert_eq!(server.count(), 1);
 }
+
+#[tokio::test]
+async fn after_an_absurd_pause_one_call_tries_each_five_minutes() {
+    let absurd = || too_many(&[("retry-after", "99999999999")]);
+    let good = (200, &[][..], "{}".to_owned());
+    let server = Server::start([absurd(), absurd(), good]).await;
+    let (client, clock) = client(&server.base);
+    for count in 1..=2 {
+        assert_eq!(client.prices().await, Err(limited(300)));
+        assert!(client.health().is_pause_excessive);
+        assert_eq!(client.available(Priority::Create), 0);
+        clock.pass(Duration::from_secs(299));
+        assert_eq!(client.prices().await, Err(limited(1)));
+        assert_eq!(server.count(), count);
+        clock.pass(Duration::from_secs(1));
+        assert_eq!(client.available(Priority::Create), 1);
+    }
+    client.prices().await.unwrap();
+    assert!(!client.health().is_pause_excessive);
+    assert!(client.available(Priority::Create) > 1);
+    assert_eq!(server.count(), 3);
+}

@@ -194,6 +194,36 @@ fn another_address_overrides_everything_else() {
 }
 
 #[test]
+fn a_changed_address_is_never_trusted_again() {
+    let mut frozen = attempt(1);
+    if let AttemptState::Open(invoice) = &mut frozen.state {
+        invoice.payment_state = PaymentState::AddressChanged;
+    }
+    let order = order(OrderStatus::Blocked);
+    for status in [
+        "CHECKING",
+        "PROCESSING",
+        "COMPLETED",
+        "FAILED",
+        "CANCELLED",
+        "REFUNDED",
+    ] {
+        let held = Assessment::NeedsReview(ReviewReason::AddressWasChanged {
+            status: status.into(),
+        });
+        assert_eq!(assess(&order, &frozen, &exact(status)), held);
+        assert_eq!(assess(&order, &frozen, &observed(status)), held);
+    }
+    let mut unknown = observed("CHECKING");
+    unknown.is_known = false;
+    unknown.observed_at = crate::fixtures::at(1000);
+    assert_eq!(
+        assess(&order, &frozen, &unknown),
+        Assessment::NeedsReview(ReviewReason::Forgotten)
+    );
+}
+
+#[test]
 fn letter_case_is_no_change_of_an_ethereum_address() {
     let mut ether = attempt(1);
     if let AttemptState::Open(invoice) = &mut ether.state {

@@ -305,6 +305,37 @@ fn more_on_the_credited_attempt_is_a_late_payment() {
 }
 
 #[test]
+fn a_second_payment_on_its_way_contradicts_no_credit() {
+    for status in ["CHECKING", "PROCESSING"] {
+        let on_its_way = received(status, "0.0004", "25.70", "25.70");
+        for known in [None, Some(PaymentState::Failed)] {
+            let change = after_credit(known, &on_its_way);
+            assert_eq!((change.reverted, change.events), (known, vec![]));
+        }
+    }
+}
+
+#[test]
+fn the_credit_stays_on_record_while_a_second_payment_is_on_its_way() {
+    let order = order(S::Paid);
+    let mut attempt = attempt(1);
+    let credited = assess(&order, &attempt, &exact("COMPLETED"));
+    if let AttemptState::Open(invoice) = &mut attempt.state {
+        invoice.payment_state = PaymentState::Settled;
+        invoice.progress = credited.progress().unwrap().clone();
+    }
+    let on_its_way = received("PROCESSING", "0.0004", "25.70", "25.70");
+    let assessment = assess(&order, &attempt, &on_its_way);
+    let change = transition(&order, &attempt, &assessment);
+    let hours = crate::fixtures::at(1800);
+    let kept = next_invoice(&order, &attempt, &assessment, &change, hours).unwrap();
+    assert_eq!(kept.payment_state, PaymentState::Settled);
+    assert_eq!(kept.progress, *credited.progress().unwrap());
+    // Its end is noticed within a minute, however long ago the credit was.
+    assert_eq!(kept.next_poll_at, Some(crate::fixtures::at(1830)));
+}
+
+#[test]
 fn a_response_that_needs_review_contradicts_no_credit() {
     for known in [None, Some(PaymentState::Failed)] {
         let change = after_credit(known, &exact("REFUNDED"));

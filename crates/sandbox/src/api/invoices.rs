@@ -95,9 +95,10 @@ pub(super) fn create(state: &mut State, call: &Call, now: Timestamp) -> Result<V
         minutes,
         hosted: None,
     };
+    let other_id = state.next_invoice.invoice_id.take();
     let invoice = state.open_invoice(new, now);
     Ok(json!({
-        "invoice_id": invoice.id,
+        "invoice_id": other_id.as_ref().unwrap_or(&invoice.id),
         "invoice_expired_in": minutes.to_string(),
         "deposit_crypto": invoice.coin.code.as_str(),
         "deposit_address": invoice.address,

@@ -3,7 +3,7 @@
 use florin_money::Amount;
 use florin_orders::{
     Abandoned, Amounts, Attempt, AttemptId, Destination, EventType, Invoice, InvoiceId, NewAttempt,
-    OrderId, OrderStatus, PollPriority, Snapshot, StoreId, next_poll,
+    OrderId, OrderStatus, PaymentState, PollPriority, Snapshot, StoreId, Stretch, next_poll,
 };
 use jiff::{SignedDuration, Timestamp};
 use sqlx::sqlite::{SqlitePool, SqliteRow};
@@ -12,7 +12,7 @@ use sqlx::{Row as _, SqliteConnection};
 use super::orders::emit;
 use super::orders::{get, set_status, snapshot};
 use super::rows::{self, millis};
-use crate::{BeginError, DueAttempt, StorageError};
+use crate::{BeginError, DueAttempt, MarkedAsPaid, OpenAttemptError, PollQueue, StorageError};
 
 /// Every attempt costs a call to the gateway and leaves an invoice there.
 const MOST_PER_MINUTE: i64 = 6;
@@ -107,6 +107,39 @@ pub(super) async fn open(
     id: &AttemptId,
     invoice: &Invoice,
     now: Timestamp,
+) -> Result<(), OpenAttemptError> {
+    if let Some(taken) = holder_of(tx, id, invoice).await? {
+        return Err(taken);
+    }
+    Ok(store_invoice(tx, id, invoice, now).await?)
+}
+
+/// The error that another attempt holds the invoice already.
+async fn holder_of(
+    tx: &mut SqliteConnection,
+    id: &AttemptId,
+    invoice: &Invoice,
+) -> Result<Option<OpenAttemptError>, StorageError> {
+    let holder = "SELECT order_id FROM attempts WHERE invoice_id = ? AND id <> ?";
+    let holder: Option<String> = sqlx::query_scalar(holder)
+        .bind(invoice.id.as_str())
+        .bind(id.as_str())
+        .fetch_optional(tx)
+        .await?;
+    let Some(holder) = holder else {
+        return Ok(None);
+    };
+    Ok(Some(OpenAttemptError::InvoiceTaken {
+        invoice: invoice.id.clone(),
+        order: rows::read("an order id", OrderId::parse(&holder))?,
+    }))
+}
+
+async fn store_invoice(
+    tx: &mut SqliteConnection,
+    id: &AttemptId,
+    invoice: &Invoice,
+    now: Timestamp,
 ) -> Result<(), StorageError> {
     let (address, qr_string, warnings) = match &invoice.destination {
         Destination::Address {
@@ -125,7 +158,7 @@ pub(super) async fn open(
     .bind(address)
     .bind(qr_string)
     .bind(warnings.map(|texts| serde_json::Value::from(texts).to_string()))
-    .bind(invoice.page())
+    .bind(invoice.page().map(url::Url::as_str))
     .bind(millis(invoice.opened_at))
     .bind(millis(invoice.opened_at))
     .bind(millis(invoice.expires_at))
@@ -194,37 +227,48 @@ pub(super) async fn mark_as_paid(
     tx: &mut SqliteConnection,
     id: &OrderId,
     now: Timestamp,
-) -> Result<Snapshot, BeginError> {
+) -> Result<MarkedAsPaid, BeginError> {
     let Some(known) = snapshot(tx, id).await? else {
         return Err(BeginError::NoOrder(id.clone()));
     };
     let from = known.order.status;
-    let Some(invoice) = known.attempt.as_ref().and_then(Attempt::invoice) else {
+    let invoice = known.attempt.as_ref().and_then(Attempt::invoice);
+    let is_payable = |invoice: &&Invoice| invoice.payment_state != PaymentState::AddressChanged;
+    let Some(invoice) = invoice.filter(is_payable) else {
         return Err(BeginError::Closed {
             from,
             event: "payment",
         });
     };
-    if invoice.marked_as_paid_at.is_some() || from.is_settled() {
-        return Ok(known);
+    // The row decides which of concurrent calls is the first.
+    let marked = sqlx::query(
+        "UPDATE attempts SET marked_as_paid_at = ?1 WHERE order_id = ?2 AND invoice_id = ?3
+             AND marked_as_paid_at IS NULL
+             AND (SELECT settled_at FROM orders WHERE id = ?2) IS NULL",
+    )
+    .bind(millis(now))
+    .bind(id.as_str())
+    .bind(invoice.id.as_str())
+    .execute(&mut *tx)
+    .await
+    .map_err(StorageError::from)?;
+    if marked.rows_affected() == 0 {
+        return Ok(MarkedAsPaid {
+            snapshot: known,
+            is_first: false,
+        });
     }
-    let marked = "UPDATE attempts SET marked_as_paid_at = ? WHERE order_id = ? AND invoice_id = ?";
-    sqlx::query(marked)
-        .bind(millis(now))
-        .bind(id.as_str())
-        .bind(invoice.id.as_str())
-        .execute(&mut *tx)
-        .await
-        .map_err(StorageError::from)?;
     let status = if from == OrderStatus::AwaitingPayment {
         OrderStatus::Checking
     } else {
         from
     };
     set_status(tx, id, status).await?;
-    snapshot(tx, id)
-        .await?
-        .ok_or_else(|| BeginError::NoOrder(id.clone()))
+    let marked = snapshot(tx, id).await?;
+    Ok(MarkedAsPaid {
+        snapshot: marked.ok_or_else(|| BeginError::NoOrder(id.clone()))?,
+        is_first: true,
+    })
 }
 
 pub(super) async fn due(
@@ -264,6 +308,7 @@ fn due_attempt(row: &SqliteRow, priority: PollPriority) -> Result<DueAttempt, St
             InvoiceId::parse(row.try_get("invoice_id")?),
         )?,
         poll_seq: row.try_get("look")?,
+        stretch: Stretch::NONE,
     })
 }
 
@@ -294,6 +339,82 @@ pub(super) async fn schedule_poll(
     .execute(writer)
     .await?;
     Ok(scheduled.rows_affected() > 0)
+}
+
+pub(super) async fn schedule_polls_of_order(
+    writer: &SqlitePool,
+    id: &OrderId,
+    pause: SignedDuration,
+    now: Timestamp,
+) -> Result<bool, StorageError> {
+    let scheduled = sqlx::query(
+        "UPDATE attempts SET next_poll_at = max(?1, coalesce(looked_at, opened_at) + ?2),
+             urgency = iif(urgency = 'hinted', urgency, 'watched')
+         WHERE order_id = ?3 AND state = 'open' AND standing <> 'frozen'
+             AND (next_poll_at IS NULL OR next_poll_at > max(?1, coalesce(looked_at, opened_at) + ?2))",
+    )
+    .bind(millis(now))
+    .bind(i64::try_from(pause.as_millis()).unwrap_or(i64::MAX))
+    .bind(id.as_str())
+    .execute(writer)
+    .await?;
+    Ok(scheduled.rows_affected() > 0)
+}
+
+/// By the clock that is right, what lies in the future has not happened: it was written by one that was ahead.
+pub(super) async fn replan_future(
+    tx: &mut SqliteConnection,
+    now: Timestamp,
+) -> Result<u64, StorageError> {
+    sqlx::query(
+        "UPDATE attempts SET expires_at = ?1 + expires_at - opened_at, opened_at = ?1
+         WHERE state = 'open' AND opened_at > ?1",
+    )
+    .bind(millis(now))
+    .execute(&mut *tx)
+    .await?;
+    let replanned = sqlx::query(
+        "UPDATE attempts SET next_poll_at = ?1, lease_until = 0, looked_at = min(looked_at, ?1)
+         WHERE next_poll_at > ?1 AND coalesce(looked_at, opened_at) >= ?1",
+    )
+    .bind(millis(now))
+    .execute(tx)
+    .await?;
+    Ok(replanned.rows_affected())
+}
+
+pub(super) async fn poll_queue(
+    reader: &SqlitePool,
+    until: Timestamp,
+    most: u32,
+) -> Result<PollQueue, StorageError> {
+    let mut queue = PollQueue::default();
+    let mut connection = reader.acquire().await?;
+    for priority in [
+        PollPriority::Callback,
+        PollPriority::Watched,
+        PollPriority::Scheduled,
+    ] {
+        let urgency = <&str>::from(priority);
+        let due: i64 = sqlx::query_scalar(
+            "SELECT count(*) FROM (SELECT 1 FROM attempts WHERE urgency = ? AND next_poll_at <= ? LIMIT ?)",
+        )
+        .bind(urgency)
+        .bind(millis(until))
+        .bind(most)
+        .fetch_one(&mut *connection)
+        .await?;
+        let first: Option<i64> = sqlx::query_scalar(
+            "SELECT min(next_poll_at) FROM attempts WHERE urgency = ? AND next_poll_at IS NOT NULL",
+        )
+        .bind(urgency)
+        .fetch_one(&mut *connection)
+        .await?;
+        let first = first.map(rows::time).transpose()?;
+        queue.due += due.unsigned_abs();
+        queue.first_at = [queue.first_at, first].into_iter().flatten().min();
+    }
+    Ok(queue)
 }
 
 /// Which invoices a callback is about.

@@ -50,6 +50,22 @@ pub(super) async fn due(
     Ok(due)
 }
 
+/// See [`crate::Storage::replan_future`].
+pub(super) async fn replan_future(
+    tx: &mut SqliteConnection,
+    now: Timestamp,
+) -> Result<u64, StorageError> {
+    let replanned = sqlx::query(
+        "UPDATE outbox SET next_at = ?1 WHERE state = 'pending' AND next_at > ?1 AND EXISTS (
+             SELECT 1 FROM events WHERE events.position = outbox.position AND (created_at > ?1
+                 OR EXISTS (SELECT 1 FROM deliveries WHERE event_id = events.id AND tried_at > ?1)))",
+    )
+    .bind(millis(now))
+    .execute(tx)
+    .await?;
+    Ok(replanned.rows_affected())
+}
+
 pub(super) async fn record(
     tx: &mut SqliteConnection,
     delivery: &Delivery,

@@ -27,7 +27,7 @@ pub(super) async fn append(
             "INSERT INTO events (id, store_id, order_id, sequence, type, created_at, payload)
              VALUES (?, ?, ?, ?, ?, ?, ?)",
         )
-        .bind(EventId::of(id, sequence).as_str())
+        .bind(EventId::of(id, sequence, &payload).as_str())
         .bind(terms.store_id.as_str())
         .bind(id.as_str())
         .bind(sequence)

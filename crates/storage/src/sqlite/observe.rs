@@ -33,6 +33,8 @@ pub(super) async fn record(
         .apply(&due.attempt_id, &assessment, now)
         .ok_or_else(other)?;
 
+    after.put_off_poll(&due.attempt_id, due.stretch, now);
+
     let text = text_of(&assessment);
     let is_news = latest_text(tx, &due.attempt_id).await?.as_deref() != Some(&*text);
     let needs_review = is_news && needs_review(&before.order, attempt, &assessment);

@@ -10,7 +10,7 @@ use sqlx::sqlite::SqlitePool;
 
 use super::events::append;
 use super::rows::{self, millis};
-use crate::{BeginError, OpenError, Opened, OrderFilter, StorageError};
+use crate::{BeginError, KeptEmail, OpenError, Opened, OrderFilter, StorageError};
 
 pub(super) async fn open(
     tx: &mut SqliteConnection,
@@ -285,13 +285,22 @@ pub(super) async fn keep_receipt_email(
     tx: &mut SqliteConnection,
     id: &OrderId,
     email: Option<&str>,
-) -> Result<Option<Snapshot>, StorageError> {
+) -> Result<Option<KeptEmail>, StorageError> {
+    let known: Option<Option<String>> =
+        sqlx::query_scalar("SELECT receipt_email FROM orders WHERE id = ?")
+            .bind(id.as_str())
+            .fetch_optional(&mut *tx)
+            .await?;
     sqlx::query("UPDATE orders SET receipt_email = ?, version = version + 1 WHERE id = ?")
         .bind(email)
         .bind(id.as_str())
         .execute(&mut *tx)
         .await?;
-    snapshot(tx, id).await
+    let snapshot = snapshot(tx, id).await?;
+    Ok(snapshot.map(|snapshot| KeptEmail {
+        snapshot,
+        is_first: known == Some(None),
+    }))
 }
 
 pub(super) async fn expire(

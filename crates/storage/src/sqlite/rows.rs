@@ -12,6 +12,7 @@ use florin_orders::{
 use jiff::Timestamp;
 use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
+use url::Url;
 
 use crate::StorageError;
 
@@ -161,6 +162,7 @@ fn custom_ask(row: &SqliteRow) -> Result<CustomTerms, StorageError> {
 
 fn destination(row: &SqliteRow) -> Result<Destination, StorageError> {
     if let Some(url) = row.try_get("page_url")? {
+        let url = read("a page's address", Url::parse(url))?;
         return Ok(Destination::Page { url });
     }
     Ok(Destination::Address {

@@ -15,7 +15,6 @@ use florin_orders::fixtures::{amount, at, exact, invoice, new_attempt, observed,
 use florin_orders::{
     Assessment, EventType, EventType as E, LatePayment, OrderStatus, PaymentState,
 };
-use jiff::SignedDuration;
 use tempfile::TempDir;
 
 use super::*;

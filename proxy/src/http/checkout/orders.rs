@@ -232,7 +232,7 @@ pub(crate) async fn show(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     request_poll(&app, &snapshot).await?;
-    let tag = etag(&snapshot, app.gateway_unavailable(), app.now());
+    let tag = etag(&snapshot, app.is_delayed(), app.now());
     if holds_tag(&headers, &tag) {
         return Ok((StatusCode::NOT_MODIFIED, [(ETAG, tag)]).into_response());
     }

@@ -10,7 +10,7 @@ use florin_checkout_api::{
 use florin_gateway::PriceEntry;
 use florin_money::{Amount, Asset, CryptoCode};
 use florin_orders::{Flow, Order, Snapshot};
-use florin_storage::BeginError;
+use florin_storage::{BeginError, KeptEmail, MarkedAsPaid};
 use serde_json::json;
 
 use crate::http::body::{Body, EmptyBody};
@@ -22,7 +22,7 @@ use crate::http::openapi::information::CHECKOUT;
 use crate::http::openapi::operation::{self, Operation};
 use crate::http::openapi::types::Types;
 use crate::payments;
-use crate::payments::confirm::{confirm, is_marked_as_paid};
+use crate::payments::confirm::confirm;
 use crate::payments::currencies::Names;
 use crate::payments::error::{PaymentError, log_rejection};
 use crate::payments::open::Method;
@@ -259,7 +259,7 @@ pub(crate) async fn paid(
     let order = snapshot.order.id.clone();
     let work = {
         let app = app.clone();
-        async move { mark_as_paid(&app, snapshot, paid).await }
+        async move { Box::pin(mark_as_paid(&app, snapshot, paid)).await }
     };
     idempotent(&app, request, Caller::Customer(&order), work).await
 }
@@ -285,7 +285,11 @@ async fn mark_as_paid(
             ApiError::from(PaymentError::NothingToPay)
         }
     })?;
-    if !is_marked_as_paid(&snapshot) && !marked.order.status.is_settled() {
+    let MarkedAsPaid {
+        snapshot: marked,
+        is_first,
+    } = marked;
+    if is_first {
         let kept = marked.order.receipt_email.clone();
         confirm(app, &marked, email.clone().or(kept));
         app.deps
@@ -296,7 +300,9 @@ async fn mark_as_paid(
         app.order_changed(&marked.order.id);
     }
     let shown = match &email {
-        Some(email) if !marked.order.status.is_settled() => keep(app, &marked, Some(email)).await?,
+        Some(email) if !marked.order.status.is_settled() => {
+            keep(app, &marked, Some(email)).await?.snapshot
+        }
         _ => marked,
     };
     view_of(app, &shown)
@@ -348,15 +354,15 @@ async fn keep_email(
         return Err(ApiError::EmailOnHostedPage);
     }
     let is_settled = snapshot.order.status.is_settled();
-    let is_first = snapshot.order.receipt_email.is_none();
-    if is_settled && !is_first && email != snapshot.order.receipt_email {
+    let is_known = snapshot.order.receipt_email.is_some();
+    if is_settled && is_known && email != snapshot.order.receipt_email {
         return Err(ApiError::ReceiptEmailKnown);
     }
     let kept = keep(app, &snapshot, email.as_deref()).await?;
-    if is_settled && is_first && email.is_some() {
-        confirm(app, &kept, email);
+    if is_settled && kept.is_first && email.is_some() {
+        confirm(app, &kept.snapshot, email);
     }
-    view_of(app, &kept)
+    view_of(app, &kept.snapshot)
 }
 
 pub(crate) fn describe_email(types: &mut Types) -> Operation {
@@ -392,9 +398,12 @@ pub(crate) async fn keep(
     app: &AppState,
     snapshot: &Snapshot,
     email: Option<&str>,
-) -> Result<Snapshot, ApiError> {
+) -> Result<KeptEmail, ApiError> {
     if snapshot.order.receipt_email.as_deref() == email {
-        return Ok(snapshot.clone());
+        return Ok(KeptEmail {
+            snapshot: snapshot.clone(),
+            is_first: false,
+        });
     }
     let id = &snapshot.order.id;
     let kept = app.deps.ledger.keep_receipt_email(id, email).await?;

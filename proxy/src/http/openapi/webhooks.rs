@@ -38,7 +38,7 @@ pub(crate) fn events(generator: &mut SchemaGenerator) -> Schema {
     let mut event = members(&json!({ "type": "string", "enum": words }), &order);
     event["properties"]["id"] = json!({
         "type": "string",
-        "pattern": "^evt_[0-9a-f]{32}_[0-9]{1,10}$",
+        "pattern": "^evt_[0-9a-f]{32}_[0-9]{1,10}(_[0-9a-f]{16})?$",
         "description": "The webhook's id.",
     });
     event["required"] = json!(["id", "type", "timestamp", "data"]);

@@ -27,7 +27,7 @@ use crate::state::AppState;
 #[serde(deny_unknown_fields)]
 pub(crate) struct EventsQuery {
     /// The `next` of the page before: only what happened after this event.
-    #[schemars(regex(pattern = "^evt_[0-9a-f]{32}_[0-9]{1,10}$"))]
+    #[schemars(regex(pattern = "^evt_[0-9a-f]{32}_[0-9]{1,10}(_[0-9a-f]{16})?$"))]
     after: Option<String>,
     /// At most so many; 20 when absent.
     #[schemars(range(min = 1, max = MAX_PAGE))]
@@ -101,10 +101,10 @@ fn event_body(event: &Event) -> Result<EventBody, ApiError> {
 #[serde(deny_unknown_fields)]
 pub(crate) struct DeliveriesQuery {
     /// Only tries at telling this event.
-    #[schemars(regex(pattern = "^evt_[0-9a-f]{32}_[0-9]{1,10}$"))]
+    #[schemars(regex(pattern = "^evt_[0-9a-f]{32}_[0-9]{1,10}(_[0-9a-f]{16})?$"))]
     event: Option<String>,
     /// The `next` of the page before: only what is older than this try.
-    #[schemars(regex(pattern = "^dlv_[0-9a-f]{32}_[0-9]{1,10}_[0-9]{1,10}$"))]
+    #[schemars(regex(pattern = "^dlv_[0-9a-f]{32}_[0-9]{1,10}(_[0-9a-f]{16})?_[0-9]{1,10}$"))]
     after: Option<String>,
     /// At most so many; 20 when absent.
     #[schemars(range(min = 1, max = MAX_PAGE))]

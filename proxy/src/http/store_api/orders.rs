@@ -182,7 +182,11 @@ async fn open_and_prepare(
         is_new,
         id: snapshot.order.id.to_string(),
         order: OrderJson::of(&snapshot)?,
-        payment_process_url: view::hosted_page(&snapshot, app.now()),
+        payment_process_url: view::hosted_page(
+            &snapshot,
+            app.config.gateway.checkout_url.as_ref(),
+            app.now(),
+        ),
     };
     Ok((stored, token))
 }

@@ -16,7 +16,7 @@ fn event() -> Event {
     let order_id = OrderId::from_random([1; 16]);
     Event {
         position: 1,
-        id: EventId::of(&order_id, 1),
+        id: EventId::of(&order_id, 1, "{}"),
         store_id: StoreId::parse("demo").unwrap(),
         order_id,
         sequence: 1,

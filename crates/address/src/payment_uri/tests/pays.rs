@@ -250,9 +250,20 @@ enum Change {
     Chain(u64),
     Scheme(&'static str),
     Uppercase,
+    /// One letter in its other case.
+    Case(prop::sample::Index),
+    /// One letter percent-encoded.
+    Encode(prop::sample::Index),
+    /// One parameter once more, unchanged or with another value.
+    Twice(prop::sample::Index, Option<&'static str>),
 }
 
 const LETTERS: &str = "[a-zA-Z0-9:@/?&=%.,+e0-]";
+/// Letters that look like others, become others in another case, are not seen, turn the text around or end it.
+const STRANGE: [char; 14] = [
+    'а', 'О', 'ı', 'ſ', 'K', '１', '\u{200b}', '\u{202e}', '\u{feff}', '\u{301}', '\n', '\t', ' ',
+    '\0',
+];
 const SCHEMES: [&str; 9] = [
     "bitcoin",
     "litecoin",
@@ -291,7 +302,11 @@ const APPENDED: [&str; 22] = [
 ];
 
 fn changes() -> impl Strategy<Value = Vec<Change>> {
-    let letter = || LETTERS.prop_map(|text: String| text.chars().next().unwrap());
+    let letter = || {
+        let usual = LETTERS.prop_map(|text: String| text.chars().next().unwrap());
+        prop_oneof![3 => usual, 1 => prop::sample::select(STRANGE.to_vec())]
+    };
+    let other_value = prop::option::of(prop::sample::select(vec!["", "0", "1", "1e30"]));
     let index = any::<prop::sample::Index>;
     let change = prop_oneof![
         (index(), letter()).prop_map(|(at, letter)| Change::Replace(at, letter)),
@@ -308,6 +323,9 @@ fn changes() -> impl Strategy<Value = Vec<Change>> {
         .prop_map(Change::Chain),
         prop::sample::select(SCHEMES.to_vec()).prop_map(Change::Scheme),
         Just(Change::Uppercase),
+        index().prop_map(Change::Case),
+        index().prop_map(Change::Encode),
+        (index(), other_value).prop_map(|(at, value)| Change::Twice(at, value)),
     ];
     prop::collection::vec(change, 1..=3)
 }
@@ -324,7 +342,6 @@ impl Change {
             Self::Remove(at) if !chars.is_empty() => {
                 chars.remove(at.index(chars.len()));
             }
-            Self::Replace(..) | Self::Remove(_) => {}
             Self::Address(bytes) => {
                 let other = address(case.asset, case.network, *bytes);
                 return text.replace(&case.address, &other);
@@ -345,6 +362,32 @@ impl Change {
                 return format!("{scheme}:{rest}");
             }
             Self::Uppercase => return text.to_uppercase(),
+            Self::Case(at) if !chars.is_empty() => {
+                let at = at.index(chars.len());
+                chars[at] = match chars[at] {
+                    small @ 'a'..='z' => small.to_ascii_uppercase(),
+                    other => other.to_ascii_lowercase(),
+                };
+            }
+            Self::Encode(at) if !chars.is_empty() => {
+                let at = at.index(chars.len());
+                let mut bytes = [0; 4];
+                let bytes = chars[at].encode_utf8(&mut bytes).bytes();
+                let encoded =
+                    bytes.flat_map(|byte| format!("%{byte:02x}").chars().collect::<Vec<_>>());
+                chars.splice(at..=at, encoded.collect::<Vec<_>>());
+            }
+            Self::Replace(..) | Self::Remove(_) | Self::Case(_) | Self::Encode(_) => {}
+            Self::Twice(at, value) => {
+                let query = text.split_once('?').map_or("", |(_, query)| query);
+                let parameters: Vec<&str> = query.split('&').collect();
+                let one = parameters[at.index(parameters.len())];
+                let again = match (value, one.split_once('=')) {
+                    (Some(value), Some((key, _))) => format!("{key}={value}"),
+                    _ => one.to_owned(),
+                };
+                return format!("{text}&{again}");
+            }
         }
         chars.into_iter().collect()
     }

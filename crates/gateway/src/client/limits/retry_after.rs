@@ -14,8 +14,8 @@ use crate::CallError;
 const FIRST_S: u64 = 1;
 /// … up to five minutes.
 const LONGEST_S: u64 = 5 * 60;
-/// Longest accepted `Retry-After`: a longer one is treated as a mistake.
-const LONGEST_ASKED_S: u64 = 24 * 60 * 60;
+/// While one call tries whether a pause that was cut short is over, the others wait for its response.
+const TRY_S: u64 = 30;
 
 #[derive(Debug, Default)]
 pub(super) struct RetryAfter {
@@ -23,6 +23,18 @@ pub(super) struct RetryAfter {
     until: Option<Timestamp>,
     /// Consecutive 429 responses.
     strikes: u32,
+    /// A longer pause was asked for than is kept. It may be a mistake, and payments are found only by calls: so one call
+    /// tries each five minutes, until the gateway answers.
+    is_cut_short: bool,
+}
+
+/// What a response says about the pause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Pause {
+    /// How long it lasts.
+    pub(super) left: Duration,
+    /// How long the gateway asks for, when that is longer than any pause that is kept, and was not before.
+    pub(super) excessive: Option<Duration>,
 }
 
 impl RetryAfter {
@@ -36,6 +48,18 @@ impl RetryAfter {
         }
     }
 
+    /// Records that a call is sent. After a pause that was cut short it is the only one until its response.
+    pub(super) fn pass(&mut self, now: Timestamp) {
+        if self.is_cut_short {
+            self.extend(now, TRY_S);
+        }
+    }
+
+    /// Returns `true` while the gateway asks for a longer pause than is kept.
+    pub(super) fn is_cut_short(&self) -> bool {
+        self.is_cut_short
+    }
+
     /// Records the status of a response and its `Retry-After`; returns how long the pause lasts. A
     /// 503 asks for one only with that header.
     pub(super) fn learn(
@@ -43,9 +67,19 @@ impl RetryAfter {
         now: Timestamp,
         status: u16,
         retry_after: Option<&str>,
-    ) -> Duration {
+    ) -> Pause {
         let asked = retry_after.and_then(|text| read(text, now));
-        let asked = asked.map(|seconds| seconds.clamp(FIRST_S, LONGEST_ASKED_S));
+        let was_cut_short = self.is_cut_short;
+        match (status, asked) {
+            (429, asked) | (503, asked @ Some(_)) => {
+                self.is_cut_short = asked.is_some_and(|seconds| seconds > LONGEST_S);
+            }
+            _ if was_cut_short => *self = Self::default(),
+            _ => {}
+        }
+        let is_news = self.is_cut_short && !was_cut_short;
+        let excessive = asked.filter(|_| is_news).map(Duration::from_secs);
+        let asked = asked.map(|seconds| seconds.clamp(FIRST_S, LONGEST_S));
         match status {
             429 => {
                 let doubled = FIRST_S.saturating_mul(2_u64.saturating_pow(self.strikes));
@@ -56,7 +90,10 @@ impl RetryAfter {
             200..=299 => self.strikes = 0,
             _ => {}
         }
-        self.left(now)
+        Pause {
+            left: self.left(now),
+            excessive,
+        }
     }
 
     fn left(&self, now: Timestamp) -> Duration {
@@ -123,7 +160,7 @@ mod tests {
         assert_eq!(asked(429, Some("Tue, 14 Nov 2023 22:13:50 GMT")), Some(30));
         assert_eq!(asked(429, Some("Tue, 14 Nov 2023 22:00:00 GMT")), Some(1));
         assert_eq!(asked(429, Some("0")), Some(1));
-        assert_eq!(asked(429, Some("99999999999999999999999")), Some(86_400));
+        assert_eq!(asked(429, Some("300")), Some(300));
         assert_eq!(asked(429, Some("soon")), Some(1));
         assert_eq!(asked(503, Some("5")), Some(5));
         assert_eq!(asked(503, None), None);
@@ -146,6 +183,29 @@ mod tests {
         pause.learn(at(now), 200, None);
         pause.learn(at(now), 429, None);
         assert_eq!(left(&pause, now), Some(1));
+    }
+
+    #[test]
+    fn an_absurd_pause_is_cut_short_and_one_call_tries_at_its_end() {
+        for status in [429, 503] {
+            let mut pause = RetryAfter::default();
+            for text in ["301", "99999999999999999999999", "86400"] {
+                let learnt = pause.learn(at(0), status, Some(text));
+                assert_eq!(learnt.left.as_secs(), 300);
+                assert_eq!(learnt.excessive.is_some(), text == "301", "reported once");
+            }
+            assert!(pause.is_cut_short());
+            assert_eq!(left(&pause, 299), Some(1));
+            assert_eq!(left(&pause, 300), None);
+            pause.pass(at(300));
+            assert_eq!(left(&pause, 300), Some(30), "the others wait for it");
+            pause.learn(at(301), status, Some("86400"));
+            assert_eq!(left(&pause, 301), Some(300));
+            pause.pass(at(601));
+            pause.learn(at(602), 200, None);
+            assert_eq!(left(&pause, 602), None);
+            assert!(!pause.is_cut_short());
+        }
     }
 
     #[test]

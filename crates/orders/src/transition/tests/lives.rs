@@ -3,7 +3,7 @@
 use jiff::SignedDuration;
 use proptest::prelude::*;
 
-use crate::fixtures::life::{ATTEMPTS, Life, Poll, polls, unordered_polls};
+use crate::fixtures::life::{ATTEMPTS, Life, Poll, Twist, polls, unordered_polls};
 use crate::{Assessment, EventType, Flow, Observation, Order, OrderStatus, PaymentState, assess};
 
 fn flows() -> impl Strategy<Value = Flow> {
@@ -43,6 +43,21 @@ fn assessed_alone(order: &Order, flow: Flow, poll: &Poll) -> Assessment {
     assess(order, &Life::new(flow).attempts[poll.attempt], &observation)
 }
 
+/// Returns `true` if an attempt is paid before the gateway changes its address.
+fn is_covered(flow: Flow, polls: &[Poll]) -> bool {
+    let (order, mut frozen) = (Life::new(flow).order, [false; ATTEMPTS]);
+    polls
+        .iter()
+        .any(|poll| match assessed_alone(&order, flow, poll) {
+            Assessment::Settled { .. } => !frozen[poll.attempt],
+            Assessment::AddressChanged { .. } => {
+                frozen[poll.attempt] = true;
+                false
+            }
+            _ => false,
+        })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
@@ -76,14 +91,15 @@ proptest! {
     fn earlier_observations_change_no_assessment(flow in flows(), polls in polls(24)) {
         let mut life = Life::new(flow);
         for poll in &polls {
+            let was_frozen = life.payment_state(poll.attempt) == PaymentState::AddressChanged;
             let assessment = life.record(poll).expect("looks come in their order");
             let alone = assessed_alone(&Life::new(flow).order, flow, poll);
-            // An unknown invoice is the only response whose meaning depends on earlier
-            // observations.
-            let is_forgotten = poll.response.twist == crate::fixtures::life::Twist::Unknown;
-            prop_assert!(assessment == alone || is_forgotten, "{:?} and {:?}", assessment, alone);
+            // The meaning of a response depends on earlier observations only for an unknown invoice, and for one whose
+            // address was changed.
+            let depends = was_frozen || poll.response.twist == Twist::Unknown;
+            prop_assert!(assessment == alone || depends, "{:?} and {:?}", assessment, alone);
             let credits = matches!(assessment, Assessment::Settled { .. });
-            prop_assert!(!(is_forgotten && credits));
+            prop_assert!(!(depends && credits));
         }
     }
 
@@ -97,12 +113,23 @@ proptest! {
         turned.rotate_left(shuffled.index(polls.len()));
         let mut reversed = polls.clone();
         reversed.reverse();
-        let covers = polls.iter().any(|poll| {
-            matches!(assessed_alone(&Life::new(flow).order, flow, poll), Assessment::Settled { .. })
-        });
         for polls in [&polls, &turned, &reversed] {
             let life = lived(flow, &in_order(polls));
-            prop_assert_eq!(life.order.status.is_settled(), covers);
+            prop_assert_eq!(life.order.status.is_settled(), is_covered(flow, polls));
+        }
+    }
+
+    #[test]
+    fn a_changed_address_ends_an_attempt_for_good(flow in flows(), polls in unordered_polls(24)) {
+        let (mut life, mut frozen) = (Life::new(flow), [false; ATTEMPTS]);
+        for poll in &polls {
+            life.record(poll);
+            for (attempt, frozen) in frozen.iter_mut().enumerate() {
+                let is_frozen = life.payment_state(attempt) == PaymentState::AddressChanged;
+                prop_assert!(is_frozen || !*frozen);
+                *frozen = is_frozen;
+                prop_assert!(!is_frozen || !life.credits.contains(&attempt));
+            }
         }
     }
 
@@ -188,7 +215,7 @@ proptest! {
             }
             let now = crate::fixtures::at(poll.at);
             let invoice = life.attempts[poll.attempt].invoice().unwrap();
-            let is_young = now < invoice.expires_at + SignedDuration::from_hours(7 * 24);
+            let is_young = now < invoice.expires_at + SignedDuration::from_hours(60 * 24);
             let settled_for = now.duration_since(invoice.state_since);
             let ends = match invoice.payment_state {
                 PaymentState::Waiting | PaymentState::Detected | PaymentState::Confirming => false,

@@ -235,11 +235,52 @@ async fn saying_paid_moves_the_screen_and_credits_nothing() {
     ));
     attempt(&test.storage, 1, 1).await;
     let marked = test.storage.mark_as_paid(&id(1), at(5)).await.unwrap();
-    assert_eq!(marked.order.status, OrderStatus::Checking);
+    assert_eq!(marked.snapshot.order.status, OrderStatus::Checking);
+    assert!(marked.is_first);
     let again = test.storage.mark_as_paid(&id(1), at(9)).await.unwrap();
-    assert_eq!(
-        again.attempt.unwrap().invoice().unwrap().marked_as_paid_at,
-        Some(at(5))
-    );
+    assert!(!again.is_first);
+    let attempt = again.snapshot.attempt.unwrap();
+    assert_eq!(attempt.invoice().unwrap().marked_as_paid_at, Some(at(5)));
     assert_eq!(test.storage.settlement(&id(1)).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_credited_order_is_not_marked_as_paid() {
+    let test = test().await;
+    awaiting(&test.storage, 1).await;
+    observe(&test.storage, 20, exact("COMPLETED")).await;
+    let marked = test.storage.mark_as_paid(&id(1), at(30)).await.unwrap();
+    assert!(!marked.is_first);
+    let attempt = marked.snapshot.attempt.unwrap();
+    assert_eq!(attempt.invoice().unwrap().marked_as_paid_at, None);
+}
+
+#[tokio::test]
+async fn an_invoice_belongs_to_one_attempt() {
+    let test = test().await;
+    awaiting(&test.storage, 1).await;
+    order(&test.storage, 2).await;
+    let second = new_attempt(2);
+    test.storage
+        .begin_attempt(&id(2), &second, at(1))
+        .await
+        .unwrap();
+    let taken = test
+        .storage
+        .open_attempt(&second.id, &invoice(1), at(2))
+        .await;
+    assert!(
+        matches!(&taken, Err(OpenAttemptError::InvoiceTaken { invoice, order })
+            if invoice.as_str() == "inv_1" && *order == id(1)),
+        "{taken:?}"
+    );
+    // Nothing was written: the attempt can be ended.
+    test.storage
+        .abandon_attempt(&second.id, Abandoned::Blocked, at(3))
+        .await
+        .unwrap();
+    assert_eq!(status(&test.storage, 2).await, OrderStatus::Blocked);
+    assert_eq!(status(&test.storage, 1).await, OrderStatus::AwaitingPayment);
+    attempt(&test.storage, 2, 3).await;
+    assert_eq!(status(&test.storage, 2).await, OrderStatus::AwaitingPayment);
 }

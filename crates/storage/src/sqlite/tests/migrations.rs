@@ -219,7 +219,7 @@ async fn an_old_order_keeps_its_late_payment() {
                 "INSERT INTO events (id, store_id, order_id, sequence, type, created_at, payload)
                  VALUES (?, 'demo', ?, ?, ?, 9, '{}')",
             )
-            .bind(EventId::of(&id(1), sequence).as_str())
+            .bind(format!("evt_{}_{sequence}", "01".repeat(16)))
             .bind(id(1).as_str())
             .bind(sequence)
             .bind(*event)

@@ -120,7 +120,8 @@ async fn another_store_sees_nothing() {
     let test = test().await;
     order(&test.storage, 1).await;
     let other = StoreId::parse("other").unwrap();
-    let event = EventId::of(&id(1), 1);
+    let events = test.storage.events(&demo(), None, 9).await.unwrap();
+    let event = events.unwrap()[0].id.clone();
     assert_eq!(
         test.storage.events(&other, None, 9).await.unwrap(),
         Some(Vec::new())
@@ -216,13 +217,51 @@ async fn the_receipts_address_is_kept_replaced_and_removed() {
     let opened = order(&test.storage, 1).await.order;
     assert_eq!(opened.receipt_email, None);
     let mut version = opened.version;
-    for email in [Some("a@b.example"), Some("c@d.example"), None] {
+    for (email, is_first) in [
+        (Some("a@b.example"), true),
+        (Some("c@d.example"), false),
+        (None, false),
+        (Some("a@b.example"), true),
+    ] {
         let kept = test.storage.keep_receipt_email(&id(1), email).await;
-        let kept = kept.unwrap().unwrap().order;
+        let kept = kept.unwrap().unwrap();
+        assert_eq!(kept.is_first, is_first, "{email:?}");
+        let kept = kept.snapshot.order;
         assert_eq!(kept.receipt_email.as_deref(), email);
         assert!(kept.version > version, "a page sees a change");
         version = kept.version;
     }
     let unknown = test.storage.keep_receipt_email(&id(9), None).await;
     assert_eq!(unknown.unwrap(), None);
+}
+
+/// A restored backup repeats the numbers of events, with other content.
+#[tokio::test]
+async fn an_event_after_a_restore_has_an_id_of_its_own() {
+    let mut test = test().await;
+    awaiting(&test.storage, 1).await;
+    test.storage.close().await;
+    let file = test.folder.path().join("florin.db");
+    let backup = test.folder.path().join("backup.db");
+    std::fs::copy(&file, &backup).unwrap();
+    let reopened = async |test: &TestStorage| SqliteStorage::open(&url(&test.folder), "test").await;
+    let third = async |storage: &SqliteStorage| {
+        let events = storage.events(&demo(), None, 9).await.unwrap().unwrap();
+        assert_eq!(events[2].sequence, 3);
+        events[2].clone()
+    };
+    test.storage = reopened(&test).await.unwrap();
+    observe(&test.storage, 20, exact("PROCESSING")).await;
+    let lost = third(&test.storage).await;
+    assert_eq!(lost.event_type, E::Processing);
+    test.storage.close().await;
+    std::fs::copy(&backup, &file).unwrap();
+    for journal in ["florin.db-wal", "florin.db-shm"] {
+        let _ = std::fs::remove_file(test.folder.path().join(journal));
+    }
+    test.storage = reopened(&test).await.unwrap();
+    observe(&test.storage, 900, exact("COMPLETED")).await;
+    let other = third(&test.storage).await;
+    assert_eq!(other.event_type, E::Paid);
+    assert_ne!(other.id, lost.id);
 }

@@ -337,19 +337,24 @@ async fn only_a_contradicting_callback_schedules_a_recheck_after_a_minute() {
     let known = invoice(1).id;
     assert!(!test.storage.schedule_recheck(&known, at(5)).await.unwrap());
     observe(&test.storage, 20, exact("COMPLETED")).await;
+    // No longer fresh: the next scheduled poll is minutes away.
+    observe(&test.storage, 700, exact("COMPLETED")).await;
     assert!(
         !test
             .storage
-            .schedule_poll_of_invoice(&known, at(21))
+            .schedule_poll_of_invoice(&known, at(701))
             .await
             .unwrap()
     );
     for _ in 0..100 {
-        test.storage.schedule_recheck(&known, at(21)).await.unwrap();
+        test.storage
+            .schedule_recheck(&known, at(701))
+            .await
+            .unwrap();
     }
-    assert_eq!(due_of(&test.storage, PollPriority::Callback, 79).await, []);
+    assert_eq!(due_of(&test.storage, PollPriority::Callback, 759).await, []);
     assert_eq!(
-        due_of(&test.storage, PollPriority::Callback, 80)
+        due_of(&test.storage, PollPriority::Callback, 760)
             .await
             .len(),
         1
@@ -397,4 +402,116 @@ async fn a_failure_without_a_payment_is_distinguished() {
     awaiting(&test.storage, 1).await;
     observe(&test.storage, 20, exact("FAILED")).await;
     assert!(failed_seen(&test.storage).await);
+}
+
+#[tokio::test]
+async fn all_attempts_of_an_order_are_polled_for_a_second_payment() {
+    let test = test().await;
+    awaiting(&test.storage, 1).await;
+    attempt(&test.storage, 1, 2).await;
+    awaiting(&test.storage, 3).await;
+    for _ in 0..3 {
+        let due = poll(&test.storage, 20).await;
+        let mut observation = observed("FAILED");
+        observation.invoice_id = Some(due.invoice_id.to_string());
+        observation.observed_at = at(5000);
+        test.storage
+            .record_observation(&due, &observation)
+            .await
+            .unwrap();
+    }
+    let (order, pause) = (id(1), SignedDuration::from_secs(45));
+    let schedule = async || {
+        let scheduled = test.storage.schedule_polls_of_order(&order, pause, at(30));
+        scheduled.await.unwrap()
+    };
+    assert!(schedule().await);
+    assert!(!schedule().await, "a repetition changes nothing");
+    assert_eq!(due_of(&test.storage, PollPriority::Watched, 64).await, []);
+    let due = due_of(&test.storage, PollPriority::Watched, 65).await;
+    assert_eq!(due.len(), 2);
+    assert!(due.iter().all(|due| due.order_id == order));
+}
+
+#[tokio::test]
+async fn polls_that_wait_are_counted() {
+    let test = test().await;
+    let queue = async |until, most| test.storage.poll_queue(at(until), most).await.unwrap();
+    assert_eq!(queue(9, 9).await, PollQueue::default());
+    for number in 1..=3 {
+        awaiting(&test.storage, number).await;
+    }
+    test.storage.schedule_poll(&id(1), at(5)).await.unwrap();
+    let some = PollQueue {
+        due: 1,
+        first_at: Some(at(5)),
+    };
+    assert_eq!(queue(14, 9).await, some);
+    assert_eq!(queue(15, 9).await, PollQueue { due: 3, ..some });
+    assert_eq!(queue(15, 1).await.due, 2, "at most one of each priority");
+}
+
+#[tokio::test]
+async fn a_poll_is_put_off_by_the_stretch() {
+    let test = test().await;
+    awaiting(&test.storage, 1).await;
+    let mut due = poll(&test.storage, 20).await;
+    due.stretch = florin_orders::Stretch::NONE.next(1000, 100);
+    let observation = Observation {
+        observed_at: at(200),
+        ..observed("CHECKING")
+    };
+    test.storage
+        .record_observation(&due, &observation)
+        .await
+        .unwrap();
+    // Half a minute and a quarter of it.
+    let queue = test.storage.poll_queue(at(0), 9).await.unwrap();
+    let next = queue.first_at.unwrap().duration_since(at(200));
+    assert_eq!(next, SignedDuration::from_millis(37_500));
+}
+
+#[tokio::test]
+async fn what_a_clock_that_was_ahead_has_planned_is_due_when_it_is_right() {
+    let test = test().await;
+    let (ahead, right) = (5000, 1400);
+    awaiting(&test.storage, 1).await;
+    observe(&test.storage, 20, observed("CHECKING")).await;
+    // By the clock that is ahead: a poll, an order with an event, and an invoice.
+    observe(&test.storage, ahead, observed("FAILED")).await;
+    order(&test.storage, 2).await;
+    test.storage
+        .begin_attempt(&id(2), &new_attempt(2), at(ahead))
+        .await
+        .unwrap();
+    let mut shown = invoice(2);
+    (shown.opened_at, shown.expires_at) = (at(ahead), at(ahead + 900));
+    test.storage
+        .open_attempt(&new_attempt(2).id, &shown, at(ahead))
+        .await
+        .unwrap();
+    let due = async || {
+        let store = demo();
+        let deliveries = test
+            .storage
+            .due_deliveries(&store, at(right), at(right + 30), 9);
+        let polls = due_of(&test.storage, PollPriority::Scheduled, right).await;
+        (polls.len(), deliveries.await.unwrap().len())
+    };
+    let (polls, deliveries) = due().await;
+    assert_eq!(
+        (polls, deliveries),
+        (0, 2),
+        "the first events of both orders"
+    );
+    assert_eq!(test.storage.replan_future(at(right)).await.unwrap(), 4);
+    assert_eq!(test.storage.replan_future(at(right)).await.unwrap(), 0);
+    assert_eq!(due().await.0, 2);
+    let snapshot = test.storage.snapshot(&id(2)).await.unwrap().unwrap();
+    let attempt = snapshot.attempt.unwrap();
+    let shown = attempt.invoice().unwrap();
+    assert_eq!(
+        (shown.opened_at, shown.expires_at),
+        (at(right), at(right + 900))
+    );
 }
