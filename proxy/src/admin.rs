@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use crate::payments::currencies::Currencies;
 use crate::state::AppState;
+use crate::workers::storage_monitor;
 
 /// The health pages, and the description to read.
 pub(crate) fn admin_routes(app: Arc<AppState>) -> Router {
@@ -51,19 +52,21 @@ fn gateway(app: &AppState) -> Value {
     })
 }
 
-/// 200 while the database answers and the process is not ending, else 503. The backlog of events and the state of the
+/// 200 while orders can be stored and the process is not ending, else 503. The backlog of events and the state of the
 /// gateway are for the operator to read and do not change the status.
 async fn ready(State(app): State<Arc<AppState>>) -> (StatusCode, Json<Value>) {
+    let stored = storage_monitor::probe(&app).await;
     let backlog = app.deps.ledger.backlog().await;
     let ending = app.shutdown.is_cancelled();
-    let can_work = backlog.is_ok() && !ending;
-    let status = if can_work {
+    let ledger = stored.and_then(|()| backlog.as_ref().map(|_| ()).map_err(ToString::to_string));
+    let status = if ledger.is_ok() && !ending {
         StatusCode::OK
     } else {
         StatusCode::SERVICE_UNAVAILABLE
     };
     let report = json!({
-        "ledger": if backlog.is_ok() { "ok" } else { "failing" },
+        "ledger": if ledger.is_ok() { "ok" } else { "failing" },
+        "ledger_reason": ledger.err(),
         "gateway": gateway(&app),
         "currencies": currencies(&app),
         "events_waiting": backlog.ok(),

@@ -18,6 +18,7 @@ use crate::orders::subscriptions::OrderSubscriptions;
 use crate::payments::currencies::Currencies;
 use crate::payments::price_cache::PriceCache;
 use crate::webhooks::send::Webhooks;
+use crate::workers::storage_monitor::StorageHealth;
 
 /// What the caller of [`crate::run`] chooses: a real database and gateway, or those of a test.
 #[derive(Clone)]
@@ -52,6 +53,8 @@ pub(crate) struct AppState {
     pub dispatcher_wakeup: watch::Sender<()>,
     /// Cancelled when the process should end.
     pub shutdown: CancellationToken,
+    /// Whether orders can be stored.
+    pub storage_health: StorageHealth,
     is_gateway_unreachable: AtomicBool,
     currencies: Mutex<Currencies>,
 }
@@ -78,6 +81,7 @@ impl AppState {
             poller_wakeup: Notify::new(),
             dispatcher_wakeup: watch::Sender::new(()),
             shutdown,
+            storage_health: StorageHealth::default(),
             is_gateway_unreachable: AtomicBool::new(false),
             currencies: Mutex::default(),
         }

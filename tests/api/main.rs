@@ -7,6 +7,7 @@
 mod banned_words;
 mod callbacks;
 mod dependency_rules;
+mod disasters;
 mod documentation;
 mod gateway_account;
 mod gateway_faults;

@@ -10,14 +10,14 @@ use tokio::net::{TcpListener, TcpStream};
 use crate::steps::paid_event_count;
 
 /// Replaces the world's proxy by the program, at the same addresses and on the same database.
-async fn start_program(world: &mut World) -> Program {
+pub(crate) async fn start_program(world: &mut World) -> Program {
     world.stop_proxy().await;
     let program = Program::start(&world.config_file(), &world.file("proxy.log"), &[]);
     wait_until_up(world, &program).await;
     program
 }
 
-async fn wait_until_up(world: &World, program: &Program) {
+pub(crate) async fn wait_until_up(world: &World, program: &Program) {
     let up = async || {
         let health = world
             .http()
@@ -33,13 +33,13 @@ async fn wait_until_up(world: &World, program: &Program) {
 }
 
 /// Returns a free port.
-fn free_port() -> SocketAddr {
+pub(crate) fn free_port() -> SocketAddr {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap()
 }
 
 /// Returns a complete configuration; its gateway does not exist.
-fn complete_environment(database: &str) -> Vec<(&'static str, String)> {
+pub(crate) fn complete_environment(database: &str) -> Vec<(&'static str, String)> {
     vec![
         ("FLORIN_LISTEN", free_port().to_string()),
         ("FLORIN_ADMIN_LISTEN", free_port().to_string()),
@@ -132,9 +132,14 @@ fn an_unwritable_database_is_a_readable_error() {
     assert_eq!(code, Some(1), "{printed}");
     let last = printed.lines().last().unwrap();
     assert!(
-        last.starts_with("florin-proxy: ") && last.contains(&url),
+        last.starts_with("florin-proxy: database_url: ") && last.contains(&url),
         "{printed}"
     );
+    let reason = format!(
+        "the folder {} does not exist: create it",
+        unwritable.parent().unwrap().display()
+    );
+    assert!(last.contains(&reason), "{printed}");
     assert!(!printed.contains("panicked"), "{printed}");
 }
 

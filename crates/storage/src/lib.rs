@@ -21,7 +21,7 @@ pub use delivery::{
     Delivery, DeliveryFilter, DeliveryOutcome, DisabledEndpoint, DueDelivery, EndpointStatus,
     RecordedDelivery,
 };
-pub use error::{BeginError, OpenError, StorageError};
+pub use error::{BeginError, FileFault, OpenError, Outage, StorageError};
 pub use request::{Claim, Fingerprint, RequestId, StoredResponse};
-pub use sqlite::SqliteStorage;
+pub use sqlite::{SqliteStorage, check_place};
 pub use traits::{DueAttempt, Opened, OrderFilter, RecordedObservation, Settlement, Storage};

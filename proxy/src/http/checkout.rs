@@ -96,11 +96,13 @@ pub(crate) async fn request_poll(app: &AppState, snapshot: &Snapshot) -> Result<
     let interval = SignedDuration::try_from(app.config.gateway.poll_interval)
         .expect("the interval is a minute at most");
     if let Some(wanted) = subscribed_poll(invoice, interval, app.now()) {
-        app.deps
-            .ledger
-            .schedule_poll(&snapshot.order.id, wanted)
-            .await?;
-        app.poller_wakeup.notify_one();
+        let ledger = &app.deps.ledger;
+        match ledger.schedule_poll(&snapshot.order.id, wanted).await {
+            Ok(_) => app.poller_wakeup.notify_one(),
+            // What is known can be shown although nothing can be stored.
+            Err(error) if error.outage().is_some() => {}
+            Err(error) => return Err(error.into()),
+        }
     }
     Ok(())
 }

@@ -187,7 +187,7 @@ pub(crate) fn describe_open(types: &mut Types) -> Operation {
              of its own at every call; a token is the order of its reference, however often it is used.",
         )
         .by(operation::Caller::Anyone)
-        .refuses(&[ErrorCode::OriginNotAllowed, ErrorCode::Internal])
+        .refuses(&[ErrorCode::OriginNotAllowed, ErrorCode::Internal, ErrorCode::StorageUnavailable])
         .takes_key(16)
         .takes::<OpenOrderRequest>(types, &json!({ "store": "demo", "product": "ebook", "quantity": 1 }))
         .refuses(&[
