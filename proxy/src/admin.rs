@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use crate::payments::currencies::Currencies;
 use crate::state::AppState;
+use crate::workers::storage_monitor;
 
 /// The health pages, and the description to read.
 pub(crate) fn admin_routes(app: Arc<AppState>) -> Router {
@@ -61,20 +62,22 @@ fn polling(app: &AppState) -> Value {
     })
 }
 
-/// 200 while the database answers, the gateway does not ask for an excessive pause and the process is not ending, else 503.
+/// 200 while orders can be stored, the gateway does not ask for an excessive pause and the process is not ending, else 503.
 /// The backlog of events and the rest of the gateway's state are for the operator to read and do not change the status.
 async fn ready(State(app): State<Arc<AppState>>) -> (StatusCode, Json<Value>) {
+    let stored = storage_monitor::probe(&app).await;
     let backlog = app.deps.ledger.backlog().await;
     let ending = app.shutdown.is_cancelled();
     let gateway_waits = app.deps.gateway.health().is_pause_excessive;
-    let can_work = backlog.is_ok() && !ending && !gateway_waits;
-    let status = if can_work {
+    let ledger = stored.and_then(|()| backlog.as_ref().map(|_| ()).map_err(ToString::to_string));
+    let status = if ledger.is_ok() && !ending && !gateway_waits {
         StatusCode::OK
     } else {
         StatusCode::SERVICE_UNAVAILABLE
     };
     let report = json!({
-        "ledger": if backlog.is_ok() { "ok" } else { "failing" },
+        "ledger": if ledger.is_ok() { "ok" } else { "failing" },
+        "ledger_reason": ledger.err(),
         "gateway": gateway(&app),
         "polling": polling(&app),
         "currencies": currencies(&app),

@@ -11,6 +11,7 @@ mod problems;
 pub(crate) mod rate_limit;
 mod reference;
 mod renamed;
+mod rights;
 mod schema;
 mod secrets;
 pub(crate) mod server;

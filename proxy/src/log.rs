@@ -16,9 +16,17 @@ pub(crate) fn check(directives: &str) -> Result<(), String> {
     if directives.split(',').any(is_renamed) {
         return Err("the lines of proxy are named florin_proxy now".to_owned());
     }
+    // Each by itself, so that the message can name it.
+    for directive in directives.split(',').map(str::trim) {
+        if let Err(error) = EnvFilter::try_new(directive) {
+            return Err(format!(
+                "{directive:?} is no filter ({error}): write like info or florin_proxy=debug"
+            ));
+        }
+    }
     EnvFilter::try_new(directives)
         .map(|_| ())
-        .map_err(|error| error.to_string())
+        .map_err(|error| format!("{error}: write like info or florin_proxy=debug"))
 }
 
 /// Starts logging to standard error.

@@ -109,7 +109,7 @@ fn serve(config: Config) -> anyhow::Result<()> {
             public: bind(config.listen, "listen").await?,
             admin: bind(config.admin_listen, "admin_listen").await?,
         };
-        let ledger = SqliteStorage::open(&config.database_url, config.environment.as_str()).await?;
+        let ledger = open_database(&config).await?;
         let dependencies = dependencies(&config, ledger.clone())?;
         let (public, admin) = (
             listeners.public.local_addr()?,
@@ -121,6 +121,15 @@ fn serve(config: Config) -> anyhow::Result<()> {
         ledger.close().await;
         tracing::info!("shut down");
         ended
+    })
+}
+
+/// What is wrong with a database's file is reported with its remedy.
+async fn open_database(config: &Config) -> anyhow::Result<SqliteStorage> {
+    let opened = SqliteStorage::open(&config.database_url, config.environment.as_str()).await;
+    opened.map_err(|error| match error.outage() {
+        Some(outage) => anyhow::anyhow!("database_url: {error}. {}", outage.remedy()),
+        None => anyhow::anyhow!("database_url: {error}"),
     })
 }
 

@@ -1,4 +1,4 @@
-//! Running the proxy: two listeners, four workers, and an orderly shutdown.
+//! Running the proxy: two listeners, five workers, and an orderly shutdown.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -16,7 +16,9 @@ use crate::http::middleware::client_address::counted_address;
 use crate::http::router::routes;
 use crate::open_files::ADMIN_CONNECTIONS;
 use crate::state::{AppState, Dependencies};
-use crate::workers::{cleanup, currency_check, payment_poller, webhook_dispatcher};
+use crate::workers::{
+    cleanup, currency_check, payment_poller, storage_monitor, webhook_dispatcher,
+};
 
 /// The sockets, bound by the caller, who knows the ports.
 #[derive(Debug)]
@@ -76,6 +78,10 @@ pub async fn run(
         endless(webhook_dispatcher::run(app.clone())),
     ));
     components.spawn(named("the cleanup", endless(cleanup::run(app.clone()))));
+    components.spawn(named(
+        "the storage monitor",
+        endless(storage_monitor::run(app.clone())),
+    ));
     let currencies = endless(currency_check::run(app));
     components.spawn(named("the currency check", currencies));
     let mut failure = None;

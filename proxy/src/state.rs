@@ -21,6 +21,7 @@ use crate::payments::price_cache::PriceCache;
 use crate::payments::turns::Turns;
 use crate::rate_limit::RateLimit;
 use crate::webhooks::send::Webhooks;
+use crate::workers::storage_monitor::StorageHealth;
 
 /// A customer who reloads the page uses the token of the order again.
 const ORDER_TOKENS_PER_MINUTE: u32 = 30;
@@ -86,6 +87,8 @@ pub(crate) struct AppState {
     pub is_unnamed_proxy_logged: AtomicBool,
     /// The OpenAPI document.
     pub openapi: OnceLock<File>,
+    /// Whether orders can be stored.
+    pub storage_health: StorageHealth,
     is_gateway_unreachable: AtomicBool,
     polling: Mutex<PollingPace>,
     currencies: Mutex<Currencies>,
@@ -118,6 +121,7 @@ impl AppState {
             shutdown,
             is_unnamed_proxy_logged: AtomicBool::new(false),
             openapi: OnceLock::new(),
+            storage_health: StorageHealth::default(),
             is_gateway_unreachable: AtomicBool::new(false),
             polling: Mutex::default(),
             currencies: Mutex::default(),

@@ -3,4 +3,5 @@
 pub(crate) mod cleanup;
 pub(crate) mod currency_check;
 pub(crate) mod payment_poller;
+pub(crate) mod storage_monitor;
 pub(crate) mod webhook_dispatcher;

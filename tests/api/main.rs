@@ -9,6 +9,7 @@ mod callbacks;
 mod connections;
 mod contract_snapshot;
 mod dependency_rules;
+mod disasters;
 mod documentation;
 mod floods;
 mod gateway_account;

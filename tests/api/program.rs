@@ -10,14 +10,14 @@ use tokio::net::{TcpListener, TcpStream};
 use crate::steps::paid_event_count;
 
 /// Replaces the world's proxy by the program, at the same addresses and on the same database.
-async fn start_program(world: &mut World) -> Program {
+pub(crate) async fn start_program(world: &mut World) -> Program {
     world.stop_proxy().await;
     let program = Program::start(&world.config_file(), &world.file("proxy.log"), &[]);
     wait_until_up(world, &program).await;
     program
 }
 
-async fn wait_until_up(world: &World, program: &Program) {
+pub(crate) async fn wait_until_up(world: &World, program: &Program) {
     let up = async || {
         let health = world
             .http()
@@ -33,13 +33,13 @@ async fn wait_until_up(world: &World, program: &Program) {
 }
 
 /// Returns a free port.
-fn free_port() -> SocketAddr {
+pub(crate) fn free_port() -> SocketAddr {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap()
 }
 
 /// Returns a complete configuration; its gateway does not exist.
-fn complete_environment(database: &str) -> Vec<(&'static str, String)> {
+pub(crate) fn complete_environment(database: &str) -> Vec<(&'static str, String)> {
     vec![
         ("FLORIN_LISTEN", free_port().to_string()),
         ("FLORIN_ADMIN_LISTEN", free_port().to_string()),
@@ -47,7 +47,10 @@ fn complete_environment(database: &str) -> Vec<(&'static str, String)> {
         ("FLORIN_GATEWAY__URL", "http://127.0.0.1:9/api".into()),
         ("FLORIN_GATEWAY__API_KEY", "key".into()),
         ("FLORIN_GATEWAY__API_SECRET", "canary-secret".into()),
-        ("FLORIN_GATEWAY__CALLBACK_TOKEN", "x".repeat(32)),
+        (
+            "FLORIN_GATEWAY__CALLBACK_TOKEN",
+            "0123456789abcdef".repeat(2),
+        ),
     ]
 }
 
@@ -107,6 +110,315 @@ fn every_configuration_error_names_its_key_and_prevents_the_start() {
     }
 }
 
+/// A complete configuration file with these changes, and what `check-config` prints about it.
+fn check(
+    folder: &Folder,
+    database: &str,
+    changes: &[(&str, &str)],
+    variables: &[(&str, &str)],
+) -> String {
+    let mut text = COMPLETE.replace("DATABASE", database);
+    for (from, to) in changes {
+        assert!(text.contains(from), "{from}");
+        text = text.replacen(from, to, 1);
+    }
+    let config = folder.file("florin.toml");
+    support::write_private(&config, &text);
+    let words = ["--config", &config.display().to_string(), "check-config"];
+    let ended = Program::run(&words, variables);
+    let is_wrong = !ended.printed.starts_with("The configuration is complete");
+    assert_eq!(
+        ended.code,
+        Some(if is_wrong { 2 } else { 0 }),
+        "{}",
+        ended.printed
+    );
+    ended.printed
+}
+
+const COMPLETE: &str = r#"
+database_url = "sqlite://DATABASE"
+[gateway]
+url = "http://127.0.0.1:8090/api"
+api_key = "key"
+api_secret = "secret"
+callback_token = "0123456789abcdef0123456789abcdef"
+[[store]]
+id = "demo"
+secret_key = "sk_0123456789abcdef0123456789abcdef"
+[[store.product]]
+sku = "ebook"
+price = "19.90"
+"#;
+
+/// The wrong configurations of a merchant's first day: each has a sentence with the key or the file, and with what to
+/// do.
+#[test]
+fn every_wrong_configuration_gets_a_sentence() {
+    let folder = Folder::new();
+    let missing = folder.file("not/there/florin.db").display().to_string();
+    let here = folder.path().display().to_string();
+    let good = folder.file("florin.db").display().to_string();
+    let text = folder.file("notes.txt");
+    std::fs::write(&text, "Buy milk, and some more text than sixteen bytes.").unwrap();
+    let text = text.display().to_string();
+    for (database, from, to, key, sentence) in [
+        (
+            &missing,
+            "",
+            "",
+            "database_url",
+            "does not exist: create it",
+        ),
+        (
+            &here,
+            "",
+            "",
+            "database_url",
+            "is a folder: write the path of a file in it",
+        ),
+        (&text, "", "", "database_url", "is not an SQLite database"),
+        (
+            &good,
+            "\"19.90\"",
+            "19.90",
+            "store.demo.product.ebook.price",
+            "a string; write it in quotes (line 13)",
+        ),
+        (
+            &good,
+            "[gateway]",
+            "log = \"info,florin=loud\"\n[gateway]",
+            "log",
+            "\"florin=loud\" is no filter",
+        ),
+        (
+            &good,
+            "\"key\"",
+            "\"…\"",
+            "gateway.api_key",
+            "still has the placeholder of the sample",
+        ),
+        (
+            &good,
+            "[gateway]",
+            "environment = \"production\"\n[gateway]",
+            "public_url",
+            "is required in production",
+        ),
+        (
+            &good,
+            "id = \"demo\"",
+            "id = \"demo\"\nunderpayment_tolerance = \"18.90\"",
+            "store.demo.product.ebook",
+            "more than 10 % of the price 19.90",
+        ),
+        (
+            &good,
+            "\"sk_0123456789abcdef0123456789abcdef\"",
+            "\"0123456789abcdef0123456789abcdef\"",
+            "store.demo.secret_key",
+            "is the same as gateway.callback_token: generate a separate one",
+        ),
+        (
+            &good,
+            "sk_0123456789abcdef0123456789abcdef",
+            "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+            "store.demo.secret_key",
+            "1 different characters and can be guessed",
+        ),
+    ] {
+        let printed = check(&folder, database, &[(from, to)], &[]);
+        let problem = printed
+            .lines()
+            .find(|line| line.starts_with(&format!("{key}: ")));
+        let problem = problem.unwrap_or_else(|| panic!("{key} in {printed}"));
+        assert!(problem.contains(sentence), "{sentence} in {problem}");
+        assert_eq!(printed.lines().count(), 2, "{printed}");
+    }
+    assert!(
+        !folder.file("florin.db").exists(),
+        "the check creates nothing"
+    );
+}
+
+#[test]
+fn all_wrong_values_are_reported_at_once() {
+    let folder = Folder::new();
+    let missing = folder.file("not/there/florin.db").display().to_string();
+    let changes = [
+        (
+            "[gateway]",
+            "log = \"a=b=c\"\nenvironment = \"production\"\n[gateway]",
+        ),
+        ("\"key\"", "\"...\""),
+        (
+            "sk_0123456789abcdef0123456789abcdef",
+            "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+        ),
+        (
+            "id = \"demo\"",
+            "id = \"demo\"\nunderpayment_tolerance = \"18.90\"",
+        ),
+    ];
+    let printed = check(&folder, &missing, &changes, &[]);
+    for key in [
+        "database_url",
+        "log",
+        "public_url",
+        "gateway.api_key",
+        "store.demo.secret_key",
+        "store.demo.product.ebook",
+    ] {
+        assert!(
+            printed.contains(&format!("\n{key}: ")),
+            "{key} in {printed}"
+        );
+    }
+}
+
+#[test]
+fn what_kubernetes_sets_prevents_no_start_and_a_misspelt_variable_does() {
+    let folder = Folder::new();
+    let good = folder.file("florin.db").display().to_string();
+    let kubernetes = [
+        ("FLORIN_PORT", "tcp://10.96.0.12:8080"),
+        ("FLORIN_SERVICE_HOST", "10.96.0.12"),
+        ("FLORIN_SERVICE_PORT", "8080"),
+        ("FLORIN_SERVICE_PORT_HTTP", "8080"),
+        ("FLORIN_PORT_8080_TCP", "tcp://10.96.0.12:8080"),
+        ("FLORIN_PORT_8080_TCP_PROTO", "tcp"),
+        ("FLORIN_PORT_8080_TCP_PORT", "8080"),
+        ("FLORIN_PORT_8080_TCP_ADDR", "10.96.0.12"),
+        ("FLORIN_ADMIN_SERVICE_HOST", "10.96.0.13"),
+    ];
+    let printed = check(&folder, &good, &[], &kubernetes);
+    assert_eq!(printed, "The configuration is complete: 1 store(s).\n");
+    for misspelt in [("FLORIN_PORT", "8080"), ("FLORIN_LISTENS", "127.0.0.1:1")] {
+        let printed = check(&folder, &good, &[], &[misspelt]);
+        let sentence = format!("{}: is no variable of Florin's", misspelt.0);
+        assert!(printed.contains(&sentence), "{printed}");
+    }
+}
+
+#[test]
+fn secrets_that_others_can_read_are_refused_unless_the_operator_accepts_it() {
+    use std::fs::{Permissions, set_permissions};
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let folder = Folder::new();
+    let good = folder.file("florin.db").display().to_string();
+    let (config, secret) = (folder.file("florin.toml"), folder.file("secret"));
+    std::fs::write(&secret, "from-a-file").unwrap();
+    let in_file = format!("api_secret_file = {:?}", secret.display().to_string());
+    let set =
+        |file: &std::path::Path, mode| set_permissions(file, Permissions::from_mode(mode)).unwrap();
+    for (changes, config_mode, secret_mode, refused) in [
+        (&[][..], 0o600, 0o600, None),
+        (
+            &[][..],
+            0o644,
+            0o600,
+            Some((&config, "can be read by group or others (mode 0644)")),
+        ),
+        (
+            &[][..],
+            0o640,
+            0o600,
+            Some((&config, "can be read by group or others (mode 0640)")),
+        ),
+        (
+            &[][..],
+            0o666,
+            0o600,
+            Some((&config, "can be written by group or others (mode 0666)")),
+        ),
+        (
+            &[("api_secret = \"secret\"", in_file.as_str())][..],
+            0o600,
+            0o400,
+            None,
+        ),
+        (
+            &[("api_secret = \"secret\"", in_file.as_str())][..],
+            0o600,
+            0o644,
+            Some((&secret, "can be read by group or others (mode 0644)")),
+        ),
+    ] {
+        for is_accepted in [false, true] {
+            check(&folder, &good, changes, &[]);
+            set(&config, config_mode);
+            set(&secret, secret_mode);
+            let words = ["--config", &config.display().to_string(), "check-config"];
+            let switch = [("FLORIN_DANGEROUS_ALLOW_SHARED_FILES", "true")];
+            let variables = if is_accepted { &switch[..] } else { &[] };
+            let ended = Program::run(&words, variables);
+            match refused {
+                Some((file, sentence)) if !is_accepted => {
+                    assert_eq!(ended.code, Some(2), "{}", ended.printed);
+                    let sentence = format!("{}: {sentence}: run chmod 600", file.display());
+                    assert!(ended.printed.contains(&sentence), "{}", ended.printed);
+                }
+                _ => assert_eq!(ended.code, Some(0), "{}", ended.printed),
+            }
+            set(&secret, 0o600);
+        }
+    }
+}
+
+#[test]
+fn a_configuration_without_a_secret_may_be_read_and_not_written_by_others() {
+    use std::fs::{Permissions, set_permissions};
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let folder = Folder::new();
+    let config = folder.file("florin.toml");
+    for (mode, code) in [(0o644, Some(0)), (0o664, Some(2))] {
+        std::fs::write(&config, "[[store]]\nid = \"demo\"\n").unwrap();
+        set_permissions(&config, Permissions::from_mode(mode)).unwrap();
+        let (found, printed) = run(&folder, &["check-config"], &[]);
+        assert_eq!(found, code, "{printed}");
+    }
+}
+
+#[tokio::test]
+async fn a_database_of_a_newer_version_or_of_another_program_is_named() {
+    let folder = Folder::new();
+    let (newer, other) = (folder.file("newer.db"), folder.file("other.db"));
+    let url = format!("sqlite://{}", newer.display());
+    let storage = florin_storage::SqliteStorage::open(&url, "test").await;
+    storage.unwrap().close().await;
+    for (file, statement, sentence) in [
+        (
+            &newer,
+            "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
+             VALUES (9999, 'later', 1, x'00', 0)",
+            "a newer version of Florin wrote the database",
+        ),
+        (
+            &other,
+            "CREATE TABLE orders (id INTEGER PRIMARY KEY)",
+            "it is the database of another program",
+        ),
+    ] {
+        let options = sqlx::sqlite::SqliteConnectOptions::new();
+        let options = options.filename(file).create_if_missing(true);
+        let mut database = sqlx::ConnectOptions::connect(&options).await.unwrap();
+        sqlx::query(statement).execute(&mut database).await.unwrap();
+        sqlx::Connection::close(database).await.unwrap();
+        let url = format!("sqlite://{}", file.display());
+        let (code, printed) = run(&folder, &[], &[("FLORIN_DATABASE_URL", &url)]);
+        assert_eq!(code, Some(1), "{printed}");
+        let last = printed.lines().last().unwrap();
+        assert!(last.starts_with("florin-proxy: database_url: "), "{last}");
+        assert!(
+            last.contains(sentence) && last.contains(&file.display().to_string()),
+            "{last}"
+        );
+    }
+}
+
 #[tokio::test]
 async fn a_port_in_use_is_a_readable_error() {
     let folder = Folder::new();
@@ -129,12 +441,11 @@ fn an_unwritable_database_is_a_readable_error() {
     let unwritable = folder.file("not/there/florin.db");
     let url = format!("sqlite://{}", unwritable.display());
     let (code, printed) = run(&folder, &[], &[("FLORIN_DATABASE_URL", &url)]);
-    assert_eq!(code, Some(1), "{printed}");
+    assert_eq!(code, Some(2), "{printed}");
     let last = printed.lines().last().unwrap();
-    assert!(
-        last.starts_with("florin-proxy: ") && last.contains(&url),
-        "{printed}"
-    );
+    let parent = unwritable.parent().unwrap().display();
+    let reason = format!("database_url: the folder {parent} does not exist: create it");
+    assert!(last.starts_with(&reason), "{printed}");
     assert!(!printed.contains("panicked"), "{printed}");
 }
 
@@ -147,7 +458,10 @@ async fn a_database_of_another_environment_is_rejected() {
         .unwrap()
         .close()
         .await;
-    let production = [("FLORIN_ENVIRONMENT", "production")];
+    let production = [
+        ("FLORIN_ENVIRONMENT", "production"),
+        ("FLORIN_PUBLIC_URL", "https://pay.shop.example"),
+    ];
     let (code, printed) = run(&folder, &[], &production);
     assert_eq!(code, Some(1), "{printed}");
     let last = printed.lines().last().unwrap();

@@ -347,10 +347,11 @@ async fn in_production_there_is_no_gallery() {
     };
     let (listen, admin_listen) = (port(), port());
     let database = format!("sqlite://{}", folder.file("florin.db").display());
-    let (config, token) = (folder.file("florin.toml"), "x".repeat(32));
+    let (config, token) = (folder.file("florin.toml"), "0123456789abcdef".repeat(2));
     std::fs::write(&config, "[[store]]\nid = \"demo\"\n").unwrap();
     let variables = [
         ("FLORIN_ENVIRONMENT", "production"),
+        ("FLORIN_PUBLIC_URL", "https://pay.shop.example"),
         ("FLORIN_LISTEN", &listen),
         ("FLORIN_ADMIN_LISTEN", &admin_listen),
         ("FLORIN_PUBLIC_URL", "https://pay.shop.example"),

@@ -82,6 +82,9 @@ impl Customer {
                     .counters
                     .one("order sources", format!("{:?}", request.source));
                 let tolerance = units(store.tolerance).expect("our own settings");
+                // Of a price of which it is more than a tenth, nothing may be missing.
+                let is_tolerable = tolerance * 10 <= request.price;
+                let tolerance = if is_tolerable { tolerance } else { 0 };
                 let price = Price {
                     amount: request.price,
                     tolerance,

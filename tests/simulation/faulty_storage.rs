@@ -211,4 +211,6 @@ shaken! {
     async fn endpoint_status(&self, store: &StoreId) -> Result<EndpointStatus, StorageError>;
     async fn enable_endpoint(&self, store: &StoreId, now: Timestamp) -> Result<bool, StorageError>;
     async fn backlog(&self) -> Result<u64, StorageError>;
+    async fn check_file(&self) -> Result<(), StorageError>;
+    async fn check_writing(&self, now: Timestamp) -> Result<(), StorageError>;
 }

@@ -187,7 +187,7 @@ fn build_and_run(
     let ledger = database.run(SqliteStorage::open(&url, "test"));
     let ledger = ledger.expect("a copy of a good database");
     let settings = folder.path.join("florin.toml");
-    fs::write(&settings, florin_toml(&url)).expect("our own folder is writable");
+    support::write_private(&settings, &florin_toml(&url));
     let world = World::new(WorldOptions {
         seed,
         timeline: timeline.clone(),
@@ -202,7 +202,7 @@ fn build_and_run(
     world.end();
     drop(runtime);
     database.run(ledger.close());
-    for ending in ["db", "db-wal", "db-shm"] {
+    for ending in ["db", "db-wal", "db-shm", "db-lock"] {
         let _ = fs::remove_file(file.with_extension(ending));
     }
     outcome.counters.take(&world.counters);

@@ -16,7 +16,7 @@ pub(crate) struct Store {
 
 pub(crate) const STORES: [Store; 4] = [
     Store::new("demo", "USD", "0", true),
-    Store::new("kind", "USD", "0.50", true),
+    Store::new("kind", "USD", "0.40", true),
     Store::new("euro", "EUR", "0", true),
     Store::new("mute", "USD", "0", false),
 ];

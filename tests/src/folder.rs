@@ -1,5 +1,8 @@
 //! Temporary folders.
 
+use std::fs::File;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -49,4 +52,16 @@ impl Drop for Folder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
+}
+
+/// Writes a file that its owner alone may read: the proxy refuses secrets in others.
+pub fn write_private(path: &Path, text: &str) {
+    let file = File::options()
+        .create(true)
+        .write(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(path);
+    let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
+    written.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
 }

@@ -46,7 +46,7 @@ pub use answer::Answer;
 pub use browser::{Browser, BrowserOptions, BrowserPool, Engine};
 pub use clock::MovableClock;
 pub use contract::{CONTRACT, Contract};
-pub use folder::Folder;
+pub use folder::{Folder, write_private};
 pub use hosted_page::HostedPage;
 pub use npm::{npm_file, type_errors_of};
 pub use npm_project::{NpmProject, React, packed_files};

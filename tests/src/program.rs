@@ -38,6 +38,44 @@ impl Program {
         Self::start_built(program, config, log, &[])
     }
 
+    /// Starts one whose files may be limited in size while it runs ([`Program::limit_files`]): what it prints goes through
+    /// a pipe, and the signal of the limit is ignored, so that writing fails as on a full disk.
+    pub fn start_limitable(config: &Path, log: &Path) -> Self {
+        let file = File::options().create(true).append(true).open(log);
+        let mut file = file.expect("the folder is writable");
+        let mut command = command(Path::new("sh"), &[]);
+        command.args(["-c", "trap '' XFSZ; exec \"$0\" --config \"$1\" 2>&1"]);
+        command
+            .arg(built("florin-proxy", "florin-proxy"))
+            .arg(config);
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("the program can be started");
+        let mut printed = child.stdout.take().expect("it is piped");
+        std::thread::spawn(move || std::io::copy(&mut printed, &mut file));
+        Self {
+            child,
+            log: log.to_owned(),
+        }
+    }
+
+    /// Limits the size of the files that it writes, in bytes; `None` ends the limit. Source: prlimit(1), `RLIMIT_FSIZE`.
+    ///
+    /// # Panics
+    /// The limit cannot be set.
+    pub fn limit_files(&self, bytes: Option<u64>) {
+        let soft = bytes.map_or_else(|| "unlimited".to_owned(), |bytes| bytes.to_string());
+        let done = Command::new("prlimit")
+            .args(["--pid", &self.child.id().to_string()])
+            .arg(format!("--fsize={soft}:unlimited"))
+            .status();
+        assert!(done.expect("prlimit is part of util-linux").success());
+    }
+
+    /// Its process id.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     fn start_built(program: &Path, config: &Path, log: &Path, variables: &[(&str, &str)]) -> Self {
         let file = File::options().create(true).append(true).open(log);
         let file = file.expect("the folder is writable");

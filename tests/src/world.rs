@@ -21,7 +21,7 @@ pub use self::config::WorldConfig;
 use self::proxy_config::Addresses;
 use self::server::RunningProxy;
 use crate::clock::MovableClock;
-use crate::folder::Folder;
+use crate::folder::{Folder, write_private};
 use crate::hosted_page::HostedPage;
 use crate::log::Log;
 use crate::sandbox_control::SandboxControl;
@@ -297,7 +297,7 @@ impl World {
         let file = self.config_file();
         let url = format!("sqlite://{}", self.database().display());
         let text = proxy_config::florin_toml(&self.addresses, &self.config, &url);
-        std::fs::write(&file, text).expect("the folder is writable");
+        write_private(&file, &text);
         let proxy = RunningProxy::start(&file, self.clock.clone(), public, admin).await;
         self.proxy = Some(proxy);
     }

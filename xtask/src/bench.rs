@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpStream};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -86,6 +87,9 @@ pub(crate) fn run(workspace: &Workspace, args: &BenchArgs) -> anyhow::Result<()>
     if budget::check(workspace, Variant::Release).is_err() {
         broken.push("the widget is larger than promised");
     }
+    if commits(workspace, folder.path()).is_err() {
+        broken.push("sharing commits is slower than promised");
+    }
     // It prints what was measured, or why nothing was.
     if first_view(workspace).is_err() {
         broken.push("the checkout comes later than promised, by itself or beside its peers");
@@ -145,6 +149,13 @@ fn first_view(workspace: &Workspace) -> anyhow::Result<()> {
     Ok(cmd!(sh, "{first_view} --proxy {proxy} --peers {peers}").run()?)
 }
 
+/// Measures orders per second with sixteen writers, beside the same with a commit for each order.
+fn commits(workspace: &Workspace, folder: &Path) -> anyhow::Result<()> {
+    output::step("Building the benchmark of commits…");
+    let example = "run --locked --quiet --release --package florin-storage --example commits --";
+    Ok(workspace.cargo(example).arg(folder).run()?)
+}
+
 fn proxy(workspace: &Workspace) -> std::path::PathBuf {
     workspace.target.join("release/florin-proxy")
 }
@@ -173,7 +184,13 @@ impl Proxy {
     fn start(workspace: &Workspace, folder: &Path) -> anyhow::Result<(Self, Duration)> {
         let port = demo::free_port_base().context("no ports are free")?;
         let (log, config) = (folder.join("proxy.log"), folder.join("florin.toml"));
-        fs::write(&config, florin_toml(port, folder))?;
+        let mut file = File::options()
+            .create(true)
+            .write(true)
+            .truncate(true)
+            .mode(0o600)
+            .open(&config)?;
+        file.write_all(florin_toml(port, folder).as_bytes())?;
         let mut command = Command::new(proxy(workspace));
         command
             .arg("--config")

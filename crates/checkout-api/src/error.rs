@@ -99,6 +99,8 @@ error_codes! {
     GatewayFailed = "gateway_failed", 502;
     /// The gateway cannot be reached or asked us to wait; `Retry-After` has the time to wait.
     GatewayUnavailable = "gateway_unavailable", 503;
+    /// The proxy cannot write its database at present; `Retry-After` has the time to wait.
+    StorageUnavailable = "storage_unavailable", 503;
 }
 
 /// Body of every refusal.

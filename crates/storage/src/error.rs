@@ -5,13 +5,24 @@ use florin_orders::{InvoiceId, Order, OrderId, OrderStatus};
 /// The database failed. "Not there" is never an error: that is `Ok(None)`.
 #[derive(Debug, thiserror::Error)]
 pub enum StorageError {
-    /// The database file or server cannot be opened.
-    #[error("the database {url} cannot be opened: {source}")]
+    /// The database file cannot be opened.
+    #[error("the database {url} cannot be opened: {reason}")]
     Open {
         /// Where it should be, as it was configured. A file's address holds no password.
         url: String,
-        /// Why not.
-        source: sqlx::Error,
+        /// Why not, and what to do.
+        reason: String,
+    },
+    /// Another process uses the database.
+    #[error(
+        "the database {path} is in use by another process{pid}: one process serves one file. Stop the other process, \
+         or set database_url to another file"
+    )]
+    InUse {
+        /// The file.
+        path: String,
+        /// " (pid 42)", or nothing if it is not known.
+        pid: String,
     },
     /// The database was made for the other environment.
     #[error(
@@ -24,15 +35,139 @@ pub enum StorageError {
         /// The configured environment.
         wanted: String,
     },
+    /// A later version of Florin wrote the database.
+    #[error(
+        "a newer version of Florin wrote the database {url} (schema {found}, this version knows {known}): \
+         start that version, or restore a backup from before the upgrade"
+    )]
+    Newer {
+        /// The database.
+        url: String,
+        /// Its schema.
+        found: i64,
+        /// The latest schema of this version.
+        known: i64,
+    },
     /// The schema could not be brought up to date.
     #[error("the database could not be migrated: {0}")]
     Migrate(#[from] sqlx::migrate::MigrateError),
+    /// The file under the path is not the one that was opened, or it is damaged.
+    #[error("{0}")]
+    File(#[from] FileFault),
     /// A statement failed: the disk is full, the file went away, the database is locked.
     #[error("the database failed: {0}")]
     Database(#[from] sqlx::Error),
+    /// The commit of several transactions failed.
+    #[error(transparent)]
+    Commit(std::sync::Arc<StorageError>),
     /// A row cannot be parsed.
     #[error("the database holds {0}, which is not readable")]
     Corrupt(String),
+}
+
+/// The file is not, or not any more, the database that this process opened.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FileFault {
+    /// The file is not under its path any more.
+    #[error("the database file {0} was deleted or moved")]
+    Gone(String),
+    /// The path names another file.
+    #[error("the database file {0} was replaced by another file")]
+    Replaced(String),
+    /// The content is not a database, or is damaged.
+    #[error("the database file {path} is damaged: {found}")]
+    Damaged {
+        /// The file.
+        path: String,
+        /// What a check found.
+        found: String,
+    },
+}
+
+/// Why nothing can be stored at present.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outage {
+    /// There is no room on the disk.
+    Full,
+    /// The disk rejects reads or writes.
+    Io,
+    /// The file was deleted or moved.
+    Gone,
+    /// The file was replaced by another one.
+    Replaced,
+    /// The file is damaged.
+    Damaged,
+    /// The file or its folder cannot be written.
+    ReadOnly,
+    /// Another program holds the file.
+    Locked,
+}
+
+impl Outage {
+    /// What the operator does about it, as a sentence.
+    pub fn remedy(self) -> &'static str {
+        match self {
+            Self::Full => {
+                "Make room on the disk that holds the database. The proxy continues by itself; no restart is needed"
+            }
+            Self::Io => {
+                "Check the disk, its mount and the limits of the process. The proxy continues by itself once writing \
+                 works; no restart is needed"
+            }
+            Self::Gone => {
+                "Move the same file back, with its -wal file; the proxy then continues by itself. If it was deleted, do \
+                 not end the process: it still has the content open, and docs/operations/backups.md says how to save it"
+            }
+            Self::Replaced => {
+                "Move the original file back, with its -wal file; the proxy then continues by itself. To use the other \
+                 file, stop the proxy first: docs/operations/backups.md"
+            }
+            Self::Damaged => {
+                "Stop the proxy, keep a copy of the damaged file, and restore a backup: docs/operations/backups.md"
+            }
+            Self::ReadOnly => {
+                "Give the user of the proxy the right to write the file and its folder. The proxy continues by itself; no \
+                 restart is needed"
+            }
+            Self::Locked => {
+                "Another program holds the database: end it. The proxy continues by itself; no restart is needed"
+            }
+        }
+    }
+}
+
+impl StorageError {
+    /// Why nothing can be stored at present; `None` for a failure of one request alone.
+    pub fn outage(&self) -> Option<Outage> {
+        match self {
+            Self::File(FileFault::Gone(_)) => Some(Outage::Gone),
+            Self::File(FileFault::Replaced(_)) => Some(Outage::Replaced),
+            Self::File(FileFault::Damaged { .. }) => Some(Outage::Damaged),
+            Self::Database(error) => outage(error),
+            Self::Commit(error) => error.outage(),
+            _ => None,
+        }
+    }
+}
+
+/// Source: sqlite.org, "Result and Error Codes": the low byte is the primary code.
+fn outage(error: &sqlx::Error) -> Option<Outage> {
+    let error = match error {
+        sqlx::Error::Database(error) => error,
+        sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::WorkerCrashed => {
+            return Some(Outage::Io);
+        }
+        _ => return None,
+    };
+    let code: i32 = error.code()?.parse().ok()?;
+    match code & 0xff {
+        13 => Some(Outage::Full),
+        7 | 10 | 14 | 15 => Some(Outage::Io),
+        11 | 26 => Some(Outage::Damaged),
+        8 => Some(Outage::ReadOnly),
+        5 | 6 => Some(Outage::Locked),
+        _ => None,
+    }
 }
 
 /// Why an order was not opened.

@@ -3,14 +3,17 @@
 mod attempts;
 mod deliveries;
 mod events;
+mod file;
 mod observe;
 mod orders;
 mod requests;
 mod rows;
 #[cfg(test)]
 mod tests;
+mod writer;
 
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -19,26 +22,34 @@ use florin_orders::{
     Observation, OrderId, PollPriority, Snapshot, StoreId, TokenHash,
 };
 use jiff::{SignedDuration, Timestamp};
-use sqlx::migrate::{Migration, MigrationType, Migrator};
+use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
 };
-use sqlx::{SqlStr, Sqlite, Transaction};
+use sqlx::{ConnectOptions as _, Connection as _, SqlStr, SqliteConnection};
 
 use self::attempts::Known;
+use self::file::DatabaseFile;
+use self::writer::{WriteTransaction, Writer};
 use crate::{
     BeginError, Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery,
-    EndpointStatus, Fingerprint, KeptEmail, MarkedAsPaid, OpenAttemptError, OpenError, Opened,
-    OrderFilter, PollQueue, RecordedDelivery, RecordedObservation, RequestId, Settlement, Storage,
-    StorageError, StoredResponse,
+    EndpointStatus, FileFault, Fingerprint, KeptEmail, MarkedAsPaid, OpenAttemptError, OpenError,
+    Opened, OrderFilter, Outage, PollQueue, RecordedDelivery, RecordedObservation, RequestId,
+    Settlement, Storage, StorageError, StoredResponse,
 };
 
 /// How long a statement waits for another process that holds the file.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Readers never wait for the writer in WAL mode; four serve two cores.
 const READERS: u32 = 4;
+/// Rows that one transaction of the cleanup changes: customers wait for none longer than for these.
+const BATCH: u32 = 100;
+/// The same for events that are delivered anew, one statement for all.
+const RESTART_BATCH: u32 = 1000;
+/// A larger file is checked while the proxy serves already: reading it takes seconds.
+const CHECKED_AT_START: u64 = 64 * 1024 * 1024;
 
-const MIGRATIONS: [(i64, &str, &str); 6] = [
+const MIGRATIONS: [(i64, &str, &str); 7] = [
     (
         1,
         "ledger",
@@ -69,26 +80,33 @@ const MIGRATIONS: [(i64, &str, &str); 6] = [
         "typed_results",
         include_str!("../migrations/sqlite/0006_typed_results.sql"),
     ),
+    (
+        8,
+        "bounded_growth",
+        include_str!("../migrations/sqlite/0008_bounded_growth.sql"),
+    ),
 ];
 
 /// Storage in one SQLite file.
 #[derive(Clone, Debug)]
 pub struct SqliteStorage {
-    writer: SqlitePool,
+    writer: Writer,
     reader: SqlitePool,
+    file: Arc<DatabaseFile>,
 }
 
 impl SqliteStorage {
     /// Opens or makes the file that `url` names (`sqlite://florin.db`), and brings its schema up to
-    /// date. Leases of a previous process end: its polls are due at once.
+    /// date. Leases of a previous process end: its polls are due at once. Waits up to 15 seconds for a previous process.
     ///
     /// # Errors
-    /// [`StorageError::Open`] when the file cannot be read and written; [`StorageError::OtherEnvironment`] when it was
-    /// made for another environment than `environment` (`test` or `production`); [`StorageError::Migrate`].
+    /// [`StorageError::Open`] when the file cannot be read and written; [`StorageError::InUse`] when another process uses
+    /// it; [`StorageError::OtherEnvironment`] when it was made for another environment than `environment` (`test` or
+    /// `production`); [`StorageError::Newer`]; [`StorageError::Migrate`]; [`StorageError::File`] when it is damaged.
     pub async fn open(url: &str, environment: &str) -> Result<Self, StorageError> {
-        let failed = |source| StorageError::Open {
+        let failed = |error: sqlx::Error| StorageError::Open {
             url: url.to_owned(),
-            source,
+            reason: error.to_string(),
         };
         let options = SqliteConnectOptions::from_str(url)
             .map_err(failed)?
@@ -98,19 +116,36 @@ impl SqliteStorage {
             .synchronous(SqliteSynchronous::Full)
             .foreign_keys(true)
             .busy_timeout(BUSY_TIMEOUT);
-        // Skip the liveness check: SQLite connections do not drop.
-        let pool = || SqlitePoolOptions::new().test_before_acquire(false);
-        let one = pool().max_connections(1);
-        let writer = one.connect_with(options.clone()).await.map_err(failed)?;
-        migrator(&MIGRATIONS).run(&writer).await?;
-        let many = pool().max_connections(READERS);
-        let reader = many
-            .connect_with(options.read_only(true))
-            .await
-            .map_err(failed)?;
-        let storage = Self { writer, reader };
+        let file = DatabaseFile::claim(url, options.get_filename()).await?;
+        let file = Arc::new(file);
+        let connection = options.connect().await;
+        let mut connection = connection.map_err(|error| opening(&file, error, failed))?;
+        let prepared = prepare(url, &file, &mut connection).await;
+        let closed = connection.close().await;
+        prepared?;
+        closed?;
+        let named = file.clone();
+        let many = SqlitePoolOptions::new()
+            .max_connections(READERS)
+            // Skip the liveness check: a connection that only reads has no transaction that could stay open.
+            .test_before_acquire(false)
+            // A connection that is opened later must not read another file of the same name.
+            .after_connect(move |_, _| {
+                let verified = named.verify();
+                Box::pin(async move {
+                    verified.map_err(|fault| sqlx::Error::Configuration(fault.into()))
+                })
+            });
+        let storage = Self {
+            writer: Writer::new(options.clone(), file.clone()),
+            reader: many.connect_lazy_with(options.read_only(true)),
+            file,
+        };
         storage.belong_to(environment).await?;
-        attempts::end_leases(&storage.writer).await?;
+        let mut tx = storage.begin().await?;
+        attempts::end_leases(&mut tx).await?;
+        tx.commit().await?;
+        storage.check_later();
         Ok(storage)
     }
 
@@ -118,6 +153,23 @@ impl SqliteStorage {
     pub async fn close(&self) {
         self.reader.close().await;
         self.writer.close().await;
+        self.file.release();
+    }
+
+    /// Checks a large file while it is served.
+    fn check_later(&self) {
+        if self.file.length() <= CHECKED_AT_START {
+            return;
+        }
+        let (reader, file) = (self.reader.clone(), self.file.clone());
+        tokio::spawn(async move {
+            if let Ok(mut connection) = reader.acquire().await
+                && let Err(StorageError::File(FileFault::Damaged { found, .. })) =
+                    check(&file, &mut connection).await
+            {
+                file.record_damage(found);
+            }
+        });
     }
 
     async fn belong_to(&self, environment: &str) -> Result<(), StorageError> {
@@ -126,7 +178,7 @@ impl SqliteStorage {
             .bind(environment)
             .execute(&mut *tx)
             .await?;
-        let found: String = sqlx::query_scalar("SELECT environment FROM identity")
+        let found: String = sqlx::query_scalar("SELECT environment FROM identity WHERE id = 1")
             .fetch_one(&mut *tx)
             .await?;
         tx.commit().await?;
@@ -139,10 +191,125 @@ impl SqliteStorage {
         })
     }
 
-    /// A transaction that holds the write lock from its start, so that what it reads stays true until it commits.
-    async fn begin(&self) -> Result<Transaction<'static, Sqlite>, StorageError> {
-        Ok(self.writer.begin_with("BEGIN IMMEDIATE").await?)
+    /// Callbacks that change nothing read only: a flood of them never occupies the single writer.
+    async fn schedule_poll_of(
+        &self,
+        invoice: &InvoiceId,
+        known: Known,
+        at: Timestamp,
+    ) -> Result<bool, StorageError> {
+        let mut reader = self.reader.acquire().await?;
+        let wanted = attempts::wanted_poll(&mut reader, invoice, known, at).await?;
+        drop(reader);
+        let Some(wanted) = wanted else {
+            return Ok(false);
+        };
+        let mut tx = self.begin().await?;
+        let scheduled = attempts::schedule_poll_at(&mut tx, &wanted, known).await?;
+        tx.commit().await?;
+        Ok(scheduled)
     }
+
+    /// A transaction that holds the write lock from its start, so that what it reads stays true until it commits.
+    async fn begin(&self) -> Result<WriteTransaction, StorageError> {
+        self.writer.begin().await
+    }
+}
+
+/// Why a connection was not opened: damage is told apart from everything else.
+fn opening(
+    file: &DatabaseFile,
+    error: sqlx::Error,
+    failed: impl Fn(sqlx::Error) -> StorageError,
+) -> StorageError {
+    let error = StorageError::from(error);
+    match (error.outage(), error) {
+        (Some(Outage::Damaged), StorageError::Database(error)) => {
+            damaged(file, error.to_string()).into()
+        }
+        (_, StorageError::Database(error)) => failed(error),
+        (_, error) => error,
+    }
+}
+
+fn damaged(file: &DatabaseFile, found: String) -> FileFault {
+    FileFault::Damaged {
+        path: file.path().display().to_string(),
+        found,
+    }
+}
+
+/// Checks the content and brings the schema up to date.
+async fn prepare(
+    url: &str,
+    file: &DatabaseFile,
+    connection: &mut SqliteConnection,
+) -> Result<(), StorageError> {
+    if file.length() <= CHECKED_AT_START {
+        check(file, connection).await?;
+    }
+    refuse_foreign(url, connection).await?;
+    // `run` takes anything that has a connection, and its future is not `Send` for all of them.
+    match migrator(&MIGRATIONS)
+        .run_direct(None, connection, false)
+        .await
+    {
+        Ok(()) => Ok(()),
+        Err(MigrateError::VersionMissing(found)) => Err(StorageError::Newer {
+            url: url.to_owned(),
+            found,
+            known: MIGRATIONS[MIGRATIONS.len() - 1].0,
+        }),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Reads the whole file. Source: sqlite.org, `PRAGMA quick_check`: one row `ok`, or what is wrong.
+async fn check(file: &DatabaseFile, connection: &mut SqliteConnection) -> Result<(), StorageError> {
+    let found = sqlx::query_scalar("PRAGMA quick_check(1)");
+    let found: Result<String, sqlx::Error> = found.fetch_one(connection).await;
+    match found {
+        Ok(word) if word == "ok" => Ok(()),
+        Ok(found) => Err(damaged(file, found).into()),
+        Err(error) => Err(opening(file, error, StorageError::from)),
+    }
+}
+
+/// A database with tables, of which none is ours, belongs to another program.
+async fn refuse_foreign(url: &str, connection: &mut SqliteConnection) -> Result<(), StorageError> {
+    let (tables, ours): (i64, i64) = sqlx::query_as(
+        "SELECT count(*), count(*) FILTER (WHERE name = '_sqlx_migrations') FROM sqlite_schema WHERE type = 'table'",
+    )
+    .fetch_one(&mut *connection)
+    .await?;
+    let is_ours = if ours > 0 {
+        let first =
+            "SELECT count(*) FROM _sqlx_migrations WHERE version = 1 AND description <> 'ledger'";
+        let other: i64 = sqlx::query_scalar(first).fetch_one(connection).await?;
+        other == 0
+    } else {
+        tables == 0
+    };
+    if is_ours {
+        return Ok(());
+    }
+    Err(StorageError::Open {
+        url: url.to_owned(),
+        reason: "it is the database of another program: write the path of Florin's database, or of a file that does not \
+                 exist yet"
+            .to_owned(),
+    })
+}
+
+/// Checks without opening it that the file of a URL can be a database: its folder exists and can be written, and the file
+/// is none of another kind.
+///
+/// # Errors
+/// The reason and the remedy, as a sentence.
+pub fn check_place(url: &str) -> Result<(), String> {
+    let options = SqliteConnectOptions::from_str(url).map_err(|error| error.to_string())?;
+    let path = options.get_filename();
+    file::check_place(path).and_then(|()| file::check_content(path))
 }
 
 fn migrator(migrations: &[(i64, &'static str, &'static str)]) -> Migrator {
@@ -169,7 +336,7 @@ impl Storage for SqliteStorage {
         let mut tx = self.begin().await?;
         let opened = orders::open(&mut tx, id, terms, now).await?;
         orders::add_token(&mut tx, &opened.order.id, token, token_expires_at).await?;
-        tx.commit().await.map_err(StorageError::from)?;
+        tx.commit().await?;
         Ok(opened)
     }
 
@@ -181,7 +348,7 @@ impl Storage for SqliteStorage {
     ) -> Result<(), StorageError> {
         let mut tx = self.begin().await?;
         orders::add_token(&mut tx, order, token, token_expires_at).await?;
-        Ok(tx.commit().await?)
+        tx.commit().await
     }
 
     async fn claim_request(
@@ -204,7 +371,10 @@ impl Storage for SqliteStorage {
         answer: &StoredResponse,
         kept_until: Timestamp,
     ) -> Result<bool, StorageError> {
-        requests::answer(&self.writer, request, lease_until, answer, kept_until).await
+        let mut tx = self.begin().await?;
+        let held = requests::answer(&mut tx, request, lease_until, answer, kept_until).await?;
+        tx.commit().await?;
+        Ok(held)
     }
 
     async fn release_request(
@@ -212,11 +382,16 @@ impl Storage for SqliteStorage {
         request: RequestId,
         lease_until: Timestamp,
     ) -> Result<(), StorageError> {
-        requests::release(&self.writer, request, lease_until).await
+        let mut tx = self.begin().await?;
+        requests::release(&mut tx, request, lease_until).await?;
+        tx.commit().await
     }
 
     async fn delete_expired_requests(&self, now: Timestamp) -> Result<u64, StorageError> {
-        requests::forget(&self.writer, now).await
+        let mut tx = self.begin().await?;
+        let deleted = requests::forget(&mut tx, now, BATCH).await?;
+        tx.commit().await?;
+        Ok(deleted)
     }
 
     async fn order_of_token(
@@ -245,17 +420,20 @@ impl Storage for SqliteStorage {
     async fn cancel_order(&self, id: &OrderId, now: Timestamp) -> Result<Snapshot, BeginError> {
         let mut tx = self.begin().await?;
         let snapshot = orders::cancel(&mut tx, id, now).await?;
-        tx.commit().await.map_err(StorageError::from)?;
+        tx.commit().await?;
         Ok(snapshot)
     }
 
     async fn delete_expired_tokens(&self, now: Timestamp) -> Result<u64, StorageError> {
-        orders::delete_expired_tokens(&self.writer, now).await
+        let mut tx = self.begin().await?;
+        let deleted = orders::delete_expired_tokens(&mut tx, now, BATCH).await?;
+        tx.commit().await?;
+        Ok(deleted)
     }
 
     async fn expire_orders(&self, now: Timestamp) -> Result<Vec<OrderId>, StorageError> {
         let mut tx = self.begin().await?;
-        let expired = orders::expire(&mut tx, now).await?;
+        let expired = orders::expire(&mut tx, now, BATCH).await?;
         tx.commit().await?;
         Ok(expired)
     }
@@ -268,7 +446,7 @@ impl Storage for SqliteStorage {
     ) -> Result<Attempt, BeginError> {
         let mut tx = self.begin().await?;
         let attempt = attempts::begin(&mut tx, order, terms, now).await?;
-        tx.commit().await.map_err(StorageError::from)?;
+        tx.commit().await?;
         Ok(attempt)
     }
 
@@ -280,7 +458,7 @@ impl Storage for SqliteStorage {
     ) -> Result<(), OpenAttemptError> {
         let mut tx = self.begin().await?;
         attempts::open(&mut tx, attempt, invoice, now).await?;
-        Ok(tx.commit().await.map_err(StorageError::from)?)
+        Ok(tx.commit().await?)
     }
 
     async fn abandon_attempt(
@@ -291,7 +469,7 @@ impl Storage for SqliteStorage {
     ) -> Result<(), StorageError> {
         let mut tx = self.begin().await?;
         attempts::abandon(&mut tx, attempt, reason, now).await?;
-        Ok(tx.commit().await?)
+        tx.commit().await
     }
 
     async fn abandon_stale_attempts(
@@ -300,7 +478,7 @@ impl Storage for SqliteStorage {
         now: Timestamp,
     ) -> Result<u64, StorageError> {
         let mut tx = self.begin().await?;
-        let stale = attempts::stale(&mut tx, begun_before).await?;
+        let stale = attempts::stale(&mut tx, begun_before, BATCH).await?;
         for attempt in &stale {
             attempts::abandon(&mut tx, attempt, Abandoned::Unclear, now).await?;
         }
@@ -315,7 +493,7 @@ impl Storage for SqliteStorage {
     ) -> Result<MarkedAsPaid, BeginError> {
         let mut tx = self.begin().await?;
         let marked = attempts::mark_as_paid(&mut tx, order, now).await?;
-        tx.commit().await.map_err(StorageError::from)?;
+        tx.commit().await?;
         Ok(marked)
     }
 
@@ -344,7 +522,10 @@ impl Storage for SqliteStorage {
     }
 
     async fn schedule_poll(&self, order: &OrderId, at: Timestamp) -> Result<bool, StorageError> {
-        attempts::schedule_poll(&self.writer, order, at).await
+        let mut tx = self.begin().await?;
+        let scheduled = attempts::schedule_poll(&mut tx, order, at).await?;
+        tx.commit().await?;
+        Ok(scheduled)
     }
 
     async fn schedule_polls_of_order(
@@ -353,7 +534,10 @@ impl Storage for SqliteStorage {
         pause: SignedDuration,
         now: Timestamp,
     ) -> Result<bool, StorageError> {
-        attempts::schedule_polls_of_order(&self.writer, order, pause, now).await
+        let mut tx = self.begin().await?;
+        let scheduled = attempts::schedule_polls_of_order(&mut tx, order, pause, now).await?;
+        tx.commit().await?;
+        Ok(scheduled)
     }
 
     async fn replan_future(&self, now: Timestamp) -> Result<u64, StorageError> {
@@ -373,8 +557,7 @@ impl Storage for SqliteStorage {
         invoice: &InvoiceId,
         at: Timestamp,
     ) -> Result<bool, StorageError> {
-        let known = Known::Unsettled;
-        attempts::schedule_poll_of_invoice(&self.reader, &self.writer, invoice, known, at).await
+        self.schedule_poll_of(invoice, Known::Unsettled, at).await
     }
 
     async fn schedule_recheck(
@@ -382,8 +565,7 @@ impl Storage for SqliteStorage {
         invoice: &InvoiceId,
         at: Timestamp,
     ) -> Result<bool, StorageError> {
-        let known = Known::Settled;
-        attempts::schedule_poll_of_invoice(&self.reader, &self.writer, invoice, known, at).await
+        self.schedule_poll_of(invoice, Known::Settled, at).await
     }
 
     async fn store_of_invoice(&self, invoice: &InvoiceId) -> Result<Option<StoreId>, StorageError> {
@@ -395,7 +577,9 @@ impl Storage for SqliteStorage {
         due: &DueAttempt,
         until: Timestamp,
     ) -> Result<(), StorageError> {
-        attempts::defer(&self.writer, due, until).await
+        let mut tx = self.begin().await?;
+        attempts::defer(&mut tx, due, until).await?;
+        tx.commit().await
     }
 
     async fn record_observation(
@@ -444,7 +628,7 @@ impl Storage for SqliteStorage {
     ) -> Result<(), StorageError> {
         let mut tx = self.begin().await?;
         deliveries::record(&mut tx, delivery, outcome).await?;
-        Ok(tx.commit().await?)
+        tx.commit().await
     }
 
     async fn deliveries(
@@ -475,13 +659,54 @@ impl Storage for SqliteStorage {
 
     async fn enable_endpoint(&self, store: &StoreId, now: Timestamp) -> Result<bool, StorageError> {
         let mut tx = self.begin().await?;
-        let was_gone = deliveries::restore(&mut tx, store, now).await?;
+        let was_gone = deliveries::is_gone(&mut tx, store).await?;
         tx.commit().await?;
-        Ok(was_gone)
+        if !was_gone {
+            return Ok(false);
+        }
+        // Nothing is delivered meanwhile: the endpoint is enabled last.
+        let mut after = 0;
+        loop {
+            let mut tx = self.begin().await?;
+            let last = deliveries::restart(&mut tx, store, after, now, RESTART_BATCH).await?;
+            if last.is_none() {
+                deliveries::enable(&mut tx, store).await?;
+            }
+            tx.commit().await?;
+            match last {
+                Some(last) => after = last,
+                None => return Ok(true),
+            }
+        }
     }
 
     async fn backlog(&self) -> Result<u64, StorageError> {
         let mut connection = self.reader.acquire().await?;
         deliveries::backlog(&mut connection).await
+    }
+
+    async fn check_file(&self) -> Result<(), StorageError> {
+        self.file.verify()?;
+        match self.writer.failure() {
+            Some(failure) if failure.outage().is_some() => Err(StorageError::Commit(failure)),
+            _ => Ok(()),
+        }
+    }
+
+    async fn check_writing(&self, now: Timestamp) -> Result<(), StorageError> {
+        let now = now.as_millisecond();
+        let mut tx = self.begin().await?;
+        let written: i64 = sqlx::query_scalar(
+            "INSERT INTO write_checks (id, written_at) VALUES (1, ?)
+             ON CONFLICT (id) DO UPDATE SET written_at = excluded.written_at RETURNING written_at",
+        )
+        .bind(now)
+        .fetch_one(&mut *tx)
+        .await?;
+        tx.commit().await?;
+        if written == now {
+            return Ok(());
+        }
+        Err(StorageError::Corrupt(format!("{written} instead of {now}")))
     }
 }

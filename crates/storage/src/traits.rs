@@ -160,7 +160,7 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
         lease_until: Timestamp,
     ) -> Result<(), StorageError>;
 
-    /// Deletes expired requests and claims. Returns their number.
+    /// Deletes a batch of expired requests and claims. Returns their number; 0 if none is left.
     async fn delete_expired_requests(&self, now: Timestamp) -> Result<u64, StorageError>;
 
     /// The order that a client token opens; `None` for an unknown or expired token.
@@ -186,10 +186,10 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
     /// [`BeginError::Closed`] once a payment was detected.
     async fn cancel_order(&self, id: &OrderId, now: Timestamp) -> Result<Snapshot, BeginError>;
 
-    /// Deletes expired client tokens. Returns their number.
+    /// Deletes a batch of expired client tokens. Returns their number; 0 if none is left.
     async fn delete_expired_tokens(&self, now: Timestamp) -> Result<u64, StorageError>;
 
-    /// Expires every order without an attempt whose time is over. Returns their ids.
+    /// Expires a batch of the orders without an attempt whose time is over. Returns their ids; none if none is left.
     async fn expire_orders(&self, now: Timestamp) -> Result<Vec<OrderId>, StorageError>;
 
     /// Writes the row of an attempt, before the gateway is asked for its invoice.
@@ -224,8 +224,8 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
         now: Timestamp,
     ) -> Result<(), StorageError>;
 
-    /// Abandons, as [`Abandoned::Unclear`], every attempt begun before `begun_before` that is still
-    /// being created: the process that was to request its invoice has ended. Returns their number.
+    /// Abandons, as [`Abandoned::Unclear`], a batch of the attempts begun before `begun_before` that are still
+    /// being created: the process that was to request the invoice has ended. Returns their number; 0 if none is left.
     async fn abandon_stale_attempts(
         &self,
         begun_before: Timestamp,
@@ -369,4 +369,10 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
 
     /// The number of events that wait for delivery, for the operator.
     async fn backlog(&self) -> Result<u64, StorageError>;
+
+    /// Checks that the database is still the one that was opened, and that the latest commit succeeded. Writes nothing.
+    async fn check_file(&self) -> Result<(), StorageError>;
+
+    /// Writes a row to the disk and reads it, as an order would be written.
+    async fn check_writing(&self, now: Timestamp) -> Result<(), StorageError>;
 }

@@ -43,6 +43,16 @@ pub(crate) struct ProductTable {
     pub(crate) max_quantity: Option<u32>,
 }
 
+/// The largest part of a price that a store may forgive. More is a discount, or a mistake.
+const MAX_TOLERANCE_PERCENT: u32 = 10;
+
+/// Returns `true` if so much may be missing of a price. Amounts that cannot be compared are not tolerable.
+pub(crate) fn is_tolerable(tolerance: Amount, price: Amount) -> bool {
+    tolerance
+        .checked_mul(100 / MAX_TOLERANCE_PERCENT)
+        .is_ok_and(|most| most <= price)
+}
+
 pub(crate) fn product(
     table: ProductTable,
     currency: Currency,
@@ -52,8 +62,12 @@ pub(crate) fn product(
         return Err("sku and title must not be empty".into());
     }
     let price = price("price", table.price.as_deref(), currency)?;
-    if price.amount() <= tolerance {
-        return Err("the price must be above the store's underpayment_tolerance".into());
+    if !is_tolerable(tolerance, price.amount()) {
+        return Err(format!(
+            "the store's underpayment_tolerance is {tolerance}, more than {MAX_TOLERANCE_PERCENT} % of the price {}: who \
+             pays so much less would get it. Lower the tolerance, or raise the price",
+            price.amount()
+        ));
     }
     let max_quantity = table.max_quantity.unwrap_or(1);
     if !(1..=10_000).contains(&max_quantity) {

@@ -110,6 +110,12 @@ pub(crate) struct File {
     #[schemars(extend("x-default" = "none"))]
     #[serde(default)]
     pub(crate) trusted_proxies: Vec<String>,
+    /// Whether this file and the files of secrets may be readable or writable by others, for containers whose platform
+    /// sets their rights.
+    #[schemars(extend("x-default" = "false"))]
+    #[serde(default)]
+    #[expect(dead_code, reason = "read before the file is, in config/rights.rs")]
+    pub(crate) dangerous_allow_shared_files: bool,
     #[serde(default)]
     pub(crate) gateway: GatewayTable,
     #[serde(default)]
@@ -129,11 +135,16 @@ pub(crate) fn check(mut findings: Findings, file: File) -> Result<Config, Proble
         file.admin_listen,
         "127.0.0.1:9090",
     );
-    let public_url = file
-        .public_url
-        .as_deref()
-        .unwrap_or("http://127.0.0.1:8080");
-    let public_url = findings.take("public_url", public_address(public_url));
+    let public_url = match file.public_url.as_deref() {
+        Some(text) => public_address(text),
+        None if is_test => public_address("http://127.0.0.1:8080"),
+        None => Err(
+            "is required in production: links and callbacks lead there. Write the address under which browsers reach \
+             `listen`, like https://pay.shop.example"
+                .to_owned(),
+        ),
+    };
+    let public_url = findings.take("public_url", public_url);
     let database_url = file
         .database_url
         .unwrap_or_else(|| "sqlite://florin.db".into());
@@ -142,6 +153,8 @@ pub(crate) fn check(mut findings: Findings, file: File) -> Result<Config, Proble
         let message =
             "write sqlite://path/to/florin.db: a ledger is a file, and no other is served";
         findings.add("database_url", message);
+    } else if let Err(reason) = florin_storage::check_place(&database_url) {
+        findings.add("database_url", reason);
     }
     // Port 0 is whichever port is free: two of them differ.
     if listen.is_some_and(|address| address.port() != 0) && listen == admin_listen {
@@ -174,8 +187,7 @@ pub(crate) fn check(mut findings: Findings, file: File) -> Result<Config, Proble
         }
         stores.extend(store(&mut findings, table, is_test));
     }
-    same_key_twice(&mut findings, &stores);
-    require_distinct_keys(&mut findings, &stores);
+    require_distinct_keys(&mut findings, gateway.as_ref(), &stores);
     let config = (|| {
         Some(Config {
             listen: listen?,
@@ -232,31 +244,45 @@ fn public_address(text: &str) -> Result<PublicUrl, String> {
     Ok(PublicUrl::of(&url))
 }
 
-/// A secret key identifies one store.
-fn same_key_twice(findings: &mut Findings, stores: &[Store]) {
-    let mut context = BTreeSet::new();
+/// A secret, by its key.
+type Named<'a> = (String, &'a str);
+
+/// Requires that no secret has two uses: who learns it by one of them must not have the other. The token of the callbacks,
+/// for example, is in the access logs of reverse proxies.
+pub(crate) fn require_distinct_keys(
+    findings: &mut Findings,
+    gateway: Option<&Gateway>,
+    stores: &[Store],
+) {
+    let mut secrets: Vec<Named<'_>> = Vec::new();
+    if let Some(gateway) = gateway {
+        secrets.push((
+            "gateway.api_secret".into(),
+            gateway.api_secret.expose_secret(),
+        ));
+        secrets.push((
+            "gateway.callback_token".into(),
+            gateway.callback_token.expose_secret(),
+        ));
+    }
     for store in stores {
-        if let Some(key) = &store.secret_key
-            && !context.insert(key.expose_secret().to_owned())
-        {
-            findings.add(
-                &format!("store.{}.secret_key", store.id),
-                "is another store's key too",
-            );
+        if let Some(key) = &store.secret_key {
+            secrets.push((
+                format!("store.{}.secret_key", store.id),
+                key.expose_secret(),
+            ));
         }
     }
-}
-
-/// Requires that no token key is used for two stores, or as a secret key as well.
-pub(crate) fn require_distinct_keys(findings: &mut Findings, stores: &[Store]) {
-    let secret_keys = stores.iter().filter_map(|store| store.secret_key.as_ref());
-    let mut context: BTreeSet<&str> = secret_keys.map(ExposeSecret::expose_secret).collect();
     for store in stores {
         for TokenKey { kid, secret } in &store.token_keys {
-            if !context.insert(secret.expose_secret()) {
-                let key = format!("store.{}.token_keys.{kid}", store.id);
-                findings.add(&key, "is also used as another key: generate a separate one");
-            }
+            let key = format!("store.{}.token_keys.{kid}", store.id);
+            secrets.push((key, secret.expose_secret()));
+        }
+    }
+    for (n, (key, secret)) in secrets.iter().enumerate() {
+        if let Some((first, _)) = secrets[..n].iter().find(|(_, known)| known == secret) {
+            let message = format!("is the same as {first}: generate a separate one");
+            findings.add(key, message);
         }
     }
 }

@@ -129,8 +129,17 @@ fn check_value(
 ) -> bool {
     let Some(taken) = Kind::of(value).and_then(|kind| taking(schema, kind)) else {
         // Without the value: it may be a secret that was left unquoted.
+        let is_unquoted = matches!(
+            value,
+            Value::Float(_) | Value::Integer(_) | Value::Boolean(_)
+        ) && taking(schema, Kind::Text).is_some();
+        let remedy = if is_unquoted {
+            "; write it in quotes"
+        } else {
+            ""
+        };
         let message = format!(
-            "a value of another kind was expected: {}{}",
+            "a value of another kind was expected: {}{remedy}{}",
             kinds(schema),
             text.line(path)
         );

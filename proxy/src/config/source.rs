@@ -12,7 +12,7 @@ use crate::config::problems::{Findings, Problem, Problems};
 use crate::config::schema::schema;
 use crate::config::server::{Config, File, check};
 use crate::config::shape::{self, Text, check_table};
-use crate::config::{environment, renamed};
+use crate::config::{environment, renamed, rights};
 
 /// Reads and checks the configuration.
 ///
@@ -26,7 +26,10 @@ pub fn load(file: Option<&Path>, variables: &BTreeMap<String, String>) -> Result
     let mut findings = Findings::default();
     let (schema, text) = (schema(), Text(&text));
     renamed::keys(&mut findings, &text, &mut settings);
+    let written = settings.clone();
     environment::overlay(&mut findings, &mut settings, &schema, variables);
+    let file = file.map(|path| (path, &written));
+    rights::check(&mut findings, &schema, file, &settings);
     let root = shape::Path::default();
     if !check_table(&mut findings, &text, &schema, &mut settings, &root) {
         return findings.finish(None);

@@ -7,7 +7,9 @@ use secrecy::SecretString;
 use serde::Deserialize;
 use url::Url;
 
-use crate::config::catalog::{self, Donation, DonationTable, Product, ProductTable, donations};
+use crate::config::catalog::{
+    self, Donation, DonationTable, Product, ProductTable, donations, is_tolerable,
+};
 use crate::config::problems::Findings;
 use crate::config::secrets::{MIN_GUESSABLE_CHARS, secret};
 use crate::config::theme::{ThemeTable, theme};
@@ -93,10 +95,10 @@ impl Store {
         is_web && (is_home || self.lists_origin(&url.origin().ascii_serialization()))
     }
 
-    /// How much of a price may be missing: nothing of one that the tolerance would swallow, and nothing of one in another
-    /// currency than the store's.
+    /// How much of a price may be missing: nothing of one of which the tolerance is more than a tenth, and nothing of one
+    /// in another currency than the store's.
     pub(crate) fn tolerance_of(&self, price: Price) -> Amount {
-        if price.currency() == self.currency && self.tolerance < price.amount() {
+        if price.currency() == self.currency && is_tolerable(self.tolerance, price.amount()) {
             self.tolerance
         } else {
             Amount::ZERO
@@ -157,7 +159,8 @@ pub(crate) struct StoreTable {
     /// Whether its server may change wallets and settings at the gateway. All stores share them.
     #[schemars(extend("x-default" = "true for a single store, else false"))]
     pub(crate) gateway_access: Option<bool>,
-    /// How much may be missing and still count as paid: an amount in the store's currency, as a string.
+    /// How much may be missing and still count as paid: an amount in the store's currency, as a string. At most a tenth of
+    /// each product's price; of another order that is cheaper, nothing may be missing.
     #[schemars(extend("x-default" = "0"))]
     pub(crate) underpayment_tolerance: Option<String>,
     /// Confirmations shown as required until the gateway states its own, 1 to 100.

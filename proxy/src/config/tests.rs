@@ -247,7 +247,7 @@ fn every_unknown_missing_and_mistyped_key_is_named_at_once() {
         [
             "gateway.api_secert: is no key of Florin's (line 5)",
             "store.demo.donation.coffee.colour: is no key of Florin's (line 23)",
-            "store.demo.donation.coffee.max: a value of another kind was expected: a string (line 26)",
+            "store.demo.donation.coffee.max: a value of another kind was expected: a string; write it in quotes (line 26)",
             "store.demo.product.0.max_quantity: is out of range (line 20)",
             "store.demo.product.0.sku: is required (line 17)",
         ]
@@ -429,7 +429,11 @@ fn production_delivers_to_public_addresses_alone() {
         "dangerous_allow_private_targets = true\n[[store.product]]",
     );
     assert!(loaded(&private, &[]).is_ok());
-    let problems = loaded(&private, &[("FLORIN_ENVIRONMENT", "production")]).unwrap_err();
+    let production = [
+        ("FLORIN_ENVIRONMENT", "production"),
+        ("FLORIN_PUBLIC_URL", "https://pay.shop.example"),
+    ];
+    let problems = loaded(&private, &production).unwrap_err();
     assert_eq!(problems.0[0].key, "store.demo.webhook");
 }
 

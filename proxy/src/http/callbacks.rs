@@ -70,7 +70,7 @@ pub(crate) fn describe_callback() -> Operation {
         )
         .path("token", "The `callback_token` of the configuration.", &json!({ "type": "string", "minLength": 1 }))
         .takes_json(&shape, &json!({ "invoice_id": "inv_1", "status": "COMPLETED" }))
-        .refuses(&[ErrorCode::NotFound, ErrorCode::Internal])
+        .refuses(&[ErrorCode::NotFound, ErrorCode::Internal, ErrorCode::StorageUnavailable])
         .answers_empty(200, "Received. The body is empty.")
 }
 

@@ -121,13 +121,19 @@ pub(crate) async fn request_poll(app: &AppState, snapshot: &Snapshot) -> Result<
     let Some(wanted) = subscribed_poll(invoice, interval, now) else {
         return Ok(());
     };
-    if !order.status.is_settled() {
-        ledger.schedule_poll(&order.id, wanted).await?;
+    let scheduled = if !order.status.is_settled() {
+        ledger.schedule_poll(&order.id, wanted).await
     } else if is_followed(order, now) {
         let pause = second_payment_pause(interval);
-        ledger
-            .schedule_polls_of_order(&order.id, pause, now)
-            .await?;
+        ledger.schedule_polls_of_order(&order.id, pause, now).await
+    } else {
+        Ok(false)
+    };
+    match scheduled {
+        Ok(_) => {}
+        // What is known can be shown although nothing can be stored.
+        Err(error) if error.outage().is_some() => return Ok(()),
+        Err(error) => return Err(error.into()),
     }
     app.poller_wakeup.notify_one();
     Ok(())

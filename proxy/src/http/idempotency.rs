@@ -241,6 +241,7 @@ async fn store_result(app: &AppState, id: RequestId, lease_until: Timestamp, jso
         Ok(true) => {}
         Ok(false) => tracing::warn!("a request with a key took longer than its lease"),
         // It was done, and its sender should know. Sent again, it finds what it did.
+        Err(error) if error.outage().is_some() => {}
         Err(error) => tracing::error!(%error, "the result of a request with a key was not stored"),
     }
 }

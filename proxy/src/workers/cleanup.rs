@@ -26,23 +26,40 @@ pub(crate) async fn run(app: Arc<AppState>) {
 
 /// Runs once.
 pub(crate) async fn run_once(app: &AppState) {
-    if let Err(error) = clean_up(app).await {
+    if let Err(error) = clean_up(app).await
+        && error.outage().is_none()
+    {
         tracing::error!(%error, "cleanup failed");
     }
 }
 
 async fn clean_up(app: &AppState) -> Result<(), StorageError> {
     let (ledger, now) = (&app.deps.ledger, app.now());
-    let stale = ledger
-        .abandon_stale_attempts(now - ATTEMPT_TIMEOUT, now)
-        .await?;
-    if stale > 0 {
-        tracing::warn!(attempts = stale, "abandoned attempts without an invoice");
+    let mut abandoned = 0;
+    loop {
+        // In batches, so that no customer waits for all of them.
+        let stale = ledger.abandon_stale_attempts(now - ATTEMPT_TIMEOUT, now);
+        match stale.await? {
+            0 => break,
+            some => abandoned += some,
+        }
     }
-    ledger.delete_expired_tokens(now).await?;
-    ledger.delete_expired_requests(now).await?;
-    for order in ledger.expire_orders(now).await? {
-        app.order_changed(&order);
+    if abandoned > 0 {
+        tracing::warn!(
+            attempts = abandoned,
+            "abandoned attempts without an invoice"
+        );
+    }
+    while ledger.delete_expired_tokens(now).await? > 0 {}
+    while ledger.delete_expired_requests(now).await? > 0 {}
+    while !app.shutdown.is_cancelled() {
+        let expired = ledger.expire_orders(now).await?;
+        if expired.is_empty() {
+            break;
+        }
+        for order in expired {
+            app.order_changed(&order);
+        }
     }
     Ok(())
 }

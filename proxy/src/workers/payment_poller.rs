@@ -167,7 +167,9 @@ async fn lease_due(app: &AppState, urgency: PollPriority, limit: u32) -> Vec<Due
     let (ledger, now) = (&app.deps.ledger, app.now());
     let due = ledger.due_attempts(urgency, now, now + LEASE, limit).await;
     due.unwrap_or_else(|error| {
-        tracing::error!(%error, "failed to read due attempts");
+        if error.outage().is_none() {
+            tracing::error!(%error, "failed to read due attempts");
+        }
         Vec::new()
     })
 }
@@ -211,6 +213,7 @@ async fn record(app: &Arc<AppState>, due: &DueAttempt, observation: &Observation
             }
         }
         Ok(None) => tracing::debug!(order = %due.order_id, "a newer poll was recorded already"),
+        Err(error) if error.outage().is_some() => {}
         Err(error) => {
             tracing::error!(order = %due.order_id, %error, "failed to record an observation");
         }
@@ -313,7 +316,9 @@ async fn on_error(app: &Arc<AppState>, due: &DueAttempt, error: &CallError) {
         .ledger
         .reschedule_poll(due, app.now() + pause)
         .await;
-    if let Err(error) = deferred {
+    if let Err(error) = deferred
+        && error.outage().is_none()
+    {
         tracing::error!(order = %due.order_id, %error, "failed to reschedule poll");
     }
 }

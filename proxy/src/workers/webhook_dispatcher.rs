@@ -101,7 +101,9 @@ async fn fetch_due(app: &AppState, store: &StoreId, free: usize) -> Vec<DueDeliv
     let ledger = &app.deps.ledger;
     let due = ledger.due_deliveries(store, now, now + LEASE, limit).await;
     due.unwrap_or_else(|error| {
-        tracing::error!(%error, "failed to read due events");
+        if error.outage().is_none() {
+            tracing::error!(%error, "failed to read due events");
+        }
         Vec::new()
     })
 }
@@ -134,7 +136,9 @@ async fn deliver(app: Arc<AppState>, due: DueDelivery) {
         http_status: sent.as_ref().and_then(status),
         note: note(sent.as_ref()),
     };
-    if let Err(error) = app.deps.ledger.record_delivery(&delivery, outcome).await {
+    if let Err(error) = app.deps.ledger.record_delivery(&delivery, outcome).await
+        && error.outage().is_none()
+    {
         tracing::error!(event = %event.id, %error, "failed to record a delivery");
     }
 }

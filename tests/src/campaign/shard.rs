@@ -20,7 +20,7 @@ use super::shop::Shop;
 use super::supervisor::Supervisor;
 use super::traffic_log::{Link, Passed, TrafficLog};
 use crate::clock::MovableClock;
-use crate::folder::Folder;
+use crate::folder::{Folder, write_private};
 use crate::sandbox_control::SandboxControl;
 use crate::token_signer::TokenSigner;
 use crate::world;
@@ -94,7 +94,7 @@ impl Shard {
         let first_start = supervisor("first.db", first[0], first[1]);
         let supervisor = supervisor(DATABASE, public, admin);
         let toml = florin_toml(&addresses, &world_config, &supervisor.database_url());
-        std::fs::write(&supervisor.config, toml).expect("the folder is writable");
+        write_private(&supervisor.config, &toml);
         let invoices = Arc::new(InvoiceIndex::of(folder.file(SANDBOX_LOG)));
         let settings = florin_sandbox::Settings {
             seed: random.next(),

@@ -8,8 +8,9 @@ mod welcome;
 
 use std::ffi::OsString;
 use std::fs::{File, Permissions};
+use std::io::Write as _;
 use std::net::Ipv4Addr;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::sync::Arc;
@@ -122,7 +123,7 @@ async fn serve(
 ) -> anyhow::Result<ExitCode> {
     let toml = settings::florin_toml(ports, secrets, folder, args.database_url.as_deref());
     let config = folder.join("florin.toml");
-    std::fs::write(&config, toml)
+    write_private(&config, &toml)
         .with_context(|| format!("{} cannot be written", config.display()))?;
 
     let (sandbox, shop) = (bind(ports.sandbox).await?, bind(ports.shop).await?);
@@ -263,6 +264,17 @@ async fn bind(port: u16) -> anyhow::Result<TcpListener> {
     listener.with_context(|| {
         format!("port {port} cannot be opened: stop the program that has it, or choose another --port-base")
     })
+}
+
+/// The proxy refuses secrets in a file that others can read.
+fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
+    let mut file = File::options()
+        .create(true)
+        .write(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(path)?;
+    file.write_all(text.as_bytes())
 }
 
 /// Everything is logged to one file, panics too.

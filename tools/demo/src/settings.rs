@@ -155,7 +155,7 @@ mod tests {
         let secrets = Secrets::generate();
         let toml = florin_toml(Ports::from_base(8080), &secrets, folder.path(), None);
         let file = folder.path().join("florin.toml");
-        std::fs::write(&file, toml).unwrap();
+        crate::write_private(&file, &toml).unwrap();
         let config = florin_proxy::config::load(Some(&file), &std::collections::BTreeMap::new());
         let config = config.unwrap_or_else(|problems| panic!("{problems}"));
         assert!(config.database_url.ends_with("/florin.db"));

@@ -15,7 +15,9 @@ pub(crate) fn problem_text(i18n: I18n, problem: &Problem) -> (String, Option<Str
     let text = match body.code {
         Some(ErrorCode::NotFound) => i18n.text("gone"),
         Some(ErrorCode::RateLimited) => i18n.text("too_often"),
-        Some(ErrorCode::GatewayUnavailable) => i18n.text("service_busy"),
+        Some(ErrorCode::GatewayUnavailable | ErrorCode::StorageUnavailable) => {
+            i18n.text("service_busy")
+        }
         Some(ErrorCode::QuoteExpired) => i18n.text("price_moved"),
         Some(ErrorCode::AmountOutOfRange | ErrorCode::AssetUnavailable) => i18n.text("asset_gone"),
         Some(ErrorCode::AttemptInProgress | ErrorCode::RequestInProgress) => {

@@ -32,6 +32,7 @@ impl Problem {
                 Some(
                     ErrorCode::RateLimited
                         | ErrorCode::GatewayUnavailable
+                        | ErrorCode::StorageUnavailable
                         | ErrorCode::Internal
                         // The same request is still at work, or a proxy that was killed left it so for a while.
                         | ErrorCode::RequestInProgress

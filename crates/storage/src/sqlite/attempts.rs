@@ -212,12 +212,14 @@ pub(super) async fn abandon(
 pub(super) async fn stale(
     tx: &mut SqliteConnection,
     begun_before: Timestamp,
+    limit: u32,
 ) -> Result<Vec<AttemptId>, StorageError> {
-    let ids: Vec<String> =
-        sqlx::query_scalar("SELECT id FROM attempts WHERE state = 'creating' AND begun_at < ?")
-            .bind(millis(begun_before))
-            .fetch_all(tx)
-            .await?;
+    let ids = "SELECT id FROM attempts WHERE state = 'creating' AND begun_at < ? LIMIT ?";
+    let ids: Vec<String> = sqlx::query_scalar(ids)
+        .bind(millis(begun_before))
+        .bind(limit)
+        .fetch_all(tx)
+        .await?;
     ids.iter()
         .map(|id| rows::read("an attempt id", AttemptId::parse(id)))
         .collect()
@@ -312,20 +314,19 @@ fn due_attempt(row: &SqliteRow, priority: PollPriority) -> Result<DueAttempt, St
     })
 }
 
-/// A file belongs to one process. If another one still uses it, an attempt is polled twice, and the
-/// later poll counts.
-pub(super) async fn end_leases(writer: &SqlitePool) -> Result<(), StorageError> {
+/// A file belongs to one process: these are the leases of one that has ended.
+pub(super) async fn end_leases(tx: &mut SqliteConnection) -> Result<(), StorageError> {
     sqlx::query(
         "UPDATE attempts SET next_poll_at = min(next_poll_at, looked_at), lease_until = 0
          WHERE lease_until > 0",
     )
-    .execute(writer)
+    .execute(tx)
     .await?;
     Ok(())
 }
 
 pub(super) async fn schedule_poll(
-    writer: &SqlitePool,
+    tx: &mut SqliteConnection,
     id: &OrderId,
     at: Timestamp,
 ) -> Result<bool, StorageError> {
@@ -336,13 +337,13 @@ pub(super) async fn schedule_poll(
     )
     .bind(millis(at))
     .bind(id.as_str())
-    .execute(writer)
+    .execute(tx)
     .await?;
     Ok(scheduled.rows_affected() > 0)
 }
 
 pub(super) async fn schedule_polls_of_order(
-    writer: &SqlitePool,
+    tx: &mut SqliteConnection,
     id: &OrderId,
     pause: SignedDuration,
     now: Timestamp,
@@ -356,7 +357,7 @@ pub(super) async fn schedule_polls_of_order(
     .bind(millis(now))
     .bind(i64::try_from(pause.as_millis()).unwrap_or(i64::MAX))
     .bind(id.as_str())
-    .execute(writer)
+    .execute(tx)
     .await?;
     Ok(scheduled.rows_affected() > 0)
 }
@@ -434,14 +435,19 @@ impl Known {
     }
 }
 
-pub(super) async fn schedule_poll_of_invoice(
-    reader: &SqlitePool,
-    writer: &SqlitePool,
+/// A poll that a callback causes.
+pub(super) struct WantedPoll {
+    attempt: String,
+    at: i64,
+}
+
+/// When a callback causes a poll of an invoice; `None` if one is due before.
+pub(super) async fn wanted_poll(
+    reader: &mut SqliteConnection,
     id: &InvoiceId,
     known: Known,
     at: Timestamp,
-) -> Result<bool, StorageError> {
-    // Callbacks that change nothing read only: a flood of them never occupies the single writer.
+) -> Result<Option<WantedPoll>, StorageError> {
     // The response to a poll whose lease has expired reschedules the next poll: only a poll that is
     // due before the end of the lease is kept.
     let wanted: Option<(String, i64)> = sqlx::query_as(
@@ -457,17 +463,22 @@ pub(super) async fn schedule_poll_of_invoice(
     .bind(known == Known::Settled)
     .fetch_optional(reader)
     .await?;
-    let Some((attempt, wanted)) = wanted else {
-        return Ok(false);
-    };
+    Ok(wanted.map(|(attempt, at)| WantedPoll { attempt, at }))
+}
+
+pub(super) async fn schedule_poll_at(
+    tx: &mut SqliteConnection,
+    wanted: &WantedPoll,
+    known: Known,
+) -> Result<bool, StorageError> {
     let scheduled = sqlx::query(
         "UPDATE attempts SET next_poll_at = ?1, urgency = 'hinted'
          WHERE id = ?2 AND (standing = 'settled') = ?3 AND (next_poll_at IS NULL OR next_poll_at > ?1)",
     )
-    .bind(wanted)
-    .bind(attempt)
+    .bind(wanted.at)
+    .bind(&wanted.attempt)
     .bind(known == Known::Settled)
-    .execute(writer)
+    .execute(tx)
     .await?;
     Ok(scheduled.rows_affected() > 0)
 }
@@ -488,7 +499,7 @@ pub(super) async fn store_of(
 }
 
 pub(super) async fn defer(
-    writer: &SqlitePool,
+    tx: &mut SqliteConnection,
     due: &DueAttempt,
     until: Timestamp,
 ) -> Result<(), StorageError> {
@@ -501,7 +512,7 @@ pub(super) async fn defer(
     .bind(<&str>::from(due.priority))
     .bind(due.attempt_id.as_str())
     .bind(due.poll_seq)
-    .execute(writer)
+    .execute(tx)
     .await?;
     Ok(())
 }

@@ -18,13 +18,12 @@ pub(super) async fn due(
     lease_until: Timestamp,
     limit: u32,
 ) -> Result<Vec<DueDelivery>, StorageError> {
+    if is_gone(tx, store).await? {
+        return Ok(Vec::new());
+    }
     let leased: Vec<i64> = sqlx::query_scalar(
         "UPDATE outbox SET next_at = ?2 WHERE position IN (
-             SELECT position FROM outbox AS mine WHERE state = 'pending' AND store_id = ?4 AND next_at <= ?1
-                 AND NOT EXISTS (SELECT 1 FROM outbox AS earlier WHERE earlier.order_id = mine.order_id
-                                 AND earlier.state = 'pending' AND NOT earlier.was_taken
-                                 AND earlier.position < mine.position)
-                 AND NOT EXISTS (SELECT 1 FROM gone_endpoints WHERE store_id = ?4)
+             SELECT position FROM outbox WHERE is_head AND store_id = ?4 AND next_at <= ?1
              ORDER BY next_at, position LIMIT ?3)
          RETURNING position",
     )
@@ -102,6 +101,23 @@ pub(super) async fn record(
     .bind(state)
     .bind(next_at.map(millis))
     .bind(delivery.event_id.as_str())
+    .execute(&mut *tx)
+    .await?;
+    mark_heads(tx, &delivery.event_id).await
+}
+
+/// Marks which events of an event's order may be delivered: those with no earlier pending event that the store has not
+/// accepted yet. The others wait for it. Run after each change of a state.
+async fn mark_heads(tx: &mut SqliteConnection, event: &EventId) -> Result<(), StorageError> {
+    sqlx::query(
+        "UPDATE outbox SET is_head = may_go FROM (
+             SELECT mine.position AS head, mine.state = 'pending' AND NOT EXISTS (
+                 SELECT 1 FROM outbox AS earlier WHERE earlier.order_id = mine.order_id AND earlier.state = 'pending'
+                     AND NOT earlier.was_taken AND earlier.position < mine.position) AS may_go
+             FROM outbox AS mine WHERE mine.order_id = (SELECT order_id FROM events WHERE id = ?))
+         WHERE position = head AND is_head <> may_go",
+    )
+    .bind(event.as_str())
     .execute(tx)
     .await?;
     Ok(())
@@ -142,17 +158,23 @@ pub(super) async fn page(
             None => return Ok(None),
         },
     };
-    let tries = sqlx::query(
+    let statement = if filter.event.is_some() {
+        // The signs + keep the store's index out: an event has a few deliveries, a store any number.
         "SELECT deliveries.*, events.type FROM deliveries JOIN events ON events.id = event_id
-         WHERE deliveries.store_id = ?1 AND deliveries.id < ?2 AND (?3 IS NULL OR event_id = ?3)
-         ORDER BY deliveries.id DESC LIMIT ?4",
-    )
-    .bind(store.as_str())
-    .bind(before)
-    .bind(filter.event.as_ref().map(EventId::as_str))
-    .bind(filter.limit)
-    .fetch_all(connection)
-    .await?;
+         WHERE deliveries.event_id = ?3 AND +deliveries.store_id = ?1 AND +deliveries.id < ?2
+         ORDER BY number DESC LIMIT ?4"
+    } else {
+        "SELECT deliveries.*, events.type FROM deliveries JOIN events ON events.id = event_id
+         WHERE deliveries.store_id = ?1 AND deliveries.id < ?2
+         ORDER BY deliveries.id DESC LIMIT ?4"
+    };
+    let tries = sqlx::query(statement)
+        .bind(store.as_str())
+        .bind(before)
+        .bind(filter.event.as_ref().map(EventId::as_str))
+        .bind(filter.limit)
+        .fetch_all(connection)
+        .await?;
     tries
         .iter()
         .map(delivery)
@@ -204,8 +226,9 @@ pub(super) async fn again(
     )
     .bind(millis(now))
     .bind(event.as_str())
-    .execute(tx)
+    .execute(&mut *tx)
     .await?;
+    mark_heads(tx, event).await?;
     Ok(true)
 }
 
@@ -222,9 +245,9 @@ async fn belongs_to(
 }
 
 pub(super) async fn backlog(connection: &mut SqliteConnection) -> Result<u64, StorageError> {
-    let waiting: i64 = sqlx::query_scalar("SELECT count(*) FROM outbox WHERE state = 'pending'")
-        .fetch_one(connection)
-        .await?;
+    // One row for each store.
+    let waiting = "SELECT coalesce(sum(events), 0) FROM waiting_events";
+    let waiting: i64 = sqlx::query_scalar(waiting).fetch_one(connection).await?;
     rows::read("a count", u64::try_from(waiting))
 }
 
@@ -232,17 +255,17 @@ pub(super) async fn endpoint_status(
     connection: &mut SqliteConnection,
     store: &StoreId,
 ) -> Result<EndpointStatus, StorageError> {
-    let waiting = "SELECT count(*) FROM outbox WHERE state = 'pending' AND store_id = ?";
-    let waiting: i64 = sqlx::query_scalar(waiting)
+    let waiting = "SELECT events FROM waiting_events WHERE store_id = ?";
+    let waiting: Option<i64> = sqlx::query_scalar(waiting)
         .bind(store.as_str())
-        .fetch_one(&mut *connection)
+        .fetch_optional(&mut *connection)
         .await?;
     let gone = sqlx::query("SELECT endpoint, since FROM gone_endpoints WHERE store_id = ?")
         .bind(store.as_str())
         .fetch_optional(connection)
         .await?;
     Ok(EndpointStatus {
-        waiting: rows::read("a count", u64::try_from(waiting))?,
+        waiting: rows::read("a count", u64::try_from(waiting.unwrap_or(0)))?,
         gone: gone.as_ref().map(gone_endpoint).transpose()?,
     })
 }
@@ -255,24 +278,53 @@ fn gone_endpoint(row: &SqliteRow) -> Result<DisabledEndpoint, StorageError> {
     })
 }
 
-pub(super) async fn restore(
+/// Returns `true` if the store's endpoint is disabled.
+pub(super) async fn is_gone(
     tx: &mut SqliteConnection,
     store: &StoreId,
-    now: Timestamp,
 ) -> Result<bool, StorageError> {
-    let forgotten = sqlx::query("DELETE FROM gone_endpoints WHERE store_id = ?")
-        .bind(store.as_str())
-        .execute(&mut *tx)
-        .await?;
-    if forgotten.rows_affected() == 0 {
-        return Ok(false);
-    }
-    sqlx::query(
-        "UPDATE outbox SET tries = 0, next_at = ? WHERE state = 'pending' AND store_id = ?",
+    let gone = "SELECT EXISTS (SELECT 1 FROM gone_endpoints WHERE store_id = ?)";
+    let gone = sqlx::query_scalar(gone).bind(store.as_str());
+    Ok(gone.fetch_one(tx).await?)
+}
+
+/// Gives up to `limit` pending events behind the position `after` all their retries, from now on. Returns the position
+/// of the last; `None` if none is left.
+pub(super) async fn restart(
+    tx: &mut SqliteConnection,
+    store: &StoreId,
+    after: i64,
+    now: Timestamp,
+    limit: u32,
+) -> Result<Option<i64>, StorageError> {
+    let last: Option<i64> = sqlx::query_scalar(
+        "SELECT max(position) FROM (SELECT position FROM outbox
+             WHERE state = 'pending' AND store_id = ? AND position > ? ORDER BY position LIMIT ?)",
     )
-    .bind(millis(now))
     .bind(store.as_str())
-    .execute(tx)
+    .bind(after)
+    .bind(limit)
+    .fetch_one(&mut *tx)
     .await?;
-    Ok(true)
+    if let Some(last) = last {
+        sqlx::query(
+            "UPDATE outbox SET tries = 0, next_at = ?
+             WHERE state = 'pending' AND store_id = ? AND position > ? AND position <= ?",
+        )
+        .bind(millis(now))
+        .bind(store.as_str())
+        .bind(after)
+        .bind(last)
+        .execute(tx)
+        .await?;
+    }
+    Ok(last)
+}
+
+pub(super) async fn enable(tx: &mut SqliteConnection, store: &StoreId) -> Result<(), StorageError> {
+    sqlx::query("DELETE FROM gone_endpoints WHERE store_id = ?")
+        .bind(store.as_str())
+        .execute(tx)
+        .await?;
+    Ok(())
 }

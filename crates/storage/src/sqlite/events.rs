@@ -37,7 +37,9 @@ pub(super) async fn append(
         .execute(&mut *tx)
         .await?;
         sqlx::query(
-            "INSERT INTO outbox (position, order_id, store_id, next_at) VALUES (?, ?, ?, ?)",
+            "INSERT INTO outbox (position, order_id, store_id, next_at, is_head)
+             SELECT ?1, ?2, ?3, ?4, NOT EXISTS (SELECT 1 FROM outbox WHERE order_id = ?2 AND state = 'pending'
+                 AND NOT was_taken)",
         )
         .bind(inserted.last_insert_rowid())
         .bind(id.as_str())

@@ -5,11 +5,15 @@ use florin_orders::{
     Applied, Assessment, Attempt, AttemptId, Observation, Order, OrderId, ReviewReason, Snapshot,
     assess,
 };
+use sha2::{Digest as _, Sha256};
 use sqlx::{Row as _, SqliteConnection};
 
 use super::rows::{self, millis};
 use super::{events, orders};
 use crate::{DueAttempt, RecordedObservation, Settlement, StorageError};
+
+/// The most of a response, and of its assessment, that is stored.
+const MAX_BYTES: usize = 4096;
 
 /// Locks the order, loads it once, decides in pure code, and saves once. Returns `None` if a later poll has been recorded.
 pub(super) async fn record(
@@ -36,9 +40,18 @@ pub(super) async fn record(
     after.put_off_poll(&due.attempt_id, due.stretch, now);
 
     let text = text_of(&assessment);
-    let is_news = latest_text(tx, &due.attempt_id).await?.as_deref() != Some(&*text);
+    let text = bounded(&text);
+    let latest = latest(tx, &due.attempt_id).await?;
+    let is_news = latest.as_ref().is_none_or(|latest| latest.text != text);
     let needs_review = is_news && needs_review(&before.order, attempt, &assessment);
-    let row = insert(tx, due, observation, &text).await?;
+    let facts = facts(observation);
+    let row = match latest {
+        Some(latest) if !is_news && latest.facts.as_deref() == Some(&facts[..]) => {
+            count(tx, latest.id, due, observation).await?;
+            latest.id
+        }
+        _ => insert(tx, due, observation, text, &facts).await?,
+    };
     let attempt = after.attempt(&due.attempt_id).ok_or_else(other)?;
     save_attempt(tx, attempt).await?;
     if transition.credits {
@@ -99,15 +112,73 @@ fn text_of(assessment: &Assessment) -> String {
     }
 }
 
-async fn latest_text(
+/// The latest row of an attempt's observations.
+struct Latest {
+    id: i64,
+    text: String,
+    facts: Option<Vec<u8>>,
+}
+
+async fn latest(
     tx: &mut SqliteConnection,
     attempt: &AttemptId,
-) -> Result<Option<String>, StorageError> {
-    let latest = "SELECT verdict FROM observations WHERE attempt_id = ? ORDER BY look DESC LIMIT 1";
-    Ok(sqlx::query_scalar(latest)
-        .bind(attempt.as_str())
-        .fetch_optional(tx)
-        .await?)
+) -> Result<Option<Latest>, StorageError> {
+    let latest = "SELECT id, verdict, facts FROM observations WHERE attempt_id = ? ORDER BY look DESC LIMIT 1";
+    let row = sqlx::query(latest).bind(attempt.as_str());
+    let Some(row) = row.fetch_optional(tx).await? else {
+        return Ok(None);
+    };
+    Ok(Some(Latest {
+        id: row.try_get("id")?,
+        text: row.try_get("verdict")?,
+        facts: row.try_get("facts")?,
+    }))
+}
+
+/// What the gateway said, without the bytes in which it said it: two responses with the same facts are one observation.
+fn facts(observation: &Observation) -> [u8; 16] {
+    let Observation {
+        observed_at: _,
+        raw: _,
+        is_known,
+        invoice_id,
+        status,
+        asked,
+        received,
+        local_currency,
+        crypto_code,
+        address,
+        // The attempt has the latest count. Each block is no news by itself.
+        confirmations: _,
+        transaction_hash,
+    } = observation;
+    let mut digest = Sha256::new_with_prefix([u8::from(*is_known)]);
+    for member in [
+        invoice_id,
+        status,
+        &asked.crypto,
+        &asked.usd,
+        &asked.local,
+        &received.crypto,
+        &received.usd,
+        &received.local,
+        local_currency,
+        crypto_code,
+        address,
+        transaction_hash,
+    ] {
+        // Length first, so that no two lists of members have the same bytes.
+        let length = member.as_ref().map_or(u64::MAX, |text| text.len() as u64);
+        digest.update(length.to_be_bytes());
+        digest.update(member.as_deref().unwrap_or_default());
+    }
+    let digest: [u8; 32] = digest.finalize().into();
+    *digest.first_chunk().expect("a digest has 32 bytes")
+}
+
+/// The beginning of a text: an honest response is a tenth of this.
+fn bounded(text: &str) -> &str {
+    &text[..text.floor_char_boundary(MAX_BYTES)]
 }
 
 async fn insert(
@@ -115,18 +186,39 @@ async fn insert(
     due: &DueAttempt,
     observation: &Observation,
     text: &str,
+    facts: &[u8],
 ) -> Result<i64, StorageError> {
     let inserted = sqlx::query(
-        "INSERT INTO observations (attempt_id, look, observed_at, raw, verdict) VALUES (?, ?, ?, ?, ?)",
+        "INSERT INTO observations (attempt_id, look, observed_at, raw, verdict, facts, last_look, last_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?2, ?3)",
     )
     .bind(due.attempt_id.as_str())
     .bind(due.poll_seq)
     .bind(millis(observation.observed_at))
-    .bind(&observation.raw)
+    .bind(bounded(&observation.raw))
     .bind(text)
+    .bind(facts)
     .execute(tx)
     .await?;
     Ok(inserted.last_insert_rowid())
+}
+
+/// Counts an observation that repeats the latest one.
+async fn count(
+    tx: &mut SqliteConnection,
+    row: i64,
+    due: &DueAttempt,
+    observation: &Observation,
+) -> Result<(), StorageError> {
+    sqlx::query(
+        "UPDATE observations SET times = times + 1, last_look = ?, last_at = ? WHERE id = ?",
+    )
+    .bind(due.poll_seq)
+    .bind(millis(observation.observed_at))
+    .bind(row)
+    .execute(tx)
+    .await?;
+    Ok(())
 }
 
 /// Saves an attempt after a transition.

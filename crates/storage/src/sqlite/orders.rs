@@ -1,12 +1,11 @@
 //! Orders: one per reference, accessed by token, listed by store.
 
 use florin_orders::{
-    Aggregate, AttemptId, EventType, NewOrder, Order, OrderId, OrderStatus, Snapshot, StoreId,
-    TokenHash,
+    Aggregate, AttemptId, EventType, NewOrder, Order, OrderId, OrderStatus, Reference, Snapshot,
+    StoreId, TokenHash,
 };
 use jiff::Timestamp;
 use sqlx::SqliteConnection;
-use sqlx::sqlite::SqlitePool;
 
 use super::events::append;
 use super::rows::{self, millis};
@@ -99,13 +98,18 @@ pub(super) async fn add_token(
     Ok(())
 }
 
+/// Deletes up to `limit` expired tokens; returns their number.
 pub(super) async fn delete_expired_tokens(
-    writer: &SqlitePool,
+    tx: &mut SqliteConnection,
     now: Timestamp,
+    limit: u32,
 ) -> Result<u64, StorageError> {
-    let forgotten = sqlx::query("DELETE FROM client_tokens WHERE expires_at <= ?")
+    let forgotten = "DELETE FROM client_tokens
+         WHERE hash IN (SELECT hash FROM client_tokens WHERE expires_at <= ? LIMIT ?)";
+    let forgotten = sqlx::query(forgotten)
         .bind(millis(now))
-        .execute(writer)
+        .bind(limit)
+        .execute(tx)
         .await?;
     Ok(forgotten.rows_affected())
 }
@@ -220,26 +224,41 @@ pub(super) async fn list(
     store: &StoreId,
     filter: &OrderFilter,
 ) -> Result<Vec<Snapshot>, StorageError> {
-    let found = sqlx::query(
-        "SELECT * FROM orders WHERE store_id = ?1
-             AND (?2 IS NULL OR reference = ?2)
-             AND (?3 IS NULL OR status = ?3)
-             AND (?4 IS NULL OR (created_at, id) <
-                 (SELECT created_at, id FROM orders WHERE id = ?4 AND store_id = ?1))
-         ORDER BY created_at DESC, id DESC LIMIT ?5",
-    )
-    .bind(store.as_str())
-    .bind(
-        filter
-            .reference
-            .as_ref()
-            .map(florin_orders::Reference::as_str),
-    )
-    .bind(filter.status.map(<&str>::from))
-    .bind(filter.after.as_ref().map(OrderId::as_str))
-    .bind(filter.limit)
-    .fetch_all(&mut *connection)
-    .await?;
+    // A statement for each combination: a condition like "?2 IS NULL OR reference = ?2" hides the index. Each takes all
+    // parameters and uses some.
+    let statement = match (&filter.reference, filter.status, &filter.after) {
+        (Some(_), _, _) => {
+            "SELECT * FROM orders WHERE store_id = ?1 AND reference = ?2 AND (?3 IS NULL OR status = ?3)
+                 AND (?4 IS NULL OR (created_at, id) <
+                     (SELECT created_at, id FROM orders WHERE id = ?4 AND store_id = ?1))
+             LIMIT ?5"
+        }
+        (None, None, None) => {
+            "SELECT * FROM orders WHERE store_id = ?1 ORDER BY created_at DESC, id DESC LIMIT ?5"
+        }
+        (None, None, Some(_)) => {
+            "SELECT * FROM orders WHERE store_id = ?1
+                 AND (created_at, id) < (SELECT created_at, id FROM orders WHERE id = ?4 AND store_id = ?1)
+             ORDER BY created_at DESC, id DESC LIMIT ?5"
+        }
+        (None, Some(_), None) => {
+            "SELECT * FROM orders WHERE store_id = ?1 AND status = ?3
+             ORDER BY created_at DESC, id DESC LIMIT ?5"
+        }
+        (None, Some(_), Some(_)) => {
+            "SELECT * FROM orders WHERE store_id = ?1 AND status = ?3
+                 AND (created_at, id) < (SELECT created_at, id FROM orders WHERE id = ?4 AND store_id = ?1)
+             ORDER BY created_at DESC, id DESC LIMIT ?5"
+        }
+    };
+    let found = sqlx::query(statement)
+        .bind(store.as_str())
+        .bind(filter.reference.as_ref().map(Reference::as_str))
+        .bind(filter.status.map(<&str>::from))
+        .bind(filter.after.as_ref().map(OrderId::as_str))
+        .bind(filter.limit)
+        .fetch_all(&mut *connection)
+        .await?;
     let mut page = Vec::with_capacity(found.len());
     for row in &found {
         page.push(with_attempt(connection, rows::order(row)?).await?);
@@ -306,12 +325,14 @@ pub(super) async fn keep_receipt_email(
 pub(super) async fn expire(
     tx: &mut SqliteConnection,
     now: Timestamp,
+    limit: u32,
 ) -> Result<Vec<OrderId>, StorageError> {
-    let over: Vec<String> =
-        sqlx::query_scalar("SELECT id FROM orders WHERE status = 'open' AND expires_at <= ?")
-            .bind(millis(now))
-            .fetch_all(&mut *tx)
-            .await?;
+    let over = "SELECT id FROM orders WHERE status = 'open' AND expires_at <= ? ORDER BY expires_at LIMIT ?";
+    let over: Vec<String> = sqlx::query_scalar(over)
+        .bind(millis(now))
+        .bind(limit)
+        .fetch_all(&mut *tx)
+        .await?;
     let mut expired = Vec::with_capacity(over.len());
     for id in over {
         let id = rows::read("an order id", OrderId::parse(&id))?;

@@ -2,7 +2,7 @@
 //! deleted when expired.
 
 use jiff::Timestamp;
-use sqlx::sqlite::{SqlitePool, SqliteRow};
+use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
 
 use super::rows::millis;
@@ -45,7 +45,7 @@ pub(super) async fn claim(
 
 /// Stores the response; `false` if the lease had expired and the request was taken over.
 pub(super) async fn answer(
-    writer: &SqlitePool,
+    tx: &mut SqliteConnection,
     request: RequestId,
     lease_until: Timestamp,
     answer: &StoredResponse,
@@ -60,29 +60,37 @@ pub(super) async fn answer(
     .bind(millis(kept_until))
     .bind(request.0.as_slice())
     .bind(millis(lease_until))
-    .execute(writer)
+    .execute(tx)
     .await?;
     Ok(done.rows_affected() == 1)
 }
 
 /// Releases a claim: the request may be retried at once.
 pub(super) async fn release(
-    writer: &SqlitePool,
+    tx: &mut SqliteConnection,
     request: RequestId,
     lease_until: Timestamp,
 ) -> Result<(), StorageError> {
     sqlx::query("DELETE FROM requests WHERE id = ? AND kept_until = ? AND status IS NULL")
         .bind(request.0.as_slice())
         .bind(millis(lease_until))
-        .execute(writer)
+        .execute(tx)
         .await?;
     Ok(())
 }
 
-pub(super) async fn forget(writer: &SqlitePool, now: Timestamp) -> Result<u64, StorageError> {
-    let forgotten = sqlx::query("DELETE FROM requests WHERE kept_until <= ?")
+/// Deletes up to `limit` expired requests; returns their number.
+pub(super) async fn forget(
+    tx: &mut SqliteConnection,
+    now: Timestamp,
+    limit: u32,
+) -> Result<u64, StorageError> {
+    let forgotten =
+        "DELETE FROM requests WHERE id IN (SELECT id FROM requests WHERE kept_until <= ? LIMIT ?)";
+    let forgotten = sqlx::query(forgotten)
         .bind(millis(now))
-        .execute(writer)
+        .bind(limit)
+        .execute(tx)
         .await?;
     Ok(forgotten.rows_affected())
 }

@@ -4,12 +4,15 @@ mod attempts;
 mod callbacks;
 mod credits;
 mod deliveries;
+mod growth;
 mod migrations;
 mod model;
 mod orders;
 mod payments;
+mod plans;
 mod polling;
 mod requests;
+mod writing;
 
 use florin_orders::fixtures::{amount, at, exact, invoice, new_attempt, observed, received, terms};
 use florin_orders::{

@@ -191,7 +191,7 @@ pub(crate) fn describe_open(types: &mut Types) -> Operation {
              donation opens a new order; every call with a token returns the order of its reference.",
         )
         .by(operation::Caller::Anyone)
-        .refuses(&[ErrorCode::OriginNotAllowed, ErrorCode::Internal])
+        .refuses(&[ErrorCode::OriginNotAllowed, ErrorCode::Internal, ErrorCode::StorageUnavailable])
         .takes_key(16)
         .takes::<OpenOrderRequest>(types, &json!({ "store": "demo", "product": "ebook", "quantity": 1 }))
         .refuses(&[

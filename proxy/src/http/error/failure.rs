@@ -6,6 +6,7 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use florin_checkout_api::ErrorCode;
 use florin_gateway::{GatewayError, RawRequestError};
+use florin_storage::StorageError;
 use serde_json::{Value, json};
 
 use super::ApiError;
@@ -232,13 +233,26 @@ impl Failure {
                 "This reference already names an order of the other flow. Use a new reference.",
             ),
             ApiError::Payment(error) => payment_failure(error),
-            ApiError::OpenOrder(OpenOrderError::Storage(_))
-            | ApiError::Storage(_)
-            | ApiError::Panicked(_)
+            ApiError::OpenOrder(OpenOrderError::Storage(error)) | ApiError::Storage(error) => {
+                storage_failure(error)
+            }
+            ApiError::Panicked(_)
             | ApiError::Interrupted(_)
             | ApiError::Json(_) => Self::internal(),
         }
     }
+}
+
+/// The storage monitor reports an outage to the operator, once.
+fn storage_failure(error: &StorageError) -> Failure {
+    if error.outage().is_none() {
+        return Failure::internal();
+    }
+    Failure::new(
+        ErrorCode::StorageUnavailable,
+        "Orders cannot be stored at this moment. Nothing is lost; try again shortly.",
+    )
+    .retry_after(Duration::from_secs(5))
 }
 
 fn not_forwarded(error: &RawRequestError) -> Failure {
@@ -378,7 +392,8 @@ fn payment_failure(error: &PaymentError) -> Failure {
             "The gateway cannot be reached. Nothing was charged; try again shortly.",
         )
         .retry_after(*retry_after),
-        PaymentError::Storage(_) | PaymentError::Interrupted(_) => Failure::internal(),
+        PaymentError::Storage(error) => storage_failure(error),
+        PaymentError::Interrupted(_) => Failure::internal(),
     }
 }
 

@@ -85,11 +85,16 @@ impl Operation {
     pub(crate) fn by(mut self, caller: Caller) -> Self {
         self.caller = caller;
         match caller {
-            Caller::Store => self.refuses(&[ErrorCode::Unauthorized, ErrorCode::Internal]),
+            Caller::Store => self.refuses(&[
+                ErrorCode::Unauthorized,
+                ErrorCode::Internal,
+                ErrorCode::StorageUnavailable,
+            ]),
             Caller::Customer => self.refuses(&[
                 ErrorCode::NotFound,
                 ErrorCode::OriginNotAllowed,
                 ErrorCode::Internal,
+                ErrorCode::StorageUnavailable,
             ]),
             Caller::Anyone => self,
         }

@@ -30,16 +30,19 @@ async fn the_database_itself_refuses_to_rewrite_history() {
             "UPDATE observations SET raw = ''",
             "observations never change",
         ),
+        (
+            "UPDATE observations SET times = 0",
+            "a repeated observation is counted",
+        ),
         ("DELETE FROM observations", "observations are never deleted"),
         ("UPDATE credits SET amount = '0'", "credits never change"),
         ("DELETE FROM credits", "credits are never deleted"),
         ("UPDATE events SET payload = ''", "events never change"),
         ("DELETE FROM events", "events are never deleted"),
     ] {
-        let refused = sqlx::query(statement)
-            .execute(&test.storage.writer)
-            .await
-            .unwrap_err();
+        let mut tx = test.storage.begin().await.unwrap();
+        let refused = sqlx::query(statement).execute(&mut *tx).await;
+        let refused = refused.unwrap_err();
         assert!(
             refused.to_string().contains(refusal),
             "{statement}: {refused}"
@@ -47,10 +50,8 @@ async fn the_database_itself_refuses_to_rewrite_history() {
     }
     order(&test.storage, 2).await;
     let unpaid = "UPDATE orders SET status = 'paid' WHERE reference = 'r2'";
-    let refused = sqlx::query(unpaid)
-        .execute(&test.storage.writer)
-        .await
-        .unwrap_err();
+    let mut tx = test.storage.begin().await.unwrap();
+    let refused = sqlx::query(unpaid).execute(&mut *tx).await.unwrap_err();
     assert!(
         refused
             .to_string()
@@ -62,6 +63,7 @@ async fn the_database_itself_refuses_to_rewrite_history() {
 #[tokio::test]
 async fn a_database_serves_one_environment() {
     let test = test().await;
+    test.storage.close().await;
     let other = SqliteStorage::open(&url(&test.folder), "production")
         .await
         .unwrap_err();
@@ -239,4 +241,59 @@ async fn an_old_order_keeps_its_late_payment() {
         assert_eq!(found.order.late_payment, late_payment, "{name}");
         storage.close().await;
     }
+}
+
+#[tokio::test]
+async fn repeated_observations_of_an_old_database_become_a_count() {
+    let polls = [
+        "waiting", "waiting", "seen", "seen", "seen", "waiting", "settled", "settled",
+    ];
+    let folder = of_the_first_version("settled", &polls).await;
+    let file = SqliteConnectOptions::from_str(&url(&folder)).unwrap();
+    let old = SqlitePool::connect_with(file.clone()).await.unwrap();
+    migrator(&MIGRATIONS[..6]).run(&old).await.unwrap();
+    for change in [
+        "DROP TRIGGER observations_stay",
+        "UPDATE observations SET observed_at = look * 1000",
+        "UPDATE observations SET raw = printf('%.*c', 9000, 'x') WHERE look = 1",
+        "CREATE TRIGGER observations_stay BEFORE UPDATE ON observations BEGIN SELECT RAISE(ABORT, ''); END",
+        // The credit rests on the second of two equal rows.
+        "INSERT INTO credits (order_id, attempt_id, observation_id, amount, currency, credited_at)
+         SELECT order_id, attempts.id, observations.id, '19.90', 'USD', 8 FROM attempts, observations
+         WHERE observations.look = 8",
+        "INSERT INTO events (id, store_id, order_id, sequence, type, created_at, payload)
+         SELECT 'evt_' || column1, 'demo', orders.id, column1, 'order.created', 0, '{}'
+         FROM orders, (VALUES (1), (2), (3))",
+        "INSERT INTO outbox (position, order_id, store_id, state, next_at)
+         SELECT position, order_id, store_id, iif(sequence = 1, 'delivered', 'pending'), 0 FROM events",
+    ] {
+        sqlx::query(change).execute(&old).await.unwrap();
+    }
+    old.close().await;
+    let storage = SqliteStorage::open(&url(&folder), "test").await.unwrap();
+    let rows = "SELECT look, last_look, last_at, times, length(raw) FROM observations ORDER BY id";
+    let rows = sqlx::query_as::<_, (i64, i64, i64, i64, i64)>(rows);
+    let rows = rows.fetch_all(&storage.reader).await.unwrap();
+    let expected = [
+        (1, 1, 1000, 1, 1024),
+        (2, 2, 2000, 1, 0),
+        (3, 5, 5000, 3, 0),
+        (6, 6, 6000, 1, 0),
+        (7, 7, 7000, 1, 0),
+        (8, 8, 8000, 1, 0),
+    ];
+    assert_eq!(rows, expected);
+    let heads = "SELECT sequence FROM outbox JOIN events USING (position) WHERE is_head";
+    let heads: Vec<i64> = sqlx::query_scalar(heads)
+        .fetch_all(&storage.reader)
+        .await
+        .unwrap();
+    assert_eq!(heads, [2]);
+    assert_eq!(storage.backlog().await.unwrap(), 2);
+    let check: Vec<String> = sqlx::query_scalar("PRAGMA foreign_key_check")
+        .fetch_all(&storage.reader)
+        .await
+        .unwrap();
+    assert_eq!(check, [""; 0]);
+    storage.close().await;
 }

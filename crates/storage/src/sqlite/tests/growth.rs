@@ -1,0 +1,273 @@
+//! What an order leaves behind, and how long a backlog takes.
+
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use super::*;
+
+/// Orders of one measurement.
+const ORDERS: u8 = 24;
+/// Polls of an attempt in its life, as many as a poller without any economy makes.
+const POLLS: u32 = 300;
+
+/// A response as the sandbox writes it; the time in it differs in each.
+fn response(observation: &Observation, poll: u32) -> String {
+    let text = |member: &Option<String>| member.clone().unwrap_or_default();
+    let mut raw = "{\"data\":{".to_owned();
+    for (name, value) in [
+        ("invoice_id", text(&observation.invoice_id)),
+        ("transaction_status", text(&observation.status)),
+        (
+            "invoice_amount_in_local_currency",
+            text(&observation.asked.local),
+        ),
+        ("invoice_amount_in_usd", text(&observation.asked.usd)),
+        ("invoice_crypto_amount", text(&observation.asked.crypto)),
+        (
+            "received_amount_in_local_currency",
+            text(&observation.received.local),
+        ),
+        ("received_amount_in_usd", text(&observation.received.usd)),
+        ("received_crypto_amount", text(&observation.received.crypto)),
+        ("local_currency_code", text(&observation.local_currency)),
+        ("transaction_crypto", text(&observation.crypto_code)),
+        ("invoice_creation_time", "1700000000".into()),
+        ("depositor_email_id", "customer@shop.example".into()),
+        ("blockchain_transaction_status", "PENDING".into()),
+        ("transaction_hash", text(&observation.transaction_hash)),
+        ("blockchain_confirmations", text(&observation.confirmations)),
+        ("wallet_address", text(&observation.address)),
+        ("transaction_time", (1_700_000_000 + poll).to_string()),
+    ] {
+        write!(raw, "\"{name}\":\"{value}\",").unwrap();
+    }
+    raw.pop();
+    raw + "}}"
+}
+
+fn confirmed(count: u32) -> Observation {
+    Observation {
+        confirmations: Some(format!("{count}/3")),
+        transaction_hash: Some("c0ffee".repeat(10) + "cafe"),
+        ..exact(if count < 3 { "PROCESSING" } else { "COMPLETED" })
+    }
+}
+
+async fn recorded(
+    storage: &SqliteStorage,
+    number: u8,
+    poll: u32,
+    mut observation: Observation,
+) -> RecordedObservation {
+    let due = DueAttempt {
+        attempt_id: new_attempt(number).id,
+        order_id: id(number),
+        invoice_id: invoice(number).id,
+        priority: PollPriority::Scheduled,
+        poll_seq: poll,
+        stretch: florin_orders::Stretch::NONE,
+    };
+    observation.invoice_id = Some(due.invoice_id.to_string());
+    observation.observed_at = at(10 + i64::from(poll));
+    observation.raw = response(&observation, poll);
+    let recorded = storage.record_observation(&due, &observation).await;
+    recorded.unwrap().expect("the latest poll")
+}
+
+async fn deliver_everything(storage: &SqliteStorage) {
+    loop {
+        let due = storage
+            .due_deliveries(&demo(), at(9_000), at(9_030), 50)
+            .await
+            .unwrap();
+        if due.is_empty() {
+            return;
+        }
+        for event in due {
+            let delivery = Delivery {
+                event_id: event.event.id.clone(),
+                tried_at: at(9_000),
+                took: SignedDuration::from_millis(35),
+                http_status: Some(204),
+                note: "answered 204".into(),
+            };
+            let recorded = storage.record_delivery(&delivery, DeliveryOutcome::Delivered);
+            recorded.await.unwrap();
+        }
+    }
+}
+
+/// Bytes that `ORDERS` orders leave behind each, after what expires is gone: those of the pages in use, with the room in
+/// them that later orders fill.
+async fn bytes_per_order(observations: impl Fn(u32) -> Observation) -> u64 {
+    let test = test().await;
+    let storage = &test.storage;
+    let size = async || {
+        let mut connection = storage.reader.acquire().await.unwrap();
+        let mut number = async |pragma: &str| {
+            let pragma = sqlx::AssertSqlSafe(format!("PRAGMA {pragma}"));
+            let number = sqlx::query_scalar::<_, i64>(pragma);
+            number.fetch_one(&mut *connection).await.unwrap()
+        };
+        let pages = number("page_count").await - number("freelist_count").await;
+        u64::try_from(pages * number("page_size").await).unwrap()
+    };
+    let empty = size().await;
+    for number in 1..=ORDERS {
+        awaiting(storage, number).await;
+        for poll in 1..=POLLS {
+            recorded(storage, number, poll, observations(poll)).await;
+        }
+    }
+    deliver_everything(storage).await;
+    while storage.delete_expired_tokens(at(1 << 32)).await.unwrap() > 0 {}
+    (size().await - empty) / u64::from(ORDERS)
+}
+
+#[tokio::test]
+async fn a_paid_order_leaves_ten_kilobytes_at_most() {
+    let bytes = bytes_per_order(|poll| match poll {
+        1..=40 => observed("WAITING"),
+        41..=60 => confirmed(0),
+        61..=80 => confirmed(1),
+        81..=100 => confirmed(2),
+        _ => confirmed(3),
+    });
+    let bytes = bytes.await;
+    println!("a paid order: {bytes} bytes after {POLLS} polls");
+    assert!(bytes <= 10_000, "{bytes}");
+}
+
+#[tokio::test]
+async fn an_unpaid_order_leaves_twelve_kilobytes_at_most() {
+    let bytes = bytes_per_order(|poll| match poll {
+        1..=100 => observed("WAITING"),
+        _ => observed("EXPIRED"),
+    });
+    let bytes = bytes.await;
+    println!("an unpaid order: {bytes} bytes after {POLLS} polls");
+    assert!(bytes <= 12_000, "{bytes}");
+}
+
+#[tokio::test]
+async fn a_response_that_repeats_is_counted_and_a_padded_one_is_cut() {
+    let test = test().await;
+    awaiting(&test.storage, 1).await;
+    for (poll, status) in [
+        (1, "WAITING"),
+        (2, "WAITING"),
+        (3, "PENDING"),
+        (4, "WAITING"),
+    ] {
+        recorded(&test.storage, 1, poll, observed(status)).await;
+    }
+    let padded = Observation {
+        raw: "ü".repeat(100_000),
+        observed_at: at(15),
+        ..confirmed(1)
+    };
+    let due = DueAttempt {
+        attempt_id: new_attempt(1).id,
+        order_id: id(1),
+        invoice_id: invoice(1).id,
+        priority: PollPriority::Scheduled,
+        poll_seq: 5,
+        stretch: florin_orders::Stretch::NONE,
+    };
+    let recorded = test.storage.record_observation(&due, &padded).await;
+    recorded.unwrap().expect("the latest poll");
+    let rows =
+        "SELECT look, last_look, observed_at, last_at, times, length(CAST(raw AS BLOB)) <= 4096
+                FROM observations ORDER BY id";
+    let rows = sqlx::query_as::<_, (i64, i64, i64, i64, i64, bool)>(rows);
+    let rows = rows.fetch_all(&test.storage.reader).await.unwrap();
+    let expected = [
+        (1, 2, 11_000, 12_000, 2, true),
+        (3, 3, 13_000, 13_000, 1, true),
+        (4, 4, 14_000, 14_000, 1, true),
+        (5, 5, 15_000, 15_000, 1, true),
+    ];
+    assert_eq!(rows, expected);
+}
+
+/// A store that is down: this many orders, with an event that is due for each.
+async fn with_backlog(events: u32) -> TestStorage {
+    let test = test().await;
+    order(&test.storage, 1).await;
+    let mut tx = test.storage.begin().await.unwrap();
+    for statement in [
+        "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+         INSERT INTO orders (id, store_id, reference, amount, currency, price_source, title, lines, metadata, assets,
+             flow, tolerance, expires_at, created_at, status)
+         SELECT 'ord_' || printf('%032x', i + 4096), store_id, 'old-' || i, amount, currency, price_source, title,
+             lines, metadata, assets, flow, tolerance, expires_at, created_at, status
+         FROM orders, n WHERE reference = 'r1'",
+        "INSERT INTO events (id, store_id, order_id, sequence, type, created_at, payload)
+         SELECT 'evt_' || substr(id, 5) || '_1', store_id, id, 1, 'order.created', 0, '{}'
+         FROM orders WHERE reference <> 'r1' LIMIT ?",
+        "INSERT INTO outbox (position, order_id, store_id, next_at, is_head)
+         SELECT position, order_id, store_id, position % 1000, 1 FROM events
+         WHERE position NOT IN (SELECT position FROM outbox) LIMIT ?",
+    ] {
+        let filled = sqlx::query(statement).bind(events);
+        filled.execute(&mut *tx).await.unwrap();
+    }
+    tx.commit().await.unwrap();
+    test
+}
+
+#[expect(clippy::disallowed_methods, reason = "a stopwatch")]
+fn stopwatch() -> impl Fn() -> Duration {
+    let began = Instant::now();
+    move || began.elapsed()
+}
+
+#[tokio::test]
+async fn a_backlog_of_200_000_events_costs_nothing() {
+    let test = with_backlog(200_000).await;
+    let storage = &test.storage;
+    let mut slowest = Duration::ZERO;
+    for second in 0..10 {
+        let time = stopwatch();
+        let due = storage
+            .due_deliveries(&demo(), at(2 + second), at(32), 4)
+            .await;
+        assert_eq!(due.unwrap().len(), 4);
+        let waiting = storage.backlog().await.unwrap();
+        assert_eq!(waiting, 200_001);
+        let status = storage.endpoint_status(&demo()).await.unwrap();
+        assert_eq!(status.waiting, 200_001);
+        slowest = slowest.max(time());
+    }
+    println!("the slowest of ten turns: {slowest:?}");
+    assert!(slowest < Duration::from_millis(100), "{slowest:?}");
+}
+
+#[tokio::test]
+async fn an_endpoint_is_enabled_in_steps_and_keeps_its_events() {
+    let test = with_backlog(3_000).await;
+    let storage = &test.storage;
+    let due = storage.due_deliveries(&demo(), at(2), at(32), 1).await;
+    let due = due.unwrap().pop().unwrap();
+    let delivery = Delivery {
+        event_id: due.event.id.clone(),
+        tried_at: at(2),
+        took: SignedDuration::ZERO,
+        http_status: Some(410),
+        note: "answered 410".into(),
+    };
+    let gone = DeliveryOutcome::Gone(florin_orders::EndpointHash([7; 32]));
+    storage.record_delivery(&delivery, gone).await.unwrap();
+    let due = async |second| {
+        storage
+            .due_deliveries(&demo(), at(second), at(second + 30), 5_000)
+            .await
+            .unwrap()
+    };
+    assert_eq!(due(3).await, []);
+    assert!(storage.enable_endpoint(&demo(), at(50)).await.unwrap());
+    assert_eq!(due(49).await, []);
+    let all = due(50).await;
+    assert_eq!(all.len(), 3_001);
+    assert!(all.iter().all(|due| due.tries == 0));
+}

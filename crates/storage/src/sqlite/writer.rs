@@ -1,0 +1,298 @@
+//! The one writer: transactions that wait at the same time share one commit, and thereby one wait for the disk.
+//!
+//! Each transaction is a savepoint of the batch's transaction. It is acknowledged after the batch is on the disk, so a
+//! commit is as durable as without batches. A connection on which a statement that begins or ends a transaction has
+//! failed is thrown away: SQLite may have rolled everything back by itself (full disk, I/O error), and nothing that such
+//! a connection says about its transaction can be trusted.
+//!
+//! ```text
+//! Idle ─BEGIN→ Open ─SAVEPOINT→ Member ─RELEASE→ Open … ─COMMIT→ Idle
+//!   any ─failure→ Broken: the batch fails, the next transaction gets a new connection
+//! ```
+
+use std::ops::{Deref, DerefMut};
+use std::sync::{Arc, PoisonError};
+
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions as _, Connection as _, Executor as _, SqliteConnection};
+use tokio::sync::{Mutex, OwnedMutexGuard, watch};
+
+use super::file::DatabaseFile;
+use crate::StorageError;
+
+/// The writer's connection, and who waits for it.
+#[derive(Clone, Debug)]
+pub(super) struct Writer(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    /// Fair: a batch takes everybody who waited when it began, then commits.
+    lane: Arc<Mutex<Lane>>,
+    options: SqliteConnectOptions,
+    file: Arc<DatabaseFile>,
+    failure: Failure,
+}
+
+/// Why the latest commit failed; none while commits succeed.
+#[derive(Clone, Debug, Default)]
+struct Failure(Arc<std::sync::Mutex<Option<Arc<StorageError>>>>);
+
+#[derive(Debug)]
+struct Lane {
+    file: Arc<DatabaseFile>,
+    failure: Failure,
+    connection: Option<SqliteConnection>,
+    phase: Phase,
+    batch: Option<Batch>,
+    batches: u64,
+    is_closed: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Idle,
+    Open,
+    Member,
+    Broken,
+}
+
+#[derive(Debug)]
+struct Batch {
+    number: u64,
+    outcome: watch::Sender<Outcome>,
+}
+
+#[derive(Clone, Debug)]
+enum Outcome {
+    Pending,
+    Committed,
+    Failed(Arc<StorageError>),
+}
+
+/// A transaction that holds the write lock from its start, so that what it reads stays true until it commits. Dropped, it
+/// is rolled back.
+pub(super) struct WriteTransaction {
+    lane: OwnedMutexGuard<Lane>,
+}
+
+impl Writer {
+    /// A writer that connects when it is first used.
+    pub(super) fn new(options: SqliteConnectOptions, file: Arc<DatabaseFile>) -> Self {
+        let failure = Failure::default();
+        let lane = Lane {
+            file: file.clone(),
+            failure: failure.clone(),
+            connection: None,
+            phase: Phase::Idle,
+            batch: None,
+            batches: 0,
+            is_closed: false,
+        };
+        Self(Arc::new(Shared {
+            lane: Arc::new(Mutex::new(lane)),
+            options,
+            file,
+            failure,
+        }))
+    }
+
+    /// Why the latest commit failed for want of a database; `None` while commits succeed.
+    pub(super) fn failure(&self) -> Option<Arc<StorageError>> {
+        self.0.failure.get()
+    }
+
+    /// Begins a transaction.
+    pub(super) async fn begin(&self) -> Result<WriteTransaction, StorageError> {
+        let lane = self.0.lane.clone().lock_owned().await;
+        let shared = self.0.clone();
+        // A task of its own: a caller that gives up leaves no statement half done.
+        finish(tokio::spawn(async move { shared.begin(lane).await })).await?
+    }
+
+    /// Waits for transactions in progress and closes the connection.
+    pub(super) async fn close(&self) {
+        let mut lane = self.0.lane.clone().lock_owned().await;
+        lane.is_closed = true;
+        self.0.commit(&mut lane).await;
+        self.0.file.forget_wal();
+        if let Some(connection) = lane.connection.take() {
+            let _ = connection.close().await;
+        }
+    }
+}
+
+async fn finish<T>(task: tokio::task::JoinHandle<T>) -> Result<T, StorageError> {
+    task.await
+        .map_err(|_| StorageError::Database(sqlx::Error::PoolClosed))
+}
+
+impl Failure {
+    fn get(&self) -> Option<Arc<StorageError>> {
+        self.slot().clone()
+    }
+
+    fn set(&self, failure: Option<Arc<StorageError>>) {
+        *self.slot() = failure;
+    }
+
+    fn slot(&self) -> std::sync::MutexGuard<'_, Option<Arc<StorageError>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Shared {
+    async fn begin(
+        self: Arc<Self>,
+        lane: OwnedMutexGuard<Lane>,
+    ) -> Result<WriteTransaction, StorageError> {
+        let failure = self.failure.clone();
+        let begun = self.try_begin(lane).await;
+        begun.map_err(|error| {
+            let error = Arc::new(error);
+            failure.set(Some(error.clone()));
+            StorageError::Commit(error)
+        })
+    }
+
+    async fn try_begin(
+        self: Arc<Self>,
+        mut lane: OwnedMutexGuard<Lane>,
+    ) -> Result<WriteTransaction, StorageError> {
+        if lane.is_closed {
+            return Err(StorageError::Database(sqlx::Error::PoolClosed));
+        }
+        lane.settle().await;
+        self.file.verify()?;
+        let is_new = lane.connection.is_none();
+        if is_new {
+            lane.connection = Some(self.options.connect().await?);
+        }
+        if lane.phase == Phase::Idle {
+            lane.run("BEGIN IMMEDIATE", Phase::Open).await?;
+            if is_new {
+                self.file.record_wal();
+            }
+            lane.batches += 1;
+            let number = lane.batches;
+            let outcome = watch::Sender::new(Outcome::Pending);
+            lane.batch = Some(Batch { number, outcome });
+            tokio::spawn(self.clone().commit_batch(number));
+        }
+        lane.run("SAVEPOINT member", Phase::Member).await?;
+        Ok(WriteTransaction { lane })
+    }
+
+    /// Commits a batch after everybody who waits already has had a turn.
+    async fn commit_batch(self: Arc<Self>, number: u64) {
+        let mut lane = self.lane.clone().lock_owned().await;
+        if lane
+            .batch
+            .as_ref()
+            .is_some_and(|batch| batch.number == number)
+        {
+            self.commit(&mut lane).await;
+        }
+    }
+
+    async fn commit(&self, lane: &mut Lane) {
+        lane.settle().await;
+        if lane.phase != Phase::Open {
+            return;
+        }
+        let committed = lane.run("COMMIT", Phase::Idle).await;
+        // What went into a file that has lost its name is not acknowledged.
+        let committed = committed.and_then(|()| Ok(self.file.verify()?));
+        match committed {
+            Ok(()) => lane.tell(Outcome::Committed),
+            Err(error) => {
+                lane.tell(Outcome::Failed(Arc::new(error)));
+                lane.settle().await;
+            }
+        }
+    }
+}
+
+impl Lane {
+    /// Runs a statement that begins or ends a transaction.
+    async fn run(&mut self, statement: &'static str, after: Phase) -> Result<(), StorageError> {
+        self.phase = Phase::Broken;
+        let connection = self.connection.as_mut();
+        let connection = connection.ok_or(sqlx::Error::PoolClosed)?;
+        match connection.execute(sqlx::raw_sql(statement)).await {
+            Ok(_) => {
+                self.phase = after;
+                Ok(())
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Ends what the holder before left: rolls its transaction back, or throws a broken connection away.
+    async fn settle(&mut self) {
+        if self.phase == Phase::Member {
+            let undone = self.run("ROLLBACK TO member", Phase::Broken).await;
+            // Without a savepoint, SQLite has rolled the whole transaction back by itself.
+            if undone.is_ok() {
+                let _ = self.run("RELEASE member", Phase::Open).await;
+            }
+        }
+        if self.phase == Phase::Broken {
+            if let Some(connection) = self.connection.take() {
+                self.file.forget_wal();
+                // Rolls back what is open. A failure is of no interest: the connection is gone.
+                let _ = connection.close().await;
+            }
+            let lost = StorageError::Database(sqlx::Error::WorkerCrashed);
+            self.tell(Outcome::Failed(Arc::new(lost)));
+            self.phase = Phase::Idle;
+        }
+    }
+
+    /// Tells the batch how it ended, once.
+    fn tell(&mut self, outcome: Outcome) {
+        if let Some(batch) = self.batch.take() {
+            self.failure.set(match &outcome {
+                Outcome::Failed(error) => Some(error.clone()),
+                Outcome::Committed | Outcome::Pending => None,
+            });
+            batch.outcome.send_replace(outcome);
+        }
+    }
+}
+
+impl WriteTransaction {
+    /// Waits until the transaction is on the disk.
+    pub(super) async fn commit(self) -> Result<(), StorageError> {
+        let mut lane = self.lane;
+        let released = async move {
+            lane.run("RELEASE member", Phase::Open).await?;
+            let batch = lane.batch.as_ref().ok_or(sqlx::Error::PoolClosed)?;
+            Ok::<_, StorageError>(batch.outcome.subscribe())
+        };
+        let mut outcome = finish(tokio::spawn(released)).await??;
+        let outcome = outcome
+            .wait_for(|outcome| !matches!(outcome, Outcome::Pending))
+            .await
+            .map_err(|_| sqlx::Error::PoolClosed)?;
+        match &*outcome {
+            Outcome::Failed(error) => Err(StorageError::Commit(error.clone())),
+            Outcome::Committed | Outcome::Pending => Ok(()),
+        }
+    }
+}
+
+impl Deref for WriteTransaction {
+    type Target = SqliteConnection;
+
+    fn deref(&self) -> &SqliteConnection {
+        let connection = self.lane.connection.as_ref();
+        connection.expect("a transaction has its connection")
+    }
+}
+
+impl DerefMut for WriteTransaction {
+    fn deref_mut(&mut self) -> &mut SqliteConnection {
+        let connection = self.lane.connection.as_mut();
+        connection.expect("a transaction has its connection")
+    }
+}

@@ -1,0 +1,102 @@
+//! Rights of the files that hold secrets: theirs alone who run the proxy.
+
+use std::fs::{self, Metadata};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use serde_json::Value as Schema;
+use toml::{Table, Value};
+
+use crate::config::problems::Findings;
+use crate::config::schema::{element, property};
+
+/// The key that accepts shared files.
+const SWITCH: &str = "dangerous_allow_shared_files";
+
+/// Refuses a configuration or secret file that group or others can read or write. A configuration without a secret may be
+/// read, not written: whoever writes it decides where money goes.
+pub(crate) fn check(
+    findings: &mut Findings,
+    schema: &Schema,
+    file: Option<(&Path, &Table)>,
+    settings: &Table,
+) {
+    if settings.get(SWITCH).and_then(Value::as_bool) == Some(true) {
+        return;
+    }
+    if let Some((path, written)) = file {
+        let mut secrets = Vec::new();
+        find(schema, &Value::Table(written.clone()), &mut secrets);
+        let holds_secrets = secrets.iter().any(|found| matches!(found, Found::Secret));
+        refuse_shared(findings, path, holds_secrets);
+    }
+    let mut secrets = Vec::new();
+    find(schema, &Value::Table(settings.clone()), &mut secrets);
+    for found in secrets {
+        if let Found::File(path) = found {
+            refuse_shared(findings, Path::new(&path), true);
+        }
+    }
+}
+
+/// A secret in the settings.
+enum Found {
+    /// By its value.
+    Secret,
+    /// By the path of a file.
+    File(String),
+}
+
+/// A secret is a key beside which the schema has one of the same name with `_file`.
+fn find(schema: &Schema, value: &Value, secrets: &mut Vec<Found>) {
+    match value {
+        Value::Table(table) => {
+            for (key, value) in table {
+                let is_secret = property(schema, &format!("{key}_file")).is_some();
+                let stem = key.strip_suffix("_file");
+                let is_file = stem.is_some_and(|stem| property(schema, stem).is_some());
+                if is_secret {
+                    secrets.push(Found::Secret);
+                } else if is_file {
+                    let list = value.as_array().map_or(&[][..], Vec::as_slice);
+                    let paths = list.iter().chain([value]).filter_map(Value::as_str);
+                    secrets.extend(paths.map(|path| Found::File(path.to_owned())));
+                } else if let Some(schema) = property(schema, key) {
+                    find(schema, value, secrets);
+                }
+            }
+        }
+        Value::Array(list) => {
+            if let Some(schema) = element(schema) {
+                for value in list {
+                    find(schema, value, secrets);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn refuse_shared(findings: &mut Findings, path: &Path, holds_secrets: bool) {
+    // A file that cannot be read is reported where it is read. A pipe has no rights to speak of.
+    let Some(rights) = fs::metadata(path).ok().and_then(|file| rights(&file)) else {
+        return;
+    };
+    let shared = match (rights & 0o022 != 0, rights & 0o044 != 0) {
+        (true, _) => "written",
+        (false, true) if holds_secrets => "read",
+        _ => return,
+    };
+    let name = path.display();
+    findings.add(
+        &name.to_string(),
+        format!(
+            "can be {shared} by group or others (mode {rights:04o}): run chmod 600 {name}. In a container whose platform \
+             sets the rights, set {SWITCH} = true"
+        ),
+    );
+}
+
+fn rights(file: &Metadata) -> Option<u32> {
+    file.is_file().then(|| file.permissions().mode() & 0o777)
+}

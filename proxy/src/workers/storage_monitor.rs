@@ -1,0 +1,127 @@
+//! Storage monitor: notices within a second that orders cannot be stored, and that they can again.
+//!
+//! An outage is one ERROR with its remedy, and its end one line, however many requests fail meanwhile. Nothing here
+//! restarts anything: the storage opens a new connection by itself.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use florin_storage::StorageError;
+use jiff::{SignedDuration, Timestamp};
+use parking_lot::Mutex;
+
+use crate::state::AppState;
+
+/// Pause between two checks of the file; during an outage, also between two writes.
+const PAUSE: Duration = Duration::from_secs(1);
+/// Pause between two writes while all is well. An idle proxy hardly wears a memory card.
+const WRITE_EVERY: SignedDuration = SignedDuration::from_secs(60);
+/// A probe that comes sooner after a write uses its result, so that no prober can make the disk work.
+const WRITE_IS_FRESH: SignedDuration = SignedDuration::from_secs(1);
+/// A disk that does not answer by then has failed. Readiness has to fail within five seconds.
+const LONGEST_WRITE: Duration = Duration::from_secs(3);
+
+/// Whether orders can be stored.
+#[derive(Debug, Default)]
+pub(crate) struct StorageHealth(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    outage: Option<Outage>,
+    written_at: Option<Timestamp>,
+}
+
+#[derive(Clone, Debug)]
+struct Outage {
+    since: Timestamp,
+    reason: String,
+}
+
+/// Runs until the process ends.
+pub(crate) async fn run(app: Arc<AppState>) {
+    while !app.shutdown.is_cancelled() {
+        check(&app, WRITE_EVERY).await;
+        tokio::select! {
+            () = app.shutdown.cancelled() => {}
+            () = app.deps.clock.sleep(PAUSE) => {}
+        }
+    }
+}
+
+/// Checks for the readiness page that an order could be stored now.
+///
+/// # Errors
+/// Why not, for the operator.
+pub(crate) async fn probe(app: &AppState) -> Result<(), String> {
+    check(app, WRITE_IS_FRESH).await;
+    let state = app.storage_health.0.lock();
+    state
+        .outage
+        .as_ref()
+        .map_or(Ok(()), |outage| Err(outage.reason.clone()))
+}
+
+/// Checks the file, and writes unless the last write is younger than `fresh`. Each failure before is checked by a write.
+async fn check(app: &AppState, fresh: SignedDuration) {
+    let now = app.now();
+    let is_fresh = {
+        let state = app.storage_health.0.lock();
+        let age = state.written_at.map(|at| now.duration_since(at));
+        // A clock that was set back makes nothing fresh for longer.
+        state.outage.is_none()
+            && age.is_some_and(|age| (SignedDuration::ZERO..fresh).contains(&age))
+    };
+    let ledger = &app.deps.ledger;
+    let found = ledger.check_file().await;
+    if found.is_ok() && is_fresh {
+        return;
+    }
+    let written = tokio::time::timeout(LONGEST_WRITE, ledger.check_writing(now)).await;
+    match written {
+        Ok(Ok(())) => works(app, now),
+        Ok(Err(error)) => fails(app, now, &reason(&error)),
+        Err(_) => fails(
+            app,
+            now,
+            "the disk does not answer. Check the disk and its mount. The proxy continues by itself; no restart is needed",
+        ),
+    }
+}
+
+fn reason(error: &StorageError) -> String {
+    match error.outage() {
+        Some(outage) => format!("{error}. {}", outage.remedy()),
+        None => error.to_string(),
+    }
+}
+
+fn works(app: &AppState, now: Timestamp) {
+    let outage = {
+        let mut state = app.storage_health.0.lock();
+        state.written_at = Some(now);
+        state.outage.take()
+    };
+    if let Some(outage) = outage {
+        let seconds = now.duration_since(outage.since).as_secs();
+        tracing::info!(seconds, "orders can be stored again");
+        // What waited during the outage is due now.
+        app.poller_wakeup.notify_one();
+        app.dispatcher_wakeup.send_replace(());
+    }
+}
+
+fn fails(app: &AppState, now: Timestamp, reason: &str) {
+    let is_news = {
+        let mut state = app.storage_health.0.lock();
+        let is_news = state.outage.is_none();
+        let since = state.outage.as_ref().map_or(now, |outage| outage.since);
+        state.outage = Some(Outage {
+            since,
+            reason: reason.to_owned(),
+        });
+        is_news
+    };
+    if is_news {
+        tracing::error!(reason, "orders cannot be stored");
+    }
+}

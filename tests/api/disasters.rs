@@ -1,0 +1,416 @@
+//! Disasters of the disk under the program `florin-proxy`: full, lost, spoiled, shared. Each is reported, none loses an
+//! order, and what can recover does so without a restart.
+
+use std::fs;
+use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use support::{Answer, Checkout, Folder, Program, World, within};
+
+use crate::program::{complete_environment, start_program, wait_until_up};
+use crate::steps::{event_types, paid_event_count, sequences};
+
+/// Readiness notices an outage, and its end, within this time.
+const NOTICED: Duration = Duration::from_secs(5);
+
+/// Replaces the world's proxy by a program whose files can be limited.
+async fn start_limitable(world: &mut World) -> Program {
+    world.stop_proxy().await;
+    let program = Program::start_limitable(&world.config_file(), &world.file("proxy.log"));
+    wait_until_up(world, &program).await;
+    program
+}
+
+fn ebook() -> Value {
+    json!({ "store": "demo", "product": "ebook" })
+}
+
+async fn readiness(world: &World) -> Option<Answer> {
+    let url = format!("{}/health/ready", world.admin_url());
+    let answer = world.http().get(url).send().await.ok()?;
+    Some(Answer::read(answer).await)
+}
+
+/// Waits until the readiness page has this status; returns its report.
+async fn ready_with(world: &World, program: &Program, status: u16) -> Value {
+    let found = within(NOTICED, async || {
+        readiness(world)
+            .await
+            .filter(|answer| answer.status == status)
+    });
+    let found = found.await;
+    let found = found.unwrap_or_else(|| panic!("not {status} in time:\n{}", program.printed()));
+    found.body
+}
+
+/// The program's log lines of a level that contain a text.
+fn lines(program: &Program, level: &str, text: &str) -> Vec<String> {
+    let level = format!("\"level\":\"{level}\"");
+    let printed = program.printed();
+    let lines = printed.lines();
+    let lines = lines.filter(|line| line.contains(&level) && line.contains(text));
+    lines.map(str::to_owned).collect()
+}
+
+/// An outage is one ERROR with this reason and remedy, and nothing else is.
+fn reported_once(program: &Program, reason: &str, remedy: &str) {
+    let errors = lines(program, "ERROR", "");
+    assert_eq!(errors.len(), 1, "{errors:#?}");
+    let [error] = &errors[..] else { unreachable!() };
+    assert!(error.contains("orders cannot be stored"), "{error}");
+    assert!(error.contains(reason), "{error}");
+    assert!(error.contains(remedy), "{error}");
+}
+
+async fn refused_clearly(world: &World) {
+    let refused = world.shopper().request_order(&ebook()).await;
+    let refused = refused.refused(503, "storage_unavailable");
+    assert!(refused.header("retry-after").is_some());
+}
+
+/// The order is paid and credited once. Its store has every event in order; one whose receipt could not be recorded came
+/// again, with the same id and the same bytes.
+async fn paid_once(world: &World, checkout: &Checkout) {
+    checkout.wait_for("paid").await;
+    world.wait_for_deliveries().await;
+    let mut known: Vec<support::Delivery> = Vec::new();
+    for delivery in world.webhooks.accepted(&checkout.order) {
+        match known.iter().find(|known| known.id == delivery.id) {
+            Some(first) => assert_eq!(first.body, delivery.body),
+            None => known.push(delivery),
+        }
+    }
+    let kinds: Vec<&str> = known.iter().map(|delivery| &*delivery.kind).collect();
+    let events = world.store().events_of(&checkout.order).await;
+    assert_eq!(kinds, event_types(&events));
+    let numbers: Vec<u64> = (1..).take(events.len()).collect();
+    assert_eq!(sequences(&events), numbers);
+    assert_eq!(paid_event_count(world, &checkout.order).await, 1);
+}
+
+#[tokio::test]
+async fn a_full_disk_is_reported_survived_and_over_without_a_restart() {
+    let mut world = World::start().await;
+    let mut program = start_limitable(&mut world).await;
+    let checkout = world.shopper().open("ebook").await;
+    checkout.choose("BTC").await;
+    for _ in 0..2 {
+        program.limit_files(Some(0));
+        for _ in 0..3 {
+            refused_clearly(&world).await;
+        }
+        let report = ready_with(&world, &program, 503).await;
+        assert_eq!(report["ledger"], "failing");
+        let reason = report["ledger_reason"].as_str().unwrap();
+        assert!(reason.contains("no restart is needed"), "{reason}");
+        // What is known is still shown, and it changes nothing that the customer pays meanwhile.
+        assert_eq!(checkout.view().await["status"], "awaiting_payment");
+        program.limit_files(None);
+        ready_with(&world, &program, 200).await;
+        world.shopper().open("ebook").await;
+    }
+    program.limit_files(Some(0));
+    ready_with(&world, &program, 503).await;
+    world.sandbox().pay(&checkout, "exact").await;
+    world.sandbox().mine(3).await;
+    refused_clearly(&world).await;
+    program.limit_files(None);
+    ready_with(&world, &program, 200).await;
+    paid_once(&world, &checkout).await;
+    let errors = lines(&program, "ERROR", "");
+    assert_eq!(errors.len(), 3, "one for each outage: {errors:#?}");
+    for error in &errors {
+        assert!(error.contains("orders cannot be stored"), "{error}");
+        assert!(error.contains("no restart is needed"), "{error}");
+    }
+    let ends = lines(&program, "INFO", "orders can be stored again");
+    assert_eq!(ends.len(), 3, "{ends:#?}");
+    assert_eq!(program.stop().await, Some(0));
+    world.end().await;
+}
+
+/// A file system of three megabytes at this folder; `None` where the test may not mount one.
+struct SmallDisk(PathBuf);
+
+impl SmallDisk {
+    fn mount(folder: &Path) -> Option<Self> {
+        fs::create_dir_all(folder).unwrap();
+        let mount = std::process::Command::new("mount")
+            .args(["-t", "tmpfs", "-o", "size=3m", "florin-test"])
+            .arg(folder)
+            .output();
+        mount
+            .is_ok_and(|done| done.status.success())
+            .then(|| Self(folder.to_owned()))
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("umount")
+            .arg("--lazy")
+            .arg(&self.0)
+            .status();
+    }
+}
+
+#[tokio::test]
+async fn a_disk_without_room_is_reported_survived_and_over_without_a_restart() {
+    let mut world = World::start().await;
+    let folder = world.file("disk");
+    let Some(_disk) = SmallDisk::mount(&folder) else {
+        println!("no file system can be mounted here: the limit on files covers the same code");
+        return world.end().await;
+    };
+    world.stop_proxy().await;
+    let config = fs::read_to_string(world.config_file()).unwrap();
+    let small = folder.join("florin.db");
+    let config = config.replace(
+        &world.database().display().to_string(),
+        &small.display().to_string(),
+    );
+    fs::write(world.config_file(), config).unwrap();
+    let mut program = Program::start(&world.config_file(), &world.file("proxy.log"), &[]);
+    wait_until_up(&world, &program).await;
+    let checkout = world.shopper().open("ebook").await;
+    checkout.choose("BTC").await;
+    let ballast = folder.join("ballast");
+    let full = fs::write(&ballast, vec![1; 4 << 20]).unwrap_err();
+    assert_eq!(full.kind(), std::io::ErrorKind::StorageFull);
+    // The journal has room of its own until it has to grow.
+    let refused = within(Duration::from_secs(30), async || {
+        let answer = world.shopper().request_order(&ebook()).await;
+        (answer.status == 503).then_some(answer)
+    });
+    let refused = refused.await.expect("the disk is full");
+    refused.refused(503, "storage_unavailable");
+    let report = ready_with(&world, &program, 503).await;
+    let reason = report["ledger_reason"].as_str().unwrap();
+    assert!(reason.contains("Make room on the disk"), "{reason}");
+    world.sandbox().pay(&checkout, "exact").await;
+    world.sandbox().mine(3).await;
+    refused_clearly(&world).await;
+    fs::remove_file(&ballast).unwrap();
+    ready_with(&world, &program, 200).await;
+    paid_once(&world, &checkout).await;
+    reported_once(&program, "full", "Make room on the disk");
+    assert_eq!(program.stop().await, Some(0));
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_database_that_is_moved_away_or_replaced_takes_no_order_until_it_is_back() {
+    let mut world = World::start().await;
+    let mut program = start_program(&mut world).await;
+    let checkout = world.shopper().open("ebook").await;
+    checkout.choose("BTC").await;
+    let (here, away) = (world.database(), world.file("away.db"));
+    fs::rename(&here, &away).unwrap();
+    refused_clearly(&world).await;
+    let report = ready_with(&world, &program, 503).await;
+    let reason = report["ledger_reason"].as_str().unwrap();
+    assert!(reason.contains("was deleted or moved"), "{reason}");
+    assert!(reason.contains("Move the same file back"), "{reason}");
+    reported_once(&program, "was deleted or moved", "do not end the process");
+    // A backup that somebody puts there is another file.
+    fs::copy(&away, &here).unwrap();
+    refused_clearly(&world).await;
+    let replaced = within(NOTICED, async || {
+        let report = readiness(&world).await?.body;
+        let reason = report["ledger_reason"].as_str()?;
+        reason
+            .contains("was replaced by another file")
+            .then_some(())
+    });
+    replaced.await.expect("the reason is up to date");
+    world.sandbox().pay(&checkout, "exact").await;
+    world.sandbox().mine(3).await;
+    fs::rename(&away, &here).unwrap();
+    ready_with(&world, &program, 200).await;
+    paid_once(&world, &checkout).await;
+    assert_eq!(program.stop().await, Some(0));
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_database_that_is_spoiled_while_it_is_served_takes_no_order() {
+    let mut world = World::start().await;
+    let mut program = start_program(&mut world).await;
+    world.shopper().open("ebook").await;
+    let file = fs::File::options()
+        .read(true)
+        .write(true)
+        .open(world.database())
+        .unwrap();
+    let mut good = [0; 100];
+    file.read_exact_at(&mut good, 0).unwrap();
+    file.write_all_at(&[0; 100], 0).unwrap();
+    refused_clearly(&world).await;
+    let report = ready_with(&world, &program, 503).await;
+    let reason = report["ledger_reason"].as_str().unwrap();
+    assert!(reason.contains("is damaged"), "{reason}");
+    reported_once(&program, "is damaged", "restore a backup");
+    file.write_all_at(&good, 0).unwrap();
+    ready_with(&world, &program, 200).await;
+    assert_eq!(program.stop().await, Some(0));
+    world.end().await;
+}
+
+/// Runs the program on a database of this path to its end; returns exit code and output.
+fn run_on(database: &Path) -> (Option<i32>, String) {
+    let folder = Folder::new();
+    let config = folder.file("florin.toml");
+    fs::write(&config, "[[store]]\nid = \"demo\"\n").unwrap();
+    let variables = complete_environment(&database.display().to_string());
+    let variables: Vec<_> = variables
+        .iter()
+        .map(|(name, value)| (*name, value.as_str()))
+        .collect();
+    let config = config.display().to_string();
+    let ended = Program::run(&["--config", &config], &variables);
+    (ended.code, ended.printed)
+}
+
+#[tokio::test]
+async fn a_spoiled_database_is_not_served() {
+    let folder = Folder::new();
+    let copy = folder.file("florin.db");
+    let url = format!("sqlite://{}", copy.display());
+    let storage = florin_storage::SqliteStorage::open(&url, "test").await;
+    storage.unwrap().close().await;
+    let length = fs::metadata(&copy).unwrap().len();
+    let file = fs::File::options().write(true).open(&copy).unwrap();
+    for page in 3..length / 4096 {
+        file.write_all_at(&[0x5a; 512], page * 4096).unwrap();
+    }
+    let (code, printed) = run_on(&copy);
+    assert_eq!(code, Some(1), "{printed}");
+    let last = printed.lines().last().unwrap();
+    assert!(last.contains(&copy.display().to_string()), "{last}");
+    assert!(last.contains("is damaged"), "{last}");
+    assert!(last.contains("restore a backup"), "{last}");
+}
+
+#[tokio::test]
+async fn a_second_process_on_one_database_is_refused() {
+    let mut world = World::start().await;
+    let mut program = start_program(&mut world).await;
+    let database = world.database();
+    let (code, printed) = tokio::task::spawn_blocking(move || run_on(&database))
+        .await
+        .unwrap();
+    assert_eq!(code, Some(1), "{printed}");
+    let last = printed.lines().last().unwrap();
+    assert!(
+        last.contains(&format!(
+            "is in use by another process (pid {})",
+            program.id()
+        )),
+        "{last}"
+    );
+    assert!(last.contains("Stop the other process"), "{last}");
+    ready_with(&world, &program, 200).await;
+    assert_eq!(program.stop().await, Some(0));
+    world.end().await;
+}
+
+#[tokio::test]
+async fn an_overlapping_restart_waits_for_the_process_before() {
+    let mut world = World::start().await;
+    let mut program = start_program(&mut world).await;
+    let checkout = world.shopper().open("ebook").await;
+    let folder = Folder::new();
+    let (config, log) = (folder.file("florin.toml"), folder.file("proxy.log"));
+    fs::copy(world.config_file(), &config).unwrap();
+    let (listen, admin) = (crate::program::free_port(), crate::program::free_port());
+    let (listen, admin_address) = (listen.to_string(), admin.to_string());
+    let variables = [
+        ("FLORIN_LISTEN", listen.as_str()),
+        ("FLORIN_ADMIN_LISTEN", admin_address.as_str()),
+    ];
+    let mut next = Program::start(&config, &log, &variables);
+    support::pause(Duration::from_secs(2)).await;
+    assert!(!next.printed().contains("\"message\":\"listening\""));
+    assert_eq!(program.stop().await, Some(0));
+    let up = within(NOTICED, async || {
+        let health = world.http().get(format!("http://{admin}/health/ready"));
+        let answer = health.send().await.ok()?;
+        (answer.status() == 200).then_some(())
+    });
+    assert!(up.await.is_some(), "{}", next.printed());
+    let known = world
+        .http()
+        .get(format!("http://{listen}/v1/checkout"))
+        .bearer_auth(checkout.token());
+    let known = Answer::read(known.send().await.unwrap()).await.with(200);
+    assert_eq!(known.body["status"], "open");
+    assert_eq!(next.stop().await, Some(0));
+    world.end().await;
+}
+
+#[tokio::test]
+async fn the_databases_files_are_private_and_old_ones_become_so() {
+    let mut world = World::start().await;
+    world.shopper().open("ebook").await;
+    world.stop_proxy().await;
+    let database = world.database();
+    fs::set_permissions(&database, fs::Permissions::from_mode(0o644)).unwrap();
+    let mut program = start_program(&mut world).await;
+    world.shopper().open("ebook").await;
+    for ending in ["", "-wal", "-shm", "-lock"] {
+        let file = PathBuf::from(format!("{}{ending}", database.display()));
+        let rights = fs::metadata(&file).unwrap().permissions().mode();
+        assert_eq!(rights & 0o777, 0o600, "{}", file.display());
+    }
+    assert_eq!(program.stop().await, Some(0));
+    world.end().await;
+}
+
+#[tokio::test]
+async fn twenty_thousand_orders_that_ended_meanwhile_delay_no_customer() {
+    let mut world = World::start().await;
+    let first = world.shopper().open("ebook").await;
+    world.stop_proxy().await;
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(world.database());
+    let mut file = sqlx::ConnectOptions::connect(&options).await.unwrap();
+    sqlx::query(
+        "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+         INSERT INTO orders (id, store_id, reference, amount, currency, price_source, title, lines, metadata, assets,
+             flow, tolerance, expires_at, created_at, status)
+         SELECT 'ord_' || printf('%032x', i), store_id, 'old-' || i, amount, currency, price_source, title, lines,
+             metadata, assets, flow, tolerance, 1, 0, 'open' FROM orders, n WHERE id = ?",
+    )
+    .bind(&first.order)
+    .execute(&mut file)
+    .await
+    .unwrap();
+    sqlx::Connection::close(file).await.unwrap();
+    let mut program = start_program(&mut world).await;
+    for _ in 0..5 {
+        #[expect(clippy::disallowed_methods, reason = "the customer's own watch")]
+        let began = Instant::now();
+        world.shopper().open("ebook").await;
+        let took = began.elapsed();
+        assert!(took < Duration::from_millis(500), "{took:?}");
+    }
+    assert_eq!(program.stop().await, Some(0));
+    let expired = sqlx::ConnectOptions::connect(&options).await;
+    let mut file = expired.unwrap();
+    // The world waits until every event is delivered: these are of no interest to it.
+    let expired = "SELECT count(*) FROM orders WHERE status = 'expired'";
+    let expired: i64 = sqlx::query_scalar(expired)
+        .fetch_one(&mut file)
+        .await
+        .unwrap();
+    assert!(expired > 0, "the cleanup works meanwhile");
+    for statement in [
+        "UPDATE orders SET expires_at = 99999999999999 WHERE status = 'open'",
+        "UPDATE outbox SET state = 'not_wanted', is_head = 0",
+    ] {
+        sqlx::query(statement).execute(&mut file).await.unwrap();
+    }
+    sqlx::Connection::close(file).await.unwrap();
+    world.end().await;
+}
