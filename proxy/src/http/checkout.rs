@@ -117,17 +117,18 @@ pub(crate) async fn request_poll(app: &AppState, snapshot: &Snapshot) -> Result<
     let interval = SignedDuration::try_from(app.config.gateway.poll_interval)
         .expect("the interval is a minute at most");
     let (ledger, order, now) = (&app.deps.ledger, &snapshot.order, app.now());
+    if !is_followed(order, now) {
+        return Ok(());
+    }
     let interval = app.polling_pace().stretch.of_pause(interval);
     let Some(wanted) = subscribed_poll(invoice, interval, now) else {
         return Ok(());
     };
-    let scheduled = if !order.status.is_settled() {
-        ledger.schedule_poll(&order.id, wanted).await
-    } else if is_followed(order, now) {
+    let scheduled = if order.status.is_settled() {
         let pause = second_payment_pause(interval);
         ledger.schedule_polls_of_order(&order.id, pause, now).await
     } else {
-        Ok(false)
+        ledger.schedule_poll(&order.id, wanted).await
     };
     match scheduled {
         Ok(_) => {}
