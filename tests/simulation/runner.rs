@@ -39,6 +39,11 @@ struct Args {
 
 impl Args {
     fn read() -> Self {
+        const KNOWN: [&str; 3] = ["FLORIN_SIM_SEED", "FLORIN_SIM_ORDERS", "FLORIN_SIM_WORLD"];
+        for (name, _) in env::vars() {
+            let is_known = !name.starts_with("FLORIN_SIM_") || KNOWN.contains(&name.as_str());
+            assert!(is_known, "{name} is unknown; the variables are {KNOWN:?}");
+        }
         let variable = |name: &str| {
             let text = env::var(name).ok()?;
             let number = text.parse::<u64>();
