@@ -1,9 +1,9 @@
 //! The ways to create an order.
 
+use florin_invariants::amount::text;
 use jsonwebtoken::{Algorithm, EncodingKey, Header, encode};
 use serde_json::{Value, json};
 
-use crate::decimal::text;
 use crate::stores::{KEY_ID, ORIGIN, PRODUCTS, PUBLIC_URL, Store};
 use crate::timeline::Millis;
 use crate::world::{Answer, World};

@@ -1,8 +1,8 @@
 //! The assets of the model: addresses with checksums, QR strings, and the expected links.
 
+use florin_invariants::amount::{ONE, text};
 use sha2::{Digest as _, Sha256};
 
-use crate::decimal::{ONE, text};
 use crate::random::SeededRandom;
 
 /// An asset and the form of its addresses.

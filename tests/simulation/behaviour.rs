@@ -1,7 +1,8 @@
 //! What customers do after an invoice is shown.
 
+use florin_invariants::amount::{ONE, share};
+
 use crate::customer::Customer;
-use crate::decimal::{ONE, share};
 use crate::invoice::Invoice;
 use crate::timeline::Millis;
 

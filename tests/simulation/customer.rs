@@ -3,12 +3,13 @@
 
 use std::sync::Arc;
 
+use florin_invariants::Price;
+use florin_invariants::amount::{ONE, units};
 use serde_json::{Value, json};
 
 use crate::api::{ORDER_SOURCES, OrderRequest, OrderSource};
 use crate::behaviour::BEHAVIOURS;
-use crate::decimal::{ONE, units};
-use crate::invoice::{Invoice, Payment, Price};
+use crate::invoice::{Invoice, Payment};
 use crate::stores::{CALLBACK_TOKEN, PRODUCTS, STORES, Store};
 use crate::timeline::Millis;
 use crate::world::World;
@@ -86,7 +87,7 @@ impl Customer {
                     amount: request.price,
                     tolerance,
                 };
-                world.expectations().prices.insert(id.clone(), price);
+                world.expectations().agreed.insert(id.clone(), price);
                 let mut customer = Self {
                     world: world.clone(),
                     store,

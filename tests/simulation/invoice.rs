@@ -1,9 +1,12 @@
 //! An invoice of the model: its payments on the chain, and the correct status.
 
+use std::collections::BTreeSet;
+
+use florin_invariants::amount::{share, text, units};
+use florin_invariants::{Part, Report, Requested, Shown};
 use serde_json::{Map, Value, json};
 
 use crate::asset::Asset;
-use crate::decimal::{at_least, share, text, units};
 use crate::timeline::Millis;
 
 /// An amount in the asset, in dollars and in the local currency, in units.
@@ -32,6 +35,10 @@ pub(crate) struct Payment {
 #[derive(Clone, Debug)]
 pub(crate) struct Invoice {
     pub(crate) id: String,
+    /// The request that has created it.
+    pub(crate) requested: Requested,
+    /// The price of one unit in dollars; `None` for a session.
+    pub(crate) rate: Option<i128>,
     pub(crate) asset: Asset,
     pub(crate) asked: Amounts,
     pub(crate) local_currency: &'static str,
@@ -66,13 +73,6 @@ pub(crate) struct Status {
     pub(crate) received: i128,
     confirmations: Option<usize>,
     hash: String,
-}
-
-/// A price and its tolerance, in units of its currency.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Price {
-    pub(crate) amount: i128,
-    pub(crate) tolerance: i128,
 }
 
 impl Payment {
@@ -144,41 +144,59 @@ impl Invoice {
         ]
     }
 
-    /// Returns `true` if this price was paid in full at some moment up to `until`.
-    pub(crate) fn was_completed(&self, price: Price, until: Millis) -> bool {
-        self.changes(until).any(|at| self.is_completed(price, at))
-    }
-
-    /// Returns `true` if less than this price was paid at some moment up to `until`.
-    pub(crate) fn was_short(&self, price: Price, until: Millis) -> bool {
-        self.changes(until)
-            .any(|at| self.status_at(at).word == "COMPLETED" && !self.is_completed(price, at))
-    }
-
-    /// Returns the moments up to `until` at which the status may have changed.
-    fn changes(&self, until: Millis) -> impl Iterator<Item = Millis> {
-        let changes = self.payments.iter().map(|payment| payment.confirmed_at[2]);
-        let ends = self.overrides.iter().map(|(_, to, _)| *to);
-        let backs = self.payments.iter().filter_map(|p| Some(p.gone?.1));
-        changes
-            .chain(ends)
-            .chain(backs)
-            .filter(move |at| *at <= until)
-    }
-
-    /// Returns `true` if this price is paid in full at a moment.
-    pub(crate) fn is_completed(&self, price: Price, at: Millis) -> bool {
-        let status_at = self.status_at(at);
-        let enough = self.amounts(status_at.received);
-        let covered = |(asked, received): (&i128, &i128)| {
-            at_least(
-                *received,
-                price.amount,
-                *asked,
-                price.amount - price.tolerance,
-            )
+    /// Returns what GET /invoice states at every moment up to `now` at which it may change.
+    fn reports(&self, now: Millis) -> Vec<Report> {
+        let payments = self.payments.iter().flat_map(|payment| {
+            let [first, second, third] = payment.confirmed_at;
+            let (from, to) = payment.gone.unwrap_or((first, first));
+            [payment.seen_at, first, second, third, from, to]
+        });
+        let overrides = self.overrides.iter().flat_map(|(from, to, _)| [*from, *to]);
+        let always = [self.created_at, self.expires_at];
+        let changes = payments.chain(overrides).chain(always);
+        let changes: BTreeSet<Millis> = changes.filter(|at| *at <= now).collect();
+        let report = |at| {
+            let status = self.status_at(at);
+            let received = self.amounts(status.received);
+            let part = |(asked, received): (&i128, i128)| Part {
+                asked: *asked,
+                received,
+            };
+            Report {
+                at,
+                status: status.word.to_owned(),
+                parts: self.asked.iter().zip(received).map(part).collect(),
+            }
         };
-        status_at.word == "COMPLETED" && self.asked.iter().zip(&enough).all(covered)
+        changes.into_iter().map(report).collect()
+    }
+
+    /// The record up to a moment, for the rules.
+    pub(crate) fn evidence(&self, now: Millis) -> florin_invariants::Invoice {
+        let [crypto, usd, _] = self.asked;
+        let page = self.session.as_ref().map(|session| session.page.clone());
+        let shown = match page {
+            Some(page) => Shown {
+                page_url: Some(page),
+                ..Shown::default()
+            },
+            None => Shown {
+                local_currency: Some(self.local_currency.to_owned()),
+                address: Some(self.address.clone()),
+                qr_string: Some(self.qr_string.clone()),
+                page_url: None,
+            },
+        };
+        florin_invariants::Invoice {
+            created_at: self.created_at,
+            requested: self.requested.clone(),
+            shown,
+            reports: self.reports(now),
+            received: self.payments.iter().map(|payment| payment.units).sum(),
+            is_tainted: self.is_tainted,
+            is_contradicted: self.is_contradicted,
+            rate: self.rate.map(|rate| [rate, crypto, usd]),
+        }
     }
 
     /// The `data` of GET /invoice.

@@ -18,13 +18,16 @@ use crate::world::World;
 #[derive(Clone)]
 pub(crate) struct Process {
     pub(crate) world: Arc<World>,
+    /// 1, 2, … in a world.
+    pub(crate) number: u64,
     pub(crate) ended: CancellationToken,
     frozen_until: Arc<AtomicI64>,
 }
 
 impl Process {
-    pub(crate) fn begin(world: Arc<World>) -> Self {
+    pub(crate) fn begin(world: Arc<World>, number: u64) -> Self {
         Self {
+            number,
             world,
             ended: CancellationToken::new(),
             frozen_until: Arc::default(),

@@ -1,54 +1,37 @@
 //! The model of the stores' endpoints: received events and injected faults.
 
-use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
+use florin_invariants::Delivery;
 use florin_orders::Event;
 use florin_proxy::config::Webhook;
 use florin_proxy::webhooks::{SendOutcome, Webhooks};
 use jiff::Timestamp;
 
 use crate::process::Process;
+use crate::timeline::Millis;
 
-/// Events that the stores accepted, including those whose response was lost.
+/// Deliveries that the stores accepted, including those whose response was lost.
 #[derive(Debug, Default)]
-pub(crate) struct Shop(Mutex<BTreeMap<String, Received>>);
-
-/// An accepted event.
-#[derive(Clone, Debug)]
-pub(crate) struct Received {
-    pub(crate) payload: String,
-    /// Its position among all first deliveries.
-    pub(crate) place: usize,
-    pub(crate) times: u64,
-}
+pub(crate) struct Shop(Mutex<Vec<Delivery>>);
 
 impl Shop {
-    /// Accepts an event; returns an error if the same id arrives with another payload.
-    fn take(&self, event: &Event) -> Result<(), String> {
-        let mut received = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = received.len();
-        let known = received
-            .entry(event.id.as_str().to_owned())
-            .or_insert_with(|| Received {
-                payload: event.payload.clone(),
-                place,
-                times: 0,
-            });
-        known.times += 1;
-        if known.payload == event.payload {
-            Ok(())
-        } else {
-            Err(format!("{} came with another payload", event.id))
-        }
+    fn accept(&self, event: &Event, at: Millis) {
+        let delivery = Delivery {
+            at,
+            id: event.id.as_str().to_owned(),
+            body: event.payload.clone(),
+            is_accepted: true,
+            signature: None,
+        };
+        let mut deliveries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        deliveries.push(delivery);
     }
 
-    pub(crate) fn received(&self) -> BTreeMap<String, Received> {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+    pub(crate) fn deliveries(&self) -> Vec<Delivery> {
+        let deliveries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        deliveries.clone()
     }
 }
 
@@ -96,15 +79,11 @@ impl Webhooks for SimulatedSender {
                 .counters
                 .one("faults of the store", format!("{fault:?}"));
         }
-        let take = || {
-            if let Err(details) = world.shop.take(event) {
-                world.violated("an event never changes", &details);
-            }
-        };
+        let accept = || world.shop.accept(event, world.timeline.now());
         let failed = |why: &str| SendOutcome::Failed(format!("injected: {why}"));
         let sent = match fault {
             None => {
-                take();
+                accept();
                 SendOutcome::status(world.random.pick(&[200, 204]))
             }
             Some(EndpointFault::Refused) => failed("refused"),
@@ -117,23 +96,23 @@ impl Webhooks for SimulatedSender {
                 failed("no response in time")
             }
             Some(EndpointFault::LostAfter) => {
-                take();
+                accept();
                 process.sleep(15_000).await;
                 failed("no response in time")
             }
             Some(EndpointFault::ErrorAfter) => {
-                take();
+                accept();
                 SendOutcome::status(500)
             }
             Some(EndpointFault::Gone) => SendOutcome::status(410),
             Some(EndpointFault::Slow) => {
                 process.sleep(world.random.between(1000, 14_000)).await;
-                take();
+                accept();
                 SendOutcome::status(200)
             }
             Some(EndpointFault::CrashBefore) => process.crash("before a delivery").await,
             Some(EndpointFault::CrashAfter) => {
-                take();
+                accept();
                 process
                     .crash("after a delivery and before it is recorded")
                     .await

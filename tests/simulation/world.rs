@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::Router;
@@ -11,6 +11,7 @@ use axum::body::Body;
 use axum::http::Request;
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, ORIGIN};
 use florin_gateway::{Client, Credentials, Settings};
+use florin_invariants::Price;
 use florin_proxy::config::load;
 use florin_proxy::{Core, Dependencies};
 use florin_storage::SqliteStorage;
@@ -22,7 +23,6 @@ use tower::ServiceExt as _;
 use crate::counters::Counters;
 use crate::faulty_storage::FaultyStorage;
 use crate::gateway::Gateway;
-use crate::invoice::Price;
 use crate::jobs;
 use crate::process::Process;
 use crate::queries::{Database, Queries};
@@ -49,7 +49,9 @@ pub(crate) struct World {
     pub(crate) queries: Queries,
     pub(crate) database: Database,
     ledger: SqliteStorage,
+    pub(crate) database_file: PathBuf,
     settings: PathBuf,
+    processes: AtomicU64,
     running: Mutex<Option<RunningProcess>>,
     wall_offset: AtomicI64,
     injects_faults: AtomicBool,
@@ -66,11 +68,11 @@ pub(crate) struct World {
 #[derive(Debug, Default)]
 pub(crate) struct Expectations {
     /// Agreed prices by order.
-    pub(crate) prices: BTreeMap<String, Price>,
-    /// Orders that were shown as paid.
-    pub(crate) paid: BTreeSet<String>,
-    /// The latest credit that was checked.
-    pub(crate) last_credit: i64,
+    pub(crate) agreed: BTreeMap<String, Price>,
+    /// Orders that were paid at the latest check.
+    pub(crate) known_paid: BTreeSet<String>,
+    /// The time of each order's credit, by the gateway's clock.
+    pub(crate) credited: BTreeMap<String, Millis>,
 }
 
 /// A running proxy.
@@ -111,6 +113,8 @@ impl World {
             queries,
             database: options.database,
             ledger: options.ledger,
+            database_file: options.file.to_owned(),
+            processes: AtomicU64::new(0),
             settings: options.settings,
             running: Mutex::default(),
             wall_offset: AtomicI64::new(FIRST_DAY),
@@ -146,7 +150,10 @@ impl World {
 
     /// Starts a process, beside an older one if that still runs.
     pub(crate) fn start_process(self: &Arc<Self>) {
-        let process = Process::begin(self.clone());
+        let process = Process::begin(
+            self.clone(),
+            self.processes.fetch_add(1, Ordering::Relaxed) + 1,
+        );
         let config = load(Some(&self.settings), &BTreeMap::new());
         let config = config.unwrap_or_else(|problems| panic!("our own settings: {problems}"));
         let credentials = Credentials {
