@@ -1,6 +1,7 @@
 //! What customers do after an invoice is shown.
 
 use florin_invariants::amount::{ONE, share};
+use florin_sandbox::wire::Status;
 
 use crate::customer::Customer;
 use crate::invoice::Invoice;
@@ -65,7 +66,7 @@ impl Customer {
                     self.cancel_by_store().await;
                 } else if self.world.random.percent(20) {
                     let now = self.world.timeline.now();
-                    let overrides = (now + 5_000, Millis::MAX, "CANCELLED");
+                    let overrides = (now + 5_000, Millis::MAX, Status::Cancelled);
                     self.world
                         .gateway
                         .change(&first.id, |invoice| invoice.overrides.push(overrides));
@@ -117,7 +118,7 @@ impl Customer {
                 let until = self.world.timeline.now()
                     + self.world.random.between(30_000, 180_000) * self.slowness;
                 self.pay(&first, first.asked[0], Some(until)).await;
-                let stuck = (until - 15_000, until, "FAILED");
+                let stuck = (until - 15_000, until, Status::Failed);
                 self.world
                     .gateway
                     .change(&first.id, |invoice| invoice.overrides.push(stuck));
@@ -129,7 +130,7 @@ impl Customer {
                 self.world.gateway.change(&first.id, |invoice| {
                     if let Some(payment) = invoice.payments.last() {
                         let from = payment.confirmed_at[2] + pause;
-                        invoice.overrides.push((from, Millis::MAX, "FAILED"));
+                        invoice.overrides.push((from, Millis::MAX, Status::Failed));
                     }
                 });
             }
@@ -140,7 +141,7 @@ impl Customer {
     /// Cancels on the hosted page, and pays in another session.
     async fn cancel_and_return(&mut self, first: &Invoice) {
         let now = self.world.timeline.now();
-        let overrides = (now, Millis::MAX, "CANCELLED");
+        let overrides = (now, Millis::MAX, Status::Cancelled);
         self.world
             .gateway
             .change(&first.id, |invoice| invoice.overrides.push(overrides));

@@ -1,11 +1,12 @@
-//! The model of the gateway without faults: prices, invoices and chains. It shares no code with the sandbox or the
-//! proxy.
+//! The model of the gateway without faults: prices, invoices and chains. It shares no code with the proxy, and
+//! with the sandbox only the form of responses: docs/adr/0022-a-model-of-the-gateway-for-the-simulation.md.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use florin_invariants::amount::{ONE, share, text, units};
 use florin_invariants::{Pause, Request, Requested};
+use florin_sandbox::wire::{PaymentLimits, PriceEntry, Rates};
 use serde_json::{Map, Value, json};
 
 use crate::asset::{ASSETS, Asset};
@@ -74,15 +75,23 @@ impl Gateway {
         for asset in ASSETS {
             let usd = asset.price * ONE / 1000 * i128::from(self.random.between(900, 1100));
             let id = format!("cnv_{}", self.random.hex());
-            let entry = json!({
-                "rates": {
-                    "amount_in_local_currency": text(self.in_local(usd)),
-                    "amount_in_crypto": "1",
-                    "amount_in_usd": text(usd),
-                    "local_currency_code": self.local_currency,
+            let max = if self.random.percent(3) {
+                "0.00000001"
+            } else {
+                ""
+            };
+            let entry = json!(PriceEntry {
+                rates: Rates {
+                    amount_in_local_currency: text(self.in_local(usd)),
+                    amount_in_crypto: "1".to_owned(),
+                    amount_in_usd: text(usd),
+                    local_currency_code: self.local_currency.to_owned(),
                 },
-                "limits": { "min": "", "max": if self.random.percent(3) { "0.00000001" } else { "" } },
-                "conversion_id": id,
+                limits: PaymentLimits {
+                    min: String::new(),
+                    max: max.to_owned(),
+                },
+                conversion_id: id.clone(),
             });
             entries.insert(asset.code.to_owned(), entry);
             let conversion = Conversion {
@@ -126,7 +135,7 @@ impl Gateway {
         }
         let mut invoice = self.invoice_of(asset, amounts, self.local_currency, requested, now);
         invoice.rate = Some(rate);
-        let made = ((200, invoice.answer()), Some(invoice.id.clone()));
+        let made = ((200, invoice.response()), Some(invoice.id.clone()));
         state.invoices.push(invoice);
         made
     }
@@ -161,7 +170,7 @@ impl Gateway {
             page: format!("{CHECKOUT_URL}?lang=en&id={}", invoice.id),
             has_chosen: false,
         });
-        let made = ((200, invoice.answer()), Some(invoice.id.clone()));
+        let made = ((200, invoice.response()), Some(invoice.id.clone()));
         state.invoices.push(invoice);
         made
     }

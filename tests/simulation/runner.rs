@@ -143,13 +143,10 @@ fn run_world(folder: &TempFolder, outcome: &Outcome, args: &Args, number: u64) {
         build_and_run(folder, outcome, args.seed, number, is_verbose)
     }));
     let violations = played.unwrap_or_else(|panic| {
-        let status_at = panic.downcast_ref::<String>().cloned();
-        let status_at = status_at.or_else(|| {
-            panic
-                .downcast_ref::<&str>()
-                .map(|status_at| (*status_at).to_owned())
-        });
-        vec![format!("panicked: {}", status_at.unwrap_or_default())]
+        let message = panic.downcast_ref::<String>().cloned();
+        let message =
+            message.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+        vec![format!("panicked: {}", message.unwrap_or_default())]
     });
     if !violations.is_empty() {
         outcome.has_failed.store(true, Ordering::Relaxed);
