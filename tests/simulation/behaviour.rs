@@ -5,6 +5,7 @@ use florin_sandbox::wire::Status;
 
 use crate::customer::Customer;
 use crate::invoice::Invoice;
+use crate::proxy::Proxy;
 use crate::timeline::Millis;
 
 /// What a customer does after an invoice is shown.
@@ -27,7 +28,7 @@ pub(crate) enum Behaviour {
     Leave,
 }
 
-pub(crate) const BEHAVIOURS: [(u64, Behaviour); 15] = [
+const BEHAVIOURS: [(u64, Behaviour); 15] = [
     (34, Behaviour::Exactly),
     (6, Behaviour::MuchLess),
     (6, Behaviour::SlightlyLess),
@@ -46,7 +47,23 @@ pub(crate) const BEHAVIOURS: [(u64, Behaviour); 15] = [
 ];
 
 impl Customer {
-    pub(crate) async fn act(&mut self, behaviour: Behaviour) {
+    /// Runs one customer from the order to its last reload.
+    pub(crate) async fn run(proxy: Proxy, slowness: i64, number: usize) {
+        let world = proxy.world().clone();
+        let start = world.random.between(0, 150_000 * slowness);
+        world.timeline.sleep(start).await;
+        let Some(mut customer) = Self::open(&proxy, slowness, number).await else {
+            return world
+                .counters
+                .one("customers", "gave up before an order was opened");
+        };
+        let behaviour = world.random.weigh(&BEHAVIOURS);
+        world.counters.one("customers", format!("{behaviour:?}"));
+        world.log(|| format!("customer {number}: order {} {behaviour:?}", customer.order));
+        customer.act(behaviour).await;
+    }
+
+    async fn act(&mut self, behaviour: Behaviour) {
         if matches!(behaviour, Behaviour::Leave) {
             if self.world.random.percent(50) {
                 self.cancel_by_store().await;

@@ -60,10 +60,17 @@ impl Process {
         self.frozen_until.store(until, Ordering::Relaxed);
     }
 
+    /// Crashes the process.
+    pub(crate) fn end(&self, moment: &'static str) {
+        self.world.log(|| format!("CRASH {moment}"));
+        self.world.counters.one("crashes", moment);
+        self.ended.cancel();
+    }
+
     /// Crashes the process at this point.
     pub(crate) async fn crash<T>(&self, moment: &'static str) -> T {
         if !self.ended.is_cancelled() {
-            self.world.crash(self, moment);
+            self.end(moment);
         }
         pending().await
     }

@@ -13,6 +13,7 @@ use tokio::runtime::{Builder, Handle};
 
 use crate::counters::Counters;
 use crate::coverage;
+use crate::proxy::Proxy;
 use crate::queries::Database;
 use crate::random::SeededRandom;
 use crate::schedule::{LONG, SHORT, Schedule};
@@ -194,14 +195,13 @@ fn build_and_run(
         seed,
         timeline: timeline.clone(),
         database: database.clone(),
-        ledger: ledger.clone(),
         file: &file,
-        settings,
         longest_minutes: schedule.longest_minutes,
         is_verbose,
     });
-    runtime.block_on(schedule.run(world.clone(), ORDERS_PER_WORLD));
-    world.end();
+    let proxy = Proxy::new(world.clone(), ledger.clone(), settings);
+    runtime.block_on(schedule.run(proxy.clone(), ORDERS_PER_WORLD));
+    proxy.end();
     drop(runtime);
     database.run(ledger.close());
     for ending in ["db", "db-wal", "db-shm"] {
