@@ -24,10 +24,10 @@ enum Corruption {
 use Corruption::{Database, SandboxLog, ShopLog};
 
 /// Description, the invariant that must break, and the change.
-const CORRUPTIONS: [(&str, &str, Corruption); 32] = [
+const CORRUPTIONS: [(&str, &str, Corruption); 39] = [
     (
         "a credit is gone",
-        "credited-once",
+        "payment-is-credited",
         Database("DELETE FROM credits WHERE rowid = (SELECT min(rowid) FROM credits)"),
     ),
     (
@@ -109,7 +109,7 @@ const CORRUPTIONS: [(&str, &str, Corruption); 32] = [
     ),
     (
         "an event is in no outbox",
-        "outbox-is-settled",
+        "event-in-outbox",
         Database("DELETE FROM outbox WHERE position = (SELECT max(position) FROM outbox)"),
     ),
     (
@@ -121,7 +121,7 @@ const CORRUPTIONS: [(&str, &str, Corruption); 32] = [
     ),
     (
         "an event was never delivered",
-        "event-is-taken",
+        "event-is-accepted",
         ShopLog(log_lines::remove_an_event),
     ),
     (
@@ -172,12 +172,12 @@ const CORRUPTIONS: [(&str, &str, Corruption); 32] = [
     ),
     (
         "a request for an invoice was repeated",
-        "asked-once",
+        "requested-once",
         SandboxLog(log_lines::repeat_an_invoice),
     ),
     (
         "a request for a session was repeated",
-        "asked-once",
+        "requested-once",
         SandboxLog(log_lines::repeat_a_session),
     ),
     (
@@ -208,15 +208,70 @@ const CORRUPTIONS: [(&str, &str, Corruption); 32] = [
     ),
     (
         "an attempt is not polled any more",
-        "still-watched",
+        "still-polled",
         Database(
             "UPDATE attempts SET next_poll_at = NULL WHERE state = 'open' AND standing <> 'settled'",
         ),
     ),
     (
         "an attempt stays in `creating`",
-        "still-watched",
+        "nothing-half-made",
         Database("UPDATE attempts SET state = 'creating' WHERE state = 'unclear'"),
+    ),
+    (
+        "a credit refers to an observation of another attempt",
+        "credit-has-observation",
+        Database(
+            "UPDATE credits SET observation_id =
+                 (SELECT min(id) FROM observations WHERE attempt_id <> credits.attempt_id)",
+        ),
+    ),
+    (
+        "an older response was recorded after a newer one",
+        "newest-response-counts",
+        Database(
+            "UPDATE observations SET look = -1 WHERE id = (SELECT max(id) FROM observations WHERE attempt_id IN
+                 (SELECT attempt_id FROM observations GROUP BY attempt_id HAVING count(*) > 1))",
+        ),
+    ),
+    (
+        "a sale was reported as a sale and stored as a donation",
+        "donation-is-named",
+        Database(
+            "UPDATE orders SET price_source = 'customer' WHERE id =
+                 (SELECT min(order_id) FROM events WHERE type = 'order.paid')",
+        ),
+    ),
+    (
+        "an underpayment was reported that did not exist",
+        "underpaid-is-true",
+        Database(
+            "UPDATE events SET type = 'order.underpaid' WHERE type LIKE '%.attempt_opened'
+                 AND order_id IN (SELECT id FROM orders WHERE status = 'awaiting_payment' AND flow = 'custom')",
+        ),
+    ),
+    (
+        "an attempt requested less than the price",
+        "requests-the-price",
+        Database(
+            "UPDATE attempts SET asked_usd = '0.01', asked_local = '0.01'
+             WHERE id = (SELECT min(id) FROM attempts WHERE flow = 'custom')",
+        ),
+    ),
+    (
+        "an event was delivered before an earlier one of its order",
+        "outbox-in-order",
+        Database(
+            "UPDATE outbox SET state = 'pending' WHERE position = (SELECT min(position) FROM outbox)",
+        ),
+    ),
+    (
+        "an event was delivered that the store had not subscribed to",
+        "delivery-is-wanted",
+        Database(
+            "UPDATE outbox SET state = 'not_wanted' WHERE position =
+                 (SELECT max(position) FROM outbox WHERE state = 'delivered')",
+        ),
     ),
     (
         "a foreign key points to no row",

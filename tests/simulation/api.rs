@@ -1,12 +1,12 @@
 //! The ways to create an order.
 
+use florin_invariants::amount::text;
 use jsonwebtoken::{Algorithm, EncodingKey, Header, encode};
 use serde_json::{Value, json};
 
-use crate::decimal::text;
+use crate::proxy::{Answer, Proxy};
 use crate::stores::{KEY_ID, ORIGIN, PRODUCTS, PUBLIC_URL, Store};
 use crate::timeline::Millis;
-use crate::world::{Answer, World};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum OrderSource {
@@ -41,7 +41,7 @@ pub(crate) struct OrderRequest {
 
 impl OrderRequest {
     /// Sends the request once; repeating it is harmless for every source.
-    pub(crate) async fn open(&self, world: &World) -> Option<Answer> {
+    pub(crate) async fn open(&self, proxy: &Proxy) -> Option<Answer> {
         let (store, amount) = (self.store, text(self.price));
         let body = match self.source {
             OrderSource::Product => {
@@ -51,7 +51,7 @@ impl OrderRequest {
             OrderSource::Donation => {
                 json!({ "store": store.id, "donation": "tip", "amount": amount })
             }
-            OrderSource::OrderToken => json!({ "order_token": self.sign(world.wall()) }),
+            OrderSource::OrderToken => json!({ "order_token": self.sign(proxy.world().wall()) }),
             OrderSource::StoreServer | OrderSource::Hosted => {
                 let mut body = json!({
                     "amount": amount, "currency": store.currency, "reference": self.reference,
@@ -65,31 +65,31 @@ impl OrderRequest {
                     body["return_url"] = format!("{ORIGIN}/thanks").into();
                 }
                 let secret = store.secret_key();
-                return self.send(world, "/v1/orders", Some(&secret), &body).await;
+                return self.send(proxy, "/v1/orders", Some(&secret), &body).await;
             }
         };
-        self.send(world, "/v1/checkout", None, &body).await
+        self.send(proxy, "/v1/checkout", None, &body).await
     }
 
     async fn send(
         &self,
-        world: &World,
+        proxy: &Proxy,
         path: &str,
         bearer: Option<&str>,
         body: &Value,
     ) -> Option<Answer> {
         let key = self.key.as_deref();
-        world.call_once("POST", path, bearer, Some(body), key).await
+        proxy.call_once("POST", path, bearer, Some(body), key).await
     }
 
     /// Sends another order with the key of this one.
-    pub(crate) async fn reuse_key(&self, world: &World) -> Option<Answer> {
+    pub(crate) async fn reuse_key(&self, proxy: &Proxy) -> Option<Answer> {
         let body = json!({
             "amount": text(self.price), "currency": self.store.currency,
             "reference": format!("{}-other", self.reference),
         });
         let secret = self.store.secret_key();
-        self.send(world, "/v1/orders", Some(&secret), &body).await
+        self.send(proxy, "/v1/orders", Some(&secret), &body).await
     }
 
     /// The customer's e-mail address, by which the gateway knows the order.

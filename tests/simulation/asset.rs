@@ -1,8 +1,8 @@
 //! The assets of the model: addresses with checksums, QR strings, and the expected links.
 
+use florin_invariants::amount::{ONE, text};
 use sha2::{Digest as _, Sha256};
 
-use crate::decimal::{ONE, text};
 use crate::random::SeededRandom;
 
 /// An asset and the form of its addresses.
@@ -98,7 +98,7 @@ impl Asset {
 
     /// Returns the expected link for a QR string and an amount due: a URI that names the test network or its token,
     /// else the address.
-    pub(crate) fn shown(self, status_at: &str, address: &str, due: i128) -> String {
+    pub(crate) fn shown(self, qr_string: &str, address: &str, due: i128) -> String {
         let unit = 10_i128.pow(18 - self.decimals);
         if due == 0 || due % unit != 0 {
             return address.to_owned();
@@ -107,7 +107,7 @@ impl Asset {
         let written = text(due);
         let digits = written.trim_end_matches('0');
         match (self.form, self.token) {
-            (Form::Base58(_, "tron"), Some(token)) if status_at.contains("token=") => {
+            (Form::Base58(_, "tron"), Some(token)) if qr_string.contains("token=") => {
                 let zero = if due % ONE == 0 { "0" } else { "" };
                 format!("tron:{address}?token={token}&amount={digits}{zero}")
             }
@@ -115,10 +115,10 @@ impl Asset {
                 let digits = digits.trim_end_matches('.');
                 format!("{scheme}:{address}?amount={digits}")
             }
-            (Form::Evm(chain), Some(token)) if status_at.contains('@') => {
+            (Form::Evm(chain), Some(token)) if qr_string.contains('@') => {
                 format!("ethereum:{token}@{chain}/transfer?address={address}&uint256={units}")
             }
-            (Form::Evm(chain), None) if status_at.contains('@') => {
+            (Form::Evm(chain), None) if qr_string.contains('@') => {
                 format!("ethereum:{address}@{chain}?value={units}")
             }
             _ => address.to_owned(),

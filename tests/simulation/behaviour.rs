@@ -1,8 +1,11 @@
 //! What customers do after an invoice is shown.
 
+use florin_invariants::amount::{ONE, share};
+use florin_sandbox::wire::Status;
+
 use crate::customer::Customer;
-use crate::decimal::{ONE, share};
 use crate::invoice::Invoice;
+use crate::proxy::Proxy;
 use crate::timeline::Millis;
 
 /// What a customer does after an invoice is shown.
@@ -25,7 +28,7 @@ pub(crate) enum Behaviour {
     Leave,
 }
 
-pub(crate) const BEHAVIOURS: [(u64, Behaviour); 15] = [
+const BEHAVIOURS: [(u64, Behaviour); 15] = [
     (34, Behaviour::Exactly),
     (6, Behaviour::MuchLess),
     (6, Behaviour::SlightlyLess),
@@ -44,7 +47,23 @@ pub(crate) const BEHAVIOURS: [(u64, Behaviour); 15] = [
 ];
 
 impl Customer {
-    pub(crate) async fn act(&mut self, behaviour: Behaviour) {
+    /// Runs one customer from the order to its last reload.
+    pub(crate) async fn run(proxy: Proxy, slowness: i64, number: usize) {
+        let world = proxy.world().clone();
+        let start = world.random.between(0, 150_000 * slowness);
+        world.timeline.sleep(start).await;
+        let Some(mut customer) = Self::open(&proxy, slowness, number).await else {
+            return world
+                .counters
+                .one("customers", "gave up before an order was opened");
+        };
+        let behaviour = world.random.weigh(&BEHAVIOURS);
+        world.counters.one("customers", format!("{behaviour:?}"));
+        world.log(|| format!("customer {number}: order {} {behaviour:?}", customer.order));
+        customer.act(behaviour).await;
+    }
+
+    async fn act(&mut self, behaviour: Behaviour) {
         if matches!(behaviour, Behaviour::Leave) {
             if self.world.random.percent(50) {
                 self.cancel_by_store().await;
@@ -64,7 +83,7 @@ impl Customer {
                     self.cancel_by_store().await;
                 } else if self.world.random.percent(20) {
                     let now = self.world.timeline.now();
-                    let overrides = (now + 5_000, Millis::MAX, "CANCELLED");
+                    let overrides = (now + 5_000, Millis::MAX, Status::Cancelled);
                     self.world
                         .gateway
                         .change(&first.id, |invoice| invoice.overrides.push(overrides));
@@ -116,7 +135,7 @@ impl Customer {
                 let until = self.world.timeline.now()
                     + self.world.random.between(30_000, 180_000) * self.slowness;
                 self.pay(&first, first.asked[0], Some(until)).await;
-                let stuck = (until - 15_000, until, "FAILED");
+                let stuck = (until - 15_000, until, Status::Failed);
                 self.world
                     .gateway
                     .change(&first.id, |invoice| invoice.overrides.push(stuck));
@@ -128,7 +147,7 @@ impl Customer {
                 self.world.gateway.change(&first.id, |invoice| {
                     if let Some(payment) = invoice.payments.last() {
                         let from = payment.confirmed_at[2] + pause;
-                        invoice.overrides.push((from, Millis::MAX, "FAILED"));
+                        invoice.overrides.push((from, Millis::MAX, Status::Failed));
                     }
                 });
             }
@@ -139,7 +158,7 @@ impl Customer {
     /// Cancels on the hosted page, and pays in another session.
     async fn cancel_and_return(&mut self, first: &Invoice) {
         let now = self.world.timeline.now();
-        let overrides = (now, Millis::MAX, "CANCELLED");
+        let overrides = (now, Millis::MAX, Status::Cancelled);
         self.world
             .gateway
             .change(&first.id, |invoice| invoice.overrides.push(overrides));

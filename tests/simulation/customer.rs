@@ -3,22 +3,24 @@
 
 use std::sync::Arc;
 
+use florin_invariants::Price;
+use florin_invariants::amount::{ONE, units};
 use serde_json::{Value, json};
 
 use crate::api::{ORDER_SOURCES, OrderRequest, OrderSource};
-use crate::behaviour::BEHAVIOURS;
-use crate::decimal::{ONE, units};
-use crate::invoice::{Invoice, Payment, Price};
+use crate::invoice::{Invoice, Payment};
+use crate::proxy::Proxy;
 use crate::stores::{CALLBACK_TOKEN, PRODUCTS, STORES, Store};
 use crate::timeline::Millis;
 use crate::world::World;
 
 pub(crate) struct Customer {
     pub(crate) world: Arc<World>,
+    proxy: Proxy,
     store: Store,
     pub(crate) price: i128,
     currency: &'static str,
-    order: String,
+    pub(crate) order: String,
     token: String,
     /// `true` for an order on the hosted page.
     pub(crate) is_hosted: bool,
@@ -28,22 +30,8 @@ pub(crate) struct Customer {
 }
 
 impl Customer {
-    /// Runs one customer from the order to its last reload.
-    pub(crate) async fn run(world: Arc<World>, slowness: i64, number: usize) {
-        let start = world.random.between(0, 150_000 * slowness);
-        world.timeline.sleep(start).await;
-        let Some(mut customer) = Self::open(&world, slowness, number).await else {
-            return world
-                .counters
-                .one("customers", "gave up before an order was opened");
-        };
-        let behaviour = world.random.weigh(&BEHAVIOURS);
-        world.counters.one("customers", format!("{behaviour:?}"));
-        world.log(|| format!("customer {number}: order {} {behaviour:?}", customer.order));
-        customer.act(behaviour).await;
-    }
-
-    async fn open(world: &Arc<World>, slowness: i64, number: usize) -> Option<Self> {
+    pub(crate) async fn open(proxy: &Proxy, slowness: i64, number: usize) -> Option<Self> {
+        let world = proxy.world();
         let store = loop {
             let store = world.random.pick(&STORES);
             if store.currency == "USD" || store.currency == world.gateway.local_currency {
@@ -75,7 +63,7 @@ impl Customer {
                 .then(|| world.random.between(60, 900)),
         };
         for _ in 0..25 {
-            if let Some((200 | 201, opened)) = request.open(world).await {
+            if let Some((200 | 201, opened)) = request.open(proxy).await {
                 let id = opened["order"]["id"].as_str()?.to_owned();
                 let token = opened["client_token"].as_str()?.to_owned();
                 world
@@ -89,9 +77,10 @@ impl Customer {
                     amount: request.price,
                     tolerance,
                 };
-                world.expectations().prices.insert(id.clone(), price);
+                world.expectations().agreed.insert(id.clone(), price);
                 let mut customer = Self {
                     world: world.clone(),
+                    proxy: proxy.clone(),
                     store,
                     price: request.price,
                     currency: store.currency,
@@ -116,7 +105,7 @@ impl Customer {
             return;
         }
         self.wait_between(0, 20_000).await;
-        if let Some((200 | 201, again)) = request.open(&world).await {
+        if let Some((200 | 201, again)) = request.open(&self.proxy).await {
             if again["order"]["id"] != self.order.as_str() {
                 let details = format!("{} and then {}", self.order, again["order"]["id"]);
                 world.violated("a key opens one order", &details);
@@ -129,7 +118,7 @@ impl Customer {
             request.source,
             OrderSource::StoreServer | OrderSource::Hosted
         ) {
-            request.reuse_key(&world).await;
+            request.reuse_key(&self.proxy).await;
         }
     }
 
@@ -164,7 +153,7 @@ impl Customer {
         let times = if self.world.random.percent(20) { 2 } else { 1 };
         for _ in 0..times {
             let answer = self
-                .world
+                .proxy
                 .call_once("POST", path, Some(&token), body, key.as_deref());
             if let Some((200, view)) = &answer.await
                 && times == 1
@@ -238,7 +227,7 @@ impl Customer {
         );
         world.counters.one("actions of customers", "paid");
         tokio::spawn(send_callbacks(
-            world.clone(),
+            self.proxy.clone(),
             invoice.id.clone(),
             confirmed_at[2],
         ));
@@ -252,7 +241,7 @@ impl Customer {
     pub(crate) async fn cancel_by_store(&self) {
         let path = format!("/v1/orders/{}/cancel", self.order);
         let key = self.store.secret_key();
-        let answer = self.world.call("POST", &path, Some(&key), None).await;
+        let answer = self.proxy.call("POST", &path, Some(&key), None).await;
         if answer.is_some_and(|(status, _)| status == 200) {
             self.world
                 .counters
@@ -282,7 +271,7 @@ impl Customer {
         body: Option<&Value>,
     ) -> Option<(u16, Value)> {
         let token = self.token.clone();
-        let answer = self.world.call(method, path, Some(&token), body).await;
+        let answer = self.proxy.call(method, path, Some(&token), body).await;
         if let Some((200, view)) = &answer
             && view["status"].is_string()
         {
@@ -362,7 +351,8 @@ impl Customer {
 }
 
 /// Sends callbacks: once, twice, late, never, or with a wrong status.
-async fn send_callbacks(world: Arc<World>, invoice: String, completed_at: Millis) {
+async fn send_callbacks(proxy: Proxy, invoice: String, completed_at: Millis) {
+    let world = proxy.world();
     let path = format!("/callbacks/{CALLBACK_TOKEN}");
     if world.random.percent(15) {
         let early = world.random.between(0, 30_000);
@@ -373,7 +363,7 @@ async fn send_callbacks(world: Arc<World>, invoice: String, completed_at: Millis
             "status": world.random.pick(&["COMPLETED", "FAILED", "PAID"]),
         });
         world.counters.one("callbacks", "a wrong status");
-        world.call("POST", &path, None, Some(&lie)).await;
+        proxy.call("POST", &path, None, Some(&lie)).await;
     }
     let left = completed_at - world.timeline.now();
     world.timeline.sleep(left).await;
@@ -386,6 +376,6 @@ async fn send_callbacks(world: Arc<World>, invoice: String, completed_at: Millis
         let body = json!({ "invoice_id": invoice, "status": "COMPLETED" });
         let kind = if time == 0 { "sent" } else { "repeated" };
         world.counters.one("callbacks", kind);
-        world.call("POST", &path, None, Some(&body)).await;
+        proxy.call("POST", &path, None, Some(&body)).await;
     }
 }

@@ -13,6 +13,19 @@ pub(crate) enum Endpoint {
     Other,
 }
 
+impl Endpoint {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Prices => "GET /prices",
+            Self::Create => "POST /invoice",
+            Self::Session => "POST /checkout",
+            Self::Lookup => "GET /invoice",
+            Self::Confirm => "POST /confirm",
+            Self::Other => "another endpoint",
+        }
+    }
+}
+
 /// A fault of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {

@@ -1,13 +1,15 @@
-//! The model of the gateway without faults: prices, invoices and chains. It shares no code with the sandbox or the
-//! proxy.
+//! The model of the gateway without faults: prices, invoices and chains. It shares no code with the proxy, and
+//! with the sandbox only the form of responses: docs/adr/0022-a-model-of-the-gateway-for-the-simulation.md.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use florin_invariants::amount::{ONE, share, text, units};
+use florin_invariants::{Pause, Request, Requested};
+use florin_sandbox::wire::{PaymentLimits, PriceEntry, Rates};
 use serde_json::{Map, Value, json};
 
 use crate::asset::{ASSETS, Asset};
-use crate::decimal::{ONE, at_least, share, text, units};
 use crate::invoice::{AfterExpiry, Amounts, Invoice, Payment, Session, asked};
 use crate::random::SeededRandom;
 use crate::stores::CHECKOUT_URL;
@@ -29,11 +31,10 @@ pub(crate) struct Gateway {
 struct State {
     invoices: Vec<Invoice>,
     conversions: BTreeMap<String, Conversion>,
-    /// Number of POST /invoice by their content.
-    posts: BTreeMap<(String, i128, i128), u64>,
-    /// Number of POST /checkout by the customer's e-mail address.
-    sessions: BTreeMap<String, u64>,
-    low_requests: Vec<String>,
+    /// The record of the conversation, for the rules.
+    requests: Vec<Request>,
+    pauses: Vec<Pause>,
+    requested: Vec<Requested>,
 }
 
 /// A price of GET /prices.
@@ -74,15 +75,23 @@ impl Gateway {
         for asset in ASSETS {
             let usd = asset.price * ONE / 1000 * i128::from(self.random.between(900, 1100));
             let id = format!("cnv_{}", self.random.hex());
-            let entry = json!({
-                "rates": {
-                    "amount_in_local_currency": text(self.in_local(usd)),
-                    "amount_in_crypto": "1",
-                    "amount_in_usd": text(usd),
-                    "local_currency_code": self.local_currency,
+            let max = if self.random.percent(3) {
+                "0.00000001"
+            } else {
+                ""
+            };
+            let entry = json!(PriceEntry {
+                rates: Rates {
+                    amount_in_local_currency: text(self.in_local(usd)),
+                    amount_in_crypto: "1".to_owned(),
+                    amount_in_usd: text(usd),
+                    local_currency_code: self.local_currency.to_owned(),
                 },
-                "limits": { "min": "", "max": if self.random.percent(3) { "0.00000001" } else { "" } },
-                "conversion_id": id,
+                limits: PaymentLimits {
+                    min: String::new(),
+                    max: max.to_owned(),
+                },
+                conversion_id: id.clone(),
             });
             entries.insert(asset.code.to_owned(), entry);
             let conversion = Conversion {
@@ -112,24 +121,21 @@ impl Gateway {
         };
         let (asset, rate) = (conversion.asset, conversion.usd);
         let lapsed = now - conversion.at > CONVERSION_LASTS;
-        let [crypto, usd, _] = amounts;
-        let key = (conversion_id.to_owned(), crypto, usd);
-        *state.posts.entry(key).or_default() += 1;
+        let requested = Requested::Invoice {
+            conversion_id: conversion_id.to_owned(),
+            crypto_code: request["crypto_code"]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned(),
+            amounts: amounts.map(Some),
+        };
+        state.requested.push(requested.clone());
         if lapsed {
             return refused("CONVERSION_LAPSED");
         }
-        // The amount in the asset must match the amount in dollars, except for rounding of the dollars.
-        if !at_least(crypto, rate, usd - ONE / 100, ONE) {
-            let details = format!(
-                "{} of {} for {} dollars",
-                text(crypto),
-                asset.code,
-                text(usd)
-            );
-            state.low_requests.push(details);
-        }
-        let invoice = self.invoice_of(asset, amounts, self.local_currency, now);
-        let made = ((200, invoice.answer()), Some(invoice.id.clone()));
+        let mut invoice = self.invoice_of(asset, amounts, self.local_currency, requested, now);
+        invoice.rate = Some(rate);
+        let made = ((200, invoice.response()), Some(invoice.id.clone()));
         state.invoices.push(invoice);
         made
     }
@@ -137,10 +143,14 @@ impl Gateway {
     /// POST /checkout; returns the new session's id as well.
     pub(crate) fn open_session(&self, request: &Value, now: Millis) -> (Answer, Option<String>) {
         let member = |name: &str| request[name].as_str().unwrap_or_default();
-        let email = member("client_email_id").to_owned();
-        let mut state = self.state();
-        *state.sessions.entry(email).or_default() += 1;
         let currency = member("client_preferred_fiat_currency");
+        let requested = Requested::Session {
+            email: member("client_email_id").to_owned(),
+            currency: currency.to_owned(),
+            amount: units(member("amount")),
+        };
+        let mut state = self.state();
+        state.requested.push(requested.clone());
         let currency = ["USD", "EUR"].into_iter().find(|known| *known == currency);
         let (Some(currency), Some(local)) = (currency, units(member("amount"))) else {
             let body = json!({ "error": "refused", "code": "AMOUNT_OUT_OF_RANGE", "message": "" });
@@ -155,12 +165,12 @@ impl Gateway {
         };
         let price = asset.price * i128::from(self.random.between(900, 1100)) * (ONE / 1000);
         let amounts = [share(ONE, usd, price, 8), usd, local];
-        let mut invoice = self.invoice_of(asset, amounts, currency, now);
+        let mut invoice = self.invoice_of(asset, amounts, currency, requested, now);
         invoice.session = Some(Session {
             page: format!("{CHECKOUT_URL}?lang=en&id={}", invoice.id),
             has_chosen: false,
         });
-        let made = ((200, invoice.answer()), Some(invoice.id.clone()));
+        let made = ((200, invoice.response()), Some(invoice.id.clone()));
         state.invoices.push(invoice);
         made
     }
@@ -170,6 +180,7 @@ impl Gateway {
         asset: Asset,
         asked: Amounts,
         local_currency: &'static str,
+        requested: Requested,
         now: Millis,
     ) -> Invoice {
         let address = asset.address(&self.random);
@@ -177,6 +188,8 @@ impl Gateway {
         let qr_string = asset.qr_string(&address, asked[0], &self.random);
         Invoice {
             id: format!("inv_{}", self.random.hex()),
+            requested,
+            rate: None,
             asset,
             asked,
             local_currency,
@@ -255,18 +268,37 @@ impl Gateway {
         self.state().invoices.clone()
     }
 
-    /// Returns the number of requests by conversion, amount in the asset and amount in dollars.
-    pub(crate) fn posts(&self) -> Vec<((String, i128, i128), u64)> {
-        let posts = self.state().posts.clone();
-        posts.into_iter().collect()
+    /// Records a request when it is sent, with the time of its sender's clock.
+    pub(crate) fn record_request(&self, process: u64, at: Millis, endpoint: &'static str) {
+        self.state().requests.push(Request {
+            at,
+            process,
+            endpoint: endpoint.into(),
+        });
     }
 
-    /// Returns the number of session requests by the customer's e-mail address.
-    pub(crate) fn sessions(&self) -> BTreeMap<String, u64> {
-        self.state().sessions.clone()
+    /// Records a pause when its process reads the response.
+    pub(crate) fn record_pause(&self, process: u64, until: Millis) {
+        let mut state = self.state();
+        let known_after = state.requests.len();
+        state.pauses.push(Pause {
+            process,
+            known_after,
+            until,
+        });
     }
 
-    pub(crate) fn low_requests(&self) -> Vec<String> {
-        self.state().low_requests.clone()
+    /// Returns the record up to a moment.
+    pub(crate) fn evidence(&self, now: Millis) -> florin_invariants::Gateway {
+        let state = self.state();
+        let invoices = state.invoices.iter();
+        florin_invariants::Gateway {
+            requests: state.requests.clone(),
+            pauses: state.pauses.clone(),
+            requested: state.requested.clone(),
+            invoices: invoices
+                .map(|invoice| (invoice.id.clone(), invoice.evidence(now)))
+                .collect(),
+        }
     }
 }

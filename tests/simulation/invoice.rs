@@ -1,9 +1,13 @@
 //! An invoice of the model: its payments on the chain, and the correct status.
 
-use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
+
+use florin_invariants::amount::{share, text, units};
+use florin_invariants::{Part, Report, Requested, Shown};
+use florin_sandbox::wire::{CreatedInvoice, CreatedSession, InvoiceRecord, Status};
+use serde_json::{Value, json};
 
 use crate::asset::Asset;
-use crate::decimal::{at_least, share, text, units};
 use crate::timeline::Millis;
 
 /// An amount in the asset, in dollars and in the local currency, in units.
@@ -32,6 +36,10 @@ pub(crate) struct Payment {
 #[derive(Clone, Debug)]
 pub(crate) struct Invoice {
     pub(crate) id: String,
+    /// The request that has created it.
+    pub(crate) requested: Requested,
+    /// The price of one unit in dollars; `None` for a session.
+    pub(crate) rate: Option<i128>,
     pub(crate) asset: Asset,
     pub(crate) asked: Amounts,
     pub(crate) local_currency: &'static str,
@@ -44,7 +52,7 @@ pub(crate) struct Invoice {
     pub(crate) afterwards: AfterExpiry,
     pub(crate) payments: Vec<Payment>,
     /// Intervals with a status that overrides the chain's: stuck, cancelled, reverted.
-    pub(crate) overrides: Vec<(Millis, Millis, &'static str)>,
+    pub(crate) overrides: Vec<(Millis, Millis, Status)>,
     /// The response to POST /invoice was lost or wrong: this invoice must not be shown.
     pub(crate) is_tainted: bool,
     /// The gateway once reported another address for it, so that blocking it is correct.
@@ -59,20 +67,13 @@ pub(crate) struct Session {
     pub(crate) has_chosen: bool,
 }
 
-/// The correct status at a moment.
+/// The correct state at a moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Status {
-    pub(crate) word: &'static str,
+pub(crate) struct State {
+    pub(crate) status: Status,
     pub(crate) received: i128,
     confirmations: Option<usize>,
     hash: String,
-}
-
-/// A price and its tolerance, in units of its currency.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Price {
-    pub(crate) amount: i128,
-    pub(crate) tolerance: i128,
 }
 
 impl Payment {
@@ -98,7 +99,7 @@ impl Invoice {
         self.afterwards == AfterExpiry::Forgotten && at >= self.expires_at && is_untouched
     }
 
-    pub(crate) fn status_at(&self, at: Millis) -> Status {
+    pub(crate) fn state_at(&self, at: Millis) -> State {
         let there = || {
             self.payments
                 .iter()
@@ -108,26 +109,26 @@ impl Invoice {
         let sum = |units: i128, payment: &Payment| units + payment.units;
         let fewest = there().map(|payment| payment.confirmations(at)).min();
         let hash = there().next_back().map(|payment| payment.hash.clone());
-        let (word, received, confirmations) = if complete().next().is_some() {
-            ("COMPLETED", complete().fold(0, sum), Some(3))
+        let (status, received, confirmations) = if complete().next().is_some() {
+            (Status::Completed, complete().fold(0, sum), Some(3))
         } else if let Some(fewest) = fewest {
-            let word = if fewest == 0 {
-                "CHECKING"
+            let status = if fewest == 0 {
+                Status::Checking
             } else {
-                "PROCESSING"
+                Status::Processing
             };
-            (word, there().fold(0, sum), Some(fewest))
+            (status, there().fold(0, sum), Some(fewest))
         } else if at >= self.expires_at && self.afterwards == AfterExpiry::Failed {
-            ("FAILED", 0, None)
+            (Status::Failed, 0, None)
         } else {
-            ("CHECKING", 0, None)
+            (Status::Checking, 0, None)
         };
         let other = self
             .overrides
             .iter()
             .find(|(from, to, _)| (*from..*to).contains(&at));
-        Status {
-            word: other.map_or(word, |(_, _, word)| word),
+        State {
+            status: other.map_or(status, |(_, _, status)| *status),
             received,
             confirmations,
             hash: hash.unwrap_or_default(),
@@ -144,103 +145,115 @@ impl Invoice {
         ]
     }
 
-    /// Returns `true` if this price was paid in full at some moment up to `until`.
-    pub(crate) fn was_completed(&self, price: Price, until: Millis) -> bool {
-        self.changes(until).any(|at| self.is_completed(price, at))
-    }
-
-    /// Returns `true` if less than this price was paid at some moment up to `until`.
-    pub(crate) fn was_short(&self, price: Price, until: Millis) -> bool {
-        self.changes(until)
-            .any(|at| self.status_at(at).word == "COMPLETED" && !self.is_completed(price, at))
-    }
-
-    /// Returns the moments up to `until` at which the status may have changed.
-    fn changes(&self, until: Millis) -> impl Iterator<Item = Millis> {
-        let changes = self.payments.iter().map(|payment| payment.confirmed_at[2]);
-        let ends = self.overrides.iter().map(|(_, to, _)| *to);
-        let backs = self.payments.iter().filter_map(|p| Some(p.gone?.1));
-        changes
-            .chain(ends)
-            .chain(backs)
-            .filter(move |at| *at <= until)
-    }
-
-    /// Returns `true` if this price is paid in full at a moment.
-    pub(crate) fn is_completed(&self, price: Price, at: Millis) -> bool {
-        let status_at = self.status_at(at);
-        let enough = self.amounts(status_at.received);
-        let covered = |(asked, received): (&i128, &i128)| {
-            at_least(
-                *received,
-                price.amount,
-                *asked,
-                price.amount - price.tolerance,
-            )
+    /// Returns what GET /invoice states at every moment up to `now` at which it may change.
+    fn reports(&self, now: Millis) -> Vec<Report> {
+        let payments = self.payments.iter().flat_map(|payment| {
+            let [first, second, third] = payment.confirmed_at;
+            let (from, to) = payment.gone.unwrap_or((first, first));
+            [payment.seen_at, first, second, third, from, to]
+        });
+        let overrides = self.overrides.iter().flat_map(|(from, to, _)| [*from, *to]);
+        let always = [self.created_at, self.expires_at];
+        let changes = payments.chain(overrides).chain(always);
+        let changes: BTreeSet<Millis> = changes.filter(|at| *at <= now).collect();
+        let report = |at| {
+            let state = self.state_at(at);
+            let received = self.amounts(state.received);
+            let part = |(asked, received): (&i128, i128)| Part {
+                asked: *asked,
+                received,
+            };
+            Report {
+                at,
+                status: state.status.as_str().to_owned(),
+                parts: self.asked.iter().zip(received).map(part).collect(),
+            }
         };
-        status_at.word == "COMPLETED" && self.asked.iter().zip(&enough).all(covered)
+        changes.into_iter().map(report).collect()
+    }
+
+    /// The record up to a moment, for the rules.
+    pub(crate) fn evidence(&self, now: Millis) -> florin_invariants::Invoice {
+        let [crypto, usd, _] = self.asked;
+        let page = self.session.as_ref().map(|session| session.page.clone());
+        let shown = match page {
+            Some(page) => Shown {
+                page_url: Some(page),
+                ..Shown::default()
+            },
+            None => Shown {
+                local_currency: Some(self.local_currency.to_owned()),
+                address: Some(self.address.clone()),
+                qr_string: Some(self.qr_string.clone()),
+                page_url: None,
+            },
+        };
+        florin_invariants::Invoice {
+            created_at: self.created_at,
+            requested: self.requested.clone(),
+            shown,
+            reports: self.reports(now),
+            received: self.payments.iter().map(|payment| payment.units).sum(),
+            is_tainted: self.is_tainted,
+            is_contradicted: self.is_contradicted,
+            rate: self.rate.map(|rate| [rate, crypto, usd]),
+        }
     }
 
     /// The `data` of GET /invoice.
-    pub(crate) fn record(&self, at: Millis) -> Map<String, Value> {
-        let status_at = self.status_at(at);
-        let received = self.amounts(status_at.received);
+    pub(crate) fn record(&self, at: Millis) -> InvoiceRecord {
+        let state = self.state_at(at);
+        let received = self.amounts(state.received);
         let [crypto, usd, local] = self.asked.map(text);
         let [received_crypto, received_usd, received_local] = received.map(text);
-        let confirmations = status_at
-            .confirmations
-            .map_or_else(String::new, |count| format!("{count}/3"));
-        let record = json!({
-            "invoice_id": self.id,
-            "transaction_status": status_at.word,
-            "invoice_amount_in_local_currency": local,
-            "invoice_amount_in_usd": usd,
-            "invoice_crypto_amount": crypto,
-            "received_amount_in_local_currency": received_local,
-            "received_amount_in_usd": received_usd,
-            "received_crypto_amount": received_crypto,
-            "local_currency_code": self.local_currency,
-            "transaction_crypto": self.asset.code,
-            "invoice_creation_time": (self.created_at / 1000).to_string(),
-            "depositor_email_id": "",
-            "blockchain_transaction_status": if status_at.hash.is_empty() { "" } else { "PENDING" },
-            "transaction_hash": status_at.hash,
-            "blockchain_confirmations": confirmations,
-            "wallet_address": self.address,
-            "transaction_time": "",
-        });
-        let Value::Object(mut record) = record else {
-            unreachable!("the macro creates an object");
+        let has_asset = self.session.as_ref().is_none_or(|on| on.has_chosen);
+        let of_asset = |text: &str| {
+            let text = if has_asset { text } else { "" };
+            text.to_owned()
         };
-        if self.session.as_ref().is_some_and(|on| !on.has_chosen) {
-            for member in [
-                "invoice_crypto_amount",
-                "transaction_crypto",
-                "wallet_address",
-            ] {
-                record[member] = "".into();
-            }
+        let on_chain = if state.hash.is_empty() { "" } else { "PENDING" };
+        InvoiceRecord {
+            invoice_id: self.id.clone(),
+            transaction_status: state.status.as_str().to_owned(),
+            invoice_amount_in_local_currency: local,
+            invoice_amount_in_usd: usd,
+            invoice_crypto_amount: of_asset(&crypto),
+            received_amount_in_local_currency: received_local,
+            received_amount_in_usd: received_usd,
+            received_crypto_amount: received_crypto,
+            local_currency_code: self.local_currency.to_owned(),
+            transaction_crypto: of_asset(self.asset.code),
+            invoice_creation_time: (self.created_at / 1000).to_string(),
+            blockchain_transaction_status: on_chain.to_owned(),
+            transaction_hash: state.hash,
+            blockchain_confirmations: state
+                .confirmations
+                .map_or_else(String::new, |count| format!("{count}/3")),
+            wallet_address: of_asset(&self.address),
+            ..InvoiceRecord::default()
         }
-        record
     }
 
     /// The response to POST /invoice or POST /checkout.
-    pub(crate) fn answer(&self) -> Value {
+    pub(crate) fn response(&self) -> Value {
         if let Some(session) = &self.session {
-            return json!({ "session_id": self.id, "payment_process_url": session.page });
+            return json!(CreatedSession {
+                session_id: self.id.clone(),
+                payment_process_url: session.page.clone(),
+            });
         }
         let [crypto, usd, local] = self.asked.map(text);
-        json!({
-            "invoice_id": self.id,
-            "invoice_expired_in": ((self.expires_at - self.created_at) / 60_000).to_string(),
-            "deposit_crypto": self.asset.code,
-            "deposit_address": self.address,
-            "qr_string": self.qr_string,
-            "invoice_amount_in_crypto": crypto,
-            "invoice_amount_in_usd": usd,
-            "local_currency_amount": local,
-            "local_currency_code": self.local_currency,
-            "warning_messages": ["Send only the right asset."],
+        json!(CreatedInvoice {
+            invoice_id: self.id.clone(),
+            invoice_expired_in: ((self.expires_at - self.created_at) / 60_000).to_string(),
+            deposit_crypto: self.asset.code.to_owned(),
+            deposit_address: self.address.clone(),
+            qr_string: self.qr_string.clone(),
+            invoice_amount_in_crypto: crypto,
+            invoice_amount_in_usd: usd,
+            local_currency_amount: local,
+            local_currency_code: self.local_currency.to_owned(),
+            warning_messages: vec!["Send only the right asset.".to_owned()],
         })
     }
 }

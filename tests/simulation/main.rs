@@ -8,7 +8,8 @@
 //! FLORIN_SIM_SEED=… FLORIN_SIM_WORLD=… cargo test -p florin-tests --test simulation       one world again, with its log
 //! ```
 //!
-//! Invariants share no code with what they check, and a run in which a required fault never happened fails.
+//! The rules are those of `florin-invariants`, which the auditor of the kill campaign checks too: `audit` fills their
+//! evidence. A run in which a required fault never happened fails.
 //!
 //! A world that fails prints the two variables that repeat it. Its log on standard error shows every action of
 //! customers, gateway, stores and storage together with the proxy's log; the first `VIOLATED` is the cause. A new
@@ -17,38 +18,39 @@
 //!
 //! | planted | violated invariant |
 //! |---|---|
-//! | PROCESSING is credited; five percent less is credited | credit only for money that arrived |
-//! | tolerance is added to the price | money that arrived is credited |
-//! | nothing is polled after its end; an older attempt is not polled | every attempt that can still change … |
-//! | a POST is repeated after an ambiguous outcome | one attempt requests one invoice |
-//! | a suspicious invoice is shown | no suspicious invoice is shown |
-//! | an event's row in the outbox is left out | every event is in the outbox |
-//! | an event's id changes with each delivery | every store receives everything |
-//! | events of an order are delivered concurrently; a late failure reverts a delivery (#) | an order's events are delivered in order |
-//! | an observation is written in two transactions (#) | every status has an event |
-//! | Retry-After is ignored | no call within Retry-After |
-//! | an older response is taken for a newer one | an older response is never recorded after a newer one |
+//! | PROCESSING is credited; five percent less is credited | `credit-has-payment` |
+//! | tolerance is added to the price | `payment-is-credited` |
+//! | nothing is polled after its end; an older attempt is not polled | `still-polled` |
+//! | a POST is repeated after an ambiguous outcome | `requested-once` |
+//! | a suspicious invoice is shown | `row-is-invoice`, no suspicious invoice is shown |
+//! | an event's row in the outbox is left out | `event-in-outbox` |
+//! | an event's id changes with each delivery | `delivery-has-event` |
+//! | events of an order are delivered concurrently; a late failure reverts a delivery (#) | `outbox-in-order` |
+//! | an observation is written in two transactions (#) | `state-has-event` |
+//! | Retry-After is ignored | `pauses-kept` |
+//! | an older response is taken for a newer one | `newest-response-counts` |
 //! | a paid order is set to failed | storage fails only by injected faults: the schema rejects it |
-//! | a missing amount counts as zero | an underpayment is reported only where one exists |
+//! | a missing amount counts as zero | `underpaid-is-true` |
 
 mod api;
 mod asset;
+mod audit;
 mod behaviour;
 mod counters;
 mod coverage;
 mod customer;
-mod decimal;
 mod faults;
 mod faulty_storage;
 mod gateway;
-mod invariants;
 mod invoice;
 mod jobs;
 mod process;
+mod proxy;
 mod queries;
 mod random;
 mod runner;
 mod schedule;
+mod sender;
 mod shop;
 mod stores;
 mod timeline;

@@ -18,13 +18,16 @@ use crate::world::World;
 #[derive(Clone)]
 pub(crate) struct Process {
     pub(crate) world: Arc<World>,
+    /// 1, 2, … in a world.
+    pub(crate) number: u64,
     pub(crate) ended: CancellationToken,
     frozen_until: Arc<AtomicI64>,
 }
 
 impl Process {
-    pub(crate) fn begin(world: Arc<World>) -> Self {
+    pub(crate) fn begin(world: Arc<World>, number: u64) -> Self {
         Self {
+            number,
             world,
             ended: CancellationToken::new(),
             frozen_until: Arc::default(),
@@ -57,10 +60,17 @@ impl Process {
         self.frozen_until.store(until, Ordering::Relaxed);
     }
 
+    /// Crashes the process.
+    pub(crate) fn end(&self, moment: &'static str) {
+        self.world.log(|| format!("CRASH {moment}"));
+        self.world.counters.one("crashes", moment);
+        self.ended.cancel();
+    }
+
     /// Crashes the process at this point.
     pub(crate) async fn crash<T>(&self, moment: &'static str) -> T {
         if !self.ended.is_cancelled() {
-            self.world.crash(self, moment);
+            self.end(moment);
         }
         pending().await
     }

@@ -1,5 +1,6 @@
 //! Plain SQL on the proxy's database: queries of the invariants, and triggers that make a write fail.
 
+use std::error::Error as _;
 use std::fmt::Write as _;
 use std::future::Future;
 use std::path::Path;
@@ -8,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 
+use florin_invariants::ReadError;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteRow};
 use sqlx::{ConnectOptions as _, Executor as _, SqlSafeStr as _};
 use tokio::runtime::Handle;
@@ -77,6 +79,22 @@ impl Queries {
         self.database
             .run(rows)
             .unwrap_or_else(|error| panic!("{sql}: {error}"))
+    }
+
+    /// Reads every table for the rules, and asks SQLite for defects of the file if wanted.
+    pub(crate) fn read_tables(&self, with_damage: bool) -> florin_invariants::Database {
+        let mut connection = self
+            .connection
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let read = self.database.run(async {
+            let mut tables = florin_invariants::Database::read(&mut connection).await?;
+            if with_damage {
+                tables.find_damage(&mut connection).await?;
+            }
+            Ok::<_, ReadError>(tables)
+        });
+        read.unwrap_or_else(|error| panic!("{error}: {:?}", error.source()))
     }
 
     pub(crate) fn execute(&self, sql: &str) {

@@ -13,6 +13,7 @@ use tokio::runtime::{Builder, Handle};
 
 use crate::counters::Counters;
 use crate::coverage;
+use crate::proxy::Proxy;
 use crate::queries::Database;
 use crate::random::SeededRandom;
 use crate::schedule::{LONG, SHORT, Schedule};
@@ -39,6 +40,11 @@ struct Args {
 
 impl Args {
     fn read() -> Self {
+        const KNOWN: [&str; 3] = ["FLORIN_SIM_SEED", "FLORIN_SIM_ORDERS", "FLORIN_SIM_WORLD"];
+        for (name, _) in env::vars() {
+            let is_known = !name.starts_with("FLORIN_SIM_") || KNOWN.contains(&name.as_str());
+            assert!(is_known, "{name} is unknown; the variables are {KNOWN:?}");
+        }
         let variable = |name: &str| {
             let text = env::var(name).ok()?;
             let number = text.parse::<u64>();
@@ -138,13 +144,10 @@ fn run_world(folder: &TempFolder, outcome: &Outcome, args: &Args, number: u64) {
         build_and_run(folder, outcome, args.seed, number, is_verbose)
     }));
     let violations = played.unwrap_or_else(|panic| {
-        let status_at = panic.downcast_ref::<String>().cloned();
-        let status_at = status_at.or_else(|| {
-            panic
-                .downcast_ref::<&str>()
-                .map(|status_at| (*status_at).to_owned())
-        });
-        vec![format!("panicked: {}", status_at.unwrap_or_default())]
+        let message = panic.downcast_ref::<String>().cloned();
+        let message =
+            message.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+        vec![format!("panicked: {}", message.unwrap_or_default())]
     });
     if !violations.is_empty() {
         outcome.has_failed.store(true, Ordering::Relaxed);
@@ -192,14 +195,13 @@ fn build_and_run(
         seed,
         timeline: timeline.clone(),
         database: database.clone(),
-        ledger: ledger.clone(),
         file: &file,
-        settings,
         longest_minutes: schedule.longest_minutes,
         is_verbose,
     });
-    runtime.block_on(schedule.run(world.clone(), ORDERS_PER_WORLD));
-    world.end();
+    let proxy = Proxy::new(world.clone(), ledger.clone(), settings);
+    runtime.block_on(schedule.run(proxy.clone(), ORDERS_PER_WORLD));
+    proxy.end();
     drop(runtime);
     database.run(ledger.close());
     for ending in ["db", "db-wal", "db-shm", "db-lock"] {

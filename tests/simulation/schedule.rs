@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use crate::customer::Customer;
+use crate::proxy::Proxy;
 use crate::stores::STORES;
 use crate::timeline::Millis;
 use crate::world::World;
@@ -45,18 +46,19 @@ pub(crate) const LONG: Schedule = Schedule {
 };
 
 impl Schedule {
-    pub(crate) async fn run(self, world: Arc<World>, orders: usize) {
-        world.start_process();
+    pub(crate) async fn run(self, proxy: Proxy, orders: usize) {
+        let world = proxy.world().clone();
+        proxy.start();
         for number in 0..orders {
-            tokio::spawn(Customer::run(world.clone(), self.slowness, number));
+            tokio::spawn(Customer::run(proxy.clone(), self.slowness, number));
         }
-        tokio::spawn(self.crash_at_random(world.clone()));
-        tokio::spawn(self.freeze_once(world.clone()));
+        tokio::spawn(self.crash_at_random(proxy.clone()));
+        tokio::spawn(self.freeze_once(proxy.clone()));
         tokio::spawn(self.change_clock(world.clone()));
         self.audit_for(&world, self.fault_time).await;
         world.stop_faults();
         self.audit_for(&world, self.recovery_time).await;
-        self.enable_endpoints(&world).await;
+        self.enable_endpoints(&proxy).await;
         self.audit_for(&world, MINUTE).await;
         // Unpaid attempts are polled for two months; only deliveries remain.
         world.polls.store(false, Ordering::Relaxed);
@@ -83,22 +85,24 @@ impl Schedule {
         }
     }
 
-    async fn crash_at_random(self, world: Arc<World>) {
+    async fn crash_at_random(self, proxy: Proxy) {
+        let world = proxy.world();
         for _ in 0..world.random.between(0, 4) {
             let pause = world.random.between(0, self.fault_time / 3);
             world.timeline.sleep(pause).await;
-            if let Some(process) = world.process().filter(|_| world.injects_faults()) {
-                world.crash(&process, "at any time");
+            if let Some(process) = proxy.process().filter(|_| world.injects_faults()) {
+                process.end("at any time");
             }
         }
     }
 
     /// Suspends a process for minutes while another one runs; it resumes and is ended.
-    async fn freeze_once(self, world: Arc<World>) {
+    async fn freeze_once(self, proxy: Proxy) {
+        let world = proxy.world();
         if world.random.percent(50) {
             let pause = world.random.between(0, self.fault_time);
             world.timeline.sleep(pause).await;
-            let Some(process) = world.process().filter(|_| world.injects_faults()) else {
+            let Some(process) = proxy.process().filter(|_| world.injects_faults()) else {
                 return;
             };
             let lasts = world.random.between(5_000, 150_000);
@@ -107,7 +111,7 @@ impl Schedule {
                 .counters
                 .one("crashes", "a suspended process beside a new one");
             process.freeze(lasts);
-            world.start_process();
+            proxy.start();
             world.timeline.sleep(lasts + 60_000).await;
             process.ended.cancel();
         }
@@ -124,11 +128,11 @@ impl Schedule {
     }
 
     /// Enables the endpoints that a 410 has disabled.
-    async fn enable_endpoints(self, world: &World) {
+    async fn enable_endpoints(self, proxy: &Proxy) {
         for store in STORES {
             for _ in 0..20 {
                 let key = store.secret_key();
-                let answer = world
+                let answer = proxy
                     .call("POST", "/v1/webhook/enable", Some(&key), None)
                     .await;
                 if answer.is_some_and(|(status, _)| status == 200) {

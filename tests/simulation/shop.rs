@@ -1,145 +1,31 @@
-//! The model of the stores' endpoints: received events and injected faults.
+//! The model of the stores: the deliveries that they accepted.
 
-use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use async_trait::async_trait;
+use florin_invariants::Delivery;
 use florin_orders::Event;
-use florin_proxy::config::Webhook;
-use florin_proxy::webhooks::{SendOutcome, Webhooks};
-use jiff::Timestamp;
 
-use crate::process::Process;
+use crate::timeline::Millis;
 
-/// Events that the stores accepted, including those whose response was lost.
+/// Deliveries that the stores accepted, including those whose response was lost.
 #[derive(Debug, Default)]
-pub(crate) struct Shop(Mutex<BTreeMap<String, Received>>);
-
-/// An accepted event.
-#[derive(Clone, Debug)]
-pub(crate) struct Received {
-    pub(crate) payload: String,
-    /// Its position among all first deliveries.
-    pub(crate) place: usize,
-    pub(crate) times: u64,
-}
+pub(crate) struct Shop(Mutex<Vec<Delivery>>);
 
 impl Shop {
-    /// Accepts an event; returns an error if the same id arrives with another payload.
-    fn take(&self, event: &Event) -> Result<(), String> {
-        let mut received = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = received.len();
-        let known = received
-            .entry(event.id.as_str().to_owned())
-            .or_insert_with(|| Received {
-                payload: event.payload.clone(),
-                place,
-                times: 0,
-            });
-        known.times += 1;
-        if known.payload == event.payload {
-            Ok(())
-        } else {
-            Err(format!("{} came with another payload", event.id))
-        }
+    pub(crate) fn accept(&self, event: &Event, at: Millis) {
+        let delivery = Delivery {
+            at,
+            id: event.id.as_str().to_owned(),
+            body: event.payload.clone(),
+            is_accepted: true,
+            signature: None,
+        };
+        let mut deliveries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        deliveries.push(delivery);
     }
 
-    pub(crate) fn received(&self) -> BTreeMap<String, Received> {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
-    }
-}
-
-/// Delivers a process's webhooks to the model.
-pub(crate) struct SimulatedSender(pub(crate) Process);
-
-/// A fault of a delivery.
-#[derive(Clone, Copy, Debug)]
-enum EndpointFault {
-    Refused,
-    Error,
-    Redirect,
-    LostBefore,
-    LostAfter,
-    ErrorAfter,
-    Gone,
-    Slow,
-    CrashBefore,
-    CrashAfter,
-}
-
-const ENDPOINT_FAULTS: [(u64, EndpointFault); 10] = [
-    (15, EndpointFault::Refused),
-    (25, EndpointFault::Error),
-    (5, EndpointFault::Redirect),
-    (10, EndpointFault::LostBefore),
-    (15, EndpointFault::LostAfter),
-    (10, EndpointFault::ErrorAfter),
-    (1, EndpointFault::Gone),
-    (10, EndpointFault::Slow),
-    (3, EndpointFault::CrashBefore),
-    (4, EndpointFault::CrashAfter),
-];
-
-#[async_trait]
-impl Webhooks for SimulatedSender {
-    async fn send(&self, _: &Webhook, event: &Event, _: Timestamp) -> SendOutcome {
-        let (process, world) = (&self.0, &self.0.world);
-        process.sleep(world.random.between(5, 300)).await;
-        let fault = (world.injects_faults() && world.random.percent(25))
-            .then(|| world.random.weigh(&ENDPOINT_FAULTS));
-        world.log(|| format!("store: {} {:?} {fault:?}", event.id, event.event_type));
-        if let Some(fault) = fault {
-            world
-                .counters
-                .one("faults of the store", format!("{fault:?}"));
-        }
-        let take = || {
-            if let Err(details) = world.shop.take(event) {
-                world.violated("an event never changes", &details);
-            }
-        };
-        let failed = |why: &str| SendOutcome::Failed(format!("injected: {why}"));
-        let sent = match fault {
-            None => {
-                take();
-                SendOutcome::status(world.random.pick(&[200, 204]))
-            }
-            Some(EndpointFault::Refused) => failed("refused"),
-            Some(EndpointFault::Error) => {
-                SendOutcome::status(world.random.pick(&[500, 503, 404, 429]))
-            }
-            Some(EndpointFault::Redirect) => SendOutcome::status(301),
-            Some(EndpointFault::LostBefore) => {
-                process.sleep(15_000).await;
-                failed("no response in time")
-            }
-            Some(EndpointFault::LostAfter) => {
-                take();
-                process.sleep(15_000).await;
-                failed("no response in time")
-            }
-            Some(EndpointFault::ErrorAfter) => {
-                take();
-                SendOutcome::status(500)
-            }
-            Some(EndpointFault::Gone) => SendOutcome::status(410),
-            Some(EndpointFault::Slow) => {
-                process.sleep(world.random.between(1000, 14_000)).await;
-                take();
-                SendOutcome::status(200)
-            }
-            Some(EndpointFault::CrashBefore) => process.crash("before a delivery").await,
-            Some(EndpointFault::CrashAfter) => {
-                take();
-                process
-                    .crash("after a delivery and before it is recorded")
-                    .await
-            }
-        };
-        process.sleep(world.random.between(5, 300)).await;
-        sent
+    pub(crate) fn deliveries(&self) -> Vec<Delivery> {
+        let deliveries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        deliveries.clone()
     }
 }

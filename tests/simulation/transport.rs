@@ -1,6 +1,6 @@
 //! The transport between one process of the proxy and the gateway, with injected faults.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use florin_gateway::{AmbiguousOutcome, CallError, Method, RawResponse, SignedRequest, Transport};
@@ -14,16 +14,11 @@ use crate::timeline::Millis;
 /// Sends a process's requests to the model.
 pub(crate) struct SimulatedTransport {
     process: Process,
-    /// The end of this process's Retry-After window, by its own clock.
-    paused_until: Mutex<Millis>,
 }
 
 impl SimulatedTransport {
     pub(crate) fn new(process: Process) -> Self {
-        Self {
-            process,
-            paused_until: Mutex::default(),
-        }
+        Self { process }
     }
 
     /// The model's response to a request, with the id of a created invoice.
@@ -49,30 +44,6 @@ impl SimulatedTransport {
             Endpoint::Other => (404, json!({ "error": "none", "code": "", "message": "" })),
         };
         Served { status, body, made }
-    }
-
-    /// Checks that no call is sent within Retry-After.
-    fn check_pause(&self, endpoint: Endpoint) {
-        let until = *self
-            .paused_until
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let now = self.process.world.wall();
-        if now < until {
-            let left = until - now;
-            let details = format!("{endpoint:?} was called {left} ms before the pause was over");
-            self.process
-                .world
-                .violated("no call within Retry-After", &details);
-        }
-    }
-
-    fn pause(&self, seconds: i64) {
-        let mut until = self
-            .paused_until
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        *until = (*until).max(self.process.world.wall() + seconds * 1000);
     }
 
     async fn answer(
@@ -280,7 +251,8 @@ impl Transport for SimulatedTransport {
         world
             .counters
             .one("calls of the gateway", format!("{endpoint:?}"));
-        self.check_pause(endpoint);
+        let gateway = &world.gateway;
+        gateway.record_request(process.number, world.wall(), endpoint.name());
         process.sleep(world.random.between(5, 300)).await;
         let fault = if world.injects_faults() {
             Fault::draw(endpoint, &world.random)
@@ -301,7 +273,7 @@ impl Transport for SimulatedTransport {
         };
         process.sleep(world.random.between(5, 300)).await;
         if let Some(Fault::Limited(Some(seconds))) = fault {
-            self.pause(seconds);
+            gateway.record_pause(process.number, world.wall() + seconds * 1000);
         }
         world.log(|| match &answer {
             Ok(answer) => format!(

@@ -90,7 +90,7 @@ pub async fn run(config: &Options, progress: impl Fn(u64) + Send + Sync + 'stati
         let (config, counters) = (config.clone(), counters.clone());
         let (killed, progress) = (killed.clone(), progress.clone());
         shards.spawn(async move {
-            let shard = Shard::open(number, &config, counters).await;
+            let shard = Shard::open(number, config.seed, &config.proxy, counters).await;
             let done = move || progress(killed.fetch_add(1, Ordering::Relaxed) + 1);
             run_shard(shard, part, done).await
         });

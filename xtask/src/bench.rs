@@ -107,7 +107,7 @@ pub(crate) fn simulate(workspace: &Workspace, args: &SimulateArgs) -> anyhow::Re
         .cargo(
             "test --locked --quiet --profile simulation --package florin-tests --test simulation",
         )
-        .env("FLORIN_SIM_LIVES", args.orders.to_string());
+        .env("FLORIN_SIM_ORDERS", args.orders.to_string());
     let seed = args.seed.map(|seed| ("FLORIN_SIM_SEED", seed.to_string()));
     Ok(simulation.envs(seed).run()?)
 }

@@ -22,40 +22,12 @@ use serde_json::{Map, Value};
 
 use crate::asset::{Coin, REQUIRED_CONFIRMATIONS};
 use crate::prices::Terms;
+use crate::wire::Status;
 
 /// Statuses that are kept of one invoice.
 const MAX_HISTORY: usize = 50;
 /// Payments of one invoice.
 const MAX_TRANSACTIONS: usize = 100;
-
-/// `transaction_status`
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Status {
-    Checking,
-    Processing,
-    Completed,
-    Failed,
-    /// Of a hosted checkout only, before it has an invoice.
-    Cancelled,
-}
-
-impl Status {
-    /// The word on the wire.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Checking => "CHECKING",
-            Self::Processing => "PROCESSING",
-            Self::Completed => "COMPLETED",
-            Self::Failed => "FAILED",
-            Self::Cancelled => "CANCELLED",
-        }
-    }
-
-    /// Whether a callback reports it. Source: payment-service.md, "Events".
-    pub(crate) fn has_callback(self) -> bool {
-        matches!(self, Self::Completed | Self::Failed)
-    }
-}
 
 /// A payment on the chain.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@
 //!
 //! | layer | modules |
 //! |---|---|
-//! | model | `asset`, `address`, `prices`, `invoice`, `session`, `account`: pure, time is an argument |
+//! | model | `wire`, `asset`, `address`, `prices`, `invoice`, `session`, `account`: pure, time is an argument |
 //! | state | `state`, `store`, `clock`, `journal`, `callback` |
 //! | HTTP | `api` (the store's server), `faults` (one layer over `api`), `hosted` (the customer), `control` (the developer) |
 //!
@@ -35,6 +35,7 @@ mod session;
 mod settings;
 mod state;
 mod store;
+pub mod wire;
 
 pub use clock::{Clock, Sleep, SystemClock};
 pub use server::run;

@@ -12,7 +12,7 @@
 use florin_money::{Amount, AmountText, Currency};
 use jiff::{SignedDuration, Timestamp};
 
-use crate::invoice::Status;
+use crate::wire::Status;
 
 /// A hosted checkout before it has an address.
 #[derive(Clone, Debug)]

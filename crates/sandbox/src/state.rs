@@ -14,12 +14,13 @@ use crate::address::payment_uri;
 use crate::asset::Chain;
 use crate::clock::VirtualClock;
 use crate::faults::{Fault, Faults};
-use crate::invoice::{Invoice, InvoiceError, NewInvoice, Status, Transaction, TransactionState};
+use crate::invoice::{Invoice, InvoiceError, NewInvoice, Transaction, TransactionState};
 use crate::journal::{Event, Journal};
 use crate::prices::Prices;
 use crate::session::{Session, SessionRequest};
 use crate::settings::Seed;
 use crate::store::BoundedStore;
+use crate::wire::Status;
 use crate::{Clock, Settings};
 
 /// A running sandbox: constant settings, changing state.

@@ -1,6 +1,7 @@
 //! A shard: one proxy with its gateway, its shop, its customers and its kills.
 
 use std::net::{SocketAddr, TcpListener as Port};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -10,7 +11,6 @@ use tokio::sync::{RwLock, broadcast};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::Options;
 use super::background_load::{inject_faults, mine_blocks};
 use super::counters::Counters;
 use super::customer::Customers;
@@ -61,8 +61,13 @@ pub(super) struct Shard {
 
 impl Shard {
     /// Sets everything up; the proxy is not started.
-    pub(super) async fn open(number: u64, config: &Options, counters: Arc<Counters>) -> Self {
-        let mut random = SeededRandom::new(config.seed).split(number);
+    pub(super) async fn open(
+        number: u64,
+        seed: u64,
+        program: &Path,
+        counters: Arc<Counters>,
+    ) -> Self {
+        let mut random = SeededRandom::new(seed).split(number);
         let folder = Folder::new();
         let shutdown = CancellationToken::new();
         let traffic = broadcast::channel(1024).0;
@@ -84,7 +89,7 @@ impl Shard {
         };
         let world_config = world::WorldConfig::default();
         let supervisor = |database: &str, public, admin| Supervisor {
-            program: config.proxy.clone(),
+            program: program.to_owned(),
             config: folder.file("florin.toml"),
             database: folder.file(database),
             public,

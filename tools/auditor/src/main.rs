@@ -1,36 +1,38 @@
 //! `florin-auditor`: checks a run of the proxy by its database and logs.
 //!
-//! It reads the proxy's database, the gateway's log and the shop's log. It sends no request and shares no code with the
-//! proxy. It prints one line per invariant with the number of checked objects, and below it the rows that break it.
-//! Exits with 0 if all invariants hold, 1 if one is broken, 2 if evidence is missing.
+//! It reads the proxy's database, the gateway's log and the shop's log into the evidence of `florin-invariants`, and
+//! checks every rule for a drained proxy. It sends no request and shares no code with the proxy. It prints one line per
+//! rule with the number of checked objects, and below it what breaks the rule. Exits with 0 if all rules hold, 1 if one
+//! is broken, 2 if evidence is missing.
 
-mod evidence;
-mod finding;
-mod invariants;
-mod signature;
+mod database_file;
+mod lines;
+mod sandbox_log;
+mod shop_log;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use anyhow::Context as _;
 use clap::Parser;
+use florin_invariants::{Evidence, Finding, Millis, Moment, Shop, check, secret};
 
-use crate::evidence::Evidence;
-use crate::finding::Finding;
+use crate::sandbox_log::SandboxLog;
 
 /// Checks a run of the proxy by its database, the gateway's log and the shop's log.
 #[derive(Parser)]
 #[command(name = "florin-auditor")]
 struct Arguments {
-    /// The ledger: an SQLite file that no proxy has open.
+    /// The proxy's SQLite file, which no proxy has open.
     #[arg(long, value_name = "FILE")]
     database: PathBuf,
-    /// What `florin-sandbox --log` wrote.
+    /// The log of `florin-sandbox --log`.
     #[arg(long, value_name = "FILE")]
     sandbox_log: PathBuf,
-    /// What the shop's endpoint wrote: a JSON object for each delivery.
+    /// The log of the shop's endpoint: a JSON object for each delivery.
     #[arg(long, value_name = "FILE")]
     shop_log: PathBuf,
-    /// What the store's deliveries are signed with: `whsec_…`.
+    /// The secret of the store's webhook: `whsec_…`.
     #[arg(long, env = "AUDITOR_WEBHOOK_SECRET", hide_env_values = true)]
     webhook_secret: String,
 }
@@ -47,20 +49,33 @@ async fn main() -> ExitCode {
 }
 
 async fn audit(arguments: Arguments) -> anyhow::Result<Vec<Finding>> {
-    let Arguments {
-        database,
-        sandbox_log,
-        shop_log,
-        webhook_secret,
-    } = arguments;
-    let secret = signature::secret(&webhook_secret)?;
-    let evidence = Evidence::read(&database, &sandbox_log, &shop_log, secret).await?;
-    // Where nothing happened, everything holds: that proves nothing.
+    let evidence = read(&arguments).await?;
+    // Where nothing happened, every rule holds: that proves nothing.
     anyhow::ensure!(
-        !evidence.ledger.credits.is_empty() && !evidence.heard.is_empty(),
+        !evidence.database.credits.is_empty() && !evidence.shop.deliveries.is_empty(),
         "nothing was paid or nothing was delivered: there is nothing to check"
     );
-    Ok(invariants::judge(&evidence))
+    Ok(check(&evidence, Moment::Drained))
+}
+
+async fn read(arguments: &Arguments) -> anyhow::Result<Evidence> {
+    let secret = secret(&arguments.webhook_secret);
+    let SandboxLog {
+        gateway, ended_at, ..
+    } = SandboxLog::read(&arguments.sandbox_log)?;
+    Ok(Evidence {
+        taken_at: ended_at,
+        due_at: Millis::MAX,
+        database: database_file::read(&arguments.database).await?,
+        gateway,
+        shop: Shop {
+            deliveries: shop_log::read(&arguments.shop_log)?,
+            subscribed: None,
+            webhook_secret: secret.context("the webhook's secret is whsec_ and base64")?,
+        },
+        files: database_file::bytes(&arguments.database),
+        ..Evidence::default()
+    })
 }
 
 fn report(findings: &[Finding]) -> ExitCode {

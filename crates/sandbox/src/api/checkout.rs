@@ -9,6 +9,7 @@ use super::request::{Call, Members};
 use crate::asset::per_usd;
 use crate::session::SessionRequest;
 use crate::state::{Sandbox, State};
+use crate::wire::CreatedSession;
 
 /// Opens a hosted checkout, whose page is the sandbox's own.
 pub(super) fn open(
@@ -46,10 +47,11 @@ pub(super) fn open(
         }
     }
     let session = state.open_session(request, now);
-    Ok(json!({
-        "session_id": session.id,
-        "payment_process_url": format!("{}/checkout?id={}", sandbox.public_url, session.id),
-    }))
+    let created = CreatedSession {
+        session_id: session.id.clone(),
+        payment_process_url: format!("{}/checkout?id={}", sandbox.public_url, session.id),
+    };
+    Ok(json!(created))
 }
 
 /// `Assumed:` an email address is something, an `@`, something.

@@ -8,10 +8,11 @@ use super::error::{ApiError, ErrorCode};
 use super::request::Call;
 use crate::Settings;
 use crate::asset::REQUIRED_CONFIRMATIONS;
-use crate::invoice::{Invoice, NewInvoice, Status};
+use crate::invoice::{Invoice, NewInvoice};
 use crate::prices::{Conversion, ConversionError, Prices, Terms, TermsError};
 use crate::session::Session;
 use crate::state::State;
+use crate::wire::{CreatedInvoice, InvoiceRecord, PaymentLimits, PriceEntry, Rates, Status};
 
 /// GET /prices: an entry for each asset, with a new `conversion_id`. `Assumed:` the rates are for one unit.
 pub(super) fn list_prices(prices: &mut Prices, now: Timestamp) -> Value {
@@ -22,19 +23,19 @@ pub(super) fn list_prices(prices: &mut Prices, now: Timestamp) -> Value {
 
 fn price_entry(issued: &Conversion) -> Value {
     let limit = |amount: Option<Amount>| amount.map(|amount| amount.to_string());
-    json!({
-        "rates": {
-            "amount_in_local_currency": issued.local.to_string(),
-            "amount_in_crypto": "1",
-            "amount_in_usd": issued.usd.to_string(),
-            "local_currency_code": issued.local_currency.as_str(),
+    json!(PriceEntry {
+        rates: Rates {
+            amount_in_local_currency: issued.local.to_string(),
+            amount_in_crypto: "1".to_owned(),
+            amount_in_usd: issued.usd.to_string(),
+            local_currency_code: issued.local_currency.to_string(),
         },
         // "May be an empty string."
-        "limits": {
-            "min": limit(issued.coin.limits.min).unwrap_or_default(),
-            "max": limit(issued.coin.limits.max).unwrap_or_default(),
+        limits: PaymentLimits {
+            min: limit(issued.coin.limits.min).unwrap_or_default(),
+            max: limit(issued.coin.limits.max).unwrap_or_default(),
         },
-        "conversion_id": issued.id,
+        conversion_id: issued.id.clone(),
     })
 }
 
@@ -97,17 +98,17 @@ pub(super) fn create(state: &mut State, call: &Call, now: Timestamp) -> Result<V
     };
     let other_id = state.next_invoice.invoice_id.take();
     let invoice = state.open_invoice(new, now);
-    Ok(json!({
-        "invoice_id": other_id.as_ref().unwrap_or(&invoice.id),
-        "invoice_expired_in": minutes.to_string(),
-        "deposit_crypto": invoice.coin.code.as_str(),
-        "deposit_address": invoice.address,
-        "qr_string": invoice.qr_string,
-        "invoice_amount_in_crypto": invoice.terms.crypto.as_str(),
-        "invoice_amount_in_usd": invoice.terms.usd.as_str(),
-        "local_currency_amount": invoice.terms.local.as_str(),
-        "local_currency_code": invoice.local_currency.as_str(),
-        "warning_messages": invoice.coin.warnings(minutes),
+    Ok(json!(CreatedInvoice {
+        invoice_id: other_id.unwrap_or_else(|| invoice.id.clone()),
+        invoice_expired_in: minutes.to_string(),
+        deposit_crypto: invoice.coin.code.to_string(),
+        deposit_address: invoice.address.clone(),
+        qr_string: invoice.qr_string.clone(),
+        invoice_amount_in_crypto: invoice.terms.crypto.to_string(),
+        invoice_amount_in_usd: invoice.terms.usd.to_string(),
+        local_currency_amount: invoice.terms.local.to_string(),
+        local_currency_code: invoice.local_currency.to_string(),
+        warning_messages: invoice.coin.warnings(minutes),
     }))
 }
 
@@ -173,24 +174,17 @@ fn transactions(invoice: &Invoice) -> Value {
 fn session_record(session: &Session, now: Timestamp) -> Value {
     let request = &session.request;
     let amount = request.amount.as_ref().map_or("", |amount| amount.as_str());
-    json!({
-        "invoice_id": session.id,
-        "transaction_status": session.status(now).as_str(),
-        "invoice_amount_in_local_currency": amount,
-        "invoice_amount_in_usd": "",
-        "invoice_crypto_amount": "",
-        "received_amount_in_local_currency": "0",
-        "received_amount_in_usd": "0",
-        "received_crypto_amount": "0",
-        "local_currency_code": request.currency.as_str(),
-        "transaction_crypto": "",
-        "invoice_creation_time": session.created_at.as_second().to_string(),
-        "depositor_email_id": request.email,
-        "blockchain_transaction_status": "",
-        "transaction_hash": "",
-        "blockchain_confirmations": "",
-        "wallet_address": "",
-        "transaction_time": "",
+    json!(InvoiceRecord {
+        invoice_id: session.id.clone(),
+        transaction_status: session.status(now).as_str().to_owned(),
+        invoice_amount_in_local_currency: amount.to_owned(),
+        received_amount_in_local_currency: "0".to_owned(),
+        received_amount_in_usd: "0".to_owned(),
+        received_crypto_amount: "0".to_owned(),
+        local_currency_code: request.currency.to_string(),
+        invoice_creation_time: session.created_at.as_second().to_string(),
+        depositor_email_id: request.email.clone(),
+        ..InvoiceRecord::default()
     })
 }
 
@@ -200,32 +194,31 @@ fn record(invoice: &Invoice, now: Timestamp) -> Value {
     let latest = invoice.latest_transaction();
     let confirmations = invoice.confirmations();
     let status = invoice.status(now);
-    let mut record = json!({
-        "invoice_id": invoice.id,
-        "transaction_status": status.as_str(),
-        "invoice_amount_in_local_currency": invoice.terms.local.as_str(),
-        "invoice_amount_in_usd": invoice.terms.usd.as_str(),
-        "invoice_crypto_amount": invoice.terms.crypto.as_str(),
-        "received_amount_in_local_currency": received.local.to_string(),
-        "received_amount_in_usd": received.usd.to_string(),
-        "received_crypto_amount": received.crypto.to_string(),
-        "local_currency_code": invoice.local_currency.as_str(),
-        "transaction_crypto": invoice.coin.code.as_str(),
-        "invoice_creation_time": invoice.created_at.as_second().to_string(),
-        "depositor_email_id": invoice.email.as_deref().unwrap_or_default(),
-        // `Assumed:` empty while there is no transaction, PENDING until all of it is confirmed, then CONFIRMED. The
-        // specification names PENDING only.
-        "blockchain_transaction_status": match (latest, status) {
-            (None, _) => "",
-            (Some(_), Status::Completed) => "CONFIRMED",
-            (Some(_), _) => "PENDING",
-        },
-        "transaction_hash": latest.map(|seen| seen.hash.as_str()).unwrap_or_default(),
-        "blockchain_confirmations": confirmations
+    let on_chain = match (latest, status) {
+        (None, _) => "",
+        (Some(_), Status::Completed) => "CONFIRMED",
+        (Some(_), _) => "PENDING",
+    };
+    let mut record = json!(InvoiceRecord {
+        invoice_id: invoice.id.clone(),
+        transaction_status: status.as_str().to_owned(),
+        invoice_amount_in_local_currency: invoice.terms.local.to_string(),
+        invoice_amount_in_usd: invoice.terms.usd.to_string(),
+        invoice_crypto_amount: invoice.terms.crypto.to_string(),
+        received_amount_in_local_currency: received.local.to_string(),
+        received_amount_in_usd: received.usd.to_string(),
+        received_crypto_amount: received.crypto.to_string(),
+        local_currency_code: invoice.local_currency.to_string(),
+        transaction_crypto: invoice.coin.code.to_string(),
+        invoice_creation_time: invoice.created_at.as_second().to_string(),
+        depositor_email_id: invoice.email.clone().unwrap_or_default(),
+        blockchain_transaction_status: on_chain.to_owned(),
+        transaction_hash: latest.map(|seen| seen.hash.clone()).unwrap_or_default(),
+        blockchain_confirmations: confirmations
             .map(|count| format!("{count}/{REQUIRED_CONFIRMATIONS}"))
             .unwrap_or_default(),
-        "wallet_address": invoice.address,
-        "transaction_time": latest
+        wallet_address: invoice.address.clone(),
+        transaction_time: latest
             .map(|seen| seen.seen_at.as_second().to_string())
             .unwrap_or_default(),
     });

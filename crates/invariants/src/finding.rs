@@ -1,21 +1,21 @@
-//! What one invariant came to.
+//! The result of one rule.
 
 use std::fmt;
 
-/// Offending rows that are printed; the others are counted.
-const SHOWN: usize = 20;
+/// Offences that are printed; the others are counted.
+const MAX_SHOWN: usize = 20;
 
-/// An invariant, judged.
+/// A rule with what it has found.
 #[derive(Debug)]
-pub(crate) struct Finding {
-    /// A short name, stable: `credited-once`.
-    pub(crate) name: &'static str,
+pub struct Finding {
+    /// A short, stable name: `credited-once`.
+    pub name: &'static str,
     /// What is claimed.
-    pub(crate) claim: &'static str,
+    pub claim: &'static str,
     /// Number of checked objects.
-    pub(crate) judged: usize,
-    /// One sentence for each thing that breaks the claim.
-    pub(crate) offences: Vec<String>,
+    pub checked: usize,
+    /// One sentence for each object that breaks the claim.
+    pub offences: Vec<String>,
 }
 
 impl Finding {
@@ -23,23 +23,24 @@ impl Finding {
         Self {
             name,
             claim,
-            judged: 0,
+            checked: 0,
             offences: Vec::new(),
         }
     }
 
-    /// Looks at one thing: `offence` says what is wrong with it, when it is.
-    pub(crate) fn look(&mut self, offence: Option<String>) {
-        self.judged += 1;
+    /// Counts one checked object; an offence is a sentence about it.
+    pub(crate) fn check(&mut self, offence: Option<String>) {
+        self.checked += 1;
         self.offences.extend(offence);
     }
 
-    /// Looks at one thing that must be so.
+    /// Counts one checked object, which must hold.
     pub(crate) fn must(&mut self, holds: bool, offence: impl FnOnce() -> String) {
-        self.look((!holds).then(offence));
+        self.check((!holds).then(offence));
     }
 
-    pub(crate) fn holds(&self) -> bool {
+    /// Returns `true` if there is no offence.
+    pub fn holds(&self) -> bool {
         self.offences.is_empty()
     }
 }
@@ -49,13 +50,13 @@ impl fmt::Display for Finding {
         let sign = if self.holds() { "ok " } else { "BAD" };
         write!(
             f,
-            "{sign} {:<20} {:>8}  {}",
-            self.name, self.judged, self.claim
+            "{sign} {:<22} {:>8}  {}",
+            self.name, self.checked, self.claim
         )?;
-        for offence in self.offences.iter().take(SHOWN) {
+        for offence in self.offences.iter().take(MAX_SHOWN) {
             write!(f, "\n    - {offence}")?;
         }
-        let hidden = self.offences.len().saturating_sub(SHOWN);
+        let hidden = self.offences.len().saturating_sub(MAX_SHOWN);
         if hidden > 0 {
             write!(f, "\n    - and {hidden} more")?;
         }

@@ -1,0 +1,486 @@
+//! The evidence of a run. A source fills what it knows; nothing here asks the proxy.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::amount::{at_least, text};
+
+/// Milliseconds: since 1970, or since a simulation began.
+pub type Millis = i64;
+
+const DAY: Millis = 24 * 3_600_000;
+
+/// The evidence of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Evidence {
+    /// When the database was read, by the proxy's clock.
+    pub taken_at: Millis,
+    /// What the gateway reported before this moment, by its clock, the proxy must have processed when it is drained.
+    pub due_at: Millis,
+    /// The proxy's tables.
+    pub database: Database,
+    /// The gateway's record.
+    pub gateway: Gateway,
+    /// The stores' record.
+    pub shop: Shop,
+    /// Prices on which customer and store agreed, by order. An order that is missing has the price of its row.
+    pub agreed: BTreeMap<String, Price>,
+    /// Orders that were reported as paid at an earlier moment.
+    pub known_paid: BTreeSet<String>,
+    /// Files that must not contain a client token.
+    pub files: Vec<StoredFile>,
+}
+
+/// The rows of the proxy's tables.
+#[derive(Clone, Debug, Default)]
+pub struct Database {
+    /// Every order.
+    pub orders: Vec<Order>,
+    /// Every attempt, oldest first.
+    pub attempts: Vec<Attempt>,
+    /// Every observation, by attempt and in the order of their recording.
+    pub observations: Vec<Observation>,
+    /// Every credit.
+    pub credits: Vec<Credit>,
+    /// Every event, by order and position.
+    pub events: Vec<Event>,
+    /// SHA-256 of each client token.
+    pub token_hashes: Vec<Vec<u8>>,
+    /// Defects that SQLite finds in its file; `None` if it was not asked.
+    pub damage: Option<Vec<String>>,
+}
+
+/// A price and the part of it that may be missing, in units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Price {
+    /// In the order's currency.
+    pub amount: i128,
+    /// The store's `underpayment_tolerance`.
+    pub tolerance: i128,
+}
+
+/// A row of `orders`.
+#[derive(Clone, Debug)]
+pub struct Order {
+    /// `ord_…`
+    pub id: String,
+    /// The store's id.
+    pub store: String,
+    /// The price in the row.
+    pub price: Price,
+    /// ISO 4217.
+    pub currency: String,
+    /// `awaiting_payment`, `paid`, …
+    pub status: String,
+    /// Number of its events.
+    pub sequence: i64,
+    /// `true` if a donor named the price.
+    pub is_donation: bool,
+    /// `true` if the customer has reported a payment.
+    pub is_marked_as_paid: bool,
+}
+
+/// A row of `attempts`.
+#[derive(Clone, Debug)]
+pub struct Attempt {
+    /// `att_…`
+    pub id: String,
+    /// Its order.
+    pub order_id: String,
+    /// What the gateway was requested to make.
+    pub requested: Requested,
+    /// What customers see.
+    pub shown: Shown,
+    /// `creating`, `open`, `refused`, `unclear` or `blocked`.
+    pub state: String,
+    /// The gateway's id, when it has an invoice or a session.
+    pub invoice_id: Option<String>,
+    /// The payment's state: `waiting`, `settled`, …
+    pub payment: String,
+    /// Since when the payment is in this state, by the proxy's clock.
+    pub payment_since: Option<Millis>,
+    /// When the invoice expires, by the proxy's clock.
+    pub expires_at: Option<Millis>,
+    /// `true` if its next poll is scheduled.
+    pub is_scheduled: bool,
+}
+
+/// A row of `observations`.
+#[derive(Clone, Debug)]
+pub struct Observation {
+    /// Ascending in the order of recording.
+    pub id: i64,
+    /// Its attempt.
+    pub attempt_id: String,
+    /// Ascending in the order of the requests.
+    pub poll: i64,
+    /// The gateway's response.
+    pub raw: String,
+}
+
+/// A row of `credits`.
+#[derive(Clone, Debug)]
+pub struct Credit {
+    /// The order that is credited.
+    pub order_id: String,
+    /// The attempt that was paid.
+    pub attempt_id: String,
+    /// The observation that shows it.
+    pub observation_id: i64,
+    /// In units.
+    pub amount: i128,
+    /// ISO 4217.
+    pub currency: String,
+    /// When it was written, by the gateway's clock.
+    pub at: Millis,
+}
+
+/// A row of `events`, with its row of `outbox`.
+#[derive(Clone, Debug)]
+pub struct Event {
+    /// `evt_…`
+    pub id: String,
+    /// Its order.
+    pub order_id: String,
+    /// The order's store.
+    pub store: String,
+    /// 1, 2, … for each order.
+    pub sequence: i64,
+    /// `order.paid`
+    pub kind: String,
+    /// The text that is delivered.
+    pub payload: String,
+    /// `pending`, `delivered`, `given_up` or `not_wanted`; `None` if it is in no outbox.
+    pub outbox: Option<String>,
+}
+
+/// The gateway's record.
+#[derive(Clone, Debug, Default)]
+pub struct Gateway {
+    /// Every request, in the order of their sending.
+    pub requests: Vec<Request>,
+    /// Every pause that the gateway has requested by `Retry-After`.
+    pub pauses: Vec<Pause>,
+    /// Every POST /invoice and POST /checkout, whatever the response was.
+    pub requested: Vec<Requested>,
+    /// Every invoice and session, by the gateway's id.
+    pub invoices: BTreeMap<String, Invoice>,
+}
+
+/// A request to the gateway.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// By the clock of its sender.
+    pub at: Millis,
+    /// The process that has sent it: each knows only its own pauses.
+    pub process: u64,
+    /// `GET /prices`
+    pub endpoint: Cow<'static, str>,
+}
+
+/// A pause that the gateway has requested.
+#[derive(Clone, Debug)]
+pub struct Pause {
+    /// The process that must keep it.
+    pub process: u64,
+    /// Number of requests that were sent before the process could know of it.
+    pub known_after: usize,
+    /// Its end, by the process's clock.
+    pub until: Millis,
+}
+
+/// The content of a POST /invoice or POST /checkout. Amounts of one value are equal, however they are written.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Requested {
+    /// POST /invoice
+    Invoice {
+        /// The price that is used.
+        conversion_id: String,
+        /// The asset.
+        crypto_code: String,
+        /// In the asset, US dollars and the local currency; `None` for text that is no amount.
+        amounts: [Option<i128>; 3],
+    },
+    /// POST /checkout: a session on the gateway's page.
+    Session {
+        /// The customer's address.
+        email: String,
+        /// ISO 4217.
+        currency: String,
+        /// `None` for text that is no amount.
+        amount: Option<i128>,
+    },
+}
+
+/// What customers see of an invoice or a session.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Shown {
+    /// ISO 4217; `None` for a session.
+    pub local_currency: Option<String>,
+    /// `None` for a session.
+    pub address: Option<String>,
+    /// As the gateway has sent it; `None` for a session.
+    pub qr_string: Option<String>,
+    /// The gateway's page; `None` for an invoice.
+    pub page_url: Option<String>,
+}
+
+/// The gateway's invoice, or its session with the invoice that follows from it.
+#[derive(Clone, Debug)]
+pub struct Invoice {
+    /// By the gateway's clock.
+    pub created_at: Millis,
+    /// The request that has made it.
+    pub requested: Requested,
+    /// What the gateway has answered.
+    pub shown: Shown,
+    /// What GET /invoice states from each moment on, oldest first.
+    pub reports: Vec<Report>,
+    /// What has arrived, in the asset.
+    pub received: i128,
+    /// `true` if the response that created it was lost or wrong: customers must not see it.
+    pub is_tainted: bool,
+    /// `true` if the gateway has contradicted itself about it: not to credit it is right.
+    pub is_contradicted: bool,
+    /// The price of one unit in US dollars, and what the invoice asks for in the asset and in dollars; `None` if the
+    /// source does not know the price.
+    pub rate: Option<[i128; 3]>,
+}
+
+/// What GET /invoice states from a moment on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// By the gateway's clock.
+    pub at: Millis,
+    /// `COMPLETED`
+    pub status: String,
+    /// What was asked for and what was received, in each unit that the source knows; empty before an asset is chosen.
+    pub parts: Vec<Part>,
+}
+
+/// What was asked for and what was received: in the asset, in dollars or in the local currency.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// In units.
+    pub asked: i128,
+    /// In units.
+    pub received: i128,
+}
+
+/// The stores' record.
+#[derive(Clone, Debug, Default)]
+pub struct Shop {
+    /// Every delivery that reached a store, oldest first.
+    pub deliveries: Vec<Delivery>,
+    /// Stores with a webhook; `None` if the source does not know.
+    pub subscribed: Option<BTreeSet<String>>,
+    /// The secret of the webhook.
+    pub webhook_secret: Vec<u8>,
+}
+
+/// A delivery that reached a store.
+#[derive(Clone, Debug)]
+pub struct Delivery {
+    /// By the store's clock.
+    pub at: Millis,
+    /// `webhook-id`
+    pub id: String,
+    /// The exact text that was received.
+    pub body: String,
+    /// `true` if the store has accepted it, also if its response was lost.
+    pub is_accepted: bool,
+    /// `None` if the source does not sign.
+    pub signature: Option<Signature>,
+}
+
+/// The headers of a signed delivery.
+#[derive(Clone, Debug)]
+pub struct Signature {
+    /// `webhook-timestamp`
+    pub timestamp: String,
+    /// `webhook-signature`
+    pub signature: String,
+}
+
+/// A file that must not contain a client token.
+#[derive(Clone, Debug)]
+pub struct StoredFile {
+    /// Its path, or what it is.
+    pub name: String,
+    /// Its content.
+    pub bytes: Vec<u8>,
+}
+
+impl Evidence {
+    /// The gateway's record of an attempt's invoice.
+    pub fn invoice_of(&self, attempt: &Attempt) -> Option<&Invoice> {
+        self.gateway.invoices.get(attempt.invoice_id.as_ref()?)
+    }
+
+    /// The price of an order: the agreed one, or that of its row.
+    pub fn price_of(&self, order: &Order) -> Price {
+        self.agreed.get(&order.id).copied().unwrap_or(order.price)
+    }
+
+    /// Every open attempt with its order and the gateway's record of its invoice.
+    pub fn open_attempts(&self) -> impl Iterator<Item = (&Attempt, &Order, &Invoice)> {
+        let orders: BTreeMap<&str, &Order> = self.database.orders_by_id();
+        self.database.attempts.iter().filter_map(move |attempt| {
+            let order = *orders.get(attempt.order_id.as_str())?;
+            let invoice = self.invoice_of(attempt).filter(|_| attempt.is_open())?;
+            Some((attempt, order, invoice))
+        })
+    }
+
+    /// Every open attempt whose invoice is paid: it covers the price at [`Evidence::due_at`] and still does.
+    ///
+    /// After the end of an invoice polls become rarer: a payment is due a quarter of the time since the end later, a day at
+    /// most.
+    pub fn paid_attempts(&self) -> impl Iterator<Item = (&Attempt, &Order)> {
+        self.open_attempts()
+            .filter(|(attempt, order, invoice)| {
+                let ended_for = self.taken_at - attempt.expires_at.unwrap_or(self.taken_at);
+                let later = (ended_for.max(0) / 4).min(DAY);
+                !invoice.is_contradicted
+                    && invoice.is_covered_since(self.price_of(order), self.due_at - later)
+            })
+            .map(|(attempt, order, _)| (attempt, order))
+    }
+
+    /// Returns `true` if an event must reach its store.
+    pub fn is_wanted(&self, event: &Event) -> bool {
+        match &self.shop.subscribed {
+            Some(stores) => stores.contains(&event.store),
+            None => event.outbox.as_deref() != Some("not_wanted"),
+        }
+    }
+
+    /// The position of the first accepted delivery of each event.
+    pub fn first_accepted(&self) -> BTreeMap<&str, usize> {
+        let mut first = BTreeMap::new();
+        for (position, delivery) in self.shop.deliveries.iter().enumerate() {
+            if delivery.is_accepted {
+                first.entry(delivery.id.as_str()).or_insert(position);
+            }
+        }
+        first
+    }
+}
+
+impl Database {
+    /// Every order by its id.
+    pub fn orders_by_id(&self) -> BTreeMap<&str, &Order> {
+        let orders = self.orders.iter();
+        orders.map(|order| (order.id.as_str(), order)).collect()
+    }
+
+    /// Every event by its id.
+    pub fn events_by_id(&self) -> BTreeMap<&str, &Event> {
+        let events = self.events.iter();
+        events.map(|event| (event.id.as_str(), event)).collect()
+    }
+
+    /// The events of an order, first one first.
+    pub fn events_of(&self, order: &Order) -> &[Event] {
+        let from = self
+            .events
+            .partition_point(|event| event.order_id < order.id);
+        let to = self
+            .events
+            .partition_point(|event| event.order_id <= order.id);
+        &self.events[from..to]
+    }
+}
+
+impl Order {
+    /// Returns `true` if it is paid.
+    pub fn is_paid(&self) -> bool {
+        matches!(self.status.as_str(), "paid" | "overpaid")
+    }
+}
+
+impl Attempt {
+    /// Returns `true` if it holds an invoice that may be shown.
+    pub fn is_open(&self) -> bool {
+        self.state == "open" && self.invoice_id.is_some()
+    }
+}
+
+impl Event {
+    /// The fact without its prefix: `order.paid` and `donation.paid` are both `paid`.
+    pub fn fact(&self) -> &str {
+        self.kind.split_once('.').map_or("", |(_, fact)| fact)
+    }
+
+    /// The order's status after it; `None` if it changes none.
+    pub fn status_after(&self) -> Option<&'static str> {
+        Some(match self.fact() {
+            "created" => "open",
+            "attempt_opened" => "awaiting_payment",
+            "payment_seen" => "checking",
+            "processing" => "processing",
+            "paid" => "paid",
+            "overpaid" => "overpaid",
+            "underpaid" => "underpaid",
+            "failed" => "failed",
+            "expired" => "expired",
+            "cancelled" => "cancelled",
+            "blocked" => "blocked",
+            _ => return None,
+        })
+    }
+
+    /// Returns `true` if the proxy has stopped delivering it.
+    pub fn is_given_up(&self) -> bool {
+        self.outbox.as_deref() == Some("given_up")
+    }
+}
+
+impl Requested {
+    /// A short description: `BTC`, or `a session of 19.90 USD`.
+    pub fn describe(&self) -> String {
+        match self {
+            Self::Invoice { crypto_code, .. } => crypto_code.clone(),
+            Self::Session {
+                currency, amount, ..
+            } => {
+                format!("a session of {} {currency}", text(amount.unwrap_or(0)))
+            }
+        }
+    }
+}
+
+impl Invoice {
+    /// The first moment at which it was completed with enough for a price.
+    pub fn covered_at(&self, price: Price) -> Option<Millis> {
+        let covering = self.reports.iter().find(|report| report.covers(price));
+        covering.map(|report| report.at)
+    }
+
+    /// Returns `true` if it was completed with enough at a moment, and is at the end of the record.
+    pub fn is_covered_since(&self, price: Price, moment: Millis) -> bool {
+        let then = self.reports.iter().rfind(|report| report.at <= moment);
+        then.is_some_and(|report| report.covers(price))
+            && self
+                .reports
+                .last()
+                .is_some_and(|report| report.covers(price))
+    }
+
+    /// Returns `true` if it was once completed with less than a price.
+    pub fn was_short(&self, price: Price) -> bool {
+        let mut reports = self.reports.iter();
+        reports.any(|report| report.status == "COMPLETED" && !report.covers(price))
+    }
+}
+
+impl Report {
+    /// Returns `true` if it is COMPLETED and every received amount covers its share of the price, less the tolerance.
+    pub fn covers(&self, price: Price) -> bool {
+        let least = (price.amount - price.tolerance).max(0);
+        let mut parts = self.parts.iter();
+        self.status == "COMPLETED"
+            && !self.parts.is_empty()
+            && parts.all(|part| at_least(part.received, price.amount, part.asked, least))
+    }
+}

@@ -1,0 +1,143 @@
+//! Responses of the gateway: one definition for the sandbox and for the simulation's model.
+//!
+//! Every value is a string, also numbers; what is unknown is empty.
+//!
+//! Source: payment-service.md, "GET /prices", "POST /invoice", "GET /invoice" and "POST /checkout".
+
+use serde::Serialize;
+
+/// `transaction_status`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Nothing is in a block.
+    Checking,
+    /// A block has a part of the payment.
+    Processing,
+    /// Every transaction has its confirmations.
+    Completed,
+    /// Nothing arrived in time, or the gateway has given up.
+    Failed,
+    /// Of a hosted checkout only, before it has an invoice.
+    Cancelled,
+}
+
+impl Status {
+    /// The word on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Checking => "CHECKING",
+            Self::Processing => "PROCESSING",
+            Self::Completed => "COMPLETED",
+            Self::Failed => "FAILED",
+            Self::Cancelled => "CANCELLED",
+        }
+    }
+
+    /// Returns `true` if a callback reports it. Source: payment-service.md, "Events".
+    pub fn has_callback(self) -> bool {
+        matches!(self, Self::Completed | Self::Failed)
+    }
+}
+
+/// An entry of GET /prices.
+#[derive(Clone, Debug, Serialize)]
+pub struct PriceEntry {
+    /// `Assumed:` for one unit of the asset.
+    pub rates: Rates,
+    /// Of one payment, in the asset.
+    pub limits: PaymentLimits,
+    /// Names this price in a POST /invoice.
+    pub conversion_id: String,
+}
+
+/// The price of `amount_in_crypto`.
+#[derive(Clone, Debug, Serialize)]
+#[expect(missing_docs, reason = "the gateway's own names")]
+pub struct Rates {
+    pub amount_in_local_currency: String,
+    pub amount_in_crypto: String,
+    pub amount_in_usd: String,
+    pub local_currency_code: String,
+}
+
+/// Limits of one payment; empty without a limit.
+#[derive(Clone, Debug, Serialize)]
+#[expect(missing_docs, reason = "the gateway's own names")]
+pub struct PaymentLimits {
+    pub min: String,
+    pub max: String,
+}
+
+/// The response to POST /invoice.
+#[derive(Clone, Debug, Serialize)]
+pub struct CreatedInvoice {
+    /// The gateway's id.
+    pub invoice_id: String,
+    /// Minutes.
+    pub invoice_expired_in: String,
+    /// The asset.
+    pub deposit_crypto: String,
+    /// Where the payment must arrive.
+    pub deposit_address: String,
+    /// A payment link, or the address alone.
+    pub qr_string: String,
+    /// As it was requested.
+    pub invoice_amount_in_crypto: String,
+    /// As it was requested.
+    pub invoice_amount_in_usd: String,
+    /// As it was requested.
+    pub local_currency_amount: String,
+    /// ISO 4217.
+    pub local_currency_code: String,
+    /// Sentences for the customer.
+    pub warning_messages: Vec<String>,
+}
+
+/// The response to POST /checkout.
+#[derive(Clone, Debug, Serialize)]
+pub struct CreatedSession {
+    /// The gateway's id.
+    pub session_id: String,
+    /// The page on which the customer pays.
+    pub payment_process_url: String,
+}
+
+/// The `data` of GET /invoice.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct InvoiceRecord {
+    /// The gateway's id, also of a session.
+    pub invoice_id: String,
+    /// A word of [`Status`].
+    pub transaction_status: String,
+    /// What the invoice asks for.
+    pub invoice_amount_in_local_currency: String,
+    /// What the invoice asks for.
+    pub invoice_amount_in_usd: String,
+    /// What the invoice asks for.
+    pub invoice_crypto_amount: String,
+    /// What has arrived.
+    pub received_amount_in_local_currency: String,
+    /// What has arrived.
+    pub received_amount_in_usd: String,
+    /// What has arrived.
+    pub received_crypto_amount: String,
+    /// ISO 4217.
+    pub local_currency_code: String,
+    /// The asset.
+    pub transaction_crypto: String,
+    /// Unix time in seconds.
+    pub invoice_creation_time: String,
+    /// The customer's address.
+    pub depositor_email_id: String,
+    /// `Assumed:` empty without a transaction, PENDING until all are confirmed, then CONFIRMED. The specification
+    /// names PENDING only.
+    pub blockchain_transaction_status: String,
+    /// Of the latest transaction.
+    pub transaction_hash: String,
+    /// `1/3`
+    pub blockchain_confirmations: String,
+    /// Where the payment must arrive.
+    pub wallet_address: String,
+    /// Unix time in seconds, of the latest transaction.
+    pub transaction_time: String,
+}

@@ -1,0 +1,164 @@
+//! The evidence of a world, and the moments at which the rules of `florin-invariants` are checked on it.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use florin_invariants::{Evidence, Millis, Moment, Order, Shop, StoredFile, check};
+use sqlx::Row as _;
+use sqlx::sqlite::SqliteRow;
+
+use crate::stores::STORES;
+use crate::world::World;
+
+/// A payment must be detected within this time.
+const NOTICED_WITHIN: Millis = 6 * 60_000;
+
+fn number(row: &SqliteRow, column: &str) -> i64 {
+    row.try_get(column)
+        .unwrap_or_else(|error| panic!("{column}: {error}"))
+}
+
+impl World {
+    /// Called after every write: credits are checked at the moment when they are written.
+    pub(crate) fn after_write(&self, call: &'static str) {
+        if call == "record_observation" && self.has_new_credit() {
+            self.audit();
+        }
+        if !matches!(call, "due_attempts" | "due_deliveries" | "order_of_token") {
+            self.wakeup.notify_one();
+        }
+    }
+
+    /// Notes the time of each new credit on the gateway's clock: the proxy's is set back and forward.
+    fn has_new_credit(&self) -> bool {
+        let mut expectations = self.expectations();
+        let known = i64::try_from(expectations.credited.len()).expect("a few dozen");
+        let new = "SELECT order_id FROM credits ORDER BY rowid LIMIT -1 OFFSET ?";
+        let new = self.queries.rows_after(new, known);
+        for row in &new {
+            let order = row.get("order_id");
+            expectations.credited.insert(order, self.timeline.now());
+        }
+        !new.is_empty()
+    }
+
+    /// Checks the rules that hold between any two commits.
+    pub(crate) fn audit(&self) {
+        self.check_rules(Moment::Running);
+    }
+
+    /// Checks the rules that hold after the recovery phase.
+    pub(crate) fn audit_end(&self) {
+        self.check_rules(Moment::Drained);
+        // Every donor of a world gives another amount: a second order of one amount is a request that was not recognised.
+        let twice = "SELECT min(id) AS id FROM orders WHERE price_source = 'customer'
+             GROUP BY store_id, amount HAVING count(*) > 1";
+        for row in self.queries.rows(twice) {
+            self.violated("a key opens one order", row.get("id"));
+        }
+    }
+
+    fn check_rules(&self, moment: Moment) {
+        let evidence = self.evidence(moment);
+        for finding in check(&evidence, moment) {
+            for offence in &finding.offences {
+                self.violated(finding.name, offence);
+            }
+        }
+        let orders = evidence.database.orders.into_iter();
+        let paid: BTreeSet<String> = orders
+            .filter(Order::is_paid)
+            .map(|order| order.id)
+            .collect();
+        self.expectations().known_paid = paid;
+    }
+
+    fn evidence(&self, moment: Moment) -> Evidence {
+        let is_drained = moment == Moment::Drained;
+        let mut database = self.queries.read_tables(is_drained);
+        let now = self.timeline.now();
+        let expectations = self.expectations();
+        for credit in &mut database.credits {
+            credit.at = expectations
+                .credited
+                .get(&credit.order_id)
+                .copied()
+                .unwrap_or(now);
+        }
+        let with_webhook = STORES.iter().filter(|store| store.has_webhook);
+        Evidence {
+            taken_at: self.wall(),
+            due_at: now - NOTICED_WITHIN,
+            database,
+            gateway: self.gateway.evidence(now),
+            shop: Shop {
+                deliveries: self.shop.deliveries(),
+                subscribed: Some(with_webhook.map(|store| store.id.to_owned()).collect()),
+                // The sender of a world delivers before anything is signed.
+                webhook_secret: Vec::new(),
+            },
+            agreed: expectations.agreed.clone(),
+            known_paid: expectations.known_paid.clone(),
+            files: if is_drained {
+                self.database_files()
+            } else {
+                Vec::new()
+            },
+        }
+    }
+
+    fn database_files(&self) -> Vec<StoredFile> {
+        let files = ["db", "db-wal"].map(|ending| self.database_file.with_extension(ending));
+        let files = files.into_iter().filter_map(|file| {
+            let bytes = fs::read(&file).ok()?;
+            let name = file.display().to_string();
+            Some(StoredFile { name, bytes })
+        });
+        files.collect()
+    }
+
+    /// Counts the results of the world.
+    pub(crate) fn count(&self) {
+        let counts = [
+            (
+                "orders",
+                "SELECT status AS kind, count(*) AS n FROM orders GROUP BY 1",
+            ),
+            (
+                "attempts",
+                "SELECT state AS kind, count(*) AS n FROM attempts GROUP BY 1",
+            ),
+            (
+                "verdicts",
+                "SELECT CASE WHEN instr(verdict, ':') THEN substr(verdict, 1, instr(verdict, ':') - 1)
+                     ELSE verdict END AS kind, count(*) AS n FROM observations GROUP BY 1",
+            ),
+            (
+                "events",
+                "SELECT type AS kind, count(*) AS n FROM events GROUP BY 1",
+            ),
+            (
+                "outbox",
+                "SELECT state AS kind, count(*) AS n FROM outbox GROUP BY 1",
+            ),
+        ];
+        for (theme, sql) in counts {
+            for row in self.queries.rows(sql) {
+                let count = u64::try_from(number(&row, "n")).unwrap_or_default();
+                self.counters
+                    .add(theme, row.get::<String, _>("kind"), count);
+            }
+        }
+        let deliveries = self.shop.deliveries();
+        let distinct: BTreeSet<&str> = deliveries.iter().map(|it| it.id.as_str()).collect();
+        let repeated = deliveries.len() - distinct.len();
+        self.counters
+            .add("totals", "repeated deliveries", repeated as u64);
+        let invoices = self.gateway.invoices();
+        let paid = invoices
+            .iter()
+            .filter(|invoice| !invoice.payments.is_empty());
+        self.counters
+            .add("totals", "invoices with payments", paid.count() as u64);
+    }
+}

@@ -1,0 +1,216 @@
+//! The proxy of a world: it is started, crashes and is started again, and answers requests while it runs.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::Request;
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, ORIGIN};
+use florin_gateway::{Client, Credentials, Settings};
+use florin_proxy::config::load;
+use florin_proxy::{Core, Dependencies};
+use florin_storage::SqliteStorage;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+use tower::ServiceExt as _;
+
+use crate::faulty_storage::FaultyStorage;
+use crate::process::Process;
+use crate::random::SeededRandom;
+use crate::sender::SimulatedSender;
+use crate::timeline::Millis;
+use crate::transport::SimulatedTransport;
+use crate::world::World;
+use crate::{jobs, stores};
+
+/// Timeout of customers and callbacks towards the proxy.
+const TIMEOUT: Millis = 45_000;
+
+/// The proxy's machine, which customers and the schedule share.
+#[derive(Clone)]
+pub(crate) struct Proxy(Arc<Machine>);
+
+struct Machine {
+    world: Arc<World>,
+    /// Random numbers of the proxy: ids and tokens.
+    random: Arc<SeededRandom>,
+    storage: SqliteStorage,
+    config: PathBuf,
+    running: Mutex<Option<RunningProcess>>,
+    /// Processes so far.
+    processes: AtomicU64,
+}
+
+/// The process that serves requests.
+#[derive(Clone)]
+struct RunningProcess {
+    process: Process,
+    router: Router,
+}
+
+/// Status and body of a response of the proxy.
+pub(crate) type Answer = (u16, Value);
+
+impl Proxy {
+    /// The proxy is not started.
+    pub(crate) fn new(world: Arc<World>, storage: SqliteStorage, config: PathBuf) -> Self {
+        let random = Arc::new(SeededRandom::new(world.random.draw()));
+        Self(Arc::new(Machine {
+            world,
+            random,
+            storage,
+            config,
+            running: Mutex::default(),
+            processes: AtomicU64::new(0),
+        }))
+    }
+
+    pub(crate) fn world(&self) -> &Arc<World> {
+        &self.0.world
+    }
+
+    /// Starts a process, beside an older one if that still runs.
+    pub(crate) fn start(&self) {
+        let machine = &self.0;
+        let number = machine.processes.fetch_add(1, Ordering::Relaxed) + 1;
+        let process = Process::begin(machine.world.clone(), number);
+        let config = load(Some(&machine.config), &BTreeMap::new());
+        let config = config.unwrap_or_else(|problems| panic!("our own settings: {problems}"));
+        let credentials = Credentials {
+            api_key: config.gateway.api_key.clone(),
+            api_secret: config.gateway.api_secret.clone(),
+        };
+        let settings = Settings::new(config.gateway.url.clone(), credentials);
+        let transport = Arc::new(SimulatedTransport::new(process.clone()));
+        let (clock, random) = (Arc::new(process.clone()), machine.random.clone());
+        let client = Client::with_transport(transport, settings, clock.clone(), random.clone());
+        let dependencies = Dependencies {
+            ledger: Arc::new(FaultyStorage {
+                inner: machine.storage.clone(),
+                process: process.clone(),
+            }),
+            gateway: Arc::new(client.expect("our own settings")),
+            webhooks: Arc::new(SimulatedSender(process.clone())),
+            clock,
+            random,
+        };
+        let core = Core::new(config, dependencies, CancellationToken::new());
+        let router = core.router();
+        tokio::spawn(jobs::run(process.clone(), core));
+        tokio::spawn(self.clone().restart_after(process.clone()));
+        machine.world.log(|| "the proxy starts".into());
+        *self.running() = Some(RunningProcess { process, router });
+    }
+
+    /// Waits until a process has ended. If it served requests, another one is started a little later.
+    async fn restart_after(self, process: Process) {
+        process.ended.cancelled().await;
+        let was_serving = self
+            .running()
+            .take_if(|running| running.process.ended.is_cancelled())
+            .is_some();
+        if was_serving {
+            let world = self.world();
+            let is_slow = world.random.percent(10);
+            let longest = if is_slow { 90_000 } else { 8_000 };
+            let pause = world.random.between(0, longest);
+            world.timeline.sleep(pause).await;
+            if self.process().is_none() {
+                self.start();
+            }
+        }
+    }
+
+    /// Returns the process that serves requests.
+    pub(crate) fn process(&self) -> Option<Process> {
+        self.running()
+            .as_ref()
+            .map(|running| running.process.clone())
+    }
+
+    /// Ends the process for good.
+    pub(crate) fn end(&self) {
+        if let Some(running) = self.running().take() {
+            running.process.ended.cancel();
+        }
+    }
+
+    fn running(&self) -> MutexGuard<'_, Option<RunningProcess>> {
+        let running = self.0.running.lock();
+        running.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sends a request to the proxy; `None` without a response.
+    pub(crate) async fn call(
+        &self,
+        method: &str,
+        path: &str,
+        bearer: Option<&str>,
+        body: Option<&Value>,
+    ) -> Option<Answer> {
+        self.call_once(method, path, bearer, body, None).await
+    }
+
+    /// The same with an idempotency key.
+    pub(crate) async fn call_once(
+        &self,
+        method: &str,
+        path: &str,
+        bearer: Option<&str>,
+        body: Option<&Value>,
+        key: Option<&str>,
+    ) -> Option<Answer> {
+        let world = self.world();
+        world.timeline.sleep(world.random.between(1, 200)).await;
+        let Some(RunningProcess { process, router }) = self.running().clone() else {
+            world.timeline.sleep(world.random.between(500, 4000)).await;
+            return None;
+        };
+        let mut request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header(ORIGIN, stores::ORIGIN);
+        if let Some(bearer) = bearer {
+            request = request.header(AUTHORIZATION, format!("Bearer {bearer}"));
+        }
+        if let Some(key) = key {
+            request = request.header("idempotency-key", key);
+        }
+        let body = match body {
+            Some(json) => {
+                request = request.header(CONTENT_TYPE, "application/json");
+                Body::from(json.to_string())
+            }
+            None => Body::empty(),
+        };
+        let request = request.body(body).expect("a method, a path and a header");
+        let answer = async {
+            let Ok(response) = router.oneshot(request).await;
+            let status = response.status().as_u16();
+            if response.headers().contains_key("idempotency-replayed") {
+                world.counters.one("keys", "replayed");
+            }
+            let body = axum::body::to_bytes(response.into_body(), 1 << 20).await;
+            let body = serde_json::from_slice(&body.unwrap_or_default());
+            (status, body.unwrap_or(Value::Null))
+        };
+        let answer = tokio::select! {
+            biased;
+            () = process.ended.cancelled() => None,
+            answer = answer => Some(answer),
+            () = world.timeline.sleep(TIMEOUT) => None,
+        };
+        world.log(|| format!("proxy: {method} {path} → {answer:?}"));
+        if let Some((status, body)) = &answer {
+            let code = body["error"]["code"].as_str().unwrap_or_default();
+            let kind = format!("{status} {code}");
+            world
+                .counters
+                .one("responses of the proxy", kind.trim_end());
+        }
+        answer
+    }
+}

@@ -1,0 +1,97 @@
+//! The stores' endpoints with injected faults, between one process of the proxy and the model.
+
+use async_trait::async_trait;
+use florin_orders::Event;
+use florin_proxy::config::Webhook;
+use florin_proxy::webhooks::{SendOutcome, Webhooks};
+use jiff::Timestamp;
+
+use crate::process::Process;
+
+/// Delivers a process's webhooks to the model.
+pub(crate) struct SimulatedSender(pub(crate) Process);
+
+/// A fault of a delivery.
+#[derive(Clone, Copy, Debug)]
+enum EndpointFault {
+    Refused,
+    Error,
+    Redirect,
+    LostBefore,
+    LostAfter,
+    ErrorAfter,
+    Gone,
+    Slow,
+    CrashBefore,
+    CrashAfter,
+}
+
+const ENDPOINT_FAULTS: [(u64, EndpointFault); 10] = [
+    (15, EndpointFault::Refused),
+    (25, EndpointFault::Error),
+    (5, EndpointFault::Redirect),
+    (10, EndpointFault::LostBefore),
+    (15, EndpointFault::LostAfter),
+    (10, EndpointFault::ErrorAfter),
+    (1, EndpointFault::Gone),
+    (10, EndpointFault::Slow),
+    (3, EndpointFault::CrashBefore),
+    (4, EndpointFault::CrashAfter),
+];
+
+#[async_trait]
+impl Webhooks for SimulatedSender {
+    async fn send(&self, _: &Webhook, event: &Event, _: Timestamp) -> SendOutcome {
+        let (process, world) = (&self.0, &self.0.world);
+        process.sleep(world.random.between(5, 300)).await;
+        let fault = (world.injects_faults() && world.random.percent(25))
+            .then(|| world.random.weigh(&ENDPOINT_FAULTS));
+        world.log(|| format!("store: {} {:?} {fault:?}", event.id, event.event_type));
+        if let Some(fault) = fault {
+            world
+                .counters
+                .one("faults of the store", format!("{fault:?}"));
+        }
+        let accept = || world.shop.accept(event, world.timeline.now());
+        let failed = |why: &str| SendOutcome::Failed(format!("injected: {why}"));
+        let sent = match fault {
+            None => {
+                accept();
+                SendOutcome::status(world.random.pick(&[200, 204]))
+            }
+            Some(EndpointFault::Refused) => failed("refused"),
+            Some(EndpointFault::Error) => {
+                SendOutcome::status(world.random.pick(&[500, 503, 404, 429]))
+            }
+            Some(EndpointFault::Redirect) => SendOutcome::status(301),
+            Some(EndpointFault::LostBefore) => {
+                process.sleep(15_000).await;
+                failed("no response in time")
+            }
+            Some(EndpointFault::LostAfter) => {
+                accept();
+                process.sleep(15_000).await;
+                failed("no response in time")
+            }
+            Some(EndpointFault::ErrorAfter) => {
+                accept();
+                SendOutcome::status(500)
+            }
+            Some(EndpointFault::Gone) => SendOutcome::status(410),
+            Some(EndpointFault::Slow) => {
+                process.sleep(world.random.between(1000, 14_000)).await;
+                accept();
+                SendOutcome::status(200)
+            }
+            Some(EndpointFault::CrashBefore) => process.crash("before a delivery").await,
+            Some(EndpointFault::CrashAfter) => {
+                accept();
+                process
+                    .crash("after a delivery and before it is recorded")
+                    .await
+            }
+        };
+        process.sleep(world.random.between(5, 300)).await;
+        sent
+    }
+}

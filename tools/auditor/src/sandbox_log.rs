@@ -1,0 +1,201 @@
+//! The gateway's record: the lines of `florin-sandbox --log`.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::Context as _;
+use florin_invariants::amount::units;
+use florin_invariants::{Gateway, Invoice, Millis, Part, Pause, Report, Request, Requested, Shown};
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::lines::lines;
+
+/// Requests that were sent before the response with the pause arrived, on a machine with other work to do.
+const IN_FLIGHT: Millis = 1000;
+
+/// The record while it is read.
+#[derive(Default)]
+pub(crate) struct SandboxLog {
+    pub(crate) gateway: Gateway,
+    /// The time of the last line.
+    pub(crate) ended_at: Millis,
+    /// Index of each request with `Retry-After`, and its seconds.
+    paused: Vec<(usize, i64)>,
+    /// What each invoice asks for in the asset; missing until the customer of a session chooses.
+    wanted: BTreeMap<String, i128>,
+    /// The amount of each transaction.
+    transactions: BTreeMap<String, i128>,
+}
+
+impl SandboxLog {
+    /// # Errors
+    /// A line is not one of the sandbox's.
+    pub(crate) fn read(path: &Path) -> anyhow::Result<Self> {
+        let mut log = Self::default();
+        lines(path, |line| log.add(&serde_json::from_str(line)?))?;
+        log.find_pauses();
+        Ok(log)
+    }
+
+    fn add(&mut self, line: &Value) -> anyhow::Result<()> {
+        let at: Timestamp = text(line, "/at")?.parse()?;
+        let at = at.as_millisecond();
+        self.ended_at = at;
+        match line["kind"].as_str() {
+            Some("request") => self.request(line, at)?,
+            Some("chosen") => {
+                let wanted = amount(line, "/amount")?;
+                self.wanted.insert(text(line, "/invoice_id")?, wanted);
+            }
+            Some("payment") => {
+                let amount = amount(line, "/amount")?;
+                self.transactions
+                    .insert(text(line, "/transaction_hash")?, amount);
+                self.invoice(line)?.received += amount;
+            }
+            Some("replaced") => {
+                let amount = self.transactions.remove(&text(line, "/transaction_hash")?);
+                self.invoice(line)?.received -=
+                    amount.context("a transaction that was not seen")?;
+            }
+            Some("status") => {
+                let asked = self.wanted.get(&text(line, "/invoice_id")?).copied();
+                let status = text(line, "/to")?;
+                let invoice = self.invoice(line)?;
+                let received = invoice.received;
+                let part = asked.map(|asked| Part { asked, received });
+                let parts = part.into_iter().collect();
+                invoice.reports.push(Report { at, status, parts });
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn request(&mut self, line: &Value, at: Millis) -> anyhow::Result<()> {
+        let endpoint = format!("{} {}", text(line, "/method")?, text(line, "/path")?);
+        let requested = match endpoint.as_str() {
+            "POST /invoice" => Some(requested_invoice(&line["asked"])?),
+            "POST /checkout" => Some(requested_session(&line["asked"])?),
+            _ => None,
+        };
+        if let Some(requested) = requested {
+            let answer = &line["answer"];
+            match line["did"].as_str() {
+                Some("created_invoice") => {
+                    let id = text(answer, "/invoice_id")?;
+                    if let Requested::Invoice {
+                        amounts: [Some(crypto), ..],
+                        ..
+                    } = requested
+                    {
+                        self.wanted.insert(id.clone(), crypto);
+                    }
+                    let invoice = created(requested.clone(), shown_invoice(answer)?, at);
+                    self.gateway.invoices.insert(id, invoice);
+                }
+                Some("opened_checkout") => {
+                    let shown = Shown {
+                        page_url: Some(text(answer, "/payment_process_url")?),
+                        ..Shown::default()
+                    };
+                    let id = text(answer, "/session_id")?;
+                    let session = created(requested.clone(), shown, at);
+                    self.gateway.invoices.insert(id, session);
+                }
+                _ => {}
+            }
+            self.gateway.requested.push(requested);
+        }
+        if let Some(seconds) = line["retry_after"].as_i64() {
+            self.paused.push((self.gateway.requests.len(), seconds));
+        }
+        // A killed proxy forgets its pauses: the campaign requests one of the last proxy only.
+        self.gateway.requests.push(Request {
+            at,
+            process: 0,
+            endpoint: endpoint.into(),
+        });
+        Ok(())
+    }
+
+    fn find_pauses(&mut self) {
+        let requests = &self.gateway.requests;
+        for (index, seconds) in &self.paused {
+            let at = requests[*index].at;
+            let is_in_flight = |request: &&Request| request.at <= at + IN_FLIGHT;
+            let in_flight = requests[index + 1..]
+                .iter()
+                .take_while(is_in_flight)
+                .count();
+            self.gateway.pauses.push(Pause {
+                process: 0,
+                known_after: index + 1 + in_flight,
+                until: at + seconds * 1000,
+            });
+        }
+    }
+
+    fn invoice(&mut self, line: &Value) -> anyhow::Result<&mut Invoice> {
+        let id = text(line, "/invoice_id")?;
+        let invoice = self.gateway.invoices.get_mut(&id);
+        invoice.with_context(|| format!("{id} was never created"))
+    }
+}
+
+fn requested_invoice(body: &Value) -> anyhow::Result<Requested> {
+    let amount = |pointer: &str| Ok::<_, anyhow::Error>(units(&text(body, pointer)?));
+    Ok(Requested::Invoice {
+        conversion_id: text(body, "/conversion_id")?,
+        crypto_code: text(body, "/crypto_code")?,
+        amounts: [
+            amount("/amount_in_crypto")?,
+            amount("/amount_in_usd")?,
+            amount("/amount_in_local_currency")?,
+        ],
+    })
+}
+
+fn requested_session(body: &Value) -> anyhow::Result<Requested> {
+    Ok(Requested::Session {
+        email: text(body, "/client_email_id")?,
+        currency: text(body, "/client_preferred_fiat_currency")?,
+        amount: units(&text(body, "/amount")?),
+    })
+}
+
+fn shown_invoice(answer: &Value) -> anyhow::Result<Shown> {
+    Ok(Shown {
+        local_currency: Some(text(answer, "/local_currency_code")?),
+        address: Some(text(answer, "/deposit_address")?),
+        qr_string: Some(text(answer, "/qr_string")?),
+        page_url: None,
+    })
+}
+
+fn created(requested: Requested, shown: Shown, at: Millis) -> Invoice {
+    Invoice {
+        created_at: at,
+        requested,
+        shown,
+        reports: Vec::new(),
+        received: 0,
+        is_tainted: false,
+        is_contradicted: false,
+        // The log leaves out the long list of prices.
+        rate: None,
+    }
+}
+
+fn amount(line: &Value, pointer: &str) -> anyhow::Result<i128> {
+    let text = text(line, pointer)?;
+    units(&text).with_context(|| format!("{text:?} at {pointer} is no amount"))
+}
+
+fn text(line: &Value, pointer: &str) -> anyhow::Result<String> {
+    let found = line.pointer(pointer).and_then(Value::as_str);
+    found
+        .map(str::to_owned)
+        .with_context(|| format!("no text at {pointer}"))
+}
