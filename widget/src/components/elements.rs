@@ -1,10 +1,12 @@
-//! The focus of the keyboard and of screen readers.
+//! Elements of the page: the focus of the keyboard and of screen readers, and views that are built anew instead of changed
+//! in place.
 
+use leptos::either::Either;
+use leptos::prelude::*;
 use wasm_bindgen::JsCast as _;
 use web_sys::{HtmlElement, ShadowRoot};
 
-use crate::browser::document;
-use crate::browser::task::later;
+use crate::browser::{document, later};
 use crate::state::Checkout;
 
 /// Moves the focus to the heading of a new screen, unless the customer is busy elsewhere on the shop's page. Returns
@@ -44,4 +46,27 @@ pub(crate) fn focus(checkout: Checkout, selector: String) {
             let _ = found.unchecked_into::<HtmlElement>().focus();
         }
     });
+}
+
+/// Builds a view whenever `key` changes, with new elements. A view that is changed in place would keep the old ones, and
+/// with them what the customer has typed, ticked or opened, and animations that have ended.
+pub(crate) fn renewed<K>(
+    key: Memo<K>,
+    mut build: impl FnMut(K) -> AnyView + Send + 'static,
+) -> impl IntoView
+where
+    K: Clone + PartialEq + Send + Sync + 'static,
+{
+    // The two sides of an `Either` have no elements in common.
+    let mut is_left = false;
+    move || {
+        let key = key.get();
+        let view = untrack(|| build(key));
+        is_left = !is_left;
+        if is_left {
+            Either::Left(view)
+        } else {
+            Either::Right(view)
+        }
+    }
 }
