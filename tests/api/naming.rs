@@ -17,7 +17,7 @@ pub(crate) fn listed(path: &str, beginning: &str, end: &str, between: &str) -> V
 
 #[test]
 fn every_list_of_themes_is_complete() {
-    let themes = words_in("crates/checkout-api/src/theme.rs", THEMES);
+    let themes = words_in("crates/checkout-api/src/order_view.rs", THEMES);
     let loader = listed("widget/js/attributes.js", "\\n[-\\w]*\\n(", ")", "|");
     assert_eq!(loader, themes, "VALID_ATTRIBUTES");
     let diagnostics = words_in("widget/js/diagnostics.js", "const THEMES = [");
@@ -44,7 +44,7 @@ fn every_list_of_themes_is_complete() {
 
 #[test]
 fn the_loader_knows_every_theme_token() {
-    let tokens = words_in("crates/checkout-api/src/theme.rs", TOKENS);
+    let tokens = words_in("crates/checkout-api/src/order_view.rs", TOKENS);
     assert_eq!(
         tokens,
         listed("widget/js/attributes.js", "const TOKENS = '", "'", " ")

@@ -127,7 +127,7 @@ fn the_types_match_the_element() {
     let attributes = record(attributes);
     let events = words_in("widget/js/host/page.js", "const EVENTS = [");
     let events = record(events.iter().map(|word| format!("florin-{word}")).collect());
-    let theme = "crates/checkout-api/src/theme.rs";
+    let theme = "crates/checkout-api/src/order_view.rs";
     let themes = record(words_in(theme, "pub const THEMES: [&str; 7] = ["));
     let tokens = words_in(theme, "pub const TOKENS: [&str; 12] = [");
     // The loader sets a frame's height; only the page can override it, not the store.

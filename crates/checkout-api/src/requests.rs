@@ -1,12 +1,9 @@
 //! Requests of a browser: open an order, open an attempt, report a payment. None of them names a
 //! price, except the amount of a donation.
 
-mod raw;
-
 use florin_money::AmountText;
 use serde::{Deserialize, Serialize};
 
-use self::raw::{ONE_SOURCE, RawOpenOrder, reject_unknown, required};
 use crate::{OrderView, Quote};
 
 /// Body of `POST /v1/checkout`: exactly one of the ways to open an order from a browser.
@@ -144,4 +141,77 @@ pub struct Opened {
     /// prices at hand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quotes: Option<Vec<Quote>>,
+}
+
+/// The members as they came.
+#[derive(Default, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawOpenOrder {
+    store: Option<String>,
+    product: Option<String>,
+    quantity: Option<u32>,
+    donation: Option<String>,
+    amount: Option<AmountText>,
+    order_token: Option<String>,
+}
+
+/// The error for a request that names no way or several.
+const ONE_SOURCE: &str =
+    "name exactly one of: store and product, store, donation and amount, or order_token";
+
+fn required<T>(member: Option<T>, name: &str) -> Result<T, String> {
+    member.ok_or_else(|| format!("missing field `{name}`"))
+}
+
+/// A field of another way is unknown like any other.
+fn reject_unknown(members: &[(bool, &str)]) -> Result<(), String> {
+    match members.iter().find(|(is_there, _)| *is_there) {
+        Some((_, name)) => Err(format!(
+            "unknown field `{name}` in this way to open an order"
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Source: RFC 5321, section 4.5.3.1.3: a path has at most 256 octets, two of them brackets.
+const MAX_EMAIL_BYTES: usize = 254;
+
+/// Returns `true` if a text has the shape of an email address. Page and proxy use the same check.
+pub fn looks_like_email(text: &str) -> bool {
+    let plain = !text.chars().any(|c| c.is_whitespace() || c.is_control());
+    let parts = text.split_once('@');
+    let shaped =
+        parts.is_some_and(|(name, host)| !name.is_empty() && host.bytes().any(|b| b == b'.'));
+    text.len() <= MAX_EMAIL_BYTES && plain && shaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shape_of_an_address_is_a_name_and_a_host_in_one_word() {
+        let longest = ["a".repeat(MAX_EMAIL_BYTES - 10), "@b.example".into()].concat();
+        for address in [
+            "me@shop.example",
+            "a@b.c",
+            "o'neil+box@mail.shop.example",
+            &longest,
+        ] {
+            assert!(looks_like_email(address), "{address}");
+        }
+        let too_long = ["a", &longest].concat();
+        for text in [
+            "",
+            "me",
+            "me@shop",
+            "@shop.example",
+            "me and you@shop.example",
+            "me@shop.example\r\nBcc: you@shop.example",
+            "me\u{7}@shop.example",
+            &too_long,
+        ] {
+            assert!(!looks_like_email(text), "{text:?}");
+        }
+    }
 }
