@@ -9,11 +9,36 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail, ensure};
+use clap::{ArgGroup, Args};
 use xshell::cmd;
 
 use crate::bundle::{self, Variant};
 use crate::workspace::Workspace;
-use crate::{BenchArgs, SimulateArgs, budget, build_proxy, demo, output, tools};
+use crate::{budget, demo, output, tools};
+
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("how_many").args(["kills", "lives"]))]
+pub(crate) struct BenchArgs {
+    /// Instead: kill the proxy N times while customers buy, and audit what it leaves
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    kills: Option<u64>,
+    /// Instead: the same as `simulate --orders N`
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), hide = true)]
+    lives: Option<u64>,
+    /// The seed of customers and kills
+    #[arg(long, value_name = "N", requires = "how_many")]
+    seed: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SimulateArgs {
+    /// How many orders
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) orders: u64,
+    /// The seed of customers and faults [default: a new one each time]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+}
 
 /// Kibibytes that the idle proxy may occupy.
 const RESIDENT_KIB: u64 = 20 * 1024;
@@ -42,7 +67,7 @@ pub(crate) fn run(workspace: &Workspace, args: &BenchArgs) -> anyhow::Result<()>
     }
     tools::set_up(workspace)?;
     bundle::make(workspace, Variant::Release)?;
-    build_proxy(workspace, Variant::Release)?;
+    bundle::build_proxy(workspace, Variant::Release)?;
     if let Some(kills) = args.kills {
         return kill(workspace, kills, args.seed.unwrap_or(1));
     }
