@@ -5,8 +5,10 @@ use std::time::Duration;
 use serde_json::json;
 use support::{Browser, Site, World, WorldConfig, eventually, pause, within};
 
-use crate::screen_reader::{RECORD_ANNOUNCEMENTS, announced, wait_until_announced};
-use crate::steps::{change_responses, choose_asset, only_order, open_ebook_checkout};
+use crate::steps::{
+    RECORD_ANNOUNCEMENTS, announced, change_responses, choose_asset, only_order,
+    open_ebook_checkout, wait_until_announced,
+};
 
 /// The innermost element with the focus.
 const FOCUS: &str = "
