@@ -244,27 +244,72 @@ fn is_for_tests(attributes: &[Attribute]) -> bool {
     })
 }
 
-/// The crates whose files are without circles.
-const CRATES: [&str; 10] = [
-    "crates/address",
-    "crates/checkout-api",
-    "crates/gateway",
-    "crates/money",
-    "crates/orders",
-    "crates/storage",
-    "examples/shop",
-    "proxy",
-    "tools/demo",
-    "widget",
+/// The folders with the files of one crate each; those that `PENDING` names have circles.
+const SOURCES: [&str; 21] = [
+    "crates/address/src",
+    "crates/checkout-api/src",
+    "crates/gateway/src",
+    "crates/gateway/tests/it",
+    "crates/money/src",
+    "crates/orders/src",
+    "crates/sandbox/src",
+    "crates/sandbox/tests/it",
+    "crates/storage/src",
+    "examples/shop/src",
+    "examples/shop/tests/it",
+    "proxy/src",
+    "tests/api",
+    "tests/browser",
+    "tests/simulation",
+    "tests/src",
+    "tools/auditor/src",
+    "tools/bundle-js/src",
+    "tools/demo/src",
+    "widget/src",
+    "xtask/src",
+];
+
+/// Circles that are still to be mended, each with what would mend it.
+const PENDING: [(&str, &[&str]); 4] = [
+    // A customer's step takes the decision of its behaviour as a parameter.
+    ("tests/simulation", &["behaviour", "customer"]),
+    // `process` gets what it needs of the world as a struct in a separate file, which all others import.
+    (
+        "tests/simulation",
+        &[
+            "faulty_storage",
+            "jobs",
+            "process",
+            "shop",
+            "transport",
+            "world",
+        ],
+    ),
+    // What `campaign` defines for its shards belongs in a file that both import.
+    (
+        "tests/src",
+        &["campaign", "campaign::drain", "campaign::shard"],
+    ),
+    // The lines of a log are read by a file that both import.
+    ("tools/auditor/src", &["evidence", "evidence::shop_log"]),
 ];
 
 #[test]
 fn files_import_each_other_without_circles() {
-    for name in CRATES {
-        let found = Crate::read(&root().join(name).join("src"));
-        assert!(found.0.len() > 1, "{name} has files");
-        assert_eq!(found.circles(), Vec::<BTreeSet<String>>::new(), "{name}");
-    }
+    let found: Vec<_> = SOURCES
+        .into_iter()
+        .flat_map(|source| {
+            let found = Crate::read(&root().join(source));
+            assert!(found.0.len() > 1, "{source} has files");
+            let circles = found.circles().into_iter();
+            circles.map(move |circle| (source, circle.into_iter().collect::<Vec<_>>()))
+        })
+        .collect();
+    let pending = PENDING.map(|(source, files)| {
+        let files = files.iter().map(ToString::to_string);
+        (source, files.collect::<Vec<_>>())
+    });
+    assert_eq!(found, pending);
 }
 
 fn circles(modules: &[(&str, &str)]) -> Vec<BTreeSet<String>> {
