@@ -13,8 +13,7 @@ fn lamp() -> Value {
 
 async fn open_order(world: &World, order: &Value) -> Checkout {
     let opened = world.store().open(order).await.with(201);
-    let (token, id) = (opened.text_at("/client_token"), opened.text_at("/order/id"));
-    world.shopper().with_token(&token, &id)
+    world.shopper().checkout_of(&opened)
 }
 
 #[tokio::test]
@@ -26,9 +25,7 @@ async fn an_order_of_the_stores_server_is_paid_and_reported() {
     assert_eq!(opened.text_at("/checkout_url"), page);
     assert_eq!(opened.text_at("/order/reference"), "lamp-1");
     assert_eq!(opened.text_at("/order/price_source"), "store_server");
-    let checkout = world
-        .shopper()
-        .with_token(&token, &opened.text_at("/order/id"));
+    let checkout = world.shopper().checkout_of(&opened);
     checkout.choose("USDTTRC20").await;
     pay_in_full(&world, &checkout).await;
     world.wait_for_deliveries().await;

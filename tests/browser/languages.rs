@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use support::{Browser, BrowserOptions, Engine, Site, World, WorldConfig, eventually};
+use support::{Browser, BrowserOptions, Engine, Site, World, eventually};
 
 use crate::steps::{open_dialog, page_with, wait_for_value};
 
@@ -163,11 +163,7 @@ async fn changing_the_language_keeps_the_order_and_the_choice() {
 #[tokio::test]
 async fn a_shop_overrides_texts() {
     let site = Site::open().await;
-    let world = World::start_with(WorldConfig {
-        origins: vec![site.url().to_owned()],
-        ..WorldConfig::default()
-    })
-    .await;
+    let world = World::start_for(&site).await;
     let words = json!({ "en": {
         "choose": "Which coin, <b>friend</b>?",
         "thanks": "No gap for the name of the store.",

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{Browser, BrowserOptions, Site, World, WorldConfig, eventually, pause};
+use support::{Browser, BrowserOptions, Site, World, eventually, pause};
 
 use crate::steps::{choose_asset, open_dialog};
 
@@ -32,11 +32,7 @@ const RESERVED_HEIGHT: &str = "<style>
 /// A shop page that reserves the checkout's space, with text above and below it.
 async fn shop(display: &str) -> (Site, World) {
     let site = Site::open().await;
-    let config = WorldConfig {
-        origins: vec![site.url().to_owned()],
-        ..WorldConfig::default()
-    };
-    let world = World::start_with(config).await;
+    let world = World::start_for(&site).await;
     let proxy = world.proxy_url();
     site.serve(
         "",

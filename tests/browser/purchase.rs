@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use support::{Browser, BrowserOptions, Engine, Site, World, WorldConfig, eventually};
+use support::{Browser, BrowserOptions, Engine, Site, World, eventually};
 
 use crate::steps::{another_site, choose_asset, only_order, open_ebook_checkout};
 
@@ -122,11 +122,7 @@ async fn inline_renders_into_a_page_that_allows_it() {
 #[tokio::test]
 async fn inline_falls_back_to_a_frame_where_the_page_forbids_it() {
     let site = Site::open().await;
-    let world = World::start_with(WorldConfig {
-        origins: vec![site.url().to_owned()],
-        ..WorldConfig::default()
-    })
-    .await;
+    let world = World::start_for(&site).await;
     let proxy = world.proxy_url();
     // No 'wasm-unsafe-eval', and no connections.
     site.serve(

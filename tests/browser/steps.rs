@@ -85,11 +85,7 @@ pub(crate) const HAS_BUTTON: &str = "Boolean(inside?.querySelector('[part=button
 /// Opens a shop page with the loader and these elements.
 pub(crate) async fn page_with(elements: &str) -> (Site, World) {
     let site = Site::open().await;
-    let world = World::start_with(WorldConfig {
-        origins: vec![site.url().to_owned()],
-        ..WorldConfig::default()
-    })
-    .await;
+    let world = World::start_for(&site).await;
     let script = format!(
         "<script src=\"{}/florin.js\" async></script>",
         world.proxy_url()
@@ -132,7 +128,7 @@ pub(crate) const RECORD_ANNOUNCEMENTS: &str = "(() => {
     window.regions = () => inside().querySelectorAll(
         '[role=status], [role=alert], [role=log], [aria-live=polite], [aria-live=assertive]').length;
     const listen = () => {
-        const region = inside()?.querySelector('[role=status]');
+        const region = inside()?.querySelector('.unseen[role=status]');
         if (!region) return setTimeout(listen, 5);
         const hear = () => region.textContent.trim() && window.announced.push(region.textContent.trim());
         new MutationObserver(hear).observe(region, { childList: true, characterData: true, subtree: true });
@@ -141,17 +137,17 @@ pub(crate) const RECORD_ANNOUNCEMENTS: &str = "(() => {
     listen();
 })();";
 
-/// Returns the announcements so far.
-pub(crate) async fn announced(browser: &Browser) -> Value {
-    browser.evaluate("return window.announced", &[]).await
+/// Returns the announcements so far, which [`RECORD_ANNOUNCEMENTS`] recorded.
+pub(crate) async fn announced(browser: &Browser) -> Vec<String> {
+    let announced = browser.evaluate("return window.announced", &[]).await;
+    let texts = announced.as_array().into_iter().flatten();
+    texts.filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
 /// Waits until this is the last announcement.
 pub(crate) async fn wait_until_announced(browser: &Browser, words: &str) {
     eventually(&format!("announcement of {words:?}"), async || {
-        let announced = announced(browser).await;
-        let last = announced.as_array()?.last()?.as_str()?;
-        (last == words).then_some(())
+        (announced(browser).await.last()? == words).then_some(())
     })
     .await;
 }

@@ -45,21 +45,14 @@ impl Shopper {
     /// Opens an order for one piece of a product.
     pub async fn open(&self, product: &str) -> Checkout {
         let door = json!({ "store": "demo", "product": product });
-        let opened = self.request_order(&door).await.with(201);
-        self.with_token(
-            &opened.text_at("/client_token"),
-            &opened.text_at("/order/id"),
-        )
+        self.checkout_of(&self.request_order(&door).await.with(201))
     }
 
     /// Opens the order of a signed token.
     pub async fn open_token(&self, token: &str) -> Checkout {
         let opened = self.request_order(&json!({ "order_token": token })).await;
         assert!(matches!(opened.status, 200 | 201), "{}", opened.text);
-        self.with_token(
-            &opened.text_at("/client_token"),
-            &opened.text_at("/order/id"),
-        )
+        self.checkout_of(&opened)
     }
 
     /// POST /v1/checkout.
@@ -88,6 +81,15 @@ impl Shopper {
         let answer = request.json(door).send().await.ok()?;
         let opened: Value = answer.json().await.ok()?;
         opened["order"]["id"].as_str().map(ToOwned::to_owned)
+    }
+
+    /// Returns the page of an order that this response opened.
+    #[track_caller]
+    pub fn checkout_of(&self, opened: &Answer) -> Checkout {
+        self.with_token(
+            &opened.text_at("/client_token"),
+            &opened.text_at("/order/id"),
+        )
     }
 
     /// Returns the page of an order that was opened elsewhere.

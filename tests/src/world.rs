@@ -24,6 +24,7 @@ use crate::log::Log;
 use crate::program::Folder;
 use crate::sandbox_control::SandboxControl;
 use crate::shopper::{Checkout, HostedPage, Shopper};
+use crate::site::Site;
 use crate::store_server::{StoreServer, TokenSigner};
 use crate::tcp_proxy::TcpProxy;
 use crate::wait::eventually;
@@ -57,6 +58,15 @@ impl World {
     /// Starts a world with the default configuration.
     pub async fn start() -> Self {
         Self::start_with(WorldConfig::default()).await
+    }
+
+    /// Starts a world whose store lists the origin of this page.
+    pub async fn start_for(site: &Site) -> Self {
+        let config = WorldConfig {
+            origins: vec![site.url().to_owned()],
+            ..WorldConfig::default()
+        };
+        Self::start_with(config).await
     }
 
     /// Starts a world with this configuration.
