@@ -108,7 +108,7 @@ async fn colours_with_too_little_contrast_are_named_on_the_console() {
     );
     browser.goto(site.url()).await;
     browser.wait_for("asset-BTC").await;
-    // The check runs once, when everything is loaded.
+    // Time for a message that must not appear: the check runs once, when everything is loaded.
     pause(Duration::from_secs(4)).await;
     assert_eq!(console_messages(&browser).await, [""; 0]);
     browser.end().await;

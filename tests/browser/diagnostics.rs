@@ -1,8 +1,11 @@
 //! Diagnostics in a real browser: the reason why a display is blocked is shown as a line to paste, and the next
 //! display is used instead; also on shop pages whose scripts have broken built-in functions.
 
+use std::cell::RefCell;
+use std::time::Duration;
+
 use serde_json::{Value, json};
-use support::{Browser, Site, World, WorldConfig, eventually};
+use support::{Browser, Site, World, WorldConfig, eventually, within};
 
 use crate::steps::{page_with, wait_for_value};
 
@@ -74,22 +77,23 @@ impl Shop {
 
     /// Waits until the diagnostics contain this line.
     async fn wait_for_value(&self, line: &str) -> Diagnosis {
-        let mut console = String::new();
+        let console = RefCell::new(String::new());
         let panel = "return document.querySelector('florin-checkout')?.shadowRoot?.querySelector('[part=doctor]')?.textContent ?? null";
-        for _ in 0..200 {
+        let found = within(Duration::from_secs(45), async || {
+            let warnings = self.browser.console_warnings().await.join("\n");
             // The driver writes strings as JSON.
-            let announcements = self.browser.console_warnings().await.join("\n");
-            console.push_str(&announcements.replace("\\\"", "\"").replace("\\n", "\n"));
-            if console.contains(line) {
-                let panel = self.browser.evaluate(panel, &[]).await;
-                return Diagnosis {
-                    console,
-                    panel: panel.as_str().map(str::to_owned),
-                };
-            }
-            support::pause(std::time::Duration::from_millis(100)).await;
+            let warnings = warnings.replace("\\\"", "\"").replace("\\n", "\n");
+            console.borrow_mut().push_str(&warnings);
+            console.borrow().contains(line).then_some(())
+        })
+        .await;
+        let console = console.into_inner();
+        assert!(found.is_some(), "{line} is nowhere in {console}");
+        let panel = self.browser.evaluate(panel, &[]).await;
+        Diagnosis {
+            console,
+            panel: panel.as_str().map(str::to_owned),
         }
-        panic!("{line} is nowhere in {console}");
     }
 
     async fn end(self) {

@@ -92,7 +92,7 @@ async fn check_purchase_has_no_shift(display: &str, window: (u32, u32)) {
     world.sandbox().mine(2).await;
     browser.wait_for("status-paid").await;
     browser.wait_for("print-receipt").await;
-    // The observer is called after the paint.
+    // Time for a shift that must not happen: the observer is called after the paint.
     pause(Duration::from_millis(500)).await;
     moved.push(("paid", shifts(&browser).await));
     if in_a_frame {
@@ -179,7 +179,7 @@ async fn nothing_moves_when_an_order_arrives_late() {
     .await;
     browser.evaluate("window.release()", &[]).await;
     browser.wait_for("asset-BTC").await;
-    // The observer is called after the paint.
+    // Time for a shift that must not happen: the observer is called after the paint.
     pause(Duration::from_millis(500)).await;
     assert_eq!(shifts(&browser).await, json!([]));
     browser.end().await;

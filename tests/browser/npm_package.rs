@@ -193,7 +193,7 @@ async fn an_unmounted_component_does_not_retry() {
     .await;
     browser.evaluate("sets('none', null)", &[]).await;
     site.set_script("florin.js", Some(STAND_IN));
-    // The first pause is 2 seconds.
+    // Time for a retry that must not happen: the first comes after 2 seconds.
     pause(Duration::from_millis(2500)).await;
     let defined = "return customElements.get('florin-checkout') !== undefined";
     assert_eq!(browser.evaluate(defined, &[]).await, false);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{Browser, BrowserOptions, Checkout, World, eventually, pause, within};
+use support::{Browser, BrowserOptions, Checkout, World, eventually, within};
 use thirtyfour::Key;
 
 use crate::steps::{choose_asset, open_ebook_checkout};
@@ -293,8 +293,11 @@ async fn in_the_last_minute_a_new_quote_is_offered_before_the_address() {
     assert!(!browser.is_visible("guard").await);
     browser.reload().await;
     browser.wait_for("guard").await;
-    // The screen's transition has ended.
-    pause(Duration::from_secs(1)).await;
+    let still = "return document.querySelector('florin-checkout').shadowRoot.getAnimations().every(({ playState }) => playState === 'finished')";
+    eventually("the screen's transition has ended", async || {
+        (browser.evaluate(still, &[]).await == true).then_some(())
+    })
+    .await;
     browser.press("new-quote").await;
     eventually("another address is shown", async || {
         let address = browser.is_visible("address").await

@@ -177,8 +177,10 @@ async fn a_page_that_becomes_visible_sends_a_request_at_once() {
             .filter(({ name }) => name.endsWith('/v1/checkout')).length;
         looks('hidden');";
     browser.evaluate(looks, &[]).await;
+    // Time for a request that is under way.
     pause(Duration::from_secs(1)).await;
     let before = browser.evaluate("return asked()", &[]).await;
+    // Time for a request that must not be sent.
     pause(Duration::from_secs(8)).await;
     let hidden = browser.evaluate("return asked()", &[]).await;
     assert_eq!(hidden, before, "a hidden page sends no request");

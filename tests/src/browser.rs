@@ -237,6 +237,7 @@ impl Browser {
                 return;
             }
             self.type_keys(Key::Tab).await;
+            // A frame reports the new focus a moment after the key.
             pause(std::time::Duration::from_millis(20)).await;
         }
         panic!("{name} cannot be reached with Tab");
