@@ -1,7 +1,7 @@
 //! A payment in each browser engine, in a shop of another site. Tests share running browsers, but no state of them.
 
-use std::fs;
-use std::process::{Command, Stdio};
+use std::fs::{self, File};
+use std::process::Command;
 
 use serde_json::{Value, json};
 use support::{Browser, BrowserOptions, BrowserPool, Engine, Folder, Site, World, eventually};
@@ -262,14 +262,19 @@ async fn a_browser_of_a_failed_test_is_not_reused() {
 /// The browsers of a pool wait for the next test; the end of the process is not announced to them.
 #[tokio::test]
 async fn no_browser_outlives_the_test_process() {
-    let folder = Folder::new();
-    let one = "engines::a_browser_of_a_test_that_fails_serves_no_other";
+    let (folder, others) = (Folder::new(), Folder::new());
+    let log = others.file("log");
+    let one = "engines::a_browser_of_a_failed_test_is_not_reused";
     let tests = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", one])
         .env("TMPDIR", folder.path())
-        .stdout(Stdio::null())
+        .stdout(File::create(&log).unwrap())
         .status();
-    assert!(tests.unwrap().success());
+    let log = fs::read_to_string(log).unwrap();
+    assert!(
+        tests.unwrap().success() && log.contains("1 passed"),
+        "{log}"
+    );
     eventually("its browser has ended, its folder is gone", async || {
         let left = fs::read_dir(folder.path()).unwrap().count();
         (left == 0 && !is_named_in_a_process(folder.path().to_str().unwrap())).then_some(())
