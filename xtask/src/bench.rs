@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail, ensure};
-use clap::{ArgGroup, Args};
+use clap::Args;
 use xshell::cmd;
 
 use crate::bundle::{self, Variant};
@@ -17,16 +17,12 @@ use crate::workspace::Workspace;
 use crate::{budget, demo, output, tools};
 
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("how_many").args(["kills", "lives"]))]
 pub(crate) struct BenchArgs {
     /// Instead: kill the proxy N times while customers buy, and audit what it leaves
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     kills: Option<u64>,
-    /// Instead: the same as `simulate --orders N`
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), hide = true)]
-    lives: Option<u64>,
     /// The seed of customers and kills
-    #[arg(long, value_name = "N", requires = "how_many")]
+    #[arg(long, value_name = "N", requires = "kills")]
     seed: Option<u64>,
 }
 
@@ -56,15 +52,6 @@ const START_TIMEOUT: Duration = Duration::from_secs(10);
 /// # Errors
 /// A promise is broken, or something cannot be built or started.
 pub(crate) fn run(workspace: &Workspace, args: &BenchArgs) -> anyhow::Result<()> {
-    if let Some(orders) = args.lives {
-        return simulate(
-            workspace,
-            &SimulateArgs {
-                orders,
-                seed: args.seed,
-            },
-        );
-    }
     tools::set_up(workspace)?;
     bundle::make(workspace, Variant::Release)?;
     bundle::build_proxy(workspace, Variant::Release)?;
