@@ -99,6 +99,8 @@ pub(crate) fn brotli(content: &[u8]) -> Vec<u8> {
     let settings = brotli::enc::BrotliEncoderParams {
         quality: 11,
         lgwin: 22,
+        // 64 KiB: the codes of a smaller block fit code and data of a WebAssembly module better.
+        lgblock: 16,
         size_hint: content.len(),
         ..Default::default()
     };
