@@ -142,6 +142,7 @@ async fn fifty_thousand_forged_callbacks_change_nothing_and_cost_a_bounded_numbe
             assert_eq!(checkout.view().await["status"], "awaiting_payment");
             looked += 1;
             if looked % 10 == 0 {
+                // A page also waits between two requests.
                 pause(A_MOMENT).await;
             }
         }
@@ -254,6 +255,7 @@ async fn a_callback_does_not_poll_a_settled_invoice() {
                 .as_bytes(),
         )
         .await;
+        // Time for a poll that must not be sent.
         pause(A_MOMENT).await;
     }
     assert_eq!(poll_count(&world).await, before);

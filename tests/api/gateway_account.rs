@@ -386,6 +386,7 @@ async fn the_assets_are_compared_once_a_day() {
     };
     compared(1).await;
     world.skip(Duration::from_hours(23));
+    // Time for a request that must not be sent.
     pause(A_MOMENT).await;
     compared(1).await;
     world.skip(Duration::from_hours(1));

@@ -146,6 +146,7 @@ async fn no_call_is_sent_within_retry_after() {
         assert!((20..=30).contains(&left), "{left}");
         // Polling an attempt is a call as well.
         first.view().await;
+        // Time for a call that must not be sent.
         pause(Duration::from_millis(100)).await;
     }
     assert_eq!(
@@ -201,6 +202,7 @@ async fn a_gateway_outage_only_delays_a_payment() {
     .await;
     world.sandbox().pay(&checkout, "exact").await;
     world.sandbox().mine(3).await;
+    // Time for a credit that must not happen while the gateway cannot be reached.
     pause(Duration::from_millis(1500)).await;
     assert_eq!(checkout.view().await["status"], "awaiting_payment");
     world.gateway_link.restore().await;
@@ -312,6 +314,7 @@ async fn a_later_change_of_the_address_blocks_the_attempt() {
     assert!(!view.to_string().contains("tb1q"), "{view}");
     world.sandbox().pay_invoice(&id, "exact").await;
     world.sandbox().mine(3).await;
+    // Time for a credit that must not happen.
     pause(Duration::from_millis(1500)).await;
     assert_eq!(checkout.view().await["status"], "blocked");
     assert_eq!(paid_event_count(&world, &checkout.order).await, 0);

@@ -25,12 +25,7 @@ fn lamp_with(member: &str, value: Value) -> Value {
 
 async fn open_order(world: &World) -> (Checkout, String) {
     let opened = world.store().open(&lamp()).await.with(201);
-    (checkout_of(world, &opened), page_url(&opened))
-}
-
-fn checkout_of(world: &World, opened: &Answer) -> Checkout {
-    let (token, id) = (opened.text_at("/client_token"), opened.text_at("/order/id"));
-    world.shopper().with_token(&token, &id)
+    (world.shopper().checkout_of(&opened), page_url(&opened))
 }
 
 #[track_caller]
@@ -278,7 +273,9 @@ async fn the_same_reference_returns_the_same_page() {
         first.text_at("/client_token"),
         again.text_at("/client_token")
     );
-    let view = checkout_of(&world, &again)
+    let view = world
+        .shopper()
+        .checkout_of(&again)
         .post("/session", &json!({}))
         .await;
     assert_eq!(view.with(200).body["payment_process_url"], page_url(&first));
@@ -344,7 +341,7 @@ async fn a_session_request_with_a_lost_response_is_never_repeated() {
         // The order exists, and the next request opens a new session.
         let opened = world.store().open(&lamp).await.with(200);
         assert_eq!(session_requests(&world).await, times * 2 + 2, "{fault}");
-        let checkout = checkout_of(&world, &opened);
+        let checkout = world.shopper().checkout_of(&opened);
         let page = world.hosted_page(&page_url(&opened));
         page.pick("BTC").await;
         page.pay().await;

@@ -412,6 +412,7 @@ async fn no_token_is_stored_and_old_responses_are_deleted() {
     };
     // An order accepts attempts for 30 days at most.
     world.skip(Duration::from_hours(30 * 24));
+    // Time for a deletion that must not happen.
     support::pause(Duration::from_millis(300)).await;
     assert_eq!(count().await, 2);
     world.skip(Duration::from_hours(25));

@@ -34,6 +34,7 @@ async fn assert_no_poll_for(world: &World, time: Duration) {
     world.wait_for_deliveries().await;
     let before = poll_count(world).await;
     world.skip(time);
+    // Time for a poll that must not be sent.
     pause(Duration::from_millis(2200)).await;
     assert_eq!(poll_count(world).await, before, "within {time:?}");
 }
@@ -272,6 +273,7 @@ async fn an_invoice_with_a_lost_response_belongs_to_no_order() {
     // Its address was never shown; the gateway reports it all the same.
     world.sandbox().pay_invoice(&lost, "exact").await;
     world.sandbox().mine(3).await;
+    // Time for a poll that must not be sent.
     pause(Duration::from_millis(1500)).await;
     assert_eq!(
         poll_count(&world).await,

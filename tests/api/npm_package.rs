@@ -1,15 +1,14 @@
 //! The npm package as installed: its files, its types, and rendering on a server. Its behaviour in a browser is
-//! tested in `tests/browser/npm_package.rs`.
+//! tested in `tests/browser/npm_package.rs`. Beside it the types and the names that scripts repeat, because none can import
+//! another.
 
-use std::fs;
 use std::path::Path;
+use std::{env, fs};
 
 use serde_json::{Value, json};
-use support::{CONTRACT, NpmProject, React, packed_files};
+use support::{CONTRACT, NpmProject, React, packed_files, type_errors_of};
 
-use crate::naming::listed;
-
-pub(crate) fn of_the_repository(path: &str) -> String {
+fn of_the_repository(path: &str) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     fs::read_to_string(root.join(path)).unwrap()
 }
@@ -108,7 +107,7 @@ fn the_code_of_the_readme_compiles() {
 }
 
 /// Returns the strings in a file between `beginning` and the next bracket.
-pub(crate) fn words_in(path: &str, beginning: &str) -> Vec<String> {
+fn words_in(path: &str, beginning: &str) -> Vec<String> {
     let file = of_the_repository(path);
     let (_, list) = file.split_once(beginning).unwrap();
     let (list, _) = list.split_once(']').unwrap();
@@ -127,7 +126,7 @@ fn the_types_match_the_element() {
     let attributes = record(attributes);
     let events = words_in("widget/js/host/page.js", "const EVENTS = [");
     let events = record(events.iter().map(|word| format!("florin-{word}")).collect());
-    let theme = "crates/checkout-api/src/theme.rs";
+    let theme = "crates/checkout-api/src/order_view.rs";
     let themes = record(words_in(theme, "pub const THEMES: [&str; 7] = ["));
     let tokens = words_in(theme, "pub const TOKENS: [&str; 12] = [");
     // The loader sets a frame's height; only the page can override it, not the store.
@@ -215,4 +214,118 @@ fn node_imports_the_package() {
         console.log(Object.keys(florin).join(), Object.keys(react).join());";
     project.write("import.js", script);
     assert_eq!(project.run("import.js").trim(), "loadFlorin FlorinCheckout");
+}
+
+const THEMES: &str = "pub const THEMES: [&str; 7] = [";
+const TOKENS: &str = "pub const TOKENS: [&str; 12] = [";
+
+/// Returns the words between `beginning` and `end` in a file, separated by `between`.
+fn listed(path: &str, beginning: &str, end: &str, between: &str) -> Vec<String> {
+    let file = of_the_repository(path);
+    let (_, list) = file.split_once(beginning).expect(beginning);
+    let (list, _) = list.split_once(end).expect(end);
+    list.split(between).map(str::to_owned).collect()
+}
+
+#[test]
+fn every_list_of_themes_is_complete() {
+    let themes = words_in("crates/checkout-api/src/order_view.rs", THEMES);
+    let loader = listed("widget/js/attributes.js", "\\n[-\\w]*\\n(", ")", "|");
+    assert_eq!(loader, themes, "VALID_ATTRIBUTES");
+    let diagnostics = words_in("widget/js/diagnostics.js", "const THEMES = [");
+    assert_eq!(diagnostics, themes, "diagnostics.js");
+    let event_types = listed(
+        "packages/florin/element.d.ts",
+        "export type FlorinTheme = '",
+        "';",
+        "' | '",
+    );
+    assert_eq!(event_types, themes, "FlorinTheme");
+    let gallery: Value =
+        serde_json::from_str(&of_the_repository("widget/gallery/states.json")).unwrap();
+    assert_eq!(gallery["themes"], Value::from(themes.clone()), "gallery");
+    let builder = of_the_repository("examples/shop/site/theme-builder.js");
+    let (_, rows) = builder.split_once("const THEMES = [").unwrap();
+    let (rows, _) = rows.split_once("];").unwrap();
+    let first = |row: &str| row.split('"').nth(1).unwrap().to_owned();
+    let builder: Vec<_> = rows.trim().lines().map(first).collect();
+    assert_eq!(builder, themes, "theme builder");
+    let tests = words_in("tests/browser/themes.rs", THEMES.trim_start_matches("pub "));
+    assert_eq!(tests, themes, "tests/browser/themes.rs");
+}
+
+#[test]
+fn the_loader_knows_every_theme_token() {
+    let tokens = words_in("crates/checkout-api/src/order_view.rs", TOKENS);
+    assert_eq!(
+        tokens,
+        listed("widget/js/attributes.js", "const TOKENS = '", "'", " ")
+    );
+}
+
+#[test]
+fn loader_diagnostics_and_host_have_the_same_sources_and_displays() {
+    let sources = words_in("widget/js/host/order.js", "const SOURCES = [");
+    assert_eq!(
+        words_in("widget/js/diagnostics.js", "const SOURCES = ["),
+        sources
+    );
+    let attributes = listed("widget/js/attributes.js", "const ATTRIBUTES = '", "'", " ");
+    // In VALID_ATTRIBUTES the lines are the attributes in their order.
+    let before = attributes.iter().take_while(|name| *name != "display");
+    let others = ["store", "quantity", "amount"];
+    let lines: Vec<_> = before
+        .filter(|name| !others.contains(&name.as_str()))
+        .collect();
+    assert_eq!(lines, sources.iter().collect::<Vec<_>>());
+    let event_types = of_the_repository("packages/florin/element.d.ts");
+    for source in &sources {
+        let member = [
+            format!("  {source}: string;"),
+            format!("  '{source}': string;"),
+        ];
+        assert!(
+            member.iter().any(|member| event_types.contains(member)),
+            "{source}"
+        );
+    }
+    let displays = words_in("widget/js/diagnostics.js", "const DISPLAYS = [");
+    let loader = listed("widget/js/attributes.js", ".+\\n))(", ")", "|");
+    assert_eq!(loader, displays, "VALID_ATTRIBUTES");
+    let event_types = listed(
+        "packages/florin/element.d.ts",
+        "export type FlorinDisplay = '",
+        "';",
+        "' | '",
+    );
+    assert_eq!(event_types, displays, "FlorinDisplay");
+}
+
+fn scripts() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../widget/js"))
+}
+
+#[test]
+fn the_scripts_have_no_type_error() {
+    assert_eq!(type_errors_of(&scripts().join("tsconfig.json")), "");
+}
+
+/// A module outside tsconfig.json's include list would have no errors either.
+#[test]
+fn a_wrong_type_in_a_script_is_an_error() {
+    let folder = support::Folder::new();
+    let copy = folder.path().join("widget");
+    for part in ["js", "js/host", "locales"] {
+        fs::create_dir_all(copy.join(part)).unwrap();
+        for file in fs::read_dir(scripts().join("..").join(part)).unwrap() {
+            let file = file.unwrap().path();
+            if file.is_file() {
+                fs::copy(&file, copy.join(part).join(file.file_name().unwrap())).unwrap();
+            }
+        }
+    }
+    let wrong = "import { get } from './files.js';\nget(1);\n";
+    fs::write(copy.join("js/host/wrong.js"), wrong).unwrap();
+    let errors = type_errors_of(&copy.join("js/tsconfig.json"));
+    assert!(errors.contains("wrong.js(2,5): error TS2345"), "{errors}");
 }

@@ -20,10 +20,7 @@ async fn a_donation_is_paid_and_reported_only_as_a_donation() {
         .with(201);
     assert_eq!(opened.text_at("/order/amount"), "35.50");
     assert_eq!(opened.text_at("/order/title"), "A coffee for the shop");
-    let checkout = world.shopper().with_token(
-        &opened.text_at("/client_token"),
-        &opened.text_at("/order/id"),
-    );
+    let checkout = world.shopper().checkout_of(&opened);
     checkout.choose("LTC").await;
     pay_in_full(&world, &checkout).await;
     world.wait_for_deliveries().await;

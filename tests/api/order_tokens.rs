@@ -23,10 +23,7 @@ async fn an_order_of_a_signed_token_is_paid_and_reported() {
         .with(201);
     assert_eq!(opened.text_at("/order/title"), "A lamp");
     assert_eq!(opened.text_at("/order/amount"), "42.00");
-    let checkout = world.shopper().with_token(
-        &opened.text_at("/client_token"),
-        &opened.text_at("/order/id"),
-    );
+    let checkout = world.shopper().checkout_of(&opened);
     checkout.choose("LTC").await;
     pay_in_full(&world, &checkout).await;
     world.wait_for_deliveries().await;
@@ -45,9 +42,7 @@ async fn a_token_used_again_returns_the_same_order_with_a_fresh_client_token() {
     let token = world.token_signer().token("lamp-1", "42.00");
     let request = json!({ "order_token": token });
     let first = world.shopper().request_order(&request).await.with(201);
-    let checkout = world
-        .shopper()
-        .with_token(&first.text_at("/client_token"), &first.text_at("/order/id"));
+    let checkout = world.shopper().checkout_of(&first);
     checkout.choose("BTC").await;
     let again = world.shopper().request_order(&request).await.with(200);
     assert_eq!(again.body["order"]["id"], first.body["order"]["id"]);

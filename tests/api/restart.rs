@@ -1,10 +1,13 @@
-//! Restarts of the proxy: nothing is lost, and nothing happens twice.
+//! Restarts and crashes of the proxy: nothing is lost, nothing happens twice, and a repeated request with its
+//! `Idempotency-Key` is still the same request.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde_json::json;
-use support::{World, WorldConfig, eventually, pay_in_full};
+use support::{Program, World, WorldConfig, eventually, pay_in_full};
 
+use crate::idempotency::{KEY, book, database, is_replayed, open_order, orders, send_until_done};
 use crate::steps::{paid_event_count, sequences};
 
 async fn restart(world: &mut World) {
@@ -103,4 +106,109 @@ async fn an_attempt_interrupted_by_a_restart_does_not_block_the_order() {
     .await;
     pay_in_full(&world, &checkout).await;
     world.end().await;
+}
+
+/// Deletes stored responses as if the proxy had crashed between the work and storing them. The claims' leases end at
+/// `lease_until`, in milliseconds.
+async fn delete_responses(world: &World, lease_until: i64) {
+    let unanswered = "UPDATE requests SET status = NULL, body = NULL, kept_until = ?";
+    let changed = sqlx::query(unanswered).bind(lease_until);
+    let changed = changed.execute(&mut database(world).await).await.unwrap();
+    assert!(
+        changed.rows_affected() > 0,
+        "there was no response to delete"
+    );
+}
+
+#[tokio::test]
+async fn a_crash_before_the_response_is_stored_opens_no_second_order() {
+    let world = World::start().await;
+    let donation = json!({ "store": "demo", "donation": "coffee", "amount": "5" });
+    for (number, request) in [book(), donation].into_iter().enumerate() {
+        let key = format!("{KEY}-{number}");
+        let first = open_order(&world.shopper(), &key, &request).await.with(201);
+        let lease_until = world.clock.now().as_millisecond() + 30_000;
+        delete_responses(&world, lease_until).await;
+        let early = open_order(&world.shopper(), &key, &request).await;
+        let early = early.refused(409, "request_in_progress");
+        assert_eq!(early.header("retry-after"), Some("1"));
+        world.skip(Duration::from_secs(31));
+        let again = open_order(&world.shopper(), &key, &request).await.with(200);
+        assert!(!is_replayed(&again));
+        assert_eq!(again.body["order"]["id"], first.body["order"]["id"]);
+        let token = again.text_at("/client_token");
+        world.shopper().with_token(&token, "").view().await;
+        // From here on the response is replayed.
+        assert!(is_replayed(
+            &open_order(&world.shopper(), &key, &request).await.with(200)
+        ));
+    }
+    assert_eq!(orders(&world.store()).await.len(), 2);
+    // A key with a lost claim does not open the order at another price.
+    delete_responses(&world, 0).await;
+    sqlx::query("DELETE FROM requests")
+        .execute(&mut database(&world).await)
+        .await
+        .unwrap();
+    let mut two = book();
+    two["quantity"] = json!(2);
+    let other = open_order(&world.shopper(), &format!("{KEY}-0"), &two)
+        .await
+        .with(201);
+    assert_eq!(other.text_at("/order/amount"), "39.80");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn after_a_kill_each_of_forty_repeated_requests_opens_one_order() {
+    let mut world = World::start().await;
+    world.stop_proxy().await;
+    let start = |world: &World| Program::start(&world.config_file(), &world.file("proxy.log"), &[]);
+    let mut cut = 0;
+    for (round, answers) in [1, 10, 20, 30].into_iter().enumerate() {
+        let mut program = start(&world);
+        wait_until_up(&world).await;
+        let (shopper, keys) = (
+            world.shopper(),
+            (0..40).map(|n| format!("{KEY}-{round}-{n}")),
+        );
+        let keys: Vec<_> = keys.collect();
+        let mut asking = tokio::task::JoinSet::new();
+        for key in &keys {
+            let request = shopper.with_key(key);
+            asking.spawn(async move { request.try_order(&book()).await });
+        }
+        let mut early = BTreeSet::new();
+        while early.len() < answers {
+            early.extend(asking.join_next().await.unwrap().unwrap());
+        }
+        program.kill();
+        early.extend(asking.join_all().await.into_iter().flatten());
+        cut += 40 - early.len();
+        // The program uses the real clock, so the leases are moved instead.
+        let over = "UPDATE requests SET kept_until = 0 WHERE status IS NULL";
+        let over = sqlx::query(over).execute(&mut database(&world).await).await;
+        over.unwrap();
+        let mut program = start(&world);
+        wait_until_up(&world).await;
+        for key in &keys {
+            send_until_done(&shopper, key, &book()).await;
+        }
+        let found = orders(&world.store()).await;
+        assert_eq!(found.len(), (round + 1) * 40);
+        assert!(early.is_subset(&found));
+        assert_eq!(program.stop().await, Some(0));
+    }
+    assert!(cut > 0, "every kill came after all requests were done");
+    world.start_proxy().await;
+    world.end().await;
+}
+
+async fn wait_until_up(world: &World) {
+    let health = format!("{}/health/ready", world.admin_url());
+    eventually("the program answers", async || {
+        let answer = world.http().get(&health).send().await.ok()?;
+        (answer.status() == 200).then_some(())
+    })
+    .await;
 }

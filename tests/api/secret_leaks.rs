@@ -79,8 +79,7 @@ impl Notes {
 async fn run_failing_purchases(world: &World, notes: &mut Notes) -> Checkout {
     let order = json!({ "amount": "20.00", "currency": "USD", "reference": "canary" });
     let opened = notes.note(world.store().open(&order).await.with(201));
-    let (token, id) = (opened.text_at("/client_token"), opened.text_at("/order/id"));
-    let checkout = world.shopper().with_token(&token, &id);
+    let checkout = world.shopper().checkout_of(&opened);
     for kind in ["garbled", "drop"] {
         let fault = json!({ "endpoint": "any", "kind": kind, "times": 3 });
         world.sandbox().inject_fault(fault).await;

@@ -1,7 +1,9 @@
 //! Steps that many tests share.
 
+use std::time::Duration;
+
 use serde_json::Value;
-use support::World;
+use support::{World, eventually, pause};
 
 /// Returns the types of the events in order: `order.created`, …
 pub(crate) fn event_types(events: &[Value]) -> Vec<&str> {
@@ -29,6 +31,22 @@ pub(crate) async fn delivered_events(world: &World, order: &str) -> Vec<String> 
         .into_iter()
         .map(str::to_owned)
         .collect()
+}
+
+/// Moves the clock by `step` again and again until the probe returns `true`. Each step leaves real time for a delivery:
+/// the clock times out one that is under way.
+pub(crate) async fn skip_until(
+    world: &World,
+    step: Duration,
+    what: &str,
+    probe: impl Fn() -> bool,
+) {
+    eventually(what, async || {
+        world.skip(step);
+        pause(Duration::from_millis(100)).await;
+        probe().then_some(())
+    })
+    .await;
 }
 
 /// Counts the events `order.paid` of an order.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use support::{Checkout, Reply, World, eventually, pause, pay_in_full};
 
-use crate::steps::{event_types, sequences};
+use crate::steps::{event_types, sequences, skip_until};
 
 fn lamp() -> Value {
     json!({ "amount": "42.00", "currency": "USD", "reference": "lamp-1", "title": "A lamp" })
@@ -13,8 +13,7 @@ fn lamp() -> Value {
 
 async fn open_order(world: &World, order: &Value) -> Checkout {
     let opened = world.store().open(order).await.with(201);
-    let (token, id) = (opened.text_at("/client_token"), opened.text_at("/order/id"));
-    world.shopper().with_token(&token, &id)
+    world.shopper().checkout_of(&opened)
 }
 
 #[tokio::test]
@@ -26,9 +25,7 @@ async fn an_order_of_the_stores_server_is_paid_and_reported() {
     assert_eq!(opened.text_at("/checkout_url"), page);
     assert_eq!(opened.text_at("/order/reference"), "lamp-1");
     assert_eq!(opened.text_at("/order/price_source"), "store_server");
-    let checkout = world
-        .shopper()
-        .with_token(&token, &opened.text_at("/order/id"));
+    let checkout = world.shopper().checkout_of(&opened);
     checkout.choose("USDTTRC20").await;
     pay_in_full(&world, &checkout).await;
     world.wait_for_deliveries().await;
@@ -292,6 +289,7 @@ async fn a_410_stops_deliveries_until_the_endpoint_is_enabled() {
     second["reference"] = json!("lamp-2");
     let second = open_order(&world, &second).await;
     world.skip(Duration::from_hours(80));
+    // Time for a delivery that must not be sent.
     pause(Duration::from_millis(200)).await;
     assert_eq!(world.webhooks.deliveries().len(), 1);
     // Nothing is lost meanwhile: the store reads the event log, and receives everything after enabling the endpoint.
@@ -317,17 +315,13 @@ async fn deliveries_are_listed_with_the_stores_responses() {
     let world = World::start().await;
     world.webhooks.reply_with(Reply::Status(503));
     let checkout = open_order(&world, &lamp()).await;
-    eventually("a second delivery", async || {
-        world.skip(Duration::from_secs(4));
-        pause(Duration::from_millis(50)).await;
-        (world.webhooks.deliveries().len() >= 2).then_some(())
+    skip_until(&world, Duration::from_secs(4), "a second delivery", || {
+        world.webhooks.deliveries().len() >= 2
     })
     .await;
     world.webhooks.reply_with(Reply::Accept);
-    eventually("it is accepted", async || {
-        world.skip(Duration::from_mins(4));
-        pause(Duration::from_millis(50)).await;
-        (!world.webhooks.accepted(&checkout.order).is_empty()).then_some(())
+    skip_until(&world, Duration::from_mins(4), "it is accepted", || {
+        !world.webhooks.accepted(&checkout.order).is_empty()
     })
     .await;
     world.wait_for_deliveries().await;

@@ -34,7 +34,7 @@ impl StoreFixture {
         let opened = store.open(&wanted).await.with(201);
         let client_token = opened.text_at("/client_token");
         let order = opened.text_at("/order/id");
-        let checkout = world.shopper().with_token(&client_token, &order);
+        let checkout = world.shopper().checkout_of(&opened);
         checkout.choose("BTC").await;
         let invoice = world.sandbox().invoice_of(&checkout.address().await).await;
         pay_in_full(world, &checkout).await;
@@ -178,7 +178,7 @@ async fn references_and_events_are_per_store() {
     let order = opened.text_at("/order/id");
     assert_ne!(order, demo.order);
     let page = world.shopper().from_page_of(OTHER_PAGE);
-    let checkout = page.with_token(&opened.text_at("/client_token"), &order);
+    let checkout = page.checkout_of(&opened);
     checkout.choose("BTC").await;
     pay_in_full(&world, &checkout).await;
     world.wait_for_deliveries().await;

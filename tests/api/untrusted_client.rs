@@ -287,6 +287,7 @@ async fn a_forged_callback_changes_nothing() {
         .await
         .refused(404, "not_found");
     calls("x", "garbage".into()).await.refused(404, "not_found");
+    // Time for a change of the order that must not happen.
     support::pause(Duration::from_millis(1500)).await;
     assert_eq!(checkout.view().await["status"], "awaiting_payment");
     pay_in_full(&world, &checkout).await;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use support::{Checkout, Reply, World, eventually, pause, pay_in_full};
 
-use crate::steps::event_types;
+use crate::steps::{event_types, skip_until};
 
 async fn paid_order(world: &World) -> Checkout {
     let checkout = world.shopper().open("ebook").await;
@@ -16,12 +16,11 @@ async fn paid_order(world: &World) -> Checkout {
 /// Skips minutes until every event is delivered.
 async fn wait_until_delivered(world: &World, checkout: &Checkout) {
     let happened = world.store().events_of(&checkout.order).await;
-    eventually("every event is delivered", async || {
-        world.skip(Duration::from_mins(20));
-        pause(Duration::from_millis(100)).await;
+    let step = Duration::from_mins(20);
+    skip_until(world, step, "every event is delivered", || {
         let mut delivered_events = world.webhooks.event_types(&checkout.order);
         delivered_events.dedup();
-        (delivered_events == event_types(&happened)).then_some(())
+        delivered_events == event_types(&happened)
     })
     .await;
 }
@@ -43,6 +42,7 @@ async fn no_event_overtakes_a_rejected_one() {
         let world = World::start().await;
         world.webhooks.reply_with(reply);
         let checkout = paid_order(&world).await;
+        // Time for a later event, which must not be delivered first.
         pause(Duration::from_millis(300)).await;
         let deliveries = world.webhooks.deliveries();
         assert!(!deliveries.is_empty());
@@ -107,13 +107,12 @@ async fn after_ten_deliveries_an_error_is_logged_and_the_event_log_still_works()
         assert!(pair[0].sent_at < pair[1].sent_at);
     }
     world.webhooks.reply_with(Reply::Accept);
-    eventually("the following events are delivered", async || {
-        world.skip(Duration::from_hours(5));
-        pause(Duration::from_millis(50)).await;
+    let step = Duration::from_hours(5);
+    skip_until(&world, step, "the following events are delivered", || {
         let mut kinds = world.webhooks.event_types(&checkout.order);
         // A delivery under way is timed out by the clock and repeated.
         kinds.dedup();
-        (kinds == ["order.expired"]).then_some(())
+        kinds == ["order.expired"]
     })
     .await;
     world.end().await;

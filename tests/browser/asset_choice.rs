@@ -6,6 +6,8 @@ use serde_json::{Value, json};
 use support::{Browser, BrowserOptions, World, eventually, pause, within};
 use thirtyfour::Key;
 
+use crate::steps::{RECORD_ANNOUNCEMENTS, announced};
+
 /// Passes the proxy's quotes through `window.change`, and lets the page's clock be moved forward.
 pub(crate) const BETWEEN: &str = "
     window.later = 0;
@@ -21,18 +23,7 @@ pub(crate) const BETWEEN: &str = "
         if (body.quotes) body.quotes = await window.change(body.quotes);
         const changed = Array.isArray(body) ? await window.change(body) : body;
         return new Response(JSON.stringify(changed), { status: answer.status, headers: answer.headers });
-    };
-    window.heard = [];
-    addEventListener('DOMContentLoaded', () => {
-        const look = () => {
-            const region = document.querySelector('florin-checkout')?.shadowRoot?.querySelector('.unseen[role=status]');
-            const words = region?.textContent;
-            if (words && words !== window.region) window.heard.push(words.replace(/\\u00a0$/, ''));
-            window.region = words;
-            requestAnimationFrame(look);
-        };
-        look();
-    });";
+    };";
 pub(crate) const AS_THEY_ARE: &str = "quotes => quotes";
 
 /// Prefix of every script: `inside` is the checkout, `rows` its assets on the screen.
@@ -49,6 +40,7 @@ pub(crate) async fn read_field(browser: &Browser, script: &str) -> Value {
 pub(crate) async fn open_choice(change: &str, options: BrowserOptions) -> (World, Browser) {
     let (world, browser) = (World::start().await, Browser::open_with(options).await);
     let script = format!("{BETWEEN} window.change = {change};");
+    browser.run_before_every_page(RECORD_ANNOUNCEMENTS).await;
     browser.run_before_every_page(&script).await;
     browser.goto(&world.checkout_page()).await;
     browser.wait_for("status-open").await;
@@ -59,13 +51,6 @@ pub(crate) async fn open_choice(change: &str, options: BrowserOptions) -> (World
 pub(crate) async fn move_clock(browser: &Browser, seconds: u32) {
     let script = format!("window.later += {seconds} * 1000");
     browser.evaluate(&script, &[]).await;
-}
-
-pub(crate) async fn announcements(browser: &Browser) -> Vec<String> {
-    let words = browser.evaluate("return window.heard", &[]).await;
-    let words = words.as_array().unwrap();
-    let sentence = words.iter().filter_map(Value::as_str);
-    sentence.map(str::to_owned).collect()
 }
 
 pub(crate) async fn focused(browser: &Browser) -> String {
@@ -89,7 +74,7 @@ async fn fresh_prices_keep_the_input_the_focus_and_the_scroll_position() {
     let (world, browser) = open_choice(AS_THEY_ARE, options).await;
     browser.fill("search", "bitcoin").await;
     eventually("the result is announced", async || {
-        (announcements(&browser).await.last()? == "Search currencies: 2").then_some(())
+        (announced(&browser).await.last()? == "Search currencies: 2").then_some(())
     })
     .await;
     read_field(&browser, "for (const row of inside.querySelectorAll('.option')) row.same = true; scrollTo(0, 120); window.was = scrollY").await;
@@ -112,7 +97,7 @@ async fn fresh_prices_keep_the_input_the_focus_and_the_scroll_position() {
     let moving = "return getComputedStyle(inside.querySelector('.moved')).animationName";
     assert_eq!(read_field(&browser, moving).await, "moved");
     browser.wait_for("prices-fresh").await;
-    assert_eq!(announcements(&browser).await.last().unwrap(), FRESH);
+    assert_eq!(announced(&browser).await.last().unwrap(), FRESH);
     // The note disappears and takes no space then.
     let gone = within(Duration::from_secs(15), async || {
         (!browser.is_visible("prices-fresh").await).then_some(())
@@ -151,8 +136,8 @@ async fn changed_prices_are_announced_once_a_minute() {
         .await;
     };
     let times = async || {
-        let announcements = announcements(&browser).await;
-        announcements.iter().filter(|words| *words == FRESH).count()
+        let announced = announced(&browser).await;
+        announced.iter().filter(|words| *words == FRESH).count()
     };
     shows("0.011").await;
     assert_eq!(times().await, 0);
@@ -209,7 +194,7 @@ async fn an_asset_is_found_by_its_common_names() {
             number => format!("Search currencies: {number}"),
         };
         eventually(&sentence, async || {
-            (announcements(&browser).await.last()? == &sentence).then_some(())
+            (announced(&browser).await.last()? == &sentence).then_some(())
         })
         .await;
     }
@@ -324,7 +309,7 @@ async fn an_unavailable_asset_shows_and_announces_the_reason() {
         assert!(name.as_str().unwrap().contains(reason), "{name}");
         browser.type_keys(Key::Enter).await;
         eventually("the reason is shown", async || {
-            (announcements(&browser).await.last()? == reason).then_some(())
+            (announced(&browser).await.last()? == reason).then_some(())
         })
         .await;
         assert_eq!(world.sandbox().count("POST", "/invoice").await, 0);

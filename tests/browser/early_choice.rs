@@ -166,6 +166,7 @@ async fn a_state_without_a_choice_has_no_early_list() {
             (browser.evaluate(all, &[]).await.as_u64() >= Some(3)).then_some(())
         })
         .await;
+        // Time for a list that must not appear.
         support::pause(std::time::Duration::from_millis(200)).await;
         assert_eq!(browser.evaluate(is_loading, &[]).await, true, "{state}");
         release(&browser).await;
@@ -249,6 +250,7 @@ async fn the_program_waits_for_a_press_that_has_begun() {
         "window.release(); window.row = named('asset-BTC')",
     )
     .await;
+    // Time for new rows, which must not replace the pressed one.
     support::pause(std::time::Duration::from_millis(400)).await;
     assert_eq!(
         read_field(&browser, "return window.row.isConnected").await,
@@ -268,6 +270,7 @@ async fn an_element_that_is_removed_shows_nothing_when_the_program_comes() {
     wait_for_list(&browser).await;
     let remove = "window.element = document.querySelector('florin-checkout'); window.element.remove(); window.release()";
     browser.evaluate(remove, &[]).await;
+    // Time for a screen that must not appear.
     support::pause(std::time::Duration::from_millis(500)).await;
     let left = "return [window.isReady ?? false, window.element.shadowRoot.querySelectorAll('.option').length]";
     assert_eq!(browser.evaluate(left, &[]).await, json!([false, 0]));

@@ -1,118 +1,13 @@
-//! The final states of an order, and an unreachable proxy.
+//! The final states of an order, and late payments on an open page, or on a page opened later by its link.
 
 use std::time::Duration;
 
 use serde_json::json;
-use support::{Browser, BrowserOptions, World, eventually, within};
+use support::{Browser, BrowserOptions, World, eventually};
 
-use crate::screen_reader::{RECORD_ANNOUNCEMENTS, announced};
-use crate::steps::{change_responses, choose_asset, open_ebook_checkout};
-
-/// Drops responses about orders while `window.down`; `window.tries` counts the requests.
-const DOWN: &str = "(() => {
-    window.down = true;
-    window.tries = [];
-    const fetched = window.fetch;
-    window.fetch = (request, options) => {
-        const isOurs = (request.url ?? String(request)).includes('/v1/checkout');
-        if (isOurs) window.tries.push(performance.now());
-        return isOurs && window.down ? Promise.reject(new TypeError('down')) : fetched(request, options);
-    };
-})();";
-
-#[tokio::test]
-async fn an_unreachable_proxy_is_retried_automatically() {
-    let world = World::start().await;
-    let browser = Browser::open().await;
-    browser.run_before_every_page(RECORD_ANNOUNCEMENTS).await;
-    browser.run_before_every_page(DOWN).await;
-    browser.goto(&world.checkout_page()).await;
-    browser.wait_for("status-stopped").await;
-    assert!(
-        browser.is_visible("retry").await,
-        "the retry button is shown"
-    );
-    eventually("the next retry is shown", async || {
-        let words = browser.text("retrying").await;
-        (words.starts_with("Trying again in ") && words.contains("second")).then_some(())
-    })
-    .await;
-    eventually("it has tried four times", async || {
-        (browser.evaluate("return tries.length > 3", &[]).await == true).then_some(())
-    })
-    .await;
-    let last_pause = browser
-        .evaluate("return tries[3] - tries[2] >= 4000", &[])
-        .await;
-    assert_eq!(last_pause, true, "it tries more and more rarely");
-    assert!(browser.is_visible("status-stopped").await);
-    let no_network = "There’s no connection right now. Check your network and try again.";
-    assert_eq!(
-        announced(&browser).await,
-        json!([no_network]),
-        "announced once"
-    );
-    // The pauses are long by now: the browser's `online` event causes a retry at once.
-    browser
-        .evaluate("down = false; dispatchEvent(new Event('online'))", &[])
-        .await;
-    let soon = Duration::from_millis(2_500);
-    let back = within(soon, async || {
-        browser.is_visible("status-open").await.then_some(())
-    });
-    assert!(
-        back.await.is_some(),
-        "it waits although the network is back"
-    );
-    browser.end().await;
-    world.end().await;
-}
-
-#[tokio::test]
-async fn a_reachable_proxy_is_found_automatically() {
-    let world = World::start().await;
-    let browser = Browser::open().await;
-    browser.run_before_every_page(DOWN).await;
-    browser.goto(&world.checkout_page()).await;
-    browser.wait_for("status-stopped").await;
-    browser.evaluate("down = false", &[]).await;
-    browser.wait_for("status-open").await;
-    browser.press("asset-BTC").await;
-    browser.wait_for("status-awaiting_payment").await;
-    browser.end().await;
-    world.end().await;
-}
-
-#[tokio::test]
-async fn a_page_of_another_version_asks_for_a_reload() {
-    let world = World::start().await;
-    let browser = Browser::open().await;
-    let older = "
-        if (!sessionStorage.getItem('mended')) {
-            const fetched = window.fetch;
-            window.fetch = async (request, options) => {
-                const isOurs = (request.url ?? String(request)).endsWith('/v1/checkout');
-                const answer = await fetched(request, options);
-                if (!isOurs) return answer;
-                const { client_token, order } = await answer.json();
-                return new Response(JSON.stringify({ client_token, order: { id: order?.id } }), { status: 201 });
-            };
-        }";
-    browser.run_before_every_page(older).await;
-    browser.goto(&world.checkout_page()).await;
-    let words = browser.text("status-stopped").await;
-    assert!(
-        words.contains("This page is out of date. Reload it"),
-        "{words}"
-    );
-    browser
-        .evaluate("sessionStorage.setItem('mended', 1)", &[])
-        .await;
-    browser.press("retry").await;
-    browser.wait_for("status-open").await;
-    browser.end().await;
-    world.end().await;
-}
+use crate::steps::{
+    RECORD_ANNOUNCEMENTS, announced, change_responses, choose_asset, open_ebook_checkout,
+};
 
 #[tokio::test]
 async fn a_failed_order_shows_a_reference_a_prepared_email_and_a_link_back() {
@@ -168,10 +63,7 @@ async fn a_new_price_is_the_first_action_of_an_expired_order() {
     browser.wait_for("status-expired").await;
     let hint =
         "Please don’t send anything to the old address. Get a new one with today’s price below.";
-    assert_eq!(
-        announced(&browser).await.as_array().unwrap().last(),
-        Some(&json!(hint))
-    );
+    assert_eq!(announced(&browser).await.last().unwrap(), hint);
     let actions = "
         const inside = document.querySelector('florin-checkout').shadowRoot;
         return [...inside.querySelectorAll('.screen button, .screen a')].slice(0, 2).map((at) => at.textContent);";
@@ -268,11 +160,11 @@ async fn a_second_payment_is_shown_to_its_sender() {
         "{words}"
     );
     let announced = announced(&browser).await;
-    let spoken = announced.to_string();
+    let spoken = announced.concat();
     assert_eq!(
         spoken.matches("Another payment for this order").count(),
         1,
-        "{announced}"
+        "{announced:?}"
     );
     browser.end().await;
     world.end().await;
@@ -402,6 +294,68 @@ async fn the_page_icon_shows_a_problem() {
         [""; 0],
         "the policy lets the icons in"
     );
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_late_payment_is_shown_on_the_open_page_and_by_its_link() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    let lamp = serde_json::json!({
+        "amount": "19.90", "currency": "USD", "reference": "late-1", "title": "A late e-book",
+    });
+    let opened = world.store().open(&lamp).await.with(201);
+    let link = opened.text_at("/checkout_url");
+    browser.goto(&link).await;
+    let checkout = choose_asset(&world, &browser, "BTC").await;
+    let address = checkout.address().await;
+    let invoice = world.sandbox().invoice_of(&address).await;
+    world.wait_for_deliveries().await;
+    world.skip(Duration::from_mins(16));
+    browser.wait_for("status-expired").await;
+    world.sandbox().pay_invoice(&invoice, "exact").await;
+    world.sandbox().mine(1).await;
+    world.skip(Duration::from_mins(2));
+    browser.wait_for("status-processing").await;
+    world.sandbox().mine(2).await;
+    browser.wait_for("status-paid").await;
+    // The link in another browser, days later.
+    world.wait_for_deliveries().await;
+    world.skip(Duration::from_hours(72));
+    let another = Browser::open().await;
+    another.goto(&link).await;
+    another.wait_for("status-paid").await;
+    another.end().await;
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_reverted_payment_is_shown_to_the_customer() {
+    let world = World::start().await;
+    world.expect_error("the gateway takes back a payment that was credited");
+    let browser = Browser::open().await;
+    browser.goto(&world.checkout_page()).await;
+    let checkout = choose_asset(&world, &browser, "BTC").await;
+    world.sandbox().pay(&checkout, "exact").await;
+    world.sandbox().mine(3).await;
+    browser.wait_for("status-paid").await;
+    assert!(!browser.is_visible("reverted").await);
+    world.wait_for_deliveries().await;
+    world.sandbox().reorg(9).await;
+    world.skip(Duration::from_mins(11));
+    support::eventually("the proxy reports it", async || {
+        (checkout.view().await["reverted"] == true).then_some(())
+    })
+    .await;
+    // The page polls again when it becomes visible.
+    browser
+        .evaluate("window.dispatchEvent(new Event('focus'))", &[])
+        .await;
+    let words = browser.text("reverted").await;
+    assert!(words.contains("Quiet Goods has been notified"), "{words}");
+    browser.wait_for("status-paid").await;
     browser.end().await;
     world.end().await;
 }

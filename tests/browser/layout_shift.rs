@@ -3,10 +3,9 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{Browser, BrowserOptions, Site, World, WorldConfig, eventually, pause};
+use support::{Browser, BrowserOptions, Site, World, eventually, pause};
 
-use crate::shop_page::open_dialog;
-use crate::steps::choose_asset;
+use crate::steps::{choose_asset, open_dialog};
 
 /// Records every layout shift of the page or frame: what moved and how far. Shifts within half a second after an input
 /// are the customer's.
@@ -33,11 +32,7 @@ const RESERVED_HEIGHT: &str = "<style>
 /// A shop page that reserves the checkout's space, with text above and below it.
 async fn shop(display: &str) -> (Site, World) {
     let site = Site::open().await;
-    let config = WorldConfig {
-        origins: vec![site.url().to_owned()],
-        ..WorldConfig::default()
-    };
-    let world = World::start_with(config).await;
+    let world = World::start_for(&site).await;
     let proxy = world.proxy_url();
     site.serve(
         "",
@@ -97,7 +92,7 @@ async fn check_purchase_has_no_shift(display: &str, window: (u32, u32)) {
     world.sandbox().mine(2).await;
     browser.wait_for("status-paid").await;
     browser.wait_for("print-receipt").await;
-    // The observer is called after the paint.
+    // Time for a shift that must not happen: the observer is called after the paint.
     pause(Duration::from_millis(500)).await;
     moved.push(("paid", shifts(&browser).await));
     if in_a_frame {
@@ -184,7 +179,7 @@ async fn nothing_moves_when_an_order_arrives_late() {
     .await;
     browser.evaluate("window.release()", &[]).await;
     browser.wait_for("asset-BTC").await;
-    // The observer is called after the paint.
+    // Time for a shift that must not happen: the observer is called after the paint.
     pause(Duration::from_millis(500)).await;
     assert_eq!(shifts(&browser).await, json!([]));
     browser.end().await;

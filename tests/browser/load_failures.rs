@@ -1,10 +1,15 @@
-//! An element with invalid attributes or an unreachable proxy: the problem is shown, and requests are retried.
+//! An element with invalid attributes, an unreachable proxy, or a proxy of another version: the problem is shown, and
+//! requests are retried.
+
+use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{Browser, World};
+use support::{Browser, World, eventually, within};
 
 use crate::dialog::MODAL;
-use crate::shop_page::{open_dialog, orders, page_with, wait_for_value};
+use crate::steps::{
+    RECORD_ANNOUNCEMENTS, announced, open_dialog, orders, page_with, wait_for_value,
+};
 
 #[tokio::test]
 async fn invalid_attributes_are_all_named_and_no_request_is_sent() {
@@ -147,6 +152,108 @@ async fn a_missing_file_is_requested_again_with_growing_pauses() {
     )
     .await;
     assert_eq!(orders(&world).await.len(), 1, "one order, however often");
+    browser.end().await;
+    world.end().await;
+}
+
+/// Drops responses about orders while `window.down`; `window.tries` counts the requests.
+const DOWN: &str = "(() => {
+    window.down = true;
+    window.tries = [];
+    const fetched = window.fetch;
+    window.fetch = (request, options) => {
+        const isOurs = (request.url ?? String(request)).includes('/v1/checkout');
+        if (isOurs) window.tries.push(performance.now());
+        return isOurs && window.down ? Promise.reject(new TypeError('down')) : fetched(request, options);
+    };
+})();";
+
+#[tokio::test]
+async fn an_unreachable_proxy_is_retried_automatically() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    browser.run_before_every_page(RECORD_ANNOUNCEMENTS).await;
+    browser.run_before_every_page(DOWN).await;
+    browser.goto(&world.checkout_page()).await;
+    browser.wait_for("status-stopped").await;
+    assert!(
+        browser.is_visible("retry").await,
+        "the retry button is shown"
+    );
+    eventually("the next retry is shown", async || {
+        let words = browser.text("retrying").await;
+        (words.starts_with("Trying again in ") && words.contains("second")).then_some(())
+    })
+    .await;
+    eventually("it has tried four times", async || {
+        (browser.evaluate("return tries.length > 3", &[]).await == true).then_some(())
+    })
+    .await;
+    let last_pause = browser
+        .evaluate("return tries[3] - tries[2] >= 4000", &[])
+        .await;
+    assert_eq!(last_pause, true, "it tries more and more rarely");
+    assert!(browser.is_visible("status-stopped").await);
+    let no_network = "There’s no connection right now. Check your network and try again.";
+    assert_eq!(announced(&browser).await, [no_network], "announced once");
+    // The pauses are long by now: the browser's `online` event causes a retry at once.
+    browser
+        .evaluate("down = false; dispatchEvent(new Event('online'))", &[])
+        .await;
+    let soon = Duration::from_millis(2_500);
+    let back = within(soon, async || {
+        browser.is_visible("status-open").await.then_some(())
+    });
+    assert!(
+        back.await.is_some(),
+        "it waits although the network is back"
+    );
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_reachable_proxy_is_found_automatically() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    browser.run_before_every_page(DOWN).await;
+    browser.goto(&world.checkout_page()).await;
+    browser.wait_for("status-stopped").await;
+    browser.evaluate("down = false", &[]).await;
+    browser.wait_for("status-open").await;
+    browser.press("asset-BTC").await;
+    browser.wait_for("status-awaiting_payment").await;
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_page_of_another_version_asks_for_a_reload() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    let older = "
+        if (!sessionStorage.getItem('mended')) {
+            const fetched = window.fetch;
+            window.fetch = async (request, options) => {
+                const isOurs = (request.url ?? String(request)).endsWith('/v1/checkout');
+                const answer = await fetched(request, options);
+                if (!isOurs) return answer;
+                const { client_token, order } = await answer.json();
+                return new Response(JSON.stringify({ client_token, order: { id: order?.id } }), { status: 201 });
+            };
+        }";
+    browser.run_before_every_page(older).await;
+    browser.goto(&world.checkout_page()).await;
+    let words = browser.text("status-stopped").await;
+    assert!(
+        words.contains("This page is out of date. Reload it"),
+        "{words}"
+    );
+    browser
+        .evaluate("sessionStorage.setItem('mended', 1)", &[])
+        .await;
+    browser.press("retry").await;
+    browser.wait_for("status-open").await;
     browser.end().await;
     world.end().await;
 }

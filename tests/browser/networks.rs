@@ -7,10 +7,10 @@ use support::{Browser, BrowserOptions, World, eventually};
 use thirtyfour::Key;
 
 use crate::asset_choice::{
-    AS_THEY_ARE, BETWEEN, FIRST, announcements, focused, move_clock, on_more_networks, open_choice,
+    AS_THEY_ARE, BETWEEN, FIRST, focused, move_clock, on_more_networks, open_choice,
     open_second_purchase, read_field,
 };
-use crate::steps::only_order;
+use crate::steps::{announced, only_order};
 
 #[tokio::test]
 async fn an_asset_of_several_networks_is_paid_on_the_confirmed_one() {
@@ -259,7 +259,7 @@ async fn a_coin_is_unavailable_only_if_all_its_networks_are() {
         read_field(&browser, "named('networks-USDT').click()").await;
         if expected {
             eventually("the reason is announced", async || {
-                (announcements(&browser).await.last()? == "Tether · Temporarily unavailable")
+                (announced(&browser).await.last()? == "Tether · Temporarily unavailable")
                     .then_some(())
             })
             .await;

@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::json;
 use sha2::{Digest as _, Sha384};
-use support::{Browser, NpmProject, React, Site, World, WorldConfig, eventually, pause};
+use support::{Browser, NpmProject, React, Site, World, eventually, pause};
 use tokio::net::TcpListener;
 
 use crate::steps::choose_asset;
@@ -26,11 +26,7 @@ async fn check_example_sells(react: React) {
         assert_eq!(project.type_errors(&["--project", "."]), "");
     }
     let site = Site::open().await;
-    let world = World::start_with(WorldConfig {
-        origins: vec![site.url().to_owned()],
-        ..WorldConfig::default()
-    })
-    .await;
+    let world = World::start_for(&site).await;
     let florin = format!("{}/florin.js", world.proxy_url());
     project.write(
         "src/florin.ts",
@@ -197,7 +193,7 @@ async fn an_unmounted_component_does_not_retry() {
     .await;
     browser.evaluate("sets('none', null)", &[]).await;
     site.set_script("florin.js", Some(STAND_IN));
-    // The first pause is 2 seconds.
+    // Time for a retry that must not happen: the first comes after 2 seconds.
     pause(Duration::from_millis(2500)).await;
     let defined = "return customElements.get('florin-checkout') !== undefined";
     assert_eq!(browser.evaluate(defined, &[]).await, false);

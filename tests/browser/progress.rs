@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use serde_json::json;
-use support::{Browser, Site, World, WorldConfig, eventually, pause, within};
+use support::{Browser, Site, World, eventually, pause, within};
 
-use crate::screen_reader::{RECORD_ANNOUNCEMENTS, announced, wait_until_announced};
-use crate::steps::{change_responses, choose_asset, only_order, open_ebook_checkout};
+use crate::steps::{
+    RECORD_ANNOUNCEMENTS, announced, change_responses, choose_asset, only_order,
+    open_ebook_checkout, wait_until_announced,
+};
 
 /// The innermost element with the focus.
 const FOCUS: &str = "
@@ -36,7 +38,7 @@ async fn every_step_of_a_purchase_is_announced_once_and_in_order() {
         "2 of 3 confirmations",
         thanks,
     ];
-    assert_eq!(announced(&browser).await, json!(whole));
+    assert_eq!(announced(&browser).await, whole);
     browser.end().await;
     world.end().await;
 }
@@ -54,7 +56,7 @@ async fn the_last_minute_is_announced() {
     browser.goto(&world.checkout_page()).await;
     browser.press("asset-BTC").await;
     wait_until_announced(&browser, "1 minute left to pay").await;
-    assert_eq!(announced(&browser).await, json!(["1 minute left to pay"]));
+    assert_eq!(announced(&browser).await, ["1 minute left to pay"]);
     browser.end().await;
     world.end().await;
 }
@@ -149,8 +151,8 @@ async fn the_age_of_the_view_counts_up_and_is_not_announced() {
     .await;
     let announced = announced(&browser).await;
     assert!(
-        !announced.to_string().contains("Last checked"),
-        "{announced}"
+        !announced.concat().contains("Last checked"),
+        "{announced:?}"
     );
     world.start_proxy().await;
     browser.end().await;
@@ -175,8 +177,10 @@ async fn a_page_that_becomes_visible_sends_a_request_at_once() {
             .filter(({ name }) => name.endsWith('/v1/checkout')).length;
         looks('hidden');";
     browser.evaluate(looks, &[]).await;
+    // Time for a request that is under way.
     pause(Duration::from_secs(1)).await;
     let before = browser.evaluate("return asked()", &[]).await;
+    // Time for a request that must not be sent.
     pause(Duration::from_secs(8)).await;
     let hidden = browser.evaluate("return asked()", &[]).await;
     assert_eq!(hidden, before, "a hidden page sends no request");
@@ -207,7 +211,7 @@ async fn a_restored_connection_is_shown_and_announced_once() {
     browser.wait_until_gone("back_online").await;
     let lost = "You’re offline. The amount and the address stay valid until the time is up.";
     let back = "You’re back online.";
-    assert_eq!(announced(&browser).await, json!([lost, back]));
+    assert_eq!(announced(&browser).await, [lost, back]);
     assert_eq!(browser.evaluate("return regions()", &[]).await, 1);
     browser.end().await;
     world.end().await;
@@ -232,11 +236,7 @@ async fn the_focus_moves_to_the_heading_of_a_new_screen_in_a_frame() {
 #[tokio::test]
 async fn focus_elsewhere_on_the_shops_page_is_kept_and_the_change_announced() {
     let site = Site::open().await;
-    let world = World::start_with(WorldConfig {
-        origins: vec![site.url().to_owned()],
-        ..WorldConfig::default()
-    })
-    .await;
+    let world = World::start_for(&site).await;
     let proxy = world.proxy_url();
     site.serve(
         "",

@@ -44,6 +44,7 @@ async fn a_response_for_a_previous_order_changes_nothing() {
     browser.evaluate(again, &[]).await;
     browser.wait_for("status-open").await;
     browser.evaluate("held = false; release()", &[]).await;
+    // Time for the held response, which must not change the screen.
     support::pause(Duration::from_millis(800)).await;
     assert!(
         browser.is_visible("status-open").await,

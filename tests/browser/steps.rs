@@ -1,9 +1,8 @@
-//! Steps that many tests share.
+//! Steps that many tests share: in the demo shop, in a shop page with given elements, and with a screen reader.
 
-use serde_json::json;
-use support::{Browser, Checkout, Site, World, WorldConfig};
-
-use crate::shop_page::{HAS_BUTTON, wait_for_value};
+use serde_json::{Value, json};
+use support::{Browser, Checkout, Site, World, WorldConfig, eventually};
+use thirtyfour::Key;
 
 /// A page of another site than the proxy's with its URL, and a world whose store lists it: the checkout's frame is
 /// third-party there, with partitioned storage.
@@ -75,4 +74,80 @@ pub(crate) fn change_responses(change: &str) -> String {
         }};
         }})();"
     )
+}
+
+/// Expression: the dialog is open. Read by [`wait_for_value`].
+pub(crate) const IS_OPEN: &str = "inside?.querySelector('dialog')?.open";
+
+/// Expression: the element's button exists. Read by [`wait_for_value`].
+pub(crate) const HAS_BUTTON: &str = "Boolean(inside?.querySelector('[part=button]'))";
+
+/// Opens a shop page with the loader and these elements.
+pub(crate) async fn page_with(elements: &str) -> (Site, World) {
+    let site = Site::open().await;
+    let world = World::start_for(&site).await;
+    let script = format!(
+        "<script src=\"{}/florin.js\" async></script>",
+        world.proxy_url()
+    );
+    site.serve("", &[&script, elements].concat());
+    (site, world)
+}
+
+/// Returns the orders of the store.
+pub(crate) async fn orders(world: &World) -> Vec<Value> {
+    let orders = world.store().get("/v1/orders").await.with(200).body;
+    orders["orders"].as_array().unwrap().clone()
+}
+
+/// Waits until an expression has this value; `element` and `inside` are the checkout and its shadow root.
+pub(crate) async fn wait_for_value(browser: &Browser, what: &str, expression: &str, value: &Value) {
+    let script = format!(
+        "const element = document.querySelector('florin-checkout');
+         const inside = element?.shadowRoot;
+         return {expression}"
+    );
+    eventually(what, async || {
+        (browser.evaluate(&script, &[]).await == *value).then_some(())
+    })
+    .await;
+}
+
+/// Presses the element's button by the keyboard.
+pub(crate) async fn open_dialog(browser: &Browser) {
+    wait_for_value(browser, "the button is there", HAS_BUTTON, &json!(true)).await;
+    browser.evaluate("document.querySelector('florin-checkout').shadowRoot.querySelector('[part=button]').focus()", &[]).await;
+    browser.type_keys(Key::Enter).await;
+    wait_for_value(browser, "the dialog is open", IS_OPEN, &json!(true)).await;
+}
+
+/// Records the texts of the checkout's live region in `announced`; `regions()` counts the live regions.
+pub(crate) const RECORD_ANNOUNCEMENTS: &str = "(() => {
+    window.announced = [];
+    const inside = () => document.querySelector('florin-checkout')?.shadowRoot;
+    window.regions = () => inside().querySelectorAll(
+        '[role=status], [role=alert], [role=log], [aria-live=polite], [aria-live=assertive]').length;
+    const listen = () => {
+        const region = inside()?.querySelector('.unseen[role=status]');
+        if (!region) return setTimeout(listen, 5);
+        const hear = () => region.textContent.trim() && window.announced.push(region.textContent.trim());
+        new MutationObserver(hear).observe(region, { childList: true, characterData: true, subtree: true });
+        hear();
+    };
+    listen();
+})();";
+
+/// Returns the announcements so far, which [`RECORD_ANNOUNCEMENTS`] recorded.
+pub(crate) async fn announced(browser: &Browser) -> Vec<String> {
+    let announced = browser.evaluate("return window.announced", &[]).await;
+    let texts = announced.as_array().into_iter().flatten();
+    texts.filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+/// Waits until this is the last announcement.
+pub(crate) async fn wait_until_announced(browser: &Browser, words: &str) {
+    eventually(&format!("announcement of {words:?}"), async || {
+        (announced(browser).await.last()? == words).then_some(())
+    })
+    .await;
 }

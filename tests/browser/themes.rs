@@ -1,10 +1,10 @@
-//! Themes: tokens that a shop sets are applied, others are not, and every text is readable.
+//! Themes: tokens that a shop sets are applied, others are not; and the theme builder.
 
 use std::cell::RefCell;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{Browser, BrowserOptions, Site, World, WorldConfig, eventually, pause, within};
+use support::{Browser, Site, World, WorldConfig, eventually, within};
 
 use crate::steps::choose_asset;
 
@@ -14,30 +14,13 @@ const STYLE: &str = r"
     return getComputedStyle(root.querySelector(arguments[0]))[arguments[1]];
 ";
 
-/// The contrast of each text with its background, by `name/background`.
-const CONTRASTS: &str = r"
-    const place = document.querySelector('florin-checkout').shadowRoot.querySelector('.theme');
-    const probe = place.appendChild(document.createElement('i'));
-    const light = (name) => {
-      probe.style.color = `color-mix(in srgb-linear, var(--${name}), var(--${name}))`;
-      const [r, g, b] = getComputedStyle(probe).color.split(/[ )]/).slice(1, 4);
-      return r * 0.2126 + g * 0.7152 + b * 0.0722 + 0.05;
-    };
-    const pairs = arguments[0].map((pair) => {
-      const [a, b] = pair.split('/').map(light);
-      return [pair, Math.max(a, b) / Math.min(a, b)];
-    });
-    probe.remove();
-    return Object.fromEntries(pairs);
-";
-
 /// Every theme.
-const THEMES: [&str; 7] = [
+pub(crate) const THEMES: [&str; 7] = [
     "auto", "light", "dark", "contrast", "paper", "midnight", "sorbet",
 ];
 
 /// A shop page with this style of the element, which shows the mug of the demo store with `attributes`.
-fn page(proxy: &str, style: &str, attributes: &str) -> String {
+pub(crate) fn page(proxy: &str, style: &str, attributes: &str) -> String {
     format!(
         "<style>florin-checkout {{ {style} }}</style><script src=\"{proxy}/florin.js\" async></script>\
          <florin-checkout store=\"demo\" product=\"mug\" {attributes}></florin-checkout>"
@@ -67,7 +50,7 @@ pub(crate) async fn console_messages(browser: &Browser) -> Vec<String> {
     complaints
 }
 
-async fn has_warning(browser: &Browser, text: &str) -> bool {
+pub(crate) async fn has_warning(browser: &Browser, text: &str) -> bool {
     let complaints = RefCell::<Vec<String>>::default();
     let found = within(Duration::from_secs(20), async || {
         let warnings = browser.console_warnings().await;
@@ -177,39 +160,6 @@ async fn the_pages_theme_overrides_the_stores_in_a_frame_and_inline() {
 }
 
 #[tokio::test]
-async fn a_buttons_text_is_readable_on_any_accent() {
-    let site = Site::open().await;
-    let world = world_of(&site, "auto", "").await;
-    let browser = Browser::open().await;
-    for accent in [
-        "#ffd400", "#2d6eff", "#dc237d", "#777777", "#000000", "#ffffff",
-    ] {
-        site.serve(
-            "",
-            &page(
-                &world.proxy_url(),
-                &format!("--florin-accent: {accent}"),
-                "",
-            ),
-        );
-        browser.goto(site.url()).await;
-        browser.enter_checkout().await;
-        browser.wait_for("asset-BTC").await;
-        let announced = browser
-            .evaluate(CONTRASTS, &[json!(["on-accent/accent"])])
-            .await;
-        let contrast = &announced["on-accent/accent"];
-        assert!(
-            contrast.as_f64().is_some_and(|it| it >= 4.5),
-            "{accent}: {contrast}"
-        );
-        browser.leave_checkout().await;
-    }
-    browser.end().await;
-    world.end().await;
-}
-
-#[tokio::test]
 async fn an_invalid_token_value_does_not_reach_the_frame() {
     let site = Site::open().await;
     let world = world_of(&site, "auto", "").await;
@@ -255,64 +205,6 @@ async fn an_invalid_token_value_does_not_reach_the_frame() {
 }
 
 #[tokio::test]
-async fn colours_with_too_little_contrast_are_named_on_the_console() {
-    let site = Site::open().await;
-    let world = world_of(&site, "auto", "").await;
-    let browser = Browser::open().await;
-    for (style_of_page, sentence) in [
-        (
-            "--florin-text-muted: #999",
-            "--florin-text-muted (#999999) on --florin-background (#ffffff) has a contrast of 2.85 : 1 in the light scheme",
-        ),
-        (
-            "--florin-text: #333",
-            "--florin-text (#333333) on --florin-background (#161a18) has a contrast of 1.39 : 1 in the dark scheme",
-        ),
-        (
-            "--florin-accent: #ffd400",
-            "--florin-accent (#ffd400) on --florin-background (#ffffff)",
-        ),
-        (
-            "--florin-accent: #0b6e52; --florin-on-accent: #14201b",
-            "--florin-on-accent (#14201b) on --florin-accent (#0b6e52)",
-        ),
-    ] {
-        for display in ["frame", "inline"] {
-            site.serve(
-                "",
-                &page(
-                    &world.proxy_url(),
-                    style_of_page,
-                    &format!("display={display}"),
-                ),
-            );
-            browser.goto(site.url()).await;
-            if display == "frame" {
-                browser.enter_checkout().await;
-            }
-            browser.wait_for("asset-BTC").await;
-            assert!(has_warning(&browser, sentence).await, "{display}");
-            browser.leave_checkout().await;
-        }
-    }
-    site.serve(
-        "",
-        &page(
-            &world.proxy_url(),
-            "--florin-text: #000",
-            "theme=\"light\" display=\"inline\"",
-        ),
-    );
-    browser.goto(site.url()).await;
-    browser.wait_for("asset-BTC").await;
-    // The check runs once, when everything is loaded.
-    pause(Duration::from_secs(4)).await;
-    assert_eq!(console_messages(&browser).await, [""; 0]);
-    browser.end().await;
-    world.end().await;
-}
-
-#[tokio::test]
 async fn a_token_by_its_old_name_is_named_on_the_console_with_its_new_name() {
     let site = Site::open().await;
     let world = world_of(&site, "auto", "").await;
@@ -334,64 +226,6 @@ async fn a_token_by_its_old_name_is_named_on_the_console_with_its_new_name() {
         assert!(has_warning(&browser, sentence).await, "{attributes}");
     }
     browser.end().await;
-    world.end().await;
-}
-
-#[tokio::test]
-async fn every_theme_is_readable_in_light_and_dark_colours() {
-    let site = Site::open().await;
-    let world = world_of(&site, "auto", "").await;
-    let texts = [
-        "text/background",
-        "text/surface",
-        "text/wash",
-        "text/warning-wash",
-        "text/danger-wash",
-        "text-muted/background",
-        "text-muted/surface",
-        "text-muted/wash",
-        "text-muted/warning-wash",
-        "text-muted/danger-wash",
-        "accent/background",
-        "accent/surface",
-        "accent/wash",
-        "on-accent/accent",
-        "warning/background",
-        "warning/warning-wash",
-        "danger/background",
-        "danger/danger-wash",
-    ];
-    for dark in [false, true] {
-        let options = BrowserOptions {
-            dark,
-            ..BrowserOptions::default()
-        };
-        let browser = Browser::open_with(options).await;
-        for theme in THEMES {
-            let attributes = format!("theme=\"{theme}\" display=\"inline\"");
-            site.serve("", &page(&world.proxy_url(), "", &attributes));
-            browser.goto(site.url()).await;
-            browser.wait_for("asset-BTC").await;
-            let least = if theme == "contrast" { 7.0 } else { 4.5 };
-            let contrasts = browser.evaluate(CONTRASTS, &[json!(texts)]).await;
-            for (pair, contrast) in contrasts.as_object().unwrap() {
-                assert!(
-                    contrast.as_f64().is_some_and(|it| it >= least),
-                    "{theme}, dark: {dark}, {pair}: {contrast}"
-                );
-            }
-            // WCAG 2.2, 1.4.11: the border of a field.
-            let edge = browser
-                .evaluate(CONTRASTS, &[json!(["edge/background"])])
-                .await;
-            assert!(
-                edge["edge/background"].as_f64().is_some_and(|it| it >= 3.0),
-                "{theme}: {edge}"
-            );
-            assert_eq!(console_messages(&browser).await, [""; 0]);
-        }
-        browser.end().await;
-    }
     world.end().await;
 }
 
@@ -513,5 +347,80 @@ async fn inline_a_shops_style_sheet_styles_the_parts() {
         );
     }
     browser.end().await;
+    world.end().await;
+}
+
+/// Sets a control of the theme builder with the events of an input.
+pub(crate) const SET: &str = r#"
+    const control = document.querySelector(`[data-testid="${arguments[0]}"]`);
+    control.value = arguments[1];
+    for (const type of ['input', 'change']) control.dispatchEvent(new Event(type, { bubbles: true }));
+"#;
+
+#[tokio::test]
+async fn the_theme_builders_snippet_gives_the_shown_theme() {
+    let site = Site::open().await;
+    let world = world_of(&site, "auto", "").await;
+    let browser = Browser::open().await;
+    browser
+        .goto(&format!("{}/theme-builder", world.shop_url()))
+        .await;
+    browser.wait_for("asset-BTC").await;
+    for (control, value) in [
+        ("token-accent", "#7a1f5c"),
+        ("token-radius", "5"),
+        ("token-density", "0.8"),
+    ] {
+        browser.evaluate(SET, &[json!(control), json!(value)]).await;
+    }
+    browser
+        .evaluate(
+            "document.querySelector('[data-testid=theme-paper]').click()",
+            &[],
+        )
+        .await;
+    eventually("the builder's checkout has the theme", async || {
+        let ground = style(&browser, ".florin", "backgroundColor").await;
+        (ground == "rgb(253, 250, 243)").then_some(())
+    })
+    .await;
+    let looks = async || {
+        browser.press("asset-BTC").await;
+        browser.wait_for("status-awaiting_payment").await;
+        let mut looks = Vec::new();
+        for (selector, property) in [
+            (".primary", "backgroundColor"),
+            (".primary", "color"),
+            (".primary", "borderRadius"),
+            (".primary", "fontFamily"),
+            (".florin", "backgroundColor"),
+            (".screen", "rowGap"),
+        ] {
+            looks.push(style(&browser, selector, property).await);
+        }
+        looks
+    };
+    let contrast = browser.text("contrast-accent").await;
+    let html = browser.text("snippet-html").await;
+    let toml = browser.text("snippet-toml").await;
+    let in_the_builder = looks().await;
+    assert_eq!(in_the_builder[0], "rgb(122, 31, 92)");
+    assert!(contrast.contains('✓'), "{contrast}");
+    assert_eq!(console_messages(&browser).await, [""; 0]);
+
+    site.serve("", &html);
+    browser.goto(site.url()).await;
+    browser.enter_checkout().await;
+    assert_eq!(looks().await, in_the_builder, "{html}");
+    browser.leave_checkout().await;
+
+    let written = toml.lines().skip(1).collect::<Vec<_>>().join(", ");
+    let (preset, tokens) = written.split_once(", ").unwrap();
+    assert_eq!(preset, "preset = \"paper\"");
+    let other = world_of(&site, "paper", tokens).await;
+    browser.goto(&other.checkout_page()).await;
+    assert_eq!(looks().await, in_the_builder, "{toml}");
+    browser.end().await;
+    other.end().await;
     world.end().await;
 }

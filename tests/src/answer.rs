@@ -1,10 +1,12 @@
-//! HTTP responses with assertions.
+//! HTTP on this machine: a client, responses with assertions, and their check against the proxy's OpenAPI document.
 
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use jsonschema::Validator;
 use reqwest::header::HeaderMap;
 use reqwest::{Method, Response};
-use serde_json::Value;
-
-use crate::contract::CONTRACT;
+use serde_json::{Map, Value, json};
 
 /// An answer, read whole.
 #[derive(Clone, Debug)]
@@ -95,4 +97,225 @@ pub(crate) fn text_at(value: &Value, pointer: &str) -> String {
     found
         .unwrap_or_else(|| panic!("no text at {pointer} in {value}"))
         .to_owned()
+}
+
+/// A client without a proxy and without the machine's root certificates, which each client would read and parse anew:
+/// it speaks plain HTTP alone.
+///
+/// The crypto provider must be installed before it is built.
+pub(crate) fn client() -> reqwest::ClientBuilder {
+    reqwest::Client::builder().no_proxy().tls_certs_only([])
+}
+
+/// What this proxy says: the same for every world but for its address.
+pub static CONTRACT: LazyLock<Contract> =
+    LazyLock::new(|| Contract::of(florin_proxy::openapi("http://127.0.0.1")));
+
+/// The proxy's own description of its HTTP.
+#[derive(Debug)]
+pub struct Contract {
+    document: Value,
+    operations: Vec<Operation>,
+    /// What each type of event looks like.
+    events: BTreeMap<String, Validator>,
+}
+
+/// One operation, with what it may answer.
+#[derive(Debug)]
+struct Operation {
+    method: Method,
+    /// `{…}` stands for any one segment.
+    path: String,
+    answers: BTreeMap<String, Answers>,
+}
+
+#[derive(Debug)]
+struct Answers {
+    headers: Vec<String>,
+    /// Content type and shape; none when the answer has no body.
+    content: Vec<(String, Validator)>,
+}
+
+impl Contract {
+    /// Reads the document.
+    ///
+    /// # Panics
+    /// It holds a shape that is none.
+    fn of(document: Value) -> Self {
+        let mut operations = Vec::new();
+        let paths = document["paths"].as_object().expect("it has paths");
+        for (path, item) in paths {
+            for (method, operation) in item.as_object().expect("a path has operations") {
+                let method = method.to_uppercase().parse().expect("a method");
+                operations.push(Operation {
+                    method,
+                    path: path.clone(),
+                    answers: answers(&document, operation),
+                });
+            }
+        }
+        let events = members(&document, "webhooks").map(|(kind, item)| {
+            let body = &item["post"]["requestBody"]["content"]["application/json"];
+            (kind.clone(), validator(&document, &body["schema"]))
+        });
+        Self {
+            events: events.collect(),
+            operations,
+            document,
+        }
+    }
+
+    /// The document itself.
+    pub fn document(&self) -> &Value {
+        &self.document
+    }
+
+    /// Method and path of every operation.
+    pub fn operations(&self) -> impl Iterator<Item = (&Method, &str)> {
+        self.operations
+            .iter()
+            .map(|operation| (&operation.method, operation.path.as_str()))
+    }
+
+    /// Holds an event against the description.
+    ///
+    /// # Errors
+    /// What does not fit.
+    pub(crate) fn check_event(&self, event: &Value) -> Result<(), String> {
+        let kind = event["type"].as_str().unwrap_or_default();
+        let shape = self
+            .events
+            .get(kind)
+            .ok_or_else(|| format!("{kind:?} is not described"))?;
+        let fits = shape.validate(event);
+        fits.map_err(|error| format!("{kind}: {error} at {}: {event}", error.instance_path()))
+    }
+
+    /// A shape of the document, closed: what is not described fits nothing.
+    pub fn validator(&self, schema: &Value) -> Validator {
+        validator(&self.document, schema)
+    }
+
+    /// Holds an answer against the description.
+    ///
+    /// # Panics
+    /// With what does not fit, and the answer.
+    #[track_caller]
+    pub fn check(&self, method: &Method, path: &str, answer: &Answer) {
+        let path = path.split(['?', '#']).next().unwrap_or_default();
+        let is_it = |known: &&Operation| fits(&known.path, path) && known.method == *method;
+        let Some(operation) = self.operations.iter().find(is_it) else {
+            let status = answer.status;
+            assert!(
+                matches!(status, 204 | 404 | 405),
+                "{method} {path} is not described and answers {status}"
+            );
+            return;
+        };
+        let what = format!(
+            "{method} {}: {} {}",
+            operation.path, answer.status, answer.text
+        );
+        let described = operation.answers.get(&answer.status.to_string());
+        let described = described.unwrap_or_else(|| panic!("the status is not described: {what}"));
+        for name in &described.headers {
+            assert!(answer.header(name).is_some(), "no header {name}: {what}");
+        }
+        if described.content.is_empty() {
+            assert_eq!(answer.text, "", "{what}");
+            return;
+        }
+        let sent = answer.header("content-type").unwrap_or_default();
+        let sent = sent.split(';').next().unwrap_or_default();
+        let content = described
+            .content
+            .iter()
+            .find(|(kind, _)| kind == sent || kind == "*/*");
+        let Some((_, shape)) = content else {
+            panic!("the content type {sent} is not described: {what}");
+        };
+        if sent == "application/json" {
+            let complaints = shape.iter_errors(&answer.body);
+            let complaints =
+                complaints.map(|error| format!("{error} at {}", error.instance_path()));
+            let complaints: Vec<_> = complaints.collect();
+            assert!(complaints.is_empty(), "{complaints:#?}: {what}");
+        }
+    }
+}
+
+fn answers(document: &Value, operation: &Value) -> BTreeMap<String, Answers> {
+    let responses = operation["responses"]
+        .as_object()
+        .expect("an operation has answers");
+    let all = responses.iter().map(|(status, response)| {
+        let is_required = |(_, header): &(&String, &Value)| {
+            let pointer = header["$ref"]
+                .as_str()
+                .and_then(|text| text.strip_prefix('#'));
+            let header = pointer.and_then(|pointer| document.pointer(pointer));
+            header.is_none_or(|header| header["required"] != false)
+        };
+        let headers = members(response, "headers").filter(is_required);
+        let headers = headers.map(|(name, _)| name.clone());
+        let content = members(response, "content")
+            .map(|(kind, content)| (kind.clone(), validator(document, &content["schema"])));
+        let answers = Answers {
+            headers: headers.collect(),
+            content: content.collect(),
+        };
+        (status.clone(), answers)
+    });
+    all.collect()
+}
+
+fn members<'a>(value: &'a Value, name: &str) -> impl Iterator<Item = (&'a String, &'a Value)> {
+    value
+        .get(name)
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten()
+}
+
+fn validator(document: &Value, schema: &Value) -> Validator {
+    let mut schemas = document["components"]["schemas"].clone();
+    close(&mut schemas);
+    let mut schema = schema.clone();
+    close(&mut schema);
+    let mut whole = Map::new();
+    whole.insert("components".to_owned(), json!({ "schemas": schemas }));
+    whole.insert("allOf".to_owned(), json!([schema]));
+    let whole = Value::Object(whole);
+    let options = jsonschema::options().should_validate_formats(true);
+    options
+        .build(&whole)
+        .unwrap_or_else(|error| panic!("not a schema: {error}: {schema}"))
+}
+
+/// Lets no object have a member that is not described. A description that adds to another one is left open: the other
+/// one is closed already.
+fn close(shape: &mut Value) {
+    if let Some(members) = shape.as_object_mut() {
+        if members.get("type").is_some_and(|word| word == "object")
+            && members.contains_key("properties")
+        {
+            members
+                .entry("additionalProperties")
+                .or_insert(Value::Bool(false));
+        }
+        members.values_mut().for_each(close);
+    } else if let Some(items) = shape.as_array_mut() {
+        items.iter_mut().for_each(close);
+    }
+}
+
+/// Whether a path is of this pattern.
+fn fits(pattern: &str, path: &str) -> bool {
+    let mut parts = path.split('/');
+    let same = pattern.split('/').all(|wanted| {
+        parts
+            .next()
+            .is_some_and(|part| wanted == part || (wanted.starts_with('{') && !part.is_empty()))
+    });
+    same && parts.next().is_none()
 }

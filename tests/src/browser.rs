@@ -3,30 +3,25 @@
 //! Every step waits, with a bound, until its element is there. If a checkout is shown in a frame, call
 //! [`Browser::enter_checkout`] first.
 
-mod capabilities;
 mod devtools;
-mod display;
 mod driver;
-mod emulation;
 mod engine;
-mod launch;
-mod network_log;
 mod pool;
 mod process;
 mod process_tree;
-mod scan;
+
+use std::path::Path;
+use std::process::Command;
 
 use serde_json::{Value, json};
 use thirtyfour::error::WebDriverResult;
 use thirtyfour::{Key, TypingData, WebDriver, WebElement};
 
-use self::capabilities::NetworkLog;
-pub use self::engine::Engine;
-use self::launch::prepare;
+pub use self::engine::{BrowserOptions, Engine};
+use self::engine::{NetworkLog, program};
 pub use self::pool::BrowserPool;
 use self::pool::{Context, Pooled};
-use self::process::Process;
-use self::scan::scan;
+use self::process::{Process, prepare};
 use crate::wait::{eventually, pause};
 
 /// Finds by `data-testid`: in the checkout's shadow root, else in the page.
@@ -46,25 +41,6 @@ const FOCUSED: &str = r"
     }
     return name ?? at?.tagName ?? '';
 ";
-
-/// Options of a browser.
-#[derive(Clone, Copy, Debug)]
-pub struct BrowserOptions {
-    /// The window, in CSS pixels.
-    pub size: (u32, u32),
-    /// `true` for the dark colour scheme.
-    pub dark: bool,
-}
-
-impl Default for BrowserOptions {
-    /// A laptop with the light colour scheme.
-    fn default() -> Self {
-        Self {
-            size: (1280, 1000),
-            dark: false,
-        }
-    }
-}
 
 /// The browsers that all tests of one process share.
 static POOL: BrowserPool = BrowserPool::new();
@@ -261,6 +237,7 @@ impl Browser {
                 return;
             }
             self.type_keys(Key::Tab).await;
+            // A frame reports the new focus a moment after the key.
             pause(std::time::Duration::from_millis(20)).await;
         }
         panic!("{name} cannot be reached with Tab");
@@ -304,4 +281,21 @@ impl Browser {
         let found: WebDriverResult<_> = self.tab.execute(FIND, vec![json!(name)]).await;
         found.ok()?.element().ok()
     }
+}
+
+/// Returns the text of the QR code in a picture. An unreadable picture is kept among the temporary files.
+fn scan(picture: &[u8], file: &Path) -> Option<String> {
+    std::fs::write(file, picture).expect("the folder is writable");
+    let mut zbar = Command::new(program("zbarimg", "zbar-tools"));
+    zbar.args(["--quiet", "--raw", "-Sdisable", "-Sqrcode.enable"])
+        .arg(file);
+    let output = zbar.output().expect("zbarimg can be started");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let text = text.trim_end_matches('\n').to_owned();
+    if text.is_empty() {
+        let kept = std::env::temp_dir().join("florin-unreadable-code.png");
+        let _ = std::fs::copy(file, &kept);
+        return None;
+    }
+    Some(text)
 }

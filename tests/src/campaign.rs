@@ -35,7 +35,7 @@ use tokio::task::JoinSet;
 pub use self::counters::Counters;
 use self::shard::Shard;
 pub use self::verdict::{Auditor, Verdict};
-use crate::folder::Folder;
+use crate::program::Folder;
 
 /// Settings of a campaign.
 #[derive(Clone, Debug)]

@@ -1,10 +1,17 @@
-//! Packages of npm that tests use, as `cargo xtask tools` installs them.
+//! Packages of npm that tests use, as `cargo xtask tools` installs them, and a project that uses our npm package: installed as
+//! packed, beside a version of React.
 
-use std::env;
+use std::ffi::OsStr;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+use std::{env, fs};
 
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
+
+use crate::program::Folder;
 
 /// A file of an installed package: `axe-core/axe.min.js`. They lie in the user's cache, in a folder that is named by
 /// the lock file.
@@ -51,4 +58,188 @@ pub(crate) fn installed() -> PathBuf {
         folder.display()
     );
     folder
+}
+
+/// The React version of a project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum React {
+    /// The older of the two that we promise to work with.
+    V18,
+    /// The one of today.
+    V19,
+}
+
+/// A folder with `node_modules`; it is deleted when dropped.
+#[derive(Debug)]
+pub struct NpmProject(Folder);
+
+impl NpmProject {
+    /// An empty project, with our package and everything of `tests/npm` installed.
+    ///
+    /// # Panics
+    /// Something is not installed; the sentence says how to get it.
+    pub fn with(react: React) -> Self {
+        let folder = Folder::new();
+        let modules = folder.file("node_modules");
+        let theirs = installed().join("node_modules");
+        link_all(&theirs, &modules);
+        link_all(&theirs.join("@types"), &modules.join("@types"));
+        if react == React::V18 {
+            for (name, of_18) in [
+                ("react", "react-18"),
+                ("react-dom", "react-dom-18"),
+                ("@types/react", "@types/react-18"),
+            ] {
+                fs::remove_file(modules.join(name)).expect("it was linked");
+                symlink(theirs.join(of_18), modules.join(name)).expect("a folder takes links");
+            }
+        }
+        let ours = modules.join("florin");
+        fs::create_dir_all(&ours).expect("the temporary folder is writable");
+        let tarball = folder.file("florin.tgz");
+        fs::write(&tarball, packed()).expect("the temporary folder is writable");
+        let mut tar = Command::new("tar");
+        tar.args(["--strip-components", "1", "-xzf"]).arg(&tarball);
+        tar.arg("-C").arg(&ours);
+        done(&mut tar);
+        let project = Self(folder);
+        project.write("package.json", "{\"type\": \"module\"}");
+        project
+    }
+
+    /// The path of a file in it.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.0.file(name)
+    }
+
+    /// Writes a file.
+    pub fn write(&self, name: &str, text: &str) {
+        let path = self.file(name);
+        let folder = path.parent().expect("it is in the project");
+        fs::create_dir_all(folder).expect("the temporary folder is writable");
+        fs::write(path, text).expect("the temporary folder is writable");
+    }
+
+    /// Copies the files of a folder of `packages/florin`, and those below it.
+    pub fn copy(&self, folder: &str) {
+        copy(&package().join(folder), self.0.path());
+    }
+
+    /// Bundles a file into another, its JSX included.
+    pub fn bundle(&self, from: &str, to: &str, flags: &[&str]) {
+        let mut esbuild = self.node(npm_file("esbuild/bin/esbuild"));
+        // What is linked counts as installed here: a React beside the project's own would be another React.
+        let ours = ["--bundle", "--preserve-symlinks", "--jsx=automatic"];
+        let to = format!("--outfile={to}");
+        esbuild.args(ours).args(["--log-level=warning", from, &to]);
+        done(esbuild.args(flags));
+    }
+
+    /// Returns TypeScript's errors with these flags and the strict ones; empty if there are none.
+    pub fn type_errors(&self, flags: &[&str]) -> String {
+        let mut tsc = self.node(npm_file("typescript/bin/tsc"));
+        tsc.args(["--noEmit", "--preserveSymlinks", "--pretty", "false"]);
+        let output = tsc.args(flags).output().expect("node can be started");
+        let errors = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(output.status.success(), errors.is_empty(), "{output:?}");
+        errors
+    }
+
+    /// Runs a script of the project on a server: what it prints.
+    ///
+    /// # Panics
+    /// It fails, or prints a complaint.
+    pub fn run(&self, script: &str) -> String {
+        let output = done(&mut self.node(script));
+        let complaints = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(complaints, "", "{script}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    fn node(&self, script: impl AsRef<OsStr>) -> Command {
+        let mut node = Command::new("node");
+        node.arg(script.as_ref()).current_dir(self.0.path());
+        node.env_remove("NODE_ENV").env_remove("NODE_OPTIONS");
+        node
+    }
+}
+
+/// The files that a package of ours for npm would have: what `npm pack` says of `packages/florin`.
+///
+/// # Panics
+/// npm is not installed or cannot pack it.
+pub fn packed_files() -> Vec<String> {
+    let mut npm = Command::new("npm");
+    npm.args(["pack", "--dry-run", "--json", "--ignore-scripts"]);
+    let output = done(npm.current_dir(package()));
+    let report: Value = serde_json::from_slice(&output.stdout).expect("npm was asked for JSON");
+    // One entry per package: in a list, or by its name.
+    let one = report.get(0).or_else(|| report.get("florin"));
+    let files = one.and_then(|one| one["files"].as_array());
+    let files = files.unwrap_or_else(|| panic!("npm reports otherwise: {report}"));
+    let paths = files.iter().map(|file| file["path"].as_str());
+    let mut paths: Vec<_> = paths.map(|path| path.expect("a path").to_owned()).collect();
+    paths.sort();
+    paths
+}
+
+/// The package as it would be published, packed once.
+fn packed() -> &'static [u8] {
+    static PACKED: OnceLock<Vec<u8>> = OnceLock::new();
+    PACKED.get_or_init(|| {
+        let folder = Folder::new();
+        let mut npm = Command::new("npm");
+        npm.args(["pack", "--silent", "--ignore-scripts"]);
+        npm.arg("--pack-destination").arg(folder.path());
+        done(npm.current_dir(package()));
+        let mut files = fs::read_dir(folder.path()).expect("the temporary folder is readable");
+        let tarball = files.next().expect("npm packs one file");
+        fs::read(tarball.expect("it is readable").path()).expect("it is readable")
+    })
+}
+
+/// `packages/florin`.
+fn package() -> PathBuf {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = tests.parent().expect("tests is a folder of the repository");
+    root.join("packages/florin")
+}
+
+fn done(command: &mut Command) -> Output {
+    let output = command.output().unwrap_or_else(|error| {
+        panic!("{command:?}: {error}. Install what the tests use with: cargo xtask tools")
+    });
+    assert!(
+        output.status.success(),
+        "{command:?}: {}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    output
+}
+
+/// Links what one folder holds into another.
+fn link_all(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("the temporary folder is writable");
+    for entry in fs::read_dir(from).expect("the packages are installed") {
+        let entry = entry.expect("the packages are readable");
+        // A folder of several packages is made here, so that one of them can be another.
+        if entry.file_name() != "@types" {
+            symlink(entry.path(), to.join(entry.file_name())).expect("a folder takes links");
+        }
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("the temporary folder is writable");
+    for entry in fs::read_dir(from).expect("it is a folder of the package") {
+        let path = entry.expect("it is readable").path();
+        let name = path.file_name().expect("it has a name");
+        // Installed packages and build outputs are not copied.
+        if path.is_file() {
+            fs::copy(&path, to.join(name)).expect("the temporary folder is writable");
+        } else if name != "node_modules" && name != "build" {
+            copy(&path, &to.join(name));
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! A customer's page, as far as it talks to the proxy.
+//! A customer's page, as far as it talks to the proxy, and a customer on the gateway's hosted page.
 
 use reqwest::Method;
 use reqwest::header::{HeaderMap, HeaderValue};
@@ -45,21 +45,14 @@ impl Shopper {
     /// Opens an order for one piece of a product.
     pub async fn open(&self, product: &str) -> Checkout {
         let door = json!({ "store": "demo", "product": product });
-        let opened = self.request_order(&door).await.with(201);
-        self.with_token(
-            &opened.text_at("/client_token"),
-            &opened.text_at("/order/id"),
-        )
+        self.checkout_of(&self.request_order(&door).await.with(201))
     }
 
     /// Opens the order of a signed token.
     pub async fn open_token(&self, token: &str) -> Checkout {
         let opened = self.request_order(&json!({ "order_token": token })).await;
         assert!(matches!(opened.status, 200 | 201), "{}", opened.text);
-        self.with_token(
-            &opened.text_at("/client_token"),
-            &opened.text_at("/order/id"),
-        )
+        self.checkout_of(&opened)
     }
 
     /// POST /v1/checkout.
@@ -88,6 +81,15 @@ impl Shopper {
         let answer = request.json(door).send().await.ok()?;
         let opened: Value = answer.json().await.ok()?;
         opened["order"]["id"].as_str().map(ToOwned::to_owned)
+    }
+
+    /// Returns the page of an order that this response opened.
+    #[track_caller]
+    pub fn checkout_of(&self, opened: &Answer) -> Checkout {
+        self.with_token(
+            &opened.text_at("/client_token"),
+            &opened.text_at("/order/id"),
+        )
     }
 
     /// Returns the page of an order that was opened elsewhere.
@@ -231,5 +233,51 @@ impl Checkout {
             .get(format!("{}/v1/checkout/events", self.page.base));
         let answer = request.bearer_auth(&self.token).send().await;
         answer.expect("the proxy answers")
+    }
+}
+
+/// The requests of a hosted page to the gateway.
+#[derive(Clone, Debug)]
+pub struct HostedPage {
+    pub(crate) http: reqwest::Client,
+    /// Where the page is, without its query.
+    pub(crate) base: String,
+    /// The session, which is the id of its invoice as well.
+    pub session: String,
+}
+
+impl HostedPage {
+    /// The page at a `payment_process_url`.
+    pub(crate) fn at(http: reqwest::Client, url: &str) -> Self {
+        let (base, session) = url
+            .split_once("?id=")
+            .expect("the page's address ends in its session");
+        Self {
+            http,
+            base: base.to_owned(),
+            session: session.to_owned(),
+        }
+    }
+
+    /// The customer picks an asset, and is shown a code.
+    pub async fn pick(&self, crypto_code: &str) {
+        let choice = json!({ "id": self.session, "crypto_code": crypto_code });
+        self.post("choose", &choice).await;
+    }
+
+    /// Pays what is missing.
+    pub async fn pay(&self) {
+        self.post("pay", &json!({ "id": self.session })).await;
+    }
+
+    /// Closes the page.
+    pub async fn close(&self) {
+        self.post("close", &json!({ "id": self.session })).await;
+    }
+
+    async fn post(&self, path: &str, body: &Value) {
+        let request = self.http.post(format!("{}/{path}", self.base)).json(body);
+        let answer = request.send().await.expect("the sandbox answers");
+        Answer::read(answer).await.with(200);
     }
 }

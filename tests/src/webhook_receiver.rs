@@ -15,9 +15,8 @@ use standardwebhooks::Webhook;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::answer::text_at;
+use crate::answer::{CONTRACT, text_at};
 use crate::clock::MovableClock;
-use crate::contract::CONTRACT;
 use crate::world::secrets;
 
 /// What the endpoint answers.
@@ -83,7 +82,7 @@ impl WebhookReceiver {
             verifier: Webhook::new(secrets::WEBHOOK).expect("our own secret is base64"),
             clock,
             shop,
-            http: crate::http::client()
+            http: crate::answer::client()
                 .build()
                 .expect("a client without TLS needs nothing"),
             state: Mutex::new(Received {

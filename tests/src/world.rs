@@ -1,7 +1,6 @@
 //! The world: gateway, proxy, shop and the store's endpoint.
 
-mod config;
-pub(crate) mod proxy_config;
+pub(crate) mod config;
 pub mod secrets;
 mod server;
 mod shutdown;
@@ -17,18 +16,17 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tracing::subscriber::DefaultGuard;
 
+use self::config::Addresses;
 pub use self::config::WorldConfig;
-use self::proxy_config::Addresses;
 use self::server::RunningProxy;
 use crate::clock::MovableClock;
-use crate::folder::{Folder, write_private};
-use crate::hosted_page::HostedPage;
 use crate::log::Log;
+use crate::program::{Folder, write_private};
 use crate::sandbox_control::SandboxControl;
-use crate::shopper::{Checkout, Shopper};
-use crate::store_server::StoreServer;
+use crate::shopper::{Checkout, HostedPage, Shopper};
+use crate::site::Site;
+use crate::store_server::{StoreServer, TokenSigner};
 use crate::tcp_proxy::TcpProxy;
-use crate::token_signer::TokenSigner;
 use crate::wait::eventually;
 use crate::webhook_receiver::WebhookReceiver;
 
@@ -60,6 +58,15 @@ impl World {
     /// Starts a world with the default configuration.
     pub async fn start() -> Self {
         Self::start_with(WorldConfig::default()).await
+    }
+
+    /// Starts a world whose store lists the origin of this page.
+    pub async fn start_for(site: &Site) -> Self {
+        let config = WorldConfig {
+            origins: vec![site.url().to_owned()],
+            ..WorldConfig::default()
+        };
+        Self::start_with(config).await
     }
 
     /// Starts a world with this configuration.
@@ -296,7 +303,7 @@ impl World {
     async fn run_proxy(&mut self, public: TcpListener, admin: TcpListener) {
         let file = self.config_file();
         let url = format!("sqlite://{}", self.database().display());
-        let text = proxy_config::florin_toml(&self.addresses, &self.config, &url);
+        let text = config::florin_toml(&self.addresses, &self.config, &url);
         write_private(&file, &text);
         let proxy = RunningProxy::start(&file, self.clock.clone(), public, admin).await;
         self.proxy = Some(proxy);
@@ -327,7 +334,7 @@ fn spawn(part: impl Future<Output = anyhow::Result<()>> + Send + 'static) {
 }
 
 fn client() -> reqwest::Client {
-    let builder = crate::http::client();
+    let builder = crate::answer::client();
     let builder = builder.redirect(reqwest::redirect::Policy::none());
     let builder = builder.timeout(Duration::from_secs(30));
     builder.build().expect("the crypto provider is installed")

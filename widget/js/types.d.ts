@@ -81,7 +81,7 @@ export interface Store {
   theme_tokens?: Record<string, string>;
 }
 
-/** A price of an order: `Quote` of crates/checkout-api/src/quote.rs. */
+/** A price of an order: `Quote` of crates/checkout-api/src/attempt_view.rs. */
 export interface Quote {
   crypto_code: string;
   asset: string;

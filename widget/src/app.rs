@@ -7,8 +7,7 @@ use leptos::prelude::*;
 
 use self::banners::Banners;
 use self::summary::Summary;
-use crate::browser::document;
-use crate::browser::task::later;
+use crate::browser::{document, later};
 use crate::components::{focus_heading, renewed};
 use crate::i18n::use_i18n;
 use crate::screens::{Screen, load_payment_screens};

@@ -1,11 +1,13 @@
 //! The browser: its window, document, clocks and timers, and objects for its interfaces.
 
-pub(crate) mod clock;
-pub(crate) mod task;
+use core::future::Future;
+use core::pin::Pin;
 
-use js_sys::{Math, Object, Reflect};
-use wasm_bindgen::JsValue;
+use js_sys::{Date, Math, Object, Promise, Reflect};
+use wasm_bindgen::closure::Closure;
 use wasm_bindgen::prelude::wasm_bindgen;
+use wasm_bindgen::{JsCast as _, JsValue};
+use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{Document, VisibilityState, Window};
 
 #[wasm_bindgen]
@@ -50,4 +52,45 @@ pub(crate) fn object(members: &[(&str, &str)]) -> Object {
         let _ = Reflect::set(&object, &JsValue::from_str(key), &JsValue::from_str(value));
     }
     object
+}
+
+/// The monotonic clock.
+pub(crate) fn now_ms() -> u64 {
+    milliseconds(window().performance().map_or(0.0, |clock| clock.now()))
+}
+
+/// How far the wall clock is ahead of the monotonic one.
+pub(crate) fn drift_ms() -> u64 {
+    milliseconds(Date::now()).saturating_sub(now_ms())
+}
+
+fn milliseconds(time: f64) -> u64 {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a float becomes an integer by losing fractions of a millisecond; the cast saturates"
+    )]
+    let whole = time as u64;
+    whole
+}
+
+/// Runs `work` until it ends.
+pub(crate) fn spawn(work: impl Future<Output = ()> + 'static) {
+    // Boxed: the machinery of tasks is compiled once and not once for each future.
+    let work: Pin<Box<dyn Future<Output = ()>>> = Box::pin(work);
+    spawn_local(work);
+}
+
+/// Passes the result of a promise to `done`.
+pub(crate) fn when(promise: Promise, done: impl FnOnce(Result<JsValue, JsValue>) + 'static) {
+    let done: Box<dyn FnOnce(Result<JsValue, JsValue>)> = Box::new(done);
+    spawn(async move { done(JsFuture::from(promise).await) });
+}
+
+/// Runs `work` after a pause, once the current task has ended.
+pub(crate) fn later(pause_ms: i32, work: impl FnOnce() + 'static) {
+    let work: Box<dyn FnOnce()> = Box::new(work);
+    let work = Closure::once_into_js(work);
+    let _ = window()
+        .set_timeout_with_callback_and_timeout_and_arguments_0(work.unchecked_ref(), pause_ms);
 }

@@ -2,16 +2,13 @@
 
 mod donation;
 mod ended;
-mod hosted;
 mod instructions;
-mod next_step;
 mod paid;
 mod pay;
 mod payment;
 mod pick_asset;
 mod progress;
 mod receipt;
-mod receipt_email;
 mod unavailable;
 
 use leptos::prelude::*;
@@ -27,7 +24,7 @@ pub(crate) fn Screen(phase: Phase) -> impl IntoView {
         Phase::Stopped => unavailable::Unavailable().into_any(),
         Phase::Giving => donation::Donation().into_any(),
         Phase::Choosing => pick_asset::PickAsset().into_any(),
-        Phase::NextStep => next_step::NextStep().into_any(),
+        Phase::NextStep => unavailable::NextStep().into_any(),
         later => payment::screen(later),
     }
 }

@@ -13,10 +13,6 @@ mod checkout;
 #[cfg(target_arch = "wasm32")]
 mod connection;
 #[cfg(target_arch = "wasm32")]
-mod opening;
-#[cfg(target_arch = "wasm32")]
-mod problem;
-#[cfg(target_arch = "wasm32")]
 mod quotes;
 #[cfg(target_arch = "wasm32")]
 mod updates;
@@ -24,6 +20,5 @@ mod updates;
 #[cfg(target_arch = "wasm32")]
 pub(crate) use self::{
     checkout::{Checkout, PaymentScreens, Quotes, use_checkout},
-    connection::{Connection, Done, Opened, Request},
-    problem::Problem,
+    connection::{Connection, Done, Opened, Problem, Request},
 };

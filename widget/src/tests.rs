@@ -21,7 +21,7 @@ fn source_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
 }
 
-/// Every file of product code: its module path (`net::polling::tick`) and its text.
+/// Every file of product code: its module path (`net::polling::stream`) and its text.
 fn modules() -> BTreeMap<String, String> {
     fn collect(folder: &Path, prefix: &str, modules: &mut BTreeMap<String, String>) {
         for entry in fs::read_dir(folder).unwrap() {

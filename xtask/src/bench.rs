@@ -10,11 +10,32 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail, ensure};
+use clap::Args;
 use xshell::cmd;
 
 use crate::bundle::{self, Variant};
 use crate::workspace::Workspace;
-use crate::{BenchArgs, SimulateArgs, budget, build_proxy, demo, output, tools};
+use crate::{budget, demo, output, tools};
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchArgs {
+    /// Instead: kill the proxy N times while customers buy, and audit what it leaves
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    kills: Option<u64>,
+    /// The seed of customers and kills
+    #[arg(long, value_name = "N", requires = "kills")]
+    seed: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SimulateArgs {
+    /// How many orders
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) orders: u64,
+    /// The seed of customers and faults [default: a new one each time]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+}
 
 /// Kibibytes that the idle proxy may occupy.
 const RESIDENT_KIB: u64 = 20 * 1024;
@@ -32,18 +53,9 @@ const START_TIMEOUT: Duration = Duration::from_secs(10);
 /// # Errors
 /// A promise is broken, or something cannot be built or started.
 pub(crate) fn run(workspace: &Workspace, args: &BenchArgs) -> anyhow::Result<()> {
-    if let Some(orders) = args.lives {
-        return simulate(
-            workspace,
-            &SimulateArgs {
-                orders,
-                seed: args.seed,
-            },
-        );
-    }
     tools::set_up(workspace)?;
     bundle::make(workspace, Variant::Release)?;
-    build_proxy(workspace, Variant::Release)?;
+    bundle::build_proxy(workspace, Variant::Release)?;
     if let Some(kills) = args.kills {
         return kill(workspace, kills, args.seed.unwrap_or(1));
     }

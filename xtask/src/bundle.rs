@@ -292,3 +292,15 @@ fn compile(workspace: &Workspace, variant: Variant, trunk: &Path, to: &Path) -> 
     .run()
     .context("the widget could not be built")
 }
+
+/// Builds the release of the proxy with the widget inside.
+pub(crate) fn build_proxy(workspace: &Workspace, variant: Variant) -> anyhow::Result<()> {
+    output::step("Building the proxy's release (about 3 minutes the first time)…");
+    cargo_with(
+        workspace,
+        variant,
+        "build --locked --release --package florin-proxy",
+    )
+    .run()?;
+    Ok(())
+}

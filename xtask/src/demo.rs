@@ -5,11 +5,22 @@ use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
 use anyhow::{Context as _, bail};
+use clap::Args;
 
 use crate::bundle::{self, DEMO_BUILDS, Variant};
 use crate::progress;
 use crate::workspace::Workspace;
-use crate::{DemoArgs, output, tools};
+use crate::{output, tools};
+
+#[derive(Debug, Args)]
+pub(crate) struct DemoArgs {
+    /// The proxy's port; the others follow from it
+    #[arg(long, default_value_t = 8080, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64525))]
+    port_base: u16,
+    /// Where the proxy keeps its orders [default: SQLite in a temporary folder]
+    #[arg(long, value_name = "URL")]
+    database_url: Option<String>,
+}
 
 const DEMO: &str = "--package florin-demo";
 

@@ -16,9 +16,12 @@ mod workspace;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use clap::{ArgGroup, Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand};
 
+use crate::bench::{BenchArgs, SimulateArgs};
 use crate::bundle::Variant;
+use crate::demo::DemoArgs;
+use crate::test::TestArgs;
 use crate::workspace::Workspace;
 
 #[derive(Debug, Parser)]
@@ -51,23 +54,6 @@ enum Command {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct DemoArgs {
-    /// The proxy's port; the others follow from it
-    #[arg(long, default_value_t = 8080, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64525))]
-    port_base: u16,
-    /// Where the proxy keeps its orders [default: SQLite in a temporary folder]
-    #[arg(long, value_name = "URL")]
-    database_url: Option<String>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct TestArgs {
-    /// Only the checks whose name contains this text, such as HTTP
-    #[arg(long, value_name = "TEXT", default_value_t)]
-    only: String,
-}
-
-#[derive(Debug, Args)]
 struct PictureArgs {
     /// Only the states whose name contains this text, such as paid
     #[arg(long, value_name = "TEXT", default_value_t)]
@@ -82,30 +68,6 @@ struct BundleArgs {
     /// The widget built by stable compiler flags alone, 18 kB larger
     #[arg(long)]
     stable: bool,
-}
-
-#[derive(Debug, Args)]
-#[command(group = ArgGroup::new("how_many").args(["kills", "lives"]))]
-pub(crate) struct BenchArgs {
-    /// Instead: kill the proxy N times while customers buy, and audit what it leaves
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    kills: Option<u64>,
-    /// Instead: the same as `simulate --orders N`
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), hide = true)]
-    lives: Option<u64>,
-    /// The seed of customers and kills
-    #[arg(long, value_name = "N", requires = "how_many")]
-    seed: Option<u64>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct SimulateArgs {
-    /// How many orders
-    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..))]
-    orders: u64,
-    /// The seed of customers and faults [default: a new one each time]
-    #[arg(long, value_name = "N")]
-    seed: Option<u64>,
 }
 
 impl BundleArgs {
@@ -154,24 +116,13 @@ fn run(workspace: &Workspace, command: Command) -> anyhow::Result<()> {
 fn build(workspace: &Workspace, variant: Variant) -> anyhow::Result<()> {
     tools::set_up(workspace)?;
     bundle::make(workspace, variant)?;
-    build_proxy(workspace, variant)?;
+    bundle::build_proxy(workspace, variant)?;
     let program = workspace.target.join("release/florin-proxy");
     let size = std::fs::metadata(&program)
         .context("the proxy was not built")?
         .len();
     let (program, size) = (program.display(), output::grouped(size));
     output::passed(format!("{program} ({size} bytes, with the widget inside)"));
-    Ok(())
-}
-
-fn build_proxy(workspace: &Workspace, variant: Variant) -> anyhow::Result<()> {
-    output::step("Building the proxy's release (about 3 minutes the first time)…");
-    bundle::cargo_with(
-        workspace,
-        variant,
-        "build --locked --release --package florin-proxy",
-    )
-    .run()?;
     Ok(())
 }
 
@@ -217,16 +168,10 @@ mod tests {
     }
 
     #[test]
-    fn one_bench_at_a_time_and_a_seed_needs_one() {
+    fn a_number_is_positive_and_a_seed_needs_one() {
         assert!(parse("bench --kills 9 --seed=0").is_ok());
-        assert!(parse("bench --lives 9 --seed 1").is_ok());
         assert!(parse("simulate --orders 9 --seed 1").is_ok());
-        for wrong in [
-            "bench --kills 9 --lives 9",
-            "bench --seed 7",
-            "bench --kills 0",
-            "simulate --orders 0",
-        ] {
+        for wrong in ["bench --seed 7", "bench --kills 0", "simulate --orders 0"] {
             assert!(parse(wrong).is_err(), "{wrong}");
         }
     }

@@ -3,11 +3,20 @@
 use std::fs;
 
 use anyhow::{Context as _, bail, ensure};
+use clap::Args;
 use xshell::cmd;
 
+use crate::bench::SimulateArgs;
 use crate::bundle::{self, Variant};
 use crate::workspace::Workspace;
-use crate::{SimulateArgs, TestArgs, bench, budget, demo, output, tools};
+use crate::{bench, budget, demo, output, tools};
+
+#[derive(Debug, Args)]
+pub(crate) struct TestArgs {
+    /// Only the checks whose name contains this text, such as HTTP
+    #[arg(long, value_name = "TEXT", default_value_t)]
+    only: String,
+}
 
 /// A check: what is true when it passes, and how that is found out.
 type Check = (&'static str, fn(&Workspace) -> anyhow::Result<()>);

@@ -1,4 +1,13 @@
-//! Refusals of addresses and of payment URIs.
+//! The networks of an asset, and the refusals of addresses and of payment URIs.
+
+/// Which chain of an asset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Network {
+    /// Where coins have a price.
+    Main,
+    /// Where they have none.
+    Test,
+}
 
 /// Why a text is not an address that may be paid to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

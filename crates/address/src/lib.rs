@@ -17,10 +17,8 @@
 
 mod address;
 mod error;
-mod network;
 mod payment_uri;
 
 pub use address::check;
-pub use error::{AddressError, UriError};
-pub use network::Network;
+pub use error::{AddressError, Network, UriError};
 pub use payment_uri::PaymentTarget;

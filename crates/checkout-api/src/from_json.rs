@@ -81,4 +81,169 @@ fn code_unit(text: &str) -> Option<u16> {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    use super::*;
+
+    /// The text of a JSON string with this between its quotes.
+    #[track_caller]
+    fn read(written: &str) -> String {
+        from_json(&format!("\"{written}\"")).unwrap()
+    }
+
+    fn is_refused(written: &str) -> bool {
+        from_json::<Value>(&format!("\"{written}\"")).is_err()
+    }
+
+    #[test]
+    fn obeyed_characters_are_removed_as_they_are_and_as_escapes() {
+        for obeyed in ('\u{202a}'..='\u{202e}')
+            .chain('\u{2066}'..='\u{2069}')
+            .chain('\u{7f}'..='\u{9f}')
+        {
+            let escape = format!("\\u{:04x}", u32::from(obeyed));
+            assert_eq!(read(&format!("a{obeyed}b")), "ab", "{escape}");
+            assert_eq!(read(&format!("a{escape}b")), "ab", "{escape}");
+            assert_eq!(
+                read(&format!(
+                    "a{}b",
+                    escape.to_uppercase().replace("\\U", "\\u")
+                )),
+                "ab"
+            );
+        }
+        for control in 0..=0x1f {
+            assert_eq!(read(&format!("a\\u{control:04X}b")), "ab", "{control}");
+        }
+        assert_eq!(read("a\\b\\f\\n\\r\\tb"), "ab");
+    }
+
+    #[test]
+    fn every_other_character_stays() {
+        for text in [
+            "متجر ٤٢ الهدوء",
+            "👩‍👩‍👧‍👦",
+            "\u{200b}\u{200d}\u{feff}\u{2060}\u{2029}\u{206a}\u{2065}\u{a0}",
+            "a\"b\\c/d",
+            "\\u202e",
+            "\u{fffd}",
+        ] {
+            let json = serde_json::to_string(text).unwrap();
+            assert_eq!(from_json::<String>(&json).unwrap(), text);
+        }
+        assert_eq!(
+            read("\\u0061\\/\\u005c\\u0022\\uFFFD\\u00e9"),
+            "a/\\\"\u{fffd}é"
+        );
+    }
+
+    #[test]
+    fn a_surrogate_pair_is_one_character_and_half_of_one_is_replaced() {
+        assert_eq!(read("\\ud83d\\udE39"), "😹");
+        for half in ["\\ud83d", "\\ude39"] {
+            assert_eq!(read(half), "\u{fffd}");
+            assert_eq!(read(&format!("{half}a")), "\u{fffd}a");
+            assert_eq!(read(&format!("{half}{half}")), "\u{fffd}\u{fffd}");
+        }
+        assert_eq!(read("\\ude39\\ud83d"), "\u{fffd}\u{fffd}");
+        assert_eq!(read("\\ud83d\\ud83d\\ude39"), "\u{fffd}😹");
+        // What stood between two halves does not join them.
+        for between in ["\\u202e", "\u{202e}", "\\n"] {
+            assert_eq!(
+                read(&format!("\\ud83d{between}\\ude39")),
+                "\u{fffd}\u{fffd}"
+            );
+        }
+    }
+
+    #[test]
+    fn no_escape_is_made_by_what_is_removed() {
+        // Behind a backslash that is itself escaped there is no escape.
+        assert_eq!(read("\\\\u202e"), "\\u202e");
+        assert_eq!(read("\\\\\\u202e"), "\\");
+        assert_eq!(read("\\\\\u{202e}n"), "\\n");
+        // A backslash before a removed character, and digits on both sides of one.
+        for written in [
+            "\\\u{202e}n",
+            "\\\u{202e}u202e",
+            "\\u20\u{202e}2e",
+            "\\u20\\u202e2e",
+            "\\u\u{202e}202e",
+            "\\u202",
+            "\\u+07f",
+            "\\x",
+            "\\",
+        ] {
+            assert!(is_refused(written), "{written:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_json_stays_none() {
+        for text in [
+            "\u{202e}1",
+            "[1,\u{202e}2]",
+            "[\"\",\u{202e}2]",
+            "{\u{7f}}",
+            "\"a\nb\"",
+            "\"a\u{0}\"",
+            "\"\\u202e",
+            "\"a\\",
+            "",
+        ] {
+            assert!(from_json::<Value>(text).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn blanks_between_members_stay() {
+        let value: Value = from_json("{\r\n\t\"a\\n\": [\"\\u202e\", 1]\n}").unwrap();
+        assert_eq!(value, serde_json::json!({ "a": ["", 1] }));
+    }
+
+    /// The same without the obeyed characters, in every string.
+    fn without_obeyed(value: Value) -> Value {
+        let filter = |text: String| text.chars().filter(|char| !is_obeyed(*char)).collect();
+        match value {
+            Value::String(text) => Value::String(filter(text)),
+            Value::Array(list) => list.into_iter().map(without_obeyed).collect(),
+            Value::Object(members) => {
+                let members = members.into_iter();
+                let members = members.map(|(name, value)| (filter(name), without_obeyed(value)));
+                Value::Object(members.collect())
+            }
+            other => other,
+        }
+    }
+
+    /// Texts that are mostly escapes, halves of escapes and what is removed; no half of a surrogate pair.
+    fn pieces() -> impl Strategy<Value = String> {
+        let piece = prop::sample::select(vec![
+            "\\", "u", "202e", "20", "2e", "\"", "\\\"", "\\\\", "\\n", "n", "\n", "\u{202e}",
+            "\u{7f}", "\\u202e", "\\u0000", "\\u005c", "\\u0022", "😹", "[", "]", ",", "1",
+        ]);
+        prop::collection::vec(piece, 0..14).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_as_serde_reads_it_without_the_obeyed(text in pieces(), is_string: bool) {
+            let json = if is_string { format!("\"{text}\"") } else { text };
+            let whole = serde_json::from_str::<Value>(&json).ok();
+            prop_assert_eq!(from_json::<Value>(&json).ok(), whole.map(without_obeyed));
+        }
+
+        #[test]
+        fn any_string_is_itself_without_the_obeyed(text: String, marks in "[\u{202a}-\u{202e}\u{2066}-\u{2069}\u{0}-\u{9f}]*") {
+            let text = text + &marks;
+            let wanted: String = text.chars().filter(|char| !is_obeyed(*char)).collect();
+            let json = serde_json::to_string(&text).unwrap();
+            prop_assert_eq!(from_json::<String>(&json).unwrap(), wanted.clone());
+            let units = text.encode_utf16().map(|unit| format!("\\u{unit:04x}"));
+            let escaped = units.collect::<String>();
+            prop_assert_eq!(read(&escaped), wanted);
+        }
+    }
+}

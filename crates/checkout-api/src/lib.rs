@@ -7,33 +7,19 @@
 //! Source: interfaces in docs/reference/http.md, "For the browser".
 
 mod attempt_view;
-mod donation_view;
-mod email;
 mod error;
 mod from_json;
-mod open_order_request;
 mod order_view;
-mod quote;
-mod receipt;
-mod status;
-mod theme;
-mod warning;
+mod requests;
 
-pub use attempt_view::{AttemptView, Confirmations};
-pub use donation_view::DonationView;
-pub use email::looks_like_email;
+pub use attempt_view::{AttemptView, Confirmations, Quote, Unavailable, Warning, WarningKind};
 pub use error::{ErrorBody, ErrorCode, Refusal};
 pub use from_json::from_json;
-pub use open_order_request::{KeepEmail, MarkPaid, OpenAttempt, OpenOrderRequest, Opened};
 pub use order_view::{
-    BlockedReason, Environment, FailureReason, Flow, LatePayment, LineView, MAX_TITLE_CHARS,
-    OrderView, StoreView,
+    BlockedReason, DonationView, Environment, FailureReason, Flow, LatePayment, LineView,
+    MAX_TITLE_CHARS, OrderView, Receipt, SignedReceipt, Status, StoreView, THEMES, TOKENS,
 };
-pub use quote::{Quote, Unavailable};
-pub use receipt::{Receipt, SignedReceipt};
-pub use status::Status;
-pub use theme::{THEMES, TOKENS};
-pub use warning::{Warning, WarningKind};
+pub use requests::{KeepEmail, MarkPaid, OpenAttempt, OpenOrderRequest, Opened, looks_like_email};
 
 #[cfg(test)]
 mod tests;

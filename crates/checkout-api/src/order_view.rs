@@ -1,12 +1,12 @@
-//! All that a checkout shows of one order.
+//! All that a checkout shows of one order, of its receipt, and of a declared donation before its customer has named an amount.
 
 use std::collections::BTreeMap;
 
 use florin_money::AmountText;
 use serde::{Deserialize, Serialize};
-use strum::VariantArray;
+use strum::{IntoStaticStr, VariantArray};
 
-use crate::{AttemptView, Status};
+use crate::AttemptView;
 
 /// Which money moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -196,4 +196,151 @@ pub struct StoreView {
         schemars(with = "Option<BTreeMap<String, String>>")
     )]
     pub theme_tokens: BTreeMap<String, String>,
+}
+
+/// The life of an order: `open → awaiting_payment → checking → processing →` one of the ends.
+///
+/// Only the server decides: a browser never concludes that a payment expired, failed or arrived.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, IntoStaticStr, VariantArray,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Status {
+    /// Nothing chosen yet: the customer picks an asset.
+    Open,
+    /// An invoice is shown; nothing was seen on the chain.
+    AwaitingPayment,
+    /// The customer reported the payment, or a transaction without a confirmation was detected.
+    Checking,
+    /// On the chain, with fewer confirmations than required.
+    Processing,
+    /// Paid, exactly or within the store's tolerance. Final.
+    Paid,
+    /// Paid, and more than asked for. Final; the order is paid.
+    Overpaid,
+    /// Completed by the gateway with less than asked for. Never shipped; the rest can still be sent.
+    Underpaid,
+    /// The gateway reports the payment as failed.
+    Failed,
+    /// Given up before anything was paid.
+    Cancelled,
+    /// The invoice ran out before anything arrived. A new quote can be had.
+    Expired,
+    /// The invoice did not pass our checks: its address is not shown.
+    Blocked,
+}
+
+impl Status {
+    /// Returns `true` if the order is paid.
+    pub fn is_settled(self) -> bool {
+        matches!(self, Self::Paid | Self::Overpaid)
+    }
+}
+
+/// What a checkout shows while it asks for the amount. The proxy checks the amount when it opens
+/// the order.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DonationView {
+    /// Which money moves.
+    pub environment: Environment,
+    /// Who takes it.
+    pub store: StoreView,
+    /// What it is for, in the store's words.
+    pub title: String,
+    /// ISO 4217 code of the amounts.
+    #[cfg_attr(feature = "schema", schemars(with = "florin_money::Currency"))]
+    pub currency: String,
+    /// The least that is taken.
+    pub min: AmountText,
+    /// The most that is taken.
+    pub max: AmountText,
+    /// Amounts to offer, within the bounds; may be empty.
+    pub suggested: Vec<AmountText>,
+}
+
+/// The themes by name; `auto` is `light` or `dark` as the customer's system has it.
+pub const THEMES: [&str; 7] = [
+    "auto", "light", "dark", "contrast", "paper", "midnight", "sorbet",
+];
+
+/// Tokens that a store may override: `--florin-…` of the element, without its beginning.
+pub const TOKENS: [&str; 12] = [
+    "accent",
+    "on-accent",
+    "background",
+    "surface",
+    "text",
+    "text-muted",
+    "border",
+    "warning",
+    "danger",
+    "radius",
+    "font",
+    "density",
+];
+
+/// What a receipt states.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Receipt {
+    /// The proxy that gave it: its `public_url`.
+    pub iss: String,
+    /// `test`, or `production` for real money.
+    pub environment: Environment,
+    /// The store's id.
+    pub store: String,
+    /// The store's name.
+    pub store_name: String,
+    /// `ord_…`.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^ord_[0-9a-f]{32}$")))]
+    pub order_id: String,
+    /// The store's own name for the order.
+    pub reference: String,
+    /// What was sold.
+    pub title: String,
+    /// The price that was credited.
+    #[cfg_attr(feature = "schema", schemars(with = "florin_money::Amount"))]
+    pub amount: String,
+    /// Its currency.
+    #[cfg_attr(feature = "schema", schemars(with = "florin_money::Currency"))]
+    pub currency: String,
+    /// When it was credited: RFC 3339, UTC.
+    #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
+    pub paid_at: String,
+    /// The asset of the payment; absent when it was picked on the gateway's page and is not
+    /// reported.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub crypto_code: Option<String>,
+    /// The asset's symbol: `USDT`; absent for an asset that is not known here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asset: Option<String>,
+    /// The network: `Tron`; absent likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network: Option<String>,
+    /// What arrived, in the asset.
+    #[cfg_attr(feature = "schema", schemars(with = "florin_money::Amount"))]
+    pub received_in_crypto: String,
+    /// Where it was paid to; absent when that was on the gateway's own page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
+    /// The transaction, where the gateway named one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transaction_hash: Option<String>,
+}
+
+/// A receipt with what proves it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SignedReceipt {
+    /// What it states.
+    pub receipt: Receipt,
+    /// The same, signed: a JSON Web Token, HS256. Absent for a store without a webhook, which has no key to check it with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub token: Option<String>,
+    /// Eight groups of five letters and digits, for print. Absent like `token`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
 }

@@ -11,7 +11,6 @@ mod limits;
 mod nonces;
 mod raw_request;
 mod settings;
-mod single_flight;
 mod transport;
 
 use core::time::Duration;
@@ -22,10 +21,9 @@ use async_trait::async_trait;
 use jiff::SignedDuration;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
-use self::http::{Answer, Call, Exchange, Request};
+use self::http::{Answer, Call, Exchange, Request, SingleFlight};
 use self::limits::Limiter;
 use self::raw_request::invoice_path;
-use self::single_flight::SingleFlight;
 use self::transport::Https;
 use crate::types::InvoiceLookup;
 use crate::{
@@ -34,13 +32,13 @@ use crate::{
 };
 
 pub use self::error::{AmbiguousOutcome, CallError};
+pub use self::http::InvoiceResponse;
 pub use self::limits::Priority;
 pub use self::nonces::NonceRule;
 pub use self::raw_request::{Endpoint, MAX_RAW_BODY_BYTES, RawRequest, RawRequestError};
 pub use self::settings::{
     Clock, Credentials, Deadlines, Random, RetryPolicy, Settings, SettingsError,
 };
-pub use self::single_flight::InvoiceResponse;
 pub use self::transport::{RawResponse, SignedRequest, Transport};
 
 /// The endpoints of the gateway that a checkout needs.

@@ -1,22 +1,150 @@
-//! Every resource of the gateway, as it is on the wire.
+//! Every resource of the gateway, as it is on the wire, and its error responses.
 //!
 //! Source: payment-service.md, "Resources and their fields" and "Endpoints".
 
-mod error;
 mod invoice;
-mod price;
 mod text;
 
-pub use error::{ErrorCode, GatewayError};
+use std::collections::BTreeMap;
+
+use florin_money::CryptoCode;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use self::text::{lenient_text, lenient_word, words};
+#[cfg(feature = "client")]
+pub(crate) use invoice::InvoiceLookup;
 pub use invoice::{
     Callback, CallbackStatus, CheckoutRequest, CheckoutSession, ConfirmRequest, Confirmations,
     Confirmed, Invoice, InvoiceRequest, InvoiceStatus, TransactionStatus,
 };
-pub use price::{Limits, PriceEntry, Prices, Rates, SkippedPrice};
 pub use text::{ConversionId, InvalidId, InvoiceId};
 
-#[cfg(feature = "client")]
-pub(crate) use invoice::InvoiceLookup;
+words! {
+    /// `code` of a refusal.
+    ///
+    /// Source: payment-service.md, "Errors". Which code comes with which status is not stated there.
+    ErrorCode {
+        /// The API key is missing or wrong.
+        InvalidApiKey = "INVALID_API_KEY",
+        /// The signature does not match.
+        InvalidSignature = "INVALID_SIGNATURE",
+        /// The invoice does not exist or has expired.
+        InvalidInvoiceId = "INVALID_INVOICE_ID",
+        /// The amount is below the minimum or above the maximum.
+        AmountOutOfRange = "AMOUNT_OUT_OF_RANGE",
+        /// The asset is not supported.
+        UnsupportedCryptoCode = "UNSUPPORTED_CRYPTO_CODE",
+    }
+}
+
+/// Both shapes of a refusal in one: `{error: "…", code, message}`, and POST /checkout's `{error: true, message}`.
+///
+/// A refusal is one by its HTTP status; its body only explains. So nothing is required here, and a body that is no
+/// JSON at all is the empty explanation.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct GatewayError {
+    /// Short description; absent in the shape of POST /checkout, whose `error` is the boolean `true`.
+    #[serde(default, rename = "error", deserialize_with = "lenient_text")]
+    pub summary: Option<String>,
+    /// For machines; absent in the shape of POST /checkout.
+    #[serde(default, deserialize_with = "lenient_word")]
+    pub code: Option<ErrorCode>,
+    /// For people. Never shown to customers unchanged.
+    #[serde(default, deserialize_with = "lenient_text")]
+    pub message: Option<String>,
+}
+
+impl GatewayError {
+    /// Reads the body of an error response; any body is accepted.
+    pub fn from_body(body: &[u8]) -> Self {
+        match serde_json::from_slice(body) {
+            Ok(value @ Value::Object(_)) => Self::deserialize(value).unwrap_or_default(),
+            _ => Self::default(),
+        }
+    }
+}
+
+/// Answer of GET /prices: one entry per asset, known to us or not.
+///
+/// One unreadable entry costs that asset, not the whole answer; it is reported in [`Prices::skipped`].
+///
+/// Source: payment-service.md, "Price entry (response of GET /prices)".
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Prices {
+    /// By asset code.
+    pub entries: BTreeMap<CryptoCode, PriceEntry>,
+    /// What could not be read, for the operator.
+    pub skipped: Vec<SkippedPrice>,
+}
+
+/// An entry of GET /prices that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SkippedPrice {
+    /// Its key, the first 40 characters.
+    pub key: String,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+/// What one asset costs. Amounts are decimal strings as the gateway wrote them.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct PriceEntry {
+    /// The price.
+    pub rates: Rates,
+    /// What may be deposited.
+    pub limits: Limits,
+    /// Identifies this price in POST /invoice.
+    pub conversion_id: ConversionId,
+}
+
+/// A price: `amount_in_crypto` of the asset costs the two other amounts.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Rates {
+    /// Price in the gateway's local currency.
+    pub amount_in_local_currency: String,
+    /// Quantity that the price is for.
+    pub amount_in_crypto: String,
+    /// Price in US dollars.
+    pub amount_in_usd: String,
+    /// Code of the local currency.
+    pub local_currency_code: String,
+}
+
+/// The least and the most that may be deposited; an empty string: no such limit.
+///
+/// `Assumed:` both are in the asset, not in fiat: limits that no order could meet would disprove it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Limits {
+    /// The least.
+    pub min: String,
+    /// The most.
+    pub max: String,
+}
+
+impl<'de> Deserialize<'de> for Prices {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut prices = Self::default();
+        for (key, value) in Map::<String, Value>::deserialize(deserializer)? {
+            match read(&key, value) {
+                Ok((code, entry)) => {
+                    prices.entries.insert(code, entry);
+                }
+                Err(reason) => prices.skipped.push(SkippedPrice {
+                    key: key.chars().take(40).collect(),
+                    reason,
+                }),
+            }
+        }
+        Ok(prices)
+    }
+}
+
+fn read(key: &str, value: Value) -> Result<(CryptoCode, PriceEntry), String> {
+    let code = CryptoCode::parse(key).map_err(|error| error.to_string())?;
+    let entry = PriceEntry::deserialize(value).map_err(|error| error.to_string())?;
+    Ok((code, entry))
+}
 
 #[cfg(test)]
 mod tests;

@@ -20,7 +20,6 @@
 #[cfg(feature = "arithmetic")]
 mod amount;
 mod asset;
-mod crypto_code;
 mod currency;
 #[cfg(feature = "arithmetic")]
 mod price;
@@ -30,8 +29,7 @@ mod text;
 
 #[cfg(feature = "arithmetic")]
 pub use amount::{Amount, AmountError, Rounding};
-pub use asset::Asset;
-pub use crypto_code::{CryptoCode, InvalidCryptoCode};
+pub use asset::{Asset, CryptoCode, InvalidCryptoCode};
 pub use currency::{Currency, InvalidCurrency};
 #[cfg(feature = "arithmetic")]
 pub use price::{InvalidPrice, Price, TooManyDecimals};

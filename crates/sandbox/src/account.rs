@@ -9,8 +9,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::api::error::ApiError;
-use crate::api::request::Call;
+use crate::api::request::{ApiError, Call};
 use crate::prices::Prices;
 use crate::settings::Seed;
 

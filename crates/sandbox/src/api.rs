@@ -1,8 +1,6 @@
 //! The gateway's API, below `/api`, as its specification describes it.
 
 mod auth;
-mod checkout;
-pub(crate) mod error;
 mod invoices;
 pub(crate) mod request;
 
@@ -15,8 +13,8 @@ use axum::routing::any;
 use axum::{Json, Router};
 use serde_json::Value;
 
+use self::request::ApiError;
 use crate::state::Sandbox;
-use error::ApiError;
 use request::{Call, Endpoint, Outcome};
 
 /// Routes for [`crate::faults::layer`], which reads the call.
@@ -66,7 +64,7 @@ fn handle(sandbox: &Sandbox, call: &Call) -> Result<(Endpoint, Value), ApiError>
         Endpoint::CreateInvoice => invoices::create(state, call, now),
         Endpoint::Invoice => invoices::read(state, call, now),
         Endpoint::Confirm => invoices::confirm(settings, state, call),
-        Endpoint::Checkout => checkout::open(sandbox, state, call, now),
+        Endpoint::Checkout => invoices::open(sandbox, state, call, now),
         Endpoint::AddPreference => state.accounts.add_wallet(&state.prices, call),
         Endpoint::ChangePreference => state.accounts.change_wallet(&state.prices, call),
         Endpoint::OnboardMerchant => state.accounts.onboard(call),

@@ -20,20 +20,21 @@
 //! `{id}` may be `latest`.
 
 mod invoices;
+mod request;
 
 use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, State as Extract};
-use axum::http::{HeaderName, Method, StatusCode, Uri, header};
+use axum::http::{HeaderName, Method, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use florin_money::{Amount, CryptoCode};
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+use self::request::{ControlError, Shared, parse};
 use crate::asset::Chain;
 use crate::clock::MAX_JUMP_SECONDS;
 use crate::faults::FaultPlan;
@@ -41,7 +42,6 @@ use crate::journal::{Entry, Event};
 use crate::scenario::SCENARIOS;
 use crate::state::{NextInvoice, Sandbox, State};
 
-type Shared = Extract<Arc<Sandbox>>;
 type JsonResult = Result<Json<Value>, ControlError>;
 
 /// Larger bodies are rejected.
@@ -110,35 +110,6 @@ pub(crate) fn file(
 pub(crate) async fn not_found(method: Method, uri: Uri) -> Response {
     let path = uri.path();
     ControlError::NotFound(format!("The sandbox has no {method} {path}.")).into_response()
-}
-
-/// Why the control API rejects a request, as a sentence.
-#[derive(Debug)]
-enum ControlError {
-    /// 400: the request is invalid.
-    BadRequest(String),
-    /// 404: there is no such invoice, or no such path.
-    NotFound(String),
-    /// 409: not in this state.
-    Conflict(String),
-}
-
-impl IntoResponse for ControlError {
-    fn into_response(self) -> Response {
-        let (status, sentence) = match self {
-            Self::BadRequest(sentence) => (StatusCode::BAD_REQUEST, sentence),
-            Self::NotFound(sentence) => (StatusCode::NOT_FOUND, sentence),
-            Self::Conflict(sentence) => (StatusCode::CONFLICT, sentence),
-        };
-        (status, Json(json!({"error": sentence}))).into_response()
-    }
-}
-
-/// Parses a JSON body, whatever its content type is, so that `curl -d '{…}'` is enough. No body is an empty object.
-fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ControlError> {
-    let body = if body.is_empty() { b"{}" } else { body };
-    serde_json::from_slice(body)
-        .map_err(|error| ControlError::BadRequest(format!("The body is invalid: {error}.")))
 }
 
 /// GET /sandbox/state

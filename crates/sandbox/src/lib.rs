@@ -22,7 +22,6 @@ mod api;
 mod asset;
 mod callback;
 mod clock;
-mod connection;
 mod control;
 mod faults;
 mod hosted;

@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::callback::CallbackSender;
-use crate::connection::{ConnectionFault, FaultyListener};
+use crate::faults::{ConnectionFault, FaultyListener};
 use crate::state::Sandbox;
 use crate::{Settings, api, control, faults, hosted};
 

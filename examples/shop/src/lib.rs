@@ -12,17 +12,13 @@
 
 mod cart;
 mod catalogue;
-mod html;
 mod order_book;
-mod order_token;
 mod pages;
-mod price;
 mod proxy_client;
 mod server;
-mod settings;
 mod shop;
 mod webhook;
 
 pub use catalogue::{DONATIONS_TOML, PRODUCTS_TOML};
 pub use server::run;
-pub use settings::Settings;
+pub use shop::Settings;

@@ -3,4 +3,3 @@
 pub(crate) mod layout;
 pub(crate) mod orders;
 pub(crate) mod storefront;
-pub(crate) mod webhook;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::Parser;
 use support::first_view::{Page, Timings, measure, measure_peer, median};
-use support::{PRODUCTS, Peer, Product, Program, Site, World, WorldConfig};
+use support::{PRODUCTS, Peer, Product, Program, Site, World};
 
 /// Measures the checkout with an empty cache, on a slow line and a slow phone.
 #[derive(Parser)]
@@ -41,11 +41,7 @@ const MAX_RUN: Duration = Duration::from_mins(1);
 async fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let site = Site::open().await;
-    let config = WorldConfig {
-        origins: vec![site.url().to_owned()],
-        ..WorldConfig::default()
-    };
-    let mut world = World::start_with(config).await;
+    let mut world = World::start_for(&site).await;
     // The release build replaces the proxy of the tests.
     world.stop_proxy().await;
     let log = world.file("release.log");

@@ -1,8 +1,20 @@
-//! Commands of the protocol of Chrome's developer tools; only for Chromium.
+//! Commands of the protocol of Chrome's developer tools, only for Chromium: among them emulated size, colours and media
+//! features; and all network requests for one page, from Chromium's network log.
+//!
+//! Unlike the Performance API, the log contains the requests of every frame and worker, and blocked ones. Chromium's
+//! own background requests name no page and are left out.
+//!
+//! Source: Chromium, `net/log/file_net_log_observer.cc` and `net/log/net_log_event_type_list.h` (2026): the first line
+//! holds the constants, and every other line is one event.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::{Browser, Engine};
+use super::engine::NETWORK_LOG_FILE;
+use super::{Browser, BrowserOptions, Engine, State};
 
 impl Browser {
     /// Disables or enables the network.
@@ -91,4 +103,98 @@ impl Browser {
         let response = self.tab.cdp().send_raw(method, parameters).await;
         response.unwrap_or_else(|error| panic!("{method}: {error}"))
     }
+}
+
+impl Browser {
+    /// Emulates this size and colour scheme from here on, without motion.
+    pub async fn emulate(&self, options: BrowserOptions) {
+        self.emulate_with(options, &[]).await;
+    }
+
+    /// The same with further media features and their values.
+    pub async fn emulate_with(&self, options: BrowserOptions, more: &[(&str, &str)]) {
+        let (width, height) = options.size;
+        self.set_viewport(width, height).await;
+        let scheme = if options.dark { "dark" } else { "light" };
+        let usual = [
+            ("prefers-color-scheme", scheme),
+            ("prefers-reduced-motion", "reduce"),
+        ];
+        let features = usual.iter().chain(more);
+        let features: Vec<_> = features
+            .map(|(name, value)| json!({ "name": name, "value": value }))
+            .collect();
+        let media = json!({ "media": "", "features": features });
+        self.send_cdp("Emulation.setEmulatedMedia", media).await;
+    }
+
+    /// Saves a picture of the whole page without scroll bars.
+    pub async fn save_picture(&self, options: BrowserOptions, file: &Path) {
+        let hidden = json!({ "hidden": true });
+        self.send_cdp("Emulation.setScrollbarsHidden", hidden).await;
+        let no_room = "document.documentElement.style.scrollbarGutter = 'auto'";
+        self.evaluate(no_room, &[]).await;
+        let (width, least) = options.size;
+        let height = "return document.documentElement.scrollHeight";
+        let height = self.evaluate(height, &[]).await.as_u64().map(u32::try_from);
+        let height = height.and_then(Result::ok).unwrap_or(least).max(least);
+        self.set_viewport(width, height).await;
+        let picture = self.tab.screenshot_as_png().await;
+        let picture = picture.expect("the page can be seen");
+        std::fs::write(file, picture).expect("the folder is writable");
+        self.set_viewport(width, least).await;
+    }
+
+    /// Runs an asynchronous script, which calls its last argument with the result.
+    pub async fn evaluate_async(
+        &self,
+        script: &str,
+        arguments: &[serde_json::Value],
+    ) -> serde_json::Value {
+        let answer = self.tab.execute_async(script, arguments.to_vec()).await;
+        let answer = answer.unwrap_or_else(|error| panic!("the script does not end: {error}"));
+        answer.json().clone()
+    }
+}
+
+impl Browser {
+    /// Closes a browser of [`Browser::open_alone`] and returns the requests of pages of this host and their frames:
+    /// `POST http://…`, and `name host` for a name that was looked up without a request.
+    ///
+    /// # Panics
+    /// It was not opened by [`Browser::open_alone`]: nothing was noted.
+    pub async fn end_and_list_requests(mut self, host: &str) -> BTreeSet<String> {
+        let State::Alone(process) = &mut self.state else {
+            panic!("only a browser of open_alone has a network log");
+        };
+        let file = process.folder.file(NETWORK_LOG_FILE);
+        process.quit().await;
+        let text = fs::read_to_string(file).expect("Chromium writes its network log");
+        requests(&text, &format!("http://{host} "))
+    }
+}
+
+fn requests(log: &str, page: &str) -> BTreeSet<String> {
+    let mut lines = log.lines();
+    let constants = lines.next().unwrap_or_default().trim_end_matches(',');
+    let constants: Value = serde_json::from_str(&format!("{constants}}}")).expect("the constants");
+    let kind = |name: &str| constants["constants"]["logEventTypes"][name].clone();
+    let request = kind("URL_REQUEST_START_JOB");
+    let lookup = kind("HOST_RESOLVER_MANAGER_REQUEST");
+    assert!(
+        request.is_u64() && lookup.is_u64(),
+        "the log's words are others"
+    );
+    let events = lines.filter_map(|line| serde_json::from_str(line.trim_end_matches(',')).ok());
+    let asked = events.filter_map(|event: Value| {
+        let of = |member: &str| event["params"][member].as_str();
+        if event["type"] == request && of("network_isolation_key")?.starts_with(page) {
+            return Some(format!("{} {}", of("method")?, of("url")?));
+        }
+        if event["type"] == lookup && of("network_anonymization_key")?.starts_with(page) {
+            return Some(format!("name {}", of("host")?));
+        }
+        None
+    });
+    asked.collect()
 }

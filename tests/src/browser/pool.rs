@@ -24,9 +24,7 @@ use thirtyfour::{WebDriver, WindowHandle};
 use tokio_tungstenite::connect_async;
 use tokio_tungstenite::tungstenite::Message;
 
-use super::BrowserOptions;
-use super::capabilities::{NetworkLog, PROFILE};
-use super::engine::Engine;
+use super::engine::{BrowserOptions, Engine, NetworkLog, PROFILE};
 use super::process::Process;
 use crate::wait::within;
 

@@ -14,7 +14,7 @@ use super::counters::Counters;
 use super::invoice_index::InvoiceIndex;
 use super::random::SeededRandom;
 use crate::sandbox_control::SandboxControl;
-use crate::token_signer::TokenSigner;
+use crate::store_server::TokenSigner;
 use crate::wait::pause;
 use crate::world::secrets;
 

@@ -20,11 +20,11 @@ use super::shop::Shop;
 use super::supervisor::Supervisor;
 use super::traffic_log::{Link, Passed, TrafficLog};
 use crate::clock::MovableClock;
-use crate::folder::{Folder, write_private};
+use crate::program::{Folder, write_private};
 use crate::sandbox_control::SandboxControl;
-use crate::token_signer::TokenSigner;
+use crate::store_server::TokenSigner;
 use crate::world;
-use crate::world::proxy_config::{Addresses, florin_toml};
+use crate::world::config::{Addresses, florin_toml};
 use crate::world::secrets;
 
 /// Customers who buy at the same time.
@@ -237,6 +237,6 @@ fn free_ports(shard: u64) -> [SocketAddr; 4] {
 fn client() -> reqwest::Client {
     // Fails when another shard has installed it already.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let builder = crate::http::client().timeout(Duration::from_secs(5));
+    let builder = crate::answer::client().timeout(Duration::from_secs(5));
     builder.build().expect("the crypto provider is installed")
 }

@@ -1,8 +1,8 @@
-//! Configuration of a world.
+//! Configuration of a world, and the proxy's configuration file.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
-use super::proxy_config::Addresses;
 use super::secrets;
 use crate::clock::MovableClock;
 
@@ -85,4 +85,143 @@ impl WorldConfig {
             ..florin_sandbox::Settings::default()
         }
     }
+}
+
+/// Addresses of all servers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Addresses {
+    /// The proxy's public address.
+    pub(crate) front: SocketAddr,
+    /// The proxy itself.
+    pub(crate) public: SocketAddr,
+    pub(crate) admin: SocketAddr,
+    /// The gateway as the proxy reaches it.
+    pub(crate) gateway: SocketAddr,
+    /// The gateway itself.
+    pub(crate) sandbox: SocketAddr,
+    pub(crate) shop: SocketAddr,
+    /// The store's endpoint as the proxy reaches it.
+    pub(crate) webhook: SocketAddr,
+}
+
+impl Addresses {
+    pub(crate) fn proxy_url(&self) -> String {
+        format!("http://{}", self.front)
+    }
+
+    pub(crate) fn shop_url(&self) -> String {
+        format!("http://{}", self.shop)
+    }
+}
+
+/// The text of `florin.toml`: the demo shop's store with its catalogue, and another one.
+pub(crate) fn florin_toml(
+    addresses: &Addresses,
+    config: &WorldConfig,
+    database_url: &str,
+) -> String {
+    let Addresses {
+        front,
+        public,
+        admin,
+        gateway: service,
+        sandbox,
+        shop,
+        webhook,
+    } = addresses;
+    let origins = [&[addresses.shop_url()], &config.origins[..]].concat();
+    let secret = &config.proxys_secret;
+    let trusted_proxies = &config.trusted_proxies;
+    let tolerance = &config.tolerance;
+    let mut theme = format!("preset = {:?}", config.theme);
+    if !config.theme_tokens.is_empty() {
+        theme = format!("{theme}, {}", config.theme_tokens);
+    }
+    let key = secrets::API_KEY;
+    let token = secrets::CALLBACK_TOKEN;
+    let (store_key, other_key) = (secrets::STORE_KEY, secrets::OTHER_STORE_KEY);
+    let webhook_secret = secrets::WEBHOOK;
+    let (rate, gateway_access) = (config.requests_per_second, config.gateway_access);
+    let merchant = config.merchant_id.as_ref();
+    let merchant = merchant.map_or_else(String::new, |id| format!("merchant_id = {id:?}"));
+    let logo = config.logo_url.as_ref();
+    let logo = logo.map_or_else(String::new, |url| format!("logo_url = {url:?}"));
+    let image_origins = &config.image_origins;
+    let picture = image_origins.first();
+    let picture = picture.map_or_else(String::new, |origin| {
+        format!("image_url = \"{origin}/ebook.jpg\"")
+    });
+    let checkout_url = match config.checkout_url.as_deref() {
+        None => format!("checkout_url = \"http://{sandbox}/checkout\""),
+        Some("") => String::new(),
+        Some(elsewhere) => format!("checkout_url = {elsewhere:?}"),
+    };
+    let (token_key, next_token_key) = (secrets::TOKEN_KEY, secrets::NEXT_TOKEN_KEY);
+    let other_token_key = secrets::OTHER_TOKEN_KEY;
+    let environment = config.environment;
+    // Endpoints of this machine are for the test environment alone.
+    let webhook = if environment == "production" {
+        String::new()
+    } else {
+        format!(
+            "[store.webhook]\nurl = \"http://{webhook}/florin\"\nsecret = \"{webhook_secret}\"\n\
+             dangerous_allow_private_targets = true"
+        )
+    };
+    let (products, donations) = (florin_shop::PRODUCTS_TOML, florin_shop::DONATIONS_TOML);
+    format!(
+        r#"listen = "{public}"
+admin_listen = "{admin}"
+public_url = "http://{front}"
+database_url = "{database_url}"
+environment = "{environment}"
+trusted_proxies = {trusted_proxies:?}
+
+[gateway]
+url = "http://{service}/api"
+api_key = "{key}"
+api_secret = "{secret}"
+callback_token = "{token}"
+{checkout_url}
+poll_interval_seconds = 1
+requests_per_second = {rate}
+
+[[store]]
+id = "other"
+name = "Another shop"
+origins = ["https://other.example"]
+secret_key = "{other_key}"
+token_keys = [{{ kid = "k1", secret = "{other_token_key}" }}]
+image_origins = {image_origins:?}
+[[store.product]]
+sku = "ebook"
+{picture}
+title = "Another e-book"
+price = "7.00"
+[[store.donation]]
+id = "coffee"
+min = "1"
+max = "9"
+
+[[store]]
+id = "demo"
+name = "Quiet Goods"
+origins = {origins:?}
+currency = "USD"
+secret_key = "{store_key}"
+token_keys = [{{ kid = "k1", secret = "{token_key}" }}, {{ kid = "k2", secret = "{next_token_key}" }}]
+return_url = "http://{shop}/thanks"
+support_url = "mailto:help@quiet-goods.example"
+underpayment_tolerance = "{tolerance}"
+gateway_access = {gateway_access}
+image_origins = {image_origins:?}
+{logo}
+{merchant}
+theme = {{ {theme} }}
+
+{webhook}
+
+{products}
+{donations}"#
+    )
 }

@@ -8,8 +8,6 @@ use anyhow::{Context as _, bail};
 
 use sha2::{Digest as _, Sha256};
 
-use crate::Kind;
-
 /// Name in `dist/`, with `/` between folder and file, and content.
 pub(crate) type Files = BTreeMap<String, Vec<u8>>;
 
@@ -71,6 +69,16 @@ const MODULES: [&str; 5] = [
 
 /// The loader, once for each environment of the proxy: it knows its own even where nothing else can be loaded.
 const LOADERS: [(&str, &str); 2] = [("florin.js", "production"), ("florin.test.js", "test")];
+
+/// What a source is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Loaded by `<script src>`: its outermost names are the page's.
+    Script,
+    /// Loaded by `import`: only its exports are seen.
+    Module,
+    Style,
+}
 
 /// What is done with scripts and styles.
 #[derive(Clone, Copy)]

@@ -10,10 +10,7 @@ use std::path::{Path, PathBuf};
 
 use oxc_span::SourceType;
 
-use crate::module::{Module, normal};
-
-/// Reads a file.
-pub(crate) type Read<'a> = &'a dyn Fn(&Path) -> Result<String, String>;
+use crate::module::{Module, Read, normal};
 
 /// The entry with its imports, as one script: of modules a module, else a function that is called once.
 ///

@@ -10,16 +10,12 @@
 //! A separate program, so that `cargo xtask` compiles in seconds: a parser of JavaScript takes fifty libraries. It is run
 //! in the repository's root. The last two need the feature `small`, except for Trunk's debug builds.
 
-#[cfg(feature = "small")]
-mod compress;
 mod files;
 mod link;
-#[cfg(feature = "small")]
-mod minify;
 mod module;
 mod optimize;
 #[cfg(feature = "small")]
-mod style;
+mod small;
 
 use std::env;
 use std::fs;
@@ -29,17 +25,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, bail};
 use oxc_span::SourceType;
 
-use self::files::Files;
-
-/// What a source is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    /// Loaded by `<script src>`: its outermost names are the page's.
-    Script,
-    /// Loaded by `import`: only its exports are seen.
-    Module,
-    Style,
-}
+use self::files::{Files, Kind};
 
 fn main() -> ExitCode {
     let words: Vec<String> = env::args().skip(1).collect();
@@ -100,8 +86,8 @@ fn read_file(path: &Path) -> Result<String, String> {
 #[cfg(feature = "small")]
 fn minified(source: &str, kind: Kind) -> anyhow::Result<String> {
     let smaller = match kind {
-        Kind::Style => style::minify(source),
-        Kind::Script | Kind::Module => minify::minify(source, source_type(kind)),
+        Kind::Style => small::minify_style(source),
+        Kind::Script | Kind::Module => small::minify_script(source, source_type(kind)),
     };
     smaller.map_err(anyhow::Error::msg)
 }
@@ -116,10 +102,7 @@ fn minified(_: &str, _: Kind) -> anyhow::Result<String> {
 fn compressed(files: &Files) -> Files {
     let mut compressed = Files::new();
     for (name, content) in files {
-        let forms = [
-            ("br", compress::brotli(content)),
-            ("gz", compress::gzip(content)),
-        ];
+        let forms = [("br", small::brotli(content)), ("gz", small::gzip(content))];
         let smaller = forms
             .into_iter()
             .filter(|(_, form)| form.len() < content.len());

@@ -14,7 +14,8 @@ use oxc_semantic::{Semantic, SemanticBuilder};
 use oxc_span::{GetSpan as _, SourceType};
 use serde_json::Value;
 
-use crate::link::Read;
+/// Reads a file.
+pub(crate) type Read<'a> = &'a dyn Fn(&Path) -> Result<String, String>;
 
 /// A module in the forms that the linker knows.
 #[derive(Debug)]

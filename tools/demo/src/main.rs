@@ -4,11 +4,10 @@
 //! with the folder of the run. It takes no setting from the environment.
 
 mod settings;
-mod welcome;
 
 use std::ffi::OsString;
 use std::fs::{File, Permissions};
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _, stdout};
 use std::net::Ipv4Addr;
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
@@ -155,7 +154,7 @@ async fn serve(
     let beside = async {
         ready(ports.admin).await?;
         let Some((program, arguments)) = args.command.split_first() else {
-            welcome::print(ports, folder, args.database_url.is_some());
+            print_welcome(ports, folder, args.database_url.is_some());
             shutdown.cancelled().await;
             println!("\nStopping…");
             return Ok(ExitCode::SUCCESS);
@@ -324,4 +323,62 @@ fn cancel_on_signal(shutdown: CancellationToken) -> anyhow::Result<()> {
 fn unix_seconds() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| since.as_secs())
+}
+
+/// Prints the addresses, the ones to try first first.
+fn print_welcome(ports: Ports, folder: &Path, has_database_elsewhere: bool) {
+    let Ports {
+        proxy,
+        shop,
+        sandbox,
+        ..
+    } = ports;
+    let url = |port: u16, path: &str| bold(&format!("http://127.0.0.1:{port}{path}"));
+    println!("\n{}\n", bold("Florin is running. No real money moves."));
+    println!(
+        "  1  Buy something: in the shop, press “Pay with crypto”. The checkout opens over the"
+    );
+    println!("     shop's page, in a dialog. Choose an asset.");
+    println!("       Shop      {}", url(shop, "/"));
+    println!(
+        "  2  Pay: in the sandbox, press “Paid exactly”. The sandbox imitates the payment gateway"
+    );
+    println!(
+        "     and the customer's wallet. The checkout shows the payment; the shop's own list of"
+    );
+    println!("     orders shows it too, because the shop received a signed webhook.");
+    println!("       Sandbox   {}", url(sandbox, "/sandbox"));
+    println!("  3  See every state of the checkout, in any width, theme and language:");
+    println!("       Gallery   {}\n", url(proxy, "/pay#gallery"));
+    println!("  More to try:");
+    for (name, port, path) in [
+        (
+            "The checkout on a separate page",
+            proxy,
+            "/pay?store=demo#store=demo&product=ebook",
+        ),
+        ("A donation", shop, "/donate"),
+        ("A price signed by the shop's server", shop, "/members"),
+        ("The payment gateway's own page", shop, "/hosted"),
+        ("Themes", shop, "/theme-builder"),
+    ] {
+        println!("     {name:<37}http://127.0.0.1:{port}{path}");
+    }
+    println!("\n  To sell on your own page: docs/guide/quick-start.md");
+    let database = if has_database_elsewhere {
+        ""
+    } else {
+        ", database"
+    };
+    println!("  Configuration{database} and log: {}", folder.display());
+    println!("  To stop: Ctrl-C\n");
+}
+
+/// Emphasised, on a terminal.
+fn bold(text: &str) -> String {
+    if stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none() {
+        format!("\x1b[1m{text}\x1b[0m")
+    } else {
+        text.to_owned()
+    }
 }

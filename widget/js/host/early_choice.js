@@ -64,14 +64,14 @@ const initial = (/** @type {string} */ text) => [...text][0];
 /** @param {string | undefined} url */
 const isPage = (url) => /^https:\/\/|^http:\/\/(127\.0\.0\.1|localhost|\[::1])[:/]/.test(url || '');
 
-/** As `trimmed` of widget/src/format/short_amount.rs. @param {string} amount */
+/** As `trimmed` of widget/src/format/amount.rs. @param {string} amount */
 const trimmed = (amount) => {
   const [whole, fraction = ''] = amount.split('.');
   const kept = fraction.replace(/0+$/, '');
   return kept ? whole + '.' + kept + (kept.length === 1 && whole !== '0' ? '0' : '') : whole;
 };
 
-/** As `shortened` of widget/src/format/short_amount.rs: at most six significant digits, rounded up. @param {string} amount */
+/** As `shortened` of widget/src/format/amount.rs: at most six significant digits, rounded up. @param {string} amount */
 const shortened = (amount) => {
   const [whole, fraction = ''] = amount.split('.');
   const zeros = fraction.length - fraction.replace(/^0+/, '').length;

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::format::countdown;
+use crate::format::time;
 use crate::i18n::{I18n, use_i18n};
 use crate::state::use_checkout;
 
@@ -18,7 +18,7 @@ pub(crate) fn Countdown() -> impl IntoView {
             role="timer"
             aria-live="off"
             data-testid="countdown"
-            data-urgent=move || countdown::is_urgent(seconds.get()).then_some("")
+            data-urgent=move || time::is_urgent(seconds.get()).then_some("")
         >
             {move || words(i18n, seconds.get())}
         </p>
@@ -29,9 +29,9 @@ fn words(i18n: I18n, seconds: u32) -> String {
     if seconds == 0 {
         return i18n.text("time_up");
     }
-    let time = match countdown::held(seconds) {
+    let time = match time::held(seconds) {
         Some((number, unit)) => i18n.duration(number, unit),
-        None => countdown::clock(seconds),
+        None => time::clock(seconds),
     };
     i18n.text_with("held", &[("time", &time)])
 }

@@ -4,7 +4,7 @@ use leptos::html::Dialog;
 use leptos::prelude::*;
 
 use super::Drawing;
-use crate::browser::task::later;
+use crate::browser::later;
 use crate::format::qr_path;
 use crate::i18n::use_i18n;
 

@@ -1,10 +1,12 @@
-//! Headings and sentences.
+//! Headings, sentences, amounts, problems in the customer's words, and how fresh the order's state is.
 
+use florin_checkout_api::ErrorCode;
 use leptos::attr::custom::custom_attribute;
 use leptos::prelude::*;
 
-use crate::i18n::{template::around, use_i18n};
-use crate::state::use_checkout;
+use crate::i18n::template::around;
+use crate::i18n::{I18n, use_i18n};
+use crate::state::{Problem, use_checkout};
 
 /// The heading of a screen: it takes the focus when the screen appears. On a page without an order, whose title is the
 /// first heading elsewhere, it is the first.
@@ -31,4 +33,72 @@ pub(crate) fn Sentence<'a>(
     let whole = use_i18n().text_with(key, &[("network", network)]);
     let (before, after) = around(&whole);
     view! { <p>{before.to_owned()}{children()}{after.to_owned()}</p> }
+}
+
+/// An amount, an address or a hash.
+#[component]
+pub(crate) fn Ltr(
+    #[prop(into)] text: String,
+    #[prop(optional)] class: Option<&'static str>,
+    #[prop(optional)] test_id: Option<&'static str>,
+) -> impl IntoView {
+    view! {
+        <bdi dir="ltr" class=class data-testid=test_id>
+            {text}
+        </bdi>
+    }
+}
+
+/// `0.00030973 BTC`
+pub(crate) fn coins(amount: &str, asset: &str) -> String {
+    format!("{amount}\u{a0}{asset}")
+}
+
+/// The sentence for a problem, and the reference to quote.
+pub(crate) fn problem_text(i18n: I18n, problem: &Problem) -> (String, Option<String>) {
+    let body = match problem {
+        Problem::Network => return (i18n.text("no_network"), None),
+        Problem::Unreadable => return (i18n.text("unreadable"), None),
+        Problem::Refused(body) => body,
+    };
+    let text = match body.code {
+        Some(ErrorCode::NotFound) => i18n.text("gone"),
+        Some(ErrorCode::RateLimited) => i18n.text("too_often"),
+        Some(ErrorCode::GatewayUnavailable | ErrorCode::StorageUnavailable) => {
+            i18n.text("service_busy")
+        }
+        Some(ErrorCode::QuoteExpired) => i18n.text("price_moved"),
+        Some(ErrorCode::AmountOutOfRange | ErrorCode::AssetUnavailable) => i18n.text("asset_gone"),
+        Some(ErrorCode::AttemptInProgress | ErrorCode::RequestInProgress) => {
+            i18n.text("in_progress")
+        }
+        Some(ErrorCode::OrderClosed) => i18n.text("closed"),
+        // The rest are mistakes of the shop or of Florin: the proxy's message helps support.
+        _ => body.message.clone(),
+    };
+    let reference = body
+        .request_id
+        .as_ref()
+        .map(|id| i18n.text_with("request", &[("id", id)]));
+    (text, reference)
+}
+
+/// A line that ticks; a screen reader reads it only on its own.
+#[component]
+pub(crate) fn CheckedAgo() -> impl IntoView {
+    let (checkout, i18n) = (use_checkout(), use_i18n());
+    let is_known = checkout.follow(|order, _| order.checked_seconds_ago.is_some());
+    let text = move || {
+        let ago = i18n.ago(checkout.checked_seconds_ago.get());
+        i18n.text_with("checked", &[("ago", &ago)])
+    };
+    move || {
+        is_known.get().then(|| {
+            view! {
+                <p class="quiet" data-testid="checked">
+                    {text}
+                </p>
+            }
+        })
+    }
 }

@@ -10,7 +10,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 
 use super::template::{Text, fill};
 use crate::browser::object;
-use crate::format::currency_sign::{Sign, sign};
+use crate::format::amount::{Sign, sign};
 
 #[wasm_bindgen]
 extern "C" {

@@ -74,4 +74,253 @@ pub fn fill(template: &str, values: &[(&str, &str)]) -> String {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use std::path::Path;
+    use std::{fs, str};
+
+    use super::*;
+
+    #[test]
+    fn gaps_are_filled_by_name_and_unknown_ones_stay_visible() {
+        let values = [("count", "1"), ("required", "3")];
+        assert_eq!(fill("{count} of {required}", &values), "1 of 3");
+        assert_eq!(fill("{count}{other}", &values), "1{other}");
+        assert_eq!(fill("an { alone", &values), "an { alone");
+    }
+
+    #[test]
+    fn one_gap_may_be_filled_by_an_element() {
+        assert_eq!(around("send {amount} now"), ("send ", " now"));
+        assert_eq!(around("{amount}"), ("", ""));
+        assert_eq!(around("no gap"), ("no gap", ""));
+    }
+
+    #[test]
+    fn a_value_is_not_searched_for_gaps() {
+        let values = [("store", "{title}"), ("title", "x")];
+        assert_eq!(fill("{store}", &values), "{title}");
+    }
+
+    impl Text {
+        /// Every form; the first is that of `other`, which each language has.
+        fn forms(&self) -> Vec<&str> {
+            match self {
+                Self::One(text) => vec![text],
+                Self::Counted(forms) => {
+                    let rest = forms.iter().filter(|(category, _)| *category != "other");
+                    let mut all = vec![forms["other"].as_str()];
+                    all.extend(rest.map(|(_, text)| text.as_str()));
+                    all
+                }
+            }
+        }
+    }
+
+    /// The texts of one section by their keys.
+    type Section = BTreeMap<String, Text>;
+
+    /// A language file: its sections by their names.
+    fn sections(file: &str) -> BTreeMap<String, Section> {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("locales");
+        let text = fs::read_to_string(path.join(file)).unwrap();
+        serde_json::from_str(&text).unwrap()
+    }
+
+    /// The texts of the screens in English.
+    fn screens() -> Section {
+        let mut english = sections("en.json");
+        let mut texts = english.remove("first").unwrap();
+        let later = english.remove("later").unwrap();
+        for (key, text) in later {
+            let earlier = texts.insert(key.clone(), text);
+            assert!(earlier.is_none(), "{key} is in both sections");
+        }
+        texts
+    }
+
+    fn gaps(text: &str) -> Vec<&str> {
+        let mut gaps: Vec<&str> = text
+            .split('{')
+            .skip(1)
+            .map(|rest| rest.split_once('}').unwrap().0)
+            .collect();
+        gaps.sort_unstable();
+        gaps
+    }
+
+    #[test]
+    fn every_language_has_the_same_texts_with_the_same_gaps() {
+        let english = sections("en.json");
+        let names: Vec<&str> = english.keys().map(String::as_str).collect();
+        assert_eq!(names, ["diagnostics", "first", "later", "loader"]);
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("locales");
+        let files: Vec<_> = fs::read_dir(folder).unwrap().collect();
+        assert_eq!(files.len(), 50);
+        for entry in files {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            let translated = sections(&name);
+            assert!(
+                english.keys().eq(translated.keys()),
+                "{name} has other sections"
+            );
+            for (section, texts) in &translated {
+                has_the_texts_of(&english[section], texts, &format!("{name}: {section}"));
+            }
+        }
+    }
+
+    /// Holds a section against the English one.
+    fn has_the_texts_of(english: &Section, translated: &Section, place: &str) {
+        let keys: Vec<&String> = translated.keys().collect();
+        assert_eq!(keys, english.keys().collect::<Vec<_>>(), "{place}");
+        for (key, text) in translated {
+            let original = &english[key];
+            let same_kind = matches!(text, Text::One(_)) == matches!(original, Text::One(_));
+            assert!(same_kind, "{place}: {key}");
+            for form in text.forms() {
+                assert_eq!(gaps(form), gaps(original.forms()[0]), "{place}: {key}");
+                assert!(!form.trim().is_empty(), "{place}: {key}");
+            }
+        }
+    }
+
+    #[test]
+    fn counted_texts_of_one_language_have_the_same_plural_forms() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("locales");
+        for entry in fs::read_dir(folder).unwrap() {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            let texts = sections(&name);
+            let counted = texts.values().flatten().filter_map(|(key, text)| {
+                let Text::Counted(forms) = text else {
+                    return None;
+                };
+                Some((key, forms.keys().collect::<Vec<_>>()))
+            });
+            let counted: Vec<_> = counted.collect();
+            for (key, forms) in &counted {
+                assert_eq!(*forms, counted[0].1, "{name}: {key}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_page_without_scripts_speaks_by_the_language_files() {
+        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../index.html");
+        let page = fs::read_to_string(page).unwrap();
+        let (_, shown) = page.split_once("<noscript>").unwrap();
+        let (shown, _) = shown.split_once("</noscript>").unwrap();
+        let lines: Vec<_> = shown.split("<p lang=\"").skip(1).collect();
+        assert!(lines.len() > 8, "{shown}");
+        for line in lines {
+            let (tag, line) = line.split_once('"').unwrap();
+            let (_, text) = line.split_once('>').unwrap();
+            let (text, _) = text.split_once("</p>").unwrap();
+            let Text::One(known) = sections(&format!("{tag}.json"))["loader"]["noscript"].clone()
+            else {
+                panic!("{tag} counts something");
+            };
+            assert_eq!(text, known, "{tag}");
+        }
+    }
+
+    /// How a key of a text is written, up to its quotation mark.
+    const LOOKUPS: [&str; 5] = [
+        ".text(\"",
+        ".text_with(\"",
+        ".plural(\"",
+        " key=\"",
+        "word(\"",
+    ];
+
+    /// The source of every module, whose texts are looked up by literal keys such as `i18n.text("paid")`.
+    fn sources(folder: &Path, texts: &mut String) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                sources(&path, texts);
+            } else if path.file_name().unwrap() != "tests.rs" {
+                texts.push_str(&fs::read_to_string(path).unwrap());
+            }
+        }
+    }
+
+    /// Texts of screens that are being written.
+    const AWAITED: [&str; 0] = [];
+
+    #[test]
+    fn screens_ask_for_texts_that_exist_and_for_every_one() {
+        let mut source = String::new();
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        sources(&root.join("src"), &mut source);
+        sources(&root.join("js"), &mut source);
+        let english = screens();
+        for lookup in LOOKUPS {
+            for call in source.split(lookup).skip(1) {
+                let key = call.split_once('"').unwrap().0;
+                assert!(english.contains_key(key), "{key:?} has no text");
+            }
+        }
+        for key in AWAITED {
+            assert!(
+                english.contains_key(key),
+                "{key:?} is awaited and has no text"
+            );
+        }
+        for key in english.keys() {
+            let used = source.contains(&["\"", key, "\""].concat())
+                || source.contains(&["words.", key].concat())
+                || AWAITED.contains(&key.as_str());
+            assert!(used, "{key:?} is never shown");
+        }
+    }
+
+    /// What is shown once the texts of the section `later` are loaded: the screens after the asset choice and the components
+    /// of theirs, and what is announced, or written in the page's title, of their phases.
+    const AFTER_THE_CHOICE: [&str; 13] = [
+        "screens/ended",
+        "screens/instructions",
+        "screens/paid",
+        "screens/pay",
+        "screens/progress",
+        "screens/receipt",
+        "components/button",
+        "components/countdown",
+        "components/order_links",
+        "components/qr_code",
+        "app.rs",
+        "state/announcements",
+        "state/updates",
+    ];
+
+    #[test]
+    fn what_is_shown_before_the_asset_choice_needs_no_later_text() {
+        fn files(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    files(&path, found);
+                } else if path.file_name().unwrap() != "tests.rs" {
+                    found.push(path);
+                }
+            }
+        }
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        let mut all = Vec::new();
+        files(&root, &mut all);
+        let later = sections("en.json").remove("later").unwrap();
+        for path in all {
+            let name = path.strip_prefix(&root).unwrap().to_str().unwrap();
+            if AFTER_THE_CHOICE.iter().any(|start| name.starts_with(start)) {
+                continue;
+            }
+            let source = fs::read_to_string(&path).unwrap();
+            let product = source.split("#[cfg(test)]").next().unwrap();
+            for key in later.keys() {
+                assert!(
+                    !product.contains(&format!("\"{key}\"")),
+                    "{name} shows {key:?}, a text of the section `later`"
+                );
+            }
+        }
+    }
+}

@@ -5,8 +5,6 @@
 //! only, to notice that the computer was asleep, and for how long.
 
 mod stream;
-mod tick;
-mod wake;
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::{Rc, Weak};
@@ -16,15 +14,13 @@ use js_sys::Function;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast as _;
 use wasm_bindgen::closure::Closure;
-use web_sys::AbortController;
+use web_sys::{AbortController, EventTarget};
 
-use self::wake::wake_targets;
 use super::backoff;
 use super::requests::Requests;
-use crate::browser::clock::{drift_ms, now_ms};
-use crate::browser::task::spawn;
-use crate::browser::{is_hidden, random, window};
+use crate::browser::{document, drift_ms, is_hidden, now_ms, random, spawn, window};
 use crate::host::Host;
+use crate::state::phase::Phase;
 use crate::state::{Checkout, Connection, Done, Opened, Problem, Request};
 
 /// Failures in a row after which the page says that it is offline.
@@ -290,4 +286,73 @@ impl Connection for Polling {
 
 fn function(closure: &Closure<dyn FnMut()>) -> &Function {
     closure.as_ref().unchecked_ref()
+}
+
+/// A page without a network polls as well: the failures show at once that it is offline, long before a silent stream
+/// would.
+const WAKE_EVENTS: [&str; 5] = ["focus", "offline", "online", "pageshow", "visibilitychange"];
+
+/// The targets of these events, each with its event.
+fn wake_targets() -> impl Iterator<Item = (EventTarget, &'static str)> {
+    WAKE_EVENTS.into_iter().map(|event| {
+        // `visibilitychange` is the document's and rises no further in older browsers.
+        let target: EventTarget = if event == "visibilitychange" {
+            document().into()
+        } else {
+            window().into()
+        };
+        (target, event)
+    })
+}
+
+/// The two clocks apart by more than this: the computer was asleep.
+const ASLEEP_MS: u64 = 3_000;
+
+impl Polling {
+    /// A second has passed, or many.
+    fn tick(&self) {
+        let Some(checkout) = self.checkout() else {
+            return;
+        };
+        let drift = drift_ms();
+        let before = self.drift_ms.replace(drift);
+        let was_asleep = drift.abs_diff(before) > ASLEEP_MS;
+        if was_asleep {
+            // The monotonic clock stood still, the invoice's did not. The next answer has the exact time.
+            let slept = drift.saturating_sub(before);
+            let deadline = self.deadline_ms.get();
+            self.deadline_ms.set(deadline.saturating_sub(slept));
+        }
+        let now = now_ms();
+        let left = self.deadline_ms.get().saturating_sub(now).div_ceil(1000);
+        let left = u32::try_from(left).unwrap_or(u32::MAX);
+        if left != checkout.seconds_left.get_untracked() {
+            checkout.count_down(left);
+            if left == 0 {
+                self.poll_now();
+            }
+        }
+        let checked = now.saturating_sub(self.checked_ms.get()) / 1000;
+        let checked = u32::try_from(checked).unwrap_or(u32::MAX);
+        checkout.checked_seconds_ago.set(checked);
+        let retry = self.retry_ms.get();
+        if retry > 0 && now >= retry {
+            // A hidden page opens the order once it is visible again.
+            self.poll_now();
+        } else if retry > 0 {
+            self.count_to_retry();
+        }
+        let until = self.quotes_until_ms.get();
+        if until > 0
+            && now >= until
+            && checkout.phase.get_untracked() == Phase::Choosing
+            && !is_hidden()
+        {
+            self.quotes_until_ms.set(0);
+            checkout.load_quotes();
+        }
+        if was_asleep {
+            self.poll_now();
+        }
+    }
 }

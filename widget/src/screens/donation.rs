@@ -7,7 +7,7 @@ use leptos::html::Input;
 use leptos::prelude::*;
 
 use crate::components::{Heading, Ltr, focus};
-use crate::format::typed_amount::canonical;
+use crate::format::amount::canonical;
 use crate::i18n::{I18n, use_i18n};
 use crate::state::{Problem, use_checkout};
 

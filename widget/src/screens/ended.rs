@@ -9,7 +9,7 @@ use crate::components::{
     Heading, HelpLink, HostedPageLink, Look, NewPriceButton, NewPurchaseButton, NewSessionButton,
     OrderReference, OtherAssetButton, ReturnLink, coins,
 };
-use crate::format::short_amount::trimmed;
+use crate::format::amount::trimmed;
 use crate::i18n::{I18n, use_i18n};
 use crate::state::phase::{has_received, is_partly_paid};
 use crate::state::use_checkout;

@@ -2,13 +2,7 @@
 //! be sent.
 
 mod address;
-mod aid;
-mod amount;
-mod check_address;
-mod code;
-mod exchange;
-mod handoff;
-mod last_minute;
+mod help;
 mod warnings;
 
 use std::sync::Arc;
@@ -16,18 +10,14 @@ use std::sync::Arc;
 use florin_checkout_api::{AttemptView, OrderView};
 use leptos::prelude::*;
 
-use self::address::Destination;
-use self::aid::names;
-use self::amount::AmountToSend;
-use self::check_address::CheckAddress;
-use self::code::PaymentCode;
-use self::exchange::ExchangeHelp;
-use self::handoff::Handoff;
-use self::last_minute::{LastMinute, may_renew};
+use self::address::{CheckAddress, Destination, PaymentCode};
+use self::help::{ExchangeHelp, Handoff, due, names};
 use self::warnings::Warnings;
-use crate::components::{Ltr, NewPriceButton, Sentence, coins, renewed};
-use crate::format::short_amount::trimmed;
-use crate::format::{countdown, links};
+use crate::components::{
+    Button, CopyButton, Look, Ltr, NewPriceButton, Sentence, coins, focus, renewed,
+};
+use crate::format::amount::trimmed;
+use crate::format::{links, time};
 use crate::i18n::use_i18n;
 use crate::state::phase::is_partly_paid;
 use crate::state::use_checkout;
@@ -54,9 +44,7 @@ pub(super) fn WhatToSend() -> impl IntoView {
     let insists = RwSignal::new(false);
     let haste = Memo::new(move |_| match checkout.seconds_left.get() {
         0 => Haste::TimeUp,
-        left if countdown::is_urgent(left) && !insists.get() && may_renew.get() => {
-            Haste::LastMinute
-        }
+        left if time::is_urgent(left) && !insists.get() && may_renew.get() => Haste::LastMinute,
         _ => Haste::Calm,
     });
     let key = Memo::new(move |_| (received.get(), haste.get()));
@@ -170,4 +158,108 @@ fn Verified<'a>(attempt: &'a AttemptView) -> impl IntoView + use<> {
         </details>
     }
     .into_any()
+}
+
+/// The amount, or the rest of it. The figure is a label of the button: a press on it copies too, the bare number, since
+/// the field of a wallet takes no more.
+#[component]
+fn AmountToSend<'a>(order: &'a OrderView, attempt: &'a AttemptView) -> impl IntoView + use<> {
+    let i18n = use_i18n();
+    let is_rest = is_partly_paid(attempt);
+    let (test, key) = if is_rest {
+        ("remaining", "still_to_send")
+    } else {
+        ("amount", "send_exactly")
+    };
+    let price = if is_rest {
+        attempt.remaining_in_local_currency.as_ref()
+    } else {
+        Some(&order.amount)
+    };
+    let price = price.map(|price| i18n.money(price.as_str(), &order.currency));
+    let rate = attempt.rate_in_local_currency.as_ref().map(|rate| {
+        let rate = i18n.money(rate.as_str(), &attempt.local_currency_code);
+        i18n.text_with("rate", &[("asset", &attempt.asset), ("price", &rate)])
+    });
+    view! {
+        <div class="amount" part="amount">
+            <div>
+                <p class="label">{i18n.text(key)}</p>
+                <label class="exactly" for="copy-amount" dir="ltr">
+                    <span class="number" data-testid=test>
+                        {due(attempt).to_owned()}
+                    </span>
+                    "\u{a0}"
+                    <span class="unit">{attempt.asset.clone()}</span>
+                </label>
+                {price
+                    .map(|price| {
+                        view! {
+                            <p class="price-beside">
+                                <Ltr text=format!("≈ {price}") />
+                            </p>
+                        }
+                    })}
+                {rate
+                    .map(|rate| {
+                        view! {
+                            <p class="rate quiet" data-testid="rate">
+                                <Ltr text=rate />
+                            </p>
+                        }
+                    })}
+            </div>
+            <CopyButton
+                id="copy-amount"
+                place=".number"
+                value=due(attempt).to_owned()
+                text=i18n.text("copy")
+                label=Some(i18n.text_with("copy_amount", &names(attempt)))
+            />
+        </div>
+    }
+}
+
+/// Returns `true` until something has arrived or the customer says that it was sent, where a new price is available:
+/// without one, to hide the address gains nothing.
+fn may_renew(order: &OrderView, attempt: &AttemptView) -> bool {
+    let is_under_way =
+        attempt.marked_as_paid || attempt.confirmations.is_some() || is_partly_paid(attempt);
+    order.can_open_attempt && !is_under_way
+}
+
+/// A new price first, the address of this one second.
+#[component]
+fn LastMinute(crypto_code: String, insists: RwSignal<bool>) -> impl IntoView {
+    let (checkout, i18n) = (use_checkout(), use_i18n());
+    // The focus was in the instructions, which go away.
+    let focused = checkout.shared().and_then(|shared| {
+        let focused = shared.root.query_selector(".instructions :focus");
+        focused.ok().flatten()
+    });
+    if focused.is_some() {
+        focus(checkout, String::from(".guard h3"));
+    }
+    let (title, hint) = (i18n.text("guard"), i18n.text("guard_hint"));
+    checkout.announce(format!("{title}. {hint}"));
+    let insist = move || {
+        insists.set(true);
+        focus(checkout, String::from(".instructions button"));
+    };
+    view! {
+        <div class="box guard" part="box" data-testid="guard">
+            <h3 tabindex="-1">{title}</h3>
+            <p>{hint}</p>
+            <p>{i18n.text("if_sent")}</p>
+            <div class="actions">
+                <NewPriceButton crypto_code=crypto_code />
+                <Button
+                    look=Look::Secondary
+                    text=i18n.text("guard_anyway")
+                    on_press=insist
+                    test_id=Some("guard-anyway")
+                />
+            </div>
+        </div>
+    }
 }

@@ -10,9 +10,8 @@ use leptos::prelude::*;
 use leptos::wasm_split::SplitLoaderError;
 use wasm_bindgen_futures::JsFuture;
 
-use super::{ended, hosted, paid, pay, progress};
-use crate::browser::random;
-use crate::browser::task::{later, spawn};
+use super::{ended, paid, pay, progress};
+use crate::browser::{later, random, spawn};
 use crate::net::backoff::after_failure;
 use crate::state::phase::Phase;
 use crate::state::{Checkout, PaymentScreens};
@@ -30,7 +29,7 @@ use crate::state::{Checkout, PaymentScreens};
 )]
 fn view_of(phase: Phase) -> Result<AnyView, SplitLoaderError> {
     Ok(match phase {
-        Phase::Hosted => hosted::Hosted().into_any(),
+        Phase::Hosted => pay::Hosted().into_any(),
         Phase::Paying => pay::Pay().into_any(),
         Phase::Checking => progress::Checking().into_any(),
         Phase::Processing => progress::Processing().into_any(),

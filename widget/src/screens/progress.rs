@@ -7,8 +7,8 @@ use super::instructions::WhatToSend;
 use crate::components::{
     CheckedAgo, Heading, HostedPageLink, Look, Ltr, OtherAssetButton, Sentence, Transaction, coins,
 };
-use crate::format::block_time::{Estimate, estimate};
-use crate::format::short_amount::trimmed;
+use crate::format::amount::trimmed;
+use crate::format::time::{Estimate, estimate};
 use crate::i18n::{I18n, use_i18n};
 use crate::state::phase::is_partly_paid;
 use crate::state::{Checkout, use_checkout};

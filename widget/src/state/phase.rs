@@ -112,4 +112,189 @@ fn is_above_zero(amount: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use std::collections::BTreeMap;
+
+    use florin_checkout_api::{Confirmations, Environment, Flow, StoreView};
+    use florin_money::AmountText;
+    use strum::VariantArray as _;
+
+    use super::*;
+
+    fn amount(text: &str) -> AmountText {
+        AmountText::parse(text).unwrap()
+    }
+
+    fn attempt(received: &str, remaining: &str) -> AttemptView {
+        AttemptView {
+            crypto_code: "BTC".into(),
+            asset: "BTC".into(),
+            network: "Bitcoin".into(),
+            address: "tb1q".into(),
+            qr_string: "bitcoin:tb1q?amount=0.5".into(),
+            verified: true,
+            amount_in_crypto: amount("0.5"),
+            amount_in_usd: amount("19.90"),
+            amount_in_local_currency: amount("19.90"),
+            local_currency_code: "USD".into(),
+            rate_in_local_currency: None,
+            expires_in_seconds: 0,
+            lifetime_seconds: 900,
+            warnings: vec![],
+            marked_as_paid: false,
+            received_in_crypto: amount(received),
+            remaining_in_crypto: amount(remaining),
+            received_in_local_currency: None,
+            remaining_in_local_currency: None,
+            excess_in_crypto: None,
+            excess_in_local_currency: None,
+            confirmations: None,
+            transaction_hash: None,
+            explorer_url: None,
+        }
+    }
+
+    fn order(status: Status) -> OrderView {
+        OrderView {
+            id: "ord_1".into(),
+            version: 1,
+            environment: Environment::Test,
+            store: StoreView {
+                id: "demo".into(),
+                name: "Demo".into(),
+                support_url: None,
+                logo_url: None,
+                theme: "auto".into(),
+                theme_tokens: BTreeMap::new(),
+            },
+            title: "An e-book".into(),
+            lines: vec![],
+            amount: amount("19.90"),
+            currency: "USD".into(),
+            status,
+            failure_reason: None,
+            blocked_reason: None,
+            flow: Flow::Custom,
+            payment_process_url: None,
+            paid_at: None,
+            reverted: false,
+            late_payment: None,
+            attempt: Some(attempt("0", "0.5")),
+            email_kept: false,
+            return_url: None,
+            can_open_attempt: true,
+            delayed: false,
+            next_poll_seconds: Some(3),
+            checked_seconds_ago: None,
+            as_of: "2026-11-21T09:00:00Z".into(),
+        }
+    }
+
+    #[test]
+    fn a_countdown_at_zero_does_not_end_a_payment() {
+        let order = order(Status::AwaitingPayment);
+        assert_eq!(order.attempt.as_ref().unwrap().expires_in_seconds, 0);
+        assert_eq!(Phase::of(Some(&order), false, false), Phase::Paying);
+    }
+
+    #[test]
+    fn every_status_has_its_phase() {
+        let phases: Vec<Phase> = Status::VARIANTS
+            .iter()
+            .map(|status| Phase::of(Some(&order(*status)), false, false))
+            .collect();
+        let expected = [
+            Phase::Choosing,
+            Phase::Paying,
+            Phase::Checking,
+            Phase::Processing,
+            Phase::Paid,
+            Phase::Overpaid,
+            Phase::Underpaid,
+            Phase::Failed,
+            Phase::Cancelled,
+            Phase::Expired,
+            Phase::Blocked,
+        ];
+        assert_eq!(phases, expected);
+    }
+
+    #[test]
+    fn another_asset_can_be_chosen_while_the_order_takes_one() {
+        let mut order = order(Status::AwaitingPayment);
+        assert_eq!(Phase::of(Some(&order), true, false), Phase::Choosing);
+        order.can_open_attempt = false;
+        assert_eq!(Phase::of(Some(&order), true, false), Phase::Paying);
+    }
+
+    #[test]
+    fn a_settled_order_offers_no_choice() {
+        assert_eq!(
+            Phase::of(Some(&order(Status::Paid)), true, false),
+            Phase::Paid
+        );
+    }
+
+    #[test]
+    fn without_an_order_the_page_loads_until_it_is_stopped() {
+        assert_eq!(Phase::of(None, false, false), Phase::Loading);
+        assert_eq!(Phase::of(None, false, true), Phase::Stopped);
+    }
+
+    #[test]
+    fn an_address_that_was_never_shown_is_not_waited_for() {
+        let mut order = order(Status::AwaitingPayment);
+        order.attempt = None;
+        assert_eq!(Phase::of(Some(&order), false, false), Phase::Checking);
+    }
+
+    #[test]
+    fn partly_paid_means_something_came_and_something_lacks() {
+        assert!(is_partly_paid(&attempt("0.2", "0.3")));
+        assert!(!is_partly_paid(&attempt("0.00", "0.5")));
+        assert!(!is_partly_paid(&attempt("0.5", "0")));
+    }
+
+    #[test]
+    fn a_failure_without_any_payment_is_a_separate_phase() {
+        let mut failed = order(Status::Failed);
+        failed.failure_reason = Some(FailureReason::NotCompleted);
+        assert_eq!(Phase::of(Some(&failed), false, false), Phase::Failed);
+        failed.failure_reason = Some(FailureReason::NothingReceived);
+        assert_eq!(Phase::of(Some(&failed), false, false), Phase::NotReceived);
+    }
+
+    #[test]
+    fn a_payment_that_was_seen_is_found_before_its_first_block() {
+        let mut order = order(Status::Checking);
+        assert_eq!(Phase::of(Some(&order), false, false), Phase::Checking);
+        let attempt = order.attempt.as_mut().unwrap();
+        attempt.confirmations = Some(Confirmations {
+            count: 0,
+            required: 3,
+        });
+        assert_eq!(Phase::of(Some(&order), false, false), Phase::Processing);
+    }
+
+    #[test]
+    fn a_hosted_order_is_paid_elsewhere_until_money_is_seen() {
+        let hosted = |status| OrderView {
+            flow: Flow::Hosted,
+            attempt: None,
+            ..order(status)
+        };
+        for (status, phase) in [
+            (Status::Open, Phase::Hosted),
+            (Status::AwaitingPayment, Phase::Hosted),
+            (Status::Checking, Phase::Processing),
+            (Status::Processing, Phase::Processing),
+            (Status::Underpaid, Phase::Underpaid),
+            (Status::Paid, Phase::Paid),
+            (Status::Cancelled, Phase::Cancelled),
+            (Status::Expired, Phase::Expired),
+        ] {
+            let order = hosted(status);
+            assert_eq!(Phase::of(Some(&order), false, false), phase, "{status:?}");
+        }
+    }
+}

@@ -6,8 +6,7 @@ use florin_checkout_api::Quote;
 use leptos::prelude::*;
 
 use super::checkout::{Checkout, Quotes, Shared};
-use crate::browser::clock::now_ms;
-use crate::browser::task::later;
+use crate::browser::{later, now_ms};
 use crate::format::networks::is_guest;
 
 /// How long the page notes that prices have changed.

@@ -8,8 +8,7 @@ use leptos::prelude::*;
 use super::announcements;
 use super::phase::Phase;
 use super::{Checkout, Problem};
-use crate::browser::object;
-use crate::browser::task::later;
+use crate::browser::{later, object};
 
 /// How long the page says that it is online again.
 const BACK_FOR_MS: i32 = 6_000;

@@ -1,9 +1,13 @@
-//! One request and its answer: signed, carried once, and logged.
+//! One request and its answer: signed, carried once, and logged; and one lookup per invoice at a time, whose response
+//! concurrent callers share.
 
 use core::time::Duration;
+use std::collections::HashMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
+use futures_util::FutureExt as _;
+use futures_util::future::{BoxFuture, Shared, WeakShared};
 use jiff::SignedDuration;
 use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use secrecy::{ExposeSecret as _, SecretString};
@@ -14,7 +18,7 @@ use super::nonces::Nonces;
 use super::settings::check_base_url;
 use super::transport::{SignedRequest, Transport};
 use super::{AmbiguousOutcome, CallError, Clock, RawRequest, Settings, SettingsError};
-use crate::{GatewayError, Method, Nonce, Signing};
+use crate::{GatewayError, InvoiceId, InvoiceStatus, Method, Nonce, Signing};
 
 const API_KEY: HeaderName = HeaderName::from_static("apikey");
 const SIGNATURE: HeaderName = HeaderName::from_static("signature");
@@ -235,6 +239,42 @@ impl fmt::Debug for Exchange {
         f.debug_struct("Exchange")
             .field("base_url", &self.base_url.as_str())
             .finish_non_exhaustive()
+    }
+}
+
+/// The response of one GET /invoice.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvoiceResponse {
+    /// Its `data`.
+    pub status: InvoiceStatus,
+    /// The whole body as it came, to be kept as evidence.
+    pub raw: String,
+}
+
+pub(super) type PendingResponse = BoxFuture<'static, Result<InvoiceResponse, CallError>>;
+
+/// The lookups in flight. A lookup is cancelled only when all its callers are.
+#[derive(Default)]
+pub(super) struct SingleFlight(Mutex<HashMap<InvoiceId, WeakShared<PendingResponse>>>);
+
+impl SingleFlight {
+    /// Joins the lookup in flight, or starts one.
+    pub(super) fn join(
+        &self,
+        id: &InvoiceId,
+        ask: impl FnOnce() -> PendingResponse,
+    ) -> Shared<PendingResponse> {
+        let mut in_flight = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let under_way = in_flight.get(id).and_then(WeakShared::upgrade);
+        if let Some(request) = under_way.filter(|request| request.peek().is_none()) {
+            return request;
+        }
+        in_flight.retain(|_, request| request.upgrade().is_some());
+        let request = ask().shared();
+        if let Some(weak) = request.downgrade() {
+            in_flight.insert(id.clone(), weak);
+        }
+        request
     }
 }
 

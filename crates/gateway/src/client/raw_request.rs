@@ -5,8 +5,6 @@
 //! them. Two things are done all the same. Whitespace between JSON's tokens goes, since what is signed is "the request
 //! body as compact JSON text". And a platform's merchant is named, and no other can be.
 
-mod json_text;
-
 use crate::{InvoiceId, Method};
 
 /// Longest body that is passed on.
@@ -175,9 +173,9 @@ impl RawRequest {
         let rest = body.strip_prefix('{').ok_or(RawRequestError::NotAnObject)?;
         let quoted = serde_json::Value::from(merchant).to_string();
         let mut is_named = false;
-        for member in json_text::members(body) {
+        for member in members(body) {
             if is_merchant_key(&member.name) {
-                if json_text::string(member.value).as_deref() != Some(merchant) {
+                if string(member.value).as_deref() != Some(merchant) {
                     return Err(other());
                 }
                 let is_the_one = member.depth == 1 && member.name == MERCHANT;
@@ -216,7 +214,7 @@ fn checked(body: &str) -> Result<String, RawRequestError> {
     }
     serde_json::from_str::<serde::de::IgnoredAny>(body)
         .map_err(|error| RawRequestError::NotJson(error.to_string()))?;
-    Ok(json_text::compact(body))
+    Ok(compact(body))
 }
 
 /// Returns `true` if a character of a query is sent unencoded, so that the signature matches what
@@ -237,6 +235,78 @@ fn is_merchant_key(name: &str) -> bool {
 pub(super) fn invoice_path(invoice_id: &InvoiceId) -> String {
     let id: String = url::form_urlencoded::byte_serialize(invoice_id.as_str().as_bytes()).collect();
     format!("/invoice?id={id}")
+}
+
+// JSON as text: numbers keep their digits, members their order, doubled members both places. All of it takes text that
+// is known to be valid JSON.
+
+/// A member of an object.
+struct Member<'a> {
+    /// How many objects and lists it is inside of, its own included.
+    depth: usize,
+    name: String,
+    /// The text from its value on.
+    value: &'a str,
+}
+
+/// The text without whitespace between its tokens.
+fn compact(text: &str) -> String {
+    let mut compact = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let length = match first {
+            '"' => string_length(rest),
+            _ => first.len_utf8(),
+        };
+        if !first.is_ascii_whitespace() {
+            compact.push_str(&rest[..length]);
+        }
+        rest = &rest[length..];
+    }
+    compact
+}
+
+/// Every member at any depth, of compact JSON.
+fn members(text: &str) -> Vec<Member<'_>> {
+    let (mut found, mut depth, mut rest) = (Vec::new(), 0, text);
+    while let Some(first) = rest.chars().next() {
+        let length = match first {
+            '"' => string_length(rest),
+            _ => first.len_utf8(),
+        };
+        let (token, behind) = rest.split_at(length);
+        match first {
+            '{' | '[' => depth += 1,
+            '}' | ']' => depth -= 1,
+            '"' => {
+                if let (Some(value), Some(name)) = (behind.strip_prefix(':'), string(token)) {
+                    found.push(Member { depth, name, value });
+                }
+            }
+            _ => {}
+        }
+        rest = behind;
+    }
+    found
+}
+
+/// The string at the beginning of a text, as it is meant.
+fn string(text: &str) -> Option<String> {
+    if !text.starts_with('"') {
+        return None;
+    }
+    serde_json::from_str(&text[..string_length(text)]).ok()
+}
+
+/// The length of the string literal that a text begins with, quotes included.
+fn string_length(text: &str) -> usize {
+    let mut escaped = false;
+    let end = text.char_indices().skip(1).find(|(_, c)| {
+        let ends = *c == '"' && !escaped;
+        escaped = *c == '\\' && !escaped;
+        ends
+    });
+    end.map_or(text.len(), |(at, _)| at + 1)
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
-//! What is sent, byte for byte, and what is read.
+//! What is sent, byte for byte, and what is read; secrets stay inside.
 
+use std::io::Write;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use florin_gateway::{
@@ -10,8 +12,9 @@ use florin_money::{AmountText, CryptoCode};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use serde_json::{Value, json};
 use sha2::Sha384;
+use tracing_subscriber::filter::LevelFilter;
 
-use crate::server::{API_KEY, API_SECRET, Seen, Server, client};
+use crate::server::{API_KEY, API_SECRET, Seen, Server, Then, client, raw_server, settings};
 
 pub(crate) fn invoice_request() -> InvoiceRequest {
     let amount = |text| AmountText::parse(text).expect("an amount");
@@ -166,4 +169,75 @@ async fn the_nonce_is_the_clocks_second_and_a_slash_at_the_end_of_the_base_is_no
         .collect::<Vec<_>>();
     assert_eq!(nonces, ["1700000000", "1700000002"]);
     assert_signed(&server.seen()[1], "GET", "/prices");
+}
+
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0
+            .lock()
+            .expect("no test panics in here")
+            .extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn the_most_talkative_log_and_every_error_keep_the_secrets() {
+    let log = Log::default();
+    let writer = log.clone();
+    // For the whole process: the connection's own tasks talk as well.
+    tracing_subscriber::fmt()
+        .with_max_level(LevelFilter::TRACE)
+        .with_writer(move || writer.clone())
+        .with_ansi(false)
+        .init();
+    let server = Server::json(200, r#"{"data":{}}"#).await;
+    let (client, _) = client(&server.base);
+    let id = InvoiceId::parse("inv_canary_55").unwrap();
+    client.invoice(&id, Priority::Watched).await.unwrap();
+    let mut output = format!("{client:?} {:?}", settings(&server.base));
+    let mut errors = Vec::new();
+    let (address, _) = raw_server(b"", Then::Close);
+    for base in [
+        &server.base,
+        &format!("http://{address}/api"),
+        "http://127.0.0.1:1/api",
+    ] {
+        let (client, _) = crate::server::client(base);
+        let error = client.create_invoice(&invoice_request()).await.unwrap_err();
+        errors.push(format!("{error} {error:?}"));
+        if let Err(error) = client.invoice(&id, Priority::Watched).await {
+            errors.push(format!("{error} {error:?}"));
+        }
+    }
+    output += &errors.concat();
+    output += &String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    let ours: Vec<_> = output
+        .lines()
+        .filter(|line| line.contains("gateway called"))
+        .collect();
+    assert!(
+        ours.iter()
+            .any(|line| line.contains("path=\"/invoice\" status=200 elapsed_ms=")),
+        "{ours:#?}"
+    );
+    assert!(
+        ours.iter()
+            .any(|line| line.contains("method=Post path=\"/invoice\" error=the gateway"))
+    );
+    assert!(!ours.iter().any(|line| line.contains("inv_canary_55")));
+    let signature = server.seen()[0].headers["signature"]
+        .to_str()
+        .unwrap()
+        .to_owned();
+    for secret in [API_KEY, API_SECRET, &signature] {
+        assert!(!output.contains(secret), "{secret}");
+    }
 }

@@ -9,8 +9,7 @@ use florin_gateway::{
 use secrecy::SecretString;
 
 use crate::calls::{invoice_id, invoice_request};
-use crate::effects::{HandClock, Largest};
-use crate::server::{Server, Then, client, raw_server, settings};
+use crate::server::{HandClock, Largest, Server, Then, client, raw_server, settings};
 
 async fn create(base: &str) -> CallError {
     client(base)

@@ -2,11 +2,7 @@
 #![cfg(feature = "client")]
 
 mod calls;
-mod clocks;
-mod effects;
 mod faults;
 mod limits;
-mod pauses;
 mod retries;
-mod secrets;
 mod server;

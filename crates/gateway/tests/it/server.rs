@@ -1,4 +1,4 @@
-//! Servers that stand in for the gateway.
+//! Servers that stand in for the gateway; time and chance by hand.
 
 use std::collections::VecDeque;
 use std::io::{Read as _, Write as _};
@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use axum::Router;
 use axum::body::Bytes;
 use axum::http::{HeaderMap, HeaderName, StatusCode, Uri};
 use axum::response::{IntoResponse as _, Response};
-use florin_gateway::{Client, Credentials, Deadlines, Settings};
+use florin_gateway::{Client, Clock, Credentials, Deadlines, Random, Settings};
+use jiff::Timestamp;
 use secrecy::SecretString;
-
-use crate::effects::{HandClock, Largest};
 
 pub(crate) const API_KEY: &str = "key_canary_8f2e";
 pub(crate) const API_SECRET: &str = "secret_canary_77aa01";
@@ -158,4 +158,46 @@ pub(crate) fn client_with(base: &str, set: impl FnOnce(&mut Settings)) -> (Clien
     set(&mut settings);
     let client = Client::new(settings, Arc::new(clock.clone()), Arc::new(Largest));
     (client.expect("good settings"), clock)
+}
+
+/// Begins at the second 1,700,000,000; sleeping moves it and takes no time.
+#[derive(Clone)]
+pub(crate) struct HandClock(Arc<Mutex<(Timestamp, Vec<Duration>)>>);
+
+impl HandClock {
+    pub(crate) fn new() -> Self {
+        let start = Timestamp::from_second(1_700_000_000).expect("a time of 2023");
+        Self(Arc::new(Mutex::new((start, Vec::new()))))
+    }
+
+    pub(crate) fn pass(&self, time: Duration) {
+        self.0.lock().expect("no test panics in here").0 += time;
+    }
+
+    /// What was slept so far, in milliseconds.
+    pub(crate) fn slept_ms(&self) -> Vec<u128> {
+        let state = self.0.lock().expect("no test panics in here");
+        state.1.iter().map(Duration::as_millis).collect()
+    }
+}
+
+#[async_trait]
+impl Clock for HandClock {
+    fn now(&self) -> Timestamp {
+        self.0.lock().expect("no test panics in here").0
+    }
+
+    async fn sleep(&self, time: Duration) {
+        self.pass(time);
+        self.0.lock().expect("no test panics in here").1.push(time);
+    }
+}
+
+/// Always the largest.
+pub(crate) struct Largest;
+
+impl Random for Largest {
+    fn below(&self, bound: u64) -> u64 {
+        bound - 1
+    }
 }

@@ -8,8 +8,7 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use jiff::Timestamp;
 use sha2::Sha384;
 
-use super::error::{ApiError, ErrorCode};
-use super::request::{Call, Endpoint};
+use super::request::{ApiError, Call, Endpoint, ErrorCode};
 use crate::state::Sandbox;
 use crate::{ApiSecret, Settings};
 

@@ -11,7 +11,7 @@ use florin_money::{Amount, Rounding};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{ControlError, Shared, parse};
+use super::request::{ControlError, Shared, parse};
 use crate::asset::{Chain, REQUIRED_CONFIRMATIONS};
 use crate::faults::{Fault, FaultPlan, Target};
 use crate::invoice::{Invoice, InvoiceError, TransactionState};

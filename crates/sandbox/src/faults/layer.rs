@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 
 use super::Fault;
 use crate::api::request::{Call, Endpoint, Outcome};
-use crate::connection::ConnectionFault;
+use crate::faults::ConnectionFault;
 use crate::journal::Event;
 use crate::state::Sandbox;
 

@@ -9,8 +9,6 @@ mod control;
 mod faults;
 mod hosted;
 mod invoices;
-mod log_file;
-mod prices;
 mod program;
 mod rejections;
 mod world;

@@ -9,14 +9,11 @@ use florin_money::Amount;
 use secrecy::ExposeSecret as _;
 use serde::Deserialize;
 
-use super::layout::{Checkout as Shown, page};
+use super::layout::{Checkout as Shown, Html, page};
 use super::storefront::not_found;
 use crate::cart::Cart;
-use crate::catalogue::Product;
-use crate::html::Html;
-use crate::order_token::{Claims, sign};
-use crate::price::price;
-use crate::proxy_client::{Hosted, NewOrder};
+use crate::catalogue::{Product, price};
+use crate::proxy_client::{Claims, Hosted, NewOrder, sign};
 use crate::shop::{Checkout, Shop};
 use crate::webhook::Facts;
 

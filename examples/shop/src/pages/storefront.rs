@@ -8,9 +8,8 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Deserialize;
 
-use super::layout::{Checkout, page};
-use crate::html::Html;
-use crate::price::price;
+use super::layout::{Checkout, Html, page};
+use crate::catalogue::price;
 use crate::shop::Shop;
 
 /// Prices are written in the page, as a merchant would; a test holds them against the catalogue.

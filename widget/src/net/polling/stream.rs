@@ -8,9 +8,7 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::{AbortController, ReadableStreamDefaultReader};
 
 use super::Polling;
-use crate::browser::clock::now_ms;
-use crate::browser::is_hidden;
-use crate::browser::task::spawn;
+use crate::browser::{is_hidden, now_ms, spawn};
 use crate::net::event_stream::EventStream;
 use crate::net::requests::read;
 

@@ -3,7 +3,7 @@
 use florin_checkout_api::{AttemptView, Warning, WarningKind};
 use leptos::prelude::*;
 
-use super::aid::names;
+use super::help::names;
 use crate::i18n::{I18n, use_i18n};
 
 /// The warnings about lost money are open, the others one press away, and there the gateway's own words of all that

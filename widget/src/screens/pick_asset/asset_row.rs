@@ -7,8 +7,8 @@ use leptos::prelude::*;
 
 use super::search::is_found;
 use crate::components::{AssetIcon, Ltr, coins, focus_heading, renewed};
+use crate::format::amount::{shortened, trimmed};
 use crate::format::networks;
-use crate::format::short_amount::{shortened, trimmed};
 use crate::i18n::{I18n, use_i18n};
 use crate::state::{Checkout, use_checkout};
 

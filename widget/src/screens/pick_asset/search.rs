@@ -6,9 +6,9 @@ use leptos::prelude::*;
 use wasm_bindgen::{JsCast as _, JsValue};
 use web_sys::{Event, HtmlInputElement};
 
-use crate::browser::task::later;
+use crate::browser::later;
 use crate::format::networks;
-use crate::format::search::finds;
+use crate::format::networks::finds;
 use crate::i18n::{I18n, use_i18n};
 use crate::state::{Checkout, use_checkout};
 

@@ -1,0 +1,217 @@
+//! Requests of a browser: open an order, open an attempt, report a payment. None of them names a
+//! price, except the amount of a donation.
+
+use florin_money::AmountText;
+use serde::{Deserialize, Serialize};
+
+use crate::{OrderView, Quote};
+
+/// Body of `POST /v1/checkout`: exactly one of the ways to open an order from a browser.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "RawOpenOrder", untagged)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(!try_from, deny_unknown_fields)
+)]
+pub enum OpenOrderRequest {
+    /// A product of the store's catalogue, which names the price.
+    Product {
+        /// The store's id.
+        store: String,
+        /// The product's `sku`.
+        product: String,
+        /// How many; 1 when absent. The proxy knows the most it sells at once.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+        quantity: Option<u32>,
+    },
+    /// A donation that the store declared: the only request in which a customer names a price,
+    /// within its bounds.
+    Donation {
+        /// The store's id.
+        store: String,
+        /// The donation's `id`.
+        donation: String,
+        /// What the customer gives, in the store's currency.
+        amount: AmountText,
+    },
+    /// A token that the store's server signed; it names store, price and reference.
+    OrderToken {
+        /// A JSON Web Token of at most 8192 characters, see docs/reference/order-tokens.md.
+        order_token: String,
+    },
+}
+
+impl TryFrom<RawOpenOrder> for OpenOrderRequest {
+    type Error = String;
+
+    fn try_from(any: RawOpenOrder) -> Result<Self, String> {
+        let RawOpenOrder {
+            store,
+            product,
+            quantity,
+            donation,
+            amount,
+            order_token,
+        } = any;
+        let no_quantity = (quantity.is_some(), "quantity");
+        let no_amount = (amount.is_some(), "amount");
+        match (product, donation, order_token) {
+            (Some(product), None, None) => {
+                reject_unknown(&[no_amount])?;
+                Ok(Self::Product {
+                    store: required(store, "store")?,
+                    product,
+                    quantity,
+                })
+            }
+            (None, Some(donation), None) => {
+                reject_unknown(&[no_quantity])?;
+                Ok(Self::Donation {
+                    store: required(store, "store")?,
+                    donation,
+                    amount: required(amount, "amount")?,
+                })
+            }
+            (None, None, Some(order_token)) => {
+                reject_unknown(&[(store.is_some(), "store"), no_quantity, no_amount])?;
+                Ok(Self::OrderToken { order_token })
+            }
+            _ => Err(ONE_SOURCE.to_owned()),
+        }
+    }
+}
+
+/// Body of `POST /v1/checkout/attempt`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OpenAttempt {
+    /// The asset chosen.
+    #[cfg_attr(feature = "schema", schemars(with = "florin_money::CryptoCode"))]
+    pub crypto_code: String,
+    /// The quote it was chosen by: its `quote_id`, as it came.
+    pub quote_id: String,
+}
+
+/// What [`crate::looks_like_email`] takes, or nothing, as a regular expression.
+#[cfg(feature = "schema")]
+const EMAIL_OR_NONE: &str =
+    r"^$|^[^@\s\x00-\x1f\x7f-\x9f]+@[^\s\x00-\x1f\x7f-\x9f]*\.[^\s\x00-\x1f\x7f-\x9f]*$";
+
+/// Body of `POST /v1/checkout/paid`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct MarkPaid {
+    /// Where the gateway sends a receipt; absent or empty for the address that is kept with the order, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(length(max = 254), regex(pattern = EMAIL_OR_NONE))
+    )]
+    pub email: Option<String>,
+}
+
+/// Body of `POST /v1/checkout/email`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct KeepEmail {
+    /// Where the gateway sends a receipt after the customer has reported the payment; empty to
+    /// remove the stored address.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(length(max = 254), regex(pattern = EMAIL_OR_NONE))
+    )]
+    pub email: String,
+}
+
+/// Answer of `POST /v1/checkout`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Opened {
+    /// 64 hexadecimal digits. It grants access to this one order: to see and pay it.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[0-9a-f]{64}$")))]
+    pub client_token: String,
+    /// The order.
+    pub order: OrderView,
+    /// What `GET /v1/checkout/quotes` would list; absent where an asset cannot be chosen, or the proxy has no current
+    /// prices at hand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quotes: Option<Vec<Quote>>,
+}
+
+/// The members as they came.
+#[derive(Default, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawOpenOrder {
+    store: Option<String>,
+    product: Option<String>,
+    quantity: Option<u32>,
+    donation: Option<String>,
+    amount: Option<AmountText>,
+    order_token: Option<String>,
+}
+
+/// The error for a request that names no way or several.
+const ONE_SOURCE: &str =
+    "name exactly one of: store and product, store, donation and amount, or order_token";
+
+fn required<T>(member: Option<T>, name: &str) -> Result<T, String> {
+    member.ok_or_else(|| format!("missing field `{name}`"))
+}
+
+/// A field of another way is unknown like any other.
+fn reject_unknown(members: &[(bool, &str)]) -> Result<(), String> {
+    match members.iter().find(|(is_there, _)| *is_there) {
+        Some((_, name)) => Err(format!(
+            "unknown field `{name}` in this way to open an order"
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Source: RFC 5321, section 4.5.3.1.3: a path has at most 256 octets, two of them brackets.
+const MAX_EMAIL_BYTES: usize = 254;
+
+/// Returns `true` if a text has the shape of an email address. Page and proxy use the same check.
+pub fn looks_like_email(text: &str) -> bool {
+    let plain = !text.chars().any(|c| c.is_whitespace() || c.is_control());
+    let parts = text.split_once('@');
+    let shaped =
+        parts.is_some_and(|(name, host)| !name.is_empty() && host.bytes().any(|b| b == b'.'));
+    text.len() <= MAX_EMAIL_BYTES && plain && shaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shape_of_an_address_is_a_name_and_a_host_in_one_word() {
+        let longest = ["a".repeat(MAX_EMAIL_BYTES - 10), "@b.example".into()].concat();
+        for address in [
+            "me@shop.example",
+            "a@b.c",
+            "o'neil+box@mail.shop.example",
+            &longest,
+        ] {
+            assert!(looks_like_email(address), "{address}");
+        }
+        let too_long = ["a", &longest].concat();
+        for text in [
+            "",
+            "me",
+            "me@shop",
+            "@shop.example",
+            "me and you@shop.example",
+            "me@shop.example\r\nBcc: you@shop.example",
+            "me\u{7}@shop.example",
+            &too_long,
+        ] {
+            assert!(!looks_like_email(text), "{text:?}");
+        }
+    }
+}

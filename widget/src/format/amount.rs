@@ -1,0 +1,235 @@
+//! Amounts as texts: shortened where they are compared, not copied; typed by people; and the currency's sign beside them.
+
+/// Digits after leading zeros in a list of amounts.
+const SIGNIFICANT_DIGITS: usize = 6;
+
+/// Without trailing zeros: `0.0002` for `0.00020000`. From one whole unit on, a fraction keeps two decimals as money has
+/// them: `19.90`.
+pub fn trimmed(amount: &str) -> String {
+    let Some((whole, fraction)) = amount.split_once('.') else {
+        return amount.to_owned();
+    };
+    let fraction = fraction.trim_end_matches('0');
+    match fraction.len() {
+        0 => whole.to_owned(),
+        1 if whole != "0" => format!("{whole}.{fraction}0"),
+        _ => format!("{whole}.{fraction}"),
+    }
+}
+
+/// At most six significant digits and every whole one, rounded up: `124.662` for `124.66172197`. An amount in a list must
+/// not promise less than is to be sent.
+pub fn shortened(amount: &str) -> String {
+    let Some((whole, fraction)) = amount.split_once('.') else {
+        return amount.to_owned();
+    };
+    let is_below_one = whole.bytes().all(|b| b == b'0');
+    let decimals = if is_below_one {
+        let zeros = fraction.bytes().take_while(|b| *b == b'0').count();
+        zeros + SIGNIFICANT_DIGITS
+    } else {
+        SIGNIFICANT_DIGITS.saturating_sub(whole.len())
+    };
+    let Some((kept, cut)) = fraction.split_at_checked(decimals) else {
+        return trimmed(amount);
+    };
+    if cut.bytes().all(|b| b == b'0') {
+        return trimmed(&format!("{whole}.{kept}"));
+    }
+    let mut digits = format!("{whole}{kept}").into_bytes();
+    let is_carried_out = !increment(&mut digits);
+    if is_carried_out {
+        digits.insert(0, b'1');
+    }
+    let digits = String::from_utf8(digits).unwrap_or_default();
+    match digits.split_at_checked(digits.len() - kept.len()) {
+        Some((whole, "")) => whole.to_owned(),
+        Some((whole, kept)) => trimmed(&format!("{whole}.{kept}")),
+        None => trimmed(amount),
+    }
+}
+
+/// Adds one to a row of decimal digits. Returns `false` if all were nines: they are zeros then, and a one is to be put
+/// before them.
+fn increment(digits: &mut [u8]) -> bool {
+    for digit in digits.iter_mut().rev() {
+        if *digit != b'9' {
+            *digit += 1;
+            return true;
+        }
+        *digit = b'0';
+    }
+    false
+}
+
+/// The zeros of the scripts whose keyboards write their own digits, each followed by its nine others: Arabic, Persian,
+/// Devanagari, Bengali, Gurmukhi, Gujarati, Odia, Tamil, Telugu, Kannada, Malayalam, Thai, Lao, Tibetan, Burmese, Khmer,
+/// and the wide digits of East Asian keyboards. Source: Unicode 16.0, `UnicodeData.txt`, category Nd.
+const ZEROS: [char; 17] = [
+    '\u{660}', '\u{6f0}', '\u{966}', '\u{9e6}', '\u{a66}', '\u{ae6}', '\u{b66}', '\u{be6}',
+    '\u{c66}', '\u{ce6}', '\u{d66}', '\u{e50}', '\u{ed0}', '\u{f20}', '\u{1040}', '\u{17e0}',
+    '\u{ff10}',
+];
+
+/// The same amount with a point and Western digits: `۵٫۵۰`, `５．５０` and `5,50` become `5.50`.
+///
+/// Nothing is rounded, completed or guessed beyond that; whether the result is an amount, the proxy says. A comma before
+/// exactly three digits could group thousands as well as begin decimals, so it stays, and the proxy refuses it.
+pub fn canonical(typed: &str) -> String {
+    let plain: String = typed
+        .chars()
+        .filter(|c| !c.is_whitespace())
+        .map(|c| match c {
+            '\u{66b}' | '\u{ff0e}' => '.',
+            '\u{ff0c}' => ',',
+            c => western(c),
+        })
+        .collect();
+    match plain.split_once(',') {
+        Some((whole, rest)) if rest.len() != 3 && plain.bytes().all(|b| b != b'.') => {
+            [whole, rest].join(".")
+        }
+        _ => plain,
+    }
+}
+
+fn western(c: char) -> char {
+    let digit = |&zero: &char| char::from_digit(u32::from(c).wrapping_sub(u32::from(zero)), 10);
+    ZEROS.iter().find_map(digit).unwrap_or(c)
+}
+
+/// A currency's sign, and on which side of the amount it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sign {
+    /// `$`, `US$`, `CHF`, `kr`.
+    pub sign: String,
+    /// Whether it stands before the amount, on the left.
+    pub leads: bool,
+}
+
+/// Reads the sign out of nothing as the language writes it: `nothing` in this currency, `$0`, and `zero` without one,
+/// `0`.
+pub fn sign(nothing: &str, zero: &str) -> Sign {
+    let is_digit = |c: char| zero.chars().any(|digit| digit == c);
+    // U+061C, U+200E and U+200F steer the direction; U+066B is the Arabic decimal point.
+    let is_amount = |c: char| {
+        is_digit(c)
+            || matches!(
+                c,
+                ' ' | '\u{a0}'
+                    | '\u{202f}'
+                    | '.'
+                    | ','
+                    | '\u{66b}'
+                    | '\u{61c}'
+                    | '\u{200e}'
+                    | '\u{200f}'
+            )
+    };
+    let digits = nothing.find(is_digit);
+    let sign: String = nothing.chars().filter(|c| !is_amount(*c)).collect();
+    let leads = nothing.find(|c| !is_amount(c)) < digits;
+    Sign { sign, leads }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trailing_zeros_are_cut() {
+        assert_eq!(trimmed("0.00020000"), "0.0002");
+        assert_eq!(trimmed("0.50"), "0.5");
+        assert_eq!(trimmed("19.900000"), "19.90");
+        assert_eq!(trimmed("12.000000"), "12");
+        assert_eq!(trimmed("1200"), "1200");
+    }
+
+    #[test]
+    fn six_digits_are_kept_and_the_last_is_rounded_up() {
+        assert_eq!(shortened("124.66172197"), "124.662");
+        assert_eq!(shortened("0.00030973"), "0.00030973");
+        assert_eq!(shortened("0.123456789"), "0.123457");
+        assert_eq!(shortened("0.23952096"), "0.239521");
+        assert_eq!(shortened("19.900000"), "19.90");
+    }
+
+    #[test]
+    fn a_carry_goes_through_every_digit() {
+        assert_eq!(shortened("9.999999001"), "10");
+        assert_eq!(shortened("999999.5"), "1000000");
+        assert_eq!(shortened("0.09999999"), "0.1");
+    }
+
+    #[test]
+    fn whole_digits_are_never_cut() {
+        assert_eq!(shortened("1234567.25"), "1234568");
+        assert_eq!(shortened("1234567"), "1234567");
+    }
+
+    #[test]
+    fn every_keyboard_has_its_way_to_write_five_and_a_half() {
+        for typed in [
+            "5.50",
+            "5,50",
+            " 5.50 ",
+            "٥٫٥٠",
+            "۵٫۵۰",
+            "٥,٥٠",
+            "५.५०",
+            "৫.৫০",
+            "੫.੫੦",
+            "૫.૫૦",
+            "௫.௫௦",
+            "౫.౫౦",
+            "೫.೫೦",
+            "൫.൫൦",
+            "୫.୫୦",
+            "๕.๕๐",
+            "໕.໕໐",
+            "༥.༥༠",
+            "၅.၅၀",
+            "៥.៥០",
+            "５．５０",
+            "５，５０",
+        ] {
+            assert_eq!(canonical(typed), "5.50", "{typed}");
+        }
+    }
+
+    #[test]
+    fn what_could_mean_two_things_is_left_for_the_proxy_to_refuse() {
+        for typed in ["1,000", "1,000.50", "1.000,50", "five", "-5", ""] {
+            assert_eq!(canonical(typed), typed, "{typed}");
+        }
+    }
+
+    #[track_caller]
+    fn is(nothing: &str, zero: &str, expected: &str, leads: bool) {
+        let found = sign(nothing, zero);
+        assert_eq!((found.sign.as_str(), found.leads), (expected, leads));
+    }
+
+    #[test]
+    fn a_sign_is_read_on_either_side() {
+        is("$0.00", "0", "$", true);
+        is("0,00\u{a0}€", "0", "€", false);
+        is("CHF\u{a0}0.00", "0", "CHF", true);
+        is("\u{200f}0.00\u{a0}US$", "0", "US$", false);
+    }
+
+    #[test]
+    fn digits_of_other_scripts_are_no_sign() {
+        is(
+            "\u{200e}US$\u{6f0}\u{66b}\u{6f0}\u{6f0}",
+            "\u{6f0}",
+            "US$",
+            true,
+        );
+    }
+
+    #[test]
+    fn a_currency_without_decimals_has_a_sign() {
+        is("¥0", "0", "¥", true);
+    }
+}
