@@ -19,6 +19,7 @@ mod payments;
 mod receipts;
 mod server;
 mod state;
+mod storage_health;
 pub mod webhooks;
 mod workers;
 

@@ -17,8 +17,8 @@ use crate::orders::rate_limit::OrderRateLimit;
 use crate::orders::subscriptions::OrderSubscriptions;
 use crate::payments::currencies::Currencies;
 use crate::payments::price_cache::PriceCache;
+use crate::storage_health::StorageHealth;
 use crate::webhooks::send::Webhooks;
-use crate::workers::storage_monitor::StorageHealth;
 
 /// What the caller of [`crate::run`] chooses: a real database and gateway, or those of a test.
 #[derive(Clone)]

@@ -26,10 +26,10 @@ pub(crate) async fn run(app: Arc<AppState>) {
 
 /// Runs once.
 pub(crate) async fn run_once(app: &AppState) {
-    if let Err(error) = clean_up(app).await {
-        if error.outage().is_none() {
-            tracing::error!(%error, "cleanup failed");
-        }
+    if let Err(error) = clean_up(app).await
+        && error.outage().is_none()
+    {
+        tracing::error!(%error, "cleanup failed");
     }
 }
 
