@@ -21,6 +21,7 @@ mod rate_limit;
 mod receipts;
 mod server;
 mod state;
+mod storage_health;
 pub mod webhooks;
 mod workers;
 

@@ -20,8 +20,8 @@ use crate::payments::currencies::Currencies;
 use crate::payments::price_cache::PriceCache;
 use crate::payments::turns::Turns;
 use crate::rate_limit::RateLimit;
+use crate::storage_health::StorageHealth;
 use crate::webhooks::send::Webhooks;
-use crate::workers::storage_monitor::StorageHealth;
 
 /// A customer who reloads the page uses the token of the order again.
 const ORDER_TOKENS_PER_MINUTE: u32 = 30;

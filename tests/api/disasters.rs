@@ -179,7 +179,7 @@ async fn a_disk_without_room_is_reported_survived_and_over_without_a_restart() {
     let ballast = folder.join("ballast");
     let full = fs::write(&ballast, vec![1; 4 << 20]).unwrap_err();
     assert_eq!(full.kind(), std::io::ErrorKind::StorageFull);
-    // The journal has room of its own until it has to grow.
+    // The journal has separate room until it has to grow.
     let refused = within(Duration::from_secs(30), async || {
         let answer = world.shopper().request_order(&ebook()).await;
         (answer.status == 503).then_some(answer)
@@ -214,7 +214,7 @@ async fn a_database_that_is_moved_away_or_replaced_takes_no_order_until_it_is_ba
     assert!(reason.contains("was deleted or moved"), "{reason}");
     assert!(reason.contains("Move the same file back"), "{reason}");
     reported_once(&program, "was deleted or moved", "do not end the process");
-    // A backup that somebody puts there is another file.
+    // A backup in its place is another file.
     fs::copy(&away, &here).unwrap();
     refused_clearly(&world).await;
     let replaced = within(NOTICED, async || {

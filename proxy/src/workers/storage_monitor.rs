@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use florin_storage::StorageError;
 use jiff::{SignedDuration, Timestamp};
-use parking_lot::Mutex;
 
 use crate::state::AppState;
 
@@ -20,22 +19,6 @@ const WRITE_EVERY: SignedDuration = SignedDuration::from_secs(60);
 const WRITE_IS_FRESH: SignedDuration = SignedDuration::from_secs(1);
 /// A disk that does not answer by then has failed. Readiness has to fail within five seconds.
 const LONGEST_WRITE: Duration = Duration::from_secs(3);
-
-/// Whether orders can be stored.
-#[derive(Debug, Default)]
-pub(crate) struct StorageHealth(Mutex<State>);
-
-#[derive(Debug, Default)]
-struct State {
-    outage: Option<Outage>,
-    written_at: Option<Timestamp>,
-}
-
-#[derive(Clone, Debug)]
-struct Outage {
-    since: Timestamp,
-    reason: String,
-}
 
 /// Runs until the process ends.
 pub(crate) async fn run(app: Arc<AppState>) {
@@ -54,23 +37,13 @@ pub(crate) async fn run(app: Arc<AppState>) {
 /// Why not, for the operator.
 pub(crate) async fn probe(app: &AppState) -> Result<(), String> {
     check(app, WRITE_IS_FRESH).await;
-    let state = app.storage_health.0.lock();
-    state
-        .outage
-        .as_ref()
-        .map_or(Ok(()), |outage| Err(outage.reason.clone()))
+    app.storage_health.reason().map_or(Ok(()), Err)
 }
 
 /// Checks the file, and writes unless the last write is younger than `fresh`. Each failure before is checked by a write.
 async fn check(app: &AppState, fresh: SignedDuration) {
     let now = app.now();
-    let is_fresh = {
-        let state = app.storage_health.0.lock();
-        let age = state.written_at.map(|at| now.duration_since(at));
-        // A clock that was set back makes nothing fresh for longer.
-        state.outage.is_none()
-            && age.is_some_and(|age| (SignedDuration::ZERO..fresh).contains(&age))
-    };
+    let is_fresh = app.storage_health.is_fresh(now, fresh);
     let ledger = &app.deps.ledger;
     let found = ledger.check_file().await;
     if found.is_ok() && is_fresh {
@@ -96,14 +69,8 @@ fn reason(error: &StorageError) -> String {
 }
 
 fn works(app: &AppState, now: Timestamp) {
-    let outage = {
-        let mut state = app.storage_health.0.lock();
-        state.written_at = Some(now);
-        state.outage.take()
-    };
-    if let Some(outage) = outage {
-        let seconds = now.duration_since(outage.since).as_secs();
-        tracing::info!(seconds, "orders can be stored again");
+    if let Some(outage) = app.storage_health.works(now) {
+        tracing::info!(seconds = outage.as_secs(), "orders can be stored again");
         // What waited during the outage is due now.
         app.poller_wakeup.notify_one();
         app.dispatcher_wakeup.send_replace(());
@@ -111,17 +78,7 @@ fn works(app: &AppState, now: Timestamp) {
 }
 
 fn fails(app: &AppState, now: Timestamp, reason: &str) {
-    let is_news = {
-        let mut state = app.storage_health.0.lock();
-        let is_news = state.outage.is_none();
-        let since = state.outage.as_ref().map_or(now, |outage| outage.since);
-        state.outage = Some(Outage {
-            since,
-            reason: reason.to_owned(),
-        });
-        is_news
-    };
-    if is_news {
+    if app.storage_health.fails(now, reason) {
         tracing::error!(reason, "orders cannot be stored");
     }
 }
