@@ -332,9 +332,45 @@ fn whole_seconds(later: Timestamp, earlier: Timestamp) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use florin_orders::fixtures;
     use strum::VariantArray as _;
 
     use super::*;
+
+    #[test]
+    fn a_page_is_handed_out_while_it_is_live_and_the_gateways() {
+        let mut snapshot = Snapshot {
+            order: fixtures::order(OrderStatus::AwaitingPayment),
+            attempt: Some(fixtures::hosted(1)),
+        };
+        let handed_out = |snapshot: &Snapshot, checkout_url: &str, second| {
+            let checkout_url = Url::parse(checkout_url).ok();
+            hosted_page(snapshot, checkout_url.as_ref(), fixtures::at(second))
+        };
+        let page = Some("https://checkout.example/?id=inv_1".to_owned());
+        let gateways = "https://checkout.example";
+        assert_eq!(handed_out(&snapshot, gateways, 3599), page);
+        assert_eq!(handed_out(&snapshot, gateways, 3600), None);
+        // The address was configured anew, or is no longer configured.
+        for elsewhere in [
+            "https://other.example",
+            "http://checkout.example",
+            "https://checkout.example/pay",
+            "",
+        ] {
+            assert_eq!(handed_out(&snapshot, elsewhere, 10), None, "{elsewhere}");
+        }
+        snapshot.order.status = OrderStatus::Paid;
+        assert_eq!(handed_out(&snapshot, gateways, 10), None);
+    }
+
+    #[test]
+    fn no_more_time_is_shown_than_an_invoice_has() {
+        let invoice = fixtures::invoice(1);
+        for (now, left) in [(0, 900), (300, 600), (900, 0), (2000, 0), (-3600, 900)] {
+            assert_eq!(seconds_left(&invoice, fixtures::at(now)), left, "{now}");
+        }
+    }
 
     #[test]
     fn a_status_has_one_word_in_the_database_and_on_the_wire() {
