@@ -314,7 +314,7 @@ mod tests {
         invoice.next_poll_at = next_poll(&invoice, at(0));
         while let Some(planned) = invoice.next_poll_at {
             let is_open = now < 900;
-            invoice.marked_as_paid_at = reported_at.filter(|said| *said <= now).map(at);
+            invoice.marked_as_paid_at = reported_at.filter(|time| *time <= now).map(at);
             let wanted = subscribed_poll(&invoice, SignedDuration::from_secs(5), at(now));
             let wanted = wanted.filter(|_| has_subscriber && is_open);
             let next = wanted.map_or(planned, |wanted| wanted.min(planned));

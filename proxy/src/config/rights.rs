@@ -14,7 +14,7 @@ use crate::config::schema::{element, property};
 const SWITCH: &str = "dangerous_allow_shared_files";
 
 /// Refuses a configuration or secret file that group or others can read or write. A configuration without a secret may be
-/// read, not written: whoever writes it decides where money goes.
+/// read, not written: its content decides where money goes.
 pub(crate) fn check(
     findings: &mut Findings,
     schema: &Schema,

@@ -415,7 +415,7 @@ proptest! {
 }
 
 /// Returns `true` for the address alone, and for a code that asks for the amount due. On a test network the gateway may have
-/// deployed a token of its own.
+/// deployed its own token.
 fn is_expected(case: &Case, address: &str, code: &str) -> bool {
     let codes = case.codes(address, case.due);
     if code == address || codes.iter().any(|expected| expected == code) {
