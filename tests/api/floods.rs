@@ -1,9 +1,11 @@
 //! Floods of requests by a few addresses: other customers are served.
 
+use std::time::Duration;
+
 use futures_util::future::join_all;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
-use support::{World, WorldConfig};
+use support::{Reply, World, WorldConfig, eventually, pay_in_full};
 
 /// A customer behind the trusted reverse proxy.
 struct Client<'a> {
@@ -136,5 +138,43 @@ async fn a_replayed_order_token_is_limited_from_every_address() {
     );
     // The clock runs meanwhile: every two seconds allow one more.
     assert!(statuses.contains(&429), "{statuses:?}");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_flood_of_unpaid_orders_delays_no_event_of_a_payment() {
+    let world = World::start().await;
+    let buyer = world.shopper().open("ebook").await;
+    buyer.choose("BTC").await;
+    // The store takes nothing while the flood comes.
+    world.webhooks.reply_with(Reply::Status(503));
+    let store = world.store();
+    let flood = (0..300).map(|number| {
+        let order =
+            json!({ "reference": format!("flood-{number}"), "amount": "1.00", "currency": "USD" });
+        let store = &store;
+        async move { store.open(&order).await.with(201) }
+    });
+    join_all(flood).await;
+    pay_in_full(&world, &buyer).await;
+    world.webhooks.reply_with(Reply::Accept);
+    world.skip(Duration::from_secs(600));
+    eventually("the payment is reported", async || {
+        let events = world.webhooks.event_types(&buyer.order);
+        events.contains(&"order.paid".to_owned()).then_some(())
+    })
+    .await;
+    let accepted = world.webhooks.deliveries().into_iter();
+    let accepted = accepted.filter(|delivery| delivery.taken);
+    let before = accepted.take_while(|delivery| delivery.kind != "order.paid");
+    let of_others = before
+        .filter(|delivery| delivery.order != buyer.order)
+        .count();
+    // Three deliveries of others run beside each of the buyer's events, which are sent one after another.
+    assert!(
+        of_others < 60,
+        "{of_others} events of unpaid orders came first"
+    );
+    world.wait_for_deliveries().await;
     world.end().await;
 }

@@ -48,6 +48,25 @@ impl EventType {
         }
     }
 
+    /// Returns `true` if money has been seen: such events are delivered before all others.
+    pub fn is_about_money(self) -> bool {
+        match self {
+            Self::PaymentSeen
+            | Self::Processing
+            | Self::Paid
+            | Self::Overpaid
+            | Self::Underpaid
+            | Self::Failed
+            | Self::LatePayment
+            | Self::Reverted => true,
+            Self::Created
+            | Self::AttemptOpened
+            | Self::Expired
+            | Self::Cancelled
+            | Self::Blocked => false,
+        }
+    }
+
     /// The type of a name, of an order or of a donation.
     pub fn parse(name: &str) -> Option<Self> {
         let fact = name

@@ -26,7 +26,7 @@ const TIMES: u128 = 3;
 enum Commits {
     /// Those that wait together share one.
     Shared,
-    /// Each has its own: nobody else waits while it runs.
+    /// Each has its own transaction, and runs alone.
     OneEach,
 }
 
@@ -90,5 +90,5 @@ async fn open(storage: &SqliteStorage, number: u32) {
     let opened = storage
         .open_order(&id, &terms(&format!("r{number}")), token, at(86_400), at(0))
         .await;
-    opened.expect("an order of its own");
+    opened.expect("each order is new");
 }

@@ -49,7 +49,7 @@ const RESTART_BATCH: u32 = 1000;
 /// A larger file is checked while the proxy serves already: reading it takes seconds.
 const CHECKED_AT_START: u64 = 64 * 1024 * 1024;
 
-const MIGRATIONS: [(i64, &str, &str); 7] = [
+const MIGRATIONS: [(i64, &str, &str); 8] = [
     (
         1,
         "ledger",
@@ -84,6 +84,11 @@ const MIGRATIONS: [(i64, &str, &str); 7] = [
         8,
         "bounded_growth",
         include_str!("../migrations/sqlite/0008_bounded_growth.sql"),
+    ),
+    (
+        9,
+        "money_first",
+        include_str!("../migrations/sqlite/0009_money_first.sql"),
     ),
 ];
 
@@ -216,7 +221,7 @@ impl SqliteStorage {
     }
 }
 
-/// Why a connection was not opened: damage is told apart from everything else.
+/// Why a connection was not opened. Damage is a separate error.
 fn opening(
     file: &DatabaseFile,
     error: sqlx::Error,

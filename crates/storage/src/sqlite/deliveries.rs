@@ -5,6 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
 
+use super::events::{MONEY, OTHER};
 use super::rows::{self, millis};
 use crate::{
     Delivery, DeliveryFilter, DeliveryOutcome, DisabledEndpoint, DueDelivery, EndpointStatus,
@@ -21,18 +22,25 @@ pub(super) async fn due(
     if is_gone(tx, store).await? {
         return Ok(Vec::new());
     }
-    let leased: Vec<i64> = sqlx::query_scalar(
-        "UPDATE outbox SET next_at = ?2 WHERE position IN (
-             SELECT position FROM outbox WHERE is_head AND store_id = ?4 AND next_at <= ?1
-             ORDER BY next_at, position LIMIT ?3)
-         RETURNING position",
-    )
-    .bind(millis(now))
-    .bind(millis(lease_until))
-    .bind(limit)
-    .bind(store.as_str())
-    .fetch_all(&mut *tx)
-    .await?;
+    let mut leased: Vec<i64> = Vec::new();
+    // One statement for each priority: an index finds the due events of one, not of both.
+    for priority in [MONEY, OTHER] {
+        let left = limit.saturating_sub(u32::try_from(leased.len()).unwrap_or(u32::MAX));
+        let of_priority: Vec<i64> = sqlx::query_scalar(
+            "UPDATE outbox SET next_at = ?2 WHERE position IN (
+                 SELECT position FROM outbox WHERE is_head AND store_id = ?4 AND priority = ?5 AND next_at <= ?1
+                 ORDER BY next_at, position LIMIT ?3)
+             RETURNING position",
+        )
+        .bind(millis(now))
+        .bind(millis(lease_until))
+        .bind(left)
+        .bind(store.as_str())
+        .bind(priority)
+        .fetch_all(&mut *tx)
+        .await?;
+        leased.extend(of_priority);
+    }
     let mut due = Vec::with_capacity(leased.len());
     for position in leased {
         let row = sqlx::query(

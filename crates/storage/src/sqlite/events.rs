@@ -7,6 +7,10 @@ use sqlx::SqliteConnection;
 use super::rows::{self, millis};
 use crate::StorageError;
 
+/// The priorities of the outbox: events of an order with money, and all others.
+pub(super) const MONEY: i64 = 0;
+pub(super) const OTHER: i64 = 1;
+
 /// Appends events to the outbox, numbered from `first`. Their payload shows the order with the snapshot's attempt.
 pub(super) async fn append(
     tx: &mut SqliteConnection,
@@ -37,16 +41,25 @@ pub(super) async fn append(
         .execute(&mut *tx)
         .await?;
         sqlx::query(
-            "INSERT INTO outbox (position, order_id, store_id, next_at, is_head)
-             SELECT ?1, ?2, ?3, ?4, NOT EXISTS (SELECT 1 FROM outbox WHERE order_id = ?2 AND state = 'pending'
+            "INSERT INTO outbox (position, order_id, store_id, next_at, priority, is_head)
+             SELECT ?1, ?2, ?3, ?4, ?5, NOT EXISTS (SELECT 1 FROM outbox WHERE order_id = ?2 AND state = 'pending'
                  AND NOT was_taken)",
         )
         .bind(inserted.last_insert_rowid())
         .bind(id.as_str())
         .bind(terms.store_id.as_str())
         .bind(millis(now))
+        .bind(OTHER)
         .execute(&mut *tx)
         .await?;
+    }
+    if events.iter().any(|event| event.is_about_money()) {
+        // The events of an order are delivered in their order, so that earlier ones go first as well.
+        sqlx::query("UPDATE outbox SET priority = ?1 WHERE order_id = ?2 AND state = 'pending'")
+            .bind(MONEY)
+            .bind(id.as_str())
+            .execute(tx)
+            .await?;
     }
     Ok(())
 }

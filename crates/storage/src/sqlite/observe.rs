@@ -135,7 +135,7 @@ async fn latest(
     }))
 }
 
-/// What the gateway said, without the bytes in which it said it: two responses with the same facts are one observation.
+/// A digest of the members that are understood. Two responses with the same facts are one observation.
 fn facts(observation: &Observation) -> [u8; 16] {
     let Observation {
         observed_at: _,
@@ -232,7 +232,7 @@ async fn save_attempt(tx: &mut SqliteConnection, attempt: &Attempt) -> Result<()
     sqlx::query(
         "UPDATE attempts SET standing = ?1, received_crypto = ?2, received_usd = ?3, received_local = ?4,
              confirmations = ?5, confirmations_required = ?6, transaction_hash = ?7, observed_at = ?8,
-             paid_in = ?11, standing_since = ?12, told_late = ?13, was_seen = ?14,
+             paid_in = ?11, standing_since = ?12, late_amount_notified = ?13, was_seen = ?14,
              next_poll_at = CASE WHEN next_poll_at < lease_until AND ?1 <> 'settled'
                  THEN min(next_poll_at, coalesce(?9, next_poll_at)) ELSE ?9 END,
              urgency = iif(?1 = 'settled', 'planned', urgency),

@@ -202,7 +202,7 @@ fn invoice(row: &SqliteRow) -> Result<Invoice, StorageError> {
             )?,
         },
         was_seen: row.try_get("was_seen")?,
-        late_amount_notified: maybe_amount(row, "told_late")?,
+        late_amount_notified: maybe_amount(row, "late_amount_notified")?,
         observed_at: maybe_time(row, "observed_at")?,
         next_poll_at: maybe_time(row, "next_poll_at")?,
     })

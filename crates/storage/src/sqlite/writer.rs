@@ -105,7 +105,7 @@ impl Writer {
     pub(super) async fn begin(&self) -> Result<WriteTransaction, StorageError> {
         let lane = self.0.lane.clone().lock_owned().await;
         let shared = self.0.clone();
-        // A task of its own: a caller that gives up leaves no statement half done.
+        // A separate task: a caller that gives up leaves no statement half done.
         finish(tokio::spawn(async move { shared.begin(lane).await })).await?
     }
 

@@ -286,3 +286,38 @@ async fn an_abandoned_event_is_redelivered_before_pending_ones() {
     let due: Vec<_> = due.iter().map(|due| due.event.event_type).collect();
     assert_eq!(due, [E::Created]);
 }
+
+#[tokio::test]
+async fn events_of_orders_with_money_are_delivered_before_all_others() {
+    let test = test().await;
+    let storage = &test.storage;
+    for number in 1..=5 {
+        order(storage, number).await;
+    }
+    awaiting(storage, 6).await;
+    observe(storage, 20, exact("COMPLETED")).await;
+    let mut delivered = Vec::new();
+    while delivered.len() < 4 {
+        let mut due = storage
+            .due_deliveries(&demo(), at(30), at(60), 1)
+            .await
+            .unwrap();
+        let due = due.pop().unwrap();
+        assert_eq!(due.event.order_id, id(6), "{:?}", due.event.event_type);
+        let accepted = Delivery {
+            http_status: Some(204),
+            ..tried(&due, 30)
+        };
+        storage
+            .record_delivery(&accepted, DeliveryOutcome::Delivered)
+            .await
+            .unwrap();
+        delivered.push(due.event.event_type);
+        if due.event.event_type == EventType::Paid {
+            break;
+        }
+    }
+    assert_eq!(delivered.last(), Some(&EventType::Paid), "{delivered:?}");
+    let rest = storage.due_deliveries(&demo(), at(30), at(60), 9).await;
+    assert_eq!(rest.unwrap().len(), 5);
+}
