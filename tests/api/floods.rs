@@ -158,7 +158,7 @@ async fn a_flood_of_unpaid_orders_delays_no_event_of_a_payment() {
     join_all(flood).await;
     pay_in_full(&world, &buyer).await;
     world.webhooks.reply_with(Reply::Accept);
-    world.skip(Duration::from_secs(600));
+    world.skip(Duration::from_mins(10));
     eventually("the payment is reported", async || {
         let events = world.webhooks.event_types(&buyer.order);
         events.contains(&"order.paid".to_owned()).then_some(())
