@@ -448,3 +448,37 @@ fn the_codes_of_these_tests_are_those_of_the_assets() {
         }
     }
 }
+
+#[test]
+fn an_invoice_of_another_amount_currency_or_asset_is_not_shown() {
+    for asset in Asset::ALL {
+        let case = Case {
+            asset,
+            is_test: false,
+            bytes: [7; 20],
+            units: 30_973,
+            due: 30_973,
+        };
+        assert!(
+            shown(&case, &case.answer().to_string()).is_some(),
+            "{asset:?}"
+        );
+        for (member, value) in [
+            ("invoice_amount_in_crypto", coins(30_972, asset.decimals())),
+            ("invoice_amount_in_crypto", coins(30_974, asset.decimals())),
+            ("invoice_amount_in_usd", "19.89".to_owned()),
+            ("local_currency_amount", "19.91".to_owned()),
+            ("local_currency_code", "EUR".to_owned()),
+            ("deposit_crypto", "XXX".to_owned()),
+        ] {
+            let mut answer = case.answer();
+            answer[member] = json!(value);
+            let answer: florin_gateway::Invoice = serde_json::from_value(answer).unwrap();
+            let now = Timestamp::UNIX_EPOCH;
+            let checked = check_invoice(&case.ask(), &answer, case.environment(), now);
+            let is_found =
+                matches!(&checked, Err(InvoiceMismatch::Other { field, .. }) if *field == member);
+            assert!(is_found, "{asset:?}, {member} {value}: {checked:?}");
+        }
+    }
+}
