@@ -102,6 +102,9 @@ pub(crate) fn run(workspace: &Workspace, args: &BenchArgs) -> anyhow::Result<()>
     if commits(workspace, folder.path()).is_err() {
         broken.push("sharing commits is slower than promised");
     }
+    if status_reads(workspace).is_err() {
+        broken.push("status reads are slower than promised");
+    }
     // It prints what was measured, or why nothing was.
     if first_view(workspace).is_err() {
         broken.push("the checkout comes later than promised, by itself or beside its peers");
@@ -166,6 +169,14 @@ fn commits(workspace: &Workspace, folder: &Path) -> anyhow::Result<()> {
     output::step("Building the benchmark of commits…");
     let example = "run --locked --quiet --release --package florin-storage --example commits --";
     Ok(workspace.cargo(example).arg(folder).run()?)
+}
+
+/// Measures status reads per second, beside a bare handler that returns the same bytes.
+fn status_reads(workspace: &Workspace) -> anyhow::Result<()> {
+    output::step("Building the benchmark of status reads…");
+    let example = "run --locked --quiet --release --package florin-proxy --example status-reads --";
+    let proxy = proxy(workspace);
+    Ok(workspace.cargo(example).arg("--proxy").arg(proxy).run()?)
 }
 
 fn proxy(workspace: &Workspace) -> std::path::PathBuf {
