@@ -1,5 +1,6 @@
 //! The schema: invariants that the database itself guards, and databases of earlier versions.
 
+use super::super::open::{MIGRATIONS, migrator};
 use super::*;
 use crate::{Claim, Fingerprint, RequestId};
 

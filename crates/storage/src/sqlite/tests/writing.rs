@@ -1,6 +1,7 @@
 //! The writer: shared commits, failed ones, and callers that give up.
 
 use super::*;
+use crate::Outage;
 
 async fn opened(storage: &SqliteStorage, number: u8) -> Result<Opened, crate::OpenError> {
     let terms = terms(&format!("r{number}"));

@@ -1,0 +1,251 @@
+//! Opening a database file: the checks of its content, its schema and its environment.
+
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::{ConnectOptions as _, Connection as _, SqlStr, SqliteConnection};
+
+use super::file::DatabaseFile;
+use super::writer::Writer;
+use super::{SqliteStorage, attempts};
+use crate::{FileFault, Outage, StorageError};
+
+/// How long a statement waits for another process that holds the file.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// Readers never wait for the writer in WAL mode; four serve two cores.
+const READERS: u32 = 4;
+/// A larger file is checked while the proxy serves already: reading it takes seconds.
+const CHECKED_AT_START: u64 = 64 * 1024 * 1024;
+
+// Number 7 was never used.
+pub(super) const MIGRATIONS: [(i64, &str, &str); 8] = [
+    (
+        1,
+        "ledger",
+        include_str!("../../migrations/sqlite/0001_ledger.sql"),
+    ),
+    (
+        2,
+        "was_seen",
+        include_str!("../../migrations/sqlite/0002_was_seen.sql"),
+    ),
+    (
+        3,
+        "order_lines",
+        include_str!("../../migrations/sqlite/0003_order_lines.sql"),
+    ),
+    (
+        4,
+        "receipt_email",
+        include_str!("../../migrations/sqlite/0004_receipt_email.sql"),
+    ),
+    (
+        5,
+        "order_facts",
+        include_str!("../../migrations/sqlite/0005_order_facts.sql"),
+    ),
+    (
+        6,
+        "typed_results",
+        include_str!("../../migrations/sqlite/0006_typed_results.sql"),
+    ),
+    (
+        8,
+        "bounded_growth",
+        include_str!("../../migrations/sqlite/0008_bounded_growth.sql"),
+    ),
+    (
+        9,
+        "money_first",
+        include_str!("../../migrations/sqlite/0009_money_first.sql"),
+    ),
+];
+
+impl SqliteStorage {
+    /// Opens or makes the file that `url` names (`sqlite://florin.db`), and brings its schema up to
+    /// date. Leases of a previous process end: its polls are due at once. Waits up to 15 seconds for a previous process.
+    ///
+    /// # Errors
+    /// [`StorageError::Open`] when the file cannot be read and written; [`StorageError::InUse`] when another process uses
+    /// it; [`StorageError::OtherEnvironment`] when it was made for another environment than `environment` (`test` or
+    /// `production`); [`StorageError::Newer`]; [`StorageError::Migrate`]; [`StorageError::File`] when it is damaged.
+    pub async fn open(url: &str, environment: &str) -> Result<Self, StorageError> {
+        let failed = |error: sqlx::Error| StorageError::Open {
+            url: url.to_owned(),
+            reason: error.to_string(),
+        };
+        let options = SqliteConnectOptions::from_str(url)
+            .map_err(failed)?
+            .create_if_missing(true)
+            .journal_mode(SqliteJournalMode::Wal)
+            // FULL, not NORMAL: a credit that was answered must survive a power cut.
+            .synchronous(SqliteSynchronous::Full)
+            .foreign_keys(true)
+            .busy_timeout(BUSY_TIMEOUT);
+        let file = DatabaseFile::claim(url, options.get_filename()).await?;
+        let file = Arc::new(file);
+        let connection = options.connect().await;
+        let mut connection = connection.map_err(|error| opening(&file, error, failed))?;
+        let prepared = prepare(url, &file, &mut connection).await;
+        let closed = connection.close().await;
+        prepared?;
+        closed?;
+        let named = file.clone();
+        let many = SqlitePoolOptions::new()
+            .max_connections(READERS)
+            // Skip the liveness check: a connection that only reads has no transaction that could stay open.
+            .test_before_acquire(false)
+            // A connection that is opened later must not read another file of the same name.
+            .after_connect(move |_, _| {
+                let verified = named.verify();
+                Box::pin(async move {
+                    verified.map_err(|fault| sqlx::Error::Configuration(fault.into()))
+                })
+            });
+        let storage = Self {
+            writer: Writer::new(options.clone(), file.clone()),
+            reader: many.connect_lazy_with(options.read_only(true)),
+            file,
+        };
+        storage.belong_to(environment).await?;
+        let mut tx = storage.begin().await?;
+        attempts::end_leases(&mut tx).await?;
+        tx.commit().await?;
+        storage.check_later();
+        Ok(storage)
+    }
+
+    /// Checks a large file while it is served.
+    fn check_later(&self) {
+        if self.file.length() <= CHECKED_AT_START {
+            return;
+        }
+        let (reader, file) = (self.reader.clone(), self.file.clone());
+        tokio::spawn(async move {
+            if let Ok(mut connection) = reader.acquire().await
+                && let Err(StorageError::File(FileFault::Damaged { found, .. })) =
+                    check(&file, &mut connection).await
+            {
+                file.record_damage(found);
+            }
+        });
+    }
+
+    async fn belong_to(&self, environment: &str) -> Result<(), StorageError> {
+        let mut tx = self.begin().await?;
+        sqlx::query("INSERT INTO identity (id, environment) VALUES (1, ?) ON CONFLICT DO NOTHING")
+            .bind(environment)
+            .execute(&mut *tx)
+            .await?;
+        let found: String = sqlx::query_scalar("SELECT environment FROM identity WHERE id = 1")
+            .fetch_one(&mut *tx)
+            .await?;
+        tx.commit().await?;
+        if found == environment {
+            return Ok(());
+        }
+        Err(StorageError::OtherEnvironment {
+            found,
+            wanted: environment.to_owned(),
+        })
+    }
+}
+
+/// Why a connection was not opened. Damage is a separate error.
+fn opening(
+    file: &DatabaseFile,
+    error: sqlx::Error,
+    failed: impl Fn(sqlx::Error) -> StorageError,
+) -> StorageError {
+    let error = StorageError::from(error);
+    match (error.outage(), error) {
+        (Some(Outage::Damaged), StorageError::Database(error)) => {
+            damaged(file, error.to_string()).into()
+        }
+        (_, StorageError::Database(error)) => failed(error),
+        (_, error) => error,
+    }
+}
+
+fn damaged(file: &DatabaseFile, found: String) -> FileFault {
+    FileFault::Damaged {
+        path: file.path().display().to_string(),
+        found,
+    }
+}
+
+/// Checks the content and brings the schema up to date.
+async fn prepare(
+    url: &str,
+    file: &DatabaseFile,
+    connection: &mut SqliteConnection,
+) -> Result<(), StorageError> {
+    if file.length() <= CHECKED_AT_START {
+        check(file, connection).await?;
+    }
+    refuse_foreign(url, connection).await?;
+    // `run` takes anything that has a connection, and its future is not `Send` for all of them.
+    match migrator(&MIGRATIONS)
+        .run_direct(None, connection, false)
+        .await
+    {
+        Ok(()) => Ok(()),
+        Err(MigrateError::VersionMissing(found)) => Err(StorageError::Newer {
+            url: url.to_owned(),
+            found,
+            known: MIGRATIONS[MIGRATIONS.len() - 1].0,
+        }),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Reads the whole file. Source: sqlite.org, `PRAGMA quick_check`: one row `ok`, or what is wrong.
+async fn check(file: &DatabaseFile, connection: &mut SqliteConnection) -> Result<(), StorageError> {
+    let found = sqlx::query_scalar("PRAGMA quick_check(1)");
+    let found: Result<String, sqlx::Error> = found.fetch_one(connection).await;
+    match found {
+        Ok(word) if word == "ok" => Ok(()),
+        Ok(found) => Err(damaged(file, found).into()),
+        Err(error) => Err(opening(file, error, StorageError::from)),
+    }
+}
+
+/// A database with tables, of which none is ours, belongs to another program.
+async fn refuse_foreign(url: &str, connection: &mut SqliteConnection) -> Result<(), StorageError> {
+    let (tables, ours): (i64, i64) = sqlx::query_as(
+        "SELECT count(*), count(*) FILTER (WHERE name = '_sqlx_migrations') FROM sqlite_schema WHERE type = 'table'",
+    )
+    .fetch_one(&mut *connection)
+    .await?;
+    let is_ours = if ours > 0 {
+        let first =
+            "SELECT count(*) FROM _sqlx_migrations WHERE version = 1 AND description <> 'ledger'";
+        let other: i64 = sqlx::query_scalar(first).fetch_one(connection).await?;
+        other == 0
+    } else {
+        tables == 0
+    };
+    if is_ours {
+        return Ok(());
+    }
+    Err(StorageError::Open {
+        url: url.to_owned(),
+        reason: "it is the database of another program: write the path of Florin's database, or of a file that does not \
+                 exist yet"
+            .to_owned(),
+    })
+}
+
+pub(super) fn migrator(migrations: &[(i64, &'static str, &'static str)]) -> Migrator {
+    let migrations = migrations.iter().map(|(version, name, sql)| {
+        let sql = SqlStr::from_static(sql);
+        Migration::new(*version, (*name).into(), MigrationType::Simple, sql, false)
+    });
+    Migrator {
+        migrations: migrations.collect(),
+        ..Migrator::DEFAULT
+    }
+}
