@@ -49,6 +49,7 @@ const RESTART_BATCH: u32 = 1000;
 /// A larger file is checked while the proxy serves already: reading it takes seconds.
 const CHECKED_AT_START: u64 = 64 * 1024 * 1024;
 
+/// There is no migration 7: the number was not used.
 const MIGRATIONS: [(i64, &str, &str); 8] = [
     (
         1,
