@@ -1,5 +1,6 @@
-//! Disasters of the disk under the program `florin-proxy`: full, lost, spoiled, shared. Each is reported, none loses an
-//! order, and what can recover does so without a restart.
+//! Faults of the disk and of the database file under the program `florin-proxy`: the disk is full; the file is moved away,
+//! replaced, damaged, or in use by another process. Each fault is reported and loses no order, and the proxy recovers
+//! without a restart where recovery is possible.
 
 use std::fs;
 use std::os::unix::fs::{FileExt as _, PermissionsExt as _};

@@ -385,7 +385,7 @@ async fn a_changed_address_that_returns_stays_blocked() {
     world.end().await;
 }
 
-/// A machine whose hardware clock is in local time, before its time server has answered.
+/// The system clock is an hour ahead when the order is opened, and is then set back.
 #[tokio::test]
 async fn a_clock_that_is_set_back_delays_no_poll_and_no_webhook() {
     let world = World::start_with(WorldConfig {

@@ -222,7 +222,7 @@ async fn a_payment_of_a_cancelled_order_is_credited_and_reported() {
     checkout.choose("BTC").await;
     let cancel = format!("/v1/orders/{}/cancel", checkout.order);
     world.store().post(&cancel, &json!({})).await.with(200);
-    // The customer had the QR code on another screen.
+    // The invoice's address can still be paid after the cancellation.
     world.sandbox().pay(&checkout, "exact").await;
     world.sandbox().mine(3).await;
     checkout.wait_for("paid").await;

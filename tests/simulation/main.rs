@@ -13,8 +13,8 @@
 //!
 //! A world that fails prints the two variables that repeat it. Its log on standard error shows every action of
 //! customers, gateway, stores and storage together with the proxy's log; the first `VIOLATED` is the cause. A new
-//! invariant needs a planted bug that it finds. These were found, each alone, in the first worlds or within about a
-//! thousand orders (`#`):
+//! invariant needs a planted bug that it finds. Each row was planted alone and
+//! found: those with `#` within about a thousand orders, the others in the first worlds:
 //!
 //! | planted | violated invariant |
 //! |---|---|

@@ -38,7 +38,7 @@ enum Command {
     Demo(DemoArgs),
     /// Run every check: format, dependencies, lints, docs, tests, browsers, budget, HTTP, simulation
     Test(TestArgs),
-    /// Save every state of the checkout to target/pictures, in four widths and five looks
+    /// Save every state of the checkout to target/pictures, in four widths and five variants
     #[command(visible_alias = "screenshots")]
     Pictures(PictureArgs),
     /// Install what the tests use: three browsers, their drivers, npm packages, Schemathesis

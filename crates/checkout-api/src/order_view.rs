@@ -224,11 +224,11 @@ pub enum Status {
     Underpaid,
     /// The gateway reports the payment as failed.
     Failed,
-    /// Given up before anything was paid.
+    /// Cancelled by the store before a payment was detected, or at the gateway, where money may have arrived before.
     Cancelled,
     /// The invoice ran out before anything arrived. A new quote can be had.
     Expired,
-    /// The invoice did not pass our checks: its address is not shown.
+    /// The invoice did not pass our checks, or the gateway changed its address: its address is not shown.
     Blocked,
 }
 

@@ -1,8 +1,12 @@
 //! Assessment: the one place that decides whether an order is paid.
 //!
-//! Credit ⇔ the gateway reports COMPLETED, it asked for exactly our price, and the received amounts
-//! cover that price in all three currencies. Anything missing, unreadable or unknown needs review
-//! and is never credited. Nor is an attempt whose address the gateway changed, whatever it says later.
+//! An order is credited if and only if the gateway reports COMPLETED, it asked for exactly our price,
+//! and each of the three received amounts covers that price, less the store's
+//! `underpayment_tolerance`. In such a response a missing amount, address, asset or currency needs
+//! review and is not credited. Before COMPLETED an absent received amount means zero. An unknown
+//! status, an unreadable amount, and an asset, currency or requested amount other than ours need
+//! review in every response; unreadable confirmations are ignored. An attempt whose address the
+//! gateway changed is never credited, whatever it reports later.
 
 mod expected_amounts;
 

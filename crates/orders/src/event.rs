@@ -27,7 +27,8 @@ pub enum EventType {
     Failed,
     /// The invoice ran out before anything arrived.
     Expired,
-    /// Given up before anything was paid.
+    /// Cancelled by the store before a payment was detected, or at the gateway, where money may have
+    /// arrived before.
     Cancelled,
     /// The invoice did not pass our checks, or its address changed. A person has to check.
     Blocked,

@@ -1,4 +1,5 @@
-//! Observations: what one GET /invoice returned, unchanged.
+//! Observations: what one GET /invoice returned. Stored once per change, truncated: storage counts repeats and keeps at most
+//! 4 KiB of the response.
 
 use florin_money::AmountError;
 use jiff::Timestamp;

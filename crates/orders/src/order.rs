@@ -143,11 +143,12 @@ pub enum OrderStatus {
     Underpaid,
     /// The gateway reports the payment as failed.
     Failed,
-    /// Given up before anything was paid.
+    /// Cancelled by the store before a payment was detected, or at the gateway, where money may have
+    /// arrived before.
     Cancelled,
     /// The invoice ran out before anything arrived.
     Expired,
-    /// The invoice did not pass our checks.
+    /// The invoice did not pass our checks, or the gateway changed its address.
     Blocked,
 }
 

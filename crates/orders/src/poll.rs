@@ -14,7 +14,7 @@ pub enum PollPriority {
     /// The schedule.
     #[strum(serialize = "planned")]
     Scheduled,
-    /// The order has subscribers.
+    /// The order is watched: a page of the customer shows it.
     Watched,
     /// A callback hinted at a change.
     #[strum(serialize = "hinted")]
@@ -37,10 +37,11 @@ const EAGER_AFTER_REPORT: SignedDuration = SignedDuration::from_mins(2);
 
 /// The time of the next poll, counted from `now`; `None` when nothing can change any more.
 ///
-/// An expired attempt is polled each time when a quarter of the time since its expiry has gone by again, at most a minute
-/// and at least a day later, for 60 days. A payment that is under way is polled each time when a sixtieth of its age has.
-/// A settled attempt is polled for a second payment while it is fresh, then at doubling intervals for two days, which
-/// verify the credit. `Assumed:` the gateway reverts nothing later than that; a later reversal would disprove it.
+/// An expired attempt: the interval is 25 % of the time since its expiry, from one minute to one day, for 60 days.
+/// A payment that is under way: the interval is 1/60 of the invoice's age, from 15 seconds to one day.
+/// A settled attempt is polled for a second payment while it is fresh. Then nine polls verify the credit, each at twice
+/// the time of the one before, counted from the credit. A poll later than 48 hours schedules no further one, so the last
+/// is at 85 to 92 hours. `Assumed:` the gateway reverts nothing later than that; a later reversal would disprove it.
 pub fn next_poll(invoice: &Invoice, now: Timestamp) -> Option<Timestamp> {
     let minutes = SignedDuration::from_mins;
     let age = now.duration_since(invoice.opened_at);
@@ -115,8 +116,8 @@ pub(crate) fn next_poll_of_top_up(invoice: &Invoice, now: Timestamp) -> Timestam
     now + pause_under_way(now.duration_since(invoice.opened_at))
 }
 
-/// The time of a poll for an order with subscribers; `None` if the schedule is soon enough.
-/// Whatever their number, the gateway is asked once per `interval` while the customer waits for the answer, a third as
+/// The time of a poll for a watched order; `None` if the schedule is soon enough.
+/// However many pages show it, the gateway is asked once per `interval` while the customer waits for the answer, a third as
 /// often later, and hourly once the attempt is over. A settled attempt is polled for a second payment.
 pub fn subscribed_poll(
     invoice: &Invoice,
@@ -158,8 +159,8 @@ fn is_eager(invoice: &Invoice, now: Timestamp) -> bool {
         || reported.is_some_and(|at| now.duration_since(at) < EAGER_AFTER_REPORT)
 }
 
-/// When the other attempts of a paid order are polled for a second payment, while the order is fresh or has subscribers:
-/// so long after their last poll.
+/// When the other attempts of a paid order are polled for a second payment, while the order is fresh or watched: so
+/// long after their last poll.
 pub fn second_payment_pause(interval: SignedDuration) -> SignedDuration {
     interval.max(SECOND_PAYMENT_PAUSE)
 }
@@ -169,10 +170,11 @@ pub fn is_fresh(settled_at: Timestamp, now: Timestamp) -> bool {
     now.duration_since(settled_at) < FRESH_FOR
 }
 
-/// How much longer than planned the pauses between polls are, because the gateway's limits do not allow all of them.
+/// The factor of the poll intervals: above 1 while more polls are due than the gateway's limits allow.
 ///
-/// Polls of payments that are under way, at an invoice's end and after callbacks are never put off. Polls of waiting and
-/// watched attempts are stretched, and those of attempts that are over twice: by the factor's square.
+/// A control loop measures at intervals how many polls are due, and adjusts the factor by [`Stretch::next`]. The factor
+/// applies to waiting attempts and to watched orders, its square to attempts that are over or settled. Polls of payments that
+/// are under way, at an invoice's end and after callbacks keep their times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Stretch {
     percent: u32,
@@ -185,15 +187,17 @@ impl Default for Stretch {
 }
 
 impl Stretch {
-    /// As planned.
+    /// Factor 1: the schedule.
     pub const NONE: Self = Self { percent: 100 };
     const MOST: u32 = 2000;
-    /// Of what the limits allow, so much is planned; the rest is for what is not.
+    /// The target: this share of the allowed requests is for polls that are due. The rest is for requests that are not planned.
     const PLANNED_PERCENT: u64 = 80;
-    /// A step of [`Stretch::next`]: polls are planned ahead, so that what a step changes is seen only later.
+    /// The limits of one step of [`Stretch::next`], in percent. A step takes effect only on polls that are scheduled
+    /// after it, so large steps would overshoot.
     const STEP_PERCENT: (u64, u64) = (80, 125);
 
-    /// The stretch a moment later, when `due` polls are due in a time in which the limits allow `granted`.
+    /// The factor after a measurement: `due` polls are due in a time in which the limits allow `granted` requests. The
+    /// factor is multiplied by `due` over the target, by 0.8 to 1.25 in one step.
     #[must_use]
     pub fn next(self, due: u64, granted: u64) -> Self {
         let allowed = (granted * Self::PLANNED_PERCENT / 100).max(1);
@@ -206,18 +210,18 @@ impl Stretch {
         }
     }
 
-    /// The factor in percent: 100 is as planned, 2000 the most.
+    /// The factor in percent: 100 is the schedule, 2000 the maximum.
     pub fn percent(self) -> u32 {
         self.percent
     }
 
-    /// A pause between polls for subscribers.
+    /// The interval between polls of a watched order, times the factor.
     pub fn of_pause(self, pause: SignedDuration) -> SignedDuration {
         let millis = i64::try_from(pause.as_millis()).unwrap_or(i64::MAX);
         SignedDuration::from_millis(millis.saturating_mul(i64::from(self.percent)) / 100)
     }
 
-    /// A planned poll of an invoice, put off by this factor.
+    /// The time of a planned poll of an invoice: its interval times the factor, or the factor's square.
     pub fn of_poll(self, invoice: &Invoice, now: Timestamp, planned: Timestamp) -> Timestamp {
         let pause = planned.duration_since(now);
         let put_off = match invoice.payment_state {

@@ -1,13 +1,27 @@
 //! The state machine: the changes that follow from an assessment.
 //!
-//! ```text
-//! open ──attempt──▶ awaiting_payment ──seen──▶ checking ──confirming──▶ processing ──settled──▶ paid │ overpaid
-//!                        │                                                 └─short──▶ underpaid ──settled──▶ …
-//!                        └─▶ expired │ failed │ cancelled ──(money arrives late)──▶ checking …
-//! ```
+//! | from | cause | to |
+//! |---|---|---|
+//! | `open` | the order's time is over (storage) | `expired` |
+//! | any¹, no payment detected | an invoice is shown (storage) | `awaiting_payment` |
+//! | any¹, no payment detected | an invoice fails our checks (storage) | `blocked` |
+//! | any¹, no payment detected | the store cancels (storage) | `cancelled` |
+//! | any¹ | a transaction is detected | `checking` |
+//! | any¹ | it has too few confirmations | `processing` |
+//! | `processing` | it has vanished | `checking` |
+//! | any¹ | completed, and the price is covered | `paid`, `overpaid` |
+//! | any¹ | completed with less | `underpaid` |
+//! | any¹ but `underpaid` | the invoice's time is over | `expired`; `cancelled` after the store's cancellation |
+//! | any¹ but `underpaid` | the gateway reports it as failed | `failed` |
+//! | any¹ but `underpaid` | the gateway reports it as cancelled | `cancelled` |
+//! | any¹ | the gateway changes the address | `blocked` |
 //!
-//! `paid` and `overpaid` are final. An assessment without news changes nothing. An observation that contradicts a credit
-//! changes no status: it emits one event each time that the contradiction changes.
+//! ¹ Any status but `paid` and `overpaid`, which are final. Thus a late payment continues an order that is expired, failed,
+//! cancelled or blocked. The causes without money count for the current attempt alone, and not while the order is cancelled
+//! by its store.
+//!
+//! An assessment without news changes nothing. An observation that contradicts a credit changes no status: it emits one
+//! event each time that the contradiction changes.
 
 use jiff::Timestamp;
 

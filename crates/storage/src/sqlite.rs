@@ -38,6 +38,7 @@ use crate::{
 const BATCH: u32 = 100;
 /// The same for events that are delivered anew, one statement for all.
 const RESTART_BATCH: u32 = 1000;
+
 /// Storage in one SQLite file.
 #[derive(Clone, Debug)]
 pub struct SqliteStorage {

@@ -1,4 +1,4 @@
-//! Rights of the files that hold secrets: theirs alone who run the proxy.
+//! Permissions of the files that hold secrets: only the proxy's user may read and write them.
 
 use std::fs::{self, Metadata};
 use std::os::unix::fs::PermissionsExt as _;

@@ -111,7 +111,7 @@ pub(crate) struct File {
     #[serde(default)]
     pub(crate) trusted_proxies: Vec<String>,
     /// Whether this file and the files of secrets may be readable or writable by others, for containers whose platform
-    /// sets their rights.
+    /// sets their permissions.
     #[schemars(extend("x-default" = "false"))]
     #[serde(default)]
     #[expect(dead_code, reason = "read before the file is, in config/rights.rs")]

@@ -1,4 +1,7 @@
 //! The HTTP side of a delivery.
+//!
+//! Redirects are failures, at most 64 KiB of a response are read, and the address that a name resolves to is checked
+//! before anything is sent, except to a store that may have a private address (`dangerous_allow_private_targets`).
 
 use std::net::IpAddr;
 use std::sync::Arc;

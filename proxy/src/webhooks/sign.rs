@@ -1,9 +1,7 @@
 //! Signing a delivery.
 //!
 //! Headers and signature are those of Standard Webhooks 1.0.0 ("Webhook headers", "Signature scheme"): HMAC-SHA256 over
-//! `id.timestamp.body`, in base64, as `v1,…`; while a secret is exchanged, one such signature by each, new and old.
-//! Redirects are failures, little of an answer is read, and the address a name resolves to is checked before anything is
-//! sent.
+//! `id.timestamp.body`, in base64, as `v1,…`; during key rotation, one such signature by each secret, new and old.
 //!
 //! The signature is computed here and not with `standardwebhooks`: that library verifies it in the tests, and two ends
 //! built on one function agree on a wrong signature.
@@ -16,7 +14,7 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use jiff::Timestamp;
 use sha2::Sha256;
 
-/// The secrets that sign the deliveries to one store, each 24 to 64 bytes: the secret in use, and while it is exchanged the one
+/// The secrets that sign the deliveries to one store, each 24 to 64 bytes: the secret in use, and during key rotation the one
 /// before it, so that the store may change over at any moment.
 #[derive(Clone, Debug)]
 pub struct WebhookSecrets(Vec<WebhookSecret>);
@@ -28,7 +26,7 @@ impl WebhookSecrets {
     }
 
     /// The header `webhook-signature` of a delivery. Source: Standard Webhooks 1.0.0, "Webhook headers": signatures are
-    /// separated by blanks, and one that fits suffices.
+    /// separated by spaces; one valid signature is enough.
     pub fn sign(&self, id: &str, sent_at: Timestamp, body: &str) -> String {
         let signatures = self.0.iter().map(|secret| secret.sign(id, sent_at, body));
         signatures.collect::<Vec<_>>().join(" ")
@@ -95,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn while_a_secret_is_exchanged_the_store_may_hold_either() {
+    fn during_key_rotation_the_store_may_hold_either() {
         let (new, old) = ([7_u8; 32], [8_u8; 32]);
         let secrets = [new, old].map(|secret| WebhookSecret::new(secret.to_vec()));
         let now = SystemClock.now();

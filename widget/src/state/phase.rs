@@ -9,7 +9,7 @@ pub enum Phase {
     Loading,
     /// The order is beyond the asset choice, and the screens for that are not loaded yet.
     NextStep,
-    /// The order could not be had: only trying again helps.
+    /// Loading failed; only a retry helps.
     Stopped,
     /// Name the amount of a donation.
     Giving,
@@ -33,17 +33,17 @@ pub enum Phase {
     Failed,
     /// The gateway gave up waiting: no payment was seen.
     NotReceived,
-    /// The order was called off.
+    /// The order was cancelled.
     Cancelled,
     /// Time ran out before anything arrived.
     Expired,
-    /// The invoice did not pass the proxy's checks.
+    /// The invoice did not pass the proxy's checks, or the gateway changed its address.
     Blocked,
 }
 
 impl Phase {
     /// The phase of an order. `choosing`: the customer asked for another asset, which counts as long as the order can
-    /// take one. `stopped`: asking for the order failed for good, or before there was one to show.
+    /// take one. `stopped`: loading the order failed for good, or before there was one to show.
     pub fn of(order: Option<&OrderView>, choosing: bool, stopped: bool) -> Self {
         let Some(order) = order.filter(|_| !stopped) else {
             return if stopped {

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use sha2::Digest as _;
-
 mod fixture;
 
 use self::fixture::*;

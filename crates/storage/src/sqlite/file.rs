@@ -217,7 +217,7 @@ fn no_database(path: &Path) -> String {
     )
 }
 
-/// Without creating anything. Source: access(2), which asks for the process's own rights.
+/// Without creating anything. Source: access(2), which checks the process's own permissions.
 fn check_writable(path: &Path, folder: &Path) -> Result<(), String> {
     use rustix::fs::{Access, access};
     access(folder, Access::WRITE_OK | Access::EXEC_OK)
@@ -278,7 +278,7 @@ async fn lock(path: &Path, refused: impl Fn(String) -> StorageError) -> Result<F
     })
 }
 
-/// SQLite gives its journals the rights of the database.
+/// SQLite gives its journals the permissions of the database.
 fn open(path: &Path) -> std::io::Result<File> {
     OpenOptions::new()
         .create(true)
@@ -289,7 +289,7 @@ fn open(path: &Path) -> std::io::Result<File> {
         .open(path)
 }
 
-/// Takes the rights of group and others away, which earlier versions gave.
+/// Removes the permissions of group and others, which earlier versions gave.
 fn make_private(path: &Path) -> Result<(), String> {
     let Ok(found) = fs::metadata(path) else {
         return Ok(());

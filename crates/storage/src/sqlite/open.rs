@@ -20,7 +20,7 @@ const READERS: u32 = 4;
 /// A larger file is checked while the proxy serves already: reading it takes seconds.
 const CHECKED_AT_START: u64 = 64 * 1024 * 1024;
 
-// Number 7 was never used.
+/// There is no migration 7: the number was not used.
 pub(super) const MIGRATIONS: [(i64, &str, &str); 8] = [
     (
         1,

@@ -118,10 +118,12 @@ fn meaning(event: EventType) -> &'static str {
         EventType::Underpaid => "The payment is complete, with less than the price",
         EventType::Failed => "The gateway calls the payment failed",
         EventType::Expired => "The invoice ran out before anything arrived",
-        EventType::Cancelled => "Given up before anything was paid",
-        EventType::Blocked => "The invoice did not pass our checks: a person should look",
+        EventType::Cancelled => "It was cancelled; a received amount is kept and reported",
+        EventType::Blocked => {
+            "The invoice did not pass our checks, or its address changed: a person has to check"
+        }
         EventType::Reverted => {
-            "It is paid, and the gateway says something against that: a person should look before anything more is shipped"
+            "It is paid, and the gateway contradicts that: a person has to check before anything more is shipped"
         }
         EventType::LatePayment => {
             "Money arrived for an attempt that was over or replaced, or for an order that was paid already"

@@ -16,17 +16,16 @@ use jiff::{SignedDuration, Timestamp};
 /// What a call is worth, the most first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Priority {
-    /// A customer waits for it to go on: prices, POST /invoice, POST /checkout. A fifth of the
-    /// budget is kept for these, and a fifth is closed to these, so that new orders cannot starve
+    /// A customer waits for it to go on: prices, POST /invoice, POST /checkout. Guaranteed: a fifth of
+    /// the bucket. Maximum: four fifths of the rate while polls wait, so that new orders cannot starve
     /// payment detection.
     Create,
-    /// A poll that a callback asked for. Callbacks are unsigned, so these get at most half of the
-    /// budget.
+    /// A poll that a callback asked for. Maximum: half of the budget, because callbacks are unsigned.
     Callback,
-    /// A poll of an order with subscribers.
+    /// A poll of a watched order.
     Watched,
-    /// A poll of an order without subscribers. A fifth of the budget is reserved for these, so that
-    /// a payment is found after the customer has closed the page.
+    /// A poll of an order that is not watched. Guaranteed: a fifth of what polling gets, so that a
+    /// payment is found after the customer has closed the page.
     Unwatched,
 }
 
