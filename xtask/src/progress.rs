@@ -95,7 +95,9 @@ impl<T: Fn() -> Duration> Progress<T> {
         if self.compiled < ENOUGH {
             return;
         }
-        let text = format!("  {} of {} libraries{}", self.done, self.total, self.left());
+        // A library that is built for the host and for the target counts twice.
+        let done = self.done.min(self.total);
+        let text = format!("  {done} of {} libraries{}", self.total, self.left());
         if stdout().is_terminal() {
             print!("\r{text}\x1b[K");
             // A line that is not shown is shown with the next one.
