@@ -193,8 +193,8 @@ where
     };
     let now = app.now();
     let lease_until = now + LEASE;
-    let ledger = &app.deps.ledger;
-    let claim = ledger.claim_request(id, request.fingerprint, now, lease_until);
+    let storage = &app.deps.storage;
+    let claim = storage.claim_request(id, request.fingerprint, now, lease_until);
     match claim.await? {
         Claim::Acquired => {}
         Claim::Completed(stored) => return read_result(&stored),
@@ -210,7 +210,7 @@ where
                 Ok(Done::Now(result, extra))
             }
             Err(error) => {
-                app.deps.ledger.release_request(id, lease_until).await?;
+                app.deps.storage.release_request(id, lease_until).await?;
                 Err(error)
             }
         }
@@ -233,8 +233,8 @@ async fn store_result(app: &AppState, id: RequestId, lease_until: Timestamp, jso
         body: json,
     };
     let kept_until = app.now() + KEPT;
-    let ledger = &app.deps.ledger;
-    let kept = ledger
+    let storage = &app.deps.storage;
+    let kept = storage
         .store_response(id, lease_until, &stored, kept_until)
         .await;
     match kept {

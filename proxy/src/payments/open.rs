@@ -67,7 +67,7 @@ pub(crate) async fn open(
     let turn = app.turns.take_with_budget(next, gateway, clock).await?;
     let call = if turn.has_waited {
         // Another request may have opened an attempt meanwhile.
-        let current = app.deps.ledger.snapshot(order).await?;
+        let current = app.deps.storage.snapshot(order).await?;
         let current = current.ok_or(PaymentError::NoOrder)?;
         let Some(call) = call_for(app, &current, &method)? else {
             return Ok(());
@@ -254,12 +254,12 @@ impl<'a> HostedNeeds<'a> {
 }
 
 async fn send(app: &AppState, order: &OrderId, call: Call, turn: Turn) -> Result<(), PaymentError> {
-    let ledger = &app.deps.ledger;
+    let storage = &app.deps.storage;
     let attempt = NewAttempt {
         id: app.random_attempt_id(),
         ask: call.ask(),
     };
-    ledger.begin_attempt(order, &attempt, app.now()).await?;
+    storage.begin_attempt(order, &attempt, app.now()).await?;
     // The invoice's time runs from before the call, so that it ends here no later than at the gateway.
     let sent_at = app.now();
     drop(turn);
@@ -271,7 +271,7 @@ async fn send(app: &AppState, order: &OrderId, call: Call, turn: Turn) -> Result
             } else {
                 Abandoned::Unclear
             };
-            ledger
+            storage
                 .abandon_attempt(&attempt.id, reason, app.now())
                 .await?;
             return Err(call.failed(app, error));
@@ -284,7 +284,7 @@ async fn send(app: &AppState, order: &OrderId, call: Call, turn: Turn) -> Result
     let opened = match stored {
         Ok(()) => Ok(()),
         Err(mismatch) => {
-            ledger
+            storage
                 .abandon_attempt(&attempt.id, Abandoned::Blocked, app.now())
                 .await?;
             call.blocked(order, &attempt, &made.id, &mismatch)
@@ -304,7 +304,7 @@ async fn store(
 ) -> Result<Result<(), Mismatch>, StorageError> {
     let opened = app
         .deps
-        .ledger
+        .storage
         .open_attempt(&attempt.id, invoice, app.now());
     match opened.await {
         Ok(()) => Ok(Ok(())),

@@ -1,6 +1,6 @@
 //! The payment poller: polls the gateway for every attempt that is due, and records each observation.
 //!
-//! Polls, callbacks and restarts all lead here: there is one way into the books. The poller leases no more attempts than
+//! Polls, callbacks and restarts all lead here: only this worker records observations. The poller leases no more attempts than
 //! the gateway's limits allow at this moment; the rest stays queued in the database.
 
 use std::sync::Arc;
@@ -98,7 +98,7 @@ async fn start_polls(app: &Arc<AppState>, polls: &mut JoinSet<()>) {
 
 /// Makes due what was planned before this machine's clock was set back.
 async fn replan_future(app: &AppState) {
-    match app.deps.ledger.replan_future(app.now()).await {
+    match app.deps.storage.replan_future(app.now()).await {
         Ok(0) => {}
         Ok(planned) => {
             tracing::warn!(
@@ -117,7 +117,7 @@ async fn measure(app: &AppState) {
     let now = app.now();
     let queue = app
         .deps
-        .ledger
+        .storage
         .poll_queue(now + MEASURED, MOST_COUNTED)
         .await;
     let queue = match queue {
@@ -164,8 +164,8 @@ async fn lease_due(app: &AppState, urgency: PollPriority, limit: u32) -> Vec<Due
     if limit == 0 {
         return Vec::new();
     }
-    let (ledger, now) = (&app.deps.ledger, app.now());
-    let due = ledger.due_attempts(urgency, now, now + LEASE, limit).await;
+    let (storage, now) = (&app.deps.storage, app.now());
+    let due = storage.due_attempts(urgency, now, now + LEASE, limit).await;
     due.unwrap_or_else(|error| {
         if error.outage().is_none() {
             tracing::error!(%error, "failed to read due attempts");
@@ -202,7 +202,7 @@ fn answered(app: &AppState) {
 }
 
 async fn record(app: &Arc<AppState>, due: &DueAttempt, observation: &Observation) {
-    match app.deps.ledger.record_observation(due, observation).await {
+    match app.deps.storage.record_observation(due, observation).await {
         Ok(Some(observed)) => {
             report(app, due, &observed);
             if observed.status.is_settled() {
@@ -225,13 +225,13 @@ async fn record(app: &Arc<AppState>, due: &DueAttempt, observation: &Observation
 /// Schedules polls of all attempts of a fresh paid order, so that a second payment is noticed within a minute at whichever
 /// address it arrives.
 async fn follow_paid_order(app: &AppState, id: &OrderId) {
-    let (ledger, now) = (&app.deps.ledger, app.now());
+    let (storage, now) = (&app.deps.storage, app.now());
     let scheduled = async {
-        let snapshot = ledger.snapshot(id).await?;
+        let snapshot = storage.snapshot(id).await?;
         let settled_at = snapshot.and_then(|snapshot| snapshot.order.settled_at);
         if settled_at.is_some_and(|at| is_fresh(at, now)) {
             let pause = second_payment_pause(SignedDuration::ZERO);
-            ledger.schedule_polls_of_order(id, pause, now).await?;
+            storage.schedule_polls_of_order(id, pause, now).await?;
         }
         Ok::<_, StorageError>(())
     };
@@ -243,7 +243,7 @@ async fn follow_paid_order(app: &AppState, id: &OrderId) {
 /// Sends the gateway the stored address for the receipt, if the payment was found before the customer pressed "I have
 /// paid".
 async fn send_kept_email(app: &Arc<AppState>, order: &OrderId) {
-    match app.deps.ledger.snapshot(order).await {
+    match app.deps.storage.snapshot(order).await {
         Ok(Some(snapshot))
             if !is_marked_as_paid(&snapshot) && snapshot.order.receipt_email.is_some() =>
         {
@@ -313,7 +313,7 @@ async fn on_error(app: &Arc<AppState>, due: &DueAttempt, error: &CallError) {
     };
     let deferred = app
         .deps
-        .ledger
+        .storage
         .reschedule_poll(due, app.now() + pause)
         .await;
     if let Err(error) = deferred

@@ -275,7 +275,7 @@ async fn mark_as_paid(
     }
     let marked = app
         .deps
-        .ledger
+        .storage
         .mark_as_paid(&snapshot.order.id, app.now())
         .await;
     let marked = marked.map_err(|error| match error {
@@ -293,7 +293,7 @@ async fn mark_as_paid(
         let kept = marked.order.receipt_email.clone();
         confirm(app, &marked, email.clone().or(kept));
         app.deps
-            .ledger
+            .storage
             .schedule_poll(&marked.order.id, app.now())
             .await?;
         app.poller_wakeup.notify_one();
@@ -406,7 +406,7 @@ pub(crate) async fn keep(
         });
     }
     let id = &snapshot.order.id;
-    let kept = app.deps.ledger.keep_receipt_email(id, email).await?;
+    let kept = app.deps.storage.keep_receipt_email(id, email).await?;
     app.order_changed(id);
     kept.ok_or(ApiError::NoSuchOrder)
 }

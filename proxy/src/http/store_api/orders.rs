@@ -357,7 +357,7 @@ pub(crate) async fn orders(
             .await
             .map_err(unknown)?;
     }
-    let found = app.deps.ledger.orders(&merchant.0, &filter).await?;
+    let found = app.deps.storage.orders(&merchant.0, &filter).await?;
     let is_full = found.len() == filter.limit as usize;
     let next = found
         .last()
@@ -415,7 +415,7 @@ pub(crate) async fn cancel(
         let app = app.clone();
         async move {
             let order = store.order(&app, &id).await?.order.id;
-            let cancelled = app.deps.ledger.cancel_order(&order, app.now()).await;
+            let cancelled = app.deps.storage.cancel_order(&order, app.now()).await;
             let cancelled = cancelled.map_err(|error| match error {
                 BeginError::Storage(error) => ApiError::from(error),
                 BeginError::NoOrder(_) => ApiError::NoSuchOrder,
