@@ -357,7 +357,7 @@ async fn a_changed_address_that_returns_stays_blocked() {
     })
     .await;
     world.expect_error("the gateway changed an invoice's address");
-    world.expect_error("a payment is held");
+    world.expect_error("a payment needs review");
     let checkout = world.shopper().open("ebook").await;
     let shown = checkout.choose("BTC").await;
     let address = shown["attempt"]["address"].as_str().unwrap();
@@ -372,8 +372,8 @@ async fn a_changed_address_that_returns_stays_blocked() {
     world.sandbox().mine(3).await;
     world.wait_for_deliveries().await;
     world.skip(Duration::from_mins(2));
-    eventually("a person is called", async || {
-        world.logged("a payment is held").then_some(())
+    eventually("the payment needs review", async || {
+        world.logged("a payment needs review").then_some(())
     })
     .await;
     assert_eq!(checkout.view().await["status"], "blocked");

@@ -87,10 +87,10 @@ pub fn assess(order: &Order, attempt: &Attempt, observation: &Observation) -> As
     let Some(invoice) = attempt.invoice() else {
         return Assessment::NeedsReview(ReviewReason::NoInvoice);
     };
-    conclude(order, attempt, invoice, observation).unwrap_or_else(Assessment::NeedsReview)
+    assess_invoice(order, attempt, invoice, observation).unwrap_or_else(Assessment::NeedsReview)
 }
 
-fn conclude(
+fn assess_invoice(
     order: &Order,
     attempt: &Attempt,
     invoice: &Invoice,
@@ -144,8 +144,8 @@ fn conclude(
 
 /// Source: payment-service.md, "Errors": `INVALID_INVOICE_ID` means that an invoice does not exist or has expired.
 fn forgotten(invoice: &Invoice, over: bool) -> Result<Assessment, ReviewReason> {
-    let is_frozen = invoice.payment_state == PaymentState::AddressChanged;
-    if over && !is_frozen && !invoice.progress.is_something() {
+    let is_address_changed = invoice.payment_state == PaymentState::AddressChanged;
+    if over && !is_address_changed && !invoice.progress.is_something() {
         return Ok(Assessment::Expired);
     }
     Err(ReviewReason::Forgotten)
@@ -169,7 +169,7 @@ fn completed(
     )?;
     expected_amounts.check(observation)?;
     let asked = expected_amounts.amounts(observation)?;
-    let progress = progress(expected_amounts, observation, Absent::IsHeld)?;
+    let progress = progress(expected_amounts, observation, Absent::NeedsReview)?;
     for (asked, received) in asked.zip(progress.received).each() {
         if received < enough(order, asked)? {
             return Ok(Assessment::Underpaid(progress));
@@ -198,7 +198,7 @@ enum Absent {
     /// Nothing has arrived yet. `Assumed:` before a payment the gateway may leave these members out or empty.
     MeansZero,
     /// The observation needs review.
-    IsHeld,
+    NeedsReview,
 }
 
 fn progress(
@@ -210,7 +210,7 @@ fn progress(
     {
         (Some(text), _) => amount(field, text),
         (None, Absent::MeansZero) => Ok(Amount::ZERO),
-        (None, Absent::IsHeld) => Err(ReviewReason::Missing(field)),
+        (None, Absent::NeedsReview) => Err(ReviewReason::Missing(field)),
     };
     let picked =
         non_empty(observation.crypto_code.as_ref()).filter(|_| expected_amounts.is_hosted());

@@ -103,11 +103,11 @@ pub fn next_poll_after_review(invoice: &Invoice, now: Timestamp) -> Option<Times
     if invoice.payment_state == PaymentState::Settled {
         return next_poll(invoice, now);
     }
-    let held = Invoice {
+    let as_failed = Invoice {
         payment_state: PaymentState::Failed,
         ..invoice.clone()
     };
-    next_poll(&held, now)
+    next_poll(&as_failed, now)
 }
 
 /// The time of the next poll of a settled attempt while more is on its way to its address.

@@ -258,12 +258,12 @@ fn report(app: &AppState, due: &DueAttempt, observed: &RecordedObservation) {
     let order = &due.order_id;
     match &observed.assessment {
         Assessment::NeedsReview(_) if !observed.changed => {}
-        Assessment::NeedsReview(hold) => tracing::error!(
-            %order, invoice = %due.invoice_id, %hold,
-            "a payment is held: nothing is credited until the gateway's answer is clear"
+        Assessment::NeedsReview(reason) => tracing::error!(
+            %order, invoice = %due.invoice_id, %reason,
+            "a payment needs review: nothing is credited until the gateway's response is clear"
         ),
-        verdict if observed.events.contains(&EventType::Reverted) => tracing::error!(
-            %order, invoice = %due.invoice_id, says = ?verdict.payment_state(),
+        assessment if observed.events.contains(&EventType::Reverted) => tracing::error!(
+            %order, invoice = %due.invoice_id, says = ?assessment.payment_state(),
             "the gateway takes back a payment that was credited: the order stays paid, ask the gateway and the store"
         ),
         Assessment::AddressChanged { address } if observed.changed => tracing::error!(

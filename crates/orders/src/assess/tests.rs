@@ -15,21 +15,21 @@ fn assessment(observation: &Observation) -> Assessment {
     )
 }
 
-/// One word per assessment, so that tables can be read.
+/// A short name for each assessment, so that tables can be read.
 #[track_caller]
-fn word(observation: &Observation) -> &'static str {
+fn name(observation: &Observation) -> &'static str {
     match assessment(observation) {
         Assessment::Waiting => "waiting",
         Assessment::Expired => "expired",
-        Assessment::Detected(_) => "seen",
+        Assessment::Detected(_) => "detected",
         Assessment::Confirming(_) => "confirming",
         Assessment::Settled { excess, .. } if excess.is_zero() => "exact",
         Assessment::Settled { .. } => "over",
-        Assessment::Underpaid(_) => "short",
+        Assessment::Underpaid(_) => "underpaid",
         Assessment::Failed(_) => "failed",
         Assessment::Cancelled(_) => "cancelled",
-        Assessment::AddressChanged { .. } => "frozen",
-        Assessment::NeedsReview(_) => "held",
+        Assessment::AddressChanged { .. } => "address changed",
+        Assessment::NeedsReview(_) => "needs review",
     }
 }
 
@@ -41,13 +41,13 @@ fn completed_is_paid_only_when_all_three_figures_cover() {
         for (usd, u) in money {
             for (local, l) in money {
                 let expected = match (c.min(u).min(l), c) {
-                    (-1, _) => "short",
+                    (-1, _) => "underpaid",
                     (_, 1) => "over",
                     _ => "exact",
                 };
                 let observation = received("COMPLETED", crypto, usd, local);
                 assert_eq!(
-                    word(&observation),
+                    name(&observation),
                     expected,
                     "{crypto} BTC, {usd} USD, {local} local"
                 );
@@ -139,7 +139,7 @@ fn a_response_with_other_terms_needs_review() {
             let Assessment::NeedsReview(ReviewReason::Mismatch { field, .. }) =
                 assessment(&observation)
             else {
-                panic!("{name} in {status} must be held");
+                panic!("{name} in {status} must need review");
             };
             assert_eq!(field, name);
         }
@@ -151,10 +151,10 @@ fn junk_instead_of_an_amount_needs_review() {
     for junk in ["-1", "1e3", "NaN", "19,90", "19.90 USD", "∞", "0x13"] {
         for status in ["CHECKING", "PROCESSING", "COMPLETED"] {
             let observation = received(status, junk, "19.90", "19.90");
-            let held = ReviewReason::Unreadable("received_crypto_amount", junk.to_owned());
+            let reason = ReviewReason::Unreadable("received_crypto_amount", junk.to_owned());
             assert_eq!(
                 assessment(&observation),
-                Assessment::NeedsReview(held),
+                Assessment::NeedsReview(reason),
                 "{status}"
             );
         }
@@ -195,8 +195,8 @@ fn another_address_overrides_everything_else() {
 
 #[test]
 fn a_changed_address_is_never_trusted_again() {
-    let mut frozen = attempt(1);
-    if let AttemptState::Open(invoice) = &mut frozen.state {
+    let mut changed = attempt(1);
+    if let AttemptState::Open(invoice) = &mut changed.state {
         invoice.payment_state = PaymentState::AddressChanged;
     }
     let order = order(OrderStatus::Blocked);
@@ -208,17 +208,17 @@ fn a_changed_address_is_never_trusted_again() {
         "CANCELLED",
         "REFUNDED",
     ] {
-        let held = Assessment::NeedsReview(ReviewReason::AddressWasChanged {
+        let needs_review = Assessment::NeedsReview(ReviewReason::AddressWasChanged {
             status: status.into(),
         });
-        assert_eq!(assess(&order, &frozen, &exact(status)), held);
-        assert_eq!(assess(&order, &frozen, &observed(status)), held);
+        assert_eq!(assess(&order, &changed, &exact(status)), needs_review);
+        assert_eq!(assess(&order, &changed, &observed(status)), needs_review);
     }
     let mut unknown = observed("CHECKING");
     unknown.is_known = false;
     unknown.observed_at = crate::fixtures::at(1000);
     assert_eq!(
-        assess(&order, &frozen, &unknown),
+        assess(&order, &changed, &unknown),
         Assessment::NeedsReview(ReviewReason::Forgotten)
     );
 }
@@ -267,7 +267,7 @@ fn an_invoice_that_the_service_forgot_expires_with_its_time_and_not_before() {
         Assessment::NeedsReview(ReviewReason::Forgotten)
     );
     observation.observed_at = at(900);
-    assert_eq!(word(&observation), "expired");
+    assert_eq!(name(&observation), "expired");
     let mut paid = attempt(1);
     if let AttemptState::Open(invoice) = &mut paid.state {
         invoice.progress.received.crypto = amount("0.0001");
@@ -279,31 +279,31 @@ fn an_invoice_that_the_service_forgot_expires_with_its_time_and_not_before() {
 #[test]
 fn nothing_arrived_is_waiting_until_the_time_is_over() {
     let mut observation = observed("CHECKING");
-    assert_eq!(word(&observation), "waiting");
+    assert_eq!(name(&observation), "waiting");
     observation.observed_at = at(899);
-    assert_eq!(word(&observation), "waiting");
+    assert_eq!(name(&observation), "waiting");
     observation.observed_at = at(900);
-    assert_eq!(word(&observation), "expired");
+    assert_eq!(name(&observation), "expired");
     observation.status = Some("FAILED".into());
-    assert_eq!(word(&observation), "expired");
+    assert_eq!(name(&observation), "expired");
     observation.observed_at = at(10);
-    assert_eq!(word(&observation), "failed");
+    assert_eq!(name(&observation), "failed");
 }
 
 #[test]
 fn absent_amounts_mean_zero_while_checking() {
     let mut observation = observed("CHECKING");
     observation.received = Amounts::default();
-    assert_eq!(word(&observation), "waiting");
+    assert_eq!(name(&observation), "waiting");
     observation.transaction_hash = Some("cafe".into());
-    assert_eq!(word(&observation), "seen");
+    assert_eq!(name(&observation), "detected");
 }
 
 #[test]
 fn a_late_transaction_is_detected_and_not_expired() {
     let mut observation = received("CHECKING", "0.0001", "6.42", "6.42");
     observation.observed_at = at(100_000);
-    assert_eq!(word(&observation), "seen");
+    assert_eq!(name(&observation), "detected");
 }
 
 #[test]
@@ -321,7 +321,7 @@ fn a_stores_tolerance_forgives_no_more_than_itself() {
         assess(&tolerant, &attempt(1), &less),
         Assessment::Underpaid(_)
     ));
-    assert_eq!(word(&just), "short");
+    assert_eq!(name(&just), "underpaid");
 }
 
 #[test]
@@ -349,10 +349,10 @@ fn the_price_in_dollars_may_be_paid_through_another_local_currency() {
 
 #[test]
 fn an_unknown_status_needs_review() {
-    let held = ReviewReason::UnknownStatus("REFUNDED".into());
+    let reason = ReviewReason::UnknownStatus("REFUNDED".into());
     assert_eq!(
         assessment(&exact("REFUNDED")),
-        Assessment::NeedsReview(held)
+        Assessment::NeedsReview(reason)
     );
 }
 
@@ -412,8 +412,8 @@ fn what_a_hosted_page_asks_in_the_asset_must_be_covered() {
     ));
     let mut nothing = exact("COMPLETED");
     nothing.asked.crypto = Some("0".into());
-    let held = Assessment::NeedsReview(ReviewReason::AsksNothing("invoice_crypto_amount"));
-    assert_eq!(on_the_page(&nothing), held);
+    let needs_review = Assessment::NeedsReview(ReviewReason::AsksNothing("invoice_crypto_amount"));
+    assert_eq!(on_the_page(&nothing), needs_review);
 }
 
 #[test]

@@ -99,7 +99,7 @@ async fn lock(tx: &mut SqliteConnection, due: &DueAttempt) -> Result<bool, Stora
 /// The assessment as it is stored beside its observation.
 fn text_of(assessment: &Assessment) -> String {
     match assessment {
-        Assessment::NeedsReview(reason) => format!("held: {reason}"),
+        Assessment::NeedsReview(reason) => format!("needs_review: {reason}"),
         Assessment::AddressChanged { address } => {
             format!("frozen: the service names the address {address}")
         }
