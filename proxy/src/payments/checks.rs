@@ -2,7 +2,7 @@
 
 use florin_address::{AddressError, Network, PaymentTarget, UriError};
 use florin_checkout_api::Environment;
-use florin_gateway::CheckoutSession;
+use florin_gateway::HostedSession;
 use florin_money::{Amount, Asset, InvalidAmount};
 use florin_orders::{CustomTerms, Destination, Invoice, InvoiceId};
 use jiff::{SignedDuration, Timestamp};
@@ -190,7 +190,7 @@ pub(crate) enum SessionMismatch {
 /// Source: payment-service.md, "Checkout session": the address ends in a query parameter `id` equal to `session_id`, and
 /// the page is at the gateway's checkout address.
 pub(crate) fn check_session(
-    answer: &CheckoutSession,
+    answer: &HostedSession,
     checkout_url: &Url,
     now: Timestamp,
 ) -> Result<Invoice, SessionMismatch> {
@@ -246,7 +246,7 @@ mod tests {
     use super::*;
 
     fn checked(page: &str, base: &str) -> Result<Invoice, SessionMismatch> {
-        let answer = CheckoutSession {
+        let answer = HostedSession {
             session_id: florin_gateway::InvoiceId::parse("ses_1").unwrap(),
             payment_process_url: page.into(),
         };

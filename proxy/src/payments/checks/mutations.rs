@@ -398,7 +398,7 @@ proptest! {
             let at = at.index(page.len());
             if inserts { page.insert(at, letter) } else { page[at] = letter }
         }
-        let answer = CheckoutSession {
+        let answer = HostedSession {
             session_id: florin_gateway::InvoiceId::parse("ses_1").unwrap(),
             payment_process_url: page.into_iter().collect(),
         };
