@@ -32,10 +32,10 @@ use self::attempts::Known;
 use self::file::DatabaseFile;
 use self::writer::{WriteTransaction, Writer};
 use crate::{
-    BeginError, Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery,
-    EndpointStatus, FileFault, Fingerprint, KeptEmail, MarkedAsPaid, OpenAttemptError, OpenError,
-    Opened, OrderFilter, Outage, PollQueue, RecordedDelivery, RecordedObservation, RequestId,
-    Settlement, Storage, StorageError, StoredResponse,
+    Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery, EndpointStatus,
+    FileFault, Fingerprint, KeptEmail, MarkedAsPaid, OpenAttemptError, OpenError, Opened,
+    OrderFilter, OrderOperationError, Outage, PollQueue, RecordedDelivery, RecordedObservation,
+    RequestId, Settlement, Storage, StorageError, StoredResponse,
 };
 
 /// How long a statement waits for another process that holds the file.
@@ -422,7 +422,11 @@ impl Storage for SqliteStorage {
         orders::list(&mut connection, store, filter).await
     }
 
-    async fn cancel_order(&self, id: &OrderId, now: Timestamp) -> Result<Snapshot, BeginError> {
+    async fn cancel_order(
+        &self,
+        id: &OrderId,
+        now: Timestamp,
+    ) -> Result<Snapshot, OrderOperationError> {
         let mut tx = self.begin().await?;
         let snapshot = orders::cancel(&mut tx, id, now).await?;
         tx.commit().await?;
@@ -448,7 +452,7 @@ impl Storage for SqliteStorage {
         order: &OrderId,
         terms: &NewAttempt,
         now: Timestamp,
-    ) -> Result<Attempt, BeginError> {
+    ) -> Result<Attempt, OrderOperationError> {
         let mut tx = self.begin().await?;
         let attempt = attempts::begin(&mut tx, order, terms, now).await?;
         tx.commit().await?;
@@ -495,7 +499,7 @@ impl Storage for SqliteStorage {
         &self,
         order: &OrderId,
         now: Timestamp,
-    ) -> Result<MarkedAsPaid, BeginError> {
+    ) -> Result<MarkedAsPaid, OrderOperationError> {
         let mut tx = self.begin().await?;
         let marked = attempts::mark_as_paid(&mut tx, order, now).await?;
         tx.commit().await?;

@@ -12,7 +12,9 @@ use sqlx::{Row as _, SqliteConnection};
 use super::orders::emit;
 use super::orders::{get, set_status, snapshot};
 use super::rows::{self, millis};
-use crate::{BeginError, DueAttempt, MarkedAsPaid, OpenAttemptError, PollQueue, StorageError};
+use crate::{
+    DueAttempt, MarkedAsPaid, OpenAttemptError, OrderOperationError, PollQueue, StorageError,
+};
 
 /// Every attempt costs a call to the gateway and leaves an invoice there.
 const MOST_PER_MINUTE: i64 = 6;
@@ -22,12 +24,12 @@ pub(super) async fn begin(
     order_id: &OrderId,
     terms: &NewAttempt,
     now: Timestamp,
-) -> Result<Attempt, BeginError> {
+) -> Result<Attempt, OrderOperationError> {
     let Some(Snapshot { order, .. }) = snapshot(tx, order_id).await? else {
-        return Err(BeginError::NoOrder(order_id.clone()));
+        return Err(OrderOperationError::NoOrder(order_id.clone()));
     };
     if !order.takes_attempts(now) {
-        return Err(BeginError::Closed {
+        return Err(OrderOperationError::Closed {
             from: order.status,
             event: "new attempt",
         });
@@ -40,10 +42,10 @@ pub(super) async fn begin(
         .await
         .map_err(StorageError::from)?;
     if in_progress {
-        return Err(BeginError::InProgress);
+        return Err(OrderOperationError::InProgress);
     }
     if begun_just_now(tx, order_id, now).await? >= MOST_PER_MINUTE {
-        return Err(BeginError::TooMany);
+        return Err(OrderOperationError::TooMany);
     }
     insert(tx, order_id, terms, now).await?;
     Ok(find(tx, &terms.id).await?)
@@ -229,15 +231,15 @@ pub(super) async fn mark_as_paid(
     tx: &mut SqliteConnection,
     id: &OrderId,
     now: Timestamp,
-) -> Result<MarkedAsPaid, BeginError> {
+) -> Result<MarkedAsPaid, OrderOperationError> {
     let Some(known) = snapshot(tx, id).await? else {
-        return Err(BeginError::NoOrder(id.clone()));
+        return Err(OrderOperationError::NoOrder(id.clone()));
     };
     let from = known.order.status;
     let invoice = known.attempt.as_ref().and_then(Attempt::invoice);
     let is_payable = |invoice: &&Invoice| invoice.payment_state != PaymentState::AddressChanged;
     let Some(invoice) = invoice.filter(is_payable) else {
-        return Err(BeginError::Closed {
+        return Err(OrderOperationError::Closed {
             from,
             event: "payment",
         });
@@ -268,7 +270,7 @@ pub(super) async fn mark_as_paid(
     set_status(tx, id, status).await?;
     let marked = snapshot(tx, id).await?;
     Ok(MarkedAsPaid {
-        snapshot: marked.ok_or_else(|| BeginError::NoOrder(id.clone()))?,
+        snapshot: marked.ok_or_else(|| OrderOperationError::NoOrder(id.clone()))?,
         is_first: true,
     })
 }

@@ -10,7 +10,7 @@ use florin_checkout_api::{
 use florin_gateway::PriceEntry;
 use florin_money::{Amount, Asset, CryptoCode};
 use florin_orders::{Flow, Order, Snapshot};
-use florin_storage::{BeginError, KeptEmail, MarkedAsPaid};
+use florin_storage::{KeptEmail, MarkedAsPaid, OrderOperationError};
 use serde_json::json;
 
 use crate::http::body::{Body, EmptyBody};
@@ -279,11 +279,11 @@ async fn mark_as_paid(
         .mark_as_paid(&snapshot.order.id, app.now())
         .await;
     let marked = marked.map_err(|error| match error {
-        BeginError::Storage(error) => ApiError::from(error),
-        BeginError::NoOrder(_) => ApiError::NoSuchOrder,
-        BeginError::Closed { .. } | BeginError::InProgress | BeginError::TooMany => {
-            ApiError::from(PaymentError::NothingToPay)
-        }
+        OrderOperationError::Storage(error) => ApiError::from(error),
+        OrderOperationError::NoOrder(_) => ApiError::NoSuchOrder,
+        OrderOperationError::Closed { .. }
+        | OrderOperationError::InProgress
+        | OrderOperationError::TooMany => ApiError::from(PaymentError::NothingToPay),
     })?;
     let MarkedAsPaid {
         snapshot: marked,

@@ -10,7 +10,7 @@ use axum::http::StatusCode;
 use florin_checkout_api::{ErrorCode, MAX_TITLE_CHARS, looks_like_email};
 use florin_money::{Amount, CryptoCode, Currency, Price};
 use florin_orders::{Flow, NewOrder, OrderId, OrderRecord, OrderStatus, PriceSource, Reference};
-use florin_storage::{BeginError, OrderFilter};
+use florin_storage::{OrderFilter, OrderOperationError};
 use jiff::SignedDuration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -417,11 +417,11 @@ pub(crate) async fn cancel(
             let order = store.order(&app, &id).await?.order.id;
             let cancelled = app.deps.storage.cancel_order(&order, app.now()).await;
             let cancelled = cancelled.map_err(|error| match error {
-                BeginError::Storage(error) => ApiError::from(error),
-                BeginError::NoOrder(_) => ApiError::NoSuchOrder,
-                BeginError::Closed { .. } | BeginError::InProgress | BeginError::TooMany => {
-                    ApiError::NotCancellable
-                }
+                OrderOperationError::Storage(error) => ApiError::from(error),
+                OrderOperationError::NoOrder(_) => ApiError::NoSuchOrder,
+                OrderOperationError::Closed { .. }
+                | OrderOperationError::InProgress
+                | OrderOperationError::TooMany => ApiError::NotCancellable,
             })?;
             app.order_changed(&order);
             OrderJson::of(&cancelled)
