@@ -89,7 +89,8 @@ pub enum Abandoned {
     Refused,
     /// The outcome is ambiguous: the gateway may have made an invoice. The request is never sent
     /// again for this attempt: an invoice whose address was never shown cannot be paid.
-    Unclear,
+    #[strum(serialize = "unclear")]
+    OutcomeUnknown,
     /// The invoice did not pass our checks.
     Blocked,
 }

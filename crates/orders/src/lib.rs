@@ -22,7 +22,7 @@ mod record;
 mod stored_words;
 mod transition;
 
-pub use aggregate::{Aggregate, Applied};
+pub use aggregate::{Aggregate, AppliedAssessment};
 pub use assess::{Assessment, assess};
 pub use attempt::{
     Abandoned, Attempt, AttemptState, CustomTerms, Destination, Flow, Invoice, InvoiceTerms,

@@ -46,7 +46,7 @@ pub fn transition(order: &Order, attempt: &Attempt, assessment: &Assessment) -> 
     };
     let is_current = order.is_current(attempt);
     if order.is_credited_by(attempt) {
-        return reconsider(invoice, assessment, payment_state, &unchanged);
+        return recheck_credit(invoice, assessment, payment_state, &unchanged);
     }
     let more_arrived = assessment
         .progress()
@@ -163,7 +163,7 @@ fn events_of(status: OrderStatus) -> Vec<EventType> {
 /// The credited attempt was observed again. Anything but the same completed payment contradicts the
 /// credit: failed, cancelled, unconfirmed, less than the price, or less of the asset than was
 /// credited. The fiat amounts may change as long as they cover the price.
-fn reconsider(
+fn recheck_credit(
     invoice: &Invoice,
     assessment: &Assessment,
     says: PaymentState,

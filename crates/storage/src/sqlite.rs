@@ -489,7 +489,7 @@ impl Storage for SqliteStorage {
         let mut tx = self.begin().await?;
         let stale = attempts::stale(&mut tx, begun_before, BATCH).await?;
         for attempt in &stale {
-            attempts::abandon(&mut tx, attempt, Abandoned::Unclear, now).await?;
+            attempts::abandon(&mut tx, attempt, Abandoned::OutcomeUnknown, now).await?;
         }
         tx.commit().await?;
         Ok(stale.len() as u64)

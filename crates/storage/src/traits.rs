@@ -228,7 +228,7 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
         now: Timestamp,
     ) -> Result<(), StorageError>;
 
-    /// Abandons, as [`Abandoned::Unclear`], a batch of the attempts begun before `begun_before` that are still
+    /// Abandons, as [`Abandoned::OutcomeUnknown`], a batch of the attempts begun before `begun_before` that are still
     /// being created: the process that was to request the invoice has ended. Returns their number; 0 if none is left.
     async fn abandon_stale_attempts(
         &self,

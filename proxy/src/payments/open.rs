@@ -269,7 +269,7 @@ async fn send(app: &AppState, order: &OrderId, call: Call, turn: Turn) -> Result
             let reason = if error.definitely_not_executed() {
                 Abandoned::Refused
             } else {
-                Abandoned::Unclear
+                Abandoned::OutcomeUnknown
             };
             storage
                 .abandon_attempt(&attempt.id, reason, app.now())

@@ -2,8 +2,8 @@
 
 use florin_money::{Amount, CryptoCode, Currency};
 use florin_orders::{
-    Applied, Assessment, Attempt, AttemptId, Observation, Order, OrderId, ReviewReason, Snapshot,
-    assess,
+    AppliedAssessment, Assessment, Attempt, AttemptId, Observation, Order, OrderId, ReviewReason,
+    Snapshot, assess,
 };
 use sha2::{Digest as _, Sha256};
 use sqlx::{Row as _, SqliteConnection};
@@ -30,7 +30,7 @@ pub(super) async fn record(
     let attempt = before.attempt(&due.attempt_id).ok_or_else(other)?;
     let assessment = assess(&before.order, attempt, observation);
     let mut after = before.clone();
-    let Applied {
+    let AppliedAssessment {
         transition,
         changed,
     } = after

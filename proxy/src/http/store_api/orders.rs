@@ -148,8 +148,8 @@ pub(crate) async fn open_order(
     let done = idempotent_with(&app, request, Caller::Store(&store.0), work).await?;
     let replayed = done.replayed();
     let (stored, token) = match done {
-        Done::Now(stored, token) => (stored, token),
-        Done::Before(stored) => {
+        Done::Executed(stored, token) => (stored, token),
+        Done::Replayed(stored) => {
             let token = fresh_token(&app, &stored.id).await?;
             (stored, token)
         }
