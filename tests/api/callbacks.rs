@@ -10,7 +10,7 @@ use support::{World, WorldConfig, pause, pay_in_full, secrets};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
 
-use crate::steps::paid_event_count;
+use crate::helpers::paid_event_count;
 
 const A_MOMENT: Duration = Duration::from_millis(50);
 

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use support::{Answer, Checkout, Folder, Program, World, within};
 
+use crate::helpers::{event_types, paid_event_count, sequences};
 use crate::program::{complete_environment, start_program, wait_until_up};
-use crate::steps::{event_types, paid_event_count, sequences};
 
 /// Readiness notices an outage, and its end, within this time.
 const NOTICED: Duration = Duration::from_secs(5);

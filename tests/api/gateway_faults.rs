@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use support::{Checkout, World, WorldConfig, eventually, pause, pay_in_full};
 
-use crate::steps::paid_event_count;
+use crate::helpers::paid_event_count;
 
 /// A failure is shared for two seconds.
 const A_MOMENT: Duration = Duration::from_secs(3);

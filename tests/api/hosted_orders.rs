@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use support::{Answer, Checkout, World, WorldConfig, eventually, secrets};
 
-use crate::steps::{delivered_events, paid_event_count};
+use crate::helpers::{delivered_events, paid_event_count};
 
 /// Longer than a session lives.
 const PAST_THE_END: Duration = Duration::from_mins(61);

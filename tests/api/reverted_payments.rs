@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use support::{Checkout, World, eventually, pay_in_full};
 
-use crate::steps::{delivered_events, paid_event_count};
+use crate::helpers::{delivered_events, paid_event_count};
 
 /// A settled attempt is polled after ten minutes, then at doubling intervals.
 const FIRST_LOOK: Duration = Duration::from_mins(11);

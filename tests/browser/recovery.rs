@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use support::{Browser, World, within};
 
-use crate::steps::{choose_asset, only_order, open_ebook_checkout, open_ebook_dialog};
+use crate::helpers::{choose_asset, only_order, open_ebook_checkout, open_ebook_dialog};
 
 #[tokio::test]
 async fn a_reload_at_every_step_finds_the_same_order() {

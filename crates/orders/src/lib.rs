@@ -18,8 +18,6 @@ mod observation;
 mod order;
 mod poll;
 mod record;
-#[cfg(test)]
-mod stored_words;
 mod transition;
 
 pub use aggregate::{Aggregate, AppliedAssessment};
@@ -43,3 +41,8 @@ pub use poll::{
 };
 pub use record::OrderRecord;
 pub use transition::{Transition, next_invoice, transition};
+
+#[cfg(test)]
+mod tests {
+    mod stored_names;
+}

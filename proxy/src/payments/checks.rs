@@ -239,7 +239,7 @@ fn is_below(url: &Url, checkout_url: &Url) -> bool {
 }
 
 #[cfg(test)]
-mod mutations;
+mod property_tests;
 
 #[cfg(test)]
 mod tests {

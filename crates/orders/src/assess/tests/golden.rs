@@ -4,13 +4,13 @@
 //! line. A `PAID` or `OVER` that appears where none was is money given away.
 
 mod answers;
-mod bench;
+mod fixture;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use self::answers::{LEVELS, STATUSES, answer, members, mixes, nothing};
-use self::bench::Bench;
+use self::fixture::Fixture;
 use crate::fixtures::at;
 use crate::{Amounts, Flow, Observation};
 
@@ -59,23 +59,23 @@ impl Table {
 
     fn assess(
         &mut self,
-        bench: &Bench,
+        fixture: &Fixture,
         status: Option<&'static str>,
         observation: &Observation,
     ) -> &'static str {
-        let assessment = bench.assess(observation);
+        let assessment = fixture.assess(observation);
         *self.counts.entry((status, assessment)).or_default() += 1;
         assessment
     }
 
     /// What arrived: a line for each status, and where it depends on the amounts, each mix of them.
     fn arrived(&mut self, flow: Flow, tolerance: &str) {
-        let bench = Bench::new(flow, tolerance);
+        let fixture = Fixture::new(flow, tolerance);
         for status in STATUSES {
             let mixes: Vec<_> = mixes().collect();
             let assessments = mixes
                 .iter()
-                .map(|(_, arrived)| self.assess(&bench, status, &answer(status, *arrived)));
+                .map(|(_, arrived)| self.assess(&fixture, status, &answer(status, *arrived)));
             let assessments: Vec<_> = assessments.collect();
             if assessments
                 .iter()
@@ -124,14 +124,14 @@ impl Table {
                 observation.observed_at = at(3600);
             }),
         ];
-        let bench = Bench::new(flow, "0");
+        let fixture = Fixture::new(flow, "0");
         let mut lines = vec![vec![String::new()]];
         lines[0].extend(columns.map(|(column, _)| column.to_owned()));
         for status in STATUSES {
             let assessments = columns.map(|(_, change)| {
                 let mut observation = nothing(status);
                 change(&mut observation);
-                self.assess(&bench, status, &observation).to_owned()
+                self.assess(&fixture, status, &observation).to_owned()
             });
             let name = padded(status);
             lines.push([name].into_iter().chain(assessments).collect());
@@ -141,17 +141,17 @@ impl Table {
 
     /// Every defect of every member, each assessed with every mix of what arrived and with every tolerance.
     fn defects(&mut self, flow: Flow) {
-        let benches = TOLERANCES.map(|tolerance| Bench::new(flow, tolerance));
-        let cases: Vec<_> = benches
+        let fixtures = TOLERANCES.map(|tolerance| Fixture::new(flow, tolerance));
+        let cases: Vec<_> = fixtures
             .iter()
-            .flat_map(|bench| mixes().map(move |(_, arrived)| (bench, arrived)))
+            .flat_map(|fixture| mixes().map(move |(_, arrived)| (fixture, arrived)))
             .collect();
         // All known statuses, and one unknown.
         let statuses = &STATUSES[..6];
         let sound = |status| {
             let assessments = cases
                 .iter()
-                .map(|(bench, arrived)| bench.assess(&answer(status, *arrived)));
+                .map(|(fixture, arrived)| fixture.assess(&answer(status, *arrived)));
             assessments.collect::<Vec<_>>()
         };
         let sound: Vec<_> = statuses.iter().copied().map(sound).collect();
@@ -161,10 +161,10 @@ impl Table {
             for (defect, value) in defects {
                 let mut line = vec![member.to_owned(), (*defect).to_owned()];
                 for (status, sound) in statuses.iter().copied().zip(&sound) {
-                    let spoiled = cases.iter().map(|(bench, arrived)| {
+                    let spoiled = cases.iter().map(|(fixture, arrived)| {
                         let mut observation = answer(status, *arrived);
                         set(&mut observation, value.map(str::to_owned));
-                        self.assess(bench, status, &observation)
+                        self.assess(fixture, status, &observation)
                     });
                     line.push(summary(sound, &spoiled.collect::<Vec<_>>()));
                 }

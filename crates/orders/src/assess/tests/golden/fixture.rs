@@ -9,12 +9,12 @@ use crate::{
 };
 
 /// An order of 18.11 euros, so that no two of the three amounts are alike, and its attempt.
-pub(super) struct Bench {
+pub(super) struct Fixture {
     order: Order,
     attempt: Attempt,
 }
 
-impl Bench {
+impl Fixture {
     pub(super) fn new(flow: Flow, tolerance: &str) -> Self {
         let mut order = order(crate::OrderStatus::AwaitingPayment);
         order.terms.amount = amount("18.11");
