@@ -95,13 +95,13 @@ fn forged_callback(n: usize, known: &[String]) -> Vec<u8> {
         _ => format!("'; DROP TABLE attempts; -- {n}"),
     };
     let status = ["COMPLETED", "FAILED", "", "PAID"][n % 4];
-    let lie = json!({
+    let callback = json!({
         "invoice_id": invoice, "status": status, "received_crypto_amount": "1000", "n": n,
     });
     match n % 10 {
         0 => b"{\"invoice_id\":".to_vec(),
         1 => json!({ "invoice_id": n }).to_string().into(),
-        _ => lie.to_string().into(),
+        _ => callback.to_string().into(),
     }
 }
 

@@ -335,8 +335,8 @@ async fn an_invoice_id_of_another_order_blocks_the_attempt_at_once() {
     let address = shown["attempt"]["address"].as_str().unwrap();
     let invoice = world.sandbox().invoice_of(address).await;
     let second = world.shopper().open("ebook").await;
-    let lie = json!({ "invoice_id": invoice });
-    world.sandbox().override_next_invoice(lie).await;
+    let overrides = json!({ "invoice_id": invoice });
+    world.sandbox().override_next_invoice(overrides).await;
     let view = second.request_attempt("BTC").await.with(200).body;
     assert_eq!(view["status"], "blocked");
     assert_eq!(view["attempt"], Value::Null);
@@ -363,8 +363,8 @@ async fn a_changed_address_that_returns_stays_blocked() {
     let address = shown["attempt"]["address"].as_str().unwrap();
     let invoice = world.sandbox().invoice_of(address).await;
     let other = "tb1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3q0sl5k7";
-    let lie = json!({ "wallet_address": other });
-    world.sandbox().override_invoice(&invoice, &lie).await;
+    let overrides = json!({ "wallet_address": other });
+    world.sandbox().override_invoice(&invoice, &overrides).await;
     checkout.wait_for("blocked").await;
     // The gateway is right again, and what the customer had sent completes.
     world.sandbox().override_invoice(&invoice, &json!({})).await;
