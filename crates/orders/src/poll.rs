@@ -413,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_on_the_services_page_is_asked_about_once_a_minute() {
+    fn a_session_on_the_gateways_page_is_asked_about_once_a_minute() {
         let hosted = crate::fixtures::hosted(1);
         let opened = Timestamp::UNIX_EPOCH;
         let next = next_poll(hosted.invoice().unwrap(), opened);

@@ -259,7 +259,7 @@ fn one_address_has_several_writings_and_another_is_another() {
 }
 
 #[test]
-fn an_invoice_that_the_service_forgot_expires_with_its_time_and_not_before() {
+fn an_invoice_that_the_gateway_forgot_expires_with_its_time_and_not_before() {
     let mut observation = observed("CHECKING");
     observation.is_known = false;
     assert_eq!(
@@ -432,7 +432,7 @@ fn a_hosted_session_waits_without_an_asset_and_is_cancelled_without_a_code() {
 }
 
 #[test]
-fn what_arrived_is_kept_when_the_service_gives_up() {
+fn what_arrived_is_kept_when_the_gateway_gives_up() {
     for status in ["FAILED", "CANCELLED"] {
         let assessment = assessment(&exact(status));
         let arrived = assessment.progress().map(|arrived| arrived.received.crypto);

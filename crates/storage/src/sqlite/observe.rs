@@ -101,7 +101,7 @@ fn text_of(assessment: &Assessment) -> String {
     match assessment {
         Assessment::NeedsReview(reason) => format!("needs_review: {reason}"),
         Assessment::AddressChanged { address } => {
-            format!("frozen: the service names the address {address}")
+            format!("frozen: the gateway names the address {address}")
         }
         decided => {
             let payment_state = decided

@@ -91,7 +91,7 @@ fn a_price_in_dollars_is_converted_to_another_local_currency() {
 }
 
 #[test]
-fn a_currency_that_the_service_does_not_price_is_not_guessed_at() {
+fn a_currency_that_the_gateway_does_not_price_is_not_guessed_at() {
     let refused = quote(&order("19.90", "GBP"), Asset::BTC, &entry("EUR"));
     assert_eq!(refused, Err(QuoteError::NotPriced));
 }

@@ -3,7 +3,7 @@
 use super::*;
 
 #[tokio::test]
-async fn money_that_arrived_is_not_asked_for_again_whatever_the_service_calls_it() {
+async fn money_that_arrived_is_not_asked_for_again_whatever_the_gateway_calls_it() {
     let short = received("COMPLETED", "0.0001", "6.42", "6.42");
     let as_underpaid = |word| received(word, "0.0001", "6.42", "6.42");
     for (name, before, after, status_after) in [
