@@ -137,10 +137,10 @@ impl FaultyStorage {
 
 /// Every method of the storage, through [`FaultyStorage::call`].
 macro_rules! shaken {
-    ($(async fn $name:ident(&self $(, $argument:ident: $type:ty)* $(,)?) -> $answer:ty;)*) => {
+    ($(async fn $name:ident(&self $(, $argument:ident: $type:ty)* $(,)?) -> $result:ty;)*) => {
         #[async_trait]
         impl Storage for FaultyStorage {
-            $(async fn $name(&self $(, $argument: $type)*) -> $answer {
+            $(async fn $name(&self $(, $argument: $type)*) -> $result {
                 self.call(stringify!($name), self.inner.$name($($argument),*)).await
             })*
         }
@@ -158,7 +158,7 @@ shaken! {
         &self, request: RequestId, fingerprint: Fingerprint, now: Timestamp, lease_until: Timestamp,
     ) -> Result<Claim, StorageError>;
     async fn store_response(
-        &self, request: RequestId, lease_until: Timestamp, answer: &StoredResponse, kept_until: Timestamp,
+        &self, request: RequestId, lease_until: Timestamp, response: &StoredResponse, kept_until: Timestamp,
     ) -> Result<bool, StorageError>;
     async fn release_request(&self, request: RequestId, lease_until: Timestamp) -> Result<(), StorageError>;
     async fn delete_expired_requests(&self, now: Timestamp) -> Result<u64, StorageError>;
@@ -183,7 +183,7 @@ shaken! {
         &self, order: &OrderId, email: Option<&str>,
     ) -> Result<Option<KeptEmail>, StorageError>;
     async fn due_attempts(
-        &self, urgency: PollPriority, now: Timestamp, lease_until: Timestamp, limit: u32,
+        &self, poll_priority: PollPriority, now: Timestamp, lease_until: Timestamp, limit: u32,
     ) -> Result<Vec<DueAttempt>, StorageError>;
     async fn schedule_poll(&self, order: &OrderId, at: Timestamp) -> Result<bool, StorageError>;
     async fn schedule_polls_of_order(

@@ -373,13 +373,14 @@ impl Storage for SqliteStorage {
         &self,
         request: RequestId,
         lease_until: Timestamp,
-        answer: &StoredResponse,
+        response: &StoredResponse,
         kept_until: Timestamp,
     ) -> Result<bool, StorageError> {
         let mut tx = self.begin().await?;
-        let held = requests::answer(&mut tx, request, lease_until, answer, kept_until).await?;
+        let is_stored =
+            requests::store_response(&mut tx, request, lease_until, response, kept_until).await?;
         tx.commit().await?;
-        Ok(held)
+        Ok(is_stored)
     }
 
     async fn release_request(

@@ -149,7 +149,7 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
         &self,
         request: RequestId,
         lease_until: Timestamp,
-        answer: &StoredResponse,
+        response: &StoredResponse,
         kept_until: Timestamp,
     ) -> Result<bool, StorageError>;
 

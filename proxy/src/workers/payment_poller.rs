@@ -77,19 +77,19 @@ pub(crate) async fn poll_once(app: &Arc<AppState>) {
 
 async fn start_polls(app: &Arc<AppState>, polls: &mut JoinSet<()>) {
     let mut begun = 0;
-    for urgency in [
+    for poll_priority in [
         PollPriority::Callback,
         PollPriority::Watched,
         PollPriority::Scheduled,
     ] {
         // One slot is reserved for unwatched attempts, so that watched ones cannot starve them.
-        let kept = usize::from(urgency != PollPriority::Scheduled);
+        let kept = usize::from(poll_priority != PollPriority::Scheduled);
         let free = CONCURRENT_POLLS.saturating_sub(polls.len() + kept);
-        let room = app.deps.gateway.available(priority(urgency));
+        let room = app.deps.gateway.available(request_priority(poll_priority));
         let limit = room
             .saturating_sub(begun)
             .min(u32::try_from(free).unwrap_or(u32::MAX));
-        for due in lease_due(app, urgency, limit).await {
+        for due in lease_due(app, poll_priority, limit).await {
             polls.spawn(poll_invoice(app.clone(), due));
             begun += 1;
         }
@@ -152,20 +152,22 @@ async fn measure(app: &AppState) {
     }
 }
 
-fn priority(urgency: PollPriority) -> Priority {
-    match urgency {
+fn request_priority(poll_priority: PollPriority) -> Priority {
+    match poll_priority {
         PollPriority::Callback => Priority::Callback,
         PollPriority::Watched => Priority::Watched,
         PollPriority::Scheduled => Priority::Unwatched,
     }
 }
 
-async fn lease_due(app: &AppState, urgency: PollPriority, limit: u32) -> Vec<DueAttempt> {
+async fn lease_due(app: &AppState, poll_priority: PollPriority, limit: u32) -> Vec<DueAttempt> {
     if limit == 0 {
         return Vec::new();
     }
     let (storage, now) = (&app.deps.storage, app.now());
-    let due = storage.due_attempts(urgency, now, now + LEASE, limit).await;
+    let due = storage
+        .due_attempts(poll_priority, now, now + LEASE, limit)
+        .await;
     due.unwrap_or_else(|error| {
         if error.outage().is_none() {
             tracing::error!(%error, "failed to read due attempts");
@@ -179,7 +181,7 @@ async fn poll_invoice(app: Arc<AppState>, due: DueAttempt) {
         Ok(id) => id,
         Err(error) => return tracing::error!(%error, "a stored invoice has an invalid id"),
     };
-    let priority = priority(due.priority);
+    let priority = request_priority(due.priority);
     match app.deps.gateway.invoice(&id, priority).await {
         Ok(answer) => on_response(&app, &due, answer).await,
         Err(error) => on_error(&app, &due, &error).await,

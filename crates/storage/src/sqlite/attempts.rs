@@ -398,11 +398,11 @@ pub(super) async fn poll_queue(
         PollPriority::Watched,
         PollPriority::Scheduled,
     ] {
-        let urgency = <&str>::from(priority);
+        let priority = <&str>::from(priority);
         let due: i64 = sqlx::query_scalar(
             "SELECT count(*) FROM (SELECT 1 FROM attempts WHERE urgency = ? AND next_poll_at <= ? LIMIT ?)",
         )
-        .bind(urgency)
+        .bind(priority)
         .bind(millis(until))
         .bind(most)
         .fetch_one(&mut *connection)
@@ -410,7 +410,7 @@ pub(super) async fn poll_queue(
         let first: Option<i64> = sqlx::query_scalar(
             "SELECT min(next_poll_at) FROM attempts WHERE urgency = ? AND next_poll_at IS NOT NULL",
         )
-        .bind(urgency)
+        .bind(priority)
         .fetch_one(&mut *connection)
         .await?;
         let first = first.map(rows::time).transpose()?;
