@@ -161,35 +161,38 @@ fn completed(
     required("wallet_address", observation.address.as_ref())?;
     required("transaction_crypto", observation.crypto_code.as_ref())?;
     required("local_currency_code", observation.local_currency.as_ref())?;
-    required("invoice_crypto_amount", observation.asked.crypto.as_ref())?;
-    required("invoice_amount_in_usd", observation.asked.usd.as_ref())?;
+    required(
+        "invoice_crypto_amount",
+        observation.requested.crypto.as_ref(),
+    )?;
+    required("invoice_amount_in_usd", observation.requested.usd.as_ref())?;
     required(
         "invoice_amount_in_local_currency",
-        observation.asked.local.as_ref(),
+        observation.requested.local.as_ref(),
     )?;
     expected_amounts.check(observation)?;
-    let asked = expected_amounts.amounts(observation)?;
+    let requested = expected_amounts.amounts(observation)?;
     let progress = progress(expected_amounts, observation, Absent::NeedsReview)?;
-    for (asked, received) in asked.zip(progress.received).each() {
-        if received < enough(order, asked)? {
+    for (requested, received) in requested.zip(progress.received).each() {
+        if received < enough(order, requested)? {
             return Ok(Assessment::Underpaid(progress));
         }
     }
     let excess = progress
         .received
         .crypto
-        .checked_sub(asked.crypto)
+        .checked_sub(requested.crypto)
         .unwrap_or(Amount::ZERO);
     Ok(Assessment::Settled { progress, excess })
 }
 
-/// The least part of `asked` that counts as paid: all of it, minus the store's tolerance.
-fn enough(order: &Order, asked: Amount) -> Result<Amount, ReviewReason> {
+/// The least part of `requested` that counts as paid: all of it, minus the store's tolerance.
+fn enough(order: &Order, requested: Amount) -> Result<Amount, ReviewReason> {
     let (price, tolerance) = (order.terms.amount, order.terms.tolerance);
     if tolerance.is_zero() {
-        return Ok(asked);
+        return Ok(requested);
     }
-    Ok(asked.mul_div(price.checked_sub(tolerance)?, price, 18, Rounding::Up)?)
+    Ok(requested.mul_div(price.checked_sub(tolerance)?, price, 18, Rounding::Up)?)
 }
 
 /// The meaning of an absent received amount.

@@ -57,7 +57,7 @@ pub struct Observation {
     /// `transaction_status`.
     pub status: Option<String>,
     /// What the gateway asks for.
-    pub asked: Amounts<Option<String>>,
+    pub requested: Amounts<Option<String>>,
     /// What the gateway received.
     pub received: Amounts<Option<String>>,
     /// Currency of the local amounts.
@@ -97,7 +97,7 @@ pub enum ReviewReason {
     #[error("unknown transaction_status {0:?}")]
     UnknownStatus(String),
     /// The response contradicts what was asked for.
-    #[error("{field} is {found:?}, and {expected:?} was asked for")]
+    #[error("{field} is {found:?}, and {expected:?} was requested")]
     Mismatch {
         /// The field.
         field: &'static str,

@@ -21,7 +21,7 @@ pub(crate) enum InvoiceMismatch {
     #[error("the asset is unknown")]
     UnknownAsset,
     /// The invoice differs from what was requested.
-    #[error("{field} is {found:?}, and {expected:?} was asked for")]
+    #[error("{field} is {found:?}, and {expected:?} was requested")]
     Other {
         /// Which member.
         field: &'static str,
@@ -49,41 +49,41 @@ pub(crate) enum InvoiceMismatch {
 
 /// Turns the gateway's response into an invoice that may be shown.
 pub(crate) fn check_invoice(
-    ask: &CustomTerms,
+    terms: &CustomTerms,
     response: &florin_gateway::Invoice,
     environment: Environment,
     now: Timestamp,
 ) -> Result<florin_orders::Invoice, InvoiceMismatch> {
-    let asset = Asset::of(&ask.crypto_code).ok_or(InvoiceMismatch::UnknownAsset)?;
+    let asset = Asset::of(&terms.crypto_code).ok_or(InvoiceMismatch::UnknownAsset)?;
     expect_eq(
         "deposit_crypto",
-        ask.crypto_code.as_str(),
+        terms.crypto_code.as_str(),
         &response.deposit_crypto,
     )?;
-    let asked = &ask.asked;
+    let requested = &terms.requested;
     expect_amount(
         "invoice_amount_in_crypto",
-        asked.amounts.crypto,
+        requested.amounts.crypto,
         &response.invoice_amount_in_crypto,
     )?;
     expect_amount(
         "invoice_amount_in_usd",
-        asked.amounts.usd,
+        requested.amounts.usd,
         &response.invoice_amount_in_usd,
     )?;
     expect_amount(
         "local_currency_amount",
-        asked.amounts.local,
+        requested.amounts.local,
         &response.local_currency_amount,
     )?;
     expect_eq(
         "local_currency_code",
-        asked.local_currency.as_str(),
+        requested.local_currency.as_str(),
         &response.local_currency_code,
     )?;
     let address = &response.deposit_address;
     florin_address::check(asset, address, network(environment))?;
-    target(asset, ask, address, &response.qr_string, environment)?;
+    target(asset, terms, address, &response.qr_string, environment)?;
     let id = florin_orders::InvoiceId::parse(response.invoice_id.as_str())?;
     let place = Destination::Address {
         address: response.deposit_address.clone(),
@@ -107,12 +107,12 @@ pub(crate) fn check_invoice(
 /// target writes.
 pub(crate) fn target(
     asset: Asset,
-    ask: &CustomTerms,
+    terms: &CustomTerms,
     address: &str,
     qr_string: &str,
     environment: Environment,
 ) -> Result<PaymentTarget, UriError> {
-    let amount = ask.asked.amounts.crypto;
+    let amount = terms.requested.amounts.crypto;
     PaymentTarget::check(asset, qr_string, address, amount, network(environment))
 }
 

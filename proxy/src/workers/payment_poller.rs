@@ -339,7 +339,7 @@ fn unknown_invoice(app: &AppState, error: &GatewayError) -> Observation {
         is_known: false,
         invoice_id: None,
         status: None,
-        asked: Amounts::default(),
+        requested: Amounts::default(),
         received: Amounts::default(),
         local_currency: None,
         crypto_code: None,
@@ -363,7 +363,7 @@ fn observation(app: &AppState, answer: InvoiceResponse) -> Observation {
         status: invoice
             .transaction_status
             .map(|status| status.as_str().to_owned()),
-        asked: Amounts {
+        requested: Amounts {
             crypto: invoice.invoice_crypto_amount,
             usd: invoice.invoice_amount_in_usd,
             local: invoice.invoice_amount_in_local_currency,

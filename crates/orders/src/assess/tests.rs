@@ -2,7 +2,7 @@ mod conditions;
 mod golden;
 
 use super::*;
-use crate::fixtures::{amount, asked, at, attempt, exact, hosted, observed, order, received};
+use crate::fixtures::{amount, at, attempt, exact, hosted, observed, order, received, requested};
 use crate::{AttemptState, InvoiceTerms, OrderStatus};
 use florin_money::Currency;
 
@@ -93,9 +93,11 @@ fn a_completed_response_without_one_of_its_fields_needs_review() {
         ("wallet_address", |o| o.address = None),
         ("transaction_crypto", |o| o.crypto_code = None),
         ("local_currency_code", |o| o.local_currency = None),
-        ("invoice_crypto_amount", |o| o.asked.crypto = None),
-        ("invoice_amount_in_usd", |o| o.asked.usd = None),
-        ("invoice_amount_in_local_currency", |o| o.asked.local = None),
+        ("invoice_crypto_amount", |o| o.requested.crypto = None),
+        ("invoice_amount_in_usd", |o| o.requested.usd = None),
+        ("invoice_amount_in_local_currency", |o| {
+            o.requested.local = None;
+        }),
         ("received_crypto_amount", |o| o.received.crypto = None),
         ("received_amount_in_usd", |o| o.received.usd = None),
         ("received_amount_in_local_currency", |o| {
@@ -123,13 +125,13 @@ fn a_response_with_other_terms_needs_review() {
             o.local_currency = Some("EUR".into());
         }),
         ("invoice_crypto_amount", |o| {
-            o.asked.crypto = Some("0.00030972".into());
+            o.requested.crypto = Some("0.00030972".into());
         }),
         ("invoice_amount_in_usd", |o| {
-            o.asked.usd = Some("19.89".into());
+            o.requested.usd = Some("19.89".into());
         }),
         ("invoice_amount_in_local_currency", |o| {
-            o.asked.local = Some("1.99".into());
+            o.requested.local = Some("1.99".into());
         }),
     ];
     for (name, change) in members {
@@ -164,14 +166,14 @@ fn junk_instead_of_an_amount_needs_review() {
 #[test]
 fn an_attempt_that_does_not_ask_for_the_price_never_credits() {
     let mut cheap = attempt(1);
-    let InvoiceTerms::Custom(ask) = &mut cheap.terms.ask else {
+    let InvoiceTerms::Custom(terms) = &mut cheap.terms.invoice else {
         panic!("the attempt is custom")
     };
-    ask.asked.amounts.usd = amount("1.99");
-    ask.asked.amounts.local = amount("1.99");
+    terms.requested.amounts.usd = amount("1.99");
+    terms.requested.amounts.local = amount("1.99");
     let mut observation = received("COMPLETED", "0.00030973", "19.90", "19.90");
-    observation.asked.usd = Some("1.99".into());
-    observation.asked.local = Some("1.99".into());
+    observation.requested.usd = Some("1.99".into());
+    observation.requested.local = Some("1.99".into());
     let assessment = assess(&order(OrderStatus::AwaitingPayment), &cheap, &observation);
     assert_eq!(
         assessment,
@@ -327,18 +329,18 @@ fn a_stores_tolerance_forgives_no_more_than_itself() {
 #[test]
 fn the_price_in_dollars_may_be_paid_through_another_local_currency() {
     let mut abroad = attempt(1);
-    let InvoiceTerms::Custom(ask) = &mut abroad.terms.ask else {
+    let InvoiceTerms::Custom(terms) = &mut abroad.terms.invoice else {
         panic!("the attempt is custom")
     };
-    ask.asked = crate::QuotedAmounts {
+    terms.requested = crate::QuotedAmounts {
         amounts: Amounts {
             local: amount("18.11"),
-            ..asked().amounts
+            ..requested().amounts
         },
         local_currency: Currency::parse("EUR").unwrap(),
     };
     let mut observation = received("COMPLETED", "0.00030973", "19.90", "18.11");
-    observation.asked.local = Some("18.11".into());
+    observation.requested.local = Some("18.11".into());
     observation.local_currency = Some("EUR".into());
     let assessment = assess(&order(OrderStatus::AwaitingPayment), &abroad, &observation);
     assert!(
@@ -371,7 +373,7 @@ fn a_hosted_payment_is_credited_at_the_orders_price_in_whatever_asset() {
     let mut observation = exact("COMPLETED");
     observation.crypto_code = Some("DOGE".into());
     observation.address = Some("nbMFaHF9pjNoohS4fD1jefKBgDnETK9uPu".into());
-    observation.asked.crypto = Some("99.5".into());
+    observation.requested.crypto = Some("99.5".into());
     observation.received.crypto = Some("99.5".into());
     let Assessment::Settled { progress, excess } = on_the_page(&observation) else {
         panic!("must settle")
@@ -383,8 +385,8 @@ fn a_hosted_payment_is_credited_at_the_orders_price_in_whatever_asset() {
 #[test]
 fn a_hosted_payment_must_be_asked_at_the_orders_price() {
     let cheap: [fn(&mut Observation); 3] = [
-        |o| o.asked.local = Some("1.99".into()),
-        |o| o.asked.usd = Some("1.99".into()),
+        |o| o.requested.local = Some("1.99".into()),
+        |o| o.requested.usd = Some("1.99".into()),
         |o| o.local_currency = Some("ARS".into()),
     ];
     for change in cheap {
@@ -411,7 +413,7 @@ fn what_a_hosted_page_asks_in_the_asset_must_be_covered() {
         Assessment::Underpaid(_)
     ));
     let mut nothing = exact("COMPLETED");
-    nothing.asked.crypto = Some("0".into());
+    nothing.requested.crypto = Some("0".into());
     let needs_review = Assessment::NeedsReview(ReviewReason::AsksNothing("invoice_crypto_amount"));
     assert_eq!(on_the_page(&nothing), needs_review);
 }
@@ -420,7 +422,7 @@ fn what_a_hosted_page_asks_in_the_asset_must_be_covered() {
 fn a_hosted_session_waits_without_an_asset_and_is_cancelled_without_a_code() {
     let mut observation = observed("CHECKING");
     (observation.crypto_code, observation.address) = (None, None);
-    (observation.asked.crypto, observation.asked.usd) = (None, Some(String::new()));
+    (observation.requested.crypto, observation.requested.usd) = (None, Some(String::new()));
     assert_eq!(on_the_page(&observation), Assessment::Waiting);
     observation.observed_at = at(3600);
     assert_eq!(on_the_page(&observation), Assessment::Expired);

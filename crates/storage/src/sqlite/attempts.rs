@@ -70,9 +70,10 @@ async fn insert(
     terms: &NewAttempt,
     now: Timestamp,
 ) -> Result<(), StorageError> {
-    let ask = terms.custom();
-    let figure =
-        |read: fn(&Amounts<Amount>) -> Amount| ask.map(|ask| read(&ask.asked.amounts).to_string());
+    let custom = terms.custom();
+    let figure = |read: fn(&Amounts<Amount>) -> Amount| {
+        custom.map(|custom| read(&custom.requested.amounts).to_string())
+    };
     sqlx::query(
         "INSERT INTO attempts (id, order_id, flow, crypto_code, conversion_id, asked_crypto, asked_usd,
              asked_local, local_currency, begun_at, state)
@@ -81,12 +82,12 @@ async fn insert(
     .bind(terms.id.as_str())
     .bind(order_id.as_str())
     .bind(<&str>::from(terms.flow()))
-    .bind(ask.map(|ask| ask.crypto_code.as_str()))
-    .bind(ask.map(|ask| ask.conversion_id.as_str()))
+    .bind(custom.map(|custom| custom.crypto_code.as_str()))
+    .bind(custom.map(|custom| custom.conversion_id.as_str()))
     .bind(figure(|amounts| amounts.crypto))
     .bind(figure(|amounts| amounts.usd))
     .bind(figure(|amounts| amounts.local))
-    .bind(ask.map(|ask| ask.asked.local_currency.as_str()))
+    .bind(custom.map(|custom| custom.requested.local_currency.as_str()))
     .bind(millis(now))
     .execute(tx)
     .await?;

@@ -96,7 +96,7 @@ pub(crate) fn describe_quotes(types: &mut Types) -> Operation {
 }
 
 fn known_asset(order: &Order, asset: Asset, entry: &PriceEntry, valid_for_seconds: u32) -> Quote {
-    let asked = price(order, asset, &entry.rates).ok();
+    let requested = price(order, asset, &entry.rates).ok();
     let no_quote = quote(order, asset, entry).err();
     let reason = no_quote.map(|no_quote| match no_quote {
         QuoteError::NotPriced => Unavailable::NotPriced,
@@ -104,16 +104,16 @@ fn known_asset(order: &Order, asset: Asset, entry: &PriceEntry, valid_for_second
         QuoteError::AboveMaximum => Unavailable::AboveMaximum,
     });
     let range = Range::of(&entry.limits).unwrap_or_default();
-    let limit = asked
-        .zip(no_quote)
-        .and_then(|(asked, no_quote)| limit_in_order_currency(order, &asked, range, no_quote));
+    let limit = requested.zip(no_quote).and_then(|(requested, no_quote)| {
+        limit_in_order_currency(order, &requested, range, no_quote)
+    });
     Quote {
         crypto_code: asset.crypto_code().to_string(),
         asset: asset.symbol().to_owned(),
         asset_name: asset.name().to_owned(),
         network: asset.network().to_owned(),
-        amount_in_crypto: asked.map(|asked| asked.amounts.crypto.to_text()),
-        amount_in_usd: asked.map(|asked| asked.amounts.usd.to_text()),
+        amount_in_crypto: requested.map(|requested| requested.amounts.crypto.to_text()),
+        amount_in_usd: requested.map(|requested| requested.amounts.usd.to_text()),
         min: range.min.map(Amount::to_text),
         max: range.max.map(Amount::to_text),
         available: reason.is_none(),

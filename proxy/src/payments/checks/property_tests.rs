@@ -76,13 +76,13 @@ impl Case {
         }
     }
 
-    fn ask(&self) -> CustomTerms {
+    fn terms(&self) -> CustomTerms {
         let money = Amount::parse("19.90").unwrap();
         let crypto = Amount::parse(&coins(self.units, self.asset.decimals())).unwrap();
         CustomTerms {
             crypto_code: self.asset.crypto_code(),
             conversion_id: "conv".to_owned(),
-            asked: QuotedAmounts {
+            requested: QuotedAmounts {
                 amounts: Amounts {
                     crypto,
                     usd: money,
@@ -343,8 +343,8 @@ fn cases() -> impl Strategy<Value = Case> {
 /// What a page shows of an answer: address and code.
 fn shown(case: &Case, answer: &str) -> Option<(String, String)> {
     let answer: florin_gateway::Invoice = serde_json::from_str(answer).ok()?;
-    let (ask, environment) = (case.ask(), case.environment());
-    let invoice = check_invoice(&ask, &answer, environment, Timestamp::UNIX_EPOCH).ok()?;
+    let (terms, environment) = (case.terms(), case.environment());
+    let invoice = check_invoice(&terms, &answer, environment, Timestamp::UNIX_EPOCH).ok()?;
     let Destination::Address {
         address, qr_string, ..
     } = invoice.destination
@@ -352,7 +352,7 @@ fn shown(case: &Case, answer: &str) -> Option<(String, String)> {
         panic!("an invoice has an address");
     };
     let due = Amount::parse(&coins(case.due, case.asset.decimals())).unwrap();
-    let target = target(case.asset, &ask, &address, &qr_string, environment).ok()?;
+    let target = target(case.asset, &terms, &address, &qr_string, environment).ok()?;
     let code = target.uri(due);
     Some((address, code))
 }

@@ -56,7 +56,7 @@ pub(super) const LEVELS: [(&str, Amounts<&str>); 4] = [
 /// The gateway's answer about the euro order, with a status and received amounts.
 pub(super) fn answer(status: Option<&str>, arrived: Amounts<&str>) -> Observation {
     let mut observation = received("", arrived.crypto, arrived.usd, arrived.local);
-    observation.asked.local = Some("18.11".into());
+    observation.requested.local = Some("18.11".into());
     observation.local_currency = Some("EUR".into());
     observation.status = status.map(str::to_owned);
     observation
@@ -166,21 +166,21 @@ pub(super) fn members() -> [Member; 12] {
             "invoice_crypto_amount",
             &OF_A_SUM_ASKED,
             |observation, value| {
-                observation.asked.crypto = value;
+                observation.requested.crypto = value;
             },
         ),
         (
             "invoice_amount_in_usd",
             &OF_A_SUM_ASKED,
             |observation, value| {
-                observation.asked.usd = value;
+                observation.requested.usd = value;
             },
         ),
         (
             "invoice_amount_in_local_currency",
             &OF_A_SUM_ASKED,
             |observation, value| {
-                observation.asked.local = value;
+                observation.requested.local = value;
             },
         ),
         (

@@ -24,11 +24,11 @@ impl Fixture {
             Flow::Custom => attempt(1),
             Flow::Hosted => hosted(1),
         };
-        if let InvoiceTerms::Custom(ask) = &mut attempt.terms.ask {
-            ask.asked = QuotedAmounts {
+        if let InvoiceTerms::Custom(terms) = &mut attempt.terms.invoice {
+            terms.requested = QuotedAmounts {
                 amounts: Amounts {
                     local: amount("18.11"),
-                    ..ask.asked.amounts
+                    ..terms.requested.amounts
                 },
                 local_currency: euro(),
             };
