@@ -58,24 +58,24 @@ pub fn transition(order: &Order, attempt: &Attempt, assessment: &Assessment) -> 
     if order.status.is_settled() {
         return second_payment(invoice, assessment, unchanged);
     }
-    let carries_money = matches!(
+    let has_money = matches!(
         payment_state,
         PaymentState::Detected
             | PaymentState::Confirming
             | PaymentState::Settled
             | PaymentState::Underpaid
     );
-    if !is_current && !carries_money {
+    if !is_current && !has_money {
         return unchanged;
     }
     // A cancellation stands until a payment arrives. From then on the order ends like any other.
-    if order.is_cancelled_by_its_store() && !carries_money {
+    if order.is_cancelled_by_its_store() && !has_money {
         return unchanged;
     }
     let Some(status) = next_status(order, assessment) else {
         return unchanged;
     };
-    let is_late = carries_money
+    let is_late = has_money
         && invoice.progress.received.crypto.is_zero()
         && assessment
             .progress()

@@ -34,7 +34,7 @@ fn name(observation: &Observation) -> &'static str {
 }
 
 #[test]
-fn completed_is_paid_only_when_all_three_figures_cover() {
+fn completed_is_paid_only_when_all_three_amounts_cover_the_price() {
     let crypto = [("0.00030972", -1), ("0.00030973", 0), ("0.00030974", 1)];
     let money = [("19.89", -1), ("19.9", 0), ("19.91", 1)];
     for (crypto, c) in crypto {
