@@ -337,10 +337,25 @@ fn whole_seconds(later: Timestamp, earlier: Timestamp) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use florin_orders::fixtures;
+    use florin_orders::{AttemptState, fixtures};
     use strum::VariantArray as _;
 
     use super::*;
+
+    #[test]
+    fn every_asset_has_a_block_explorer() {
+        let mut attempt = fixtures::attempt(1);
+        let AttemptState::Open(invoice) = &mut attempt.state else {
+            panic!("the attempt is open")
+        };
+        invoice.progress.transaction_hash = Some("cafe".to_owned());
+        for asset in Asset::ALL {
+            let url = explorer_url(Some(asset), invoice, Environment::Production);
+            let is_a_link =
+                url.is_some_and(|url| url.starts_with("https://") && url.ends_with("cafe"));
+            assert!(is_a_link, "{asset:?}");
+        }
+    }
 
     #[test]
     fn a_page_is_handed_out_while_it_is_live_and_the_gateways() {

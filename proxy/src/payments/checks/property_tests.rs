@@ -47,7 +47,10 @@ fn address(asset: Asset, is_test: bool, bytes: [u8; 20]) -> String {
             ];
             return if is_test { test } else { main }.to_owned();
         }
-        _ => return format!("0x{}", hex::encode(bytes)),
+        Asset::ETH | Asset::BNB | Asset::USDTERC20 => {
+            return format!("0x{}", hex::encode(bytes));
+        }
+        _ => panic!("the addresses of {asset:?} are not written here"),
     };
     let version = if is_test { test } else { main };
     bs58::encode(bytes)
@@ -125,7 +128,7 @@ impl Case {
                 let token = TOKENS[environment];
                 vec![format!("tron:{address}?token={token}&amount={point}")]
             }
-            _ => {
+            Asset::USDTERC20 => {
                 let contract = CONTRACTS[environment];
                 let code = |chain| {
                     format!(
@@ -134,6 +137,7 @@ impl Case {
                 };
                 chains.by_ref().map(code).collect()
             }
+            asset => panic!("the codes of {asset:?} are not written here"),
         }
     }
 
@@ -411,6 +415,23 @@ proptest! {
         let end = &url["https://checkout.example/pay".len()..];
         prop_assert!(end.starts_with(['/', '?']) && end.contains("id=ses_1"), "{url}");
         prop_assert!(url.bytes().all(|b| (b'!'..=b'~').contains(&b)), "{url:?}");
+    }
+}
+
+#[test]
+fn every_asset_has_an_address_and_codes_here() {
+    for asset in Asset::ALL {
+        for is_test in [false, true] {
+            let case = Case {
+                asset,
+                is_test,
+                bytes: [1; 20],
+                units: 1,
+                due: 1,
+            };
+            let address = case.address();
+            assert_eq!(shown(&case, &case.answer().to_string()).unwrap().0, address);
+        }
     }
 }
 
