@@ -1,5 +1,5 @@
-//! Tests of the names in the database. They are derived from the variants' names: a variant that is renamed would make the rows of
-//! earlier versions unreadable.
+//! Tests of the names in the database. They are derived from the variants' names: a variant that is renamed would make
+//! the rows of earlier versions unreadable.
 
 use std::fmt::Debug;
 use std::str::FromStr;
