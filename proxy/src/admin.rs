@@ -66,18 +66,18 @@ fn polling(app: &AppState) -> Value {
 /// The backlog of events and the rest of the gateway's state are for the operator to read and do not change the status.
 async fn ready(State(app): State<Arc<AppState>>) -> (StatusCode, Json<Value>) {
     let stored = storage_monitor::probe(&app).await;
-    let backlog = app.deps.ledger.backlog().await;
+    let backlog = app.deps.storage.backlog().await;
     let ending = app.shutdown.is_cancelled();
     let gateway_waits = app.deps.gateway.health().is_pause_excessive;
-    let ledger = stored.and_then(|()| backlog.as_ref().map(|_| ()).map_err(ToString::to_string));
-    let status = if ledger.is_ok() && !ending && !gateway_waits {
+    let database = stored.and_then(|()| backlog.as_ref().map(|_| ()).map_err(ToString::to_string));
+    let status = if database.is_ok() && !ending && !gateway_waits {
         StatusCode::OK
     } else {
         StatusCode::SERVICE_UNAVAILABLE
     };
     let report = json!({
-        "ledger": if ledger.is_ok() { "ok" } else { "failing" },
-        "ledger_reason": ledger.err(),
+        "database": if database.is_ok() { "ok" } else { "failing" },
+        "database_reason": database.err(),
         "gateway": gateway(&app),
         "polling": polling(&app),
         "currencies": currencies(&app),

@@ -109,8 +109,8 @@ fn serve(config: Config) -> anyhow::Result<()> {
             public: bind(config.listen, "listen").await?,
             admin: bind(config.admin_listen, "admin_listen").await?,
         };
-        let ledger = open_database(&config).await?;
-        let dependencies = dependencies(&config, ledger.clone())?;
+        let storage = open_database(&config).await?;
+        let dependencies = dependencies(&config, storage.clone())?;
         let (public, admin) = (
             listeners.public.local_addr()?,
             listeners.admin.local_addr()?,
@@ -118,7 +118,7 @@ fn serve(config: Config) -> anyhow::Result<()> {
         let environment = config.environment.as_str();
         tracing::info!(%public, %admin, environment, public_connections, "listening");
         let ended = florin_proxy::run(listeners, config, dependencies, shutdown).await;
-        ledger.close().await;
+        storage.close().await;
         tracing::info!("shut down");
         ended
     })
@@ -133,12 +133,12 @@ async fn open_database(config: &Config) -> anyhow::Result<SqliteStorage> {
     })
 }
 
-fn dependencies(config: &Config, ledger: SqliteStorage) -> anyhow::Result<Dependencies> {
+fn dependencies(config: &Config, storage: SqliteStorage) -> anyhow::Result<Dependencies> {
     let settings = config.gateway.client_settings();
     let client =
         Client::new(settings, Arc::new(SystemClock), Arc::new(SystemRandom)).context("gateway")?;
     Ok(Dependencies {
-        ledger: Arc::new(ledger),
+        storage: Arc::new(storage),
         gateway: Arc::new(client),
         webhooks: Arc::new(WebhookSender::new()?),
         clock: Arc::new(SystemClock),

@@ -164,7 +164,7 @@ pub(crate) fn write_token(key: &ReceiptKey, receipt: &Receipt) -> String {
 }
 
 /// The order that a token names; `None` for what is no token. Nothing else of it is believed: a genuine one's facts are
-/// those of the ledger.
+/// those of the database.
 pub(crate) fn order_of_token(token: &str) -> Option<OrderId> {
     if token.len() > MAX_CHARS {
         return None;

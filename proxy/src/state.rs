@@ -30,7 +30,7 @@ const ORDER_TOKENS_PER_MINUTE: u32 = 30;
 #[derive(Clone)]
 pub struct Dependencies {
     /// The database.
-    pub ledger: Arc<dyn Storage>,
+    pub storage: Arc<dyn Storage>,
     /// The gateway's client.
     pub gateway: Arc<dyn PaymentGateway>,
     /// Sends events to the stores.

@@ -10,7 +10,7 @@ use support::{World, WorldConfig, pause, pay_in_full, secrets};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
 
-use crate::steps::paid_event_count;
+use crate::helpers::paid_event_count;
 
 const A_MOMENT: Duration = Duration::from_millis(50);
 
@@ -95,13 +95,13 @@ fn forged_callback(n: usize, known: &[String]) -> Vec<u8> {
         _ => format!("'; DROP TABLE attempts; -- {n}"),
     };
     let status = ["COMPLETED", "FAILED", "", "PAID"][n % 4];
-    let lie = json!({
+    let callback = json!({
         "invoice_id": invoice, "status": status, "received_crypto_amount": "1000", "n": n,
     });
     match n % 10 {
         0 => b"{\"invoice_id\":".to_vec(),
         1 => json!({ "invoice_id": n }).to_string().into(),
-        _ => lie.to_string().into(),
+        _ => callback.to_string().into(),
     }
 }
 

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use support::{Answer, Checkout, Folder, Program, World, within};
 
+use crate::helpers::{event_types, paid_event_count, sequences};
 use crate::program::{complete_environment, start_program, wait_until_up};
-use crate::steps::{event_types, paid_event_count, sequences};
 
 /// Readiness notices an outage, and its end, within this time.
 const NOTICED: Duration = Duration::from_secs(5);
@@ -103,8 +103,8 @@ async fn a_full_disk_is_reported_survived_and_over_without_a_restart() {
             refused_clearly(&world).await;
         }
         let report = ready_with(&world, &program, 503).await;
-        assert_eq!(report["ledger"], "failing");
-        let reason = report["ledger_reason"].as_str().unwrap();
+        assert_eq!(report["database"], "failing");
+        let reason = report["database_reason"].as_str().unwrap();
         assert!(reason.contains("no restart is needed"), "{reason}");
         // What is known is still shown, and it changes nothing that the customer pays meanwhile.
         assert_eq!(checkout.view().await["status"], "awaiting_payment");
@@ -188,7 +188,7 @@ async fn a_disk_without_room_is_reported_survived_and_over_without_a_restart() {
     let refused = refused.await.expect("the disk is full");
     refused.refused(503, "storage_unavailable");
     let report = ready_with(&world, &program, 503).await;
-    let reason = report["ledger_reason"].as_str().unwrap();
+    let reason = report["database_reason"].as_str().unwrap();
     assert!(reason.contains("Make room on the disk"), "{reason}");
     world.sandbox().pay(&checkout, "exact").await;
     world.sandbox().mine(3).await;
@@ -211,7 +211,7 @@ async fn a_database_that_is_moved_away_or_replaced_takes_no_order_until_it_is_ba
     fs::rename(&here, &away).unwrap();
     refused_clearly(&world).await;
     let report = ready_with(&world, &program, 503).await;
-    let reason = report["ledger_reason"].as_str().unwrap();
+    let reason = report["database_reason"].as_str().unwrap();
     assert!(reason.contains("was deleted or moved"), "{reason}");
     assert!(reason.contains("Move the same file back"), "{reason}");
     reported_once(&program, "was deleted or moved", "do not end the process");
@@ -220,7 +220,7 @@ async fn a_database_that_is_moved_away_or_replaced_takes_no_order_until_it_is_ba
     refused_clearly(&world).await;
     let replaced = within(NOTICED, async || {
         let report = readiness(&world).await?.body;
-        let reason = report["ledger_reason"].as_str()?;
+        let reason = report["database_reason"].as_str()?;
         reason
             .contains("was replaced by another file")
             .then_some(())
@@ -250,7 +250,7 @@ async fn a_database_that_is_spoiled_while_it_is_served_takes_no_order() {
     file.write_all_at(&[0; 100], 0).unwrap();
     refused_clearly(&world).await;
     let report = ready_with(&world, &program, 503).await;
-    let reason = report["ledger_reason"].as_str().unwrap();
+    let reason = report["database_reason"].as_str().unwrap();
     assert!(reason.contains("is damaged"), "{reason}");
     reported_once(&program, "is damaged", "restore a backup");
     file.write_all_at(&good, 0).unwrap();

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use support::{Checkout, World, WorldConfig, eventually, pause, pay_in_full};
 
-use crate::steps::paid_event_count;
+use crate::helpers::paid_event_count;
 
 /// A failure is shared for two seconds.
 const A_MOMENT: Duration = Duration::from_secs(3);
@@ -335,8 +335,8 @@ async fn an_invoice_id_of_another_order_blocks_the_attempt_at_once() {
     let address = shown["attempt"]["address"].as_str().unwrap();
     let invoice = world.sandbox().invoice_of(address).await;
     let second = world.shopper().open("ebook").await;
-    let lie = json!({ "invoice_id": invoice });
-    world.sandbox().override_next_invoice(lie).await;
+    let overrides = json!({ "invoice_id": invoice });
+    world.sandbox().override_next_invoice(overrides).await;
     let view = second.request_attempt("BTC").await.with(200).body;
     assert_eq!(view["status"], "blocked");
     assert_eq!(view["attempt"], Value::Null);
@@ -357,14 +357,14 @@ async fn a_changed_address_that_returns_stays_blocked() {
     })
     .await;
     world.expect_error("the gateway changed an invoice's address");
-    world.expect_error("a payment is held");
+    world.expect_error("a payment needs review");
     let checkout = world.shopper().open("ebook").await;
     let shown = checkout.choose("BTC").await;
     let address = shown["attempt"]["address"].as_str().unwrap();
     let invoice = world.sandbox().invoice_of(address).await;
     let other = "tb1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3q0sl5k7";
-    let lie = json!({ "wallet_address": other });
-    world.sandbox().override_invoice(&invoice, &lie).await;
+    let overrides = json!({ "wallet_address": other });
+    world.sandbox().override_invoice(&invoice, &overrides).await;
     checkout.wait_for("blocked").await;
     // The gateway is right again, and what the customer had sent completes.
     world.sandbox().override_invoice(&invoice, &json!({})).await;
@@ -372,8 +372,8 @@ async fn a_changed_address_that_returns_stays_blocked() {
     world.sandbox().mine(3).await;
     world.wait_for_deliveries().await;
     world.skip(Duration::from_mins(2));
-    eventually("a person is called", async || {
-        world.logged("a payment is held").then_some(())
+    eventually("the payment needs review", async || {
+        world.logged("a payment needs review").then_some(())
     })
     .await;
     assert_eq!(checkout.view().await["status"], "blocked");

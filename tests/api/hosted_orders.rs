@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use support::{Answer, Checkout, World, WorldConfig, eventually, secrets};
 
-use crate::steps::{delivered_events, paid_event_count};
+use crate::helpers::{delivered_events, paid_event_count};
 
 /// Longer than a session lives.
 const PAST_THE_END: Duration = Duration::from_mins(61);
@@ -174,7 +174,7 @@ async fn half_on_the_hosted_page_is_underpaid_and_the_rest_completes_it() {
 #[tokio::test]
 async fn another_price_on_the_hosted_page_credits_nothing() {
     let world = World::start().await;
-    world.expect_error("a payment is held");
+    world.expect_error("a payment needs review");
     let (checkout, page) = open_order(&world).await;
     let page = world.hosted_page(&page);
     page.pick("BTC").await;
@@ -188,7 +188,7 @@ async fn another_price_on_the_hosted_page_credits_nothing() {
     world.sandbox().mine(3).await;
     eventually("the payment needs review", async || {
         checkout.view().await;
-        world.logged("a payment is held").then_some(())
+        world.logged("a payment needs review").then_some(())
     })
     .await;
     assert_eq!(checkout.view().await["status"], "awaiting_payment");

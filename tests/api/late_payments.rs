@@ -7,7 +7,7 @@ use reqwest::header::ETAG;
 use serde_json::{Value, json};
 use support::{Checkout, World, WorldConfig, eventually, pause, pay_in_full};
 
-use crate::steps::{delivered_events, next_or_end, next_order, paid_event_count};
+use crate::helpers::{delivered_events, next_or_end, next_order, paid_event_count};
 
 const MINUTE: Duration = Duration::from_mins(1);
 const DAY: Duration = Duration::from_hours(24);

@@ -4,7 +4,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use support::{Shopper, World, pay_in_full};
 
-use crate::steps::event_types;
+use crate::helpers::event_types;
 
 fn coffee(amount: &Value) -> Value {
     json!({ "store": "demo", "donation": "coffee", "amount": amount })

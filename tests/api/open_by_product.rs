@@ -7,7 +7,7 @@ use reqwest::header::{ETAG, IF_NONE_MATCH};
 use serde_json::{Value, json};
 use support::{Answer, CONTRACT, Checkout, World, WorldConfig, eventually, pay_in_full, within};
 
-use crate::steps::{event_types, next_order, sequences};
+use crate::helpers::{event_types, next_order, sequences};
 
 #[tokio::test]
 async fn an_opened_order_carries_its_quotes_while_the_price_cache_is_fresh() {

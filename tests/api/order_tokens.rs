@@ -7,7 +7,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use support::{World, pay_in_full, secrets};
 
-use crate::steps::event_types;
+use crate::helpers::event_types;
 
 #[tokio::test]
 async fn an_order_of_a_signed_token_is_paid_and_reported() {

@@ -99,8 +99,8 @@ async fn the_link_of_every_asset_requests_the_amount_due() {
 /// Opens an order whose invoice carries this address and QR string.
 async fn with_text(world: &World, code: &str, address: &str, text: &str) -> (Checkout, Value) {
     let checkout = world.shopper().open("ebook").await;
-    let lie = json!({ "address": address, "qr_string": text });
-    world.sandbox().override_next_invoice(lie).await;
+    let overrides = json!({ "address": address, "qr_string": text });
+    world.sandbox().override_next_invoice(overrides).await;
     let view = checkout.request_attempt(code).await.with(200).body;
     (checkout, view)
 }

@@ -6,7 +6,7 @@ use florin_money::Amount;
 use serde_json::Value;
 use support::{World, WorldConfig, eventually, pay_in_full};
 
-use crate::steps::{delivered_events, paid_event_count};
+use crate::helpers::{delivered_events, paid_event_count};
 
 const PAST_THE_END: Duration = Duration::from_mins(16);
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use support::{Folder, Program, World, eventually};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::steps::paid_event_count;
+use crate::helpers::paid_event_count;
 
 /// Replaces the world's proxy by the program, at the same addresses and on the same database.
 pub(crate) async fn start_program(world: &mut World) -> Program {

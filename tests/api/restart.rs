@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde_json::json;
 use support::{Program, World, WorldConfig, eventually, pay_in_full};
 
+use crate::helpers::{paid_event_count, sequences};
 use crate::idempotency::{KEY, book, database, is_replayed, open_order, orders, send_until_done};
-use crate::steps::{paid_event_count, sequences};
 
 async fn restart(world: &mut World) {
     world.stop_proxy().await;

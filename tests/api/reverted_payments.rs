@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use support::{Checkout, World, eventually, pay_in_full};
 
-use crate::steps::{delivered_events, paid_event_count};
+use crate::helpers::{delivered_events, paid_event_count};
 
 /// A settled attempt is polled after ten minutes, then at doubling intervals.
 const FIRST_LOOK: Duration = Duration::from_mins(11);
@@ -173,11 +173,11 @@ async fn a_second_payment_that_disappears_and_returns_is_reported_once() {
         (late().await == 1).then_some(())
     })
     .await;
-    for lie in [
+    for overrides in [
         json!({ "transaction_status": "FAILED", "received_crypto_amount": "0" }),
         json!({}),
     ] {
-        world.sandbox().override_invoice(&first, &lie).await;
+        world.sandbox().override_invoice(&first, &overrides).await;
         world.wait_for_deliveries().await;
         let before = poll_count().await;
         world.skip(2 * FIRST_LOOK);

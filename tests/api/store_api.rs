@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use support::{Checkout, Reply, World, eventually, pause, pay_in_full};
 
-use crate::steps::{event_types, sequences, skip_until};
+use crate::helpers::{event_types, sequences, skip_until};
 
 fn lamp() -> Value {
     json!({ "amount": "42.00", "currency": "USD", "reference": "lamp-1", "title": "A lamp" })

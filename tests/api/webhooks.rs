@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use support::{Checkout, Reply, World, eventually, pause, pay_in_full};
 
-use crate::steps::{event_types, skip_until};
+use crate::helpers::{event_types, skip_until};
 
 async fn paid_order(world: &World) -> Checkout {
     let checkout = world.shopper().open("ebook").await;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use support::{Browser, BrowserOptions, World, eventually, pause, within};
 use thirtyfour::Key;
 
-use crate::steps::{RECORD_ANNOUNCEMENTS, announced};
+use crate::helpers::{RECORD_ANNOUNCEMENTS, announced};
 
 /// Passes the proxy's quotes through `window.change`, and lets the page's clock be moved forward.
 pub(crate) const BETWEEN: &str = "

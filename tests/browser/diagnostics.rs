@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use support::{Browser, Site, World, WorldConfig, eventually, within};
 
-use crate::steps::{page_with, wait_for_value};
+use crate::helpers::{page_with, wait_for_value};
 
 /// Texts of the console and the panel.
 struct Diagnosis {

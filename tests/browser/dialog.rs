@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use support::{Browser, World, pay_in_full};
 use thirtyfour::Key;
 
-use crate::steps::{IS_OPEN, choose_asset, open_dialog, orders, page_with, wait_for_value};
+use crate::helpers::{IS_OPEN, choose_asset, open_dialog, orders, page_with, wait_for_value};
 
 /// An element on a page that scrolls.
 pub(crate) const MODAL: &str = "<p>Above</p><florin-checkout store=\"demo\" product=\"ebook\" display=\"modal\">Pay <b>now</b>\

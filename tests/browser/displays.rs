@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::json;
 use support::{Browser, eventually};
 
-use crate::steps::{orders, page_with, wait_for_value};
+use crate::helpers::{orders, page_with, wait_for_value};
 
 #[tokio::test]
 async fn a_redirect_leads_to_the_checkouts_own_page() {

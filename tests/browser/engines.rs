@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 use support::{Browser, BrowserOptions, BrowserPool, Engine, Folder, Site, World, eventually};
 
-use crate::steps::{another_site, choose_asset};
+use crate::helpers::{another_site, choose_asset};
 
 /// A shop page that shows the checkout and records its events.
 async fn shop(display: &str) -> (Site, World, String) {

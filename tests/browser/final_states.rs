@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 use support::{Browser, BrowserOptions, World, eventually};
 
-use crate::steps::{
+use crate::helpers::{
     RECORD_ANNOUNCEMENTS, announced, change_responses, choose_asset, open_ebook_checkout,
 };
 

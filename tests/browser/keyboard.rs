@@ -7,7 +7,7 @@ use serde_json::json;
 use support::{Browser, BrowserOptions, Site, World, eventually, pause, within};
 use thirtyfour::Key;
 
-use crate::steps::{HAS_BUTTON, only_order, wait_for_value};
+use crate::helpers::{HAS_BUTTON, only_order, wait_for_value};
 
 /// The focused element (its `data-testid`, else its tag and text) and whether the focus is visible. A focused heading
 /// has no ring, because it has no action.

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use support::{Browser, BrowserOptions, Engine, Site, World, eventually};
 
-use crate::steps::{open_dialog, page_with, wait_for_value};
+use crate::helpers::{open_dialog, page_with, wait_for_value};
 
 /// Returns the sections of each language file by its tag.
 fn languages() -> BTreeMap<String, Value> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use support::{Browser, BrowserOptions, Site, World, eventually, pause};
 
-use crate::steps::{choose_asset, open_dialog};
+use crate::helpers::{choose_asset, open_dialog};
 
 /// Records every layout shift of the page or frame: what moved and how far. Shifts within half a second after an input
 /// are the customer's.

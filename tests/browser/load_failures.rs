@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use support::{Browser, World, eventually, within};
 
 use crate::dialog::MODAL;
-use crate::steps::{
+use crate::helpers::{
     RECORD_ANNOUNCEMENTS, announced, open_dialog, orders, page_with, wait_for_value,
 };
 

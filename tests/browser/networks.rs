@@ -10,7 +10,7 @@ use crate::asset_choice::{
     AS_THEY_ARE, BETWEEN, FIRST, focused, move_clock, on_more_networks, open_choice,
     open_second_purchase, read_field,
 };
-use crate::steps::{announced, only_order};
+use crate::helpers::{announced, only_order};
 
 #[tokio::test]
 async fn an_asset_of_several_networks_is_paid_on_the_confirmed_one() {

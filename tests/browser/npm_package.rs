@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha384};
 use support::{Browser, NpmProject, React, Site, World, eventually, pause};
 use tokio::net::TcpListener;
 
-use crate::steps::choose_asset;
+use crate::helpers::choose_asset;
 
 /// A replacement of florin.js: an element that dispatches an error at once, as with invalid attributes.
 const STAND_IN: &str = "customElements.define('florin-checkout', class extends HTMLElement {

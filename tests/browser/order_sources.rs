@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use support::{Browser, World, eventually};
 use thirtyfour::Key;
 
-use crate::steps::{choose_asset, orders, page_with};
+use crate::helpers::{choose_asset, orders, page_with};
 
 #[tokio::test]
 async fn an_order_token_is_paid_and_a_reload_finds_the_same_order() {

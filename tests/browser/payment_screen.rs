@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use support::{Browser, BrowserOptions, Checkout, World, eventually, within};
 use thirtyfour::Key;
 
-use crate::steps::{choose_asset, open_ebook_checkout};
+use crate::helpers::{choose_asset, open_ebook_checkout};
 
 /// Opens the checkout page and chooses this asset.
 pub(crate) async fn open_payment(

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 use support::{Browser, Site, World, eventually, pause, within};
 
-use crate::steps::{
+use crate::helpers::{
     RECORD_ANNOUNCEMENTS, announced, change_responses, choose_asset, only_order,
     open_ebook_checkout, wait_until_announced,
 };

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use support::{Browser, BrowserOptions, Engine, Site, World, eventually};
 
-use crate::steps::{another_site, choose_asset, only_order, open_ebook_checkout};
+use crate::helpers::{another_site, choose_asset, only_order, open_ebook_checkout};
 
 fn attempt(view: &Value, member: &str) -> String {
     view["attempt"][member].as_str().unwrap().to_owned()

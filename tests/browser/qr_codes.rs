@@ -4,8 +4,8 @@ use serde_json::json;
 use support::{Browser, BrowserOptions, World, eventually};
 use thirtyfour::Key;
 
+use crate::helpers::token_of;
 use crate::payment_screen::{open_payment, text, wait_for_text};
-use crate::steps::token_of;
 
 async fn check_codes(options: BrowserOptions, codes: &[&str]) {
     let world = World::start().await;

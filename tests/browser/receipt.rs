@@ -3,7 +3,7 @@
 use serde_json::json;
 use support::{Browser, World};
 
-use crate::steps::{choose_asset, open_ebook_checkout};
+use crate::helpers::{choose_asset, open_ebook_checkout};
 
 /// Counts calls of `print` without the system's dialog, which no test can close.
 const PRINTS: &str = "window.printed = 0; window.print = () => { window.printed += 1; };";

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use support::{Browser, World, within};
 
-use crate::steps::{choose_asset, only_order, open_ebook_checkout, open_ebook_dialog};
+use crate::helpers::{choose_asset, only_order, open_ebook_checkout, open_ebook_dialog};
 
 #[tokio::test]
 async fn a_reload_at_every_step_finds_the_same_order() {
@@ -175,8 +175,8 @@ async fn an_address_that_failed_its_checks_is_not_on_the_page() {
     browser.goto(&page).await;
     browser.wait_for("asset-BTC").await;
     let wrong = "tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsy";
-    let lie = serde_json::json!({ "address": wrong });
-    world.sandbox().override_next_invoice(lie).await;
+    let overrides = serde_json::json!({ "address": wrong });
+    world.sandbox().override_next_invoice(overrides).await;
     browser.press("asset-BTC").await;
     browser.wait_for("status-blocked").await;
     let everything = "return document.querySelector('florin-checkout').shadowRoot.innerHTML";

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use support::{Browser, World, eventually, pay_in_full, within};
 
-use crate::steps::{change_responses, choose_asset, only_order};
+use crate::helpers::{change_responses, choose_asset, only_order};
 
 /// Holds responses about the order while `window.held`, each until `release()`.
 const HELD: &str = "(() => {

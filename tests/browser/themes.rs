@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use support::{Browser, Site, World, WorldConfig, eventually, within};
 
-use crate::steps::choose_asset;
+use crate::helpers::choose_asset;
 
 /// The computed style of an element in the checkout.
 const STYLE: &str = r"

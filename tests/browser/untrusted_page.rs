@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use support::{Browser, BrowserOptions, Engine, Site, World, eventually};
 
-use crate::steps::another_site;
+use crate::helpers::another_site;
 
 /// Returns the value of a theme token of the checkout.
 async fn token_value(browser: &Browser, token: &str) -> Value {

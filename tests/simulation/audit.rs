@@ -129,7 +129,7 @@ impl World {
                 "SELECT state AS kind, count(*) AS n FROM attempts GROUP BY 1",
             ),
             (
-                "verdicts",
+                "assessments",
                 "SELECT CASE WHEN instr(verdict, ':') THEN substr(verdict, 1, instr(verdict, ':') - 1)
                      ELSE verdict END AS kind, count(*) AS n FROM observations GROUP BY 1",
             ),

@@ -100,7 +100,7 @@ const MUST_HAPPEN: [(&str, &[&str]); 13] = [
         ],
     ),
     (
-        "verdicts",
+        "assessments",
         &[
             "waiting",
             "seen",
@@ -111,7 +111,7 @@ const MUST_HAPPEN: [(&str, &[&str]); 13] = [
             "cancelled",
             "expired",
             "frozen",
-            "held",
+            "needs_review",
         ],
     ),
     (

@@ -358,12 +358,12 @@ async fn send_callbacks(proxy: Proxy, invoice: String, completed_at: Millis) {
         let early = world.random.between(0, 30_000);
         world.timeline.sleep(early).await;
         let known = world.random.percent(60);
-        let lie = json!({
+        let callback = json!({
             "invoice_id": if known { &invoice } else { "inv_that_never_was" },
             "status": world.random.pick(&["COMPLETED", "FAILED", "PAID"]),
         });
         world.counters.one("callbacks", "a wrong status");
-        proxy.call("POST", &path, None, Some(&lie)).await;
+        proxy.call("POST", &path, None, Some(&callback)).await;
     }
     let left = completed_at - world.timeline.now();
     world.timeline.sleep(left).await;

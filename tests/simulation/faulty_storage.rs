@@ -9,9 +9,9 @@ use florin_orders::{
     Observation, OrderId, PollPriority, Snapshot, StoreId, TokenHash,
 };
 use florin_storage::{
-    BeginError, Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery,
-    EndpointStatus, Fingerprint, KeptEmail, MarkedAsPaid, OpenAttemptError, OpenError, Opened,
-    OrderFilter, PollQueue, RecordedDelivery, RecordedObservation, RequestId, Settlement,
+    Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery, EndpointStatus,
+    Fingerprint, KeptEmail, MarkedAsPaid, OpenAttemptError, OpenError, Opened, OrderFilter,
+    OrderOperationError, PollQueue, RecordedDelivery, RecordedObservation, RequestId, Settlement,
     SqliteStorage, Storage, StorageError, StoredResponse,
 };
 use jiff::{SignedDuration, Timestamp};
@@ -73,7 +73,7 @@ impl StorageCallError for OpenAttemptError {
     }
 }
 
-impl StorageCallError for BeginError {
+impl StorageCallError for OrderOperationError {
     fn is_storage_failure(&self) -> bool {
         matches!(self, Self::Storage(_))
     }
@@ -137,10 +137,10 @@ impl FaultyStorage {
 
 /// Every method of the storage, through [`FaultyStorage::call`].
 macro_rules! shaken {
-    ($(async fn $name:ident(&self $(, $argument:ident: $type:ty)* $(,)?) -> $answer:ty;)*) => {
+    ($(async fn $name:ident(&self $(, $argument:ident: $type:ty)* $(,)?) -> $result:ty;)*) => {
         #[async_trait]
         impl Storage for FaultyStorage {
-            $(async fn $name(&self $(, $argument: $type)*) -> $answer {
+            $(async fn $name(&self $(, $argument: $type)*) -> $result {
                 self.call(stringify!($name), self.inner.$name($($argument),*)).await
             })*
         }
@@ -158,19 +158,19 @@ shaken! {
         &self, request: RequestId, fingerprint: Fingerprint, now: Timestamp, lease_until: Timestamp,
     ) -> Result<Claim, StorageError>;
     async fn store_response(
-        &self, request: RequestId, lease_until: Timestamp, answer: &StoredResponse, kept_until: Timestamp,
+        &self, request: RequestId, lease_until: Timestamp, response: &StoredResponse, kept_until: Timestamp,
     ) -> Result<bool, StorageError>;
     async fn release_request(&self, request: RequestId, lease_until: Timestamp) -> Result<(), StorageError>;
     async fn delete_expired_requests(&self, now: Timestamp) -> Result<u64, StorageError>;
     async fn order_of_token(&self, token: TokenHash, now: Timestamp) -> Result<Option<Snapshot>, StorageError>;
     async fn snapshot(&self, id: &OrderId) -> Result<Option<Snapshot>, StorageError>;
     async fn orders(&self, store: &StoreId, filter: &OrderFilter) -> Result<Vec<Snapshot>, StorageError>;
-    async fn cancel_order(&self, id: &OrderId, now: Timestamp) -> Result<Snapshot, BeginError>;
+    async fn cancel_order(&self, id: &OrderId, now: Timestamp) -> Result<Snapshot, OrderOperationError>;
     async fn delete_expired_tokens(&self, now: Timestamp) -> Result<u64, StorageError>;
     async fn expire_orders(&self, now: Timestamp) -> Result<Vec<OrderId>, StorageError>;
     async fn begin_attempt(
         &self, order: &OrderId, terms: &NewAttempt, now: Timestamp,
-    ) -> Result<Attempt, BeginError>;
+    ) -> Result<Attempt, OrderOperationError>;
     async fn open_attempt(
         &self, attempt: &AttemptId, invoice: &Invoice, now: Timestamp,
     ) -> Result<(), OpenAttemptError>;
@@ -178,12 +178,12 @@ shaken! {
         &self, attempt: &AttemptId, reason: Abandoned, now: Timestamp,
     ) -> Result<(), StorageError>;
     async fn abandon_stale_attempts(&self, begun_before: Timestamp, now: Timestamp) -> Result<u64, StorageError>;
-    async fn mark_as_paid(&self, order: &OrderId, now: Timestamp) -> Result<MarkedAsPaid, BeginError>;
+    async fn mark_as_paid(&self, order: &OrderId, now: Timestamp) -> Result<MarkedAsPaid, OrderOperationError>;
     async fn keep_receipt_email(
         &self, order: &OrderId, email: Option<&str>,
     ) -> Result<Option<KeptEmail>, StorageError>;
     async fn due_attempts(
-        &self, urgency: PollPriority, now: Timestamp, lease_until: Timestamp, limit: u32,
+        &self, poll_priority: PollPriority, now: Timestamp, lease_until: Timestamp, limit: u32,
     ) -> Result<Vec<DueAttempt>, StorageError>;
     async fn schedule_poll(&self, order: &OrderId, at: Timestamp) -> Result<bool, StorageError>;
     async fn schedule_polls_of_order(

@@ -88,7 +88,7 @@ impl Proxy {
         let (clock, random) = (Arc::new(process.clone()), machine.random.clone());
         let client = Client::with_transport(transport, settings, clock.clone(), random.clone());
         let dependencies = Dependencies {
-            ledger: Arc::new(FaultyStorage {
+            storage: Arc::new(FaultyStorage {
                 inner: machine.storage.clone(),
                 process: process.clone(),
             }),

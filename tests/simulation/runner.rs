@@ -187,8 +187,8 @@ fn build_and_run(
     let database = Database(folder.handle.clone());
     let file = folder.fresh_database(number);
     let url = format!("sqlite://{}", file.display());
-    let ledger = database.run(SqliteStorage::open(&url, "test"));
-    let ledger = ledger.expect("a copy of a good database");
+    let storage = database.run(SqliteStorage::open(&url, "test"));
+    let storage = storage.expect("a copy of a good database");
     let settings = folder.path.join("florin.toml");
     support::write_private(&settings, &florin_toml(&url));
     let world = World::new(WorldOptions {
@@ -199,11 +199,11 @@ fn build_and_run(
         longest_minutes: schedule.longest_minutes,
         is_verbose,
     });
-    let proxy = Proxy::new(world.clone(), ledger.clone(), settings);
+    let proxy = Proxy::new(world.clone(), storage.clone(), settings);
     runtime.block_on(schedule.run(proxy.clone(), ORDERS_PER_WORLD));
     proxy.end();
     drop(runtime);
-    database.run(ledger.close());
+    database.run(storage.close());
     for ending in ["db", "db-wal", "db-shm", "db-lock"] {
         let _ = fs::remove_file(file.with_extension(ending));
     }

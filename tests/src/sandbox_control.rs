@@ -103,8 +103,8 @@ impl SandboxControl {
     }
 
     /// Overrides members of the next response to POST /invoice.
-    pub async fn override_next_invoice(&self, lie: Value) {
-        self.post("next-invoice", &lie).await;
+    pub async fn override_next_invoice(&self, overrides: Value) {
+        self.post("next-invoice", &overrides).await;
     }
 
     /// The gateway goes wrong: the body of POST /sandbox/faults.

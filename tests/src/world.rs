@@ -36,7 +36,7 @@ pub struct World {
     pub clock: MovableClock,
     /// The link from browsers and shops to the proxy.
     pub front_link: TcpProxy,
-    /// What stands between the proxy and the payment service.
+    /// What stands between the proxy and the gateway.
     pub gateway_link: TcpProxy,
     /// What stands between the proxy and the store's endpoint.
     pub store_link: TcpProxy,

@@ -69,7 +69,7 @@ pub enum FailureReason {
 pub enum BlockedReason {
     /// The invoice did not pass the proxy's checks. Its address was never shown.
     InvoiceRejected,
-    /// The payment service named another address after the first one was shown: the customer may have paid there.
+    /// The gateway named another address after the first one was shown: the customer may have paid there.
     AddressChanged,
 }
 

@@ -27,8 +27,8 @@ use self::raw_request::invoice_path;
 use self::transport::Https;
 use crate::types::InvoiceLookup;
 use crate::{
-    CheckoutRequest, CheckoutSession, ConfirmRequest, Confirmed, Invoice, InvoiceId,
-    InvoiceRequest, Prices,
+    CheckoutRequest, ConfirmRequest, Confirmed, HostedSession, Invoice, InvoiceId, InvoiceRequest,
+    Prices,
 };
 
 pub use self::error::{AmbiguousOutcome, CallError};
@@ -80,7 +80,7 @@ pub trait PaymentGateway: Send + Sync {
     ///
     /// # Errors
     /// [`CallError`]
-    async fn checkout(&self, request: &CheckoutRequest) -> Result<CheckoutSession, CallError>;
+    async fn checkout(&self, request: &CheckoutRequest) -> Result<HostedSession, CallError>;
 
     /// Any endpoint; returns the response body unchanged: valid JSON. Reads are retried when they
     /// fail; writes are sent at most once.
@@ -322,7 +322,7 @@ impl PaymentGateway for Client {
         Ok(self.call(request, Priority::Watched).await?.0)
     }
 
-    async fn checkout(&self, request: &CheckoutRequest) -> Result<CheckoutSession, CallError> {
+    async fn checkout(&self, request: &CheckoutRequest) -> Result<HostedSession, CallError> {
         let request = Request::post(Call::Checkout, "/checkout", request);
         Ok(self.call(request, Priority::Create).await?.0)
     }

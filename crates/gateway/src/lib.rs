@@ -32,8 +32,8 @@ pub use client::{
 };
 pub use signature::{Method, Nonce, PutBody, Signature, Signing, sign};
 pub use types::{
-    Callback, CallbackStatus, CheckoutRequest, CheckoutSession, ConfirmRequest, Confirmations,
-    Confirmed, ConversionId, ErrorCode, GatewayError, InvalidId, Invoice, InvoiceId,
+    Callback, CallbackStatus, CheckoutRequest, ConfirmRequest, Confirmations, Confirmed,
+    ConversionId, ErrorCode, GatewayError, HostedSession, InvalidId, Invoice, InvoiceId,
     InvoiceRequest, InvoiceStatus, Limits, PriceEntry, Prices, Rates, SkippedPrice,
     TransactionStatus,
 };

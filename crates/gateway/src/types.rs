@@ -15,8 +15,8 @@ use self::text::{lenient_text, lenient_word, words};
 #[cfg(feature = "client")]
 pub(crate) use invoice::InvoiceLookup;
 pub use invoice::{
-    Callback, CallbackStatus, CheckoutRequest, CheckoutSession, ConfirmRequest, Confirmations,
-    Confirmed, Invoice, InvoiceRequest, InvoiceStatus, TransactionStatus,
+    Callback, CallbackStatus, CheckoutRequest, ConfirmRequest, Confirmations, Confirmed,
+    HostedSession, Invoice, InvoiceRequest, InvoiceStatus, TransactionStatus,
 };
 pub use text::{ConversionId, InvalidId, InvoiceId};
 

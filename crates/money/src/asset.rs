@@ -1,5 +1,5 @@
-//! The assets that the payment service's specification lists, with what a checkout must know of each, and the service's name
-//! for an asset on a network.
+//! The assets that the gateway's specification lists, with what a checkout must know of each, and the gateway's name for an
+//! asset on a network.
 
 use core::fmt;
 
@@ -72,7 +72,7 @@ impl Asset {
             .find(|asset| asset.crypto_code == code.as_str())
     }
 
-    /// The service's code: `USDTTRC20`.
+    /// The gateway's code: `USDTTRC20`.
     pub fn crypto_code(self) -> CryptoCode {
         CryptoCode::parse(self.crypto_code).expect("the table holds valid codes")
     }
@@ -105,9 +105,9 @@ impl Asset {
     }
 }
 
-/// A `crypto_code` of the payment service, known to us or not.
+/// A `crypto_code` of the gateway, known to us or not.
 ///
-/// Shape: 1 to 24 of `A–Z a–z 0–9 _ -`. An unknown code is kept as it came: the service may offer more assets than its
+/// Shape: 1 to 24 of `A–Z a–z 0–9 _ -`. An unknown code is kept as it came: the gateway may offer more assets than its
 /// specification lists. Source: payment-service.md, "`crypto_code` values".
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(transparent))]
@@ -131,7 +131,7 @@ impl CryptoCode {
         }
     }
 
-    /// The code as the service writes it.
+    /// The code as the gateway writes it.
     pub fn as_str(&self) -> &str {
         &self.0
     }

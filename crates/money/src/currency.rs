@@ -21,7 +21,7 @@ const TWO_DECIMALS: &str = "AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT 
     SOS SRD SSP STN SVC SYP SZL THB TJS TMT TOP TRY TTD TWD TZS UAH USD UYU UZS VES WST XCD YER ZAR ZMW";
 
 impl Currency {
-    /// The US dollar, in which the service states every amount besides the local one.
+    /// The US dollar, in which the gateway states every amount besides the local one.
     pub const USD: Self = Self(*b"USD");
 
     /// Accepts a known code in capitals.

@@ -64,7 +64,7 @@ impl JsonSchema for CryptoCode {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "type": "string",
-            "description": "The payment service's name for an asset on a network.",
+            "description": "The gateway's name for an asset on a network.",
             "pattern": "^[A-Za-z0-9_-]{1,24}$",
             "examples": ["USDTTRC20"],
         })

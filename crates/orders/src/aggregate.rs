@@ -20,7 +20,7 @@ pub struct Aggregate {
 
 /// The outcome of an assessment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Applied {
+pub struct AppliedAssessment {
     /// What follows for the order.
     pub transition: Transition,
     /// `true` if the order or the attempt changed for a customer or a store.
@@ -50,7 +50,7 @@ impl Aggregate {
         id: &AttemptId,
         assessment: &Assessment,
         now: Timestamp,
-    ) -> Option<Applied> {
+    ) -> Option<AppliedAssessment> {
         let index = self
             .attempts
             .iter()
@@ -94,7 +94,7 @@ impl Aggregate {
         }
         order.sequence += u32::try_from(transition.events.len()).expect("a handful of events");
         order.version += u64::from(changed);
-        Some(Applied {
+        Some(AppliedAssessment {
             transition,
             changed,
         })

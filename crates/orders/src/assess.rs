@@ -91,10 +91,10 @@ pub fn assess(order: &Order, attempt: &Attempt, observation: &Observation) -> As
     let Some(invoice) = attempt.invoice() else {
         return Assessment::NeedsReview(ReviewReason::NoInvoice);
     };
-    conclude(order, attempt, invoice, observation).unwrap_or_else(Assessment::NeedsReview)
+    assess_invoice(order, attempt, invoice, observation).unwrap_or_else(Assessment::NeedsReview)
 }
 
-fn conclude(
+fn assess_invoice(
     order: &Order,
     attempt: &Attempt,
     invoice: &Invoice,
@@ -148,8 +148,8 @@ fn conclude(
 
 /// Source: payment-service.md, "Errors": `INVALID_INVOICE_ID` means that an invoice does not exist or has expired.
 fn forgotten(invoice: &Invoice, over: bool) -> Result<Assessment, ReviewReason> {
-    let is_frozen = invoice.payment_state == PaymentState::AddressChanged;
-    if over && !is_frozen && !invoice.progress.is_something() {
+    let is_address_changed = invoice.payment_state == PaymentState::AddressChanged;
+    if over && !is_address_changed && !invoice.progress.is_something() {
         return Ok(Assessment::Expired);
     }
     Err(ReviewReason::Forgotten)
@@ -165,35 +165,38 @@ fn completed(
     required("wallet_address", observation.address.as_ref())?;
     required("transaction_crypto", observation.crypto_code.as_ref())?;
     required("local_currency_code", observation.local_currency.as_ref())?;
-    required("invoice_crypto_amount", observation.asked.crypto.as_ref())?;
-    required("invoice_amount_in_usd", observation.asked.usd.as_ref())?;
+    required(
+        "invoice_crypto_amount",
+        observation.requested.crypto.as_ref(),
+    )?;
+    required("invoice_amount_in_usd", observation.requested.usd.as_ref())?;
     required(
         "invoice_amount_in_local_currency",
-        observation.asked.local.as_ref(),
+        observation.requested.local.as_ref(),
     )?;
     expected_amounts.check(observation)?;
-    let asked = expected_amounts.amounts(observation)?;
-    let progress = progress(expected_amounts, observation, Absent::IsHeld)?;
-    for (asked, received) in asked.zip(progress.received).each() {
-        if received < enough(order, asked)? {
+    let requested = expected_amounts.amounts(observation)?;
+    let progress = progress(expected_amounts, observation, Absent::NeedsReview)?;
+    for (requested, received) in requested.zip(progress.received).each() {
+        if received < enough(order, requested)? {
             return Ok(Assessment::Underpaid(progress));
         }
     }
     let excess = progress
         .received
         .crypto
-        .checked_sub(asked.crypto)
+        .checked_sub(requested.crypto)
         .unwrap_or(Amount::ZERO);
     Ok(Assessment::Settled { progress, excess })
 }
 
-/// The least part of `asked` that counts as paid: all of it, minus the store's tolerance.
-fn enough(order: &Order, asked: Amount) -> Result<Amount, ReviewReason> {
+/// The least part of `requested` that counts as paid: all of it, minus the store's tolerance.
+fn enough(order: &Order, requested: Amount) -> Result<Amount, ReviewReason> {
     let (price, tolerance) = (order.terms.amount, order.terms.tolerance);
     if tolerance.is_zero() {
-        return Ok(asked);
+        return Ok(requested);
     }
-    Ok(asked.mul_div(price.checked_sub(tolerance)?, price, 18, Rounding::Up)?)
+    Ok(requested.mul_div(price.checked_sub(tolerance)?, price, 18, Rounding::Up)?)
 }
 
 /// The meaning of an absent received amount.
@@ -202,7 +205,7 @@ enum Absent {
     /// Nothing has arrived yet. `Assumed:` before a payment the gateway may leave these members out or empty.
     MeansZero,
     /// The observation needs review.
-    IsHeld,
+    NeedsReview,
 }
 
 fn progress(
@@ -214,7 +217,7 @@ fn progress(
     {
         (Some(text), _) => amount(field, text),
         (None, Absent::MeansZero) => Ok(Amount::ZERO),
-        (None, Absent::IsHeld) => Err(ReviewReason::Missing(field)),
+        (None, Absent::NeedsReview) => Err(ReviewReason::Missing(field)),
     };
     let picked =
         non_empty(observation.crypto_code.as_ref()).filter(|_| expected_amounts.is_hosted());

@@ -47,7 +47,7 @@ pub fn terms(reference: &str) -> NewOrder {
     }
 }
 
-pub fn asked() -> QuotedAmounts {
+pub fn requested() -> QuotedAmounts {
     let amounts = Amounts {
         crypto: amount("0.00030973"),
         usd: amount("19.90"),
@@ -62,10 +62,10 @@ pub fn asked() -> QuotedAmounts {
 pub fn new_attempt(number: u8) -> NewAttempt {
     NewAttempt {
         id: AttemptId::from_random([number; 16]),
-        ask: InvoiceTerms::Custom(CustomTerms {
+        invoice: InvoiceTerms::Custom(CustomTerms {
             crypto_code: CryptoCode::parse("BTC").unwrap(),
             conversion_id: "conv".into(),
-            asked: asked(),
+            requested: requested(),
         }),
     }
 }
@@ -114,7 +114,7 @@ pub fn hosted(number: u8) -> Attempt {
     let invoice = Invoice::opened(id, Destination::Page { url }, at(0), at(3600));
     Attempt {
         terms: NewAttempt {
-            ask: InvoiceTerms::Hosted,
+            invoice: InvoiceTerms::Hosted,
             ..new_attempt(number)
         },
         state: AttemptState::Open(Box::new(invoice)),
@@ -131,7 +131,7 @@ pub fn observed(status: &str) -> Observation {
         is_known: true,
         invoice_id: some("inv_1"),
         status: some(status),
-        asked: Amounts {
+        requested: Amounts {
             crypto: some("0.00030973"),
             usd: some("19.90"),
             local: some("19.90"),

@@ -18,11 +18,9 @@ mod observation;
 mod order;
 mod poll;
 mod record;
-#[cfg(test)]
-mod stored_words;
 mod transition;
 
-pub use aggregate::{Aggregate, Applied};
+pub use aggregate::{Aggregate, AppliedAssessment};
 pub use assess::{Assessment, assess};
 pub use attempt::{
     Abandoned, Attempt, AttemptState, CustomTerms, Destination, Flow, Invoice, InvoiceTerms,
@@ -43,3 +41,8 @@ pub use poll::{
 };
 pub use record::OrderRecord;
 pub use transition::{Transition, next_invoice, transition};
+
+#[cfg(test)]
+mod tests {
+    mod stored_names;
+}

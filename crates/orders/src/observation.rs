@@ -58,7 +58,7 @@ pub struct Observation {
     /// `transaction_status`.
     pub status: Option<String>,
     /// What the gateway asks for.
-    pub asked: Amounts<Option<String>>,
+    pub requested: Amounts<Option<String>>,
     /// What the gateway received.
     pub received: Amounts<Option<String>>,
     /// Currency of the local amounts.
@@ -80,16 +80,16 @@ pub enum ReviewReason {
     #[error("the attempt holds no invoice")]
     NoInvoice,
     /// The gateway does not know the invoice, before its expiry or although a payment was detected.
-    #[error("the service says that it does not know the invoice")]
+    #[error("the gateway does not know the invoice")]
     Forgotten,
     /// A required field is absent or empty.
-    #[error("the service's answer lacks {0}")]
+    #[error("the gateway's response lacks {0}")]
     Missing(&'static str),
     /// A field cannot be parsed: an amount, an asset.
     #[error("{0} cannot be read: {1:?}")]
     Unreadable(&'static str, String),
     /// The gateway named another address before. Only a person can tell which of the two it pays out from.
-    #[error("the service named another address before, and says {status} about the shown one now")]
+    #[error("the gateway named another address before, and reports {status} for the shown one now")]
     AddressWasChanged {
         /// What the gateway says now; it is not believed.
         status: String,
@@ -98,7 +98,7 @@ pub enum ReviewReason {
     #[error("unknown transaction_status {0:?}")]
     UnknownStatus(String),
     /// The response contradicts what was asked for.
-    #[error("{field} is {found:?}, and {expected:?} was asked for")]
+    #[error("{field} is {found:?}, and {expected:?} was requested")]
     Mismatch {
         /// The field.
         field: &'static str,
@@ -111,9 +111,9 @@ pub enum ReviewReason {
     #[error("the attempt does not ask for the order's price")]
     OtherPrice,
     /// The response asks for an amount of zero, which any payment would cover.
-    #[error("the answer asks for nothing: {0} is zero")]
+    #[error("the response asks for nothing: {0} is zero")]
     AsksNothing(&'static str),
     /// An amount exceeds the supported range.
-    #[error("the figures are out of range: {0}")]
+    #[error("the amounts are out of range: {0}")]
     OutOfRange(#[from] AmountError),
 }

@@ -104,11 +104,11 @@ pub fn next_poll_after_review(invoice: &Invoice, now: Timestamp) -> Option<Times
     if invoice.payment_state == PaymentState::Settled {
         return next_poll(invoice, now);
     }
-    let held = Invoice {
+    let as_failed = Invoice {
         payment_state: PaymentState::Failed,
         ..invoice.clone()
     };
-    next_poll(&held, now)
+    next_poll(&as_failed, now)
 }
 
 /// The time of the next poll of a settled attempt while more is on its way to its address.
@@ -417,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_on_the_services_page_is_asked_about_once_a_minute() {
+    fn a_session_on_the_gateways_page_is_asked_about_once_a_minute() {
         let hosted = crate::fixtures::hosted(1);
         let opened = Timestamp::UNIX_EPOCH;
         let next = next_poll(hosted.invoice().unwrap(), opened);

@@ -156,11 +156,11 @@ impl AttemptRecord {
     fn of(snapshot: &Snapshot) -> Option<Self> {
         let attempt = snapshot.attempt.as_ref()?;
         let invoice = attempt.invoice()?;
-        let ask = attempt.terms.custom();
-        let asked = ask.map(|ask| &ask.asked);
+        let terms = attempt.terms.custom();
+        let requested = terms.map(|terms| &terms.requested);
         let price = &snapshot.order.terms;
         let received = &invoice.progress.received;
-        let crypto_code = ask.map(|ask| &ask.crypto_code);
+        let crypto_code = terms.map(|terms| &terms.crypto_code);
         let (address, page) = match &invoice.destination {
             Destination::Address { address, .. } => (Some(address.clone()), None),
             Destination::Page { url } => (None, Some(url.to_string())),
@@ -173,13 +173,13 @@ impl AttemptRecord {
             invoice_id: invoice.id.to_string(),
             address,
             payment_process_url: page,
-            amount_in_crypto: asked.map(|asked| asked.amounts.crypto.to_string()),
-            amount_in_usd: asked.map(|asked| asked.amounts.usd.to_string()),
-            amount_in_local_currency: asked
-                .map_or(price.amount, |asked| asked.amounts.local)
+            amount_in_crypto: requested.map(|requested| requested.amounts.crypto.to_string()),
+            amount_in_usd: requested.map(|requested| requested.amounts.usd.to_string()),
+            amount_in_local_currency: requested
+                .map_or(price.amount, |requested| requested.amounts.local)
                 .to_string(),
-            local_currency_code: asked
-                .map_or(price.currency, |asked| asked.local_currency)
+            local_currency_code: requested
+                .map_or(price.currency, |requested| requested.local_currency)
                 .to_string(),
             received_in_crypto: received.crypto.to_string(),
             received_in_usd: received.usd.to_string(),

@@ -60,7 +60,7 @@ pub fn transition(order: &Order, attempt: &Attempt, assessment: &Assessment) -> 
     };
     let is_current = order.is_current(attempt);
     if order.is_credited_by(attempt) {
-        return reconsider(invoice, assessment, payment_state, &unchanged);
+        return recheck_credit(invoice, assessment, payment_state, &unchanged);
     }
     let more_arrived = assessment
         .progress()
@@ -72,24 +72,24 @@ pub fn transition(order: &Order, attempt: &Attempt, assessment: &Assessment) -> 
     if order.status.is_settled() {
         return second_payment(invoice, assessment, unchanged);
     }
-    let carries_money = matches!(
+    let has_money = matches!(
         payment_state,
         PaymentState::Detected
             | PaymentState::Confirming
             | PaymentState::Settled
             | PaymentState::Underpaid
     );
-    if !is_current && !carries_money {
+    if !is_current && !has_money {
         return unchanged;
     }
     // A cancellation stands until a payment arrives. From then on the order ends like any other.
-    if order.is_cancelled_by_its_store() && !carries_money {
+    if order.is_cancelled_by_its_store() && !has_money {
         return unchanged;
     }
     let Some(status) = next_status(order, assessment) else {
         return unchanged;
     };
-    let is_late = carries_money
+    let is_late = has_money
         && invoice.progress.received.crypto.is_zero()
         && assessment
             .progress()
@@ -177,7 +177,7 @@ fn events_of(status: OrderStatus) -> Vec<EventType> {
 /// The credited attempt was observed again. Anything but the same completed payment contradicts the
 /// credit: failed, cancelled, unconfirmed, less than the price, or less of the asset than was
 /// credited. The fiat amounts may change as long as they cover the price.
-fn reconsider(
+fn recheck_credit(
     invoice: &Invoice,
     assessment: &Assessment,
     says: PaymentState,

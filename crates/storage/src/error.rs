@@ -199,7 +199,7 @@ pub enum OpenAttemptError {
 
 /// Why an operation on an order was refused.
 #[derive(Debug, thiserror::Error)]
-pub enum BeginError {
+pub enum OrderOperationError {
     /// There is no such order.
     #[error("there is no order {0}")]
     NoOrder(OrderId),

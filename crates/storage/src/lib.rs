@@ -21,7 +21,9 @@ pub use delivery::{
     Delivery, DeliveryFilter, DeliveryOutcome, DisabledEndpoint, DueDelivery, EndpointStatus,
     RecordedDelivery,
 };
-pub use error::{BeginError, FileFault, OpenAttemptError, OpenError, Outage, StorageError};
+pub use error::{
+    FileFault, OpenAttemptError, OpenError, OrderOperationError, Outage, StorageError,
+};
 pub use request::{Claim, Fingerprint, RequestId, StoredResponse};
 pub use sqlite::{SqliteStorage, check_place};
 pub use traits::{

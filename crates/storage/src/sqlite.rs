@@ -28,10 +28,10 @@ use self::attempts::Known;
 use self::file::DatabaseFile;
 use self::writer::{WriteTransaction, Writer};
 use crate::{
-    BeginError, Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery,
-    EndpointStatus, Fingerprint, KeptEmail, MarkedAsPaid, OpenAttemptError, OpenError, Opened,
-    OrderFilter, PollQueue, RecordedDelivery, RecordedObservation, RequestId, Settlement, Storage,
-    StorageError, StoredResponse,
+    Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery, EndpointStatus,
+    Fingerprint, KeptEmail, MarkedAsPaid, OpenAttemptError, OpenError, Opened, OrderFilter,
+    OrderOperationError, PollQueue, RecordedDelivery, RecordedObservation, RequestId, Settlement,
+    Storage, StorageError, StoredResponse,
 };
 
 /// Rows that one transaction of the cleanup changes: customers wait for none longer than for these.
@@ -136,13 +136,14 @@ impl Storage for SqliteStorage {
         &self,
         request: RequestId,
         lease_until: Timestamp,
-        answer: &StoredResponse,
+        response: &StoredResponse,
         kept_until: Timestamp,
     ) -> Result<bool, StorageError> {
         let mut tx = self.begin().await?;
-        let held = requests::answer(&mut tx, request, lease_until, answer, kept_until).await?;
+        let is_stored =
+            requests::store_response(&mut tx, request, lease_until, response, kept_until).await?;
         tx.commit().await?;
-        Ok(held)
+        Ok(is_stored)
     }
 
     async fn release_request(
@@ -185,7 +186,11 @@ impl Storage for SqliteStorage {
         orders::list(&mut connection, store, filter).await
     }
 
-    async fn cancel_order(&self, id: &OrderId, now: Timestamp) -> Result<Snapshot, BeginError> {
+    async fn cancel_order(
+        &self,
+        id: &OrderId,
+        now: Timestamp,
+    ) -> Result<Snapshot, OrderOperationError> {
         let mut tx = self.begin().await?;
         let snapshot = orders::cancel(&mut tx, id, now).await?;
         tx.commit().await?;
@@ -211,7 +216,7 @@ impl Storage for SqliteStorage {
         order: &OrderId,
         terms: &NewAttempt,
         now: Timestamp,
-    ) -> Result<Attempt, BeginError> {
+    ) -> Result<Attempt, OrderOperationError> {
         let mut tx = self.begin().await?;
         let attempt = attempts::begin(&mut tx, order, terms, now).await?;
         tx.commit().await?;
@@ -248,7 +253,7 @@ impl Storage for SqliteStorage {
         let mut tx = self.begin().await?;
         let stale = attempts::stale(&mut tx, begun_before, BATCH).await?;
         for attempt in &stale {
-            attempts::abandon(&mut tx, attempt, Abandoned::Unclear, now).await?;
+            attempts::abandon(&mut tx, attempt, Abandoned::OutcomeUnknown, now).await?;
         }
         tx.commit().await?;
         Ok(stale.len() as u64)
@@ -258,7 +263,7 @@ impl Storage for SqliteStorage {
         &self,
         order: &OrderId,
         now: Timestamp,
-    ) -> Result<MarkedAsPaid, BeginError> {
+    ) -> Result<MarkedAsPaid, OrderOperationError> {
         let mut tx = self.begin().await?;
         let marked = attempts::mark_as_paid(&mut tx, order, now).await?;
         tx.commit().await?;

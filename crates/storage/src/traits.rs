@@ -9,8 +9,8 @@ use florin_orders::{
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{
-    BeginError, Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueDelivery, EndpointStatus,
-    Fingerprint, OpenAttemptError, OpenError, RecordedDelivery, RequestId, StorageError,
+    Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueDelivery, EndpointStatus, Fingerprint,
+    OpenAttemptError, OpenError, OrderOperationError, RecordedDelivery, RequestId, StorageError,
     StoredResponse,
 };
 
@@ -149,7 +149,7 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
         &self,
         request: RequestId,
         lease_until: Timestamp,
-        answer: &StoredResponse,
+        response: &StoredResponse,
         kept_until: Timestamp,
     ) -> Result<bool, StorageError>;
 
@@ -183,8 +183,12 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
     /// Cancels an order for which nothing was paid.
     ///
     /// # Errors
-    /// [`BeginError::Closed`] once a payment was detected.
-    async fn cancel_order(&self, id: &OrderId, now: Timestamp) -> Result<Snapshot, BeginError>;
+    /// [`OrderOperationError::Closed`] once a payment was detected.
+    async fn cancel_order(
+        &self,
+        id: &OrderId,
+        now: Timestamp,
+    ) -> Result<Snapshot, OrderOperationError>;
 
     /// Deletes a batch of expired client tokens. Returns their number; 0 if none is left.
     async fn delete_expired_tokens(&self, now: Timestamp) -> Result<u64, StorageError>;
@@ -195,14 +199,14 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
     /// Writes the row of an attempt, before the gateway is asked for its invoice.
     ///
     /// # Errors
-    /// [`BeginError::Closed`] when the order takes no attempt; [`BeginError::InProgress`] while another is being
-    /// opened; [`BeginError::TooMany`] when too many were begun just now.
+    /// [`OrderOperationError::Closed`] when the order takes no attempt; [`OrderOperationError::InProgress`] while another is being
+    /// opened; [`OrderOperationError::TooMany`] when too many were begun just now.
     async fn begin_attempt(
         &self,
         order: &OrderId,
         terms: &NewAttempt,
         now: Timestamp,
-    ) -> Result<Attempt, BeginError>;
+    ) -> Result<Attempt, OrderOperationError>;
 
     /// Stores the invoice of an attempt and makes the attempt current. The previous one is still
     /// polled.
@@ -224,7 +228,7 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
         now: Timestamp,
     ) -> Result<(), StorageError>;
 
-    /// Abandons, as [`Abandoned::Unclear`], a batch of the attempts begun before `begun_before` that are still
+    /// Abandons, as [`Abandoned::OutcomeUnknown`], a batch of the attempts begun before `begun_before` that are still
     /// being created: the process that was to request the invoice has ended. Returns their number; 0 if none is left.
     async fn abandon_stale_attempts(
         &self,
@@ -236,12 +240,12 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
     /// the first.
     ///
     /// # Errors
-    /// [`BeginError::Closed`] when no invoice is open.
+    /// [`OrderOperationError::Closed`] when no invoice is open.
     async fn mark_as_paid(
         &self,
         order: &OrderId,
         now: Timestamp,
-    ) -> Result<MarkedAsPaid, BeginError>;
+    ) -> Result<MarkedAsPaid, OrderOperationError>;
 
     /// Stores the email address for the receipt, in place of an earlier one; `None` removes it.
     /// Returns the order; `None` for an unknown one.

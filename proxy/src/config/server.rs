@@ -150,8 +150,7 @@ pub(crate) fn check(mut findings: Findings, file: File) -> Result<Config, Proble
         .unwrap_or_else(|| "sqlite://florin.db".into());
     let in_memory = database_url.contains(":memory:") || database_url.contains("mode=memory");
     if !database_url.starts_with("sqlite://") || in_memory {
-        let message =
-            "write sqlite://path/to/florin.db: a ledger is a file, and no other is served";
+        let message = "write sqlite://path/to/florin.db: the database is a file, and no other kind is supported";
         findings.add("database_url", message);
     } else if let Err(reason) = florin_storage::check_place(&database_url) {
         findings.add("database_url", reason);

@@ -80,9 +80,9 @@ async fn schedule_poll(
     id: &InvoiceId,
     hint: &CallbackBody,
 ) -> Result<bool, ApiError> {
-    let (ledger, now) = (&app.deps.ledger, app.now());
-    if ledger.schedule_poll_of_invoice(id, now).await? {
+    let (storage, now) = (&app.deps.storage, app.now());
+    if storage.schedule_poll_of_invoice(id, now).await? {
         return Ok(true);
     }
-    Ok(hint.status == "FAILED" && ledger.schedule_recheck(id, now).await?)
+    Ok(hint.status == "FAILED" && storage.schedule_recheck(id, now).await?)
 }

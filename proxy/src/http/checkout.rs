@@ -42,7 +42,7 @@ impl FromRequestParts<Arc<AppState>> for CheckoutSession {
         let token = token.ok_or(ApiError::NoSuchOrder)?;
         let found = app
             .deps
-            .ledger
+            .storage
             .order_of_token(token.hash(), app.now())
             .await?;
         let snapshot = found.ok_or(ApiError::NoSuchOrder)?;
@@ -100,7 +100,7 @@ pub(crate) fn render(app: &AppState, snapshot: &Snapshot) -> Result<RenderedView
 
 /// Reads the order again after a change.
 pub(crate) async fn reload(app: &AppState, snapshot: &Snapshot) -> Result<Snapshot, ApiError> {
-    let found = app.deps.ledger.snapshot(&snapshot.order.id).await?;
+    let found = app.deps.storage.snapshot(&snapshot.order.id).await?;
     found.ok_or(ApiError::NoSuchOrder)
 }
 
@@ -116,7 +116,7 @@ pub(crate) async fn request_poll(app: &AppState, snapshot: &Snapshot) -> Result<
     };
     let interval = SignedDuration::try_from(app.config.gateway.poll_interval)
         .expect("the interval is a minute at most");
-    let (ledger, order, now) = (&app.deps.ledger, &snapshot.order, app.now());
+    let (storage, order, now) = (&app.deps.storage, &snapshot.order, app.now());
     if !is_followed(order, now) {
         return Ok(());
     }
@@ -126,9 +126,9 @@ pub(crate) async fn request_poll(app: &AppState, snapshot: &Snapshot) -> Result<
     };
     let scheduled = if order.status.is_settled() {
         let pause = second_payment_pause(interval);
-        ledger.schedule_polls_of_order(&order.id, pause, now).await
+        storage.schedule_polls_of_order(&order.id, pause, now).await
     } else {
-        ledger.schedule_poll(&order.id, wanted).await
+        storage.schedule_poll(&order.id, wanted).await
     };
     match scheduled {
         Ok(_) => {}

@@ -67,10 +67,10 @@ pub(crate) enum Caller<'a> {
 
 /// A result, and how it came about.
 pub(crate) enum Done<T, E = ()> {
-    /// Carried out now, with what is not stored.
-    Now(T, E),
-    /// Carried out before.
-    Before(T),
+    /// Executed now, with what is not stored.
+    Executed(T, E),
+    /// Executed before: the stored result.
+    Replayed(T),
 }
 
 /// The header of a response that was given before.
@@ -189,12 +189,12 @@ where
     request.check_key(caller)?;
     let Some(id) = request.id(caller) else {
         let (result, extra) = work.await?;
-        return Ok(Done::Now(result, extra));
+        return Ok(Done::Executed(result, extra));
     };
     let now = app.now();
     let lease_until = now + LEASE;
-    let ledger = &app.deps.ledger;
-    let claim = ledger.claim_request(id, request.fingerprint, now, lease_until);
+    let storage = &app.deps.storage;
+    let claim = storage.claim_request(id, request.fingerprint, now, lease_until);
     match claim.await? {
         Claim::Acquired => {}
         Claim::Completed(stored) => return read_result(&stored),
@@ -207,10 +207,10 @@ where
             Ok((result, extra)) => {
                 let json = serde_json::to_string(&result)?;
                 store_result(&app, id, lease_until, json).await;
-                Ok(Done::Now(result, extra))
+                Ok(Done::Executed(result, extra))
             }
             Err(error) => {
-                app.deps.ledger.release_request(id, lease_until).await?;
+                app.deps.storage.release_request(id, lease_until).await?;
                 Err(error)
             }
         }
@@ -221,7 +221,7 @@ where
 /// Reads a stored result. One of another format is not executed again: a forwarded call would be sent twice.
 fn read_result<T: DeserializeOwned, E>(stored: &StoredResponse) -> Result<Done<T, E>, ApiError> {
     let result = serde_json::from_str(&stored.body);
-    result.map(Done::Before).map_err(|error| {
+    result.map(Done::Replayed).map_err(|error| {
         tracing::warn!(%error, "the stored result of a request with a key cannot be read");
         ApiError::IdempotencyResultUnreadable
     })
@@ -233,8 +233,8 @@ async fn store_result(app: &AppState, id: RequestId, lease_until: Timestamp, jso
         body: json,
     };
     let kept_until = app.now() + KEPT;
-    let ledger = &app.deps.ledger;
-    let kept = ledger
+    let storage = &app.deps.storage;
+    let kept = storage
         .store_response(id, lease_until, &stored, kept_until)
         .await;
     match kept {
@@ -259,7 +259,7 @@ fn digest(parts: &[&[u8]]) -> [u8; 32] {
 impl<T, E> Done<T, E> {
     /// Says in a header whether the answer was given before.
     pub(crate) fn replayed(&self) -> Replayed {
-        Replayed(matches!(self, Self::Before(_)))
+        Replayed(matches!(self, Self::Replayed(_)))
     }
 }
 
@@ -267,7 +267,7 @@ impl<T> Done<T> {
     /// The result.
     pub(crate) fn into_result(self) -> T {
         match self {
-            Self::Now(result, ()) | Self::Before(result) => result,
+            Self::Executed(result, ()) | Self::Replayed(result) => result,
         }
     }
 }

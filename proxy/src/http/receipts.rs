@@ -125,7 +125,7 @@ async fn verify_receipt(
     let order = match PresentedReceipt::parse(receipt) {
         None => None,
         Some(presented) => {
-            let found = app.deps.ledger.snapshot(presented.order()).await?;
+            let found = app.deps.storage.snapshot(presented.order()).await?;
             found.filter(|order| {
                 order.order.terms.store_id == store.0
                     && presented.is_genuine(&app.config, store.store(app), order)

@@ -59,7 +59,7 @@ impl AuthenticatedStore {
     /// An order of this store. Another store's answers as one that is not there.
     pub(crate) async fn order(&self, app: &AppState, id: &str) -> Result<Snapshot, ApiError> {
         let id = OrderId::parse(id).map_err(|_| ApiError::NoSuchOrder)?;
-        let found = app.deps.ledger.snapshot(&id).await?;
+        let found = app.deps.storage.snapshot(&id).await?;
         let is_mine = |snapshot: &Snapshot| snapshot.order.terms.store_id == self.0;
         found.filter(is_mine).ok_or(ApiError::NoSuchOrder)
     }

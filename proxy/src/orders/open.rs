@@ -44,8 +44,8 @@ pub(crate) async fn open(app: &AppState, terms: &NewOrder) -> Result<Opening, Op
     let token = ClientToken::draw(&*app.deps.random);
     let (id, now) = (app.random_order_id(), app.now());
     let ends_at = terms.expires_at + TOKEN_LIFETIME_AFTER_ORDER;
-    let ledger = &app.deps.ledger;
-    let opened = ledger
+    let storage = &app.deps.storage;
+    let opened = storage
         .open_order(&id, terms, token.hash(), ends_at, now)
         .await;
     let opened = opened.map_err(|error| refused(terms, error))?;
@@ -57,7 +57,7 @@ pub(crate) async fn open(app: &AppState, terms: &NewOrder) -> Result<Opening, Op
     let known = if is_new {
         None
     } else {
-        ledger.snapshot(&order.id).await?
+        storage.snapshot(&order.id).await?
     };
     Ok(Opening {
         snapshot: known.unwrap_or(Snapshot {
@@ -77,13 +77,13 @@ pub(crate) async fn issue_client_token(
     app: &AppState,
     order: &OrderId,
 ) -> Result<Option<ClientToken>, StorageError> {
-    let ledger = &app.deps.ledger;
-    let Some(known) = ledger.snapshot(order).await? else {
+    let storage = &app.deps.storage;
+    let Some(known) = storage.snapshot(order).await? else {
         return Ok(None);
     };
     let token = ClientToken::draw(&*app.deps.random);
     let ends_at = known.order.terms.expires_at + TOKEN_LIFETIME_AFTER_ORDER;
-    ledger.add_token(order, token.hash(), ends_at).await?;
+    storage.add_token(order, token.hash(), ends_at).await?;
     Ok(Some(token))
 }
 

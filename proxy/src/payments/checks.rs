@@ -2,7 +2,7 @@
 
 use florin_address::{AddressError, Network, PaymentTarget, UriError};
 use florin_checkout_api::Environment;
-use florin_gateway::CheckoutSession;
+use florin_gateway::HostedSession;
 use florin_money::{Amount, Asset, InvalidAmount};
 use florin_orders::{CustomTerms, Destination, Invoice, InvoiceId};
 use jiff::{SignedDuration, Timestamp};
@@ -21,7 +21,7 @@ pub(crate) enum InvoiceMismatch {
     #[error("the asset is unknown")]
     UnknownAsset,
     /// The invoice differs from what was requested.
-    #[error("{field} is {found:?}, and {expected:?} was asked for")]
+    #[error("{field} is {found:?}, and {expected:?} was requested")]
     Other {
         /// Which member.
         field: &'static str,
@@ -47,51 +47,51 @@ pub(crate) enum InvoiceMismatch {
     Id(#[from] florin_orders::InvalidId),
 }
 
-/// Turns the gateway's answer into an invoice that may be shown.
+/// Turns the gateway's response into an invoice that may be shown.
 pub(crate) fn check_invoice(
-    ask: &CustomTerms,
-    answer: &florin_gateway::Invoice,
+    terms: &CustomTerms,
+    response: &florin_gateway::Invoice,
     environment: Environment,
     now: Timestamp,
 ) -> Result<florin_orders::Invoice, InvoiceMismatch> {
-    let asset = Asset::of(&ask.crypto_code).ok_or(InvoiceMismatch::UnknownAsset)?;
+    let asset = Asset::of(&terms.crypto_code).ok_or(InvoiceMismatch::UnknownAsset)?;
     expect_eq(
         "deposit_crypto",
-        ask.crypto_code.as_str(),
-        &answer.deposit_crypto,
+        terms.crypto_code.as_str(),
+        &response.deposit_crypto,
     )?;
-    let asked = &ask.asked;
+    let requested = &terms.requested;
     expect_amount(
         "invoice_amount_in_crypto",
-        asked.amounts.crypto,
-        &answer.invoice_amount_in_crypto,
+        requested.amounts.crypto,
+        &response.invoice_amount_in_crypto,
     )?;
     expect_amount(
         "invoice_amount_in_usd",
-        asked.amounts.usd,
-        &answer.invoice_amount_in_usd,
+        requested.amounts.usd,
+        &response.invoice_amount_in_usd,
     )?;
     expect_amount(
         "local_currency_amount",
-        asked.amounts.local,
-        &answer.local_currency_amount,
+        requested.amounts.local,
+        &response.local_currency_amount,
     )?;
     expect_eq(
         "local_currency_code",
-        asked.local_currency.as_str(),
-        &answer.local_currency_code,
+        requested.local_currency.as_str(),
+        &response.local_currency_code,
     )?;
-    let address = &answer.deposit_address;
+    let address = &response.deposit_address;
     florin_address::check(asset, address, network(environment))?;
-    target(asset, ask, address, &answer.qr_string, environment)?;
-    let id = florin_orders::InvoiceId::parse(answer.invoice_id.as_str())?;
+    target(asset, terms, address, &response.qr_string, environment)?;
+    let id = florin_orders::InvoiceId::parse(response.invoice_id.as_str())?;
     let place = Destination::Address {
-        address: answer.deposit_address.clone(),
-        qr_string: answer.qr_string.clone(),
-        warnings: warnings(&answer.warning_messages),
+        address: response.deposit_address.clone(),
+        qr_string: response.qr_string.clone(),
+        warnings: warnings(&response.warning_messages),
     };
-    let minutes = &answer.invoice_expired_in;
-    let lifetime = answer
+    let minutes = &response.invoice_expired_in;
+    let lifetime = response
         .lifetime()
         .and_then(|lifetime| SignedDuration::try_from(lifetime).ok())
         .ok_or_else(|| InvoiceMismatch::Lifetime(minutes.chars().take(40).collect()))?;
@@ -107,12 +107,12 @@ pub(crate) fn check_invoice(
 /// target writes.
 pub(crate) fn target(
     asset: Asset,
-    ask: &CustomTerms,
+    terms: &CustomTerms,
     address: &str,
     qr_string: &str,
     environment: Environment,
 ) -> Result<PaymentTarget, UriError> {
-    let amount = ask.asked.amounts.crypto;
+    let amount = terms.requested.amounts.crypto;
     PaymentTarget::check(asset, qr_string, address, amount, network(environment))
 }
 
@@ -185,18 +185,18 @@ pub(crate) enum SessionMismatch {
     Id(#[from] florin_orders::InvalidId),
 }
 
-/// Turns the gateway's answer into a session that a customer may be sent to.
+/// Turns the gateway's response into a session that a customer may be sent to.
 ///
 /// Source: payment-service.md, "Checkout session": the address ends in a query parameter `id` equal to `session_id`, and
 /// the page is at the gateway's checkout address.
 pub(crate) fn check_session(
-    answer: &CheckoutSession,
+    response: &HostedSession,
     checkout_url: &Url,
     now: Timestamp,
 ) -> Result<Invoice, SessionMismatch> {
-    let id = InvoiceId::parse(answer.session_id.as_str())?;
-    let found = || answer.payment_process_url.chars().take(200).collect();
-    let url = Url::parse(&answer.payment_process_url).ok();
+    let id = InvoiceId::parse(response.session_id.as_str())?;
+    let found = || response.payment_process_url.chars().take(200).collect();
+    let url = Url::parse(&response.payment_process_url).ok();
     let url = url.filter(is_encrypted_or_loopback);
     let url = url.ok_or_else(|| SessionMismatch::NotEncrypted(found()))?;
     if !is_gateways_page(&url, checkout_url) {
@@ -239,18 +239,18 @@ fn is_below(url: &Url, checkout_url: &Url) -> bool {
 }
 
 #[cfg(test)]
-mod mutations;
+mod property_tests;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn checked(page: &str, base: &str) -> Result<Invoice, SessionMismatch> {
-        let answer = CheckoutSession {
+        let response = HostedSession {
             session_id: florin_gateway::InvoiceId::parse("ses_1").unwrap(),
             payment_process_url: page.into(),
         };
-        check_session(&answer, &Url::parse(base).unwrap(), Timestamp::UNIX_EPOCH)
+        check_session(&response, &Url::parse(base).unwrap(), Timestamp::UNIX_EPOCH)
     }
 
     #[test]

@@ -12,7 +12,7 @@ pub(crate) fn is_marked_as_paid(snapshot: &Snapshot) -> bool {
     invoice(snapshot).is_some_and(|invoice| invoice.marked_as_paid_at.is_some())
 }
 
-/// Sends POST /confirm with the address for the receipt. The gateway's answer changes nothing, so no request waits for it; a
+/// Sends POST /confirm with the address for the receipt. The gateway's response changes nothing, so no request waits for it; a
 /// failure costs the customer a receipt by mail.
 pub(crate) fn confirm(app: &Arc<AppState>, snapshot: &Snapshot, email: Option<String>) {
     let Some(invoice) = invoice(snapshot) else {

@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_asset_is_called_what_the_service_calls_it() {
+    fn an_unknown_asset_is_called_what_the_gateway_calls_it() {
         let text = |text: &str| Some(text.to_owned());
         let named = Names {
             symbol: text("USDT"),

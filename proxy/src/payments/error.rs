@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::payments::turns::NoTurn;
 use florin_gateway::{CallError, ErrorCode, GatewayError};
 use florin_orders::OrderStatus;
-use florin_storage::{BeginError, StorageError};
+use florin_storage::{OrderOperationError, StorageError};
 
 /// Why there are no quotes, or no invoice. Nothing was charged.
 #[derive(Debug, thiserror::Error)]
@@ -97,18 +97,18 @@ pub(crate) enum MissingForHosted {
     CheckoutUrl,
 }
 
-impl From<BeginError> for PaymentError {
-    fn from(error: BeginError) -> Self {
+impl From<OrderOperationError> for PaymentError {
+    fn from(error: OrderOperationError) -> Self {
         match error {
-            BeginError::NoOrder(_) => Self::NoOrder,
-            BeginError::Closed {
+            OrderOperationError::NoOrder(_) => Self::NoOrder,
+            OrderOperationError::Closed {
                 from: OrderStatus::Checking | OrderStatus::Processing | OrderStatus::Underpaid,
                 ..
             } => Self::PaymentSeen,
-            BeginError::Closed { .. } => Self::OrderClosed,
-            BeginError::InProgress => Self::InProgress,
-            BeginError::TooMany => Self::TooManyAttempts,
-            BeginError::Storage(error) => Self::Storage(error),
+            OrderOperationError::Closed { .. } => Self::OrderClosed,
+            OrderOperationError::InProgress => Self::InProgress,
+            OrderOperationError::TooMany => Self::TooManyAttempts,
+            OrderOperationError::Storage(error) => Self::Storage(error),
         }
     }
 }

@@ -67,7 +67,7 @@ pub(crate) async fn open(
     let turn = app.turns.take_with_budget(next, gateway, clock).await?;
     let call = if turn.has_waited {
         // Another request may have opened an attempt meanwhile.
-        let current = app.deps.ledger.snapshot(order).await?;
+        let current = app.deps.storage.snapshot(order).await?;
         let current = current.ok_or(PaymentError::NoOrder)?;
         let Some(call) = call_for(app, &current, &method)? else {
             return Ok(());
@@ -127,7 +127,7 @@ fn is_open(app: &AppState, snapshot: &Snapshot, crypto_code: &str) -> bool {
     invoice.is_some_and(|(Attempt { terms, .. }, invoice)| {
         terms
             .custom()
-            .is_some_and(|ask| ask.crypto_code.as_str() == crypto_code)
+            .is_some_and(|terms| terms.crypto_code.as_str() == crypto_code)
             && needed < invoice.expires_at.duration_since(app.now())
     })
 }
@@ -135,7 +135,7 @@ fn is_open(app: &AppState, snapshot: &Snapshot, crypto_code: &str) -> bool {
 /// The one call of the gateway that makes an invoice.
 enum Call {
     Invoice {
-        ask: CustomTerms,
+        terms: CustomTerms,
         request: InvoiceRequest,
     },
     Session {
@@ -178,23 +178,23 @@ fn invoice_call(
     }
     let price = app.prices.find(&code, quote_id, app.now());
     let price = price.ok_or(PaymentError::QuoteExpired)?;
-    let asked = quotes::quote(order, asset, &price).map_err(|error| match error {
+    let requested = quotes::quote(order, asset, &price).map_err(|error| match error {
         QuoteError::NotPriced => PaymentError::NotPriced,
         QuoteError::BelowMinimum | QuoteError::AboveMaximum => PaymentError::AmountOutOfRange,
     })?;
     let request = InvoiceRequest {
         conversion_id: price.conversion_id.clone(),
-        amount_in_usd: asked.amounts.usd.to_text(),
-        amount_in_local_currency: asked.amounts.local.to_text(),
-        amount_in_crypto: asked.amounts.crypto.to_text(),
+        amount_in_usd: requested.amounts.usd.to_text(),
+        amount_in_local_currency: requested.amounts.local.to_text(),
+        amount_in_crypto: requested.amounts.crypto.to_text(),
         crypto_code: code.clone(),
     };
-    let ask = CustomTerms {
+    let terms = CustomTerms {
         crypto_code: code,
         conversion_id: price.conversion_id.as_str().to_owned(),
-        asked,
+        requested,
     };
-    Ok(Call::Invoice { ask, request })
+    Ok(Call::Invoice { terms, request })
 }
 
 fn session_call(app: &AppState, order: &Order) -> Result<Call, PaymentError> {
@@ -254,12 +254,12 @@ impl<'a> HostedNeeds<'a> {
 }
 
 async fn send(app: &AppState, order: &OrderId, call: Call, turn: Turn) -> Result<(), PaymentError> {
-    let ledger = &app.deps.ledger;
+    let storage = &app.deps.storage;
     let attempt = NewAttempt {
         id: app.random_attempt_id(),
-        ask: call.ask(),
+        invoice: call.terms(),
     };
-    ledger.begin_attempt(order, &attempt, app.now()).await?;
+    storage.begin_attempt(order, &attempt, app.now()).await?;
     // The invoice's time runs from before the call, so that it ends here no later than at the gateway.
     let sent_at = app.now();
     drop(turn);
@@ -269,9 +269,9 @@ async fn send(app: &AppState, order: &OrderId, call: Call, turn: Turn) -> Result
             let reason = if error.definitely_not_executed() {
                 Abandoned::Refused
             } else {
-                Abandoned::Unclear
+                Abandoned::OutcomeUnknown
             };
-            ledger
+            storage
                 .abandon_attempt(&attempt.id, reason, app.now())
                 .await?;
             return Err(call.failed(app, error));
@@ -284,7 +284,7 @@ async fn send(app: &AppState, order: &OrderId, call: Call, turn: Turn) -> Result
     let opened = match stored {
         Ok(()) => Ok(()),
         Err(mismatch) => {
-            ledger
+            storage
                 .abandon_attempt(&attempt.id, Abandoned::Blocked, app.now())
                 .await?;
             call.blocked(order, &attempt, &made.id, &mismatch)
@@ -304,7 +304,7 @@ async fn store(
 ) -> Result<Result<(), Mismatch>, StorageError> {
     let opened = app
         .deps
-        .ledger
+        .storage
         .open_attempt(&attempt.id, invoice, app.now());
     match opened.await {
         Ok(()) => Ok(Ok(())),
@@ -315,9 +315,9 @@ async fn store(
 
 impl Call {
     /// What the attempt's row says about the call.
-    fn ask(&self) -> InvoiceTerms {
+    fn terms(&self) -> InvoiceTerms {
         match self {
-            Self::Invoice { ask, .. } => InvoiceTerms::Custom(ask.clone()),
+            Self::Invoice { terms, .. } => InvoiceTerms::Custom(terms.clone()),
             Self::Session { .. } => InvoiceTerms::Hosted,
         }
     }
@@ -326,9 +326,9 @@ impl Call {
     async fn make(&self, app: &AppState, sent_at: Timestamp) -> Result<Made, CallError> {
         let gateway = &app.deps.gateway;
         match self {
-            Self::Invoice { ask, request } => {
+            Self::Invoice { terms, request } => {
                 let invoice = gateway.create_invoice(request).await?;
-                let checked = check_invoice(ask, &invoice, app.config.environment, sent_at);
+                let checked = check_invoice(terms, &invoice, app.config.environment, sent_at);
                 Ok(Made {
                     id: invoice.invoice_id.as_str().to_owned(),
                     checked: checked.map_err(Mismatch::from),

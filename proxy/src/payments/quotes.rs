@@ -129,16 +129,16 @@ pub(crate) fn quote(
     asset: Asset,
     entry: &PriceEntry,
 ) -> Result<QuotedAmounts, QuoteError> {
-    let asked = price(order, asset, &entry.rates)?;
-    Range::of(&entry.limits)?.check(asked.amounts.crypto)?;
-    Ok(asked)
+    let requested = price(order, asset, &entry.rates)?;
+    Range::of(&entry.limits)?.check(requested.amounts.crypto)?;
+    Ok(requested)
 }
 
 /// What the limit that rules an asset out is worth in the order's currency, at this price: the least rounded up, the most
 /// down. `None` where no limit rules it out.
 pub(crate) fn limit_in_order_currency(
     order: &Order,
-    asked: &QuotedAmounts,
+    requested: &QuotedAmounts,
     range: Range,
     no_quote: QuoteError,
 ) -> Option<Amount> {
@@ -149,7 +149,7 @@ pub(crate) fn limit_in_order_currency(
     };
     let decimals = order.terms.currency.decimals();
     let price = order.terms.amount;
-    let worth = price.mul_div(limit, asked.amounts.crypto, decimals, rounding);
+    let worth = price.mul_div(limit, requested.amounts.crypto, decimals, rounding);
     Some(worth.ok()?.with_min_decimals(decimals))
 }
 
@@ -163,9 +163,9 @@ const MAX_DECIMALS: u32 = 18;
 ///
 /// The amount to send was rounded up, so the quotient is at most the price that it was made from; rounding up comes closest
 /// to that price.
-pub(crate) fn rate(asked: &QuotedAmounts) -> Option<Amount> {
-    let Amounts { crypto, local, .. } = asked.amounts;
-    let least = asked.local_currency.decimals();
+pub(crate) fn rate(requested: &QuotedAmounts) -> Option<Amount> {
+    let Amounts { crypto, local, .. } = requested.amounts;
+    let least = requested.local_currency.decimals();
     let rounded = |decimals| local.mul_div(Amount::ONE, crypto, decimals, Rounding::Up);
     let is_precise = |decimals, rate: Amount| {
         let text = rate.with_min_decimals(decimals).to_string();
@@ -182,12 +182,12 @@ pub(crate) fn rate(asked: &QuotedAmounts) -> Option<Amount> {
 
 /// A part of what an attempt asks for, in the local currency at the attempt's price.
 pub(crate) fn in_local_currency(
-    asked: &QuotedAmounts,
+    requested: &QuotedAmounts,
     part: Amount,
     rounding: Rounding,
 ) -> Option<Amount> {
-    let Amounts { crypto, local, .. } = asked.amounts;
-    let decimals = asked.local_currency.decimals();
+    let Amounts { crypto, local, .. } = requested.amounts;
+    let decimals = requested.local_currency.decimals();
     let share = local.mul_div(part, crypto, decimals, rounding);
     Some(share.ok()?.with_min_decimals(decimals))
 }

@@ -20,7 +20,7 @@ const MAX_WAITING: usize = 8;
 const MAX_WAIT: Duration = Duration::from_secs(15);
 /// The longest wait for the gateway's budget, in a turn.
 const MAX_BUDGET_WAIT: SignedDuration = SignedDuration::from_secs(5);
-/// Between two looks at the budget: the time of one request at ten a second.
+/// Between two checks of the budget: the time of one request at ten a second.
 const BUDGET_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Who takes turns.

@@ -198,7 +198,7 @@ fn attempt_view(
     invoice: &Invoice,
     context: ViewContext<'_>,
 ) -> Option<AttemptView> {
-    let ask = attempt.terms.custom()?;
+    let terms = attempt.terms.custom()?;
     let Destination::Address {
         address,
         qr_string,
@@ -207,14 +207,17 @@ fn attempt_view(
     else {
         return None;
     };
-    let asset = Asset::of(&ask.crypto_code);
-    let asked = ask.asked.amounts;
+    let asset = Asset::of(&terms.crypto_code);
+    let requested = terms.requested.amounts;
     let received = invoice.progress.received.crypto;
     let excess = received
-        .checked_sub(asked.crypto)
+        .checked_sub(requested.crypto)
         .ok()
         .filter(|excess| !excess.is_zero());
-    let remaining = asked.crypto.checked_sub(received).unwrap_or(Amount::ZERO);
+    let remaining = requested
+        .crypto
+        .checked_sub(received)
+        .unwrap_or(Amount::ZERO);
     // Of a paid order the store's tolerance may have forgiven a rest.
     let due = if status(order.status).is_settled() {
         Amount::ZERO
@@ -222,12 +225,14 @@ fn attempt_view(
         remaining
     };
     // The row may hold a text that an older proxy accepted and this one refuses.
-    let target = asset
-        .and_then(|asset| checks::target(asset, ask, address, qr_string, context.environment).ok());
+    let target = asset.and_then(|asset| {
+        checks::target(asset, terms, address, qr_string, context.environment).ok()
+    });
     let is_partly_paid = !received.is_zero() && !due.is_zero();
     // Received and missing parts never add up to more than the price.
-    let in_local =
-        |part, rounding| quotes::in_local_currency(&ask.asked, part, rounding).map(Amount::to_text);
+    let in_local = |part, rounding| {
+        quotes::in_local_currency(&terms.requested, part, rounding).map(Amount::to_text)
+    };
     let excess = excess.filter(|_| order.status == OrderStatus::Overpaid);
     let was_seen = invoice.progress.is_something();
     let (count, required) = invoice
@@ -235,19 +240,19 @@ fn attempt_view(
         .confirmations
         .unwrap_or((0, context.store.confirmations_required));
     Some(AttemptView {
-        crypto_code: ask.crypto_code.to_string(),
-        asset: asset.map_or_else(|| ask.crypto_code.to_string(), |a| a.symbol().to_owned()),
+        crypto_code: terms.crypto_code.to_string(),
+        asset: asset.map_or_else(|| terms.crypto_code.to_string(), |a| a.symbol().to_owned()),
         network: asset
             .map(|asset| asset.network().to_owned())
             .unwrap_or_default(),
         address: address.clone(),
         verified: target.is_some(),
         qr_string: target.map_or_else(|| address.clone(), |target| target.uri(due)),
-        amount_in_crypto: asked.crypto.to_text(),
-        amount_in_usd: asked.usd.to_text(),
-        amount_in_local_currency: asked.local.to_text(),
-        local_currency_code: ask.asked.local_currency.to_string(),
-        rate_in_local_currency: quotes::rate(&ask.asked).map(Amount::to_text),
+        amount_in_crypto: requested.crypto.to_text(),
+        amount_in_usd: requested.usd.to_text(),
+        amount_in_local_currency: requested.local.to_text(),
+        local_currency_code: terms.requested.local_currency.to_string(),
+        rate_in_local_currency: quotes::rate(&terms.requested).map(Amount::to_text),
         expires_in_seconds: seconds_left(invoice, context.now),
         lifetime_seconds: whole_seconds(invoice.expires_at, invoice.opened_at),
         warnings: warnings::warnings(warnings, asset),
@@ -332,10 +337,25 @@ fn whole_seconds(later: Timestamp, earlier: Timestamp) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use florin_orders::fixtures;
+    use florin_orders::{AttemptState, fixtures};
     use strum::VariantArray as _;
 
     use super::*;
+
+    #[test]
+    fn every_asset_has_a_block_explorer() {
+        let mut attempt = fixtures::attempt(1);
+        let AttemptState::Open(invoice) = &mut attempt.state else {
+            panic!("the attempt is open")
+        };
+        invoice.progress.transaction_hash = Some("cafe".to_owned());
+        for asset in Asset::ALL {
+            let url = explorer_url(Some(asset), invoice, Environment::Production);
+            let is_a_link =
+                url.is_some_and(|url| url.starts_with("https://") && url.ends_with("cafe"));
+            assert!(is_a_link, "{asset:?}");
+        }
+    }
 
     #[test]
     fn a_page_is_handed_out_while_it_is_live_and_the_gateways() {

@@ -34,11 +34,11 @@ pub(crate) async fn run_once(app: &AppState) {
 }
 
 async fn clean_up(app: &AppState) -> Result<(), StorageError> {
-    let (ledger, now) = (&app.deps.ledger, app.now());
+    let (storage, now) = (&app.deps.storage, app.now());
     let mut abandoned = 0;
     loop {
         // In batches, so that no customer waits for all of them.
-        let stale = ledger.abandon_stale_attempts(now - ATTEMPT_TIMEOUT, now);
+        let stale = storage.abandon_stale_attempts(now - ATTEMPT_TIMEOUT, now);
         match stale.await? {
             0 => break,
             some => abandoned += some,
@@ -50,10 +50,10 @@ async fn clean_up(app: &AppState) -> Result<(), StorageError> {
             "abandoned attempts without an invoice"
         );
     }
-    while ledger.delete_expired_tokens(now).await? > 0 {}
-    while ledger.delete_expired_requests(now).await? > 0 {}
+    while storage.delete_expired_tokens(now).await? > 0 {}
+    while storage.delete_expired_requests(now).await? > 0 {}
     while !app.shutdown.is_cancelled() {
-        let expired = ledger.expire_orders(now).await?;
+        let expired = storage.expire_orders(now).await?;
         if expired.is_empty() {
             break;
         }

@@ -1,6 +1,6 @@
 //! The payment poller: polls the gateway for every attempt that is due, and records each observation.
 //!
-//! Polls, callbacks and restarts all lead here: there is one way into the books. The poller leases no more attempts than
+//! Polls, callbacks and restarts all lead here: only this worker records observations. The poller leases no more attempts than
 //! the gateway's limits allow at this moment; the rest stays queued in the database.
 
 use std::sync::Arc;
@@ -77,19 +77,19 @@ pub(crate) async fn poll_once(app: &Arc<AppState>) {
 
 async fn start_polls(app: &Arc<AppState>, polls: &mut JoinSet<()>) {
     let mut begun = 0;
-    for urgency in [
+    for poll_priority in [
         PollPriority::Callback,
         PollPriority::Watched,
         PollPriority::Scheduled,
     ] {
         // One slot is reserved for unwatched attempts, so that watched ones cannot starve them.
-        let kept = usize::from(urgency != PollPriority::Scheduled);
+        let kept = usize::from(poll_priority != PollPriority::Scheduled);
         let free = CONCURRENT_POLLS.saturating_sub(polls.len() + kept);
-        let room = app.deps.gateway.available(priority(urgency));
+        let room = app.deps.gateway.available(request_priority(poll_priority));
         let limit = room
             .saturating_sub(begun)
             .min(u32::try_from(free).unwrap_or(u32::MAX));
-        for due in lease_due(app, urgency, limit).await {
+        for due in lease_due(app, poll_priority, limit).await {
             polls.spawn(poll_invoice(app.clone(), due));
             begun += 1;
         }
@@ -98,7 +98,7 @@ async fn start_polls(app: &Arc<AppState>, polls: &mut JoinSet<()>) {
 
 /// Makes due what was planned before this machine's clock was set back.
 async fn replan_future(app: &AppState) {
-    match app.deps.ledger.replan_future(app.now()).await {
+    match app.deps.storage.replan_future(app.now()).await {
         Ok(0) => {}
         Ok(planned) => {
             tracing::warn!(
@@ -117,7 +117,7 @@ async fn measure(app: &AppState) {
     let now = app.now();
     let queue = app
         .deps
-        .ledger
+        .storage
         .poll_queue(now + MEASURED, MOST_COUNTED)
         .await;
     let queue = match queue {
@@ -152,20 +152,22 @@ async fn measure(app: &AppState) {
     }
 }
 
-fn priority(urgency: PollPriority) -> Priority {
-    match urgency {
+fn request_priority(poll_priority: PollPriority) -> Priority {
+    match poll_priority {
         PollPriority::Callback => Priority::Callback,
         PollPriority::Watched => Priority::Watched,
         PollPriority::Scheduled => Priority::Unwatched,
     }
 }
 
-async fn lease_due(app: &AppState, urgency: PollPriority, limit: u32) -> Vec<DueAttempt> {
+async fn lease_due(app: &AppState, poll_priority: PollPriority, limit: u32) -> Vec<DueAttempt> {
     if limit == 0 {
         return Vec::new();
     }
-    let (ledger, now) = (&app.deps.ledger, app.now());
-    let due = ledger.due_attempts(urgency, now, now + LEASE, limit).await;
+    let (storage, now) = (&app.deps.storage, app.now());
+    let due = storage
+        .due_attempts(poll_priority, now, now + LEASE, limit)
+        .await;
     due.unwrap_or_else(|error| {
         if error.outage().is_none() {
             tracing::error!(%error, "failed to read due attempts");
@@ -179,7 +181,7 @@ async fn poll_invoice(app: Arc<AppState>, due: DueAttempt) {
         Ok(id) => id,
         Err(error) => return tracing::error!(%error, "a stored invoice has an invalid id"),
     };
-    let priority = priority(due.priority);
+    let priority = request_priority(due.priority);
     match app.deps.gateway.invoice(&id, priority).await {
         Ok(answer) => on_response(&app, &due, answer).await,
         Err(error) => on_error(&app, &due, &error).await,
@@ -202,7 +204,7 @@ fn answered(app: &AppState) {
 }
 
 async fn record(app: &Arc<AppState>, due: &DueAttempt, observation: &Observation) {
-    match app.deps.ledger.record_observation(due, observation).await {
+    match app.deps.storage.record_observation(due, observation).await {
         Ok(Some(observed)) => {
             report(app, due, &observed);
             if observed.status.is_settled() {
@@ -225,13 +227,13 @@ async fn record(app: &Arc<AppState>, due: &DueAttempt, observation: &Observation
 /// Schedules polls of all attempts of a fresh paid order, so that a second payment is noticed within a minute at whichever
 /// address it arrives.
 async fn follow_paid_order(app: &AppState, id: &OrderId) {
-    let (ledger, now) = (&app.deps.ledger, app.now());
+    let (storage, now) = (&app.deps.storage, app.now());
     let scheduled = async {
-        let snapshot = ledger.snapshot(id).await?;
+        let snapshot = storage.snapshot(id).await?;
         let settled_at = snapshot.and_then(|snapshot| snapshot.order.settled_at);
         if settled_at.is_some_and(|at| is_fresh(at, now)) {
             let pause = second_payment_pause(SignedDuration::ZERO);
-            ledger.schedule_polls_of_order(id, pause, now).await?;
+            storage.schedule_polls_of_order(id, pause, now).await?;
         }
         Ok::<_, StorageError>(())
     };
@@ -243,7 +245,7 @@ async fn follow_paid_order(app: &AppState, id: &OrderId) {
 /// Sends the gateway the stored address for the receipt, if the payment was found before the customer pressed "I have
 /// paid".
 async fn send_kept_email(app: &Arc<AppState>, order: &OrderId) {
-    match app.deps.ledger.snapshot(order).await {
+    match app.deps.storage.snapshot(order).await {
         Ok(Some(snapshot))
             if !is_marked_as_paid(&snapshot) && snapshot.order.receipt_email.is_some() =>
         {
@@ -258,12 +260,12 @@ fn report(app: &AppState, due: &DueAttempt, observed: &RecordedObservation) {
     let order = &due.order_id;
     match &observed.assessment {
         Assessment::NeedsReview(_) if !observed.changed => {}
-        Assessment::NeedsReview(hold) => tracing::error!(
-            %order, invoice = %due.invoice_id, %hold,
-            "a payment is held: nothing is credited until the gateway's answer is clear"
+        Assessment::NeedsReview(reason) => tracing::error!(
+            %order, invoice = %due.invoice_id, %reason,
+            "a payment needs review: nothing is credited until the gateway's response is clear"
         ),
-        verdict if observed.events.contains(&EventType::Reverted) => tracing::error!(
-            %order, invoice = %due.invoice_id, says = ?verdict.payment_state(),
+        assessment if observed.events.contains(&EventType::Reverted) => tracing::error!(
+            %order, invoice = %due.invoice_id, says = ?assessment.payment_state(),
             "the gateway takes back a payment that was credited: the order stays paid, ask the gateway and the store"
         ),
         Assessment::AddressChanged { address } if observed.changed => tracing::error!(
@@ -313,7 +315,7 @@ async fn on_error(app: &Arc<AppState>, due: &DueAttempt, error: &CallError) {
     };
     let deferred = app
         .deps
-        .ledger
+        .storage
         .reschedule_poll(due, app.now() + pause)
         .await;
     if let Err(error) = deferred
@@ -337,7 +339,7 @@ fn unknown_invoice(app: &AppState, error: &GatewayError) -> Observation {
         is_known: false,
         invoice_id: None,
         status: None,
-        asked: Amounts::default(),
+        requested: Amounts::default(),
         received: Amounts::default(),
         local_currency: None,
         crypto_code: None,
@@ -361,7 +363,7 @@ fn observation(app: &AppState, answer: InvoiceResponse) -> Observation {
         status: invoice
             .transaction_status
             .map(|status| status.as_str().to_owned()),
-        asked: Amounts {
+        requested: Amounts {
             crypto: invoice.invoice_crypto_amount,
             usd: invoice.invoice_amount_in_usd,
             local: invoice.invoice_amount_in_local_currency,

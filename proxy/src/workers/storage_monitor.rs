@@ -44,12 +44,12 @@ pub(crate) async fn probe(app: &AppState) -> Result<(), String> {
 async fn check(app: &AppState, fresh: SignedDuration) {
     let now = app.now();
     let is_fresh = app.storage_health.is_fresh(now, fresh);
-    let ledger = &app.deps.ledger;
-    let found = ledger.check_file().await;
+    let storage = &app.deps.storage;
+    let found = storage.check_file().await;
     if found.is_ok() && is_fresh {
         return;
     }
-    let written = tokio::time::timeout(LONGEST_WRITE, ledger.check_writing(now)).await;
+    let written = tokio::time::timeout(LONGEST_WRITE, storage.check_writing(now)).await;
     match written {
         Ok(Ok(())) => works(app, now),
         Ok(Err(error)) => fails(app, now, &reason(&error)),

@@ -76,10 +76,10 @@ async fn enable_if_url_changed(app: &AppState, store: &StoreId) {
     let Some(here) = configured.map(Webhook::endpoint) else {
         return;
     };
-    let ledger = &app.deps.ledger;
+    let storage = &app.deps.storage;
     let restored = async {
-        match ledger.endpoint_status(store).await?.gone {
-            Some(gone) if gone.endpoint != here => ledger.enable_endpoint(store, app.now()).await,
+        match storage.endpoint_status(store).await?.gone {
+            Some(gone) if gone.endpoint != here => storage.enable_endpoint(store, app.now()).await,
             _ => Ok(false),
         }
     };
@@ -98,8 +98,8 @@ async fn fetch_due(app: &AppState, store: &StoreId, free: usize) -> Vec<DueDeliv
         return Vec::new();
     }
     let now = app.now();
-    let ledger = &app.deps.ledger;
-    let due = ledger.due_deliveries(store, now, now + LEASE, limit).await;
+    let storage = &app.deps.storage;
+    let due = storage.due_deliveries(store, now, now + LEASE, limit).await;
     due.unwrap_or_else(|error| {
         if error.outage().is_none() {
             tracing::error!(%error, "failed to read due events");
@@ -136,7 +136,7 @@ async fn deliver(app: Arc<AppState>, due: DueDelivery) {
         http_status: sent.as_ref().and_then(status),
         note: note(sent.as_ref()),
     };
-    if let Err(error) = app.deps.ledger.record_delivery(&delivery, outcome).await
+    if let Err(error) = app.deps.storage.record_delivery(&delivery, outcome).await
         && error.outage().is_none()
     {
         tracing::error!(event = %event.id, %error, "failed to record a delivery");

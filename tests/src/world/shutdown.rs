@@ -26,11 +26,11 @@ impl World {
     /// Returns the number of undelivered events in the database of a stopped proxy.
     async fn backlog(&self) -> u64 {
         let url = format!("sqlite://{}", self.database().display());
-        let ledger = SqliteStorage::open(&url, self.config.environment)
+        let storage = SqliteStorage::open(&url, self.config.environment)
             .await
             .expect("the proxy's own database");
-        let backlog = ledger.backlog().await.expect("the ledger answers");
-        ledger.close().await;
+        let backlog = storage.backlog().await.expect("the database responds");
+        storage.close().await;
         backlog
     }
 

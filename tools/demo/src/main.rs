@@ -220,18 +220,18 @@ async fn run_proxy(
 ) -> anyhow::Result<()> {
     let config = florin_proxy::config::load(Some(&file), &std::collections::BTreeMap::new());
     let config = config.map_err(|problems| anyhow::anyhow!("its configuration: {problems}"))?;
-    let ledger = SqliteStorage::open(&config.database_url, config.environment.as_str()).await?;
+    let storage = SqliteStorage::open(&config.database_url, config.environment.as_str()).await?;
     let settings = config.gateway.client_settings();
     let client = Client::new(settings, Arc::new(SystemClock), Arc::new(SystemRandom));
     let dependencies = Dependencies {
-        ledger: Arc::new(ledger.clone()),
+        storage: Arc::new(storage.clone()),
         gateway: Arc::new(client?),
         webhooks: Arc::new(WebhookSender::new()?),
         clock: Arc::new(SystemClock),
         random: Arc::new(SystemRandom),
     };
     let ended = florin_proxy::run(listeners, config, dependencies, shutdown).await;
-    ledger.close().await;
+    storage.close().await;
     ended
 }
 

@@ -31,13 +31,13 @@ const NETWORKS = new Map([
 ]);
 
 /** What a browser obeys instead of showing: as in crates/checkout-api/src/from_json.rs. */
-const OBEYED = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;
+const CONTROL_CHARACTERS = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;
 /**
  * @template T
  * @param {T} value
  * @returns {T} The same without what a browser obeys.
  */
-const clean = (value) => JSON.parse(JSON.stringify(value), (_, part) => (typeof part === 'string' ? part.replace(OBEYED, '') : part));
+const clean = (value) => JSON.parse(JSON.stringify(value), (_, part) => (typeof part === 'string' ? part.replace(CONTROL_CHARACTERS, '') : part));
 
 /** The symbol of a network's coin; the network's own name where it is not known. @param {string} network */
 const coinOf = (network) => NETWORKS.get(network)?.[0] ?? network;

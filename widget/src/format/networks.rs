@@ -85,7 +85,7 @@ pub fn coin_name<'a>(asset: &'a str, network: &'a str) -> &'a str {
 
 /// Returns `true` if the asset is a token on this network or a coin of another one: it exists on several networks, and a
 /// payment on the wrong one is lost.
-pub fn is_guest(asset: &str, network: &str) -> bool {
+pub fn needs_network_warning(asset: &str, network: &str) -> bool {
     coin_of(network) != asset
 }
 
@@ -145,10 +145,10 @@ mod tests {
     }
 
     #[test]
-    fn of_the_services_assets_only_the_tethers_are_guests() {
+    fn only_the_tethers_need_a_network_warning() {
         for asset in Asset::ALL {
-            let guest = is_guest(asset.symbol(), asset.network());
-            assert_eq!(guest, asset.symbol() == "USDT", "{}", asset.name());
+            let needs_warning = needs_network_warning(asset.symbol(), asset.network());
+            assert_eq!(needs_warning, asset.symbol() == "USDT", "{}", asset.name());
         }
     }
 
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn ether_on_another_network_is_a_guest() {
-        assert!(is_guest("ETH", "Arbitrum"));
+        assert!(needs_network_warning("ETH", "Arbitrum"));
         assert_eq!(coin_of("Arbitrum"), "Arbitrum");
     }
 

@@ -11,7 +11,7 @@ use crate::components::{
     Button, Countdown, Heading, HostedPageLink, Look, NewSessionButton, OtherAssetButton, focus,
     hosted_page,
 };
-use crate::format::networks::{coin_name, is_guest};
+use crate::format::networks::{coin_name, needs_network_warning};
 use crate::i18n::{I18n, use_i18n};
 use crate::screens::receipt::{Email, EmailField, KeptEmail, is_none_or_email};
 use crate::state::phase::is_partly_paid;
@@ -51,7 +51,7 @@ pub(super) fn Pay() -> impl IntoView {
 /// `Pay with Bitcoin` for a coin on its own network, `Send USDT on Tron` for an asset that exists on several.
 fn title(i18n: I18n, attempt: &AttemptView) -> String {
     let (asset, network) = (attempt.asset.as_str(), attempt.network.as_str());
-    if is_guest(asset, network) {
+    if needs_network_warning(asset, network) {
         i18n.text_with("pay", &[("asset", asset), ("network", network)])
     } else {
         i18n.text_with("pay_with", &[("asset", coin_name(asset, network))])

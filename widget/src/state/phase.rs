@@ -13,7 +13,7 @@ pub enum Phase {
     Stopped,
     /// Name the amount of a donation.
     Giving,
-    /// Pay on the payment service's own page.
+    /// Pay on the gateway's own page.
     Hosted,
     /// Pick an asset.
     Choosing,

@@ -7,7 +7,7 @@ use leptos::prelude::*;
 
 use super::checkout::{Checkout, Quotes, Shared};
 use crate::browser::{later, now_ms};
-use crate::format::networks::is_guest;
+use crate::format::networks::needs_network_warning;
 
 /// How long the page notes that prices have changed.
 const FRESH_FOR_MS: i32 = 6_000;
@@ -94,7 +94,7 @@ impl Checkout {
         let is_same_asset = |other: &&Quote| other.asset == quote.asset;
         let shown = untrack(|| self.shown_quotes());
         let listed = shown.map_or(0, |quotes| quotes.iter().filter(is_same_asset).count());
-        listed > 1 || is_guest(&quote.asset, &quote.network)
+        listed > 1 || needs_network_warning(&quote.asset, &quote.network)
     }
 
     /// The shop's page picked an asset: opened at once, or its network confirmed. It is not kept as the last choice.

@@ -246,7 +246,7 @@ pub struct CheckoutRequest {
 ///
 /// Source: payment-service.md, "Checkout session".
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
-pub struct CheckoutSession {
+pub struct HostedSession {
     /// The same value as `invoice_id` in callbacks and in GET /invoice.
     pub session_id: InvoiceId,
     /// The hosted page, ending in a query parameter `id` equal to `session_id`.

@@ -26,8 +26,8 @@ pub(super) enum ExpectedAmounts<'a> {
 
 impl<'a> ExpectedAmounts<'a> {
     pub(super) fn of(order: &'a Order, attempt: &'a Attempt) -> Self {
-        match &attempt.terms.ask {
-            InvoiceTerms::Custom(ask) => Self::Custom(ask, order),
+        match &attempt.terms.invoice {
+            InvoiceTerms::Custom(terms) => Self::Custom(terms, order),
             InvoiceTerms::Hosted => Self::Hosted(order),
         }
     }
@@ -41,14 +41,17 @@ impl<'a> ExpectedAmounts<'a> {
     pub(super) fn check(&self, observation: &Observation) -> Result<(), ReviewReason> {
         if let Some(code) = non_empty(observation.crypto_code.as_ref()) {
             match self {
-                Self::Custom(ask, _) => same("transaction_crypto", ask.crypto_code.as_str(), code)?,
+                Self::Custom(terms, _) => {
+                    same("transaction_crypto", terms.crypto_code.as_str(), code)?;
+                }
                 Self::Hosted(_) => is_an_asset(code)?,
             }
         }
         if let Some(code) = non_empty(observation.local_currency.as_ref()) {
             same("local_currency_code", self.local_currency().as_str(), code)?;
         }
-        for ((field, expected), found) in NAMES.zip(self.named()).zip(asked(observation)).each() {
+        for ((field, expected), found) in NAMES.zip(self.named()).zip(requested(observation)).each()
+        {
             let (Some(expected), Some(text)) = (expected, found) else {
                 continue;
             };
@@ -68,9 +71,9 @@ impl<'a> ExpectedAmounts<'a> {
         &self,
         observation: &Observation,
     ) -> Result<Amounts<Amount>, ReviewReason> {
-        if let Self::Custom(ask, order) = self {
-            check_price(order, ask)?;
-            return Ok(ask.asked.amounts);
+        if let Self::Custom(terms, order) = self {
+            check_price(order, terms)?;
+            return Ok(terms.requested.amounts);
         }
         let read = |field: &'static str, text: Option<&str>| {
             let amount = amount(field, text.ok_or(ReviewReason::Missing(field))?)?;
@@ -79,7 +82,7 @@ impl<'a> ExpectedAmounts<'a> {
             }
             Ok(amount)
         };
-        let found = asked(observation);
+        let found = requested(observation);
         Ok(Amounts {
             crypto: read(NAMES.crypto, found.crypto)?,
             usd: read(NAMES.usd, found.usd)?,
@@ -89,7 +92,7 @@ impl<'a> ExpectedAmounts<'a> {
 
     fn local_currency(&self) -> Currency {
         match self {
-            Self::Custom(ask, _) => ask.asked.local_currency,
+            Self::Custom(terms, _) => terms.requested.local_currency,
             Self::Hosted(order) => order.terms.currency,
         }
     }
@@ -97,7 +100,7 @@ impl<'a> ExpectedAmounts<'a> {
     /// The amounts that we fixed.
     fn named(&self) -> Amounts<Option<Amount>> {
         match self {
-            Self::Custom(ask, _) => ask.asked.amounts.map(Some),
+            Self::Custom(terms, _) => terms.requested.amounts.map(Some),
             Self::Hosted(order) => {
                 let price = order.terms.amount;
                 Amounts {
@@ -110,20 +113,21 @@ impl<'a> ExpectedAmounts<'a> {
     }
 }
 
-fn asked(observation: &Observation) -> Amounts<Option<&str>> {
+fn requested(observation: &Observation) -> Amounts<Option<&str>> {
     Amounts {
-        crypto: non_empty(observation.asked.crypto.as_ref()),
-        usd: non_empty(observation.asked.usd.as_ref()),
-        local: non_empty(observation.asked.local.as_ref()),
+        crypto: non_empty(observation.requested.crypto.as_ref()),
+        usd: non_empty(observation.requested.usd.as_ref()),
+        local: non_empty(observation.requested.local.as_ref()),
     }
 }
 
 /// Checks that the attempt asks for the order's price in the order's currency.
-fn check_price(order: &Order, ask: &CustomTerms) -> Result<(), ReviewReason> {
-    let asked = &ask.asked;
-    let in_local =
-        asked.local_currency == order.terms.currency && asked.amounts.local == order.terms.amount;
-    let in_usd = order.terms.currency == Currency::USD && asked.amounts.usd == order.terms.amount;
+fn check_price(order: &Order, terms: &CustomTerms) -> Result<(), ReviewReason> {
+    let requested = &terms.requested;
+    let in_local = requested.local_currency == order.terms.currency
+        && requested.amounts.local == order.terms.amount;
+    let in_usd =
+        order.terms.currency == Currency::USD && requested.amounts.usd == order.terms.amount;
     if in_local || in_usd {
         Ok(())
     } else {

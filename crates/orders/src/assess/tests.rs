@@ -2,7 +2,7 @@ mod conditions;
 mod golden;
 
 use super::*;
-use crate::fixtures::{amount, asked, at, attempt, exact, hosted, observed, order, received};
+use crate::fixtures::{amount, at, attempt, exact, hosted, observed, order, received, requested};
 use crate::{AttemptState, InvoiceTerms, OrderStatus};
 use florin_money::Currency;
 
@@ -15,39 +15,39 @@ fn assessment(observation: &Observation) -> Assessment {
     )
 }
 
-/// One word per assessment, so that tables can be read.
+/// A short name for each assessment, so that tables can be read.
 #[track_caller]
-fn word(observation: &Observation) -> &'static str {
+fn name(observation: &Observation) -> &'static str {
     match assessment(observation) {
         Assessment::Waiting => "waiting",
         Assessment::Expired => "expired",
-        Assessment::Detected(_) => "seen",
+        Assessment::Detected(_) => "detected",
         Assessment::Confirming(_) => "confirming",
         Assessment::Settled { excess, .. } if excess.is_zero() => "exact",
         Assessment::Settled { .. } => "over",
-        Assessment::Underpaid(_) => "short",
+        Assessment::Underpaid(_) => "underpaid",
         Assessment::Failed(_) => "failed",
         Assessment::Cancelled(_) => "cancelled",
-        Assessment::AddressChanged { .. } => "frozen",
-        Assessment::NeedsReview(_) => "held",
+        Assessment::AddressChanged { .. } => "address changed",
+        Assessment::NeedsReview(_) => "needs review",
     }
 }
 
 #[test]
-fn completed_is_paid_only_when_all_three_figures_cover() {
+fn completed_is_paid_only_when_all_three_amounts_cover_the_price() {
     let crypto = [("0.00030972", -1), ("0.00030973", 0), ("0.00030974", 1)];
     let money = [("19.89", -1), ("19.9", 0), ("19.91", 1)];
     for (crypto, c) in crypto {
         for (usd, u) in money {
             for (local, l) in money {
                 let expected = match (c.min(u).min(l), c) {
-                    (-1, _) => "short",
+                    (-1, _) => "underpaid",
                     (_, 1) => "over",
                     _ => "exact",
                 };
                 let observation = received("COMPLETED", crypto, usd, local);
                 assert_eq!(
-                    word(&observation),
+                    name(&observation),
                     expected,
                     "{crypto} BTC, {usd} USD, {local} local"
                 );
@@ -93,9 +93,11 @@ fn a_completed_response_without_one_of_its_fields_needs_review() {
         ("wallet_address", |o| o.address = None),
         ("transaction_crypto", |o| o.crypto_code = None),
         ("local_currency_code", |o| o.local_currency = None),
-        ("invoice_crypto_amount", |o| o.asked.crypto = None),
-        ("invoice_amount_in_usd", |o| o.asked.usd = None),
-        ("invoice_amount_in_local_currency", |o| o.asked.local = None),
+        ("invoice_crypto_amount", |o| o.requested.crypto = None),
+        ("invoice_amount_in_usd", |o| o.requested.usd = None),
+        ("invoice_amount_in_local_currency", |o| {
+            o.requested.local = None;
+        }),
         ("received_crypto_amount", |o| o.received.crypto = None),
         ("received_amount_in_usd", |o| o.received.usd = None),
         ("received_amount_in_local_currency", |o| {
@@ -123,13 +125,13 @@ fn a_response_with_other_terms_needs_review() {
             o.local_currency = Some("EUR".into());
         }),
         ("invoice_crypto_amount", |o| {
-            o.asked.crypto = Some("0.00030972".into());
+            o.requested.crypto = Some("0.00030972".into());
         }),
         ("invoice_amount_in_usd", |o| {
-            o.asked.usd = Some("19.89".into());
+            o.requested.usd = Some("19.89".into());
         }),
         ("invoice_amount_in_local_currency", |o| {
-            o.asked.local = Some("1.99".into());
+            o.requested.local = Some("1.99".into());
         }),
     ];
     for (name, change) in members {
@@ -139,7 +141,7 @@ fn a_response_with_other_terms_needs_review() {
             let Assessment::NeedsReview(ReviewReason::Mismatch { field, .. }) =
                 assessment(&observation)
             else {
-                panic!("{name} in {status} must be held");
+                panic!("{name} in {status} must need review");
             };
             assert_eq!(field, name);
         }
@@ -151,10 +153,10 @@ fn junk_instead_of_an_amount_needs_review() {
     for junk in ["-1", "1e3", "NaN", "19,90", "19.90 USD", "∞", "0x13"] {
         for status in ["CHECKING", "PROCESSING", "COMPLETED"] {
             let observation = received(status, junk, "19.90", "19.90");
-            let held = ReviewReason::Unreadable("received_crypto_amount", junk.to_owned());
+            let reason = ReviewReason::Unreadable("received_crypto_amount", junk.to_owned());
             assert_eq!(
                 assessment(&observation),
-                Assessment::NeedsReview(held),
+                Assessment::NeedsReview(reason),
                 "{status}"
             );
         }
@@ -164,14 +166,14 @@ fn junk_instead_of_an_amount_needs_review() {
 #[test]
 fn an_attempt_that_does_not_ask_for_the_price_never_credits() {
     let mut cheap = attempt(1);
-    let InvoiceTerms::Custom(ask) = &mut cheap.terms.ask else {
+    let InvoiceTerms::Custom(terms) = &mut cheap.terms.invoice else {
         panic!("the attempt is custom")
     };
-    ask.asked.amounts.usd = amount("1.99");
-    ask.asked.amounts.local = amount("1.99");
+    terms.requested.amounts.usd = amount("1.99");
+    terms.requested.amounts.local = amount("1.99");
     let mut observation = received("COMPLETED", "0.00030973", "19.90", "19.90");
-    observation.asked.usd = Some("1.99".into());
-    observation.asked.local = Some("1.99".into());
+    observation.requested.usd = Some("1.99".into());
+    observation.requested.local = Some("1.99".into());
     let assessment = assess(&order(OrderStatus::AwaitingPayment), &cheap, &observation);
     assert_eq!(
         assessment,
@@ -195,8 +197,8 @@ fn another_address_overrides_everything_else() {
 
 #[test]
 fn a_changed_address_is_never_trusted_again() {
-    let mut frozen = attempt(1);
-    if let AttemptState::Open(invoice) = &mut frozen.state {
+    let mut changed = attempt(1);
+    if let AttemptState::Open(invoice) = &mut changed.state {
         invoice.payment_state = PaymentState::AddressChanged;
     }
     let order = order(OrderStatus::Blocked);
@@ -208,17 +210,17 @@ fn a_changed_address_is_never_trusted_again() {
         "CANCELLED",
         "REFUNDED",
     ] {
-        let held = Assessment::NeedsReview(ReviewReason::AddressWasChanged {
+        let needs_review = Assessment::NeedsReview(ReviewReason::AddressWasChanged {
             status: status.into(),
         });
-        assert_eq!(assess(&order, &frozen, &exact(status)), held);
-        assert_eq!(assess(&order, &frozen, &observed(status)), held);
+        assert_eq!(assess(&order, &changed, &exact(status)), needs_review);
+        assert_eq!(assess(&order, &changed, &observed(status)), needs_review);
     }
     let mut unknown = observed("CHECKING");
     unknown.is_known = false;
     unknown.observed_at = crate::fixtures::at(1000);
     assert_eq!(
-        assess(&order, &frozen, &unknown),
+        assess(&order, &changed, &unknown),
         Assessment::NeedsReview(ReviewReason::Forgotten)
     );
 }
@@ -259,7 +261,7 @@ fn one_address_has_several_writings_and_another_is_another() {
 }
 
 #[test]
-fn an_invoice_that_the_service_forgot_expires_with_its_time_and_not_before() {
+fn an_invoice_that_the_gateway_forgot_expires_with_its_time_and_not_before() {
     let mut observation = observed("CHECKING");
     observation.is_known = false;
     assert_eq!(
@@ -267,7 +269,7 @@ fn an_invoice_that_the_service_forgot_expires_with_its_time_and_not_before() {
         Assessment::NeedsReview(ReviewReason::Forgotten)
     );
     observation.observed_at = at(900);
-    assert_eq!(word(&observation), "expired");
+    assert_eq!(name(&observation), "expired");
     let mut paid = attempt(1);
     if let AttemptState::Open(invoice) = &mut paid.state {
         invoice.progress.received.crypto = amount("0.0001");
@@ -279,31 +281,31 @@ fn an_invoice_that_the_service_forgot_expires_with_its_time_and_not_before() {
 #[test]
 fn nothing_arrived_is_waiting_until_the_time_is_over() {
     let mut observation = observed("CHECKING");
-    assert_eq!(word(&observation), "waiting");
+    assert_eq!(name(&observation), "waiting");
     observation.observed_at = at(899);
-    assert_eq!(word(&observation), "waiting");
+    assert_eq!(name(&observation), "waiting");
     observation.observed_at = at(900);
-    assert_eq!(word(&observation), "expired");
+    assert_eq!(name(&observation), "expired");
     observation.status = Some("FAILED".into());
-    assert_eq!(word(&observation), "expired");
+    assert_eq!(name(&observation), "expired");
     observation.observed_at = at(10);
-    assert_eq!(word(&observation), "failed");
+    assert_eq!(name(&observation), "failed");
 }
 
 #[test]
 fn absent_amounts_mean_zero_while_checking() {
     let mut observation = observed("CHECKING");
     observation.received = Amounts::default();
-    assert_eq!(word(&observation), "waiting");
+    assert_eq!(name(&observation), "waiting");
     observation.transaction_hash = Some("cafe".into());
-    assert_eq!(word(&observation), "seen");
+    assert_eq!(name(&observation), "detected");
 }
 
 #[test]
 fn a_late_transaction_is_detected_and_not_expired() {
     let mut observation = received("CHECKING", "0.0001", "6.42", "6.42");
     observation.observed_at = at(100_000);
-    assert_eq!(word(&observation), "seen");
+    assert_eq!(name(&observation), "detected");
 }
 
 #[test]
@@ -321,24 +323,24 @@ fn a_stores_tolerance_forgives_no_more_than_itself() {
         assess(&tolerant, &attempt(1), &less),
         Assessment::Underpaid(_)
     ));
-    assert_eq!(word(&just), "short");
+    assert_eq!(name(&just), "underpaid");
 }
 
 #[test]
 fn the_price_in_dollars_may_be_paid_through_another_local_currency() {
     let mut abroad = attempt(1);
-    let InvoiceTerms::Custom(ask) = &mut abroad.terms.ask else {
+    let InvoiceTerms::Custom(terms) = &mut abroad.terms.invoice else {
         panic!("the attempt is custom")
     };
-    ask.asked = crate::QuotedAmounts {
+    terms.requested = crate::QuotedAmounts {
         amounts: Amounts {
             local: amount("18.11"),
-            ..asked().amounts
+            ..requested().amounts
         },
         local_currency: Currency::parse("EUR").unwrap(),
     };
     let mut observation = received("COMPLETED", "0.00030973", "19.90", "18.11");
-    observation.asked.local = Some("18.11".into());
+    observation.requested.local = Some("18.11".into());
     observation.local_currency = Some("EUR".into());
     let assessment = assess(&order(OrderStatus::AwaitingPayment), &abroad, &observation);
     assert!(
@@ -349,10 +351,10 @@ fn the_price_in_dollars_may_be_paid_through_another_local_currency() {
 
 #[test]
 fn an_unknown_status_needs_review() {
-    let held = ReviewReason::UnknownStatus("REFUNDED".into());
+    let reason = ReviewReason::UnknownStatus("REFUNDED".into());
     assert_eq!(
         assessment(&exact("REFUNDED")),
-        Assessment::NeedsReview(held)
+        Assessment::NeedsReview(reason)
     );
 }
 
@@ -371,7 +373,7 @@ fn a_hosted_payment_is_credited_at_the_orders_price_in_whatever_asset() {
     let mut observation = exact("COMPLETED");
     observation.crypto_code = Some("DOGE".into());
     observation.address = Some("nbMFaHF9pjNoohS4fD1jefKBgDnETK9uPu".into());
-    observation.asked.crypto = Some("99.5".into());
+    observation.requested.crypto = Some("99.5".into());
     observation.received.crypto = Some("99.5".into());
     let Assessment::Settled { progress, excess } = on_the_page(&observation) else {
         panic!("must settle")
@@ -383,8 +385,8 @@ fn a_hosted_payment_is_credited_at_the_orders_price_in_whatever_asset() {
 #[test]
 fn a_hosted_payment_must_be_asked_at_the_orders_price() {
     let cheap: [fn(&mut Observation); 3] = [
-        |o| o.asked.local = Some("1.99".into()),
-        |o| o.asked.usd = Some("1.99".into()),
+        |o| o.requested.local = Some("1.99".into()),
+        |o| o.requested.usd = Some("1.99".into()),
         |o| o.local_currency = Some("ARS".into()),
     ];
     for change in cheap {
@@ -411,16 +413,16 @@ fn what_a_hosted_page_asks_in_the_asset_must_be_covered() {
         Assessment::Underpaid(_)
     ));
     let mut nothing = exact("COMPLETED");
-    nothing.asked.crypto = Some("0".into());
-    let held = Assessment::NeedsReview(ReviewReason::AsksNothing("invoice_crypto_amount"));
-    assert_eq!(on_the_page(&nothing), held);
+    nothing.requested.crypto = Some("0".into());
+    let needs_review = Assessment::NeedsReview(ReviewReason::AsksNothing("invoice_crypto_amount"));
+    assert_eq!(on_the_page(&nothing), needs_review);
 }
 
 #[test]
 fn a_hosted_session_waits_without_an_asset_and_is_cancelled_without_a_code() {
     let mut observation = observed("CHECKING");
     (observation.crypto_code, observation.address) = (None, None);
-    (observation.asked.crypto, observation.asked.usd) = (None, Some(String::new()));
+    (observation.requested.crypto, observation.requested.usd) = (None, Some(String::new()));
     assert_eq!(on_the_page(&observation), Assessment::Waiting);
     observation.observed_at = at(3600);
     assert_eq!(on_the_page(&observation), Assessment::Expired);
@@ -432,7 +434,7 @@ fn a_hosted_session_waits_without_an_asset_and_is_cancelled_without_a_code() {
 }
 
 #[test]
-fn what_arrived_is_kept_when_the_service_gives_up() {
+fn what_arrived_is_kept_when_the_gateway_gives_up() {
     for status in ["FAILED", "CANCELLED"] {
         let assessment = assessment(&exact(status));
         let arrived = assessment.progress().map(|arrived| arrived.received.crypto);

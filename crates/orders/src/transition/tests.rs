@@ -74,12 +74,12 @@ fn an_overpaid_order_emits_paid_first() {
 #[test]
 fn too_little_is_never_paid_and_the_rest_makes_it_so() {
     let observation = received("COMPLETED", "0.0001", "6.42", "6.42");
-    let short = change(S::Processing, PaymentState::Confirming, &observation);
+    let underpaid = change(S::Processing, PaymentState::Confirming, &observation);
     assert_eq!(
-        (short.status, short.events),
+        (underpaid.status, underpaid.events),
         (S::Underpaid, vec![E::Underpaid])
     );
-    assert!(!short.credits);
+    assert!(!underpaid.credits);
     let rest = change(S::Underpaid, PaymentState::Underpaid, &exact("COMPLETED"));
     assert_eq!(
         (rest.status, rest.events, rest.credits),

@@ -12,7 +12,9 @@ use sqlx::{Row as _, SqliteConnection};
 use super::orders::emit;
 use super::orders::{get, set_status, snapshot};
 use super::rows::{self, millis};
-use crate::{BeginError, DueAttempt, MarkedAsPaid, OpenAttemptError, PollQueue, StorageError};
+use crate::{
+    DueAttempt, MarkedAsPaid, OpenAttemptError, OrderOperationError, PollQueue, StorageError,
+};
 
 /// Every attempt costs a call to the gateway and leaves an invoice there.
 const MOST_PER_MINUTE: i64 = 6;
@@ -22,12 +24,12 @@ pub(super) async fn begin(
     order_id: &OrderId,
     terms: &NewAttempt,
     now: Timestamp,
-) -> Result<Attempt, BeginError> {
+) -> Result<Attempt, OrderOperationError> {
     let Some(Snapshot { order, .. }) = snapshot(tx, order_id).await? else {
-        return Err(BeginError::NoOrder(order_id.clone()));
+        return Err(OrderOperationError::NoOrder(order_id.clone()));
     };
     if !order.takes_attempts(now) {
-        return Err(BeginError::Closed {
+        return Err(OrderOperationError::Closed {
             from: order.status,
             event: "new attempt",
         });
@@ -40,10 +42,10 @@ pub(super) async fn begin(
         .await
         .map_err(StorageError::from)?;
     if in_progress {
-        return Err(BeginError::InProgress);
+        return Err(OrderOperationError::InProgress);
     }
     if begun_just_now(tx, order_id, now).await? >= MOST_PER_MINUTE {
-        return Err(BeginError::TooMany);
+        return Err(OrderOperationError::TooMany);
     }
     insert(tx, order_id, terms, now).await?;
     Ok(find(tx, &terms.id).await?)
@@ -68,9 +70,10 @@ async fn insert(
     terms: &NewAttempt,
     now: Timestamp,
 ) -> Result<(), StorageError> {
-    let ask = terms.custom();
-    let figure =
-        |read: fn(&Amounts<Amount>) -> Amount| ask.map(|ask| read(&ask.asked.amounts).to_string());
+    let custom = terms.custom();
+    let figure = |read: fn(&Amounts<Amount>) -> Amount| {
+        custom.map(|custom| read(&custom.requested.amounts).to_string())
+    };
     sqlx::query(
         "INSERT INTO attempts (id, order_id, flow, crypto_code, conversion_id, asked_crypto, asked_usd,
              asked_local, local_currency, begun_at, state)
@@ -79,12 +82,12 @@ async fn insert(
     .bind(terms.id.as_str())
     .bind(order_id.as_str())
     .bind(<&str>::from(terms.flow()))
-    .bind(ask.map(|ask| ask.crypto_code.as_str()))
-    .bind(ask.map(|ask| ask.conversion_id.as_str()))
+    .bind(custom.map(|custom| custom.crypto_code.as_str()))
+    .bind(custom.map(|custom| custom.conversion_id.as_str()))
     .bind(figure(|amounts| amounts.crypto))
     .bind(figure(|amounts| amounts.usd))
     .bind(figure(|amounts| amounts.local))
-    .bind(ask.map(|ask| ask.asked.local_currency.as_str()))
+    .bind(custom.map(|custom| custom.requested.local_currency.as_str()))
     .bind(millis(now))
     .execute(tx)
     .await?;
@@ -229,15 +232,15 @@ pub(super) async fn mark_as_paid(
     tx: &mut SqliteConnection,
     id: &OrderId,
     now: Timestamp,
-) -> Result<MarkedAsPaid, BeginError> {
+) -> Result<MarkedAsPaid, OrderOperationError> {
     let Some(known) = snapshot(tx, id).await? else {
-        return Err(BeginError::NoOrder(id.clone()));
+        return Err(OrderOperationError::NoOrder(id.clone()));
     };
     let from = known.order.status;
     let invoice = known.attempt.as_ref().and_then(Attempt::invoice);
     let is_payable = |invoice: &&Invoice| invoice.payment_state != PaymentState::AddressChanged;
     let Some(invoice) = invoice.filter(is_payable) else {
-        return Err(BeginError::Closed {
+        return Err(OrderOperationError::Closed {
             from,
             event: "payment",
         });
@@ -268,7 +271,7 @@ pub(super) async fn mark_as_paid(
     set_status(tx, id, status).await?;
     let marked = snapshot(tx, id).await?;
     Ok(MarkedAsPaid {
-        snapshot: marked.ok_or_else(|| BeginError::NoOrder(id.clone()))?,
+        snapshot: marked.ok_or_else(|| OrderOperationError::NoOrder(id.clone()))?,
         is_first: true,
     })
 }
@@ -396,11 +399,11 @@ pub(super) async fn poll_queue(
         PollPriority::Watched,
         PollPriority::Scheduled,
     ] {
-        let urgency = <&str>::from(priority);
+        let priority = <&str>::from(priority);
         let due: i64 = sqlx::query_scalar(
             "SELECT count(*) FROM (SELECT 1 FROM attempts WHERE urgency = ? AND next_poll_at <= ? LIMIT ?)",
         )
-        .bind(urgency)
+        .bind(priority)
         .bind(millis(until))
         .bind(most)
         .fetch_one(&mut *connection)
@@ -408,7 +411,7 @@ pub(super) async fn poll_queue(
         let first: Option<i64> = sqlx::query_scalar(
             "SELECT min(next_poll_at) FROM attempts WHERE urgency = ? AND next_poll_at IS NOT NULL",
         )
-        .bind(urgency)
+        .bind(priority)
         .fetch_one(&mut *connection)
         .await?;
         let first = first.map(rows::time).transpose()?;

@@ -2,8 +2,8 @@
 
 use florin_money::{Amount, CryptoCode, Currency};
 use florin_orders::{
-    Applied, Assessment, Attempt, AttemptId, Observation, Order, OrderId, ReviewReason, Snapshot,
-    assess,
+    AppliedAssessment, Assessment, Attempt, AttemptId, Observation, Order, OrderId, ReviewReason,
+    Snapshot, assess,
 };
 use sha2::{Digest as _, Sha256};
 use sqlx::{Row as _, SqliteConnection};
@@ -30,7 +30,7 @@ pub(super) async fn record(
     let attempt = before.attempt(&due.attempt_id).ok_or_else(other)?;
     let assessment = assess(&before.order, attempt, observation);
     let mut after = before.clone();
-    let Applied {
+    let AppliedAssessment {
         transition,
         changed,
     } = after
@@ -99,9 +99,9 @@ async fn lock(tx: &mut SqliteConnection, due: &DueAttempt) -> Result<bool, Stora
 /// The assessment as it is stored beside its observation.
 fn text_of(assessment: &Assessment) -> String {
     match assessment {
-        Assessment::NeedsReview(reason) => format!("held: {reason}"),
+        Assessment::NeedsReview(reason) => format!("needs_review: {reason}"),
         Assessment::AddressChanged { address } => {
-            format!("frozen: the service names the address {address}")
+            format!("frozen: the gateway names the address {address}")
         }
         decided => {
             let payment_state = decided
@@ -143,7 +143,7 @@ fn facts(observation: &Observation) -> [u8; 16] {
         is_known,
         invoice_id,
         status,
-        asked,
+        requested,
         received,
         local_currency,
         crypto_code,
@@ -156,9 +156,9 @@ fn facts(observation: &Observation) -> [u8; 16] {
     for member in [
         invoice_id,
         status,
-        &asked.crypto,
-        &asked.usd,
-        &asked.local,
+        &requested.crypto,
+        &requested.usd,
+        &requested.local,
         &received.crypto,
         &received.usd,
         &received.local,

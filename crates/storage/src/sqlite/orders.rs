@@ -9,7 +9,7 @@ use sqlx::SqliteConnection;
 
 use super::events::append;
 use super::rows::{self, millis};
-use crate::{BeginError, KeptEmail, OpenError, Opened, OrderFilter, StorageError};
+use crate::{KeptEmail, OpenError, Opened, OrderFilter, OrderOperationError, StorageError};
 
 pub(super) async fn open(
     tx: &mut SqliteConnection,
@@ -270,9 +270,9 @@ pub(super) async fn cancel(
     tx: &mut SqliteConnection,
     id: &OrderId,
     now: Timestamp,
-) -> Result<Snapshot, BeginError> {
+) -> Result<Snapshot, OrderOperationError> {
     let Some(known) = snapshot(tx, id).await? else {
-        return Err(BeginError::NoOrder(id.clone()));
+        return Err(OrderOperationError::NoOrder(id.clone()));
     };
     let Order {
         status: from,
@@ -285,7 +285,7 @@ pub(super) async fn cancel(
     }
     if from.is_settled() || has_money {
         let event = "cancellation";
-        return Err(BeginError::Closed { from, event });
+        return Err(OrderOperationError::Closed { from, event });
     }
     sqlx::query("UPDATE orders SET cancelled_at = ? WHERE id = ?")
         .bind(millis(now))
@@ -297,7 +297,7 @@ pub(super) async fn cancel(
     emit(tx, id, &[EventType::Cancelled], now).await?;
     snapshot(tx, id)
         .await?
-        .ok_or_else(|| BeginError::NoOrder(id.clone()))
+        .ok_or_else(|| OrderOperationError::NoOrder(id.clone()))
 }
 
 pub(super) async fn keep_receipt_email(

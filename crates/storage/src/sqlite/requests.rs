@@ -24,8 +24,8 @@ pub(super) async fn claim(
         if row.try_get::<&[u8], _>("fingerprint")? != fingerprint.0 {
             return Ok(Claim::Reused);
         }
-        if let Some(answer) = answer_of(row)? {
-            return Ok(Claim::Completed(answer));
+        if let Some(response) = response_of(row)? {
+            return Ok(Claim::Completed(response));
         }
         if row.try_get::<i64, _>("kept_until")? > millis(now) {
             return Ok(Claim::Running);
@@ -44,19 +44,19 @@ pub(super) async fn claim(
 }
 
 /// Stores the response; `false` if the lease had expired and the request was taken over.
-pub(super) async fn answer(
+pub(super) async fn store_response(
     tx: &mut SqliteConnection,
     request: RequestId,
     lease_until: Timestamp,
-    answer: &StoredResponse,
+    response: &StoredResponse,
     kept_until: Timestamp,
 ) -> Result<bool, StorageError> {
     let done = sqlx::query(
         "UPDATE requests SET status = ?, body = ?, kept_until = ?
          WHERE id = ? AND kept_until = ? AND status IS NULL",
     )
-    .bind(answer.status)
-    .bind(&answer.body)
+    .bind(response.status)
+    .bind(&response.body)
     .bind(millis(kept_until))
     .bind(request.0.as_slice())
     .bind(millis(lease_until))
@@ -95,7 +95,7 @@ pub(super) async fn forget(
     Ok(forgotten.rows_affected())
 }
 
-fn answer_of(row: &SqliteRow) -> Result<Option<StoredResponse>, StorageError> {
+fn response_of(row: &SqliteRow) -> Result<Option<StoredResponse>, StorageError> {
     let Some(status) = row.try_get("status")? else {
         return Ok(None);
     };

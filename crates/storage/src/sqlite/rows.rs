@@ -124,7 +124,7 @@ fn reverted(row: &SqliteRow) -> Result<Option<Reverted>, StorageError> {
 pub(super) fn attempt(row: &SqliteRow) -> Result<Attempt, StorageError> {
     let terms = NewAttempt {
         id: read("an attempt id", AttemptId::parse(row.try_get("id")?))?,
-        ask: match word(row.try_get("flow")?)? {
+        invoice: match word(row.try_get("flow")?)? {
             Flow::Custom => InvoiceTerms::Custom(custom_ask(row)?),
             Flow::Hosted => InvoiceTerms::Hosted,
         },
@@ -149,7 +149,7 @@ fn custom_ask(row: &SqliteRow) -> Result<CustomTerms, StorageError> {
             CryptoCode::parse(row.try_get("crypto_code")?),
         )?,
         conversion_id: row.try_get("conversion_id")?,
-        asked: QuotedAmounts {
+        requested: QuotedAmounts {
             amounts: Amounts {
                 crypto: amount(row, "asked_crypto")?,
                 usd: amount(row, "asked_usd")?,

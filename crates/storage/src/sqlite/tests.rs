@@ -108,7 +108,7 @@ async fn observe(
         .record_observation(&due, &observation)
         .await
         .unwrap()
-        .expect("the latest look")
+        .expect("the latest poll")
 }
 
 fn demo() -> StoreId {

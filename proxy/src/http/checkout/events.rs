@@ -146,7 +146,7 @@ impl OrderStream {
     async fn changed_view(&mut self) -> Option<Option<Event>> {
         let app = &self.app;
         let load = async {
-            let snapshot = app.deps.ledger.snapshot(&self.order).await.ok()??;
+            let snapshot = app.deps.storage.snapshot(&self.order).await.ok()??;
             request_poll(app, &snapshot).await.ok()?;
             render(app, &snapshot).ok()
         };

@@ -77,8 +77,8 @@ pub(crate) async fn open(
     let done = idempotent_with(&app, request, caller, work).await?;
     let replayed = done.replayed();
     let (OpenedOrder { is_new, order }, (token, quotes)) = match done {
-        Done::Now(opened, fresh) => (opened, fresh),
-        Done::Before(opened) => {
+        Done::Executed(opened, fresh) => (opened, fresh),
+        Done::Replayed(opened) => {
             let token = fresh_token(&app, &opened.order.id).await?;
             (opened, (token, None))
         }

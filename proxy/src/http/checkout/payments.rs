@@ -10,7 +10,7 @@ use florin_checkout_api::{
 use florin_gateway::PriceEntry;
 use florin_money::{Amount, Asset, CryptoCode};
 use florin_orders::{Flow, Order, Snapshot};
-use florin_storage::{BeginError, KeptEmail, MarkedAsPaid};
+use florin_storage::{KeptEmail, MarkedAsPaid, OrderOperationError};
 use serde_json::json;
 
 use crate::http::body::{Body, EmptyBody};
@@ -96,7 +96,7 @@ pub(crate) fn describe_quotes(types: &mut Types) -> Operation {
 }
 
 fn known_asset(order: &Order, asset: Asset, entry: &PriceEntry, valid_for_seconds: u32) -> Quote {
-    let asked = price(order, asset, &entry.rates).ok();
+    let requested = price(order, asset, &entry.rates).ok();
     let no_quote = quote(order, asset, entry).err();
     let reason = no_quote.map(|no_quote| match no_quote {
         QuoteError::NotPriced => Unavailable::NotPriced,
@@ -104,16 +104,16 @@ fn known_asset(order: &Order, asset: Asset, entry: &PriceEntry, valid_for_second
         QuoteError::AboveMaximum => Unavailable::AboveMaximum,
     });
     let range = Range::of(&entry.limits).unwrap_or_default();
-    let limit = asked
-        .zip(no_quote)
-        .and_then(|(asked, no_quote)| limit_in_order_currency(order, &asked, range, no_quote));
+    let limit = requested.zip(no_quote).and_then(|(requested, no_quote)| {
+        limit_in_order_currency(order, &requested, range, no_quote)
+    });
     Quote {
         crypto_code: asset.crypto_code().to_string(),
         asset: asset.symbol().to_owned(),
         asset_name: asset.name().to_owned(),
         network: asset.network().to_owned(),
-        amount_in_crypto: asked.map(|asked| asked.amounts.crypto.to_text()),
-        amount_in_usd: asked.map(|asked| asked.amounts.usd.to_text()),
+        amount_in_crypto: requested.map(|requested| requested.amounts.crypto.to_text()),
+        amount_in_usd: requested.map(|requested| requested.amounts.usd.to_text()),
         min: range.min.map(Amount::to_text),
         max: range.max.map(Amount::to_text),
         available: reason.is_none(),
@@ -275,15 +275,15 @@ async fn mark_as_paid(
     }
     let marked = app
         .deps
-        .ledger
+        .storage
         .mark_as_paid(&snapshot.order.id, app.now())
         .await;
     let marked = marked.map_err(|error| match error {
-        BeginError::Storage(error) => ApiError::from(error),
-        BeginError::NoOrder(_) => ApiError::NoSuchOrder,
-        BeginError::Closed { .. } | BeginError::InProgress | BeginError::TooMany => {
-            ApiError::from(PaymentError::NothingToPay)
-        }
+        OrderOperationError::Storage(error) => ApiError::from(error),
+        OrderOperationError::NoOrder(_) => ApiError::NoSuchOrder,
+        OrderOperationError::Closed { .. }
+        | OrderOperationError::InProgress
+        | OrderOperationError::TooMany => ApiError::from(PaymentError::NothingToPay),
     })?;
     let MarkedAsPaid {
         snapshot: marked,
@@ -293,7 +293,7 @@ async fn mark_as_paid(
         let kept = marked.order.receipt_email.clone();
         confirm(app, &marked, email.clone().or(kept));
         app.deps
-            .ledger
+            .storage
             .schedule_poll(&marked.order.id, app.now())
             .await?;
         app.poller_wakeup.notify_one();
@@ -406,7 +406,7 @@ pub(crate) async fn keep(
         });
     }
     let id = &snapshot.order.id;
-    let kept = app.deps.ledger.keep_receipt_email(id, email).await?;
+    let kept = app.deps.storage.keep_receipt_email(id, email).await?;
     app.order_changed(id);
     kept.ok_or(ApiError::NoSuchOrder)
 }

@@ -64,7 +64,7 @@ pub(crate) async fn events(
     let limit = page_size(wanted.limit)?;
     let found = app
         .deps
-        .ledger
+        .storage
         .events(&merchant.0, after.as_ref(), limit)
         .await?;
     let unknown = || ApiError::invalid("after", "The store has no such event.");
@@ -157,7 +157,7 @@ pub(crate) async fn deliveries(
         after: after.map_err(|error| ApiError::invalid("after", error.to_string()))?,
         limit: page_size(wanted.limit)?,
     };
-    let found = app.deps.ledger.deliveries(&merchant.0, &filter).await?;
+    let found = app.deps.storage.deliveries(&merchant.0, &filter).await?;
     let found = found.ok_or(ApiError::NoSuchOrder)?;
     let is_full = found.len() == filter.limit as usize;
     let next = found.last().filter(|_| is_full);
@@ -211,8 +211,8 @@ pub(crate) async fn redeliver(
         let app = app.clone();
         async move {
             let event = EventId::parse(&id).map_err(|_| ApiError::NoSuchOrder)?;
-            let ledger = &app.deps.ledger;
-            if !ledger.redeliver(&store.0, &event, app.now()).await? {
+            let storage = &app.deps.storage;
+            if !storage.redeliver(&store.0, &event, app.now()).await? {
                 return Err(ApiError::NoSuchOrder);
             }
             app.dispatcher_wakeup.send_replace(());
@@ -281,8 +281,8 @@ pub(crate) async fn enable_webhook(
     let work = {
         let app = app.clone();
         async move {
-            let ledger = &app.deps.ledger;
-            if ledger.enable_endpoint(&store.0, app.now()).await? {
+            let storage = &app.deps.storage;
+            if storage.enable_endpoint(&store.0, app.now()).await? {
                 tracing::info!(store = %store.0, "the store enabled its webhook: events are sent again");
                 app.dispatcher_wakeup.send_replace(());
             }
@@ -308,7 +308,7 @@ async fn webhook_status(
     app: &AppState,
     store: &AuthenticatedStore,
 ) -> Result<WebhookStatus, ApiError> {
-    let status = app.deps.ledger.endpoint_status(&store.0).await?;
+    let status = app.deps.storage.endpoint_status(&store.0).await?;
     let state = match (&store.store(app).webhook, &status.gone) {
         (None, _) => "none",
         (Some(_), None) => "enabled",

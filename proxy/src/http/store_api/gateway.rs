@@ -250,7 +250,7 @@ pub(crate) async fn invoice(
     let Query(wanted) = wanted.map_err(|error| ApiError::invalid("query", error.body_text()))?;
     let id = InvoiceId::parse(&wanted.id).map_err(|_| ApiError::NoSuchInvoice)?;
     let known = florin_orders::InvoiceId::parse(&wanted.id).map_err(|_| ApiError::NoSuchInvoice)?;
-    let owner = app.deps.ledger.store_of_invoice(&known).await?;
+    let owner = app.deps.storage.store_of_invoice(&known).await?;
     if owner != Some(merchant.0) {
         return Err(ApiError::NoSuchInvoice);
     }

@@ -10,7 +10,7 @@ use axum::http::StatusCode;
 use florin_checkout_api::{ErrorCode, MAX_TITLE_CHARS, looks_like_email};
 use florin_money::{Amount, CryptoCode, Currency, Price};
 use florin_orders::{Flow, NewOrder, OrderId, OrderRecord, OrderStatus, PriceSource, Reference};
-use florin_storage::{BeginError, OrderFilter};
+use florin_storage::{OrderFilter, OrderOperationError};
 use jiff::SignedDuration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -148,8 +148,8 @@ pub(crate) async fn open_order(
     let done = idempotent_with(&app, request, Caller::Store(&store.0), work).await?;
     let replayed = done.replayed();
     let (stored, token) = match done {
-        Done::Now(stored, token) => (stored, token),
-        Done::Before(stored) => {
+        Done::Executed(stored, token) => (stored, token),
+        Done::Replayed(stored) => {
             let token = fresh_token(&app, &stored.id).await?;
             (stored, token)
         }
@@ -357,7 +357,7 @@ pub(crate) async fn orders(
             .await
             .map_err(unknown)?;
     }
-    let found = app.deps.ledger.orders(&merchant.0, &filter).await?;
+    let found = app.deps.storage.orders(&merchant.0, &filter).await?;
     let is_full = found.len() == filter.limit as usize;
     let next = found
         .last()
@@ -415,13 +415,13 @@ pub(crate) async fn cancel(
         let app = app.clone();
         async move {
             let order = store.order(&app, &id).await?.order.id;
-            let cancelled = app.deps.ledger.cancel_order(&order, app.now()).await;
+            let cancelled = app.deps.storage.cancel_order(&order, app.now()).await;
             let cancelled = cancelled.map_err(|error| match error {
-                BeginError::Storage(error) => ApiError::from(error),
-                BeginError::NoOrder(_) => ApiError::NoSuchOrder,
-                BeginError::Closed { .. } | BeginError::InProgress | BeginError::TooMany => {
-                    ApiError::NotCancellable
-                }
+                OrderOperationError::Storage(error) => ApiError::from(error),
+                OrderOperationError::NoOrder(_) => ApiError::NoSuchOrder,
+                OrderOperationError::Closed { .. }
+                | OrderOperationError::InProgress
+                | OrderOperationError::TooMany => ApiError::NotCancellable,
             })?;
             app.order_changed(&order);
             OrderJson::of(&cancelled)

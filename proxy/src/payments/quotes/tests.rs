@@ -61,8 +61,8 @@ fn entry(local: &str) -> PriceEntry {
 
 #[track_caller]
 fn figures(order: &Order, entry: &PriceEntry) -> [String; 3] {
-    let asked = quote(order, Asset::BTC, entry).unwrap().amounts;
-    asked.each().map(|amount| amount.to_string())
+    let requested = quote(order, Asset::BTC, entry).unwrap().amounts;
+    requested.each().map(|amount| amount.to_string())
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn a_price_in_dollars_is_converted_to_another_local_currency() {
 }
 
 #[test]
-fn a_currency_that_the_service_does_not_price_is_not_guessed_at() {
+fn a_currency_that_the_gateway_does_not_price_is_not_guessed_at() {
     let refused = quote(&order("19.90", "GBP"), Asset::BTC, &entry("EUR"));
     assert_eq!(refused, Err(QuoteError::NotPriced));
 }
@@ -119,9 +119,9 @@ fn limits_are_kept_to_the_last_unit() {
 fn the_limit_that_rules_an_asset_out_has_a_price_in_the_orders_currency() {
     let worth = |price: &str, no_quote| {
         let (order, entry) = (order(price, "EUR"), entry("EUR"));
-        let asked = super::price(&order, Asset::BTC, &entry.rates).unwrap();
+        let requested = super::price(&order, Asset::BTC, &entry.rates).unwrap();
         let range = Range::of(&entry.limits).unwrap();
-        let worth = limit_in_order_currency(&order, &asked, range, no_quote);
+        let worth = limit_in_order_currency(&order, &requested, range, no_quote);
         worth.map(|amount| amount.to_string())
     };
     // 0.0001 BTC at 59110.12 euros, of which the amount to send has eight decimals; rounded up, and 2 BTC down.
@@ -150,7 +150,7 @@ fn junk_in_a_price_or_a_limit_is_no_price() {
     }
 }
 
-fn asked(crypto: &str, local: &str, currency: &str) -> QuotedAmounts {
+fn requested(crypto: &str, local: &str, currency: &str) -> QuotedAmounts {
     let amount = |text| Amount::parse(text).unwrap();
     QuotedAmounts {
         amounts: Amounts {
@@ -164,7 +164,7 @@ fn asked(crypto: &str, local: &str, currency: &str) -> QuotedAmounts {
 
 #[track_caller]
 fn rate_is(crypto: &str, local: &str, currency: &str, rate: &str) {
-    let found = super::rate(&asked(crypto, local, currency)).unwrap();
+    let found = super::rate(&requested(crypto, local, currency)).unwrap();
     assert_eq!(found.to_string(), rate);
 }
 
@@ -188,15 +188,15 @@ fn the_rate_of_a_cheap_asset_has_six_digits() {
 
 #[test]
 fn a_rate_that_fits_no_amount_is_none() {
-    let rate = |crypto, local| super::rate(&asked(crypto, local, "USD"));
+    let rate = |crypto, local| super::rate(&requested(crypto, local, "USD"));
     assert_eq!(rate("0", "19.90"), None);
     assert_eq!(rate("0.000000000000000001", "999999999999.99"), None);
 }
 
 #[test]
 fn a_part_costs_its_share_of_the_price_rounded_up() {
-    let asked = asked("0.3", "19.90", "USD");
-    let part = |text| in_local_currency(&asked, Amount::parse(text).unwrap(), Rounding::Up);
+    let requested = requested("0.3", "19.90", "USD");
+    let part = |text| in_local_currency(&requested, Amount::parse(text).unwrap(), Rounding::Up);
     let written = |text| part(text).unwrap().to_string();
     assert_eq!(written("0.3"), "19.90");
     // 6.6333…

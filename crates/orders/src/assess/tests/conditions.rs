@@ -17,8 +17,8 @@ type Sums = Amounts<u64>;
 #[derive(Clone, Debug)]
 struct Case {
     is_hosted: bool,
-    asked: Sums,
-    /// Cents that may be missing of `asked.local`, which is the price.
+    requested: Sums,
+    /// Cents that may be missing of `requested.local`, which is the price.
     tolerance: u64,
     received: Sums,
     status: &'static str,
@@ -70,7 +70,7 @@ fn texts(sums: Sums) -> Amounts<String> {
 impl Case {
     fn order(&self) -> Order {
         let mut order = order(OrderStatus::AwaitingPayment);
-        order.terms.amount = amount(&cents(self.asked.local));
+        order.terms.amount = amount(&cents(self.requested.local));
         order.terms.currency = Currency::parse("EUR").unwrap();
         order.terms.tolerance = amount(&cents(self.tolerance));
         order
@@ -80,10 +80,10 @@ impl Case {
         if self.is_hosted {
             return hosted(1);
         }
-        let texts = texts(self.asked);
+        let texts = texts(self.requested);
         let mut attempt = attempt(1);
-        if let InvoiceTerms::Custom(ask) = &mut attempt.terms.ask {
-            ask.asked = QuotedAmounts {
+        if let InvoiceTerms::Custom(terms) = &mut attempt.terms.invoice {
+            terms.requested = QuotedAmounts {
                 amounts: Amounts {
                     crypto: amount(&texts.crypto),
                     usd: amount(&texts.usd),
@@ -97,14 +97,16 @@ impl Case {
 
     fn answer(&self) -> Observation {
         let mut observation = exact(self.status);
-        observation.asked = texts(self.asked).map(Some);
+        observation.requested = texts(self.requested).map(Some);
         observation.received = texts(self.received).map(Some);
         observation.local_currency = Some("EUR".into());
         match self.defect {
             None => {}
             Some(Defect::OtherInvoice) => observation.invoice_id = Some("inv_2".into()),
             Some(Defect::OtherCurrency) => observation.local_currency = Some("ARS".into()),
-            Some(Defect::OtherPrice) => observation.asked.local = Some(cents(self.asked.local + 1)),
+            Some(Defect::OtherPrice) => {
+                observation.requested.local = Some(cents(self.requested.local + 1));
+            }
             Some(Defect::NoAddress) => observation.address = None,
             Some(Defect::NoAsset) => observation.crypto_code = Some(String::new()),
             Some(Defect::NoSumInDollars) => observation.received.usd = None,
@@ -126,31 +128,31 @@ impl Case {
         matches!(self.assessment(), Assessment::Settled { .. })
     }
 
-    /// Of each figure at least the share of the price that the store insists on: received ÷ asked ≥ (price − tolerance) ÷
+    /// Of each figure at least the share of the price that the store insists on: received ÷ requested ≥ (price − tolerance) ÷
     /// price, without the divisions.
     fn covers(&self) -> bool {
-        let (price, least) = (self.asked.local, self.asked.local - self.tolerance);
-        let is_enough = |got: u64, asked: u64| {
-            u128::from(got) * u128::from(price) >= u128::from(asked) * u128::from(least)
+        let (price, least) = (self.requested.local, self.requested.local - self.tolerance);
+        let is_enough = |got: u64, requested: u64| {
+            u128::from(got) * u128::from(price) >= u128::from(requested) * u128::from(least)
         };
-        is_enough(self.received.crypto, self.asked.crypto)
-            && is_enough(self.received.usd, self.asked.usd)
-            && is_enough(self.received.local, self.asked.local)
+        is_enough(self.received.crypto, self.requested.crypto)
+            && is_enough(self.received.usd, self.requested.usd)
+            && is_enough(self.received.local, self.requested.local)
     }
 }
 
 /// Nothing, far too little, all but a unit or two, a unit or two beyond, far too much.
-fn near(asked: u64) -> impl Strategy<Value = u64> {
+fn near(requested: u64) -> impl Strategy<Value = u64> {
     prop_oneof![
         1 => Just(0),
-        2 => 0..=asked,
-        6 => asked.saturating_sub(2)..=asked + 2,
-        2 => asked..=asked.saturating_mul(3),
+        2 => 0..=requested,
+        6 => requested.saturating_sub(2)..=requested + 2,
+        2 => requested..=requested.saturating_mul(3),
     ]
 }
 
 fn cases() -> impl Strategy<Value = Case> {
-    let asked = (
+    let requested = (
         1_u64..=5_000_000_000,
         1_u64..=10_000_000,
         2_u64..=10_000_000,
@@ -163,14 +165,14 @@ fn cases() -> impl Strategy<Value = Case> {
         4 => Just(None),
         1 => prop::sample::select(DEFECTS.to_vec()).prop_map(Some),
     ];
-    (any::<bool>(), asked, words, defects).prop_flat_map(
+    (any::<bool>(), requested, words, defects).prop_flat_map(
         |(is_hosted, (crypto, usd, local), status, defect)| {
             let tolerance = prop_oneof![Just(0), 0..local.min(500)];
-            let asked = Amounts { crypto, usd, local };
+            let requested = Amounts { crypto, usd, local };
             (tolerance, near(crypto), near(usd), near(local)).prop_map(
                 move |(tolerance, crypto, usd, local)| Case {
                     is_hosted,
-                    asked,
+                    requested,
                     tolerance,
                     received: Amounts { crypto, usd, local },
                     status,
@@ -205,7 +207,7 @@ proptest! {
     #[test]
     fn a_larger_tolerance_never_takes_a_credit_away(case in cases(), more in 1_u64..100) {
         let mut kinder = case.clone();
-        kinder.tolerance = (case.tolerance + more).min(case.asked.local - 1);
+        kinder.tolerance = (case.tolerance + more).min(case.requested.local - 1);
         prop_assert!(!case.credits() || kinder.credits());
     }
 

@@ -4,13 +4,13 @@
 //! line. A `PAID` or `OVER` that appears where none was is money given away.
 
 mod answers;
-mod bench;
+mod fixture;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use self::answers::{LEVELS, STATUSES, answer, members, mixes, nothing};
-use self::bench::Bench;
+use self::fixture::Fixture;
 use crate::fixtures::at;
 use crate::{Amounts, Flow, Observation};
 
@@ -18,19 +18,21 @@ const FLOWS: [(Flow, &str); 2] = [(Flow::Custom, "custom"), (Flow::Hosted, "host
 const TOLERANCES: [&str; 2] = ["0", "0.10"];
 
 const HEAD: &str = "\
-What a look at an invoice means. Only PAID and OVER credit an order; everything else credits nothing.
+Assessments of observations. Only PAID and OVER credit an order; everything else credits nothing.
 
 The order costs 18.11 EUR; its attempt asks for 0.00030973 BTC, 19.90 USD, 18.11 EUR. A hosted attempt names the 18.11 EUR
-alone: asset and dollars are the answer's own. Of each figure arrived: under (less than a tolerance of 0.10 forgives, by
-one unit of the 18th decimal), forgiven (just what it forgives), exact, over.
+alone: asset and dollars are those of the response. Each received amount has one of four levels: below (less than the
+tolerance of 0.10 allows, by one unit of the 18th decimal), limit (the least that the tolerance allows), exact, above.
 
-held:…    no conclusion: a person is called, nothing is credited. Why: a member is missing or unreadable, the status is an
-          unknown word, or the answer asks for something else (mismatch) or for nothing
-frozen    the service names another address than the one that was shown
-·         a defect that changes no verdict, with whatever arrived and whatever is forgiven
+PAID             settled, without an excess of the asset
+OVER             settled, with an excess of the asset
+needs review: …  nothing is credited, and a person decides. A field is missing or unreadable, the status is unknown, or the
+                 response asks for something else (mismatch) or for nothing
+address changed  the gateway names another address than the one that was shown
+·                a defect that changes no assessment, with any received amounts and any tolerance
 ";
 
-/// The table, and how often each status led to each word.
+/// The table, and how often each status led to each assessment.
 #[derive(Default)]
 struct Table {
     text: String,
@@ -57,36 +59,42 @@ impl Table {
 
     fn assess(
         &mut self,
-        bench: &Bench,
+        fixture: &Fixture,
         status: Option<&'static str>,
         observation: &Observation,
     ) -> &'static str {
-        let word = bench.word(observation);
-        *self.counts.entry((status, word)).or_default() += 1;
-        word
+        let assessment = fixture.assess(observation);
+        *self.counts.entry((status, assessment)).or_default() += 1;
+        assessment
     }
 
-    /// What arrived: a line for each status, and where it depends on the sums, each mix of them.
+    /// What arrived: a line for each status, and where it depends on the amounts, each mix of them.
     fn arrived(&mut self, flow: Flow, tolerance: &str) {
-        let bench = Bench::new(flow, tolerance);
+        let fixture = Fixture::new(flow, tolerance);
         for status in STATUSES {
             let mixes: Vec<_> = mixes().collect();
-            let words = mixes
+            let assessments = mixes
                 .iter()
-                .map(|(_, arrived)| self.assess(&bench, status, &answer(status, *arrived)));
-            let words: Vec<_> = words.collect();
-            if words.iter().all(|word| *word == words[0]) {
-                let all = format!("whatever arrived: {}", words[0]);
+                .map(|(_, arrived)| self.assess(&fixture, status, &answer(status, *arrived)));
+            let assessments: Vec<_> = assessments.collect();
+            if assessments
+                .iter()
+                .all(|assessment| *assessment == assessments[0])
+            {
+                let all = format!("any amounts: {}", assessments[0]);
                 self.grid(&[vec![padded(status), all]]);
                 continue;
             }
             let mut lines = vec![vec![padded(status), "asset".into(), "dollars".into()]];
             lines[0].extend(LEVELS.map(|(level, _)| format!("local {level}")));
-            for (mixes, words) in mixes.chunks(LEVELS.len()).zip(words.chunks(LEVELS.len())) {
+            for (mixes, assessments) in mixes
+                .chunks(LEVELS.len())
+                .zip(assessments.chunks(LEVELS.len()))
+            {
                 let [asset, dollars, _] = mixes[0].0;
                 let line = ["", asset, dollars]
                     .into_iter()
-                    .chain(words.iter().copied());
+                    .chain(assessments.iter().copied());
                 lines.push(line.map(str::to_owned).collect());
             }
             self.grid(&lines);
@@ -116,35 +124,35 @@ impl Table {
                 observation.observed_at = at(3600);
             }),
         ];
-        let bench = Bench::new(flow, "0");
+        let fixture = Fixture::new(flow, "0");
         let mut lines = vec![vec![String::new()]];
         lines[0].extend(columns.map(|(column, _)| column.to_owned()));
         for status in STATUSES {
-            let words = columns.map(|(_, change)| {
+            let assessments = columns.map(|(_, change)| {
                 let mut observation = nothing(status);
                 change(&mut observation);
-                self.assess(&bench, status, &observation).to_owned()
+                self.assess(&fixture, status, &observation).to_owned()
             });
             let name = padded(status);
-            lines.push([name].into_iter().chain(words).collect());
+            lines.push([name].into_iter().chain(assessments).collect());
         }
         self.grid(&lines);
     }
 
-    /// Every defect of every member, each judged with every mix of what arrived and with every tolerance.
+    /// Every defect of every member, each assessed with every mix of what arrived and with every tolerance.
     fn defects(&mut self, flow: Flow) {
-        let benches = TOLERANCES.map(|tolerance| Bench::new(flow, tolerance));
-        let cases: Vec<_> = benches
+        let fixtures = TOLERANCES.map(|tolerance| Fixture::new(flow, tolerance));
+        let cases: Vec<_> = fixtures
             .iter()
-            .flat_map(|bench| mixes().map(move |(_, arrived)| (bench, arrived)))
+            .flat_map(|fixture| mixes().map(move |(_, arrived)| (fixture, arrived)))
             .collect();
-        // With all words that mean something, and one that means nothing.
+        // All known statuses, and one unknown.
         let statuses = &STATUSES[..6];
         let sound = |status| {
-            let words = cases
+            let assessments = cases
                 .iter()
-                .map(|(bench, arrived)| bench.word(&answer(status, *arrived)));
-            words.collect::<Vec<_>>()
+                .map(|(fixture, arrived)| fixture.assess(&answer(status, *arrived)));
+            assessments.collect::<Vec<_>>()
         };
         let sound: Vec<_> = statuses.iter().copied().map(sound).collect();
         let mut lines = vec![vec![String::new(), String::new()]];
@@ -153,10 +161,10 @@ impl Table {
             for (defect, value) in defects {
                 let mut line = vec![member.to_owned(), (*defect).to_owned()];
                 for (status, sound) in statuses.iter().copied().zip(&sound) {
-                    let spoiled = cases.iter().map(|(bench, arrived)| {
+                    let spoiled = cases.iter().map(|(fixture, arrived)| {
                         let mut observation = answer(status, *arrived);
                         set(&mut observation, value.map(str::to_owned));
-                        self.assess(bench, status, &observation)
+                        self.assess(fixture, status, &observation)
                     });
                     line.push(summary(sound, &spoiled.collect::<Vec<_>>()));
                 }
@@ -170,8 +178,8 @@ impl Table {
         let counts = std::mem::take(&mut self.counts);
         for status in STATUSES {
             let of_it = counts.iter().filter(|((named, _), _)| *named == status);
-            let words = of_it.map(|((_, word), count)| format!("{word} {count}"));
-            let line = [padded(status), words.collect::<Vec<_>>().join(", ")];
+            let assessments = of_it.map(|((_, assessment), count)| format!("{assessment} {count}"));
+            let line = [padded(status), assessments.collect::<Vec<_>>().join(", ")];
             self.grid(&[line.to_vec()]);
         }
     }
@@ -185,19 +193,21 @@ fn padded(status: Option<&str>) -> String {
     format!("{:12}", show(status))
 }
 
-/// What a defect makes of the assessments: nothing, one word, or how often which.
+/// What a defect makes of the assessments: nothing, one assessment, or the number of each.
 fn summary(sound: &[&str], spoiled: &[&str]) -> String {
     if sound == spoiled {
         return "·".into();
     }
     let mut counts: BTreeMap<_, u32> = BTreeMap::new();
-    for word in spoiled {
-        *counts.entry(*word).or_default() += 1;
+    for assessment in spoiled {
+        *counts.entry(*assessment).or_default() += 1;
     }
     if counts.len() == 1 {
         return spoiled[0].to_owned();
     }
-    let counts = counts.iter().map(|(word, count)| format!("{word} {count}"));
+    let counts = counts
+        .iter()
+        .map(|(assessment, count)| format!("{assessment} {count}"));
     counts.collect::<Vec<_>>().join(", ")
 }
 
@@ -217,7 +227,7 @@ fn assessments() -> String {
         table.title(&format!("defects · {name}"));
         table.defects(flow);
     }
-    table.title("how often each status led to each word");
+    table.title("how often each status led to each assessment");
     table.sums();
     table.text
 }
@@ -250,7 +260,7 @@ fn completed_alone_credits_anything_in_the_table() {
         table.nothing_arrived(flow);
     }
     let credits = table.counts.iter();
-    let credits = credits.filter(|((_, word), _)| ["PAID", "OVER"].contains(word));
+    let credits = credits.filter(|((_, assessment), _)| ["PAID", "OVER"].contains(assessment));
     let statuses: Vec<_> = credits.map(|((status, _), _)| *status).collect();
     assert_eq!(statuses, [Some("COMPLETED"), Some("COMPLETED")]);
 }

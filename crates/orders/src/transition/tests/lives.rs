@@ -45,13 +45,13 @@ fn assessed_alone(order: &Order, flow: Flow, poll: &Poll) -> Assessment {
 
 /// Returns `true` if an attempt is paid before the gateway changes its address.
 fn is_covered(flow: Flow, polls: &[Poll]) -> bool {
-    let (order, mut frozen) = (Life::new(flow).order, [false; ATTEMPTS]);
+    let (order, mut address_changed) = (Life::new(flow).order, [false; ATTEMPTS]);
     polls
         .iter()
         .any(|poll| match assessed_alone(&order, flow, poll) {
-            Assessment::Settled { .. } => !frozen[poll.attempt],
+            Assessment::Settled { .. } => !address_changed[poll.attempt],
             Assessment::AddressChanged { .. } => {
-                frozen[poll.attempt] = true;
+                address_changed[poll.attempt] = true;
                 false
             }
             _ => false,
@@ -91,12 +91,12 @@ proptest! {
     fn earlier_observations_change_no_assessment(flow in flows(), polls in polls(24)) {
         let mut life = Life::new(flow);
         for poll in &polls {
-            let was_frozen = life.payment_state(poll.attempt) == PaymentState::AddressChanged;
-            let assessment = life.record(poll).expect("looks come in their order");
+            let was_changed = life.payment_state(poll.attempt) == PaymentState::AddressChanged;
+            let assessment = life.record(poll).expect("polls come in their order");
             let alone = assessed_alone(&Life::new(flow).order, flow, poll);
             // The meaning of a response depends on earlier observations only for an unknown invoice, and for one whose
             // address was changed.
-            let depends = was_frozen || poll.response.twist == Twist::Unknown;
+            let depends = was_changed || poll.response.twist == Twist::Unknown;
             prop_assert!(assessment == alone || depends, "{:?} and {:?}", assessment, alone);
             let credits = matches!(assessment, Assessment::Settled { .. });
             prop_assert!(!(depends && credits));
@@ -121,14 +121,14 @@ proptest! {
 
     #[test]
     fn a_changed_address_ends_an_attempt_for_good(flow in flows(), polls in unordered_polls(24)) {
-        let (mut life, mut frozen) = (Life::new(flow), [false; ATTEMPTS]);
+        let (mut life, mut address_changed) = (Life::new(flow), [false; ATTEMPTS]);
         for poll in &polls {
             life.record(poll);
-            for (attempt, frozen) in frozen.iter_mut().enumerate() {
-                let is_frozen = life.payment_state(attempt) == PaymentState::AddressChanged;
-                prop_assert!(is_frozen || !*frozen);
-                *frozen = is_frozen;
-                prop_assert!(!is_frozen || !life.credits.contains(&attempt));
+            for (attempt, address_changed) in address_changed.iter_mut().enumerate() {
+                let is_changed = life.payment_state(attempt) == PaymentState::AddressChanged;
+                prop_assert!(is_changed || !*address_changed);
+                *address_changed = is_changed;
+                prop_assert!(!is_changed || !life.credits.contains(&attempt));
             }
         }
     }
@@ -142,7 +142,7 @@ proptest! {
             prop_assert_eq!(life.record(poll), None, "the very same answer");
             life.forgets_numbers();
             life.record(poll);
-            prop_assert_eq!(&life.order, &before.order, "the same answer to another look");
+            prop_assert_eq!(&life.order, &before.order, "the same response to another poll");
             prop_assert_eq!(&life.events, &before.events);
         }
     }

@@ -14,7 +14,7 @@ async fn one_attempt_is_opened_at_a_time() {
         .storage
         .begin_attempt(&id(1), &new_attempt(2), at(0))
         .await;
-    assert!(matches!(second, Err(BeginError::InProgress)));
+    assert!(matches!(second, Err(OrderOperationError::InProgress)));
     assert_eq!(
         test.storage
             .abandon_stale_attempts(at(60), at(61))
@@ -45,7 +45,7 @@ async fn no_customer_opens_a_dozen_attempts_in_a_minute() {
         .storage
         .begin_attempt(&id(1), &new_attempt(7), at(59))
         .await;
-    assert!(matches!(seventh, Err(BeginError::TooMany)));
+    assert!(matches!(seventh, Err(OrderOperationError::TooMany)));
     test.storage
         .begin_attempt(&id(1), &new_attempt(7), at(60))
         .await
@@ -85,7 +85,7 @@ async fn a_paid_or_cancelled_order_takes_no_attempt() {
         .await;
     assert!(matches!(
         refused,
-        Err(BeginError::Closed {
+        Err(OrderOperationError::Closed {
             from: OrderStatus::Paid,
             ..
         })
@@ -93,7 +93,7 @@ async fn a_paid_or_cancelled_order_takes_no_attempt() {
     let cancelled = test.storage.cancel_order(&id(1), at(30)).await;
     assert!(matches!(
         cancelled,
-        Err(BeginError::Closed {
+        Err(OrderOperationError::Closed {
             from: OrderStatus::Paid,
             ..
         })
@@ -107,7 +107,7 @@ async fn a_paid_or_cancelled_order_takes_no_attempt() {
         .await;
     assert!(matches!(
         refused,
-        Err(BeginError::Closed {
+        Err(OrderOperationError::Closed {
             from: OrderStatus::Cancelled,
             ..
         })
@@ -131,7 +131,10 @@ async fn a_cancelled_order_never_asks_for_money_again() {
             .storage
             .begin_attempt(&id(1), &new_attempt(9), at(now))
             .await;
-        assert!(matches!(refused, Err(BeginError::Closed { .. })), "{word}");
+        assert!(
+            matches!(refused, Err(OrderOperationError::Closed { .. })),
+            "{word}"
+        );
     }
     assert_eq!(
         event_types(&test.storage).await,
@@ -207,10 +210,13 @@ async fn no_attempt_is_opened_while_a_payment_is_detected() {
             .storage
             .begin_attempt(&id(1), &new_attempt(3), at(22))
             .await;
-        assert!(matches!(third, Err(BeginError::Closed { .. })), "{name}");
+        assert!(
+            matches!(third, Err(OrderOperationError::Closed { .. })),
+            "{name}"
+        );
         let cancelled = test.storage.cancel_order(&id(1), at(23)).await;
         assert!(
-            matches!(cancelled, Err(BeginError::Closed { .. })),
+            matches!(cancelled, Err(OrderOperationError::Closed { .. })),
             "{name}"
         );
         let shown = test.storage.snapshot(&id(1)).await.unwrap().unwrap().order;
@@ -228,7 +234,7 @@ async fn saying_paid_moves_the_screen_and_credits_nothing() {
     let nothing = test.storage.mark_as_paid(&id(1), at(1)).await;
     assert!(matches!(
         nothing,
-        Err(BeginError::Closed {
+        Err(OrderOperationError::Closed {
             from: OrderStatus::Open,
             ..
         })

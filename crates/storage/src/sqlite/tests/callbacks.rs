@@ -101,7 +101,7 @@ impl Watching<'_> {
             let due = self.storage.due_attempts(priority, now, until, 9).await;
             if let Some(due) = due.unwrap().pop() {
                 if let Some((_, ends)) = &self.under_way {
-                    assert!(self.now >= *ends, "one look at a time");
+                    assert!(self.now >= *ends, "one poll at a time");
                 }
                 self.is_hinted = false;
                 return Some(due);

@@ -76,7 +76,7 @@ async fn a_contradiction_is_reported_once_and_the_order_stays_paid() {
 }
 
 #[tokio::test]
-async fn a_credited_invoice_that_the_service_forgets_is_no_alarm() {
+async fn a_credited_invoice_that_the_gateway_forgets_is_no_alarm() {
     let test = test().await;
     awaiting(&test.storage, 1).await;
     observe(&test.storage, 20, exact("COMPLETED")).await;

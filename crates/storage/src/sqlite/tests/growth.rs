@@ -19,10 +19,10 @@ fn response(observation: &Observation, poll: u32) -> String {
         ("transaction_status", text(&observation.status)),
         (
             "invoice_amount_in_local_currency",
-            text(&observation.asked.local),
+            text(&observation.requested.local),
         ),
-        ("invoice_amount_in_usd", text(&observation.asked.usd)),
-        ("invoice_crypto_amount", text(&observation.asked.crypto)),
+        ("invoice_amount_in_usd", text(&observation.requested.usd)),
+        ("invoice_crypto_amount", text(&observation.requested.crypto)),
         (
             "received_amount_in_local_currency",
             text(&observation.received.local),

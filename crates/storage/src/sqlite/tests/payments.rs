@@ -3,20 +3,20 @@
 use super::*;
 
 #[tokio::test]
-async fn money_that_arrived_is_not_asked_for_again_whatever_the_service_calls_it() {
+async fn money_that_arrived_is_not_asked_for_again_whatever_the_gateway_calls_it() {
     let short = received("COMPLETED", "0.0001", "6.42", "6.42");
-    let as_short = |word| received(word, "0.0001", "6.42", "6.42");
+    let as_underpaid = |word| received(word, "0.0001", "6.42", "6.42");
     for (name, before, after, status_after) in [
         (
             "failed",
             short.clone(),
-            as_short("FAILED"),
+            as_underpaid("FAILED"),
             OrderStatus::Underpaid,
         ),
         (
             "cancelled",
             short.clone(),
-            as_short("CANCELLED"),
+            as_underpaid("CANCELLED"),
             OrderStatus::Underpaid,
         ),
         (
@@ -46,9 +46,12 @@ async fn money_that_arrived_is_not_asked_for_again_whatever_the_service_calls_it
         assert!(!shown.takes_attempts(at(121)), "{name}");
         let (order, another) = (id(1), new_attempt(2));
         let second = test.storage.begin_attempt(&order, &another, at(121)).await;
-        assert!(matches!(second, Err(BeginError::Closed { .. })), "{name}");
+        assert!(
+            matches!(second, Err(OrderOperationError::Closed { .. })),
+            "{name}"
+        );
         let cancelled = test.storage.cancel_order(&id(1), at(122)).await;
-        let is_refused = matches!(cancelled, Err(BeginError::Closed { .. }));
+        let is_refused = matches!(cancelled, Err(OrderOperationError::Closed { .. }));
         assert!(is_refused, "{name}");
     }
 }

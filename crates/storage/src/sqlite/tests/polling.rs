@@ -59,7 +59,7 @@ async fn an_attempt_is_leased_to_one_poller_at_a_time() {
         .unwrap();
     assert_eq!(
         again[0].poll_seq, 2,
-        "a look that never came back is made again"
+        "a poll without a response is made again"
     );
 }
 
@@ -289,7 +289,7 @@ async fn a_rescheduled_poll_keeps_its_priority() {
     let again = test
         .storage
         .due_attempts(PollPriority::Scheduled, later, later, 9);
-    assert_eq!(again.await.unwrap().len(), 1, "a lost look is made again");
+    assert_eq!(again.await.unwrap().len(), 1, "a lost poll is made again");
 }
 
 #[tokio::test]

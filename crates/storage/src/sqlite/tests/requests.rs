@@ -6,8 +6,8 @@ use crate::{Claim, Fingerprint, RequestId, StoredResponse};
 const REQUEST: RequestId = RequestId([1; 32]);
 const ASKED: Fingerprint = Fingerprint([2; 32]);
 
-async fn claim(storage: &SqliteStorage, asked: Fingerprint, now: i64) -> Claim {
-    let claim = storage.claim_request(REQUEST, asked, at(now), at(now + 30));
+async fn claim(storage: &SqliteStorage, fingerprint: Fingerprint, now: i64) -> Claim {
+    let claim = storage.claim_request(REQUEST, fingerprint, at(now), at(now + 30));
     claim.await.unwrap()
 }
 

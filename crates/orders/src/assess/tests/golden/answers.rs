@@ -1,4 +1,4 @@
-//! Responses of the gateway: every word, every mix of sums, and all that can be wrong with a member.
+//! Responses of the gateway: every status, every mix of amounts, and all that can be wrong with a member.
 
 use crate::fixtures::{observed, received};
 use crate::{Amounts, Observation};
@@ -16,11 +16,11 @@ pub(super) const STATUSES: [Option<&str>; 10] = [
     None,
 ];
 
-/// How much of one figure arrived. Forgiven is all but ten cents, in each figure, rounded up at the 18th decimal; under is
-/// one unit of that decimal less. Computed apart, with Python's fractions: 0.00030973 × 18.01 ÷ 18.11, and so on.
+/// Received amounts by level. At the limit, ten cents of the price are missing in each amount, rounded up at the 18th
+/// decimal; below is one unit of that decimal less. Computed apart, with Python's fractions: 0.00030973 × 18.01 ÷ 18.11, and so on.
 pub(super) const LEVELS: [(&str, Amounts<&str>); 4] = [
     (
-        "under",
+        "below",
         Amounts {
             crypto: "0.000308019729431253",
             usd: "19.790115958034235229",
@@ -28,7 +28,7 @@ pub(super) const LEVELS: [(&str, Amounts<&str>); 4] = [
         },
     ),
     (
-        "forgiven",
+        "limit",
         Amounts {
             crypto: "0.000308019729431254",
             usd: "19.79011595803423523",
@@ -44,7 +44,7 @@ pub(super) const LEVELS: [(&str, Amounts<&str>); 4] = [
         },
     ),
     (
-        "over",
+        "above",
         Amounts {
             crypto: "0.00030974",
             usd: "19.91",
@@ -53,10 +53,10 @@ pub(super) const LEVELS: [(&str, Amounts<&str>); 4] = [
     ),
 ];
 
-/// The gateway's answer about the euro order, with a word and what arrived.
+/// The gateway's answer about the euro order, with a status and received amounts.
 pub(super) fn answer(status: Option<&str>, arrived: Amounts<&str>) -> Observation {
     let mut observation = received("", arrived.crypto, arrived.usd, arrived.local);
-    observation.asked.local = Some("18.11".into());
+    observation.requested.local = Some("18.11".into());
     observation.local_currency = Some("EUR".into());
     observation.status = status.map(str::to_owned);
     observation
@@ -166,21 +166,21 @@ pub(super) fn members() -> [Member; 12] {
             "invoice_crypto_amount",
             &OF_A_SUM_ASKED,
             |observation, value| {
-                observation.asked.crypto = value;
+                observation.requested.crypto = value;
             },
         ),
         (
             "invoice_amount_in_usd",
             &OF_A_SUM_ASKED,
             |observation, value| {
-                observation.asked.usd = value;
+                observation.requested.usd = value;
             },
         ),
         (
             "invoice_amount_in_local_currency",
             &OF_A_SUM_ASKED,
             |observation, value| {
-                observation.asked.local = value;
+                observation.requested.local = value;
             },
         ),
         (

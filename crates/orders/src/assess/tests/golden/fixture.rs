@@ -9,12 +9,12 @@ use crate::{
 };
 
 /// An order of 18.11 euros, so that no two of the three amounts are alike, and its attempt.
-pub(super) struct Bench {
+pub(super) struct Fixture {
     order: Order,
     attempt: Attempt,
 }
 
-impl Bench {
+impl Fixture {
     pub(super) fn new(flow: Flow, tolerance: &str) -> Self {
         let mut order = order(crate::OrderStatus::AwaitingPayment);
         order.terms.amount = amount("18.11");
@@ -24,11 +24,11 @@ impl Bench {
             Flow::Custom => attempt(1),
             Flow::Hosted => hosted(1),
         };
-        if let InvoiceTerms::Custom(ask) = &mut attempt.terms.ask {
-            ask.asked = QuotedAmounts {
+        if let InvoiceTerms::Custom(terms) = &mut attempt.terms.invoice {
+            terms.requested = QuotedAmounts {
                 amounts: Amounts {
                     local: amount("18.11"),
-                    ..ask.asked.amounts
+                    ..terms.requested.amounts
                 },
                 local_currency: euro(),
             };
@@ -36,25 +36,27 @@ impl Bench {
         Self { order, attempt }
     }
 
-    /// What an answer is judged to mean, in a word.
-    pub(super) fn word(&self, observation: &Observation) -> &'static str {
+    /// The name of the assessment of a response.
+    pub(super) fn assess(&self, observation: &Observation) -> &'static str {
         match assess(&self.order, &self.attempt, observation) {
             Assessment::Waiting => "waiting",
             Assessment::Expired => "expired",
-            Assessment::Detected(_) => "seen",
+            Assessment::Detected(_) => "detected",
             Assessment::Confirming(_) => "confirming",
             Assessment::Settled { excess, .. } if excess.is_zero() => "PAID",
             Assessment::Settled { .. } => "OVER",
-            Assessment::Underpaid(_) => "short",
+            Assessment::Underpaid(_) => "underpaid",
             Assessment::Failed(_) => "failed",
             Assessment::Cancelled(_) => "cancelled",
-            Assessment::AddressChanged { .. } => "frozen",
-            Assessment::NeedsReview(ReviewReason::Missing(_)) => "held:missing",
-            Assessment::NeedsReview(ReviewReason::Unreadable(..)) => "held:unreadable",
-            Assessment::NeedsReview(ReviewReason::UnknownStatus(_)) => "held:status",
-            Assessment::NeedsReview(ReviewReason::Mismatch { .. }) => "held:mismatch",
-            Assessment::NeedsReview(ReviewReason::AsksNothing(_)) => "held:nothing asked",
-            Assessment::NeedsReview(hold) => panic!("no cell of the table is held for: {hold}"),
+            Assessment::AddressChanged { .. } => "address changed",
+            Assessment::NeedsReview(ReviewReason::Missing(_)) => "needs review: missing",
+            Assessment::NeedsReview(ReviewReason::Unreadable(..)) => "needs review: unreadable",
+            Assessment::NeedsReview(ReviewReason::UnknownStatus(_)) => "needs review: status",
+            Assessment::NeedsReview(ReviewReason::Mismatch { .. }) => "needs review: mismatch",
+            Assessment::NeedsReview(ReviewReason::AsksNothing(_)) => "needs review: nothing asked",
+            Assessment::NeedsReview(reason) => {
+                panic!("no cell of the table has this reason: {reason}")
+            }
         }
     }
 }

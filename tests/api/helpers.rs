@@ -1,4 +1,4 @@
-//! Steps that many tests share.
+//! Helpers that many tests share.
 
 use std::time::Duration;
 

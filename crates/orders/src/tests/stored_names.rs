@@ -1,5 +1,5 @@
-//! The words in the database. They are derived from the variants' names: a variant that is renamed would make the rows of
-//! earlier versions unreadable.
+//! Tests of the names in the database. They are derived from the variants' names: a variant that is renamed would make
+//! the rows of earlier versions unreadable.
 
 use std::fmt::Debug;
 use std::str::FromStr;
@@ -24,7 +24,7 @@ where
 }
 
 #[test]
-fn stored_words_never_change() {
+fn stored_names_never_change() {
     are_stored::<OrderStatus, _>([
         "open",
         "awaiting_payment",

@@ -47,7 +47,10 @@ fn address(asset: Asset, is_test: bool, bytes: [u8; 20]) -> String {
             ];
             return if is_test { test } else { main }.to_owned();
         }
-        _ => return format!("0x{}", hex::encode(bytes)),
+        Asset::ETH | Asset::BNB | Asset::USDTERC20 => {
+            return format!("0x{}", hex::encode(bytes));
+        }
+        _ => panic!("the addresses of {asset:?} are not written here"),
     };
     let version = if is_test { test } else { main };
     bs58::encode(bytes)
@@ -76,13 +79,13 @@ impl Case {
         }
     }
 
-    fn ask(&self) -> CustomTerms {
+    fn terms(&self) -> CustomTerms {
         let money = Amount::parse("19.90").unwrap();
         let crypto = Amount::parse(&coins(self.units, self.asset.decimals())).unwrap();
         CustomTerms {
             crypto_code: self.asset.crypto_code(),
             conversion_id: "conv".to_owned(),
-            asked: QuotedAmounts {
+            requested: QuotedAmounts {
                 amounts: Amounts {
                     crypto,
                     usd: money,
@@ -125,7 +128,7 @@ impl Case {
                 let token = TOKENS[environment];
                 vec![format!("tron:{address}?token={token}&amount={point}")]
             }
-            _ => {
+            Asset::USDTERC20 => {
                 let contract = CONTRACTS[environment];
                 let code = |chain| {
                     format!(
@@ -134,6 +137,7 @@ impl Case {
                 };
                 chains.by_ref().map(code).collect()
             }
+            asset => panic!("the codes of {asset:?} are not written here"),
         }
     }
 
@@ -343,8 +347,8 @@ fn cases() -> impl Strategy<Value = Case> {
 /// What a page shows of an answer: address and code.
 fn shown(case: &Case, answer: &str) -> Option<(String, String)> {
     let answer: florin_gateway::Invoice = serde_json::from_str(answer).ok()?;
-    let (ask, environment) = (case.ask(), case.environment());
-    let invoice = check_invoice(&ask, &answer, environment, Timestamp::UNIX_EPOCH).ok()?;
+    let (terms, environment) = (case.terms(), case.environment());
+    let invoice = check_invoice(&terms, &answer, environment, Timestamp::UNIX_EPOCH).ok()?;
     let Destination::Address {
         address, qr_string, ..
     } = invoice.destination
@@ -352,7 +356,7 @@ fn shown(case: &Case, answer: &str) -> Option<(String, String)> {
         panic!("an invoice has an address");
     };
     let due = Amount::parse(&coins(case.due, case.asset.decimals())).unwrap();
-    let target = target(case.asset, &ask, &address, &qr_string, environment).ok()?;
+    let target = target(case.asset, &terms, &address, &qr_string, environment).ok()?;
     let code = target.uri(due);
     Some((address, code))
 }
@@ -398,7 +402,7 @@ proptest! {
             let at = at.index(page.len());
             if inserts { page.insert(at, letter) } else { page[at] = letter }
         }
-        let answer = CheckoutSession {
+        let answer = HostedSession {
             session_id: florin_gateway::InvoiceId::parse("ses_1").unwrap(),
             payment_process_url: page.into_iter().collect(),
         };
@@ -411,6 +415,23 @@ proptest! {
         let end = &url["https://checkout.example/pay".len()..];
         prop_assert!(end.starts_with(['/', '?']) && end.contains("id=ses_1"), "{url}");
         prop_assert!(url.bytes().all(|b| (b'!'..=b'~').contains(&b)), "{url:?}");
+    }
+}
+
+#[test]
+fn every_asset_has_an_address_and_codes_here() {
+    for asset in Asset::ALL {
+        for is_test in [false, true] {
+            let case = Case {
+                asset,
+                is_test,
+                bytes: [1; 20],
+                units: 1,
+                due: 1,
+            };
+            let address = case.address();
+            assert_eq!(shown(&case, &case.answer().to_string()).unwrap().0, address);
+        }
     }
 }
 
@@ -475,7 +496,7 @@ fn an_invoice_of_another_amount_currency_or_asset_is_not_shown() {
             answer[member] = json!(value);
             let answer: florin_gateway::Invoice = serde_json::from_value(answer).unwrap();
             let now = Timestamp::UNIX_EPOCH;
-            let checked = check_invoice(&case.ask(), &answer, case.environment(), now);
+            let checked = check_invoice(&case.terms(), &answer, case.environment(), now);
             let is_found =
                 matches!(&checked, Err(InvoiceMismatch::Other { field, .. }) if *field == member);
             assert!(is_found, "{asset:?}, {member} {value}: {checked:?}");

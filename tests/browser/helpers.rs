@@ -1,4 +1,4 @@
-//! Steps that many tests share: in the demo shop, in a shop page with given elements, and with a screen reader.
+//! Helpers that many tests share: in the demo shop, in a shop page with given elements, and with a screen reader.
 
 use serde_json::{Value, json};
 use support::{Browser, Checkout, Site, World, WorldConfig, eventually};
