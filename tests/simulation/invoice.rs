@@ -195,6 +195,7 @@ impl Invoice {
             reports: self.reports(now),
             received: self.payments.iter().map(|payment| payment.units).sum(),
             is_tainted: self.is_tainted,
+            expires_at: Some(self.expires_at),
             is_contradicted: self.is_contradicted,
             rate: self.rate.map(|rate| [rate, crypto, usd]),
         }

@@ -9,6 +9,8 @@ use crate::amount::{at_least, text};
 pub type Millis = i64;
 
 const DAY: Millis = 24 * 3_600_000;
+/// A poll is planned before the moment at which it is due.
+const ROUNDING: Millis = 5 * 60_000;
 
 /// The evidence of a run.
 #[derive(Clone, Debug, Default)]
@@ -230,6 +232,8 @@ pub struct Shown {
 pub struct Invoice {
     /// By the gateway's clock.
     pub created_at: Millis,
+    /// The end of its time, by the gateway's clock; `None` if the source does not know it.
+    pub expires_at: Option<Millis>,
     /// The request that has made it.
     pub requested: Requested,
     /// What the gateway has answered.
@@ -338,9 +342,13 @@ impl Evidence {
     /// most.
     pub fn paid_attempts(&self) -> impl Iterator<Item = (&Attempt, &Order)> {
         self.open_attempts()
-            .filter(|(attempt, order, invoice)| {
-                let ended_for = self.taken_at - attempt.expires_at.unwrap_or(self.taken_at);
-                let later = (ended_for.max(0) / 4).min(DAY);
+            .filter(|(_, order, invoice)| {
+                let ended_for = invoice.expires_at.map_or(0, |end| self.due_at - end);
+                let later = if ended_for > 0 {
+                    (ended_for / 4).min(DAY) + ROUNDING
+                } else {
+                    0
+                };
                 !invoice.is_contradicted
                     && invoice.is_covered_since(self.price_of(order), self.due_at - later)
             })

@@ -122,6 +122,8 @@ async fn measure(app: &AppState) {
         .await;
     let queue = match queue {
         Ok(queue) => queue,
+        // The storage monitor reports an outage.
+        Err(error) if error.outage().is_some() => return,
         Err(error) => return tracing::error!(%error, "failed to read the queue of polls"),
     };
     let lag = queue.first_at.map_or(SignedDuration::ZERO, |first| {

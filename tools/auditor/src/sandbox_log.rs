@@ -182,6 +182,7 @@ fn created(requested: Requested, shown: Shown, at: Millis) -> Invoice {
         reports: Vec::new(),
         received: 0,
         is_tainted: false,
+        expires_at: None,
         is_contradicted: false,
         // The log leaves out the long list of prices.
         rate: None,

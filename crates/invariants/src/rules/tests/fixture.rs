@@ -95,6 +95,7 @@ pub(super) fn invoice(attempt: &Attempt, received: &str) -> Invoice {
         ],
         received,
         is_tainted: false,
+        expires_at: None,
         is_contradicted: false,
         rate: Some([usd * 4, asked, usd]),
     }
