@@ -14,6 +14,9 @@ use crate::timeline::Millis;
 const MAX_STEPS: i64 = 3;
 /// Interval of the cleanup.
 const CLEANUP_EVERY: Millis = 90_000;
+/// Steps whose work stays due are at most 2 to this power times as far apart: less than the time within which a payment must be
+/// detected.
+const MAX_IDLE_ROUNDS: u32 = 6;
 /// Longest time between two steps.
 const MAX_SLEEP: Millis = 3_600_000;
 
@@ -59,7 +62,7 @@ pub(crate) async fn run(process: Process, core: Core) {
             // Work that stays due is retried less and less often.
             let is_unchanged = before == Some((next_poll, next_dispatch));
             idle_rounds = if is_unchanged {
-                (idle_rounds + 1).min(10)
+                (idle_rounds + 1).min(MAX_IDLE_ROUNDS)
             } else {
                 0
             };

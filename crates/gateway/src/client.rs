@@ -90,7 +90,12 @@ pub trait PaymentGateway: Send + Sync {
     async fn forward(&self, request: &RawRequest) -> Result<String, CallError>;
 
     /// The number of calls of a priority that would be sent now.
-    fn available(&self, priority: Priority) -> u32;
+    fn available(&self, priority: Priority) -> u32 {
+        self.available_after(&[], priority)
+    }
+
+    /// The same once the `begun` calls are sent, in their order.
+    fn available_after(&self, begun: &[Priority], priority: Priority) -> u32;
 
     /// The state of the connection to the gateway, for the operator.
     fn health(&self) -> Health;
@@ -333,8 +338,8 @@ impl PaymentGateway for Client {
         Ok(passed.await?.1)
     }
 
-    fn available(&self, priority: Priority) -> u32 {
-        self.limiter.available(self.clock.now(), priority)
+    fn available_after(&self, begun: &[Priority], priority: Priority) -> u32 {
+        self.limiter.available(self.clock.now(), begun, priority)
     }
 
     fn health(&self) -> Health {

@@ -76,7 +76,7 @@ pub(crate) async fn poll_once(app: &Arc<AppState>) {
 }
 
 async fn start_polls(app: &Arc<AppState>, polls: &mut JoinSet<()>) {
-    let mut begun = 0;
+    let mut begun = Vec::new();
     for poll_priority in [
         PollPriority::Callback,
         PollPriority::Watched,
@@ -85,13 +85,12 @@ async fn start_polls(app: &Arc<AppState>, polls: &mut JoinSet<()>) {
         // One slot is reserved for unwatched attempts, so that watched ones cannot starve them.
         let kept = usize::from(poll_priority != PollPriority::Scheduled);
         let free = CONCURRENT_POLLS.saturating_sub(polls.len() + kept);
-        let room = app.deps.gateway.available(request_priority(poll_priority));
-        let limit = room
-            .saturating_sub(begun)
-            .min(u32::try_from(free).unwrap_or(u32::MAX));
+        let priority = request_priority(poll_priority);
+        let room = app.deps.gateway.available_after(&begun, priority);
+        let limit = room.min(u32::try_from(free).unwrap_or(u32::MAX));
         for due in lease_due(app, poll_priority, limit).await {
             polls.spawn(poll_invoice(app.clone(), due));
-            begun += 1;
+            begun.push(priority);
         }
     }
 }

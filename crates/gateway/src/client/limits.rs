@@ -113,8 +113,8 @@ impl Limiter {
         self.state().retry_budget.take()
     }
 
-    /// The number of requests of a priority that would be permitted now.
-    pub(super) fn available(&self, now: Timestamp, priority: Priority) -> u32 {
+    /// The number of requests of a priority that would be permitted now, once the `begun` ones are sent.
+    pub(super) fn available(&self, now: Timestamp, begun: &[Priority], priority: Priority) -> u32 {
         let state = self.state();
         if state.pause.check(now).is_err() {
             return 0;
@@ -124,11 +124,12 @@ impl Limiter {
         } else {
             u32::MAX
         };
+        let sent = u32::try_from(begun.len()).unwrap_or(u32::MAX);
+        let others = state.circuit.available(now).min(tries);
         state
             .budget
-            .available(now, priority)
-            .min(state.circuit.available(now))
-            .min(tries)
+            .available(now, begun, priority)
+            .min(others.saturating_sub(sent))
     }
 
     /// Returns `true` while the circuit is open.
@@ -277,7 +278,10 @@ mod tests {
         for _ in 0..5 {
             sent(&limiter, 0, &broken());
         }
-        let before = limiter.state().budget.available(at(1), Priority::Create);
+        let before = limiter
+            .state()
+            .budget
+            .available(at(1), &[], Priority::Create);
         for _ in 0..100 {
             let refused = limiter.acquire(at(1), Priority::Create).unwrap_err();
             assert!(
@@ -286,10 +290,13 @@ mod tests {
             );
         }
         assert_eq!(
-            limiter.state().budget.available(at(1), Priority::Create),
+            limiter
+                .state()
+                .budget
+                .available(at(1), &[], Priority::Create),
             before
         );
-        assert_eq!(limiter.available(at(1), Priority::Create), 0);
+        assert_eq!(limiter.available(at(1), &[], Priority::Create), 0);
     }
 
     #[test]
@@ -323,14 +330,14 @@ mod tests {
     fn nothing_is_let_go_within_a_pause() {
         let limiter = limiter();
         limiter.record_pause(at(0), 429, Some("30"));
-        assert_eq!(limiter.available(at(29), Priority::Create), 0);
+        assert_eq!(limiter.available(at(29), &[], Priority::Create), 0);
         assert_eq!(
             limiter.acquire(at(29), Priority::Create).unwrap_err(),
             CallError::RateLimited {
                 retry_after: Duration::from_secs(1)
             }
         );
-        assert_eq!(limiter.available(at(30), Priority::Create), 16);
+        assert_eq!(limiter.available(at(30), &[], Priority::Create), 16);
     }
 
     #[test]
