@@ -107,6 +107,8 @@ async fn replan_future(app: &AppState) {
             app.subscriptions.notify_all();
             app.dispatcher_wakeup.send_replace(());
         }
+        // The storage monitor reports an outage.
+        Err(error) if error.outage().is_some() => {}
         Err(error) => tracing::error!(%error, "failed to plan anew after the clock was set back"),
     }
 }
@@ -238,7 +240,9 @@ async fn follow_paid_order(app: &AppState, id: &OrderId) {
         }
         Ok::<_, StorageError>(())
     };
-    if let Err(error) = scheduled.await {
+    if let Err(error) = scheduled.await
+        && error.outage().is_none()
+    {
         tracing::error!(order = %id, %error, "failed to schedule polls for a second payment");
     }
 }
