@@ -12,7 +12,7 @@ use florin_storage::{
     Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery, EndpointStatus,
     Fingerprint, KeptEmail, MarkedAsPaid, OpenAttemptError, OpenError, Opened, OrderFilter,
     OrderOperationError, PollQueue, RecordedDelivery, RecordedObservation, RequestId, Settlement,
-    SqliteStorage, Storage, StorageError, StoredResponse,
+    SqliteStorage, Storage, StorageError, StoredResponse, Totals,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -211,6 +211,7 @@ shaken! {
     async fn endpoint_status(&self, store: &StoreId) -> Result<EndpointStatus, StorageError>;
     async fn enable_endpoint(&self, store: &StoreId, now: Timestamp) -> Result<bool, StorageError>;
     async fn backlog(&self) -> Result<u64, StorageError>;
+    async fn totals(&self) -> Result<Totals, StorageError>;
     async fn check_file(&self) -> Result<(), StorageError>;
     async fn check_writing(&self, now: Timestamp) -> Result<(), StorageError>;
 }

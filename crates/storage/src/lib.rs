@@ -15,6 +15,7 @@ mod delivery;
 mod error;
 mod request;
 mod sqlite;
+mod totals;
 mod traits;
 
 pub use delivery::{
@@ -26,6 +27,7 @@ pub use error::{
 };
 pub use request::{Claim, Fingerprint, RequestId, StoredResponse};
 pub use sqlite::{SqliteStorage, check_place};
+pub use totals::{Commits, Outbox, Totals};
 pub use traits::{
     DueAttempt, KeptEmail, MarkedAsPaid, Opened, OrderFilter, PollQueue, RecordedObservation,
     Settlement, Storage,

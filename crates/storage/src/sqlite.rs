@@ -11,6 +11,7 @@ mod requests;
 mod rows;
 #[cfg(test)]
 mod tests;
+mod totals;
 mod writer;
 
 use std::str::FromStr;
@@ -31,7 +32,7 @@ use crate::{
     Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery, EndpointStatus,
     Fingerprint, KeptEmail, MarkedAsPaid, OpenAttemptError, OpenError, Opened, OrderFilter,
     OrderOperationError, PollQueue, RecordedDelivery, RecordedObservation, RequestId, Settlement,
-    Storage, StorageError, StoredResponse,
+    Storage, StorageError, StoredResponse, Totals,
 };
 
 /// Rows that one transaction of the cleanup changes: customers wait for none longer than for these.
@@ -456,6 +457,16 @@ impl Storage for SqliteStorage {
     async fn backlog(&self) -> Result<u64, StorageError> {
         let mut connection = self.reader.acquire().await?;
         deliveries::backlog(&mut connection).await
+    }
+
+    async fn totals(&self) -> Result<Totals, StorageError> {
+        let mut connection = self.reader.acquire().await?;
+        Ok(Totals {
+            needing_review: totals::needing_review(&mut connection).await?,
+            outboxes: totals::outboxes(&mut connection).await?,
+            commits: self.writer.commits(),
+            free_bytes: self.file.free_bytes(),
+        })
     }
 
     async fn check_file(&self) -> Result<(), StorageError> {

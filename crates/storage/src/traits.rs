@@ -11,7 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::{
     Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueDelivery, EndpointStatus, Fingerprint,
     OpenAttemptError, OpenError, OrderOperationError, RecordedDelivery, RequestId, StorageError,
-    StoredResponse,
+    StoredResponse, Totals,
 };
 
 /// An opened order.
@@ -373,6 +373,9 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
 
     /// The number of events that wait for delivery, for the operator.
     async fn backlog(&self) -> Result<u64, StorageError>;
+
+    /// Totals for the operator. Costs a few rows for each store, however many orders there are.
+    async fn totals(&self) -> Result<Totals, StorageError>;
 
     /// Checks that the database is still the one that was opened, and that the latest commit succeeded. Writes nothing.
     async fn check_file(&self) -> Result<(), StorageError>;

@@ -98,6 +98,12 @@ impl DatabaseFile {
         self.handle.metadata().map_or(0, |file| file.len())
     }
 
+    /// The bytes that the process may still write to its volume. Source: statvfs(3), `f_bavail`.
+    pub(super) fn free_bytes(&self) -> Option<u64> {
+        let volume = rustix::fs::fstatvfs(&self.handle).ok()?;
+        Some(volume.f_bavail.saturating_mul(volume.f_frsize))
+    }
+
     /// Takes the journal that is there now as that of the open connections.
     pub(super) fn record_wal(&self) {
         *self.wal() = identity(&beside(&self.path, "-wal")).ok();

@@ -43,7 +43,7 @@ pub(super) async fn record(
     let text = bounded(&text);
     let latest = latest(tx, &due.attempt_id).await?;
     let is_news = latest.as_ref().is_none_or(|latest| latest.text != text);
-    let needs_review = is_news && needs_review(&before.order, attempt, &assessment);
+    let needs_review = needs_review(&before.order, attempt, &assessment);
     let facts = facts(observation);
     let row = match latest {
         Some(latest) if !is_news && latest.facts.as_deref() == Some(&facts[..]) => {
@@ -53,7 +53,8 @@ pub(super) async fn record(
         _ => insert(tx, due, observation, text, &facts).await?,
     };
     let attempt = after.attempt(&due.attempt_id).ok_or_else(other)?;
-    save_attempt(tx, attempt).await?;
+    let is_address_changed = matches!(assessment, Assessment::AddressChanged { .. });
+    save_attempt(tx, attempt, needs_review || is_address_changed).await?;
     if transition.credits {
         credit(tx, &after.order, attempt, row, observation).await?;
     }
@@ -68,7 +69,7 @@ pub(super) async fn record(
     events::append(tx, &snapshot, first, &transition.events, now).await?;
     Ok(Some(RecordedObservation {
         assessment,
-        changed: changed || needs_review,
+        changed: changed || is_news && needs_review,
         status: transition.status,
         events: transition.events,
     }))
@@ -222,7 +223,11 @@ async fn count(
 }
 
 /// Saves an attempt after a transition.
-async fn save_attempt(tx: &mut SqliteConnection, attempt: &Attempt) -> Result<(), StorageError> {
+async fn save_attempt(
+    tx: &mut SqliteConnection,
+    attempt: &Attempt,
+    needs_review: bool,
+) -> Result<(), StorageError> {
     let Some(invoice) = attempt.invoice() else {
         return Ok(());
     };
@@ -233,6 +238,7 @@ async fn save_attempt(tx: &mut SqliteConnection, attempt: &Attempt) -> Result<()
         "UPDATE attempts SET standing = ?1, received_crypto = ?2, received_usd = ?3, received_local = ?4,
              confirmations = ?5, confirmations_required = ?6, transaction_hash = ?7, observed_at = ?8,
              paid_in = ?11, standing_since = ?12, late_amount_notified = ?13, was_seen = ?14,
+             needs_review = ?15,
              next_poll_at = CASE WHEN next_poll_at < lease_until AND ?1 <> 'settled'
                  THEN min(next_poll_at, coalesce(?9, next_poll_at)) ELSE ?9 END,
              urgency = iif(?1 = 'settled', 'planned', urgency),
@@ -253,6 +259,7 @@ async fn save_attempt(tx: &mut SqliteConnection, attempt: &Attempt) -> Result<()
     .bind(millis(invoice.state_since))
     .bind(invoice.late_amount_notified.map(|amount| amount.to_string()))
     .bind(invoice.was_seen)
+    .bind(needs_review)
     .execute(tx)
     .await?;
     Ok(())

@@ -21,7 +21,7 @@ const READERS: u32 = 4;
 const CHECKED_AT_START: u64 = 64 * 1024 * 1024;
 
 /// There is no migration 7: the number was not used.
-pub(super) const MIGRATIONS: [(i64, &str, &str); 8] = [
+pub(super) const MIGRATIONS: [(i64, &str, &str); 9] = [
     (
         1,
         "ledger",
@@ -61,6 +61,11 @@ pub(super) const MIGRATIONS: [(i64, &str, &str); 8] = [
         9,
         "money_first",
         include_str!("../../migrations/sqlite/0009_money_first.sql"),
+    ),
+    (
+        10,
+        "needs_review",
+        include_str!("../../migrations/sqlite/0010_needs_review.sql"),
     ),
 ];
 

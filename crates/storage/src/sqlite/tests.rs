@@ -12,6 +12,7 @@ mod payments;
 mod plans;
 mod polling;
 mod requests;
+mod totals;
 mod writing;
 
 use florin_orders::fixtures::{amount, at, exact, invoice, new_attempt, observed, received, terms};

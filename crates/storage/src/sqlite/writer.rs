@@ -16,9 +16,10 @@ use std::sync::{Arc, PoisonError};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _, Executor as _, SqliteConnection};
 use tokio::sync::{Mutex, OwnedMutexGuard, watch};
+use tokio::time::Instant;
 
 use super::file::DatabaseFile;
-use crate::StorageError;
+use crate::{Commits, StorageError};
 
 /// The writer's connection, and who waits for it.
 #[derive(Clone, Debug)]
@@ -31,6 +32,7 @@ struct Shared {
     options: SqliteConnectOptions,
     file: Arc<DatabaseFile>,
     failure: Failure,
+    commits: std::sync::Mutex<Commits>,
 }
 
 /// Why the latest commit failed; none while commits succeed.
@@ -59,6 +61,8 @@ enum Phase {
 #[derive(Debug)]
 struct Batch {
     number: u64,
+    /// Transactions that ended well.
+    transactions: u64,
     outcome: watch::Sender<Outcome>,
 }
 
@@ -93,12 +97,22 @@ impl Writer {
             options,
             file,
             failure,
+            commits: std::sync::Mutex::default(),
         }))
     }
 
     /// Why the latest commit failed for want of a database; `None` while commits succeed.
     pub(super) fn failure(&self) -> Option<Arc<StorageError>> {
         self.0.failure.get()
+    }
+
+    /// What was committed so far.
+    pub(super) fn commits(&self) -> Commits {
+        *self
+            .0
+            .commits
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Begins a transaction.
@@ -175,7 +189,11 @@ impl Shared {
             lane.batches += 1;
             let number = lane.batches;
             let outcome = watch::Sender::new(Outcome::Pending);
-            lane.batch = Some(Batch { number, outcome });
+            lane.batch = Some(Batch {
+                number,
+                transactions: 0,
+                outcome,
+            });
             tokio::spawn(self.clone().commit_batch(number));
         }
         lane.run("SAVEPOINT member", Phase::Member).await?;
@@ -199,11 +217,19 @@ impl Shared {
         if lane.phase != Phase::Open {
             return;
         }
+        let transactions = lane.batch.as_ref().map_or(0, |batch| batch.transactions);
+        let started = Instant::now();
         let committed = lane.run("COMMIT", Phase::Idle).await;
+        let elapsed = started.elapsed();
         // What went into a file that has lost its name is not acknowledged.
         let committed = committed.and_then(|()| Ok(self.file.verify()?));
         match committed {
-            Ok(()) => lane.tell(Outcome::Committed),
+            Ok(()) => {
+                let mut commits = self.commits.lock().unwrap_or_else(PoisonError::into_inner);
+                commits.count(transactions, elapsed);
+                drop(commits);
+                lane.tell(Outcome::Committed);
+            }
             Err(error) => {
                 lane.tell(Outcome::Failed(Arc::new(error)));
                 lane.settle().await;
@@ -266,7 +292,8 @@ impl WriteTransaction {
         let mut lane = self.lane;
         let released = async move {
             lane.run("RELEASE member", Phase::Open).await?;
-            let batch = lane.batch.as_ref().ok_or(sqlx::Error::PoolClosed)?;
+            let batch = lane.batch.as_mut().ok_or(sqlx::Error::PoolClosed)?;
+            batch.transactions += 1;
             Ok::<_, StorageError>(batch.outcome.subscribe())
         };
         let mut outcome = finish(tokio::spawn(released)).await??;
