@@ -1,4 +1,4 @@
-//! The operator's listener: health, readiness and the API reference. Never on the public listener.
+//! The operator's listener: health, readiness, metrics and the API reference. Never on the public listener.
 
 mod docs;
 
@@ -11,15 +11,17 @@ use axum::{Json, Router};
 use florin_gateway::Health;
 use serde_json::{Value, json};
 
+use crate::metrics::scrape::scrape;
 use crate::payments::currencies::Currencies;
 use crate::state::AppState;
 use crate::workers::storage_monitor;
 
-/// The health pages, and the description to read.
+/// The health pages, the metrics, and the description to read.
 pub(crate) fn admin_routes(app: Arc<AppState>) -> Router {
     Router::new()
         .route("/health/live", get(|| async { "alive" }))
         .route("/health/ready", get(ready))
+        .route("/metrics", get(scrape))
         .route("/docs", get(docs::reference))
         .with_state(app)
 }

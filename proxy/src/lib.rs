@@ -14,6 +14,7 @@ pub mod clock;
 pub mod config;
 mod http;
 mod log;
+mod metrics;
 pub mod open_files;
 mod orders;
 mod payments;

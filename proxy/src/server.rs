@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::admin::admin_routes;
 use crate::config::Config;
-use crate::http::connections::slots::ConnectionLimits;
+use crate::http::connections::slots::{ConnectionLimits, Slots};
 use crate::http::connections::{Server, Timeouts, serve};
 use crate::http::middleware::client_address::counted_address;
 use crate::http::router::routes;
@@ -44,14 +44,16 @@ pub async fn run(
     let core = Core::new(config, dependencies, shutdown.clone());
     let mut components = JoinSet::new();
     let trusted = core.app.config.trusted_proxies.clone();
+    let slots = Slots::new(ConnectionLimits {
+        all: listeners.public_connections,
+        per_address: core.app.config.rate_limit.connections_per_ip,
+    });
+    let public_slots = core.app.public_slots.get_or_init(|| slots);
     let public = Server {
         listener: listeners.public,
         routes: core.router(),
         timeouts: Timeouts::DEFAULT,
-        limits: ConnectionLimits {
-            all: listeners.public_connections,
-            per_address: core.app.config.rate_limit.connections_per_ip,
-        },
+        slots: public_slots.clone(),
         counted_address: Arc::new(move |peer| counted_address(peer, &trusted)),
     };
     let public = endless(serve(public, shutdown.clone()));
@@ -60,10 +62,10 @@ pub async fn run(
         listener: listeners.admin,
         routes: core.admin_router(),
         timeouts: Timeouts::DEFAULT,
-        limits: ConnectionLimits {
+        slots: Slots::new(ConnectionLimits {
             all: ADMIN_CONNECTIONS,
             per_address: ADMIN_CONNECTIONS,
-        },
+        }),
         counted_address: Arc::new(|_| None),
     };
     let admin = endless(serve(admin, shutdown.clone()));

@@ -14,7 +14,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clock::RandomBytes;
 use crate::config::Config;
+use crate::http::connections::slots::Slots;
 use crate::http::static_files::file::File;
+use crate::metrics::{MeasuredGateway, Metrics};
 use crate::orders::subscriptions::OrderSubscriptions;
 use crate::payments::currencies::Currencies;
 use crate::payments::price_cache::PriceCache;
@@ -65,6 +67,10 @@ pub(crate) struct AppState {
     pub config: Config,
     /// Database, gateway, clock and randomness.
     pub deps: Dependencies,
+    /// What Prometheus reads.
+    pub metrics: Arc<Metrics>,
+    /// The connections of the public listener, once it listens.
+    pub public_slots: OnceLock<Arc<Slots>>,
     /// The gateway's prices, cached for everybody.
     pub prices: PriceCache,
     /// The open event streams.
@@ -105,11 +111,23 @@ impl std::fmt::Debug for AppState {
 impl AppState {
     /// Builds the state.
     pub(crate) fn new(config: Config, deps: Dependencies, shutdown: CancellationToken) -> Self {
+        let metrics = Arc::new(Metrics::new(&config.stores));
+        let gateway = MeasuredGateway {
+            inner: deps.gateway,
+            metrics: metrics.clone(),
+            clock: deps.clock.clone(),
+        };
+        let deps = Dependencies {
+            gateway: Arc::new(gateway),
+            ..deps
+        };
         let prices = PriceCache::new(config.gateway.quote_ttl);
         let per_minute = config.rate_limit.orders_per_minute_per_ip;
         Self {
             config,
             deps,
+            metrics,
+            public_slots: OnceLock::new(),
             prices,
             order_limit: RateLimit::new(per_minute),
             attempt_limit: RateLimit::new(per_minute),

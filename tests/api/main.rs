@@ -4,6 +4,7 @@
     reason = "a test may panic; the lint only exempts test functions, not their helpers"
 )]
 
+mod alerts;
 mod banned_words;
 mod callbacks;
 mod connections;
@@ -21,6 +22,7 @@ mod idempotency;
 mod import_cycles;
 mod late_payments;
 mod malformed_json;
+mod metrics;
 mod mutated_bodies;
 mod npm_package;
 mod open_by_donation;

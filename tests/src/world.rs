@@ -304,7 +304,8 @@ impl World {
         let file = self.config_file();
         let url = format!("sqlite://{}", self.database().display());
         let text = config::florin_toml(&self.addresses, &self.config, &url);
-        write_private(&file, &text);
+        let more_stores = config::more_stores(self.config.more_stores);
+        write_private(&file, &[text, more_stores].concat());
         let proxy = RunningProxy::start(&file, self.clock.clone(), public, admin).await;
         self.proxy = Some(proxy);
     }

@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt as _;
 
-use self::slots::{ConnectionLimits, InProgress, Slot, Slots};
+use self::slots::{InProgress, Slot, Slots};
 
 /// The times that a connection may take.
 #[derive(Clone, Copy, Debug)]
@@ -55,12 +55,12 @@ const LONGEST_END: Duration = Duration::from_secs(10);
 /// Returns the address that a connection counts for, or `None` if it counts for none.
 pub(crate) type CountedAddress = Arc<dyn Fn(SocketAddr) -> Option<IpAddr> + Send + Sync>;
 
-/// A listener with its limits.
+/// A listener with the places of its connections.
 pub(crate) struct Server {
     pub listener: TcpListener,
     pub routes: Router,
     pub timeouts: Timeouts,
-    pub limits: ConnectionLimits,
+    pub slots: Arc<Slots>,
     pub counted_address: CountedAddress,
 }
 
@@ -70,11 +70,10 @@ pub(crate) async fn serve(server: Server, shutdown: CancellationToken) {
         mut listener,
         routes,
         timeouts,
-        limits,
+        slots,
         counted_address,
     } = server;
     let connections = TaskTracker::new();
-    let slots = Slots::new(limits);
     let mut accept = async || {
         loop {
             // It waits while the machine cannot open another file.
@@ -205,6 +204,7 @@ mod tests {
     use axum::routing::get;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
+    use super::slots::ConnectionLimits;
     use super::*;
 
     const HEAD: &[u8] = b"GET / HTTP/1.1\r\nhost: x\r\n";
@@ -224,7 +224,7 @@ mod tests {
             listener,
             routes,
             timeouts,
-            limits: ConnectionLimits { all, per_address },
+            slots: Slots::new(ConnectionLimits { all, per_address }),
             counted_address: Arc::new(|peer| Some(peer.ip())),
         };
         TestServer {

@@ -1,6 +1,6 @@
 //! Opening an order, and the client tokens that let its customer see and pay it.
 
-use florin_orders::{NewOrder, OrderId, Snapshot};
+use florin_orders::{EventType, NewOrder, OrderId, Snapshot};
 use florin_storage::{OpenError, StorageError};
 use jiff::SignedDuration;
 
@@ -51,6 +51,9 @@ pub(crate) async fn open(app: &AppState, terms: &NewOrder) -> Result<Opening, Op
     let opened = opened.map_err(|error| refused(terms, error))?;
     app.order_changed(&opened.order.id);
     let (order, is_new) = (opened.order, opened.is_new);
+    if is_new {
+        app.metrics.order_events(&[EventType::Created]);
+    }
     if order.terms.flow != terms.flow {
         return Err(OpenOrderError::OtherFlow);
     }

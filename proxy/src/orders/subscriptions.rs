@@ -103,6 +103,14 @@ impl OrderSubscriptions {
             .map_or(0, |channel| channel.changes.receiver_count())
     }
 
+    /// The number of all subscriptions.
+    pub(crate) fn total(&self) -> usize {
+        let all = self.0.lock();
+        all.values()
+            .map(|channel| channel.changes.receiver_count())
+            .sum()
+    }
+
     /// The view that an order's streams share, if it is fresh and has this tag.
     pub(crate) fn shared_view(
         &self,

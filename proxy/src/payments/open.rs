@@ -9,8 +9,8 @@ use std::sync::Arc;
 use florin_gateway::{CallError, CheckoutRequest, InvoiceRequest};
 use florin_money::{Asset, CryptoCode};
 use florin_orders::{
-    Abandoned, Attempt, CustomTerms, Flow, Invoice, InvoiceTerms, NewAttempt, Order, OrderId,
-    OrderStatus, Snapshot,
+    Abandoned, Attempt, CustomTerms, EventType, Flow, Invoice, InvoiceTerms, NewAttempt, Order,
+    OrderId, OrderStatus, Snapshot,
 };
 use florin_storage::{OpenAttemptError, StorageError};
 use jiff::{SignedDuration, Timestamp};
@@ -282,11 +282,15 @@ async fn send(app: &AppState, order: &OrderId, call: Call, turn: Turn) -> Result
         Err(mismatch) => Err(mismatch),
     };
     let opened = match stored {
-        Ok(()) => Ok(()),
+        Ok(()) => {
+            app.metrics.order_events(&[EventType::AttemptOpened]);
+            Ok(())
+        }
         Err(mismatch) => {
             storage
                 .abandon_attempt(&attempt.id, Abandoned::Blocked, app.now())
                 .await?;
+            app.metrics.order_events(&[EventType::Blocked]);
             call.blocked(order, &attempt, &made.id, &mismatch)
         }
     };

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use florin_orders::EventType;
 use florin_storage::StorageError;
 use jiff::SignedDuration;
 
@@ -58,6 +59,7 @@ async fn clean_up(app: &AppState) -> Result<(), StorageError> {
             break;
         }
         for order in expired {
+            app.metrics.order_events(&[EventType::Expired]);
             app.order_changed(&order);
         }
     }

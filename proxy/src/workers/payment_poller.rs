@@ -213,8 +213,9 @@ async fn record(app: &Arc<AppState>, due: &DueAttempt, observation: &Observation
             if observed.status.is_settled() {
                 follow_paid_order(app, &due.order_id).await;
             }
+            app.metrics.order_events(&observed.events);
             if observed.events.contains(&EventType::Paid) {
-                send_kept_email(app, &due.order_id).await;
+                on_credit(app, &due.order_id).await;
             }
         }
         Ok(None) => tracing::debug!(order = %due.order_id, "a newer poll was recorded already"),
@@ -247,16 +248,17 @@ async fn follow_paid_order(app: &AppState, id: &OrderId) {
     }
 }
 
-/// Sends the gateway the stored address for the receipt, if the payment was found before the customer pressed "I have
-/// paid".
-async fn send_kept_email(app: &Arc<AppState>, order: &OrderId) {
+/// Counts the credit. Sends the gateway the stored address for the receipt, if the payment was found before the customer
+/// pressed "I have paid".
+async fn on_credit(app: &Arc<AppState>, order: &OrderId) {
     match app.deps.storage.snapshot(order).await {
-        Ok(Some(snapshot))
-            if !is_marked_as_paid(&snapshot) && snapshot.order.receipt_email.is_some() =>
-        {
-            confirm(app, &snapshot, snapshot.order.receipt_email.clone());
+        Ok(Some(snapshot)) => {
+            app.metrics.credited(&snapshot.order);
+            if !is_marked_as_paid(&snapshot) && snapshot.order.receipt_email.is_some() {
+                confirm(app, &snapshot, snapshot.order.receipt_email.clone());
+            }
         }
-        Ok(_) => {}
+        Ok(None) => {}
         Err(error) => tracing::warn!(%order, %error, "failed to read the address for a receipt"),
     }
 }
@@ -265,10 +267,13 @@ fn report(app: &AppState, due: &DueAttempt, observed: &RecordedObservation) {
     let order = &due.order_id;
     match &observed.assessment {
         Assessment::NeedsReview(_) if !observed.changed => {}
-        Assessment::NeedsReview(reason) => tracing::error!(
-            %order, invoice = %due.invoice_id, %reason,
-            "a payment needs review: nothing is credited until the gateway's response is clear"
-        ),
+        Assessment::NeedsReview(reason) => {
+            app.metrics.needs_review();
+            tracing::error!(
+                %order, invoice = %due.invoice_id, %reason,
+                "a payment needs review: nothing is credited until the gateway's response is clear"
+            );
+        }
         assessment if observed.events.contains(&EventType::Reverted) => tracing::error!(
             %order, invoice = %due.invoice_id, says = ?assessment.payment_state(),
             "the gateway takes back a payment that was credited: the order stays paid, ask the gateway and the store"

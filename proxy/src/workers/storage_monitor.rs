@@ -79,6 +79,7 @@ fn works(app: &AppState, now: Timestamp) {
 
 fn fails(app: &AppState, now: Timestamp, reason: &str) {
     if app.storage_health.fails(now, reason) {
+        app.metrics.storage_outage();
         tracing::error!(reason, "orders cannot be stored");
     }
 }

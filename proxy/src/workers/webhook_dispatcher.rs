@@ -131,10 +131,12 @@ async fn deliver(app: Arc<AppState>, due: DueDelivery) {
         }
     };
     report(event, sent.as_ref(), outcome);
+    let took = app.now().duration_since(tried_at);
+    app.metrics.delivery(&outcome, took);
     let delivery = Delivery {
         event_id: event.id.clone(),
         tried_at,
-        took: app.now().duration_since(tried_at),
+        took,
         http_status: sent.as_ref().and_then(status),
         note: note(sent.as_ref()),
     };

@@ -41,6 +41,8 @@ pub struct WorldConfig {
     pub environment: &'static str,
     /// Minutes until an invoice runs out.
     pub invoice_minutes: u32,
+    /// Stores beside the two, without a webhook.
+    pub more_stores: u32,
 }
 
 impl Default for WorldConfig {
@@ -62,6 +64,7 @@ impl Default for WorldConfig {
             trusted_proxies: Vec::new(),
             environment: "test",
             invoice_minutes: 15,
+            more_stores: 0,
         }
     }
 }
@@ -224,4 +227,16 @@ theme = {{ {theme} }}
 {products}
 {donations}"#
     )
+}
+
+/// The text of stores without a webhook and without a product, to add to `florin.toml`.
+pub(crate) fn more_stores(count: u32) -> String {
+    let key = secrets::STORE_KEY;
+    let stores = (1..=count).map(|number| {
+        format!(
+            "\n[[store]]\nid = \"s{number}\"\nname = \"Shop {number}\"\n\
+             origins = [\"https://s{number}.example\"]\nsecret_key = \"{key}{number}\"\n"
+        )
+    });
+    stores.collect::<Vec<_>>().concat()
 }

@@ -43,6 +43,19 @@ struct State {
     logged_at: Option<Instant>,
 }
 
+/// How many connections a listener has and had.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ConnectionCounts {
+    /// Open now.
+    pub open: u64,
+    /// That may be open.
+    pub limit: u64,
+    /// Refused, because their address had too many.
+    pub rejected: u64,
+    /// Closed while they waited, because another one needed the place.
+    pub closed_for_room: u64,
+}
+
 /// The place of one connection. Dropping it frees the place.
 #[derive(Debug)]
 pub(crate) struct Slot {
@@ -65,6 +78,18 @@ impl Slots {
             state: Mutex::default(),
             freed: Notify::new(),
         })
+    }
+
+    /// How many connections there are and were.
+    pub(crate) fn counts(&self) -> ConnectionCounts {
+        let count = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+        let state = self.state.lock();
+        ConnectionCounts {
+            open: count(state.open),
+            limit: count(self.limits.all),
+            rejected: state.rejected,
+            closed_for_room: state.closed_for_room,
+        }
     }
 
     /// Takes a place for a new connection. If none is free, the connection that has waited longest for a request is

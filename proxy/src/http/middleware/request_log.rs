@@ -15,6 +15,8 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tracing::Instrument as _;
 
 use crate::http::error::ApiError;
+use crate::metrics::{Route, Rule};
+use crate::payments::error::PaymentError;
 use crate::state::AppState;
 
 static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -40,8 +42,12 @@ pub(crate) async fn log_request(
         Err(refusal) => refusal.into_response(),
     };
     let refusal = answer.extensions_mut().remove::<Arc<ApiError>>();
+    let group = Route::of(&method, &route);
     if let Some(refusal) = refusal.or_else(|| unrouted(&path, &answer).map(Arc::new)) {
         let kept = std::mem::take(answer.headers_mut());
+        if let Some(rule) = rule(group, &refusal) {
+            app.metrics.rate_limited(rule);
+        }
         answer = refusal.answer(&id);
         for (name, value) in &kept {
             let is_ours = [VARY, CACHE_CONTROL].contains(name);
@@ -53,9 +59,22 @@ pub(crate) async fn log_request(
     let value = HeaderValue::from_str(&id).expect("an id is plain ASCII");
     answer.headers_mut().insert(REQUEST_ID.clone(), value);
     let status = answer.status().as_u16();
-    let elapsed_ms = app.now().duration_since(started).as_millis();
+    let elapsed = app.now().duration_since(started);
+    app.metrics.request(group, status, elapsed);
+    let elapsed_ms = elapsed.as_millis();
     tracing::info!(request_id = %id, %method, route, status, elapsed_ms, "request");
     answer
+}
+
+/// The rate limit by which a request was refused; `None` if it was refused for another reason.
+fn rule(route: Route, refusal: &ApiError) -> Option<Rule> {
+    match refusal {
+        ApiError::TooManyRequests { .. } if route == Route::OpenAttempt => Some(Rule::Attempts),
+        ApiError::TooManyRequests { .. } => Some(Rule::Orders),
+        ApiError::TooManyStreams => Some(Rule::StreamsOfOrder),
+        ApiError::Payment(PaymentError::TooManyAttempts) => Some(Rule::AttemptsOfOrder),
+        _ => None,
+    }
 }
 
 /// The beginning that some addresses had in early versions, and today's.

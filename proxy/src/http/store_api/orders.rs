@@ -9,9 +9,11 @@ use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use florin_checkout_api::{ErrorCode, MAX_TITLE_CHARS, looks_like_email};
 use florin_money::{Amount, CryptoCode, Currency, Price};
-use florin_orders::{Flow, NewOrder, OrderId, OrderRecord, OrderStatus, PriceSource, Reference};
+use florin_orders::{
+    EventType, Flow, NewOrder, OrderId, OrderRecord, OrderStatus, PriceSource, Reference,
+};
 use florin_storage::{OrderFilter, OrderOperationError};
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -415,7 +417,8 @@ pub(crate) async fn cancel(
         let app = app.clone();
         async move {
             let order = store.order(&app, &id).await?.order.id;
-            let cancelled = app.deps.storage.cancel_order(&order, app.now()).await;
+            let now = app.now();
+            let cancelled = app.deps.storage.cancel_order(&order, now).await;
             let cancelled = cancelled.map_err(|error| match error {
                 OrderOperationError::Storage(error) => ApiError::from(error),
                 OrderOperationError::NoOrder(_) => ApiError::NoSuchOrder,
@@ -423,6 +426,11 @@ pub(crate) async fn cancel(
                 | OrderOperationError::InProgress
                 | OrderOperationError::TooMany => ApiError::NotCancellable,
             })?;
+            // A repetition finds an earlier cancellation.
+            let cancelled_at = cancelled.order.cancelled_at.map(Timestamp::as_millisecond);
+            if cancelled_at == Some(now.as_millisecond()) {
+                app.metrics.order_events(&[EventType::Cancelled]);
+            }
             app.order_changed(&order);
             OrderJson::of(&cancelled)
         }

@@ -1,0 +1,286 @@
+//! Metrics for Prometheus: their names, their types, and what counts them.
+//!
+//! Counters are counted where something happens, by one line. What exists as state is read when Prometheus asks
+//! ([`scrape`]). The number of series is bounded: every label has a closed list of values, except the store's id, of which the
+//! first [`MAX_NAMED_STORES`] of the configuration have their own series and all others one together. All series exist from
+//! the start, so that `increase()` sees the first event too.
+//!
+//! These numbers are for dashboards and alerts. Totals of orders and money are those of the database.
+
+mod commits;
+mod gateway;
+mod labels;
+mod process;
+pub(crate) mod scrape;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use florin_gateway::CallError;
+use florin_orders::{EventType, Order, StoreId};
+use florin_storage::DeliveryOutcome;
+use jiff::SignedDuration;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::metrics::info::Info;
+use prometheus_client::registry::Registry;
+use strum::VariantArray as _;
+
+use crate::config::Store;
+
+pub(crate) use self::gateway::MeasuredGateway;
+use self::labels::{Call, CallOutcome, StatusClass, event_name, outcome_of_delivery};
+pub(crate) use self::labels::{Route, Rule};
+
+/// Stores with series of their own.
+const MAX_NAMED_STORES: usize = 20;
+/// The label of all other stores together.
+const OTHER_STORES: &str = "(other)";
+
+/// Bounds of the time to a response's head, in seconds. Status reads have 100 ms, an invoice has 3 s.
+const HTTP_BOUNDS: [f64; 4] = [0.01, 0.1, 0.5, 3.0];
+/// Bounds of calls of the gateway, in seconds. Its deadline is 10 s.
+const CALL_BOUNDS: [f64; 4] = [0.1, 0.5, 2.0, 5.0];
+/// Bounds of deliveries, in seconds. Their deadline is 15 s.
+const DELIVERY_BOUNDS: [f64; 4] = [0.1, 0.5, 2.0, 10.0];
+
+/// Label names with their values.
+type Labels<const N: usize> = [(&'static str, &'static str); N];
+/// A label whose value is a store's id, beside `N - 1` others.
+type StoreLabels<const N: usize> = [(&'static str, String); N];
+type Histograms = Family<Labels<1>, Histogram, fn() -> Histogram>;
+
+/// All metrics of the process.
+#[derive(Debug)]
+pub(crate) struct Metrics {
+    registry: Registry,
+    named_stores: BTreeSet<StoreId>,
+    has_other_stores: bool,
+    requests: Family<Labels<2>, Counter>,
+    request_seconds: Histograms,
+    rate_limited: Family<Labels<1>, Counter>,
+    order_events: Family<Labels<1>, Counter>,
+    credits: Family<StoreLabels<2>, Counter>,
+    reviews: Counter,
+    calls: Family<Labels<2>, Counter>,
+    call_seconds: Histograms,
+    deliveries: Family<Labels<1>, Counter>,
+    delivery_seconds: Histogram,
+    storage_outages: Counter,
+}
+
+impl Metrics {
+    /// Creates every series, at zero.
+    pub(crate) fn new(stores: &[Store]) -> Self {
+        let named = stores.iter().take(MAX_NAMED_STORES);
+        let metrics = Self {
+            named_stores: named.map(|store| store.id.clone()).collect(),
+            has_other_stores: stores.len() > MAX_NAMED_STORES,
+            requests: Family::default(),
+            request_seconds: Family::new_with_constructor(|| Histogram::new(HTTP_BOUNDS)),
+            rate_limited: Family::default(),
+            order_events: Family::default(),
+            credits: Family::default(),
+            reviews: Counter::default(),
+            calls: Family::default(),
+            call_seconds: Family::new_with_constructor(|| Histogram::new(CALL_BOUNDS)),
+            deliveries: Family::default(),
+            delivery_seconds: Histogram::new(DELIVERY_BOUNDS),
+            storage_outages: Counter::default(),
+            registry: Registry::default(),
+        };
+        metrics.create_series(stores);
+        metrics.registered()
+    }
+
+    fn create_series(&self, stores: &[Store]) {
+        for route in Route::VARIANTS {
+            for status in StatusClass::VARIANTS {
+                let labels = [("route", route.into()), ("status", status.into())];
+                drop(self.requests.get_or_create(&labels));
+            }
+            let labels = [("route", route.into())];
+            drop(self.request_seconds.get_or_create(&labels));
+        }
+        for rule in Rule::VARIANTS {
+            drop(self.rate_limited.get_or_create(&[("rule", rule.into())]));
+        }
+        for event in EventType::VARIANTS {
+            let labels = [("event", event_name(*event))];
+            drop(self.order_events.get_or_create(&labels));
+        }
+        for store in stores {
+            let labels = self.credit_labels(&store.id, store.currency.as_str());
+            drop(self.credits.get_or_create(&labels));
+        }
+        for call in Call::VARIANTS {
+            for outcome in CallOutcome::VARIANTS {
+                let labels = [("call", call.into()), ("outcome", outcome.into())];
+                drop(self.calls.get_or_create(&labels));
+            }
+            drop(self.call_seconds.get_or_create(&[("call", call.into())]));
+        }
+        for outcome in labels::DELIVERY_OUTCOMES {
+            drop(self.deliveries.get_or_create(&[("outcome", outcome)]));
+        }
+    }
+
+    /// Names every metric. The texts are those of docs/operations/metrics.md.
+    fn registered(mut self) -> Self {
+        let registry = &mut self.registry;
+        let version = [("version", env!("CARGO_PKG_VERSION"))];
+        registry.register("florin_build", "Version of the proxy", Info::new(version));
+        registry.register(
+            "florin_http_requests",
+            "Requests of the public listener by route and class of the status",
+            self.requests.clone(),
+        );
+        registry.register(
+            "florin_http_request_seconds",
+            "Time from a request's head to its response's head, by route",
+            self.request_seconds.clone(),
+        );
+        registry.register(
+            "florin_rate_limited_requests",
+            "Requests that a rate limit refused, by rule",
+            self.rate_limited.clone(),
+        );
+        registry.register(
+            "florin_order_events",
+            "Events of orders by type, those of donations included",
+            self.order_events.clone(),
+        );
+        registry.register(
+            "florin_credits",
+            "Credited orders by store and currency",
+            self.credits.clone(),
+        );
+        registry.register(
+            "florin_payment_reviews",
+            "Responses of the gateway that began a review",
+            self.reviews.clone(),
+        );
+        registry.register(
+            "florin_gateway_calls",
+            "Calls of the gateway by kind and outcome; retries are part of their call",
+            self.calls.clone(),
+        );
+        registry.register(
+            "florin_gateway_call_seconds",
+            "Time of calls that were sent, retries included, by kind",
+            self.call_seconds.clone(),
+        );
+        registry.register(
+            "florin_webhook_deliveries",
+            "Deliveries by outcome",
+            self.deliveries.clone(),
+        );
+        registry.register(
+            "florin_webhook_delivery_seconds",
+            "Time of deliveries",
+            self.delivery_seconds.clone(),
+        );
+        registry.register(
+            "florin_storage_outages",
+            "Times that orders could not be stored",
+            self.storage_outages.clone(),
+        );
+        self
+    }
+
+    /// Counts a request of the public listener.
+    pub(crate) fn request(&self, route: Route, status: u16, elapsed: SignedDuration) {
+        let class = StatusClass::of(status);
+        let labels = [("route", route.into()), ("status", class.into())];
+        self.requests.get_or_create(&labels).inc();
+        let seconds = self
+            .request_seconds
+            .get_or_create(&[("route", route.into())]);
+        seconds.observe(in_seconds(elapsed));
+    }
+
+    /// Counts a request that a rate limit refused.
+    pub(crate) fn rate_limited(&self, rule: Rule) {
+        self.rate_limited
+            .get_or_create(&[("rule", rule.into())])
+            .inc();
+    }
+
+    /// Counts events of an order.
+    pub(crate) fn order_events(&self, events: &[EventType]) {
+        for event in events {
+            let labels = [("event", event_name(*event))];
+            self.order_events.get_or_create(&labels).inc();
+        }
+    }
+
+    /// Counts an order that was credited.
+    pub(crate) fn credited(&self, order: &Order) {
+        let labels = self.credit_labels(&order.terms.store_id, order.terms.currency.as_str());
+        self.credits.get_or_create(&labels).inc();
+    }
+
+    /// Counts a response that needs review.
+    pub(crate) fn needs_review(&self) {
+        self.reviews.inc();
+    }
+
+    /// Counts a call of the gateway.
+    fn call<T>(&self, call: Call, result: &Result<T, CallError>, elapsed: SignedDuration) {
+        let outcome = CallOutcome::of(result);
+        let labels = [("call", call.into()), ("outcome", outcome.into())];
+        self.calls.get_or_create(&labels).inc();
+        if outcome != CallOutcome::HeldBack {
+            let seconds = self.call_seconds.get_or_create(&[("call", call.into())]);
+            seconds.observe(in_seconds(elapsed));
+        }
+    }
+
+    /// Counts a delivery.
+    pub(crate) fn delivery(&self, outcome: &DeliveryOutcome, took: SignedDuration) {
+        let outcome = outcome_of_delivery(outcome);
+        self.deliveries.get_or_create(&[("outcome", outcome)]).inc();
+        self.delivery_seconds.observe(in_seconds(took));
+    }
+
+    /// Counts the begin of an outage of the storage.
+    pub(crate) fn storage_outage(&self) {
+        self.storage_outages.inc();
+    }
+
+    /// The store's id as a label.
+    fn store_label(&self, store: &StoreId) -> String {
+        let is_named = self.named_stores.contains(store);
+        if is_named {
+            store.to_string()
+        } else {
+            OTHER_STORES.to_owned()
+        }
+    }
+
+    /// The labels of all stores, each with a default value.
+    fn store_labels<T: Default>(&self) -> BTreeMap<String, T> {
+        let named = self.named_stores.iter().map(StoreId::to_string);
+        let other = self.has_other_stores.then(|| OTHER_STORES.to_owned());
+        named
+            .chain(other)
+            .map(|label| (label, T::default()))
+            .collect()
+    }
+
+    /// A store has one currency. The other stores together have any number, and one series.
+    fn credit_labels(&self, store: &StoreId, currency: &str) -> StoreLabels<2> {
+        let store = self.store_label(store);
+        let currency = if store == OTHER_STORES {
+            OTHER_STORES
+        } else {
+            currency
+        };
+        [("store", store), ("currency", currency.to_owned())]
+    }
+}
+
+/// A clock that was set back makes no time negative.
+fn in_seconds(elapsed: SignedDuration) -> f64 {
+    elapsed.max(SignedDuration::ZERO).as_secs_f64()
+}

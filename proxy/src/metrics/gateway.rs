@@ -1,0 +1,80 @@
+//! The gateway's client, measured: each call is counted by kind and outcome.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use florin_gateway::{
+    CallError, CheckoutRequest, Clock, ConfirmRequest, Confirmed, Health, HostedSession, Invoice,
+    InvoiceId, InvoiceRequest, InvoiceResponse, PaymentGateway, Prices, Priority, RawRequest,
+};
+
+use super::Metrics;
+use super::labels::Call;
+
+/// A gateway whose calls are counted.
+pub(crate) struct MeasuredGateway {
+    /// The client.
+    pub inner: Arc<dyn PaymentGateway>,
+    /// What counts.
+    pub metrics: Arc<Metrics>,
+    /// The clock.
+    pub clock: Arc<dyn Clock>,
+}
+
+impl MeasuredGateway {
+    async fn measured<T>(
+        &self,
+        call: Call,
+        answer: impl Future<Output = Result<T, CallError>> + Send,
+    ) -> Result<T, CallError> {
+        let began = self.clock.now();
+        let result = answer.await;
+        let elapsed = self.clock.now().duration_since(began);
+        self.metrics.call(call, &result, elapsed);
+        result
+    }
+}
+
+#[async_trait]
+impl PaymentGateway for MeasuredGateway {
+    async fn prices(&self) -> Result<Prices, CallError> {
+        self.measured(Call::Prices, self.inner.prices()).await
+    }
+
+    async fn create_invoice(&self, request: &InvoiceRequest) -> Result<Invoice, CallError> {
+        let answer = self.inner.create_invoice(request);
+        self.measured(Call::Create, answer).await
+    }
+
+    async fn invoice(
+        &self,
+        invoice_id: &InvoiceId,
+        priority: Priority,
+    ) -> Result<InvoiceResponse, CallError> {
+        let answer = self.inner.invoice(invoice_id, priority);
+        self.measured(Call::Poll, answer).await
+    }
+
+    async fn confirm(&self, request: &ConfirmRequest) -> Result<Confirmed, CallError> {
+        self.measured(Call::Other, self.inner.confirm(request))
+            .await
+    }
+
+    async fn checkout(&self, request: &CheckoutRequest) -> Result<HostedSession, CallError> {
+        self.measured(Call::Create, self.inner.checkout(request))
+            .await
+    }
+
+    async fn forward(&self, request: &RawRequest) -> Result<String, CallError> {
+        self.measured(Call::Other, self.inner.forward(request))
+            .await
+    }
+
+    fn available_after(&self, begun: &[Priority], priority: Priority) -> u32 {
+        self.inner.available_after(begun, priority)
+    }
+
+    fn health(&self) -> Health {
+        self.inner.health()
+    }
+}

@@ -1,0 +1,202 @@
+//! GET /metrics: reads what exists as state, and writes everything in the text format that
+//! Prometheus reads.
+//!
+//! Source: `OpenMetrics` 1.0.0, "Text format", which Prometheus reads since version 2.5.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse as _, Response};
+use florin_storage::{PollQueue, StorageError, Totals};
+use jiff::{SignedDuration, Timestamp};
+use prometheus_client::encoding::text::{encode_eof, encode_registry};
+use prometheus_client::metrics::counter::ConstCounter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
+use prometheus_client::registry::Registry;
+
+use super::commits::CountedCommits;
+use super::process::Process;
+use super::{Metrics, StoreLabels};
+use crate::state::AppState;
+
+const TEXT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+/// Polls that are counted.
+const MOST_COUNTED: u32 = 1_000;
+/// A database that does not answer by then is left out. Prometheus waits for 10 s.
+const LONGEST_READ: Duration = Duration::from_secs(3);
+
+/// Answers a scrape. What the database should say is missing while it fails.
+pub(crate) async fn scrape(State(app): State<Arc<AppState>>) -> Response {
+    let mut state = Registry::default();
+    let now = app.now();
+    health(&mut state, &app);
+    gateway(&mut state, &app);
+    listeners(&mut state, &app);
+    let read = tokio::time::timeout(LONGEST_READ, read(&app, now)).await;
+    // The storage monitor reports an outage.
+    if let Ok(Ok((totals, queue))) = read {
+        polling(&mut state, &app, &queue, now);
+        outboxes(&mut state, &app.metrics, &totals, now);
+        storage(&mut state, &totals);
+    }
+    state.register_collector(Box::new(Process));
+    match written(&app.metrics.registry, &state) {
+        Ok(text) => ([(CONTENT_TYPE, TEXT)], text).into_response(),
+        Err(std::fmt::Error) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
+}
+
+fn written(counted: &Registry, state: &Registry) -> Result<String, std::fmt::Error> {
+    let mut text = String::new();
+    encode_registry(&mut text, counted)?;
+    encode_registry(&mut text, state)?;
+    encode_eof(&mut text)?;
+    Ok(text)
+}
+
+async fn read(app: &AppState, now: Timestamp) -> Result<(Totals, PollQueue), StorageError> {
+    let storage = &app.deps.storage;
+    let queue = storage.poll_queue(now, MOST_COUNTED).await?;
+    Ok((storage.totals().await?, queue))
+}
+
+fn gauge(registry: &mut Registry, name: &str, help: &str, value: u64) {
+    registry.register(name, help, ConstGauge::new(value));
+}
+
+fn counter(registry: &mut Registry, name: &str, help: &str, value: u64) {
+    registry.register(name, help, ConstCounter::new(value));
+}
+
+fn health(registry: &mut Registry, app: &AppState) {
+    let is_failing = app.storage_health.reason().is_some();
+    let health = app.deps.gateway.health();
+    let is_ready = !is_failing && !health.is_pause_excessive && !app.shutdown.is_cancelled();
+    let help = "1 while orders can be stored, the gateway asks for no excessive pause, and the process is not ending";
+    gauge(registry, "florin_ready", help, u64::from(is_ready));
+    let help = "1 while orders cannot be stored";
+    gauge(
+        registry,
+        "florin_storage_failing",
+        help,
+        u64::from(is_failing),
+    );
+}
+
+fn gateway(registry: &mut Registry, app: &AppState) {
+    let health = app.deps.gateway.health();
+    let up = u64::from(!app.gateway_unavailable());
+    let help = "1 while the gateway answers: the last poll was answered, and the circuit is closed";
+    gauge(registry, "florin_gateway_up", help, up);
+    let help = "1 while the circuit is open";
+    let is_open = u64::from(health.is_circuit_open);
+    gauge(registry, "florin_gateway_circuit_open", help, is_open);
+    let help = "Rest of the pause that the gateway asked for by Retry-After";
+    let pause = health.pause.as_secs();
+    gauge(registry, "florin_gateway_retry_after_seconds", help, pause);
+    let help = "Calls a minute that the budget allows at present";
+    let budget = health.requests_per_minute;
+    gauge(
+        registry,
+        "florin_gateway_budget_calls_per_minute",
+        help,
+        budget,
+    );
+    let help =
+        "How far the gateway's clock is ahead of this machine's; absent before its first answer";
+    if let Some(skew) = health.skew {
+        let ahead = ConstGauge::new(skew.as_secs());
+        registry.register("florin_gateway_clock_ahead_seconds", help, ahead);
+    }
+}
+
+fn listeners(registry: &mut Registry, app: &AppState) {
+    let streams = u64::try_from(app.subscriptions.total()).unwrap_or(u64::MAX);
+    let help = "Open event streams of checkouts";
+    gauge(registry, "florin_streams", help, streams);
+    let Some(slots) = app.public_slots.get() else {
+        return;
+    };
+    let counts = slots.counts();
+    let help = "Open connections of the public listener";
+    gauge(registry, "florin_connections", help, counts.open);
+    let help = "Connections that the public listener may hold";
+    gauge(registry, "florin_connections_limit", help, counts.limit);
+    let help = "Connections that were refused because their address had too many";
+    counter(
+        registry,
+        "florin_connections_rejected",
+        help,
+        counts.rejected,
+    );
+    let help = "Waiting connections that were closed to make room for another one";
+    let closed = counts.closed_for_room;
+    counter(registry, "florin_connections_closed", help, closed);
+}
+
+fn polling(registry: &mut Registry, app: &AppState, queue: &PollQueue, now: Timestamp) {
+    let late = |first: Timestamp| now.duration_since(first);
+    let lag = seconds(queue.first_at.map_or(SignedDuration::ZERO, late));
+    let help = "How late the longest waiting poll of the gateway is";
+    gauge(registry, "florin_poll_lag_seconds", help, lag);
+    let help = "Polls that are due, 1000 of each priority at most";
+    gauge(registry, "florin_polls_due", help, queue.due);
+    let stretch = u64::from(app.polling_pace().stretch.percent());
+    let help = "Factor of the poll intervals; 100 is as planned";
+    gauge(registry, "florin_poll_stretch_percent", help, stretch);
+}
+
+/// The outboxes of all stores; a store that never had an event has zeros.
+fn outboxes(registry: &mut Registry, metrics: &Metrics, totals: &Totals, now: Timestamp) {
+    #[derive(Default)]
+    struct Sum {
+        waiting: u64,
+        oldest: u64,
+        disabled: u64,
+    }
+    let mut sums: BTreeMap<String, Sum> = metrics.store_labels();
+    for outbox in &totals.outboxes {
+        let sum = sums
+            .entry(metrics.store_label(&outbox.store_id))
+            .or_default();
+        let age = outbox.oldest_at.map(|at| seconds(now.duration_since(at)));
+        sum.waiting += outbox.waiting;
+        sum.oldest = sum.oldest.max(age.unwrap_or(0));
+        sum.disabled += u64::from(outbox.is_disabled);
+    }
+    let mut family = |name: &str, help: &str, value: fn(&Sum) -> u64| {
+        let family = Family::<StoreLabels<1>, Gauge>::default();
+        for (store, sum) in &sums {
+            let value = i64::try_from(value(sum)).unwrap_or(i64::MAX);
+            family.get_or_create(&[("store", store.clone())]).set(value);
+        }
+        registry.register(name, help, family);
+    };
+    let help = "Events that wait for the store to accept them";
+    family("florin_events_waiting", help, |sum| sum.waiting);
+    let help = "Age of the oldest event that waits";
+    family("florin_events_oldest_seconds", help, |sum| sum.oldest);
+    let help = "1 while the store's webhook is disabled, because it answered 410";
+    family("florin_webhook_disabled", help, |sum| sum.disabled);
+}
+
+fn storage(registry: &mut Registry, totals: &Totals) {
+    let help = "Payments that need review by a person: their latest response was not clear, and they are polled on";
+    let reviews = totals.needing_review;
+    gauge(registry, "florin_payments_needing_review", help, reviews);
+    if let Some(bytes) = totals.free_bytes {
+        let help = "Bytes that may still be written to the database's volume";
+        gauge(registry, "florin_storage_free_bytes", help, bytes);
+    }
+    registry.register_collector(Box::new(CountedCommits(totals.commits)));
+}
+
+/// Whole seconds. A clock that was set back makes no time negative.
+fn seconds(time: SignedDuration) -> u64 {
+    u64::try_from(time.as_secs()).unwrap_or(0)
+}

@@ -1,0 +1,310 @@
+//! GET /metrics: what is exported, how much of it, and whether it is true.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+
+use serde_json::json;
+use support::{Prometheus, World, WorldConfig, eventually, pay_in_full};
+
+use crate::helpers::event_types;
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+
+/// The most series that one proxy may export.
+const MOST_SERIES: usize = 300;
+
+/// One answer of GET /metrics.
+pub(crate) struct Scrape(String);
+
+impl Scrape {
+    pub(crate) async fn of(world: &World) -> Self {
+        let url = format!("{}/metrics", world.admin_url());
+        let answer = world.http().get(url).send().await.unwrap();
+        assert_eq!(answer.status(), 200);
+        let content = answer.headers()["content-type"].to_str().unwrap();
+        assert!(content.starts_with("application/openmetrics-text; version=1.0.0"));
+        Self(answer.text().await.unwrap())
+    }
+
+    /// Name and labels of each series.
+    pub(crate) fn series(&self) -> BTreeSet<&str> {
+        let lines = self.0.lines().filter(|line| !line.starts_with('#'));
+        lines
+            .filter_map(|line| Some(line.rsplit_once(' ')?.0))
+            .collect()
+    }
+
+    /// The names of all series.
+    pub(crate) fn names(&self) -> BTreeSet<&str> {
+        self.series()
+            .into_iter()
+            .filter_map(|series| series.split('{').next())
+            .collect()
+    }
+
+    /// The value of a series.
+    #[track_caller]
+    pub(crate) fn value(&self, series: &str) -> u64 {
+        let mut lines = self.0.lines();
+        let value = lines.find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
+        let value = value.unwrap_or_else(|| panic!("no {series} in\n{}", self.0));
+        value.parse().unwrap()
+    }
+
+    /// The table of docs/operations/metrics.md.
+    fn table(&self) -> String {
+        let mut rows = vec![
+            "| metric | type | labels | value |".to_owned(),
+            "|---|---|---|---|".to_owned(),
+        ];
+        let mut help = BTreeMap::new();
+        for line in self.0.lines() {
+            if let Some((name, text)) = line
+                .strip_prefix("# HELP ")
+                .and_then(|rest| rest.split_once(' '))
+            {
+                help.insert(name, text.trim_end_matches('.'));
+            }
+            let Some((name, kind)) = line
+                .strip_prefix("# TYPE ")
+                .and_then(|rest| rest.split_once(' '))
+            else {
+                continue;
+            };
+            let sample = match kind {
+                "counter" => format!("{name}_total"),
+                "info" => format!("{name}_info"),
+                _ => name.to_owned(),
+            };
+            let mut labels = BTreeSet::new();
+            for series in self.series() {
+                let Some((of, rest)) = series.split_once('{') else {
+                    continue;
+                };
+                if of == sample || of.strip_prefix(name) == Some("_bucket") {
+                    let rest = rest.trim_end_matches('}').split("\",");
+                    labels.extend(rest.filter_map(|label| label.split('=').next()));
+                }
+            }
+            labels.remove("le");
+            let labels: Vec<_> = labels.iter().map(|label| format!("`{label}`")).collect();
+            rows.push(format!(
+                "| `{sample}` | {kind} | {} | {} |",
+                labels.join(", "),
+                help[name]
+            ));
+        }
+        rows.join("\n")
+    }
+}
+
+#[tokio::test]
+async fn metrics_are_served_to_the_operator_alone() {
+    let world = World::start().await;
+    Scrape::of(&world).await;
+    let url = format!("{}/metrics", world.proxy_url());
+    let answer = world.http().get(url).send().await.unwrap();
+    assert_eq!(answer.status(), 404);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn the_page_of_metrics_lists_what_is_exported() {
+    let world = World::start().await;
+    // The clock of the gateway is known after its first answer.
+    world.shopper().open("ebook").await.quotes().await;
+    let table = Scrape::of(&world).await.table();
+    let page = fs::read_to_string(format!("{ROOT}/docs/operations/metrics.md")).unwrap();
+    assert!(
+        page.contains(&table),
+        "docs/operations/metrics.md needs this table:\n\n{table}\n"
+    );
+    let in_page = |line: &&str| line.starts_with("| `florin_") || line.starts_with("| `process_");
+    let rows = page.lines().filter(in_page).count();
+    assert_eq!(
+        rows + 2,
+        table.lines().count(),
+        "the page has a row of something else"
+    );
+    world.end().await;
+}
+
+#[tokio::test]
+async fn fifty_stores_and_everything_that_happens_make_no_more_than_300_series() {
+    let world = World::start_with(WorldConfig {
+        more_stores: 48,
+        gateway_access: true,
+        ..WorldConfig::default()
+    })
+    .await;
+    world.shopper().open("ebook").await.quotes().await;
+    let before = Scrape::of(&world).await;
+    let checkout = world.shopper().open("ebook").await;
+    checkout.choose("BTC").await;
+    let stream = checkout.stream().await;
+    checkout.report_paid().await;
+    pay_in_full(&world, &checkout).await;
+    drop(stream);
+    world.store().orders().await;
+    world.store().get("/v1/gateway/currencies").await.with(200);
+    for number in 1..=48 {
+        let store = world
+            .store()
+            .with_key(&format!("{}{number}", support::secrets::STORE_KEY));
+        let order = json!({ "amount": "5.00", "currency": "USD", "reference": "r" });
+        store.open(&order).await.with(201);
+    }
+    for path in ["/florin.js", "/nothing", "/v1/orders"] {
+        let url = format!("{}{path}", world.proxy_url());
+        world.http().get(url).send().await.unwrap();
+    }
+    world.wait_for_deliveries().await;
+    let after = Scrape::of(&world).await;
+    let new: Vec<_> = after
+        .series()
+        .difference(&before.series())
+        .copied()
+        .collect();
+    assert_eq!(
+        new, [""; 0],
+        "a series that appears late hides its first event"
+    );
+    let count = after.series().len();
+    assert!(count <= MOST_SERIES, "{count} series");
+    let stores = after
+        .series()
+        .iter()
+        .filter(|series| series.starts_with("florin_events_waiting"))
+        .count();
+    assert_eq!(stores, 21, "twenty stores, and the others together");
+    world.end().await;
+}
+
+#[tokio::test]
+async fn what_is_counted_is_what_happened() {
+    let world = World::start_with(WorldConfig {
+        callbacks: false,
+        ..WorldConfig::default()
+    })
+    .await;
+    let paid = world.shopper().open("ebook").await;
+    paid.choose("BTC").await;
+    pay_in_full(&world, &paid).await;
+    let opened = json!({ "amount": "5.00", "currency": "USD", "reference": "r1" });
+    let opened = world.store().open(&opened).await.with(201);
+    let cancel = format!("/v1/orders/{}/cancel", opened.text_at("/order/id"));
+    for _ in 0..2 {
+        world.store().post(&cancel, &json!({})).await.with(200);
+    }
+    world.wait_for_deliveries().await;
+    let events = world.store().get("/v1/events").await.with(200).body;
+    let events = events["events"].as_array().unwrap();
+    let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+    for event in event_types(events) {
+        *counts
+            .entry(event.strip_prefix("order.").unwrap())
+            .or_default() += 1;
+    }
+    assert_eq!(counts["cancelled"], 1);
+    let scrape = Scrape::of(&world).await;
+    let prefix = "florin_order_events_total{";
+    let counted = scrape
+        .series()
+        .into_iter()
+        .filter(|series| series.starts_with(prefix));
+    for series in counted.map(str::to_owned).collect::<Vec<_>>() {
+        let event = series.split('"').nth(1).unwrap();
+        let expected = counts.get(event).copied().unwrap_or(0);
+        assert_eq!(scrape.value(&series), expected, "{event}");
+    }
+    let credits = "florin_credits_total{store=\"demo\",currency=\"USD\"}";
+    assert_eq!(scrape.value(credits), 1);
+    let calls = |call: &str| {
+        scrape.value(&format!(
+            "florin_gateway_calls_total{{call=\"{call}\",outcome=\"ok\"}}"
+        ))
+    };
+    let sent = world.sandbox().count("POST", "/invoice").await;
+    assert_eq!(calls("create"), sent as u64);
+    assert!(calls("poll") > 0);
+    let delivered = scrape.value("florin_webhook_deliveries_total{outcome=\"delivered\"}");
+    assert_eq!(delivered, events.len() as u64);
+    assert_eq!(scrape.value("florin_events_waiting{store=\"demo\"}"), 0);
+    let transactions = scrape.value("florin_storage_transactions_total");
+    assert!(transactions >= scrape.value("florin_storage_commit_seconds_count"));
+    assert!(scrape.value("process_resident_memory_bytes") > 1_000_000);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn refusals_are_counted_by_their_rule() {
+    let world = World::start().await;
+    let token = world.token_signer().token("r1", "5.00");
+    let order = json!({ "order_token": token });
+    let mut refused = 0;
+    for _ in 0..40 {
+        let answer = world.shopper().request_order(&order).await;
+        refused += u64::from(answer.status == 429);
+    }
+    assert!(refused > 0);
+    let scrape = Scrape::of(&world).await;
+    let counted = scrape.value("florin_rate_limited_requests_total{rule=\"orders\"}");
+    assert_eq!(counted, refused);
+    let requests = "florin_http_requests_total{route=\"open_order\",status=\"4xx\"}";
+    assert_eq!(scrape.value(requests), refused);
+    world.end().await;
+}
+
+/// Every name of a metric in a text.
+fn named(text: &str) -> BTreeSet<String> {
+    let words = text.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'));
+    let is_metric = |word: &&str| word.starts_with("florin_") || word.starts_with("process_");
+    words.filter(is_metric).map(str::to_owned).collect()
+}
+
+#[tokio::test]
+async fn alerts_and_the_dashboard_name_exported_metrics() {
+    let world = World::start().await;
+    world.shopper().open("ebook").await.quotes().await;
+    let scrape = Scrape::of(&world).await;
+    let exported = scrape.names();
+    for file in [
+        "deploy/prometheus/alerts.yml",
+        "deploy/prometheus/alerts.test.yml",
+        "deploy/grafana/florin.json",
+    ] {
+        let names = named(&fs::read_to_string(format!("{ROOT}/{file}")).unwrap());
+        assert!(names.len() > 10, "{file}");
+        let unknown: Vec<_> = names
+            .iter()
+            .filter(|name| !exported.contains(&***name))
+            .collect();
+        assert!(unknown.is_empty(), "{file} names {unknown:?}");
+    }
+    world.end().await;
+}
+
+#[tokio::test]
+async fn the_dashboards_expressions_can_be_evaluated() {
+    let world = World::start().await;
+    world.shopper().open("ebook").await.choose("BTC").await;
+    let prometheus = Prometheus::start(&world.admin_url(), "groups: []").await;
+    let dashboard = fs::read_to_string(format!("{ROOT}/deploy/grafana/florin.json")).unwrap();
+    let dashboard: serde_json::Value = serde_json::from_str(&dashboard).unwrap();
+    let panels = dashboard["panels"].as_array().unwrap();
+    let mut count = 0;
+    for panel in panels {
+        for target in panel["targets"].as_array().into_iter().flatten() {
+            let expression = target["expr"].as_str().unwrap();
+            let expression = expression.replace("$__rate_interval", "2s");
+            eventually(&format!("{expression} has a value"), async || {
+                let found = prometheus.query(&expression).await?;
+                (!found.as_array()?.is_empty()).then_some(())
+            })
+            .await;
+            count += 1;
+        }
+    }
+    assert!(count > 15, "{count} expressions");
+    world.end().await;
+}

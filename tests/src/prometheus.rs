@@ -1,0 +1,170 @@
+//! A real Prometheus beside the world, in which a minute lasts 200 ms.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::net::TcpListener;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+
+use crate::program::Folder;
+use crate::wait::eventually;
+
+/// What a minute of the rules lasts.
+const MINUTE_MS: u64 = 200;
+
+/// A running Prometheus that scrapes one target. Dropping it ends it.
+#[derive(Debug)]
+pub struct Prometheus {
+    child: Child,
+    url: String,
+    http: reqwest::Client,
+    folder: Folder,
+}
+
+impl Prometheus {
+    /// Starts one that scrapes the address of an admin listener and evaluates these rules.
+    ///
+    /// # Panics
+    /// It is not installed, or does not start.
+    pub async fn start(admin_url: &str, rules: &str) -> Self {
+        let folder = Folder::new();
+        let target = admin_url.trim_start_matches("http://");
+        let config = format!(
+            "global: {{ scrape_interval: 100ms, scrape_timeout: 100ms, evaluation_interval: 100ms }}\n\
+             rule_files: [rules.yml]\n\
+             scrape_configs:\n  - job_name: florin\n    static_configs: [{{ targets: [\"{target}\"] }}]\n"
+        );
+        let write = |name, text: &str| fs::write(folder.file(name), text).expect("our own folder");
+        write("prometheus.yml", &config);
+        write("rules.yml", &compressed(rules));
+        let port = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
+        let address = port.expect("a port is free");
+        let log = File::create(folder.file("prometheus.log")).expect("our own folder");
+        let child = Command::new("prometheus")
+            .arg(format!("--web.listen-address={address}"))
+            .arg(format!(
+                "--config.file={}",
+                folder.file("prometheus.yml").display()
+            ))
+            .arg(format!(
+                "--storage.tsdb.path={}",
+                folder.file("data").display()
+            ))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log)
+            .spawn()
+            .expect(
+                "prometheus is installed by `cargo xtask test`, or by apt-get install prometheus",
+            );
+        let prometheus = Self {
+            child,
+            url: format!("http://{address}/api/v1"),
+            http: crate::answer::client().build().expect("no TLS is used"),
+            folder,
+        };
+        eventually("Prometheus scrapes the proxy", async || {
+            let found = prometheus.query("up{job=\"florin\"} == 1").await?;
+            (!found.as_array()?.is_empty()).then_some(())
+        })
+        .await;
+        prometheus
+    }
+
+    /// The result of an expression; `None` while Prometheus starts.
+    pub async fn query(&self, expression: &str) -> Option<Value> {
+        let mut url = reqwest::Url::parse(&format!("{}/query", self.url)).ok()?;
+        url.query_pairs_mut().append_pair("query", expression);
+        let answer = self.http.get(url).send().await.ok()?;
+        let mut answer: Value = answer.json().await.ok()?;
+        Some(answer["data"]["result"].take())
+    }
+
+    /// The names of the alerts that fire.
+    pub async fn firing(&self) -> BTreeSet<String> {
+        let found = self.query("ALERTS{alertstate=\"firing\"}").await;
+        let found = found.unwrap_or_default();
+        let name = |alert: &Value| alert["metric"]["alertname"].as_str().map(str::to_owned);
+        found
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(name)
+            .collect()
+    }
+
+    /// Waits until an alert fires.
+    ///
+    /// # Panics
+    /// It does not fire in time.
+    pub async fn wait_until_fires(&self, alert: &str) {
+        eventually(&format!("{alert} fires"), async || {
+            self.firing().await.contains(alert).then_some(())
+        })
+        .await;
+    }
+
+    /// Waits until an alert does not fire.
+    ///
+    /// # Panics
+    /// It fires on.
+    pub async fn wait_until_over(&self, alert: &str) {
+        eventually(&format!("{alert} is over"), async || {
+            (!self.firing().await.contains(alert)).then_some(())
+        })
+        .await;
+    }
+
+    /// The rules as Prometheus read them.
+    pub async fn rules(&self) -> Vec<Value> {
+        let answer = self.http.get(format!("{}/rules", self.url)).send().await;
+        let answer: Value = answer.expect("it runs").json().await.expect("it is JSON");
+        let groups = answer["data"]["groups"].as_array().expect("a list").clone();
+        let rules = groups.iter().filter_map(|group| group["rules"].as_array());
+        rules.flatten().cloned().collect()
+    }
+}
+
+impl Drop for Prometheus {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let log = fs::read_to_string(self.folder.file("prometheus.log"));
+            eprintln!("what Prometheus logged:\n{}", log.unwrap_or_default());
+        }
+        // Both do nothing to a program that has ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Shortens the durations of rules: those behind `for:` and those in brackets.
+fn compressed(rules: &str) -> String {
+    let mut words = Vec::new();
+    for word in rules.split_inclusive([' ', '\n', '[', ']']) {
+        let (duration, end) = word.split_at(word.len() - 1);
+        let minutes = duration
+            .strip_suffix('m')
+            .and_then(|number| number.parse::<u64>().ok());
+        let hours = duration
+            .strip_suffix('h')
+            .and_then(|number| number.parse::<u64>().ok());
+        match minutes.or(hours.map(|hours| hours * 60)) {
+            Some(minutes) => words.push(format!("{}ms{end}", minutes * MINUTE_MS)),
+            None => words.push(word.to_owned()),
+        }
+    }
+    words.concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_minute_of_a_rule_lasts_200_ms() {
+        let rules = "expr: increase(x[1h]) > 0\nfor: 10m\nlabels: 5m of it\n";
+        let expected = "expr: increase(x[12000ms]) > 0\nfor: 2000ms\nlabels: 1000ms of it\n";
+        assert_eq!(compressed(rules), expected);
+    }
+}
