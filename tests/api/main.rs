@@ -35,6 +35,7 @@ mod payments;
 mod program;
 mod raw_requests;
 mod receipts;
+mod request_ids;
 mod restart;
 mod reverted_payments;
 mod secret_leaks;

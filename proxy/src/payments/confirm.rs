@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use florin_gateway::{ConfirmRequest, InvoiceId};
 use florin_orders::{Invoice, Snapshot};
+use tracing::Instrument as _;
 
 use crate::state::AppState;
 
@@ -22,7 +23,7 @@ pub(crate) fn confirm(app: &Arc<AppState>, snapshot: &Snapshot, email: Option<St
         return;
     };
     let (app, order) = (app.clone(), snapshot.order.id.clone());
-    tokio::spawn(async move {
+    let confirmed = async move {
         if let Err(error) = app
             .deps
             .gateway
@@ -31,7 +32,8 @@ pub(crate) fn confirm(app: &Arc<AppState>, snapshot: &Snapshot, email: Option<St
         {
             tracing::warn!(%order, %error, "POST /confirm failed");
         }
-    });
+    };
+    tokio::spawn(confirmed.in_current_span());
 }
 
 fn invoice(snapshot: &Snapshot) -> Option<&Invoice> {

@@ -15,6 +15,7 @@ use florin_orders::{
 use florin_storage::{OpenAttemptError, StorageError};
 use jiff::{SignedDuration, Timestamp};
 use secrecy::ExposeSecret as _;
+use tracing::Instrument as _;
 use url::Url;
 
 use crate::config::Store;
@@ -77,7 +78,8 @@ pub(crate) async fn open(
         call
     };
     let (app, order) = (app.clone(), order.clone());
-    tokio::spawn(async move { send(&app, &order, call, turn).await }).await?
+    let sent = async move { send(&app, &order, call, turn).await };
+    tokio::spawn(sent.in_current_span()).await?
 }
 
 /// Returns the call that opens an attempt, or `None` if an attempt is open that fits.

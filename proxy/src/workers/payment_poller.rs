@@ -14,6 +14,7 @@ use florin_orders::{
 use florin_storage::{DueAttempt, RecordedObservation, StorageError};
 use jiff::{SignedDuration, Timestamp};
 use tokio::task::JoinSet;
+use tracing::Instrument as _;
 
 use crate::payments::confirm::{confirm, is_marked_as_paid};
 use crate::state::{AppState, PollingPace};
@@ -89,7 +90,8 @@ async fn start_polls(app: &Arc<AppState>, polls: &mut JoinSet<()>) {
         let room = app.deps.gateway.available_after(&begun, priority);
         let limit = room.min(u32::try_from(free).unwrap_or(u32::MAX));
         for due in lease_due(app, poll_priority, limit).await {
-            polls.spawn(poll_invoice(app.clone(), due));
+            let span = tracing::info_span!("poll", order = %due.order_id);
+            polls.spawn(poll_invoice(app.clone(), due).instrument(span));
             begun.push(priority);
         }
     }

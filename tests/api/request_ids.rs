@@ -1,0 +1,58 @@
+//! The request id leads from a customer's request to the calls of the gateway that it caused.
+
+use serde_json::{Value, json};
+use support::{Answer, Program, World, eventually};
+
+use crate::program::wait_until_up;
+
+/// The calls of the gateway that a program logged, by path, each with the id of the request that caused it.
+fn calls(program: &Program) -> Vec<(String, Option<String>)> {
+    let printed = program.printed();
+    let lines = printed
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let calls = lines.filter(|line| line["message"] == "gateway called");
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    calls
+        .map(|line| {
+            (
+                text(&line["path"]).unwrap(),
+                text(&line["span"]["request_id"]),
+            )
+        })
+        .collect()
+}
+
+#[tokio::test]
+async fn each_call_of_the_gateway_is_logged_with_the_request_that_caused_it() {
+    let mut world = World::start().await;
+    world.stop_proxy().await;
+    let variables = [("FLORIN_LOG", "info,florin_gateway=debug")];
+    let mut program = Program::start(&world.config_file(), &world.file("proxy.log"), &variables);
+    wait_until_up(&world, &program).await;
+    let checkout = world.shopper().open("ebook").await;
+    let id = |answer: &Answer| answer.header("x-request-id").unwrap().to_owned();
+
+    let quotes = checkout.get("/quotes").await.with(200);
+    let attempt = checkout.request_attempt("BTC").await.with(200);
+    let paid = checkout.post("/paid", &json!({})).await.with(200);
+    for (path, request) in [
+        ("/prices", id(&quotes)),
+        ("/invoice", id(&attempt)),
+        ("/confirm", id(&paid)),
+    ] {
+        let expected = (path.to_owned(), Some(request));
+        eventually(&format!("{expected:?} is logged"), async || {
+            calls(&program).contains(&expected).then_some(())
+        })
+        .await;
+    }
+    eventually("a poll is logged, which no request caused", async || {
+        let poll = ("/invoice".to_owned(), None);
+        calls(&program).contains(&poll).then_some(())
+    })
+    .await;
+    world.wait_for_deliveries().await;
+    assert_eq!(program.stop().await, Some(0));
+    world.end().await;
+}
