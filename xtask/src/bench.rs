@@ -105,6 +105,9 @@ pub(crate) fn run(workspace: &Workspace, args: &BenchArgs) -> anyhow::Result<()>
     if status_reads(workspace).is_err() {
         broken.push("status reads are slower than promised");
     }
+    if metrics_cost(workspace).is_err() {
+        broken.push("metrics cost more of a status read than promised");
+    }
     // It prints what was measured, or why nothing was.
     if first_view(workspace).is_err() {
         broken.push("the checkout comes later than promised, by itself or beside its peers");
@@ -177,6 +180,13 @@ fn status_reads(workspace: &Workspace) -> anyhow::Result<()> {
     let example = "run --locked --quiet --release --package florin-proxy --example status-reads --";
     let proxy = proxy(workspace);
     Ok(workspace.cargo(example).arg("--proxy").arg(proxy).run()?)
+}
+
+/// Measures what metrics cost of a status read.
+fn metrics_cost(workspace: &Workspace) -> anyhow::Result<()> {
+    output::step("Building the benchmark of metrics…");
+    let example = "run --locked --quiet --release --package florin-proxy --example metrics-cost";
+    Ok(workspace.cargo(example).run()?)
 }
 
 fn proxy(workspace: &Workspace) -> std::path::PathBuf {

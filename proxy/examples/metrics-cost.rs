@@ -1,0 +1,149 @@
+//! `metrics-cost`: what metrics cost of a status read. `cargo xtask bench` builds and runs it.
+//!
+//! Status reads go through the router without a socket, so that their time is the least that a read takes, and the share of
+//! the metrics the largest.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context as _, ensure};
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
+use axum::http::{Method, Request};
+use florin_gateway::Client;
+use florin_proxy::clock::{SystemClock, SystemRandom};
+use florin_proxy::config::load;
+use florin_proxy::webhooks::WebhookSender;
+use florin_proxy::{Core, Dependencies};
+use florin_storage::SqliteStorage;
+use serde_json::{Value, json};
+use std::os::unix::fs::PermissionsExt as _;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tower::ServiceExt as _;
+
+/// Rounds; the median of each side counts.
+const ROUNDS: usize = 5;
+const READS: u32 = 10_000;
+const COUNTED: u32 = 1_000_000;
+/// The promise: this share of a status read at most, in percent.
+const PROMISED: u128 = 3;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    // Fails only when it is installed already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    match measure().await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("metrics-cost: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn measure() -> anyhow::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let core = core(&folder).await?;
+    let router = core.router();
+    let token = open_order(&router).await?;
+    let (mut reads, mut counts) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        reads.push(time_of_reads(&router, &token).await?);
+        let begin = Instant::now();
+        for _ in 0..COUNTED {
+            core.count_request(&Method::GET, "/v1/checkout", 200, Duration::from_micros(50));
+        }
+        counts.push(begin.elapsed() / COUNTED);
+    }
+    let (read, count) = (median(reads).as_nanos(), median(counts).as_nanos());
+    // In hundredths of a percent.
+    let share = count * 10_000 / read;
+    let (whole, rest) = (share / 100, share % 100);
+    println!("  a status read in the process, without sockets");
+    println!("    the whole read      {read:>8} ns");
+    println!("    its metrics         {count:>8} ns");
+    println!("    share               {whole:>5}.{rest:02} %   promised < {PROMISED} %");
+    ensure!(
+        whole < PROMISED,
+        "metrics cost {PROMISED} % of a status read or more"
+    );
+    Ok(())
+}
+
+async fn time_of_reads(router: &Router, token: &str) -> anyhow::Result<Duration> {
+    let begin = Instant::now();
+    for _ in 0..READS {
+        let request = Request::get("/v1/checkout").header(AUTHORIZATION, format!("Bearer {token}"));
+        let answer = router.clone().oneshot(request.body(Body::empty())?).await?;
+        ensure!(answer.status() == 200, "status {}", answer.status());
+        to_bytes(answer.into_body(), usize::MAX).await?;
+    }
+    Ok(begin.elapsed() / READS)
+}
+
+async fn open_order(router: &Router) -> anyhow::Result<String> {
+    let body = json!({ "store": "demo", "product": "ebook" }).to_string();
+    let request = Request::post("/v1/checkout").header(CONTENT_TYPE, "application/json");
+    let answer = router
+        .clone()
+        .oneshot(request.body(Body::from(body))?)
+        .await?;
+    let answer: Value = serde_json::from_slice(&to_bytes(answer.into_body(), usize::MAX).await?)?;
+    let token = answer["client_token"].as_str();
+    Ok(token.with_context(|| answer.to_string())?.to_owned())
+}
+
+/// A store with a product. Its gateway is away: a status read needs none.
+async fn core(folder: &tempfile::TempDir) -> anyhow::Result<Core> {
+    let (file, key) = (
+        folder.path().join("florin.toml"),
+        "0123456789abcdef".repeat(4),
+    );
+    let database = folder.path().join("florin.db");
+    let text = format!(
+        r#"database_url = "sqlite://{}"
+[gateway]
+url = "http://127.0.0.1:9/api"
+api_key = "key"
+api_secret = "{key}"
+callback_token = "{key}1"
+[[store]]
+id = "demo"
+name = "Demo"
+currency = "USD"
+secret_key = "sk_{key}"
+[[store.product]]
+sku = "ebook"
+title = "E-book"
+price = "19.90"
+"#,
+        database.display()
+    );
+    std::fs::write(&file, text)?;
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600))?;
+    let config = load(Some(&file), &std::collections::BTreeMap::new());
+    let config = config.map_err(|problems| anyhow::anyhow!("{problems}"))?;
+    let storage = SqliteStorage::open(&config.database_url, config.environment.as_str()).await?;
+    let (clock, random) = (Arc::new(SystemClock), Arc::new(SystemRandom));
+    let client = Client::new(
+        config.gateway.client_settings(),
+        clock.clone(),
+        random.clone(),
+    )?;
+    let dependencies = Dependencies {
+        storage: Arc::new(storage),
+        gateway: Arc::new(client),
+        webhooks: Arc::new(WebhookSender::new()?),
+        clock,
+        random,
+    };
+    Ok(Core::new(config, dependencies, CancellationToken::new()))
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort_unstable();
+    times[times.len() / 2]
+}
