@@ -137,9 +137,9 @@ pub(super) fn signed(evidence: &Evidence) -> Finding {
         let sent_at = header.timestamp.parse::<i64>();
         let is_timely = sent_at.is_ok_and(|sent_at| {
             // The header has no milliseconds, and the clock may have been changed within the second.
-            let second = [sent_at * 1000, sent_at * 1000 + 999];
-            second.iter().any(|sent_at| {
-                let sent_at = evidence.clock.right_time(*sent_at);
+            let mut second = sent_at * 1000..(sent_at + 1) * 1000;
+            second.any(|sent_at| {
+                let sent_at = evidence.clock.right_time(sent_at);
                 at.abs_diff(sent_at) / 1000 <= MAX_SECONDS.unsigned_abs()
             })
         });
