@@ -227,8 +227,8 @@ impl Shard {
         let undo = self.begin_outage(disaster, process);
         let [reason, remedy] = disaster.reason().expect("a disaster of the database");
         let report = self.ready_with(503, NOTICED, disaster).await;
-        let said = report["database_reason"].as_str().unwrap_or_default();
-        let is_explained = said.contains(reason) && said.contains(remedy);
+        let stated = report["database_reason"].as_str().unwrap_or_default();
+        let is_explained = stated.contains(reason) && stated.contains(remedy);
         assert!(is_explained, "{disaster:?}: {report}");
         pause(self.random.up_to(LASTS)).await;
         self.ready_with(503, NOTICED, disaster).await;
