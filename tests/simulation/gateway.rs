@@ -314,6 +314,11 @@ impl Gateway {
         });
     }
 
+    /// Forgets the pauses: the proxy cannot know how much of one is left when its clock is set.
+    pub(crate) fn forget_pauses(&self) {
+        self.state().pauses.clear();
+    }
+
     /// Returns the record up to a moment.
     pub(crate) fn evidence(&self, now: Millis) -> florin_invariants::Gateway {
         let state = self.state();

@@ -20,6 +20,9 @@ use crate::timeline::{Millis, Timeline};
 /// The wall clock at the start of a world: 2026-09-21.
 const FIRST_DAY: Millis = 1_790_000_000_000;
 
+/// A pause that seems longer, because the clock was set by more, is over for the proxy.
+const LONGEST_PAUSE: Millis = 300_000;
+
 pub(crate) struct World {
     pub(crate) timeline: Timeline,
     /// Random numbers of the model.
@@ -103,6 +106,9 @@ impl World {
     pub(crate) fn set_wall_clock(&self, by: Millis) {
         self.wall_offset.fetch_add(by, Ordering::Relaxed);
         self.log(|| format!("the wall clock is set by {by} ms"));
+        if by.abs() > LONGEST_PAUSE {
+            self.gateway.forget_pauses();
+        }
         let way = if by < 0 { "back" } else { "forward" };
         self.counters.one("clock", format!("set {way}"));
     }
