@@ -24,7 +24,7 @@ pub struct ReverseProxy {
 }
 
 impl ReverseProxy {
-    /// Caddy with `deploy/caddy/Caddyfile`, and a certificate of its own authority.
+    /// Caddy with `deploy/caddy/Caddyfile`, and a certificate of a local authority.
     pub async fn caddy(upstream: SocketAddr) -> Self {
         let (folder, port) = (Folder::new(), free_port());
         let site = replaced(&deployed("caddy/Caddyfile"), NAME, "localhost", 1);

@@ -102,6 +102,9 @@ pub(crate) fn run(workspace: &Workspace, args: &BenchArgs) -> anyhow::Result<()>
     if commits(workspace, folder.path()).is_err() {
         broken.push("sharing commits is slower than promised");
     }
+    if poll_plan(workspace).is_err() {
+        broken.push("the polls of fewer orders than promised fit the gateway's limits");
+    }
     if status_reads(workspace).is_err() {
         broken.push("status reads are slower than promised");
     }
@@ -169,6 +172,13 @@ fn commits(workspace: &Workspace, folder: &Path) -> anyhow::Result<()> {
     output::step("Building the benchmark of commits…");
     let example = "run --locked --quiet --release --package florin-storage --example commits --";
     Ok(workspace.cargo(example).arg(folder).run()?)
+}
+
+/// Simulates how many orders per day ten requests per second carry, beside the plan before.
+fn poll_plan(workspace: &Workspace) -> anyhow::Result<()> {
+    output::step("Building the simulation of polls…");
+    let example = "run --locked --quiet --release --package florin-orders --features fixtures --example poll_plan";
+    Ok(workspace.cargo(example).run()?)
 }
 
 /// Measures status reads per second, beside a bare handler that returns the same bytes.

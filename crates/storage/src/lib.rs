@@ -25,7 +25,7 @@ pub use error::{
     FileFault, OpenAttemptError, OpenError, OrderOperationError, Outage, StorageError,
 };
 pub use request::{Claim, Fingerprint, RequestId, StoredResponse};
-pub use sqlite::{SqliteStorage, check_place};
+pub use sqlite::{SqliteStorage, check_database, check_place};
 pub use traits::{
     DueAttempt, KeptEmail, MarkedAsPaid, Opened, OrderFilter, PollQueue, RecordedObservation,
     Settlement, Storage,
