@@ -31,7 +31,7 @@ use crate::{
     Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery, EndpointStatus,
     Fingerprint, KeptEmail, MarkedAsPaid, OpenAttemptError, OpenError, Opened, OrderFilter,
     OrderOperationError, PollQueue, RecordedDelivery, RecordedObservation, RequestId, Settlement,
-    Storage, StorageError, StoredResponse,
+    Storage, StorageError, StoredResponse, TokenGrant,
 };
 
 /// Rows that one transaction of the cleanup changes: customers wait for none longer than for these.
@@ -93,6 +93,11 @@ pub fn check_place(url: &str) -> Result<(), String> {
 
 #[async_trait]
 impl Storage for SqliteStorage {
+    /// The lock beside the file refuses a second process.
+    fn has_other_writers(&self) -> bool {
+        false
+    }
+
     async fn open_order(
         &self,
         id: &OrderId,
@@ -170,6 +175,11 @@ impl Storage for SqliteStorage {
     ) -> Result<Option<Snapshot>, StorageError> {
         let mut connection = self.reader.acquire().await?;
         orders::of_token(&mut connection, token, now).await
+    }
+
+    async fn token_grant(&self, token: TokenHash) -> Result<Option<TokenGrant>, StorageError> {
+        let mut connection = self.reader.acquire().await?;
+        orders::token_grant(&mut connection, token).await
     }
 
     async fn snapshot(&self, id: &OrderId) -> Result<Option<Snapshot>, StorageError> {

@@ -105,8 +105,7 @@ async fn replan_future(app: &AppState) {
                 planned,
                 "this machine's clock was set back: what was planned by it is done now"
             );
-            app.subscriptions.notify_all();
-            app.dispatcher_wakeup.send_replace(());
+            app.wake_dispatcher();
         }
         Err(error) => tracing::error!(%error, "failed to plan anew after the clock was set back"),
     }
@@ -279,7 +278,7 @@ fn report(app: &AppState, due: &DueAttempt, observed: &RecordedObservation) {
         }
         _ => {}
     }
-    app.order_changed(order);
+    app.wake_dispatcher();
 }
 
 async fn on_error(app: &Arc<AppState>, due: &DueAttempt, error: &CallError) {
