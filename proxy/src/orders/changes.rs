@@ -74,7 +74,7 @@ impl OrderChanges {
         let all = self.all.load(Ordering::SeqCst);
         let order = self.counter(order).load(Ordering::SeqCst);
         let stamp = Stamp { order, all };
-        let is_idle = |counter: u64| counter % CHANGE == 0;
+        let is_idle = |counter: u64| counter.is_multiple_of(CHANGE);
         (is_idle(stamp.order) && is_idle(stamp.all)).then_some(stamp)
     }
 

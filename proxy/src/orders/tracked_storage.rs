@@ -94,7 +94,7 @@ impl TrackedStorage {
     async fn schedule<T, F>(
         &self,
         work: impl FnOnce(Arc<dyn Storage>) -> F,
-        changed: impl FnOnce(&OrderChanges, &T) + Send + 'static,
+        announce: impl FnOnce(&OrderChanges, &T) + Send + 'static,
     ) -> T
     where
         T: Send + 'static,
@@ -103,7 +103,7 @@ impl TrackedStorage {
         let (work, changes) = (work(self.inner.clone()), self.changes.clone());
         completed(async move {
             let done = work.await;
-            changed(&changes, &done);
+            announce(&changes, &done);
             done
         })
         .await
