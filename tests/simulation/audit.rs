@@ -28,7 +28,10 @@ impl World {
         if call == "record_observation" && self.has_new_credit() {
             self.audit();
         }
-        if !matches!(call, "due_attempts" | "due_deliveries" | "order_of_token") {
+        if !matches!(
+            call,
+            "due_attempts" | "due_deliveries" | "order_of_token" | "token_grant"
+        ) {
             self.wakeup.notify_one();
         }
     }

@@ -12,7 +12,7 @@ use florin_storage::{
     Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery, EndpointStatus,
     Fingerprint, KeptEmail, MarkedAsPaid, OpenAttemptError, OpenError, Opened, OrderFilter,
     OrderOperationError, PollQueue, RecordedDelivery, RecordedObservation, RequestId, Settlement,
-    SqliteStorage, Storage, StorageError, StoredResponse,
+    SqliteStorage, Storage, StorageError, StoredResponse, TokenGrant,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -215,6 +215,7 @@ shaken! {
     async fn release_request(&self, request: RequestId, lease_until: Timestamp) -> Result<(), StorageError>;
     async fn delete_expired_requests(&self, now: Timestamp) -> Result<u64, StorageError>;
     async fn order_of_token(&self, token: TokenHash, now: Timestamp) -> Result<Option<Snapshot>, StorageError>;
+    async fn token_grant(&self, token: TokenHash) -> Result<Option<TokenGrant>, StorageError>;
     async fn snapshot(&self, id: &OrderId) -> Result<Option<Snapshot>, StorageError>;
     async fn orders(&self, store: &StoreId, filter: &OrderFilter) -> Result<Vec<Snapshot>, StorageError>;
     async fn cancel_order(&self, id: &OrderId, now: Timestamp) -> Result<Snapshot, OrderOperationError>;

@@ -28,5 +28,5 @@ pub use request::{Claim, Fingerprint, RequestId, StoredResponse};
 pub use sqlite::{SqliteStorage, check_database, check_place};
 pub use traits::{
     DueAttempt, KeptEmail, MarkedAsPaid, Opened, OrderFilter, PollQueue, RecordedObservation,
-    Settlement, Storage,
+    Settlement, Storage, TokenGrant,
 };

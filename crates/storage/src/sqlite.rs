@@ -34,7 +34,7 @@ use crate::{
     Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery, EndpointStatus,
     Fingerprint, KeptEmail, MarkedAsPaid, OpenAttemptError, OpenError, Opened, OrderFilter,
     OrderOperationError, Outage, PollQueue, RecordedDelivery, RecordedObservation, RequestId,
-    Settlement, Storage, StorageError, StoredResponse,
+    Settlement, Storage, StorageError, StoredResponse, TokenGrant,
 };
 
 /// Rows that one transaction of the cleanup changes: customers wait for none longer than for these.
@@ -111,6 +111,11 @@ pub fn check_place(url: &str) -> Result<(), String> {
 
 #[async_trait]
 impl Storage for SqliteStorage {
+    /// The lock beside the file refuses a second process.
+    fn has_other_writers(&self) -> bool {
+        false
+    }
+
     async fn open_order(
         &self,
         id: &OrderId,
@@ -188,6 +193,11 @@ impl Storage for SqliteStorage {
     ) -> Result<Option<Snapshot>, StorageError> {
         let mut connection = self.connection().await?;
         self.read(orders::of_token(&mut connection, token, now).await)
+    }
+
+    async fn token_grant(&self, token: TokenHash) -> Result<Option<TokenGrant>, StorageError> {
+        let mut connection = self.connection().await?;
+        self.read(orders::token_grant(&mut connection, token).await)
     }
 
     async fn snapshot(&self, id: &OrderId) -> Result<Option<Snapshot>, StorageError> {

@@ -105,8 +105,7 @@ pub(crate) async fn replan_future(app: &AppState) -> bool {
                 planned,
                 "this machine's clock was set back: what was planned by it is done now"
             );
-            app.subscriptions.notify_all();
-            app.dispatcher_wakeup.send_replace(());
+            app.wake_dispatcher();
             true
         }
         // The storage monitor reports an outage.
@@ -287,7 +286,7 @@ fn report(app: &AppState, due: &DueAttempt, observed: &RecordedObservation) {
         }
         _ => {}
     }
-    app.order_changed(order);
+    app.wake_dispatcher();
 }
 
 async fn on_error(app: &Arc<AppState>, due: &DueAttempt, error: &CallError) {
