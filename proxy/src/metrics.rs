@@ -2,7 +2,7 @@
 //!
 //! Counters are counted where something happens, by one line. What exists as state is read when Prometheus asks
 //! ([`scrape`]). The number of series is bounded: every label has a closed list of values, except the store's id, of which the
-//! first [`MAX_NAMED_STORES`] of the configuration have their own series and all others one together. All series exist from
+//! first [`MAX_NAMED_STORES`] of the configuration have separate series and all others one together. All series exist from
 //! the start, so that `increase()` sees the first event too.
 //!
 //! These numbers are for dashboards and alerts. Totals of orders and money are those of the database.
@@ -32,7 +32,7 @@ pub(crate) use self::gateway::MeasuredGateway;
 use self::labels::{Call, CallOutcome, StatusClass, event_name, outcome_of_delivery};
 pub(crate) use self::labels::{Route, Rule};
 
-/// Stores with series of their own.
+/// Stores with separate series.
 const MAX_NAMED_STORES: usize = 20;
 /// The label of all other stores together.
 const OTHER_STORES: &str = "(other)";
@@ -50,6 +50,14 @@ type Labels<const N: usize> = [(&'static str, &'static str); N];
 type StoreLabels<const N: usize> = [(&'static str, String); N];
 type Histograms = Family<Labels<1>, Histogram, fn() -> Histogram>;
 
+/// The series of one route, so that a request needs no look-up by its labels.
+#[derive(Debug)]
+struct RouteSeries {
+    /// By [`StatusClass`].
+    requests: Vec<Counter>,
+    seconds: Histogram,
+}
+
 /// All metrics of the process.
 #[derive(Debug)]
 pub(crate) struct Metrics {
@@ -58,6 +66,8 @@ pub(crate) struct Metrics {
     has_other_stores: bool,
     requests: Family<Labels<2>, Counter>,
     request_seconds: Histograms,
+    /// By [`Route`].
+    routes: Vec<RouteSeries>,
     rate_limited: Family<Labels<1>, Counter>,
     order_events: Family<Labels<1>, Counter>,
     credits: Family<StoreLabels<2>, Counter>,
@@ -73,11 +83,12 @@ impl Metrics {
     /// Creates every series, at zero.
     pub(crate) fn new(stores: &[Store]) -> Self {
         let named = stores.iter().take(MAX_NAMED_STORES);
-        let metrics = Self {
+        let mut metrics = Self {
             named_stores: named.map(|store| store.id.clone()).collect(),
             has_other_stores: stores.len() > MAX_NAMED_STORES,
             requests: Family::default(),
             request_seconds: Family::new_with_constructor(|| Histogram::new(HTTP_BOUNDS)),
+            routes: Vec::new(),
             rate_limited: Family::default(),
             order_events: Family::default(),
             credits: Family::default(),
@@ -93,14 +104,17 @@ impl Metrics {
         metrics.registered()
     }
 
-    fn create_series(&self, stores: &[Store]) {
+    fn create_series(&mut self, stores: &[Store]) {
         for route in Route::VARIANTS {
-            for status in StatusClass::VARIANTS {
+            let request = |status: &StatusClass| {
                 let labels = [("route", route.into()), ("status", status.into())];
-                drop(self.requests.get_or_create(&labels));
-            }
-            let labels = [("route", route.into())];
-            drop(self.request_seconds.get_or_create(&labels));
+                self.requests.get_or_create_owned(&labels)
+            };
+            let seconds = &self.request_seconds;
+            self.routes.push(RouteSeries {
+                requests: StatusClass::VARIANTS.iter().map(request).collect(),
+                seconds: seconds.get_or_create_owned(&[("route", route.into())]),
+            });
         }
         for rule in Rule::VARIANTS {
             drop(self.rate_limited.get_or_create(&[("rule", rule.into())]));
@@ -190,13 +204,9 @@ impl Metrics {
 
     /// Counts a request of the public listener.
     pub(crate) fn request(&self, route: Route, status: u16, elapsed: SignedDuration) {
-        let class = StatusClass::of(status);
-        let labels = [("route", route.into()), ("status", class.into())];
-        self.requests.get_or_create(&labels).inc();
-        let seconds = self
-            .request_seconds
-            .get_or_create(&[("route", route.into())]);
-        seconds.observe(in_seconds(elapsed));
+        let series = &self.routes[route as usize];
+        series.requests[StatusClass::of(status) as usize].inc();
+        series.seconds.observe(in_seconds(elapsed));
     }
 
     /// Counts a request that a rate limit refused.

@@ -2,11 +2,10 @@
 
 use std::future::Future;
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Router;
 use axum::http::Method;
-use jiff::SignedDuration;
+use jiff::Timestamp;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -140,9 +139,9 @@ impl Core {
         admin_routes(self.app.clone())
     }
 
-    /// Counts a request in the metrics, as the router does: for the benchmark of what that costs.
-    pub fn count_request(&self, method: &Method, route: &str, status: u16, elapsed: Duration) {
-        let elapsed = SignedDuration::try_from(elapsed).unwrap_or(SignedDuration::MAX);
+    /// Counts a request that began at `began`, as the router does: for the benchmark of what that costs.
+    pub fn count_request(&self, method: &Method, route: &str, status: u16, began: Timestamp) {
+        let elapsed = self.app.now().duration_since(began);
         self.app
             .metrics
             .request(Route::of(method, route), status, elapsed);
@@ -152,6 +151,12 @@ impl Core {
     /// observations.
     pub async fn poll(&self) {
         payment_poller::poll_once(&self.app).await;
+    }
+
+    /// What the poller does at its start, and when it notices that this machine's clock was set back. Returns `false` if the
+    /// storage failed.
+    pub async fn replan_future(&self) -> bool {
+        payment_poller::replan_future(&self.app).await
     }
 
     /// One step of the webhook dispatcher: delivers the events that are due, to every store as many as run at once, and

@@ -145,7 +145,7 @@ async fn alerts_tell_that_a_store_does_not_accept_its_events() {
     world.webhooks.reply_with(Reply::Status(410));
     world.shopper().open("mug").await;
     prometheus.wait_until_fires("FlorinWebhookDisabled").await;
-    // It is the store's wish.
+    // The store asked for it.
     prometheus.wait_until_over("FlorinEventsWait").await;
     world.webhooks.reply_with(Reply::Accept);
     let enabled = world.store().post("/v1/webhook/enable", &json!({})).await;

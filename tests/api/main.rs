@@ -10,6 +10,7 @@ mod callbacks;
 mod connections;
 mod contract_snapshot;
 mod dependency_rules;
+mod deployment;
 mod disasters;
 mod documentation;
 mod floods;
@@ -37,6 +38,7 @@ mod raw_requests;
 mod receipts;
 mod request_ids;
 mod restart;
+
 mod reverted_payments;
 mod secret_leaks;
 mod store_api;

@@ -177,7 +177,7 @@ fn rustup(what: &str, rustup: Cmd<'_>) -> anyhow::Result<()> {
     })
 }
 
-/// What the tests use besides: browsers with their drivers, a reader of QR codes that is not ours, Prometheus, and npm
+/// What the tests use besides: browsers with their drivers, a reader of QR codes that is not ours, servers, and npm
 /// packages.
 ///
 /// # Errors
@@ -191,6 +191,11 @@ pub(crate) fn install_for_tests(workspace: &Workspace) -> anyhow::Result<()> {
         ("WebKitWebDriver", "webkit2gtk-driver"),
         ("Xvfb", "xvfb"),
         ("zbarimg", "zbar-tools"),
+        // The files of `deploy/` are run by what they are for.
+        ("caddy", "caddy"),
+        ("nginx", "nginx"),
+        ("openssl", "openssl"),
+        ("systemd-analyze", "systemd"),
         // Brings promtool.
         ("prometheus", "prometheus"),
     ];
@@ -202,7 +207,7 @@ pub(crate) fn install_for_tests(workspace: &Workspace) -> anyhow::Result<()> {
         apt_install(
             workspace,
             &missing,
-            "the tests use real browsers and a real Prometheus",
+            "the tests use real browsers and servers",
         )?;
     }
     GECKODRIVER.program(workspace)?;

@@ -18,11 +18,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use serde::de::{DeserializeOwned, IgnoredAny};
 
 use self::http::{Answer, Call, Exchange, Request, SingleFlight};
-use self::limits::Limiter;
+use self::limits::{Limiter, Permit};
 use self::raw_request::invoice_path;
 use self::transport::Https;
 use crate::types::InvoiceLookup;
@@ -231,7 +231,7 @@ impl Client {
         let (result, clock_was_off) = match self.exchange.send(request).await {
             Ok(answer) => {
                 let clock_was_off = answer.clock_was_off;
-                (self.read(answer), clock_was_off)
+                (Self::read(&permit, self.clock.now(), answer), clock_was_off)
             }
             Err(error) => (Err(error), false),
         };
@@ -243,9 +243,13 @@ impl Client {
     }
 
     /// Parses the response; of a success also returns the raw body.
-    fn read<A: DeserializeOwned>(&self, answer: Answer) -> Result<(A, String), CallError> {
-        let (now, asked) = (self.clock.now(), answer.retry_after.as_deref());
-        let retry_after = self.limiter.record_pause(now, answer.status, asked);
+    fn read<A: DeserializeOwned>(
+        permit: &Permit<'_>,
+        now: Timestamp,
+        answer: Answer,
+    ) -> Result<(A, String), CallError> {
+        let asked = answer.retry_after.as_deref();
+        let retry_after = permit.record_pause(now, answer.status, asked);
         match answer.status {
             200..=299 => {
                 let raw = answer.text()?;

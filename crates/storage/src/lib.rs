@@ -26,9 +26,9 @@ pub use error::{
     FileFault, OpenAttemptError, OpenError, OrderOperationError, Outage, StorageError,
 };
 pub use request::{Claim, Fingerprint, RequestId, StoredResponse};
-pub use sqlite::{SqliteStorage, check_place};
+pub use sqlite::{SqliteStorage, check_database, check_place};
 pub use totals::{Commits, Outbox, Totals};
 pub use traits::{
     DueAttempt, KeptEmail, MarkedAsPaid, Opened, OrderFilter, PollQueue, RecordedObservation,
-    Settlement, Storage,
+    Settlement, Storage, TokenGrant,
 };

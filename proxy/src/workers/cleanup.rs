@@ -58,10 +58,9 @@ async fn clean_up(app: &AppState) -> Result<(), StorageError> {
         if expired.is_empty() {
             break;
         }
-        for order in expired {
-            app.metrics.order_events(&[EventType::Expired]);
-            app.order_changed(&order);
-        }
+        app.metrics
+            .order_events(&vec![EventType::Expired; expired.len()]);
+        app.wake_dispatcher();
     }
     Ok(())
 }

@@ -47,10 +47,11 @@ pub(crate) async fn run(app: Arc<AppState>) {
     let (mut polls, mut measured_at) = (JoinSet::new(), None);
     let mut latest = Timestamp::MAX;
     while !app.shutdown.is_cancelled() {
-        if app.now() < latest - SET_BACK {
-            replan_future(&app).await;
+        // An outage of the storage puts it off.
+        let is_replanned = app.now() >= latest - SET_BACK || replan_future(&app).await;
+        if is_replanned {
+            latest = app.now();
         }
-        latest = app.now();
         start_polls(&app, &mut polls).await;
         let is_due = |at: Timestamp| app.now().duration_since(at).abs() >= MEASURE_EVERY;
         if measured_at.is_none_or(is_due) {
@@ -97,21 +98,24 @@ async fn start_polls(app: &Arc<AppState>, polls: &mut JoinSet<()>) {
     }
 }
 
-/// Makes due what was planned before this machine's clock was set back.
-async fn replan_future(app: &AppState) {
+/// Makes due what was planned before this machine's clock was set back. Returns `false` if the storage failed.
+pub(crate) async fn replan_future(app: &AppState) -> bool {
     match app.deps.storage.replan_future(app.now()).await {
-        Ok(0) => {}
+        Ok(0) => true,
         Ok(planned) => {
             tracing::warn!(
                 planned,
                 "this machine's clock was set back: what was planned by it is done now"
             );
-            app.subscriptions.notify_all();
-            app.dispatcher_wakeup.send_replace(());
+            app.wake_dispatcher();
+            true
         }
         // The storage monitor reports an outage.
-        Err(error) if error.outage().is_some() => {}
-        Err(error) => tracing::error!(%error, "failed to plan anew after the clock was set back"),
+        Err(error) if error.outage().is_some() => false,
+        Err(error) => {
+            tracing::error!(%error, "failed to plan anew after the clock was set back");
+            false
+        }
     }
 }
 
@@ -289,7 +293,7 @@ fn report(app: &AppState, due: &DueAttempt, observed: &RecordedObservation) {
         }
         _ => {}
     }
-    app.order_changed(order);
+    app.wake_dispatcher();
 }
 
 async fn on_error(app: &Arc<AppState>, due: &DueAttempt, error: &CallError) {

@@ -41,6 +41,8 @@ pub(super) struct Permit<'a> {
     epoch: Epoch,
     is_probe: bool,
     is_completed: bool,
+    /// How many pauses had been cut short when it was given.
+    cut_short: u32,
 }
 
 impl Limiter {
@@ -82,25 +84,8 @@ impl Limiter {
             epoch,
             is_probe: state.circuit.pass(now),
             is_completed: false,
+            cut_short: state.pause.cut_short(),
         })
-    }
-
-    /// Records the status and `Retry-After` of a response; returns how long the pause lasts.
-    pub(super) fn record_pause(
-        &self,
-        now: Timestamp,
-        status: u16,
-        asked: Option<&str>,
-    ) -> Duration {
-        let pause = self.state().pause.learn(now, status, asked);
-        if let Some(excessive) = pause.excessive {
-            tracing::error!(
-                retry_after_seconds = excessive.as_secs(),
-                status,
-                "the gateway asks for a pause that would stop payments: one request is tried each five minutes, ask the gateway"
-            );
-        }
-        pause.left
     }
 
     /// Returns `true` while the gateway asks for a longer pause than is kept: hardly any call is answered.
@@ -157,6 +142,26 @@ impl Limiter {
 }
 
 impl Permit<'_> {
+    /// Records the status and `Retry-After` of the response; returns how long the pause lasts.
+    pub(super) fn record_pause(
+        &self,
+        now: Timestamp,
+        status: u16,
+        asked: Option<&str>,
+    ) -> Duration {
+        let mut state = self.limiter.state();
+        let pause = state.pause.learn(now, self.cut_short, status, asked);
+        drop(state);
+        if let Some(excessive) = pause.excessive {
+            tracing::error!(
+                retry_after_seconds = excessive.as_secs(),
+                status,
+                "the gateway asks for a pause that would stop payments: one request is tried each five minutes, ask the gateway"
+            );
+        }
+        pause.left
+    }
+
     /// Records the outcome of the request.
     pub(super) fn complete<T>(mut self, now: Timestamp, result: &Result<T, CallError>) {
         self.is_completed = true;
@@ -329,7 +334,9 @@ mod tests {
     #[test]
     fn nothing_is_let_go_within_a_pause() {
         let limiter = limiter();
-        limiter.record_pause(at(0), 429, Some("30"));
+        let permit = limiter.acquire(at(0), Priority::Create).unwrap();
+        permit.record_pause(at(0), 429, Some("30"));
+        drop(permit);
         assert_eq!(limiter.available(at(29), &[], Priority::Create), 0);
         assert_eq!(
             limiter.acquire(at(29), Priority::Create).unwrap_err(),

@@ -431,7 +431,7 @@ pub(crate) async fn cancel(
             if cancelled_at == Some(now.as_millisecond()) {
                 app.metrics.order_events(&[EventType::Cancelled]);
             }
-            app.order_changed(&order);
+            app.wake_dispatcher();
             OrderJson::of(&cancelled)
         }
     };

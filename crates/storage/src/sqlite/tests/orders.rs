@@ -265,3 +265,15 @@ async fn an_event_after_a_restore_has_an_id_of_its_own() {
     assert_eq!(other.event_type, E::Paid);
     assert_ne!(other.id, lost.id);
 }
+
+#[tokio::test]
+async fn orders_expire_in_batches() {
+    let test = test().await;
+    for number in 1..=150 {
+        order(&test.storage, number).await;
+    }
+    let expired = async || test.storage.expire_orders(at(90_000)).await.unwrap().len();
+    assert_eq!(expired().await, 100);
+    assert_eq!(expired().await, 50);
+    assert_eq!(expired().await, 0);
+}

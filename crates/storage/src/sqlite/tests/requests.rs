@@ -56,6 +56,17 @@ async fn a_crash_locks_no_key_for_ever() {
 }
 
 #[tokio::test]
+async fn a_crash_under_a_clock_that_was_ahead_locks_no_key_for_longer() {
+    let test = test().await;
+    let storage = &test.storage;
+    assert_eq!(claim(storage, ASKED, 3600).await, Claim::Acquired);
+    // The clock is set right by a second, and then by the hour.
+    assert_eq!(claim(storage, ASKED, 3599).await, Claim::Running);
+    assert_eq!(claim(storage, ASKED, 10).await, Claim::Acquired);
+    assert_eq!(claim(storage, ASKED, 11).await, Claim::Running);
+}
+
+#[tokio::test]
 async fn another_token_sees_the_same_order_until_it_is_over() {
     let test = test().await;
     let storage = &test.storage;
