@@ -11,6 +11,8 @@
 //!
 //! What this crate refuses to do: HTTP, and types of the gateway.
 
+#[cfg(test)]
+mod contract;
 mod delivery;
 mod error;
 mod request;

@@ -43,7 +43,7 @@ const RESTART_BATCH: u32 = 1000;
 #[derive(Clone, Debug)]
 pub struct SqliteStorage {
     writer: Writer,
-    reader: SqlitePool,
+    pub(crate) reader: SqlitePool,
     file: Arc<DatabaseFile>,
 }
 
@@ -75,8 +75,15 @@ impl SqliteStorage {
     }
 
     /// A transaction that holds the write lock from its start, so that what it reads stays true until it commits.
-    async fn begin(&self) -> Result<WriteTransaction, StorageError> {
+    pub(crate) async fn begin(&self) -> Result<WriteTransaction, StorageError> {
         self.writer.begin().await
+    }
+
+    /// One attempt.
+    #[cfg(test)]
+    pub(crate) async fn attempt(&self, id: &AttemptId) -> Result<Attempt, StorageError> {
+        let mut reader = self.reader.acquire().await?;
+        attempts::find(&mut reader, id).await
     }
 }
 
