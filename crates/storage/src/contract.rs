@@ -38,6 +38,7 @@ macro_rules! contract {
         ; $($any_module:ident { $any_name:ident })*
     ) => {
         contract!(@ sqlite, Sqlite, $($module { $($name,)* })* ; $($any_module { $any_name })*);
+        contract!(@ postgres, Postgres, $($module { $($name,)* })* ; $($any_module { $any_name })*);
     };
     (
         @ $backend:ident, $variant:ident, $($module:ident { $($name:ident,)* })*

@@ -13,12 +13,17 @@
 
 #[cfg(test)]
 mod contract;
+mod database;
 mod delivery;
 mod error;
+mod observation;
+mod postgres;
 mod request;
+mod rules;
 mod sqlite;
 mod traits;
 
+pub use database::{Database, check_place, is_postgres};
 pub use delivery::{
     Delivery, DeliveryFilter, DeliveryOutcome, DisabledEndpoint, DueDelivery, EndpointStatus,
     RecordedDelivery,
@@ -26,8 +31,10 @@ pub use delivery::{
 pub use error::{
     FileFault, OpenAttemptError, OpenError, OrderOperationError, Outage, StorageError,
 };
+pub use postgres::{LeaseClock, PostgresStorage, migrate as migrate_postgres};
 pub use request::{Claim, Fingerprint, RequestId, StoredResponse};
-pub use sqlite::{SqliteStorage, check_place};
+pub use rules::MAX_DELIVERIES_PER_STORE;
+pub use sqlite::SqliteStorage;
 pub use traits::{
     DueAttempt, KeptEmail, MarkedAsPaid, Opened, OrderFilter, PollQueue, RecordedObservation,
     Settlement, Storage,

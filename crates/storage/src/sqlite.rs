@@ -24,20 +24,15 @@ use florin_orders::{
 use jiff::{SignedDuration, Timestamp};
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePool};
 
-use self::attempts::Known;
 use self::file::DatabaseFile;
 use self::writer::{WriteTransaction, Writer};
+use crate::rules::{BATCH, Known, RESTART_BATCH};
 use crate::{
     Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery, EndpointStatus,
     Fingerprint, KeptEmail, MarkedAsPaid, OpenAttemptError, OpenError, Opened, OrderFilter,
     OrderOperationError, PollQueue, RecordedDelivery, RecordedObservation, RequestId, Settlement,
     Storage, StorageError, StoredResponse,
 };
-
-/// Rows that one transaction of the cleanup changes: customers wait for none longer than for these.
-const BATCH: u32 = 100;
-/// The same for events that are delivered anew, one statement for all.
-const RESTART_BATCH: u32 = 1000;
 
 /// Storage in one SQLite file.
 #[derive(Clone, Debug)]
@@ -92,7 +87,7 @@ impl SqliteStorage {
 ///
 /// # Errors
 /// The reason and the remedy, as a sentence.
-pub fn check_place(url: &str) -> Result<(), String> {
+pub(crate) fn check_place(url: &str) -> Result<(), String> {
     let options = SqliteConnectOptions::from_str(url).map_err(|error| error.to_string())?;
     let path = options.get_filename();
     file::check_place(path).and_then(|()| file::check_content(path))

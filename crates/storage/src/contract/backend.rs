@@ -6,12 +6,14 @@ use florin_orders::{Attempt, AttemptId};
 use tempfile::TempDir;
 
 use super::Store;
-use crate::{SqliteStorage, StorageError};
+use crate::postgres::tests::server::{database, server};
+use crate::{LeaseClock, PostgresStorage, SqliteStorage, StorageError};
 
 /// A kind of store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Backend {
     Sqlite,
+    Postgres,
 }
 
 /// A store and its database.
@@ -22,6 +24,7 @@ pub(crate) struct Test {
 
 enum Database {
     Sqlite(SqliteStorage, TempDir),
+    Postgres(PostgresStorage, String),
 }
 
 impl Backend {
@@ -35,6 +38,14 @@ impl Backend {
                 Test {
                     storage: Arc::new(storage.clone()),
                     database: Database::Sqlite(storage, folder),
+                }
+            }
+            Self::Postgres => {
+                let database = database();
+                let storage = open(&database, "test").await.unwrap();
+                Test {
+                    storage: Arc::new(storage.clone()),
+                    database: Database::Postgres(storage, database),
                 }
             }
         }
@@ -55,6 +66,10 @@ impl Test {
                 let again = SqliteStorage::open(&url(folder), environment).await?;
                 Ok(Arc::new(again))
             }
+            Database::Postgres(storage, database) => {
+                storage.close().await;
+                Ok(Arc::new(open(database, environment).await?))
+            }
         }
     }
 
@@ -66,18 +81,26 @@ impl Test {
                 let number = sqlx::query_scalar(query);
                 number.fetch_one(&storage.reader).await.unwrap()
             }
+            Database::Postgres(storage, _) => {
+                let number = sqlx::query_scalar(query);
+                number.fetch_one(&storage.reader).await.unwrap()
+            }
         }
     }
 
     /// Executes a statement as another program would.
     pub(crate) async fn execute(&self, statement: &str) -> Result<(), sqlx::Error> {
-        let statement = sqlx::query(sqlx::AssertSqlSafe(statement.to_owned()));
+        let statement = sqlx::AssertSqlSafe(statement.to_owned());
         match &self.database {
             Database::Sqlite(storage, _) => {
                 let mut tx = storage.begin().await.unwrap();
-                statement.execute(&mut *tx).await?;
+                sqlx::query(statement).execute(&mut *tx).await?;
                 tx.commit().await.unwrap();
                 Ok(())
+            }
+            Database::Postgres(storage, _) => {
+                let statement = sqlx::query(statement);
+                statement.execute(&storage.reader).await.map(drop)
             }
         }
     }
@@ -86,8 +109,15 @@ impl Test {
     pub(crate) async fn attempt(&self, id: &AttemptId) -> Attempt {
         match &self.database {
             Database::Sqlite(storage, _) => storage.attempt(id).await.unwrap(),
+            Database::Postgres(storage, _) => storage.attempt(id).await.unwrap(),
         }
     }
+}
+
+/// The tests' clock ends leases as well.
+async fn open(database: &str, environment: &str) -> Result<PostgresStorage, StorageError> {
+    let url = server().url(database);
+    PostgresStorage::open_with(&url, environment, LeaseClock::Caller).await
 }
 
 fn url(folder: &TempDir) -> String {
