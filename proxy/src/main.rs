@@ -42,6 +42,11 @@ enum Command {
     /// Run it before the first start and with each new version, before its proxies start. A file of SQLite needs no
     /// command: the proxy migrates it when it starts.
     Migrate,
+    /// Copies the database.
+    Store {
+        #[command(subcommand)]
+        action: store_command::Action,
+    },
     /// Sends one signed call to the gateway and prints the JSON of its response.
     ///
     /// The answer is printed as it came. A refusal is a sentence on standard error and the exit code 1.
@@ -89,6 +94,7 @@ fn main() -> ExitCode {
     let done = match arguments.command {
         Some(Command::Gateway { call }) => gateway_command::run(&config, call),
         Some(Command::Migrate) => store_command::migrate(&config),
+        Some(Command::Store { action }) => store_command::run(&config, action),
         _ => serve(config),
     };
     match done {

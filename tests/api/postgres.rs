@@ -55,3 +55,42 @@ fn the_schema_is_brought_up_to_date_by_its_command_alone() {
         assert!(migrated.printed.contains(printed), "{}", migrated.printed);
     }
 }
+
+/// From a file to PostgreSQL, by the two commands: the page of a customer who pays meanwhile goes on.
+#[tokio::test]
+async fn a_store_moves_to_postgresql_in_the_middle_of_a_payment() {
+    let mut world = World::start().await;
+    let checkout = world.shopper().open("ebook").await;
+    checkout.choose("BTC").await;
+    world.sandbox().pay(&checkout, "half").await;
+    world.sandbox().mine(3).await;
+    checkout.wait_for("underpaid").await;
+    world.stop_proxy().await;
+    let from = world.database_url();
+    let url = postgres_database().await;
+    let config = world.config_file().display().to_string();
+    let copied = Program::run(
+        &[
+            "--config", &config, "store", "copy", "--from", &from, "--to", &url,
+        ],
+        &[],
+    );
+    assert_eq!(copied.code, Some(0), "{}", copied.printed);
+    let refused = Program::run(&["--config", &config], &[]);
+    assert_eq!(refused.code, Some(1), "{}", refused.printed);
+    assert!(
+        refused
+            .printed
+            .contains("was copied to postgres://florin@127.0.0.1"),
+        "{}",
+        refused.printed
+    );
+    world.move_database(url);
+    world.start_proxy().await;
+    world.sandbox().pay(&checkout, "rest").await;
+    world.sandbox().mine(3).await;
+    checkout.wait_for("paid").await;
+    let delivered = delivered_events(&world, &checkout.order).await;
+    assert_eq!(delivered.last().unwrap(), "order.paid");
+    world.end().await;
+}

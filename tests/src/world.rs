@@ -265,6 +265,11 @@ impl World {
         self.config.database_url.clone().unwrap_or_else(file)
     }
 
+    /// Uses another database from the next start on.
+    pub fn move_database(&mut self, url: String) {
+        self.config.database_url = Some(url);
+    }
+
     /// The proxy's configuration.
     pub fn config_file(&self) -> PathBuf {
         self.file("florin.toml")

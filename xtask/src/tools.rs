@@ -177,7 +177,7 @@ fn rustup(what: &str, rustup: Cmd<'_>) -> anyhow::Result<()> {
     })
 }
 
-/// What the tests use besides: browsers with their drivers, a reader of QR codes that is not ours, and npm packages.
+/// What the tests use besides: browsers with their drivers, PostgreSQL, a reader of QR codes that is not ours, and npm packages.
 ///
 /// # Errors
 /// A sentence that says what to do.
@@ -197,6 +197,13 @@ pub(crate) fn install_for_tests(workspace: &Workspace) -> anyhow::Result<()> {
     let missing: Vec<&str> = missing.map(|(_, package)| *package).collect();
     if !missing.is_empty() {
         apt_install(workspace, &missing, "the tests use real browsers")?;
+    }
+    if florin_postgres::installed().is_none() {
+        apt_install(
+            workspace,
+            &["postgresql"],
+            "the tests use a real PostgreSQL",
+        )?;
     }
     GECKODRIVER.program(workspace)?;
     npm(workspace, "tests/npm").map(drop)

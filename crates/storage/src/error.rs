@@ -71,6 +71,16 @@ pub enum StorageError {
         /// The database, without its password.
         url: String,
     },
+    /// The file was copied into another database.
+    #[error(
+        "the database {url} was copied to {to}: set database_url to that one. This file is as it was when it was copied"
+    )]
+    Moved {
+        /// The file.
+        url: String,
+        /// Where its orders are, without a password.
+        to: String,
+    },
     /// The database server cannot be reached, or the connection was lost.
     #[error("the database server cannot be reached: {0}")]
     Unreachable(String),
@@ -212,8 +222,8 @@ fn outage(error: &sqlx::Error) -> Option<Outage> {
     }
 }
 
-/// Source: PostgreSQL, "Error Codes": 53100 disk_full, 53300 too_many_connections, 58 errors of the operating system, XX001
-/// and XX002 corrupted data, 25006 read_only_sql_transaction.
+/// Source: PostgreSQL, "Error Codes": `53100` `disk_full`, `53300` `too_many_connections`, 58 errors of the operating system, XX001
+/// and XX002 corrupted data, `25006` `read_only_sql_transaction`.
 fn postgres_outage(code: &str) -> Option<Outage> {
     match code {
         "53100" => Some(Outage::Full),

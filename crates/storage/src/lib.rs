@@ -13,6 +13,7 @@
 
 #[cfg(test)]
 mod contract;
+mod copy;
 mod database;
 mod delivery;
 mod error;
@@ -23,6 +24,7 @@ mod rules;
 mod sqlite;
 mod traits;
 
+pub use copy::{CopiedTable, CopyError, copy};
 pub use database::{Database, check_place, is_postgres};
 pub use delivery::{
     Delivery, DeliveryFilter, DeliveryOutcome, DisabledEndpoint, DueDelivery, EndpointStatus,

@@ -34,6 +34,7 @@ use self::clock::Lease;
 pub use self::clock::LeaseClock;
 use self::failure::Failure as _;
 pub use self::open::migrate;
+pub(crate) use self::open::shown;
 use self::time::Time;
 use self::transaction::{OnLoss, Transaction, run};
 use crate::rules::{BATCH, Known, RESTART_BATCH};
@@ -47,7 +48,7 @@ use crate::{
 /// Storage in a PostgreSQL database.
 #[derive(Clone, Debug)]
 pub struct PostgresStorage {
-    writer: PgPool,
+    pub(crate) writer: PgPool,
     pub(crate) reader: PgPool,
     /// The name of this process in its leases.
     holder: Arc<str>,

@@ -20,6 +20,8 @@ pub const OLDEST_MAJOR: u32 = 15;
 const PACKAGED: &str = "/usr/lib/postgresql";
 /// A program that Debian does not put on `PATH`.
 const SERVER: &str = "postgres";
+/// The id of the user without rights on every Linux.
+const UNPRIVILEGED: &str = "65534";
 /// The server may take this many pauses until it accepts connections.
 const PAUSES: u32 = 600;
 const PAUSE: Duration = Duration::from_millis(50);
@@ -206,8 +208,8 @@ impl PostgresServer {
         if done.status.success() {
             return Ok(String::from_utf8_lossy(&done.stdout).trim().to_owned());
         }
-        let said = String::from_utf8_lossy(&done.stderr);
-        Err(Error::other(said.trim().to_owned()))
+        let failure = String::from_utf8_lossy(&done.stderr);
+        Err(Error::other(failure.trim().to_owned()))
     }
 }
 
@@ -248,22 +250,23 @@ fn unprivileged_user() -> Result<Option<User>, Error> {
         return Ok(None);
     }
     let users = fs::read_to_string("/etc/passwd")?;
-    let user = ["postgres", "nobody"].iter().find_map(|name| {
-        let line = users
+    let user = ["postgres", UNPRIVILEGED].iter().find_map(|wanted| {
+        let fields = users
             .lines()
-            .find(|line| line.split(':').next() == Some(name))?;
-        let mut ids = line.split(':').skip(2);
-        let (uid, gid) = (ids.next()?.parse().ok()?, ids.next()?.parse().ok()?);
+            .map(|line| line.split(':').collect::<Vec<_>>());
+        let mut fields = fields.filter(|fields| fields.len() > 3);
+        let fields = fields.find(|fields| fields[0] == *wanted || fields[2] == *wanted)?;
+        let (uid, gid) = (fields[2].parse().ok()?, fields[3].parse().ok()?);
         Some(User { uid, gid })
     });
-    let missing = "PostgreSQL does not run as root, and there is no user postgres or nobody";
+    let missing = "PostgreSQL does not run as root, and there is no unprivileged user for it";
     user.map(Some).ok_or_else(|| Error::other(missing))
 }
 
 fn random_password() -> Result<String, Error> {
     let mut bytes = [0; 16];
     fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hex::encode(bytes))
 }
 
 fn free_port() -> Result<u16, Error> {

@@ -111,7 +111,7 @@ CREATE TABLE attempts (
 ) WITH (fillfactor = 85);
 CREATE INDEX attempts_by_order ON attempts (order_id);
 CREATE INDEX attempts_creating ON attempts (begun_clock) WHERE state = 'creating';
-ALTER TABLE orders ADD FOREIGN KEY (current_attempt) REFERENCES attempts (id);
+ALTER TABLE orders ADD FOREIGN KEY (current_attempt) REFERENCES attempts (id) DEFERRABLE;
 
 -- The schedule of an open attempt, apart from it: a narrow row that changes with every poll.
 CREATE TABLE polls (

@@ -62,7 +62,7 @@ macro_rules! failure {
 
 failure!(OpenError, OpenAttemptError, OrderOperationError);
 
-/// Source: PostgreSQL, "Error Codes": 40001 serialization_failure, 40P01 deadlock_detected, class 08 connection
+/// Source: PostgreSQL, "Error Codes": 40001 `serialization_failure`, 40P01 `deadlock_detected`, class 08 connection
 /// exceptions, 57P01 to 57P03 a server that ends or starts.
 pub(super) fn kind(error: &StorageError) -> Kind {
     let StorageError::Database(error) = error else {

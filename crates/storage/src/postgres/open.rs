@@ -18,7 +18,7 @@ const READERS: u32 = 8;
 /// How long a request waits for a connection.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(3);
 /// A connection through a firewall that forgets it ends before that.
-const MAX_LIFETIME: Duration = Duration::from_secs(600);
+const MAX_LIFETIME: Duration = Duration::from_mins(10);
 /// Limits of the server's work for one statement, one lock, and one transaction that waits for its client.
 const SETTINGS: [(&str, &str); 3] = [
     ("statement_timeout", "5s"),
@@ -118,7 +118,7 @@ async fn connect(url: &str, options: &PgConnectOptions) -> Result<PgConnection, 
 }
 
 /// The address without the password.
-fn shown(url: &str) -> String {
+pub(crate) fn shown(url: &str) -> String {
     match url::Url::parse(url) {
         Ok(mut url) => {
             // The address may hold the password among the parameters as well.
@@ -137,7 +137,7 @@ fn holder() -> Result<String, StorageError> {
     opened
         .and_then(|mut random| std::io::Read::read_exact(&mut random, &mut bytes))
         .map_err(|error| StorageError::Database(error.into()))?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hex::encode(bytes))
 }
 
 /// Checks that the schema is the one of this version, and that the database belongs to the environment.

@@ -1,5 +1,6 @@
 //! What holds for PostgreSQL alone. The contract of every store is in `crate::contract`.
 
+mod copy;
 mod cursor;
 mod leases;
 mod losses;

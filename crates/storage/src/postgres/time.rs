@@ -7,7 +7,7 @@ use sqlx::error::BoxDynError;
 use sqlx::postgres::types::Oid;
 use sqlx::postgres::{PgArgumentBuffer, PgTypeInfo, PgValueFormat, PgValueRef};
 
-/// Source: pg_type.dat: `timestamptz`.
+/// Source: `pg_type.dat`: `timestamptz`.
 const TIMESTAMPTZ: Oid = Oid(1184);
 /// Source: "Date/Time Types": a `timestamptz` counts microseconds since 2000-01-01 00:00 UTC.
 const EPOCH_MICROS: i64 = 946_684_800_000_000;

@@ -109,8 +109,8 @@ where
     let mut is_repeat = false;
     let mut tries = 0;
     loop {
-        let tried = tokio::time::timeout(LONGEST, once(pool, is_repeat, &work));
-        let error = match tried.await {
+        let outcome = tokio::time::timeout(LONGEST, once(pool, is_repeat, &work));
+        let error = match outcome.await {
             Ok(Ok(done)) => return Ok(done),
             Ok(Err(error)) => error,
             Err(_) => {

@@ -21,7 +21,7 @@ const READERS: u32 = 4;
 const CHECKED_AT_START: u64 = 64 * 1024 * 1024;
 
 /// There is no migration 7: the number was not used.
-pub(super) const MIGRATIONS: [(i64, &str, &str); 8] = [
+pub(super) const MIGRATIONS: [(i64, &str, &str); 9] = [
     (
         1,
         "ledger",
@@ -61,6 +61,11 @@ pub(super) const MIGRATIONS: [(i64, &str, &str); 8] = [
         9,
         "money_first",
         include_str!("../../migrations/sqlite/0009_money_first.sql"),
+    ),
+    (
+        10,
+        "moved",
+        include_str!("../../migrations/sqlite/0010_moved.sql"),
     ),
 ];
 
@@ -111,6 +116,7 @@ impl SqliteStorage {
             file,
         };
         storage.belong_to(environment).await?;
+        storage.refuse_moved(url).await?;
         let mut tx = storage.begin().await?;
         attempts::end_leases(&mut tx).await?;
         tx.commit().await?;
@@ -132,6 +138,22 @@ impl SqliteStorage {
                 file.record_damage(found);
             }
         });
+    }
+
+    /// A copy serves the orders since: what was written here would be lost.
+    async fn refuse_moved(&self, url: &str) -> Result<(), StorageError> {
+        let mut connection = self.reader.acquire().await?;
+        let moved: Option<String> =
+            sqlx::query_scalar("SELECT moved_to FROM identity WHERE id = 1")
+                .fetch_one(&mut *connection)
+                .await?;
+        match moved {
+            None => Ok(()),
+            Some(to) => Err(StorageError::Moved {
+                url: url.to_owned(),
+                to,
+            }),
+        }
     }
 
     async fn belong_to(&self, environment: &str) -> Result<(), StorageError> {

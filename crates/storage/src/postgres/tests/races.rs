@@ -163,7 +163,7 @@ async fn the_list_has_an_orders_events_in_their_order() {
     let refused = sqlx::query(late).execute(&mut *tx).await.unwrap_err();
     let code = refused
         .as_database_error()
-        .and_then(|error| error.code().map(|code| code.into_owned()));
+        .and_then(|error| error.code().map(std::borrow::Cow::into_owned));
     assert_eq!(code.as_deref(), Some("40001"));
 }
 

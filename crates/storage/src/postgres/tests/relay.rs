@@ -57,7 +57,7 @@ impl Relay {
 }
 
 async fn relay(mut client: TcpStream, mut server: TcpStream, next: Arc<AtomicU8>) {
-    let (mut sent, mut answered) = ([0; 65_536], [0; 65_536]);
+    let (mut sent, mut answered) = (vec![0; 65_536], vec![0; 65_536]);
     loop {
         tokio::select! {
             read = client.read(&mut sent) => {
