@@ -14,7 +14,7 @@ pub(crate) enum Action {
     /// Stop the proxy first, and run `florin-proxy migrate` on the target. Afterwards no proxy opens the file again. If
     /// the copy fails, the target is empty as before and the file can still be used.
     Copy {
-        /// The file: sqlite://path/to/florin.db
+        /// The file, as `sqlite://path/to/florin.db`
         #[arg(long, value_name = "URL")]
         from: String,
         /// The PostgreSQL database; the configured one if it is missing.
