@@ -79,6 +79,11 @@ impl SqliteStorage {
 
     /// A connection that reads.
     async fn connection(&self) -> Result<PoolConnection<Sqlite>, StorageError> {
+        if let Some(idle) = self.reader.try_acquire() {
+            return Ok(idle);
+        }
+        // The pool would retry to open a connection to a file that is lost, until its wait is over.
+        self.file.verify()?;
         self.read(self.reader.acquire().await.map_err(StorageError::from))
     }
 

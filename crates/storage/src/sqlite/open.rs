@@ -17,6 +17,8 @@ use crate::{FileFault, Outage, StorageError};
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Readers never wait for the writer in WAL mode; four serve two cores.
 const READERS: u32 = 4;
+/// A reader that gets no connection by then fails: its customer does not wait longer.
+const READER_WAIT: Duration = Duration::from_secs(5);
 /// A larger file is checked while the proxy serves already: reading it takes seconds.
 const CHECKED_AT_START: u64 = 64 * 1024 * 1024;
 
@@ -96,6 +98,11 @@ impl SqliteStorage {
         let named = file.clone();
         let many = SqlitePoolOptions::new()
             .max_connections(READERS)
+            // All are opened at the start and stay open: they read the file although its name is lost.
+            .min_connections(READERS)
+            .idle_timeout(None)
+            .max_lifetime(None)
+            .acquire_timeout(READER_WAIT)
             // Skip the liveness check: a connection that only reads has no transaction that could stay open.
             .test_before_acquire(false)
             // A connection that is opened later must not read another file of the same name.
