@@ -43,7 +43,7 @@ fn main() {
         let (whole, brotli, gzip) = (include(path), sibling("br"), sibling("gz"));
         let _ = writeln!(
             table,
-            "    File {{ name: {name:?}, whole: {whole}, brotli: {brotli}, gzip: {gzip}, tag: super::OnceLock::new() }},"
+            "    File {{ name: {name:?}, whole: {whole}, brotli: {brotli}, gzip: {gzip}, tag: std::sync::OnceLock::new() }},"
         );
     }
     let count = names.iter().filter(|path| !is_compressed(path)).count();
@@ -67,7 +67,7 @@ fn is_compressed(path: &Path) -> bool {
 
 fn include(path: &Path) -> String {
     format!(
-        "super::Bytes::from_static(include_bytes!({:?}))",
+        "axum::body::Bytes::from_static(include_bytes!({:?}))",
         path.display().to_string()
     )
 }

@@ -8,6 +8,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::routing::get;
 use axum::{Json, Router};
+use florin_gateway::Health;
 use serde_json::{Value, json};
 
 use crate::payments::currencies::Currencies;
@@ -41,15 +42,14 @@ fn currencies(app: &AppState) -> Value {
 }
 
 /// Whether the gateway answers, and the state of its limits.
-fn gateway(app: &AppState) -> Value {
-    let condition = app.deps.gateway.health();
+fn gateway(app: &AppState, health: &Health) -> Value {
     json!({
         "status": if app.gateway_unavailable() { "not answering" } else { "ok" },
-        "circuit": if condition.is_circuit_open { "open" } else { "closed" },
-        "pause_seconds": condition.pause.as_secs(),
-        "pause_excessive": condition.is_pause_excessive,
-        "requests_per_minute": condition.requests_per_minute,
-        "clock_ahead_seconds": condition.skew.map(|skew| skew.as_secs()),
+        "circuit": if health.is_circuit_open { "open" } else { "closed" },
+        "pause_seconds": health.pause.as_secs(),
+        "pause_excessive": health.is_pause_excessive,
+        "requests_per_minute": health.requests_per_minute,
+        "clock_ahead_seconds": health.skew.map(|skew| skew.as_secs()),
     })
 }
 
@@ -68,9 +68,9 @@ async fn ready(State(app): State<Arc<AppState>>) -> (StatusCode, Json<Value>) {
     let stored = storage_monitor::probe(&app).await;
     let backlog = app.deps.storage.backlog().await;
     let ending = app.shutdown.is_cancelled();
-    let gateway_waits = app.deps.gateway.health().is_pause_excessive;
+    let gateway_health = app.deps.gateway.health();
     let database = stored.and_then(|()| backlog.as_ref().map(|_| ()).map_err(ToString::to_string));
-    let status = if database.is_ok() && !ending && !gateway_waits {
+    let status = if database.is_ok() && !ending && !gateway_health.is_pause_excessive {
         StatusCode::OK
     } else {
         StatusCode::SERVICE_UNAVAILABLE
@@ -78,7 +78,7 @@ async fn ready(State(app): State<Arc<AppState>>) -> (StatusCode, Json<Value>) {
     let report = json!({
         "database": if database.is_ok() { "ok" } else { "failing" },
         "database_reason": database.err(),
-        "gateway": gateway(&app),
+        "gateway": gateway(&app, &gateway_health),
         "polling": polling(&app),
         "currencies": currencies(&app),
         "events_waiting": backlog.ok(),

@@ -85,11 +85,7 @@ fn main() -> ExitCode {
         }
     };
     if matches!(arguments.command, Some(Command::CheckConfig)) {
-        println!(
-            "The configuration is complete: {} store(s).",
-            config.stores.len()
-        );
-        return ExitCode::SUCCESS;
+        return check_config(&config);
     }
     let done = match arguments.command {
         Some(Command::Gateway { call }) => gateway_command::run(&config, call),
@@ -104,6 +100,31 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// The configuration is valid by itself; an existing database must fit it.
+fn check_config(config: &Config) -> ExitCode {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let checked = runtime
+        .map_err(|error| error.to_string())
+        .and_then(|runtime| {
+            let environment = config.environment.as_str();
+            runtime.block_on(florin_storage::check_database(
+                &config.database_url,
+                environment,
+            ))
+        });
+    if let Err(reason) = checked {
+        eprintln!("The configuration cannot be used:\ndatabase_url: {reason}");
+        return ExitCode::from(2);
+    }
+    println!(
+        "The configuration is complete: {} store(s).",
+        config.stores.len()
+    );
+    ExitCode::SUCCESS
 }
 
 fn serve(config: Config) -> anyhow::Result<()> {

@@ -1,6 +1,9 @@
 //! Orders: their price, opening them, and the pages that watch them.
 
+pub(crate) mod changes;
 pub(crate) mod lines;
 pub(crate) mod open;
 pub(crate) mod price;
 pub(crate) mod subscriptions;
+pub(crate) mod tracked_storage;
+pub(crate) mod view_cache;

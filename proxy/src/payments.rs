@@ -7,6 +7,7 @@ pub(crate) mod error;
 pub(crate) mod open;
 pub(crate) mod price_cache;
 pub(crate) mod quotes;
+pub(crate) mod rendered_view;
 pub(crate) mod turns;
 pub(crate) mod view;
 pub(crate) mod warnings;

@@ -140,6 +140,12 @@ impl Core {
         payment_poller::poll_once(&self.app).await;
     }
 
+    /// What the poller does at its start, and when it notices that this machine's clock was set back. Returns `false` if the
+    /// storage failed.
+    pub async fn replan_future(&self) -> bool {
+        payment_poller::replan_future(&self.app).await
+    }
+
     /// One step of the webhook dispatcher: delivers the events that are due, to every store as many as run at once, and
     /// records the outcome.
     pub async fn dispatch(&self) {

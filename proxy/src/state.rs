@@ -14,10 +14,15 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clock::RandomBytes;
 use crate::config::Config;
+use crate::http::middleware::request_id::RequestIds;
 use crate::http::static_files::file::File;
+use crate::orders::changes::OrderChanges;
 use crate::orders::subscriptions::OrderSubscriptions;
+use crate::orders::tracked_storage::TrackedStorage;
+use crate::orders::view_cache::ViewCache;
 use crate::payments::currencies::Currencies;
 use crate::payments::price_cache::PriceCache;
+use crate::payments::rendered_view::RenderedView;
 use crate::payments::turns::Turns;
 use crate::rate_limit::RateLimit;
 use crate::storage_health::StorageHealth;
@@ -69,6 +74,8 @@ pub(crate) struct AppState {
     pub prices: PriceCache,
     /// The open event streams.
     pub subscriptions: OrderSubscriptions,
+    /// The views that were rendered last.
+    pub views: ViewCache<RenderedView>,
     /// Limits the orders that an address opens.
     pub order_limit: RateLimit<IpAddr>,
     /// Limits the attempts that an address opens.
@@ -85,6 +92,8 @@ pub(crate) struct AppState {
     pub shutdown: CancellationToken,
     /// The missing entry of `trusted_proxies` is logged.
     pub is_unnamed_proxy_logged: AtomicBool,
+    /// Ids of requests.
+    pub request_ids: RequestIds,
     /// The OpenAPI document.
     pub openapi: OnceLock<File>,
     /// Whether orders can be stored.
@@ -107,15 +116,24 @@ impl AppState {
     pub(crate) fn new(config: Config, deps: Dependencies, shutdown: CancellationToken) -> Self {
         let prices = PriceCache::new(config.gateway.quote_ttl);
         let per_minute = config.rate_limit.orders_per_minute_per_ip;
+        let subscriptions = OrderSubscriptions::default();
+        let changes = Arc::new(OrderChanges::new(subscriptions.clone()));
+        let views = ViewCache::new(changes.clone(), deps.storage.has_other_writers());
+        let storage = Arc::new(TrackedStorage::new(deps.storage, changes));
+        let deps = Dependencies { storage, ..deps };
+        let mut key = [0; 16];
+        deps.random.fill(&mut key);
         Self {
             config,
             deps,
+            request_ids: RequestIds::new(key),
             prices,
             order_limit: RateLimit::new(per_minute),
             attempt_limit: RateLimit::new(per_minute),
             order_token_limit: RateLimit::new(ORDER_TOKENS_PER_MINUTE),
             turns: Turns::new(),
-            subscriptions: OrderSubscriptions::default(),
+            subscriptions,
+            views,
             poller_wakeup: Notify::new(),
             dispatcher_wakeup: watch::Sender::new(()),
             shutdown,
@@ -150,9 +168,8 @@ impl AppState {
         bits
     }
 
-    /// Notifies the order's streams and wakes the webhook dispatcher, after a change was committed.
-    pub(crate) fn order_changed(&self, order: &OrderId) {
-        self.subscriptions.notify(order);
+    /// Wakes the webhook dispatcher, after events may have been stored. The order's streams are notified by the write.
+    pub(crate) fn wake_dispatcher(&self) {
         self.dispatcher_wakeup.send_replace(());
     }
 

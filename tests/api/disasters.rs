@@ -8,7 +8,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{Answer, Checkout, Folder, Program, World, eventually, within};
+use support::{
+    Answer, Checkout, Folder, MovedFile, Program, SpoiledFile, World, eventually, limit_files,
+    within,
+};
 
 use crate::helpers::{event_types, paid_event_count, sequences};
 use crate::program::{complete_environment, start_program, wait_until_up};
@@ -43,6 +46,10 @@ async fn ready_with(world: &World, program: &Program, status: u16) -> Value {
     });
     let found = found.await;
     let found = found.unwrap_or_else(|| panic!("not {status} in time:\n{}", program.printed()));
+    // Each further request finds the same, and reports it no more.
+    for _ in 0..3 {
+        readiness(world).await;
+    }
     found.body
 }
 
@@ -98,7 +105,7 @@ async fn a_full_disk_is_reported_survived_and_over_without_a_restart() {
     let checkout = world.shopper().open("ebook").await;
     checkout.choose("BTC").await;
     for _ in 0..2 {
-        program.limit_files(Some(0));
+        limit_files(program.id(), Some(0));
         for _ in 0..3 {
             refused_clearly(&world).await;
         }
@@ -108,16 +115,16 @@ async fn a_full_disk_is_reported_survived_and_over_without_a_restart() {
         assert!(reason.contains("no restart is needed"), "{reason}");
         // What is known is still shown, and it changes nothing that the customer pays meanwhile.
         assert_eq!(checkout.view().await["status"], "awaiting_payment");
-        program.limit_files(None);
+        limit_files(program.id(), None);
         ready_with(&world, &program, 200).await;
         world.shopper().open("ebook").await;
     }
-    program.limit_files(Some(0));
+    limit_files(program.id(), Some(0));
     ready_with(&world, &program, 503).await;
     world.sandbox().pay(&checkout, "exact").await;
     world.sandbox().mine(3).await;
     refused_clearly(&world).await;
-    program.limit_files(None);
+    limit_files(program.id(), None);
     ready_with(&world, &program, 200).await;
     paid_once(&world, &checkout).await;
     let errors = lines(&program, "ERROR", "");
@@ -207,8 +214,7 @@ async fn a_database_that_is_moved_away_or_replaced_takes_no_order_until_it_is_ba
     let mut program = start_program(&mut world).await;
     let checkout = world.shopper().open("ebook").await;
     checkout.choose("BTC").await;
-    let (here, away) = (world.database(), world.file("away.db"));
-    fs::rename(&here, &away).unwrap();
+    let moved = MovedFile::move_away(&world.database());
     refused_clearly(&world).await;
     let report = ready_with(&world, &program, 503).await;
     let reason = report["database_reason"].as_str().unwrap();
@@ -216,7 +222,7 @@ async fn a_database_that_is_moved_away_or_replaced_takes_no_order_until_it_is_ba
     assert!(reason.contains("Move the same file back"), "{reason}");
     reported_once(&program, "was deleted or moved", "do not end the process");
     // A backup in its place is another file.
-    fs::copy(&away, &here).unwrap();
+    moved.replace_by_copy();
     refused_clearly(&world).await;
     let replaced = within(NOTICED, async || {
         let report = readiness(&world).await?.body;
@@ -228,7 +234,7 @@ async fn a_database_that_is_moved_away_or_replaced_takes_no_order_until_it_is_ba
     replaced.await.expect("the reason is up to date");
     world.sandbox().pay(&checkout, "exact").await;
     world.sandbox().mine(3).await;
-    fs::rename(&away, &here).unwrap();
+    moved.put_back();
     ready_with(&world, &program, 200).await;
     paid_once(&world, &checkout).await;
     assert_eq!(program.stop().await, Some(0));
@@ -240,21 +246,52 @@ async fn a_database_that_is_spoiled_while_it_is_served_takes_no_order() {
     let mut world = World::start().await;
     let mut program = start_program(&mut world).await;
     world.shopper().open("ebook").await;
-    let file = fs::File::options()
-        .read(true)
-        .write(true)
-        .open(world.database())
-        .unwrap();
-    let mut good = [0; 100];
-    file.read_exact_at(&mut good, 0).unwrap();
-    file.write_all_at(&[0; 100], 0).unwrap();
+    let spoiled = SpoiledFile::spoil(&world.database());
     refused_clearly(&world).await;
     let report = ready_with(&world, &program, 503).await;
     let reason = report["database_reason"].as_str().unwrap();
     assert!(reason.contains("is damaged"), "{reason}");
     reported_once(&program, "is damaged", "restore a backup");
-    file.write_all_at(&good, 0).unwrap();
+    spoiled.repair();
     ready_with(&world, &program, 200).await;
+    assert_eq!(program.stop().await, Some(0));
+    world.end().await;
+}
+
+#[tokio::test]
+async fn pages_that_are_spoiled_while_they_are_read_are_one_error_and_an_outage() {
+    let mut world = World::start().await;
+    let checkout = world.shopper().open("ebook").await;
+    // A start puts the journal into the file; what was written before is in its pages.
+    let mut program = start_program(&mut world).await;
+    let file = fs::File::options()
+        .read(true)
+        .write(true)
+        .open(world.database())
+        .unwrap();
+    let mut good = vec![0; usize::try_from(file.metadata().unwrap().len()).unwrap()];
+    file.read_exact_at(&mut good, 0).unwrap();
+    let begin = 2 * 4096;
+    file.write_all_at(&vec![0x5a; good.len() - begin], begin as u64)
+        .unwrap();
+    let read = world
+        .http()
+        .get(format!(
+            "{}/v1/orders/{}",
+            world.proxy_url(),
+            checkout.order
+        ))
+        .bearer_auth(support::secrets::STORE_KEY);
+    let read = Answer::read(read.send().await.unwrap()).await;
+    read.refused(503, "storage_unavailable");
+    let report = ready_with(&world, &program, 503).await;
+    let reason = report["database_reason"].as_str().unwrap();
+    assert!(reason.contains("is damaged"), "{reason}");
+    refused_clearly(&world).await;
+    reported_once(&program, "is damaged", "restore a backup");
+    file.write_all_at(&good[begin..], begin as u64).unwrap();
+    ready_with(&world, &program, 200).await;
+    world.shopper().open("ebook").await;
     assert_eq!(program.stop().await, Some(0));
     world.end().await;
 }

@@ -9,6 +9,7 @@ mod callbacks;
 mod connections;
 mod contract_snapshot;
 mod dependency_rules;
+mod deployment;
 mod disasters;
 mod documentation;
 mod floods;
@@ -35,6 +36,7 @@ mod program;
 mod raw_requests;
 mod receipts;
 mod restart;
+
 mod reverted_payments;
 mod secret_leaks;
 mod store_api;

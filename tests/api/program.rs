@@ -1,6 +1,8 @@
 //! The program `florin-proxy`: wrong configuration, orderly shutdown, kills.
 
+use std::fs;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::Instant;
 
 use serde_json::Value;
@@ -408,6 +410,18 @@ async fn a_database_of_a_newer_version_or_of_another_program_is_named() {
         sqlx::query(statement).execute(&mut database).await.unwrap();
         sqlx::Connection::close(database).await.unwrap();
         let url = format!("sqlite://{}", file.display());
+        // The check of the configuration finds the same, and leaves no trace.
+        let before = fs::read(file).unwrap();
+        let printed = check(&folder, &file.display().to_string(), &[], &[]);
+        let found = printed
+            .lines()
+            .find(|line| line.starts_with("database_url: "));
+        assert!(
+            found.is_some_and(|line| line.contains(sentence)),
+            "{printed}"
+        );
+        assert_eq!(fs::read(file).unwrap(), before);
+        assert!(!PathBuf::from(format!("{}-wal", file.display())).exists());
         let (code, printed) = run(&folder, &[], &[("FLORIN_DATABASE_URL", &url)]);
         assert_eq!(code, Some(1), "{printed}");
         let last = printed.lines().last().unwrap();

@@ -319,7 +319,7 @@ pub(crate) async fn every_corruption_is_detected(campaign: &Campaign, auditor: &
 
 fn copy(evidence: &Folder) -> Folder {
     let copy = Folder::new();
-    for name in ["florin.db", "sandbox.jsonl", "shop.jsonl"] {
+    for name in ["florin.db", "sandbox.jsonl", "shop.jsonl", "clock.jsonl"] {
         fs::copy(evidence.file(name), copy.file(name)).expect("evidence can be copied");
     }
     copy

@@ -60,7 +60,10 @@ fn check_coverage(campaign: &Campaign) {
         "orders paid exactly",
         "deliveries rejected by the shop",
         "times the gateway closed the connection",
-    ] {
+    ]
+    .iter()
+    .chain(&campaign::DISASTERS)
+    {
         assert!(counters.of(what) > 0, "there were no {what}:\n{counters}");
     }
     assert!(

@@ -1,7 +1,8 @@
 //! The ways to create an order.
 
 use florin_invariants::amount::text;
-use jsonwebtoken::{Algorithm, EncodingKey, Header, encode};
+use jwt_compact::alg::{Hs256, Hs256Key};
+use jwt_compact::{AlgorithmExt as _, Claims, Header};
 use serde_json::{Value, json};
 
 use crate::proxy::{Answer, Proxy};
@@ -104,11 +105,9 @@ impl OrderRequest {
             "aud": PUBLIC_URL, "store": self.store.id, "reference": self.reference, "amount": text(self.price),
             "currency": self.store.currency, "iat": now, "exp": now + 3600,
         });
-        let header = Header {
-            kid: Some(KEY_ID.to_owned()),
-            ..Header::new(Algorithm::HS256)
-        };
-        let key = EncodingKey::from_secret(self.store.token_secret().as_bytes());
-        encode(&header, &claims, &key).expect("claims are JSON")
+        let header = Header::empty().with_key_id(KEY_ID);
+        let key = Hs256Key::new(self.store.token_secret());
+        let token = Hs256.token(&header, &Claims::new(claims), &key);
+        token.expect("claims are JSON")
     }
 }

@@ -26,7 +26,10 @@ pub(crate) enum Behaviour {
     Reorganisation,
     RevertedLater,
     Leave,
+    CompletedAfterWeeks,
 }
+
+const DAY: Millis = 24 * 3_600_000;
 
 const BEHAVIOURS: [(u64, Behaviour); 15] = [
     (34, Behaviour::Exactly),
@@ -48,7 +51,7 @@ const BEHAVIOURS: [(u64, Behaviour); 15] = [
 
 impl Customer {
     /// Runs one customer from the order to its last reload.
-    pub(crate) async fn run(proxy: Proxy, slowness: i64, number: usize) {
+    pub(crate) async fn run(proxy: Proxy, slowness: i64, lasts_weeks: bool, number: usize) {
         let world = proxy.world().clone();
         let start = world.random.between(0, 150_000 * slowness);
         world.timeline.sleep(start).await;
@@ -57,7 +60,11 @@ impl Customer {
                 .counters
                 .one("customers", "gave up before an order was opened");
         };
-        let behaviour = world.random.weigh(&BEHAVIOURS);
+        let behaviour = if lasts_weeks && world.random.percent(50) {
+            Behaviour::CompletedAfterWeeks
+        } else {
+            world.random.weigh(&BEHAVIOURS)
+        };
         world.counters.one("customers", format!("{behaviour:?}"));
         world.log(|| format!("customer {number}: order {} {behaviour:?}", customer.order));
         customer.act(behaviour).await;
@@ -131,15 +138,8 @@ impl Customer {
                     self.pay(&other, other.asked[0], None).await;
                 }
             }
-            Behaviour::TooLowFee => {
-                let until = self.world.timeline.now()
-                    + self.world.random.between(30_000, 180_000) * self.slowness;
-                self.pay(&first, first.asked[0], Some(until)).await;
-                let stuck = (until - 15_000, until, Status::Failed);
-                self.world
-                    .gateway
-                    .change(&first.id, |invoice| invoice.overrides.push(stuck));
-            }
+            Behaviour::TooLowFee => self.pay_with_too_low_fee(&first).await,
+            Behaviour::CompletedAfterWeeks => return self.pay_and_wait_for_weeks(&first).await,
             Behaviour::Reorganisation => self.pay_through_reorganisation(&first).await,
             Behaviour::RevertedLater => {
                 self.pay(&first, first.asked[0], None).await;
@@ -153,6 +153,28 @@ impl Customer {
             }
         }
         self.reload_repeatedly().await;
+    }
+
+    /// Pays with a fee so low that the gateway reports the payment as failed before it is mined.
+    async fn pay_with_too_low_fee(&mut self, first: &Invoice) {
+        let until =
+            self.world.timeline.now() + self.world.random.between(30_000, 180_000) * self.slowness;
+        self.pay(first, first.asked[0], Some(until)).await;
+        let stuck = (until - 15_000, until, Status::Failed);
+        self.world
+            .gateway
+            .change(&first.id, |invoice| invoice.overrides.push(stuck));
+    }
+
+    /// Pays; the gateway reports the payment as failed, and completes it on day 11 or 50.
+    async fn pay_and_wait_for_weeks(&mut self, first: &Invoice) {
+        let begin = self.world.timeline.now();
+        let until = begin + self.world.random.pick(&[11, 50]) * DAY;
+        self.pay_silently(first, until).await;
+        let stuck = (begin + 60_000, until, Status::Failed);
+        self.world
+            .gateway
+            .change(&first.id, |invoice| invoice.overrides.push(stuck));
     }
 
     /// Cancels on the hosted page, and pays in another session.

@@ -1,10 +1,11 @@
 //! What must happen in a run of some thousand orders: a fault that never happens proves nothing.
 
 use crate::counters::Counters;
+use crate::disaster::DISASTERS;
 use crate::faults::{Endpoint, Fault};
 use crate::random::SeededRandom;
 
-const MUST_HAPPEN: [(&str, &[&str]); 13] = [
+const MUST_HAPPEN: [(&str, &[&str]); 14] = [
     (
         "order sources",
         &["Product", "OrderToken", "Donation", "StoreServer", "Hosted"],
@@ -27,7 +28,12 @@ const MUST_HAPPEN: [(&str, &[&str]); 13] = [
             "Reorganisation",
             "RevertedLater",
             "Leave",
+            "CompletedAfterWeeks",
         ],
+    ),
+    (
+        "steps with a disaster",
+        &["Storage", "Gateway", "Webhook", "Clock"],
     ),
     (
         "actions of customers",
@@ -68,6 +74,7 @@ const MUST_HAPPEN: [(&str, &[&str]); 13] = [
             "CrashBefore",
             "CrashHalfway",
             "CrashAfter",
+            "a commit of unknown outcome",
         ],
     ),
     (
@@ -148,6 +155,9 @@ pub(crate) fn missing(counters: &Counters) -> Vec<String> {
         for kind in kinds {
             must(theme, kind);
         }
+    }
+    for (_, disaster) in DISASTERS {
+        must("disasters", &disaster.name());
     }
     let any = SeededRandom::new(0);
     for endpoint in [

@@ -207,6 +207,22 @@ impl Customer {
         amount: i128,
         stuck_until: Option<Millis>,
     ) {
+        self.send_money(invoice, amount, stuck_until, true).await;
+    }
+
+    /// Sends the whole amount; the model confirms it weeks later, without a callback.
+    pub(crate) async fn pay_silently(&mut self, invoice: &Invoice, stuck_until: Millis) {
+        self.send_money(invoice, invoice.asked[0], Some(stuck_until), false)
+            .await;
+    }
+
+    async fn send_money(
+        &mut self,
+        invoice: &Invoice,
+        amount: i128,
+        stuck_until: Option<Millis>,
+        calls_back: bool,
+    ) {
         let (world, slowness) = (&self.world, self.slowness);
         let now = world.timeline.now();
         let block = |from: Millis| from + world.random.between(4_000, 50_000) * slowness;
@@ -226,11 +242,13 @@ impl Customer {
             },
         );
         world.counters.one("actions of customers", "paid");
-        tokio::spawn(send_callbacks(
-            self.proxy.clone(),
-            invoice.id.clone(),
-            confirmed_at[2],
-        ));
+        if calls_back {
+            tokio::spawn(send_callbacks(
+                self.proxy.clone(),
+                invoice.id.clone(),
+                confirmed_at[2],
+            ));
+        }
         if world.random.percent(40) {
             let email = world.random.percent(30).then_some("buyer@example.com");
             let body = email.map_or(json!({}), |email| json!({ "email": email }));

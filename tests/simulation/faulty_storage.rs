@@ -12,10 +12,12 @@ use florin_storage::{
     Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery, EndpointStatus,
     Fingerprint, KeptEmail, MarkedAsPaid, OpenAttemptError, OpenError, Opened, OrderFilter,
     OrderOperationError, PollQueue, RecordedDelivery, RecordedObservation, RequestId, Settlement,
-    SqliteStorage, Storage, StorageError, StoredResponse,
+    SqliteStorage, Storage, StorageError, StoredResponse, TokenGrant,
 };
 use jiff::{SignedDuration, Timestamp};
 
+use crate::disaster::{DISASTERS, Disaster, Step};
+use crate::outage::Outage;
 use crate::process::Process;
 
 pub(crate) struct FaultyStorage {
@@ -80,6 +82,29 @@ impl StorageCallError for OrderOperationError {
 }
 
 impl FaultyStorage {
+    /// A call during an outage. The commit of some was on its way to the disk: its outcome is unknown.
+    async fn fail<T, E: StorageCallError>(
+        &self,
+        name: &'static str,
+        outage: Outage,
+        work: impl Future<Output = Result<T, E>> + Send,
+    ) -> Result<T, E> {
+        let (process, world) = (&self.process, &self.process.world);
+        if outage == Outage::Locked {
+            process.sleep(5_000).await;
+        }
+        if world.random.percent(3) && !is_read(name) {
+            let done = world.database.run(work);
+            world.log(|| format!("storage: {name} was done, and the outcome is unknown"));
+            world
+                .counters
+                .one("faults of the storage", "a commit of unknown outcome");
+            world.after_write(name);
+            drop(done);
+        }
+        Err(E::from(outage.error()))
+    }
+
     async fn call<T, E: StorageCallError>(
         &self,
         name: &'static str,
@@ -87,6 +112,11 @@ impl FaultyStorage {
     ) -> Result<T, E> {
         let (process, world) = (&self.process, &self.process.world);
         process.wait_while_frozen().await;
+        world.step(Step::Storage);
+        let outage = *world.outage();
+        if let Some(outage) = outage.filter(|outage| outage.stops_reads() || !is_read(name)) {
+            return self.fail(name, outage, work).await;
+        }
         if world.random.percent(10) {
             process.sleep(world.random.between(0, 40)).await;
         }
@@ -98,7 +128,13 @@ impl FaultyStorage {
                 .counters
                 .one("faults of the storage", format!("{failure:?}"));
         }
-        let lost = || E::from(StorageError::Corrupt("injected: disk I/O error".into()));
+        let kind = world.random.weigh(&DISASTERS);
+        let lost = || {
+            E::from(match kind {
+                Disaster::Storage(outage) => outage.error(),
+                _ => StorageError::Corrupt("injected: disk I/O error".into()),
+            })
+        };
         let halfway = matches!(failure, Some(Failure::Halfway | Failure::CrashHalfway));
         let done = match failure {
             Some(Failure::Before) => return Err(lost()),
@@ -135,6 +171,23 @@ impl FaultyStorage {
     }
 }
 
+/// Methods that write nothing.
+fn is_read(name: &str) -> bool {
+    matches!(
+        name,
+        "order_of_token"
+            | "snapshot"
+            | "orders"
+            | "poll_queue"
+            | "store_of_invoice"
+            | "settlement"
+            | "events"
+            | "deliveries"
+            | "endpoint_status"
+            | "backlog"
+    )
+}
+
 /// Every method of the storage, through [`FaultyStorage::call`].
 macro_rules! shaken {
     ($(async fn $name:ident(&self $(, $argument:ident: $type:ty)* $(,)?) -> $result:ty;)*) => {
@@ -163,6 +216,7 @@ shaken! {
     async fn release_request(&self, request: RequestId, lease_until: Timestamp) -> Result<(), StorageError>;
     async fn delete_expired_requests(&self, now: Timestamp) -> Result<u64, StorageError>;
     async fn order_of_token(&self, token: TokenHash, now: Timestamp) -> Result<Option<Snapshot>, StorageError>;
+    async fn token_grant(&self, token: TokenHash) -> Result<Option<TokenGrant>, StorageError>;
     async fn snapshot(&self, id: &OrderId) -> Result<Option<Snapshot>, StorageError>;
     async fn orders(&self, store: &StoreId, filter: &OrderFilter) -> Result<Vec<Snapshot>, StorageError>;
     async fn cancel_order(&self, id: &OrderId, now: Timestamp) -> Result<Snapshot, OrderOperationError>;

@@ -2,6 +2,7 @@
 //! with the sandbox only the form of responses: docs/adr/0022-a-model-of-the-gateway-for-the-simulation.md.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use florin_invariants::amount::{ONE, share, text, units};
@@ -25,6 +26,10 @@ pub(crate) struct Gateway {
     longest_minutes: i64,
     random: SeededRandom,
     state: Mutex<State>,
+    /// How far its clock is ahead.
+    ahead: AtomicI64,
+    /// The next response asks for an absurd pause.
+    is_absurd: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -55,7 +60,28 @@ impl Gateway {
             longest_minutes,
             random,
             state: Mutex::default(),
+            ahead: AtomicI64::new(0),
+            is_absurd: AtomicBool::new(false),
         }
+    }
+
+    /// Sets its clock ahead of the right time.
+    pub(crate) fn set_clock(&self, ahead: Millis) {
+        self.ahead.store(ahead, Ordering::Relaxed);
+    }
+
+    /// How far its clock is ahead of the right time.
+    pub(crate) fn ahead(&self) -> Millis {
+        self.ahead.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn ask_for_absurd_pause(&self) {
+        self.is_absurd.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns `true` if this response asks for it.
+    pub(crate) fn takes_absurd_pause(&self) -> bool {
+        self.is_absurd.swap(false, Ordering::Relaxed)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -286,6 +312,11 @@ impl Gateway {
             known_after,
             until,
         });
+    }
+
+    /// Forgets the pauses: the proxy cannot know how much of one is left when its clock is set.
+    pub(crate) fn forget_pauses(&self) {
+        self.state().pauses.clear();
     }
 
     /// Returns the record up to a moment.

@@ -14,6 +14,10 @@ use crate::timeline::Millis;
 const MAX_STEPS: i64 = 3;
 /// Interval of the cleanup.
 const CLEANUP_EVERY: Millis = 90_000;
+/// Doublings of the pause: some 90 seconds at most, so that what an outage put off is done soon after it.
+const MAX_IDLE_ROUNDS: u32 = 5;
+/// A clock that goes back by more was set back.
+const SET_BACK: Millis = 5_000;
 /// Longest time between two steps.
 const MAX_SLEEP: Millis = 3_600_000;
 
@@ -30,7 +34,12 @@ pub(crate) async fn run(process: Process, core: Core) {
     let [polls_in_progress, dispatches_in_progress] =
         [Arc::new(AtomicI64::new(0)), Arc::new(AtomicI64::new(0))];
     let (mut cleaned_at, mut idle_rounds, mut before) = (Millis::MIN / 2, 0, None);
+    let mut latest = Millis::MAX;
     loop {
+        let is_replanned = world.wall() >= latest - SET_BACK || core.replan_future().await;
+        if is_replanned {
+            latest = world.wall();
+        }
         let pace = world.random.between(300, 3000) << idle_rounds;
         process.sleep(pace).await;
         let now = world.timeline.now();
@@ -59,7 +68,7 @@ pub(crate) async fn run(process: Process, core: Core) {
             // Work that stays due is retried less and less often.
             let is_unchanged = before == Some((next_poll, next_dispatch));
             idle_rounds = if is_unchanged {
-                (idle_rounds + 1).min(10)
+                (idle_rounds + 1).min(MAX_IDLE_ROUNDS)
             } else {
                 0
             };

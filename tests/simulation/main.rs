@@ -11,6 +11,9 @@
 //! The rules are those of `florin-invariants`, which the auditor of the kill campaign checks too: `audit` fills their
 //! evidence. A run in which a required fault never happened fails.
 //!
+//! Faults are drawn for each call; `disaster` has those that last. A restored backup is not simulated: the rules compare
+//! one database with everything that the gateway and the stores recorded, and a backup does not know all of it.
+//!
 //! A world that fails prints the two variables that repeat it. Its log on standard error shows every action of
 //! customers, gateway, stores and storage together with the proxy's log; the first `VIOLATED` is the cause. A new
 //! invariant needs a planted bug that it finds. Each row was planted alone and
@@ -39,11 +42,13 @@ mod behaviour;
 mod counters;
 mod coverage;
 mod customer;
+mod disaster;
 mod faults;
 mod faulty_storage;
 mod gateway;
 mod invoice;
 mod jobs;
+mod outage;
 mod process;
 mod proxy;
 mod queries;

@@ -12,6 +12,7 @@ use florin_proxy::clock::Clock;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
+use crate::disaster::Step;
 use crate::timeline::Millis;
 use crate::world::World;
 
@@ -80,6 +81,7 @@ impl Process {
 #[async_trait]
 impl Clock for Process {
     fn now(&self) -> Timestamp {
+        self.world.step(Step::Clock);
         Timestamp::from_millisecond(self.world.wall()).expect("a time of this century")
     }
 

@@ -16,7 +16,7 @@ use crate::coverage;
 use crate::proxy::Proxy;
 use crate::queries::Database;
 use crate::random::SeededRandom;
-use crate::schedule::{LONG, SHORT, Schedule};
+use crate::schedule::{LONG, LONGEST, SHORT, Schedule};
 use crate::stores::florin_toml;
 use crate::timeline::Timeline;
 use crate::world::{World, WorldOptions};
@@ -27,7 +27,7 @@ const ORDERS: u64 = 1_000;
 const FULL_COVERAGE: u64 = 10_000;
 /// Orders per world.
 const ORDERS_PER_WORLD: usize = 20;
-/// One world in this many lasts more than a week.
+/// One world in this many lasts more than a week, and one two months.
 const LONG_EVERY: u64 = 100;
 
 /// Arguments, from environment variables.
@@ -174,6 +174,8 @@ fn build_and_run(
     let seed = SeededRandom::new(seed.wrapping_mul(0x1_0000_0001) ^ number).draw();
     let schedule: Schedule = if number % LONG_EVERY == LONG_EVERY - 1 {
         LONG
+    } else if number % LONG_EVERY == LONG_EVERY / 2 {
+        LONGEST
     } else {
         SHORT
     };

@@ -23,6 +23,8 @@ pub(crate) struct Schedule {
     audit_every: Millis,
     /// Largest change of the wall clock.
     longest_jump: Millis,
+    /// Some payments fail, and complete weeks later.
+    pub(crate) lasts_weeks: bool,
 }
 
 /// Half an hour: covers most of an order's states.
@@ -33,6 +35,7 @@ pub(crate) const SHORT: Schedule = Schedule {
     recovery_time: 13 * MINUTE,
     audit_every: 3 * MINUTE,
     longest_jump: 2 * MINUTE,
+    lasts_weeks: false,
 };
 
 /// More than a week: until unpaid attempts are polled once a day.
@@ -43,21 +46,42 @@ pub(crate) const LONG: Schedule = Schedule {
     recovery_time: 9 * 24 * HOUR,
     audit_every: 12 * HOUR,
     longest_jump: HOUR,
+    lasts_weeks: false,
 };
+
+/// Until a payment that failed at first completes on day 50.
+pub(crate) const LONGEST: Schedule = Schedule {
+    recovery_time: 54 * 24 * HOUR,
+    audit_every: 2 * 24 * HOUR,
+    lasts_weeks: true,
+    ..LONG
+};
+/// After the proxy's clock was an hour off, polls of its attempts are rarer: it takes them for older.
+const AFTER_WRONG_CLOCK: Millis = HOUR;
 
 impl Schedule {
     pub(crate) async fn run(self, proxy: Proxy, orders: usize) {
         let world = proxy.world().clone();
         proxy.start();
         for number in 0..orders {
-            tokio::spawn(Customer::run(proxy.clone(), self.slowness, number));
+            tokio::spawn(Customer::run(
+                proxy.clone(),
+                self.slowness,
+                self.lasts_weeks,
+                number,
+            ));
         }
         tokio::spawn(self.crash_at_random(proxy.clone()));
         tokio::spawn(self.freeze_once(proxy.clone()));
         tokio::spawn(self.change_clock(world.clone()));
         self.audit_for(&world, self.fault_time).await;
         world.stop_faults();
-        self.audit_for(&world, self.recovery_time).await;
+        let longer = if world.clock_was_off.load(Ordering::Relaxed) {
+            AFTER_WRONG_CLOCK
+        } else {
+            0
+        };
+        self.audit_for(&world, self.recovery_time + longer).await;
         self.enable_endpoints(&proxy).await;
         self.audit_for(&world, MINUTE).await;
         // Unpaid attempts are polled for two months; only deliveries remain.

@@ -6,6 +6,7 @@ use florin_proxy::config::Webhook;
 use florin_proxy::webhooks::{SendOutcome, Webhooks};
 use jiff::Timestamp;
 
+use crate::disaster::Step;
 use crate::process::Process;
 
 /// Delivers a process's webhooks to the model.
@@ -44,6 +45,7 @@ impl Webhooks for SimulatedSender {
     async fn send(&self, _: &Webhook, event: &Event, _: Timestamp) -> SendOutcome {
         let (process, world) = (&self.0, &self.0.world);
         process.sleep(world.random.between(5, 300)).await;
+        world.step(Step::Webhook);
         let fault = (world.injects_faults() && world.random.percent(25))
             .then(|| world.random.weigh(&ENDPOINT_FAULTS));
         world.log(|| format!("store: {} {:?} {fault:?}", event.id, event.event_type));

@@ -4,9 +4,12 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use florin_gateway::{AmbiguousOutcome, CallError, Method, RawResponse, SignedRequest, Transport};
-use reqwest::header::{HeaderMap, HeaderValue, RETRY_AFTER};
+use jiff::Timestamp;
+use jiff::fmt::rfc2822::DateTimePrinter;
+use reqwest::header::{DATE, HeaderMap, HeaderValue, RETRY_AFTER};
 use serde_json::{Value, json};
 
+use crate::disaster::Step;
 use crate::faults::{Endpoint, Fault, Member};
 use crate::process::Process;
 use crate::timeline::Millis;
@@ -253,7 +256,11 @@ impl Transport for SimulatedTransport {
             .one("calls of the gateway", format!("{endpoint:?}"));
         let gateway = &world.gateway;
         gateway.record_request(process.number, world.wall(), endpoint.name());
+        world.step(Step::Gateway);
         process.sleep(world.random.between(5, 300)).await;
+        if let Some(refused) = self.refuse(&request) {
+            return Ok(refused);
+        }
         let fault = if world.injects_faults() {
             Fault::draw(endpoint, &world.random)
         } else {
@@ -285,9 +292,56 @@ impl Transport for SimulatedTransport {
             ),
             Err(error) => format!("gateway: {endpoint:?} → {error}"),
         });
+        answer.map(|answer| self.dated(answer))
+    }
+}
+
+impl SimulatedTransport {
+    /// The time that the gateway's clock shows.
+    fn gateway_time(&self) -> Millis {
+        let world = &self.process.world;
+        world.right_time() + world.gateway.ahead()
+    }
+
+    /// Refuses a nonce of another time, or asks for an absurd pause.
+    fn refuse(&self, request: &SignedRequest) -> Option<RawResponse> {
+        let (process, world) = (&self.process, &self.process.world);
+        let refusal = json!({ "error": "e", "code": "X", "message": "m" });
+        if world.gateway.takes_absurd_pause() {
+            world.log(|| "gateway: an absurd Retry-After".into());
+            let until = world.wall() + LONGEST_PAUSE;
+            world.gateway.record_pause(process.number, until);
+            return Some(self.dated(raw(429, &refusal, Some(99_999_999_999))));
+        }
+        let nonce = request.headers.get("nonce")?.to_str().ok()?;
+        let nonce: Millis = nonce.parse().ok()?;
+        let is_of_another_time = (nonce * 1000 - self.gateway_time()).abs() > NONCE_TOLERANCE;
+        is_of_another_time.then(|| {
+            world.log(|| format!("gateway: the nonce {nonce} is of another time"));
+            world
+                .counters
+                .one("calls of the gateway", "a nonce of another time");
+            self.dated(raw(401, &refusal, None))
+        })
+    }
+
+    /// Adds the header Date.
+    fn dated(&self, mut answer: RawResponse) -> RawResponse {
+        let time = Timestamp::from_millisecond(self.gateway_time());
+        let time = time.expect("a time of this century");
+        let date = DateTimePrinter::new().timestamp_to_rfc9110_string(&time);
+        let date = HeaderValue::from_str(&date.expect("a time of this century"));
+        answer
+            .headers
+            .insert(DATE, date.expect("a date has visible characters"));
         answer
     }
 }
+
+/// A nonce may differ so much from the gateway's clock.
+const NONCE_TOLERANCE: Millis = 300_000;
+/// A longer pause is cut short by the proxy.
+const LONGEST_PAUSE: Millis = 300_000;
 
 fn endpoint(request: &SignedRequest) -> Endpoint {
     match (request.method, request.url.path()) {

@@ -11,6 +11,7 @@ use tokio::sync::Notify;
 
 use crate::counters::Counters;
 use crate::gateway::Gateway;
+use crate::outage::Outage;
 use crate::queries::{Database, Queries};
 use crate::random::SeededRandom;
 use crate::shop::Shop;
@@ -18,6 +19,9 @@ use crate::timeline::{Millis, Timeline};
 
 /// The wall clock at the start of a world: 2026-09-21.
 const FIRST_DAY: Millis = 1_790_000_000_000;
+
+/// A pause that seems longer, because the clock was set by more, is over for the proxy.
+const LONGEST_PAUSE: Millis = 300_000;
 
 pub(crate) struct World {
     pub(crate) timeline: Timeline,
@@ -31,6 +35,11 @@ pub(crate) struct World {
     pub(crate) database_file: PathBuf,
     wall_offset: AtomicI64,
     injects_faults: AtomicBool,
+    /// One lasts at a time.
+    pub(crate) has_disaster: AtomicBool,
+    outage: Mutex<Option<Outage>>,
+    /// The proxy's clock was an hour off at times: what it planned then is late.
+    pub(crate) clock_was_off: AtomicBool,
     /// `false` at the end of a world, when only events are delivered.
     pub(crate) polls: AtomicBool,
     /// Wakes the jobs: something may be due.
@@ -78,6 +87,9 @@ impl World {
             database_file: options.file.to_owned(),
             wall_offset: AtomicI64::new(FIRST_DAY),
             injects_faults: AtomicBool::new(true),
+            has_disaster: AtomicBool::new(false),
+            outage: Mutex::default(),
+            clock_was_off: AtomicBool::new(false),
             polls: AtomicBool::new(true),
             wakeup: Notify::new(),
             expectations: Mutex::default(),
@@ -94,8 +106,21 @@ impl World {
     pub(crate) fn set_wall_clock(&self, by: Millis) {
         self.wall_offset.fetch_add(by, Ordering::Relaxed);
         self.log(|| format!("the wall clock is set by {by} ms"));
+        if by.abs() > LONGEST_PAUSE {
+            self.gateway.forget_pauses();
+        }
         let way = if by < 0 { "back" } else { "forward" };
         self.counters.one("clock", format!("set {way}"));
+    }
+
+    /// The time by the gateway's right clock.
+    pub(crate) fn right_time(&self) -> Millis {
+        self.timeline.now() + FIRST_DAY
+    }
+
+    /// Why the storage fails at present.
+    pub(crate) fn outage(&self) -> MutexGuard<'_, Option<Outage>> {
+        self.outage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn injects_faults(&self) -> bool {

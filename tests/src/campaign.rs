@@ -1,6 +1,7 @@
 //! The kill campaign: the proxy is killed many times (`kill -9`) while customers buy, blocks are mined, callbacks
 //! arrive and webhooks are delivered. The proxy is the released program with its database on a disk. All its HTTP
-//! traffic goes through loggers, so that a kill can be timed to the most critical requests.
+//! traffic goes through loggers, so that a kill can be timed to the most critical requests. Beside the kills come the
+//! disasters of [`disaster`]: the disk, the database's file, the clocks, a second process.
 //!
 //! The result is not judged here: the evidence, three files per shard, goes to `florin-auditor`, which shares no code
 //! with what it audits.
@@ -11,11 +12,14 @@
 mod background_load;
 mod counters;
 mod customer;
+mod disaster;
+mod disaster_runs;
 mod drain;
 mod hosted_page;
 mod invoice_index;
 mod kill_once;
 mod kill_plan;
+mod machine;
 mod proxy_process;
 mod random;
 mod shard;
@@ -33,6 +37,7 @@ use jiff::Timestamp;
 use tokio::task::JoinSet;
 
 pub use self::counters::Counters;
+pub use self::disaster::DISASTERS;
 use self::shard::Shard;
 pub use self::verdict::{Auditor, Verdict};
 use crate::program::Folder;
@@ -107,6 +112,8 @@ pub async fn run(config: &Options, progress: impl Fn(u64) + Send + Sync + 'stati
 
 /// One kill in this many hits a proxy that creates its first database.
 const FIRST_STARTS: u64 = 20;
+/// One kill in this many hits a proxy during a disaster, or after it.
+const DISASTER_EVERY: u64 = 8;
 
 async fn run_shard(mut shard: Shard, kills: u64, done: impl Fn()) -> Folder {
     shard.start_load();
@@ -115,6 +122,8 @@ async fn run_shard(mut shard: Shard, kills: u64, done: impl Fn()) -> Folder {
     while killed < kills {
         let was_killed = if killed % FIRST_STARTS == FIRST_STARTS - 1 {
             shard.kill_during_first_start().await
+        } else if killed % DISASTER_EVERY == DISASTER_EVERY - 1 {
+            shard.kill_in_disaster().await
         } else {
             shard.kill_once().await
         };
@@ -129,6 +138,7 @@ async fn run_shard(mut shard: Shard, kills: u64, done: impl Fn()) -> Folder {
         .wait_until_ready(&mut last, &shard.http)
         .await;
     let kills_ended = SystemClock.now();
+    shard.survive_without_a_restart(&mut last).await;
     shard.run_final_customers().await;
     shard.stop_load().await;
     drain::wait_until_drained(&shard).await;

@@ -13,6 +13,12 @@ use crate::wait::within;
 /// How long it may take to start or to end.
 const BOUND: Duration = Duration::from_secs(10);
 
+/// A program that is run to its end waits 15 seconds for another one at most.
+const RUN_SECONDS: &str = "60";
+
+/// For sh(1): runs its first word with the others, without the signal of a limit on files, and with one stream of output.
+pub(crate) const LIMITABLE: &str = "trap '' XFSZ; exec \"$0\" \"$@\" 2>&1";
+
 /// A running `florin-proxy`; it is killed when dropped.
 #[derive(Debug)]
 pub struct Program {
@@ -41,15 +47,16 @@ impl Program {
         Self::start_built(program, config, log, &[])
     }
 
-    /// Starts one whose files may be limited in size while it runs ([`Program::limit_files`]): what it prints goes through
+    /// Starts one whose files may be limited in size while it runs ([`crate::limit_files`]): what it prints goes through
     /// a pipe, and the signal of the limit is ignored, so that writing fails as on a full disk.
     pub fn start_limitable(config: &Path, log: &Path) -> Self {
         let file = File::options().create(true).append(true).open(log);
         let mut file = file.expect("the folder is writable");
         let mut command = command(Path::new("sh"), &[]);
-        command.args(["-c", "trap '' XFSZ; exec \"$0\" --config \"$1\" 2>&1"]);
         command
+            .args(["-c", LIMITABLE])
             .arg(built("florin-proxy", "florin-proxy"))
+            .arg("--config")
             .arg(config);
         command.stdin(Stdio::null()).stdout(Stdio::piped());
         let mut child = command.spawn().expect("the program can be started");
@@ -59,19 +66,6 @@ impl Program {
             child,
             log: log.to_owned(),
         }
-    }
-
-    /// Limits the size of the files that it writes, in bytes; `None` ends the limit. Source: prlimit(1), `RLIMIT_FSIZE`.
-    ///
-    /// # Panics
-    /// The limit cannot be set.
-    pub fn limit_files(&self, bytes: Option<u64>) {
-        let soft = bytes.map_or_else(|| "unlimited".to_owned(), |bytes| bytes.to_string());
-        let done = Command::new("prlimit")
-            .args(["--pid", &self.child.id().to_string()])
-            .arg(format!("--fsize={soft}:unlimited"))
-            .status();
-        assert!(done.expect("prlimit is part of util-linux").success());
     }
 
     /// Its process id.
@@ -94,7 +88,10 @@ impl Program {
 
     /// Runs it to its end.
     pub fn run(words: &[&str], variables: &[(&str, &str)]) -> ProgramOutput {
-        let output = command(&built("florin-proxy", "florin-proxy"), variables)
+        // One that serves instead of ending fails the test.
+        let output = command(Path::new("timeout"), variables)
+            .arg(RUN_SECONDS)
+            .arg(built("florin-proxy", "florin-proxy"))
             .args(words)
             .stdin(Stdio::null())
             .output();

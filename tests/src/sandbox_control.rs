@@ -107,6 +107,12 @@ impl SandboxControl {
         self.post("next-invoice", &overrides).await;
     }
 
+    /// The gateway's clock is wrong by so many seconds: nonces are compared with it.
+    pub async fn set_clock(&self, ahead_seconds: i32) {
+        self.post("clock", &json!({ "ahead_seconds": ahead_seconds }))
+            .await;
+    }
+
     /// The gateway goes wrong: the body of POST /sandbox/faults.
     pub async fn inject_fault(&self, fault: Value) {
         self.post("faults", &fault).await;

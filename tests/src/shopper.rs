@@ -34,6 +34,15 @@ impl Shopper {
         }
     }
 
+    /// The same customer, who reaches the proxy at this address by this client.
+    pub fn through(&self, base: &str, http: reqwest::Client) -> Self {
+        Self {
+            http,
+            base: base.to_owned(),
+            ..self.clone()
+        }
+    }
+
     /// The same customer, whose every request carries this `Idempotency-Key`.
     pub fn with_key(&self, key: &str) -> Self {
         Self {

@@ -1,7 +1,8 @@
 //! A store's backend, which calls the proxy with its secret key, or signs order tokens by a library that shares nothing with
 //! the proxy.
 
-use jsonwebtoken::{Algorithm, EncodingKey, Header, encode};
+use jwt_compact::alg::{Hs256, Hs256Key};
+use jwt_compact::{AlgorithmExt as _, Claims, Header};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -145,12 +146,10 @@ impl TokenSigner {
 
     /// Signs claims.
     pub fn sign(&self, claims: &Value) -> String {
-        let header = Header {
-            kid: Some(self.kid.clone()),
-            ..Header::new(Algorithm::HS256)
-        };
-        let key = EncodingKey::from_secret(self.secret.as_bytes());
-        encode(&header, claims, &key).expect("claims are JSON")
+        let header = Header::empty().with_key_id(&self.kid);
+        let key = Hs256Key::new(&self.secret);
+        let token = Hs256.token(&header, &Claims::new(claims), &key);
+        token.expect("claims are JSON")
     }
 
     /// A token for an order.

@@ -102,8 +102,14 @@ pub(crate) fn run(workspace: &Workspace, args: &BenchArgs) -> anyhow::Result<()>
     if commits(workspace, folder.path()).is_err() {
         broken.push("sharing commits is slower than promised");
     }
-    if status_reads(workspace).is_err() {
+    if poll_plan(workspace).is_err() {
+        broken.push("the polls of fewer orders than promised fit the gateway's limits");
+    }
+    if watched_orders(workspace, "reads").is_err() {
         broken.push("status reads are slower than promised");
+    }
+    if watched_orders(workspace, "streams").is_err() {
+        broken.push("event streams cost more than promised");
     }
     // It prints what was measured, or why nothing was.
     if first_view(workspace).is_err() {
@@ -171,12 +177,19 @@ fn commits(workspace: &Workspace, folder: &Path) -> anyhow::Result<()> {
     Ok(workspace.cargo(example).arg(folder).run()?)
 }
 
-/// Measures status reads per second, beside a bare handler that returns the same bytes.
-fn status_reads(workspace: &Workspace) -> anyhow::Result<()> {
-    output::step("Building the benchmark of status reads…");
-    let example = "run --locked --quiet --release --package florin-proxy --example status-reads --";
-    let proxy = proxy(workspace);
-    Ok(workspace.cargo(example).arg("--proxy").arg(proxy).run()?)
+/// Simulates how many orders per day ten requests per second carry, beside the plan before.
+fn poll_plan(workspace: &Workspace) -> anyhow::Result<()> {
+    output::step("Building the simulation of polls…");
+    let example = "run --locked --quiet --release --package florin-orders --features fixtures --example poll_plan";
+    Ok(workspace.cargo(example).run()?)
+}
+
+/// Measures what open pages cost, beside a bare router that returns the same bytes: `reads` or `streams`.
+fn watched_orders(workspace: &Workspace, what: &str) -> anyhow::Result<()> {
+    output::step("Building the benchmark of open pages…");
+    let example = "run --locked --quiet --release --package florin-proxy --example watched-orders";
+    let (example, proxy) = (workspace.cargo(example), proxy(workspace));
+    Ok(example.args(["--", what]).arg(proxy).run()?)
 }
 
 fn proxy(workspace: &Workspace) -> std::path::PathBuf {

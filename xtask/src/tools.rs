@@ -177,7 +177,8 @@ fn rustup(what: &str, rustup: Cmd<'_>) -> anyhow::Result<()> {
     })
 }
 
-/// What the tests use besides: browsers with their drivers, PostgreSQL, a reader of QR codes that is not ours, and npm packages.
+/// What the tests use besides: browsers with their drivers, PostgreSQL, a reader of QR codes that is not ours, reverse
+/// proxies, and npm packages.
 ///
 /// # Errors
 /// A sentence that says what to do.
@@ -190,13 +191,22 @@ pub(crate) fn install_for_tests(workspace: &Workspace) -> anyhow::Result<()> {
         ("WebKitWebDriver", "webkit2gtk-driver"),
         ("Xvfb", "xvfb"),
         ("zbarimg", "zbar-tools"),
+        // The files of `deploy/` are run by what they are for.
+        ("caddy", "caddy"),
+        ("nginx", "nginx"),
+        ("openssl", "openssl"),
+        ("systemd-analyze", "systemd"),
     ];
     let missing = needed
         .iter()
         .filter(|(program, _)| on_path(program).is_none());
     let missing: Vec<&str> = missing.map(|(_, package)| *package).collect();
     if !missing.is_empty() {
-        apt_install(workspace, &missing, "the tests use real browsers")?;
+        apt_install(
+            workspace,
+            &missing,
+            "the tests use real browsers and servers",
+        )?;
     }
     if florin_postgres::installed().is_none() {
         apt_install(

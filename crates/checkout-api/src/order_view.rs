@@ -226,7 +226,7 @@ pub enum Status {
     Failed,
     /// Cancelled by the store before a payment was detected, or at the gateway, where money may have arrived before.
     Cancelled,
-    /// The invoice ran out before anything arrived. A new quote can be had.
+    /// The invoice ran out before anything arrived. A new quote is available.
     Expired,
     /// The invoice did not pass our checks, or the gateway changed its address: its address is not shown.
     Blocked,

@@ -18,11 +18,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use serde::de::{DeserializeOwned, IgnoredAny};
 
 use self::http::{Answer, Call, Exchange, Request, SingleFlight};
-use self::limits::Limiter;
+use self::limits::{Limiter, Permit};
 use self::raw_request::invoice_path;
 use self::transport::Https;
 use crate::types::InvoiceLookup;
@@ -90,7 +90,12 @@ pub trait PaymentGateway: Send + Sync {
     async fn forward(&self, request: &RawRequest) -> Result<String, CallError>;
 
     /// The number of calls of a priority that would be sent now.
-    fn available(&self, priority: Priority) -> u32;
+    fn available(&self, priority: Priority) -> u32 {
+        self.available_after(&[], priority)
+    }
+
+    /// The same once the `begun` calls are sent, in their order.
+    fn available_after(&self, begun: &[Priority], priority: Priority) -> u32;
 
     /// The state of the connection to the gateway, for the operator.
     fn health(&self) -> Health;
@@ -226,7 +231,7 @@ impl Client {
         let (result, clock_was_off) = match self.exchange.send(request).await {
             Ok(answer) => {
                 let clock_was_off = answer.clock_was_off;
-                (self.read(answer), clock_was_off)
+                (Self::read(&permit, self.clock.now(), answer), clock_was_off)
             }
             Err(error) => (Err(error), false),
         };
@@ -238,9 +243,13 @@ impl Client {
     }
 
     /// Parses the response; of a success also returns the raw body.
-    fn read<A: DeserializeOwned>(&self, answer: Answer) -> Result<(A, String), CallError> {
-        let (now, asked) = (self.clock.now(), answer.retry_after.as_deref());
-        let retry_after = self.limiter.record_pause(now, answer.status, asked);
+    fn read<A: DeserializeOwned>(
+        permit: &Permit<'_>,
+        now: Timestamp,
+        answer: Answer,
+    ) -> Result<(A, String), CallError> {
+        let asked = answer.retry_after.as_deref();
+        let retry_after = permit.record_pause(now, answer.status, asked);
         match answer.status {
             200..=299 => {
                 let raw = answer.text()?;
@@ -333,8 +342,8 @@ impl PaymentGateway for Client {
         Ok(passed.await?.1)
     }
 
-    fn available(&self, priority: Priority) -> u32 {
-        self.limiter.available(self.clock.now(), priority)
+    fn available_after(&self, begun: &[Priority], priority: Priority) -> u32 {
+        self.limiter.available(self.clock.now(), begun, priority)
     }
 
     fn health(&self) -> Health {

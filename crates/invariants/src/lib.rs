@@ -20,8 +20,9 @@ mod signature;
 
 pub use database::ReadError;
 pub use evidence::{
-    Attempt, Credit, Database, Delivery, Event, Evidence, Gateway, Invoice, Millis, Observation,
-    Order, Part, Pause, Price, Report, Request, Requested, Shop, Shown, Signature, StoredFile,
+    Attempt, ClockChange, ClockRecord, Credit, Database, Delivery, Event, Evidence, Gateway,
+    Invoice, Millis, Observation, Order, Part, Pause, Price, Report, Request, Requested, Shop,
+    Shown, Signature, StoredFile,
 };
 pub use finding::Finding;
 pub use rules::{Moment, check};

@@ -165,7 +165,7 @@ impl DeliveryId {
 pub struct EndpointHash(pub [u8; 32]);
 
 /// SHA-256 of a client token. The token itself is never stored.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TokenHash(pub [u8; 32]);
 
 impl fmt::Debug for TokenHash {

@@ -13,6 +13,7 @@
 //! | POST `mine`, `reorg` | `{"blocks": 1}`, on every chain or on one: `{"chain": "bitcoin"}` |
 //! | POST `prices` | `{"crypto_code": "BTC", "usd": "70000"}` |
 //! | POST `time` | `{"jump_seconds": 900}` |
+//! | POST `clock` | `{"ahead_seconds": 3600}`: the clock of nonces and of the header Date is wrong; 0 sets it right |
 //! | GET, POST, DELETE `faults` | `{"endpoint": "create_invoice", "kind": "status", "status": 429, "retry_after": 7, "times": 2}` |
 //! | GET `requests` | the newest calls to the gateway, newest first |
 //! | GET `journal` | the newest events, oldest first |
@@ -78,6 +79,7 @@ pub(crate) fn routes() -> Router<Arc<Sandbox>> {
         .route("/sandbox/reorg", post(reorganize))
         .route("/sandbox/prices", post(set_price))
         .route("/sandbox/time", post(jump))
+        .route("/sandbox/clock", post(set_clock))
         .route(
             "/sandbox/faults",
             get(list_faults).post(inject_fault).delete(clear_faults),
@@ -222,6 +224,18 @@ async fn jump(Extract(sandbox): Shared, body: Bytes) -> JsonResult {
         state.clock.jump(jump_seconds);
         Ok(Json(json!({"ahead_seconds": state.clock.ahead_seconds()})))
     })
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ClockError {
+    ahead_seconds: i32,
+}
+
+async fn set_clock(Extract(sandbox): Shared, body: Bytes) -> JsonResult {
+    let ClockError { ahead_seconds } = parse(&body)?;
+    sandbox.set_clock_error(ahead_seconds);
+    Ok(Json(json!({ "ahead_seconds": ahead_seconds })))
 }
 
 async fn list_faults(Extract(sandbox): Shared) -> Json<Vec<FaultPlan>> {

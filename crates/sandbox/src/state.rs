@@ -1,10 +1,11 @@
 //! The state of a running sandbox, behind one lock.
 
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::Context as _;
 use florin_money::Amount;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
 use tokio::sync::mpsc::Sender;
 use tokio::sync::mpsc::error::TrySendError;
@@ -31,6 +32,8 @@ pub(crate) struct Sandbox {
     pub(crate) public_url: String,
     state: Mutex<State>,
     callbacks: Sender<Callback>,
+    /// Seconds by which the clock of the authentication is ahead.
+    clock_error: AtomicI64,
 }
 
 /// The changing state. Everything in it is pure: time is an argument.
@@ -239,7 +242,21 @@ impl Sandbox {
             public_url,
             state: Mutex::new(state),
             callbacks,
+            clock_error: AtomicI64::new(0),
         })
+    }
+
+    /// The time with which nonces are compared, and which responses show: by a clock that may be wrong.
+    pub(crate) fn shown_time(&self) -> Timestamp {
+        let ahead = SignedDuration::from_secs(self.clock_error.load(Ordering::Relaxed));
+        let now = self.clock().now();
+        now.saturating_add(ahead).unwrap_or(now)
+    }
+
+    /// Sets that clock ahead of the right time by so many seconds; a negative number is behind it.
+    pub(crate) fn set_clock_error(&self, ahead_seconds: i32) {
+        self.clock_error
+            .store(i64::from(ahead_seconds), Ordering::Relaxed);
     }
 
     /// The clock behind the sandbox's time.

@@ -104,6 +104,7 @@ contract! {
         a_response_that_repeats_is_counted_and_a_padded_one_is_cut,
     }
     orders {
+        orders_expire_in_batches,
         a_reference_names_one_order_at_one_price,
         what_was_opened_is_what_is_read,
         a_token_opens_its_order_until_it_expires,
@@ -120,6 +121,7 @@ contract! {
         a_payment_that_failed_before_anything_arrived_may_be_made_anew,
     }
     polling {
+        an_attempt_begun_by_a_clock_that_was_ahead_is_abandoned_when_it_is_right,
         a_slow_response_never_overwrites_a_later_one,
         an_attempt_is_leased_to_one_poller_at_a_time,
         a_callback_only_brings_the_next_poll_forward,
@@ -139,6 +141,7 @@ contract! {
         what_a_clock_that_was_ahead_has_planned_is_due_when_it_is_right,
     }
     requests {
+        a_crash_under_a_clock_that_was_ahead_locks_no_key_for_longer,
         a_request_is_executed_once_and_replayed,
         a_crash_locks_no_key_for_ever,
         another_token_sees_the_same_order_until_it_is_over,

@@ -69,3 +69,14 @@ pub fn check_place(url: &str) -> Result<(), String> {
         _ => Err(format!("names no database: {form}")),
     }
 }
+
+/// Checks without changing it that a file is a database of this version and environment. A server is not asked.
+///
+/// # Errors
+/// The reason and the remedy, as a sentence.
+pub async fn check_database(url: &str, environment: &str) -> Result<(), String> {
+    if is_postgres(url) {
+        return Ok(());
+    }
+    sqlite::check_database(url, environment).await
+}

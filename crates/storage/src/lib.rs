@@ -25,7 +25,7 @@ mod sqlite;
 mod traits;
 
 pub use copy::{CopiedTable, CopyError, copy};
-pub use database::{Database, check_place, is_postgres};
+pub use database::{Database, check_database, check_place, is_postgres};
 pub use delivery::{
     Delivery, DeliveryFilter, DeliveryOutcome, DisabledEndpoint, DueDelivery, EndpointStatus,
     RecordedDelivery,
@@ -39,5 +39,5 @@ pub use rules::MAX_DELIVERIES_PER_STORE;
 pub use sqlite::SqliteStorage;
 pub use traits::{
     DueAttempt, KeptEmail, MarkedAsPaid, Opened, OrderFilter, PollQueue, RecordedObservation,
-    Settlement, Storage,
+    Settlement, Storage, TokenGrant,
 };

@@ -42,7 +42,7 @@ use crate::{
     Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery, EndpointStatus,
     Fingerprint, KeptEmail, MarkedAsPaid, OpenAttemptError, OpenError, Opened, OrderFilter,
     OrderOperationError, PollQueue, RecordedDelivery, RecordedObservation, RequestId, Settlement,
-    Storage, StorageError, StoredResponse,
+    Storage, StorageError, StoredResponse, TokenGrant,
 };
 
 /// Storage in a PostgreSQL database.
@@ -214,6 +214,12 @@ impl Storage for PostgresStorage {
     ) -> Result<Option<Snapshot>, StorageError> {
         let mut reader = self.reader().await?;
         let found = orders::of_token(&mut reader, token, now).await;
+        found.map_err(StorageError::for_postgres)
+    }
+
+    async fn token_grant(&self, token: TokenHash) -> Result<Option<TokenGrant>, StorageError> {
+        let mut reader = self.reader().await?;
+        let found = orders::token_grant(&mut reader, token).await;
         found.map_err(StorageError::for_postgres)
     }
 

@@ -22,16 +22,19 @@ use florin_orders::{
     Observation, OrderId, PollPriority, Snapshot, StoreId, TokenHash,
 };
 use jiff::{SignedDuration, Timestamp};
+use sqlx::Sqlite;
+use sqlx::pool::PoolConnection;
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePool};
 
 use self::file::DatabaseFile;
+pub use self::open::check_database;
 use self::writer::{WriteTransaction, Writer};
 use crate::rules::{BATCH, Known, RESTART_BATCH};
 use crate::{
     Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery, EndpointStatus,
     Fingerprint, KeptEmail, MarkedAsPaid, OpenAttemptError, OpenError, Opened, OrderFilter,
-    OrderOperationError, PollQueue, RecordedDelivery, RecordedObservation, RequestId, Settlement,
-    Storage, StorageError, StoredResponse,
+    OrderOperationError, Outage, PollQueue, RecordedDelivery, RecordedObservation, RequestId,
+    Settlement, Storage, StorageError, StoredResponse, TokenGrant,
 };
 
 /// Storage in one SQLite file.
@@ -57,8 +60,8 @@ impl SqliteStorage {
         known: Known,
         at: Timestamp,
     ) -> Result<bool, StorageError> {
-        let mut reader = self.reader.acquire().await?;
-        let wanted = attempts::wanted_poll(&mut reader, invoice, known, at).await?;
+        let mut reader = self.connection().await?;
+        let wanted = self.read(attempts::wanted_poll(&mut reader, invoice, known, at).await)?;
         drop(reader);
         let Some(wanted) = wanted else {
             return Ok(false);
@@ -67,6 +70,26 @@ impl SqliteStorage {
         let scheduled = attempts::schedule_poll_at(&mut tx, &wanted, known).await?;
         tx.commit().await?;
         Ok(scheduled)
+    }
+
+    /// A connection that reads.
+    async fn connection(&self) -> Result<PoolConnection<Sqlite>, StorageError> {
+        if let Some(idle) = self.reader.try_acquire() {
+            return Ok(idle);
+        }
+        // The pool would retry to open a connection to a file that is lost, until its wait is over.
+        self.file.verify()?;
+        self.read(self.reader.acquire().await.map_err(StorageError::from))
+    }
+
+    /// Records damage that a reader met: an order that cannot be read shows that the next one cannot be stored safely.
+    fn read<T>(&self, result: Result<T, StorageError>) -> Result<T, StorageError> {
+        if let Err(error) = &result
+            && error.outage() == Some(Outage::Damaged)
+        {
+            self.file.record_damage(error.to_string());
+        }
+        result
     }
 
     /// A transaction that holds the write lock from its start, so that what it reads stays true until it commits.
@@ -95,6 +118,11 @@ pub(crate) fn check_place(url: &str) -> Result<(), String> {
 
 #[async_trait]
 impl Storage for SqliteStorage {
+    /// The lock beside the file refuses a second process.
+    fn has_other_writers(&self) -> bool {
+        false
+    }
+
     async fn open_order(
         &self,
         id: &OrderId,
@@ -170,13 +198,18 @@ impl Storage for SqliteStorage {
         token: TokenHash,
         now: Timestamp,
     ) -> Result<Option<Snapshot>, StorageError> {
-        let mut connection = self.reader.acquire().await?;
-        orders::of_token(&mut connection, token, now).await
+        let mut connection = self.connection().await?;
+        self.read(orders::of_token(&mut connection, token, now).await)
+    }
+
+    async fn token_grant(&self, token: TokenHash) -> Result<Option<TokenGrant>, StorageError> {
+        let mut connection = self.connection().await?;
+        self.read(orders::token_grant(&mut connection, token).await)
     }
 
     async fn snapshot(&self, id: &OrderId) -> Result<Option<Snapshot>, StorageError> {
-        let mut connection = self.reader.acquire().await?;
-        orders::snapshot(&mut connection, id).await
+        let mut connection = self.connection().await?;
+        self.read(orders::snapshot(&mut connection, id).await)
     }
 
     async fn orders(
@@ -184,8 +217,8 @@ impl Storage for SqliteStorage {
         store: &StoreId,
         filter: &OrderFilter,
     ) -> Result<Vec<Snapshot>, StorageError> {
-        let mut connection = self.reader.acquire().await?;
-        orders::list(&mut connection, store, filter).await
+        let mut connection = self.connection().await?;
+        self.read(orders::list(&mut connection, store, filter).await)
     }
 
     async fn cancel_order(
@@ -324,7 +357,7 @@ impl Storage for SqliteStorage {
     }
 
     async fn poll_queue(&self, until: Timestamp, most: u32) -> Result<PollQueue, StorageError> {
-        attempts::poll_queue(&self.reader, until, most).await
+        self.read(attempts::poll_queue(&self.reader, until, most).await)
     }
 
     async fn schedule_poll_of_invoice(
@@ -344,7 +377,7 @@ impl Storage for SqliteStorage {
     }
 
     async fn store_of_invoice(&self, invoice: &InvoiceId) -> Result<Option<StoreId>, StorageError> {
-        attempts::store_of(&self.reader, invoice).await
+        self.read(attempts::store_of(&self.reader, invoice).await)
     }
 
     async fn reschedule_poll(
@@ -369,8 +402,8 @@ impl Storage for SqliteStorage {
     }
 
     async fn settlement(&self, order: &OrderId) -> Result<Option<Settlement>, StorageError> {
-        let mut connection = self.reader.acquire().await?;
-        observe::settlement(&mut connection, order).await
+        let mut connection = self.connection().await?;
+        self.read(observe::settlement(&mut connection, order).await)
     }
 
     async fn events(
@@ -379,8 +412,8 @@ impl Storage for SqliteStorage {
         after: Option<&EventId>,
         limit: u32,
     ) -> Result<Option<Vec<Event>>, StorageError> {
-        let mut connection = self.reader.acquire().await?;
-        events::page(&mut connection, store, after, limit).await
+        let mut connection = self.connection().await?;
+        self.read(events::page(&mut connection, store, after, limit).await)
     }
 
     async fn due_deliveries(
@@ -411,8 +444,8 @@ impl Storage for SqliteStorage {
         store: &StoreId,
         filter: &DeliveryFilter,
     ) -> Result<Option<Vec<RecordedDelivery>>, StorageError> {
-        let mut connection = self.reader.acquire().await?;
-        deliveries::page(&mut connection, store, filter).await
+        let mut connection = self.connection().await?;
+        self.read(deliveries::page(&mut connection, store, filter).await)
     }
 
     async fn redeliver(
@@ -428,8 +461,8 @@ impl Storage for SqliteStorage {
     }
 
     async fn endpoint_status(&self, store: &StoreId) -> Result<EndpointStatus, StorageError> {
-        let mut connection = self.reader.acquire().await?;
-        deliveries::endpoint_status(&mut connection, store).await
+        let mut connection = self.connection().await?;
+        self.read(deliveries::endpoint_status(&mut connection, store).await)
     }
 
     async fn enable_endpoint(&self, store: &StoreId, now: Timestamp) -> Result<bool, StorageError> {
@@ -456,11 +489,12 @@ impl Storage for SqliteStorage {
     }
 
     async fn backlog(&self) -> Result<u64, StorageError> {
-        let mut connection = self.reader.acquire().await?;
-        deliveries::backlog(&mut connection).await
+        let mut connection = self.connection().await?;
+        self.read(deliveries::backlog(&mut connection).await)
     }
 
     async fn check_file(&self) -> Result<(), StorageError> {
+        self.recheck();
         self.file.verify()?;
         match self.writer.failure() {
             Some(failure) if failure.outage().is_some() => Err(StorageError::Commit(failure)),
@@ -478,7 +512,8 @@ impl Storage for SqliteStorage {
         .bind(now)
         .fetch_one(&mut *tx)
         .await?;
-        tx.commit().await?;
+        // Others would fail it with a reason that they alone know.
+        self.writer.commit_at_once(tx).await?;
         if written == now {
             return Ok(());
         }

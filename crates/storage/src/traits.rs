@@ -86,6 +86,15 @@ pub struct MarkedAsPaid {
     pub is_first: bool,
 }
 
+/// What a client token opens. It never changes: a token has one order and one end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TokenGrant {
+    /// The order.
+    pub order_id: OrderId,
+    /// When the token expires.
+    pub expires_at: Timestamp,
+}
+
 /// An order whose email address for the receipt was stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeptEmail {
@@ -111,6 +120,12 @@ pub struct Settlement {
 /// Storage of orders. Every method is one transaction; none waits for the network.
 #[async_trait]
 pub trait Storage: Send + Sync + std::fmt::Debug {
+    /// Returns `true` if other processes write to the same database. What this process has read may then be out of date
+    /// although this process wrote nothing, so that nothing may be cached.
+    fn has_other_writers(&self) -> bool {
+        true
+    }
+
     /// Opens an order, or finds the one that the reference names, and grants `token` access to it
     /// until `token_expires_at`.
     ///
@@ -169,6 +184,9 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
         token: TokenHash,
         now: Timestamp,
     ) -> Result<Option<Snapshot>, StorageError>;
+
+    /// What a client token opens, also after its expiry; `None` for an unknown or deleted token.
+    async fn token_grant(&self, token: TokenHash) -> Result<Option<TokenGrant>, StorageError>;
 
     /// One order.
     async fn snapshot(&self, id: &OrderId) -> Result<Option<Snapshot>, StorageError>;

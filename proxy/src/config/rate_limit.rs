@@ -1,4 +1,4 @@
-//! `[rate_limit]`: what one client address may do.
+//! `[rate_limit]`: what one client address may do, and the pages of one order.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -9,17 +9,21 @@ use crate::config::problems::Findings;
 const ORDERS_PER_MINUTE: u32 = 30;
 /// A browser has up to six connections to a host, and many customers may share an address.
 const CONNECTIONS: u32 = 200;
+/// A customer has a handful of pages.
+const STREAMS: u32 = 16;
 
-/// What one client address may do.
+/// What one client address may do, and the pages of one order.
 #[derive(Clone, Copy, Debug)]
 pub struct RateLimit {
     /// Orders that it may open in a minute by a product or a donation.
     pub orders_per_minute_per_ip: u32,
     /// Connections that it may have at once.
     pub connections_per_ip: usize,
+    /// Event streams that an order may have at once.
+    pub streams_per_order: usize,
 }
 
-/// What one client address may do.
+/// What one client address may do, and the pages of one order.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RateLimitTable {
@@ -31,6 +35,9 @@ pub(crate) struct RateLimitTable {
     /// `trusted_proxies` are not counted.
     #[schemars(extend("x-default" = CONNECTIONS))]
     pub(crate) connections_per_ip: Option<u32>,
+    /// Event streams that one order may have at once, 1 to 10000: each open page has one.
+    #[schemars(extend("x-default" = STREAMS))]
+    pub(crate) streams_per_order: Option<u32>,
 }
 
 pub(crate) fn rate_limit(findings: &mut Findings, table: &RateLimitTable) -> RateLimit {
@@ -48,8 +55,13 @@ pub(crate) fn rate_limit(findings: &mut Findings, table: &RateLimitTable) -> Rat
             "write 8 to 10000 connections",
         );
     }
+    let streams_per_order = table.streams_per_order.unwrap_or(STREAMS);
+    if !(1..=10_000).contains(&streams_per_order) {
+        findings.add("rate_limit.streams_per_order", "write 1 to 10000 streams");
+    }
     RateLimit {
         orders_per_minute_per_ip,
         connections_per_ip: usize::try_from(connections_per_ip).unwrap_or(usize::MAX),
+        streams_per_order: usize::try_from(streams_per_order).unwrap_or(usize::MAX),
     }
 }

@@ -7,25 +7,24 @@ pub(crate) mod payments;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use axum::extract::{FromRequestParts, Request};
-use axum::http::header::CACHE_CONTROL;
+use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use axum::http::{HeaderValue, StatusCode};
-use axum::middleware::Next;
-use axum::response::Response;
+use axum::http::{HeaderMap, StatusCode};
 use florin_checkout_api::OrderView;
 use florin_orders::{OrderId, Snapshot, second_payment_pause, subscribed_poll};
 use headers::authorization::Bearer;
 use headers::{Authorization, HeaderMapExt as _};
 use jiff::SignedDuration;
+use tracing::{Instrument as _, Span};
 
 use crate::auth::client_token::ClientToken;
 use crate::config::Store;
 use crate::http::error::ApiError;
 use crate::http::middleware::cors::require_listed_origin;
+use crate::http::middleware::request_id::RequestId;
 use crate::orders::open::issue_client_token;
-use crate::orders::subscriptions::RenderedView;
-use crate::payments::view::{ViewContext, etag, followed_until, is_followed, view};
+use crate::payments::rendered_view::RenderedView;
+use crate::payments::view::{ViewContext, view};
 use crate::rate_limit::{RateLimit, network};
 use crate::state::AppState;
 
@@ -37,9 +36,7 @@ impl FromRequestParts<Arc<AppState>> for CheckoutSession {
 
     /// Unknown, foreign, expired, malformed and absent tokens get one and the same answer.
     async fn from_request_parts(parts: &mut Parts, app: &Arc<AppState>) -> Result<Self, ApiError> {
-        let sent = parts.headers.typed_get::<Authorization<Bearer>>();
-        let token = sent.and_then(|sent| ClientToken::parse(sent.token()));
-        let token = token.ok_or(ApiError::NoSuchOrder)?;
+        let token = client_token(&parts.headers)?;
         let found = app
             .deps
             .storage
@@ -49,6 +46,44 @@ impl FromRequestParts<Arc<AppState>> for CheckoutSession {
         require_listed_origin(app, store_of(app, &snapshot)?, &parts.headers)?;
         Ok(Self(snapshot))
     }
+}
+
+/// The view of the order that the request's client token opens.
+pub(crate) struct ShownOrder(pub Arc<RenderedView>);
+
+impl FromRequestParts<Arc<AppState>> for ShownOrder {
+    type Rejection = ApiError;
+
+    /// Rejects like [`CheckoutSession`].
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<AppState>) -> Result<Self, ApiError> {
+        let token = client_token(&parts.headers)?.hash();
+        let span = || {
+            parts
+                .extensions
+                .get()
+                .map_or_else(Span::current, RequestId::span)
+        };
+        let grant = async {
+            let grant = app.deps.storage.token_grant(token);
+            grant.instrument(span()).await
+        };
+        let grant = app.views.grant(token, app.now(), grant).await?;
+        let order = &grant.as_ref().ok_or(ApiError::NoSuchOrder)?.order_id;
+        let view = match kept(app, order) {
+            Some(view) => view,
+            None => rendered(app, order).instrument(span()).await?,
+        };
+        let store = app.config.store(&view.store);
+        let store = store.ok_or(ApiError::NoSuchOrder)?;
+        require_listed_origin(app, store, &parts.headers)?;
+        Ok(Self(view))
+    }
+}
+
+fn client_token(headers: &HeaderMap) -> Result<ClientToken, ApiError> {
+    let sent = headers.typed_get::<Authorization<Bearer>>();
+    let token = sent.and_then(|sent| ClientToken::parse(sent.token()));
+    token.ok_or(ApiError::NoSuchOrder)
 }
 
 /// Counts a request of an address; an address that is not known is not limited.
@@ -77,25 +112,37 @@ pub(crate) fn store_of<'a>(app: &'a AppState, snapshot: &Snapshot) -> Result<&'a
 
 /// The order as its customer sees it now.
 pub(crate) fn view_of(app: &AppState, snapshot: &Snapshot) -> Result<OrderView, ApiError> {
-    let context = ViewContext {
+    Ok(view(snapshot, context(app, snapshot)?))
+}
+
+fn context<'a>(app: &'a AppState, snapshot: &Snapshot) -> Result<ViewContext<'a>, ApiError> {
+    Ok(ViewContext {
         store: store_of(app, snapshot)?,
         checkout_url: app.config.gateway.checkout_url.as_ref(),
         environment: app.config.environment,
         delayed: app.is_delayed(),
         now: app.now(),
-    };
-    Ok(view(snapshot, context))
+    })
 }
 
-/// The order's view, ready to be sent.
-pub(crate) fn render(app: &AppState, snapshot: &Snapshot) -> Result<RenderedView, ApiError> {
-    let now = app.now();
-    Ok(RenderedView {
-        etag: etag(snapshot, app.is_delayed(), now),
-        json: serde_json::to_string(&view_of(app, snapshot)?)?,
-        rendered_at: now,
-        followed_until: followed_until(&snapshot.order),
-    })
+/// The order's view, ready to be sent: rendered once per change, and shared.
+pub(crate) async fn rendered(
+    app: &AppState,
+    order: &OrderId,
+) -> Result<Arc<RenderedView>, ApiError> {
+    let load = async {
+        let found = app.deps.storage.snapshot(order).await?;
+        let snapshot = found.ok_or(ApiError::NoSuchOrder)?;
+        Ok(RenderedView::new(&snapshot, context(app, &snapshot)?)?)
+    };
+    let is_valid = |view: &RenderedView| view.is_valid(app.is_delayed(), app.now());
+    app.views.view(order, is_valid, load).await
+}
+
+/// The order's view, if it was rendered before and is current.
+fn kept(app: &AppState, order: &OrderId) -> Option<Arc<RenderedView>> {
+    let is_valid = |view: &RenderedView| view.is_valid(app.is_delayed(), app.now());
+    app.views.current(order, is_valid)
 }
 
 /// Reads the order again after a change.
@@ -106,29 +153,25 @@ pub(crate) async fn reload(app: &AppState, snapshot: &Snapshot) -> Result<Snapsh
 
 /// Brings the next poll forward to the watched interval, once for all subscriptions. Of a paid order all attempts are polled
 /// for a second payment while pages follow it.
-pub(crate) async fn request_poll(app: &AppState, snapshot: &Snapshot) -> Result<(), ApiError> {
-    let Some(invoice) = snapshot
-        .attempt
-        .as_ref()
-        .and_then(|attempt| attempt.invoice())
-    else {
+pub(crate) async fn request_poll(app: &AppState, view: &RenderedView) -> Result<(), ApiError> {
+    let Some(invoice) = &view.invoice else {
         return Ok(());
     };
     let interval = SignedDuration::try_from(app.config.gateway.poll_interval)
         .expect("the interval is a minute at most");
-    let (storage, order, now) = (&app.deps.storage, &snapshot.order, app.now());
-    if !is_followed(order, now) {
+    let (storage, order, now) = (&app.deps.storage, &view.order, app.now());
+    if view.followed_until.is_some_and(|until| now >= until) {
         return Ok(());
     }
     let interval = app.polling_pace().stretch.of_pause(interval);
     let Some(wanted) = subscribed_poll(invoice, interval, now) else {
         return Ok(());
     };
-    let scheduled = if order.status.is_settled() {
+    let scheduled = if view.is_settled {
         let pause = second_payment_pause(interval);
-        storage.schedule_polls_of_order(&order.id, pause, now).await
+        storage.schedule_polls_of_order(order, pause, now).await
     } else {
-        storage.schedule_poll(&order.id, wanted).await
+        storage.schedule_poll(order, wanted).await
     };
     match scheduled {
         Ok(_) => {}
@@ -138,15 +181,6 @@ pub(crate) async fn request_poll(app: &AppState, snapshot: &Snapshot) -> Result<
     }
     app.poller_wakeup.notify_one();
     Ok(())
-}
-
-/// Keeps answers about orders out of caches.
-pub(crate) async fn no_store(request: Request, next: Next) -> Response {
-    let mut answer = next.run(request).await;
-    answer
-        .headers_mut()
-        .insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    answer
 }
 
 /// Another client token for an order whose opening is answered again.

@@ -2,4 +2,5 @@
 
 pub(crate) mod client_address;
 pub(crate) mod cors;
+pub(crate) mod request_id;
 pub(crate) mod request_log;

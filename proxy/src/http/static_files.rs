@@ -2,9 +2,8 @@
 
 pub(crate) mod file;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use axum::response::Response;

@@ -49,7 +49,7 @@ pub(crate) async fn open(app: &AppState, terms: &NewOrder) -> Result<Opening, Op
         .open_order(&id, terms, token.hash(), ends_at, now)
         .await;
     let opened = opened.map_err(|error| refused(terms, error))?;
-    app.order_changed(&opened.order.id);
+    app.wake_dispatcher();
     let (order, is_new) = (opened.order, opened.is_new);
     if order.terms.flow != terms.flow {
         return Err(OpenOrderError::OtherFlow);

@@ -290,7 +290,7 @@ async fn send(app: &AppState, order: &OrderId, call: Call, turn: Turn) -> Result
             call.blocked(order, &attempt, &made.id, &mismatch)
         }
     };
-    app.order_changed(order);
+    app.wake_dispatcher();
     app.poller_wakeup.notify_one();
     opened
 }

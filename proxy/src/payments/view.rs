@@ -325,13 +325,13 @@ fn explorer_url(
 }
 
 /// Seconds until an invoice runs out; never more than it lives, also when this machine's clock was set back.
-fn seconds_left(invoice: &Invoice, now: Timestamp) -> u32 {
+pub(crate) fn seconds_left(invoice: &Invoice, now: Timestamp) -> u32 {
     let lifetime = whole_seconds(invoice.expires_at, invoice.opened_at);
     whole_seconds(invoice.expires_at, now).min(lifetime)
 }
 
 /// Whole seconds from `earlier` to `later`; 0 when that is not ahead.
-fn whole_seconds(later: Timestamp, earlier: Timestamp) -> u32 {
+pub(crate) fn whole_seconds(later: Timestamp, earlier: Timestamp) -> u32 {
     u32::try_from(later.duration_since(earlier).as_secs().max(0)).unwrap_or(u32::MAX)
 }
 

@@ -53,13 +53,10 @@ async fn clean_up(app: &AppState) -> Result<(), StorageError> {
     while storage.delete_expired_tokens(now).await? > 0 {}
     while storage.delete_expired_requests(now).await? > 0 {}
     while !app.shutdown.is_cancelled() {
-        let expired = storage.expire_orders(now).await?;
-        if expired.is_empty() {
+        if storage.expire_orders(now).await?.is_empty() {
             break;
         }
-        for order in expired {
-            app.order_changed(&order);
-        }
+        app.wake_dispatcher();
     }
     Ok(())
 }

@@ -46,10 +46,11 @@ pub(crate) async fn run(app: Arc<AppState>) {
     let (mut polls, mut measured_at) = (JoinSet::new(), None);
     let mut latest = Timestamp::MAX;
     while !app.shutdown.is_cancelled() {
-        if app.now() < latest - SET_BACK {
-            replan_future(&app).await;
+        // An outage of the storage puts it off.
+        let is_replanned = app.now() >= latest - SET_BACK || replan_future(&app).await;
+        if is_replanned {
+            latest = app.now();
         }
-        latest = app.now();
         start_polls(&app, &mut polls).await;
         let is_due = |at: Timestamp| app.now().duration_since(at).abs() >= MEASURE_EVERY;
         if measured_at.is_none_or(is_due) {
@@ -76,7 +77,7 @@ pub(crate) async fn poll_once(app: &Arc<AppState>) {
 }
 
 async fn start_polls(app: &Arc<AppState>, polls: &mut JoinSet<()>) {
-    let mut begun = 0;
+    let mut begun = Vec::new();
     for poll_priority in [
         PollPriority::Callback,
         PollPriority::Watched,
@@ -85,30 +86,34 @@ async fn start_polls(app: &Arc<AppState>, polls: &mut JoinSet<()>) {
         // One slot is reserved for unwatched attempts, so that watched ones cannot starve them.
         let kept = usize::from(poll_priority != PollPriority::Scheduled);
         let free = CONCURRENT_POLLS.saturating_sub(polls.len() + kept);
-        let room = app.deps.gateway.available(request_priority(poll_priority));
-        let limit = room
-            .saturating_sub(begun)
-            .min(u32::try_from(free).unwrap_or(u32::MAX));
+        let priority = request_priority(poll_priority);
+        let room = app.deps.gateway.available_after(&begun, priority);
+        let limit = room.min(u32::try_from(free).unwrap_or(u32::MAX));
         for due in lease_due(app, poll_priority, limit).await {
             polls.spawn(poll_invoice(app.clone(), due));
-            begun += 1;
+            begun.push(priority);
         }
     }
 }
 
-/// Makes due what was planned before this machine's clock was set back.
-async fn replan_future(app: &AppState) {
+/// Makes due what was planned before this machine's clock was set back. Returns `false` if the storage failed.
+pub(crate) async fn replan_future(app: &AppState) -> bool {
     match app.deps.storage.replan_future(app.now()).await {
-        Ok(0) => {}
+        Ok(0) => true,
         Ok(planned) => {
             tracing::warn!(
                 planned,
                 "this machine's clock was set back: what was planned by it is done now"
             );
-            app.subscriptions.notify_all();
-            app.dispatcher_wakeup.send_replace(());
+            app.wake_dispatcher();
+            true
         }
-        Err(error) => tracing::error!(%error, "failed to plan anew after the clock was set back"),
+        // The storage monitor reports an outage.
+        Err(error) if error.outage().is_some() => false,
+        Err(error) => {
+            tracing::error!(%error, "failed to plan anew after the clock was set back");
+            false
+        }
     }
 }
 
@@ -239,7 +244,9 @@ async fn follow_paid_order(app: &AppState, id: &OrderId) {
         }
         Ok::<_, StorageError>(())
     };
-    if let Err(error) = scheduled.await {
+    if let Err(error) = scheduled.await
+        && error.outage().is_none()
+    {
         tracing::error!(order = %id, %error, "failed to schedule polls for a second payment");
     }
 }
@@ -279,7 +286,7 @@ fn report(app: &AppState, due: &DueAttempt, observed: &RecordedObservation) {
         }
         _ => {}
     }
-    app.order_changed(order);
+    app.wake_dispatcher();
 }
 
 async fn on_error(app: &Arc<AppState>, due: &DueAttempt, error: &CallError) {

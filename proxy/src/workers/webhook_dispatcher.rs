@@ -88,6 +88,8 @@ async fn enable_if_url_changed(app: &AppState, store: &StoreId) {
             tracing::info!(%store, "the store's webhook has a new URL: events are sent again");
         }
         Ok(false) => {}
+        // The storage monitor reports an outage.
+        Err(error) if error.outage().is_some() => {}
         Err(error) => tracing::error!(%store, %error, "failed to read the state of a webhook"),
     }
 }

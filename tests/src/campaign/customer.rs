@@ -109,6 +109,8 @@ pub(super) struct Customers {
     pub(super) mining: Arc<RwLock<()>>,
     /// Set when the shard closes: requests are not repeated any more.
     pub(super) is_closing: Arc<AtomicBool>,
+    /// `true` while the proxy's clock is wrong: a token may be refused as too old or too new.
+    pub(super) clock_is_wrong: Arc<AtomicBool>,
 }
 
 /// An order with its client token.
@@ -127,6 +129,10 @@ impl Customers {
             // `None`: the shard closed meanwhile, or the customer gave up.
             let _ = self.buy_any(customer).await;
         }
+    }
+
+    fn tokens_can_be_refused(&self) -> bool {
+        self.clock_is_wrong.load(Ordering::Relaxed)
     }
 
     fn is_open(&self) -> bool {
@@ -384,6 +390,12 @@ impl Customers {
                 let body = answer.json::<Value>().await;
                 let body = body.ok().filter(|_| status < 500);
                 match body {
+                    Some(_)
+                        if matches!(status, 401 | 403 | 404) && self.tokens_can_be_refused() =>
+                    {
+                        self.counters.count("requests refused under a wrong clock");
+                        pause(POLL_EVERY).await;
+                    }
                     Some(body) if matches!(status, 401 | 404) => {
                         panic!("{}: it is gone: {body}", request.path)
                     }

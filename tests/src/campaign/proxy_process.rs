@@ -12,7 +12,7 @@ use crate::wait::pause;
 const SHUTDOWN: Duration = Duration::from_secs(30);
 const POLL_EVERY: Duration = Duration::from_millis(5);
 
-/// A running proxy. It is killed when dropped, and by the kernel when the test process is killed.
+/// A running proxy; its files can be limited. It is killed when dropped, and by the kernel when the test process is killed.
 #[derive(Debug)]
 pub(super) struct ProxyProcess(Child);
 
@@ -25,23 +25,27 @@ impl ProxyProcess {
         log: &Path,
     ) -> Self {
         let log = File::options().create(true).append(true).open(log);
-        let log = log.expect("the folder is writable");
-        let errors = log.try_clone().expect("a file can be shared");
+        let mut log = log.expect("the folder is writable");
         let variables: Vec<(&str, &str)> = variables
             .iter()
             .map(|(name, value)| (*name, value.as_str()))
             .collect();
         let mut command = if has_setpriv() {
             let mut command = program::command(Path::new("setpriv"), &variables);
-            command.args(["--pdeathsig", "KILL", "--"]).arg(proxy);
+            command.args(["--pdeathsig", "KILL", "--", "sh"]);
             command
         } else {
-            program::command(proxy, &variables)
+            program::command(Path::new("sh"), &variables)
         };
+        command.args(["-c", program::LIMITABLE]).arg(proxy);
         command.arg("--config").arg(config);
-        command.stdin(Stdio::null()).stdout(log).stderr(errors);
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
         let child = command.spawn();
-        Self(child.unwrap_or_else(|error| panic!("{} cannot be started: {error}", proxy.display())))
+        let mut child =
+            child.unwrap_or_else(|error| panic!("{} cannot be started: {error}", proxy.display()));
+        let mut printed = child.stdout.take().expect("it is piped");
+        std::thread::spawn(move || std::io::copy(&mut printed, &mut log));
+        Self(child)
     }
 
     /// Sends SIGKILL. Returns `true` if it was still running.
@@ -61,6 +65,11 @@ impl ProxyProcess {
             sent.expect("kill is everywhere").success(),
             "SIG{name} cannot be sent"
         );
+    }
+
+    /// Its process id.
+    pub(super) fn id(&self) -> u32 {
+        self.0.id()
     }
 
     /// Returns its exit status; `None` while it runs.

@@ -14,7 +14,9 @@ use tokio_util::sync::CancellationToken;
 use super::background_load::{inject_faults, mine_blocks};
 use super::counters::Counters;
 use super::customer::Customers;
+use super::disaster::Disaster;
 use super::invoice_index::InvoiceIndex;
+use super::machine::Machine;
 use super::random::SeededRandom;
 use super::shop::Shop;
 use super::supervisor::Supervisor;
@@ -33,6 +35,7 @@ const CUSTOMERS: u64 = 10;
 pub(super) const DATABASE: &str = "florin.db";
 pub(super) const SANDBOX_LOG: &str = "sandbox.jsonl";
 pub(super) const SHOP_LOG: &str = "shop.jsonl";
+pub(super) const CLOCK_LOG: &str = "clock.jsonl";
 
 /// A shard.
 pub(super) struct Shard {
@@ -50,6 +53,12 @@ pub(super) struct Shard {
     pub(super) random: SeededRandom,
     pub(super) traffic: broadcast::Sender<Passed>,
     pub(super) gateway_traffic: TrafficLog,
+    /// What the proxy runs on.
+    pub(super) machine: Machine,
+    /// The disasters that come next, in a random order; each comes before any comes again.
+    pub(super) disasters: Vec<Disaster>,
+    /// `true` while the proxy's clock is wrong, and shortly after: tokens can be refused.
+    pub(super) clock_is_wrong: Arc<AtomicBool>,
     /// Kept because dropping them closes their connections.
     _other_traffic: [TrafficLog; 2],
     mining: Arc<RwLock<()>>,
@@ -88,6 +97,7 @@ impl Shard {
             webhook: store.address,
         };
         let world_config = world::WorldConfig::default();
+        let machine = Machine::build(folder.path(), &folder.file(CLOCK_LOG));
         let supervisor = |database: &str, public, admin| Supervisor {
             program: program.to_owned(),
             config: folder.file("florin.toml"),
@@ -95,6 +105,7 @@ impl Shard {
             public,
             admin,
             log: folder.file("proxy.log"),
+            machine: machine.variables(),
         };
         let first_start = supervisor("first.db", first[0], first[1]);
         let supervisor = supervisor(DATABASE, public, admin);
@@ -127,6 +138,9 @@ impl Shard {
             random,
             traffic,
             gateway_traffic: gateway,
+            machine,
+            disasters: Vec::new(),
+            clock_is_wrong: Arc::default(),
             _other_traffic: [proxy, store],
             mining: Arc::default(),
             is_closing: Arc::default(),
@@ -172,6 +186,7 @@ impl Shard {
             counters: self.counters.clone(),
             mining: self.mining.clone(),
             is_closing: self.is_closing.clone(),
+            clock_is_wrong: self.clock_is_wrong.clone(),
         }
     }
 

@@ -97,6 +97,7 @@ impl Shop {
 async fn receive(State(shop): State<Arc<Inner>>, headers: HeaderMap, body: String) -> StatusCode {
     let reply = shop.reply();
     let answer = match reply {
+        _ if !is_timely(&headers) => Some(StatusCode::BAD_REQUEST),
         Reply::Accept | Reply::AcceptSlowly => Some(StatusCode::NO_CONTENT),
         Reply::InternalError => Some(StatusCode::INTERNAL_SERVER_ERROR),
         Reply::Unavailable => Some(StatusCode::SERVICE_UNAVAILABLE),
@@ -112,6 +113,14 @@ async fn receive(State(shop): State<Arc<Inner>>, headers: HeaderMap, body: Strin
         return StatusCode::REQUEST_TIMEOUT;
     };
     answer
+}
+
+/// As a store's library does it. Source: Standard Webhooks 1.0.0, "Verifying timestamps"; its libraries take five minutes.
+fn is_timely(headers: &HeaderMap) -> bool {
+    let sent_at = headers
+        .get("webhook-timestamp")
+        .and_then(|value| value.to_str().ok()?.parse::<i64>().ok());
+    sent_at.is_some_and(|sent_at| SystemClock.now().as_second().abs_diff(sent_at) <= 300)
 }
 
 impl Inner {

@@ -14,7 +14,7 @@ const POLL_EVERY: Duration = Duration::from_millis(4);
 const TAIL_LINES: usize = 20;
 
 /// Runs one proxy at a time.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Supervisor {
     /// `florin-proxy`
     pub(super) program: PathBuf,
@@ -24,16 +24,21 @@ pub(super) struct Supervisor {
     pub(super) admin: SocketAddr,
     /// Its output is appended here.
     pub(super) log: PathBuf,
+    /// Variables of the machine that it runs on.
+    pub(super) machine: [(&'static str, String); 2],
 }
 
 impl Supervisor {
     /// Starts a proxy.
     pub(super) fn start(&self) -> ProxyProcess {
+        let [first, second] = self.machine.clone();
         let variables = [
             ("FLORIN_LOG", "warn".to_owned()),
             ("FLORIN_DATABASE_URL", self.database_url()),
             ("FLORIN_LISTEN", self.public.to_string()),
             ("FLORIN_ADMIN_LISTEN", self.admin.to_string()),
+            first,
+            second,
         ];
         ProxyProcess::start(&self.program, &self.config, &variables, &self.log)
     }
@@ -98,6 +103,19 @@ impl Supervisor {
         for suffix in ["", "-wal", "-shm"] {
             let _ = std::fs::remove_file(format!("{}{suffix}", self.database.display()));
         }
+    }
+
+    /// Returns the lines of its log behind the first `skipped` bytes.
+    pub(super) fn log_after(&self, skipped: u64) -> Vec<String> {
+        let log = std::fs::read(&self.log).unwrap_or_default();
+        let skipped = usize::try_from(skipped).unwrap_or(usize::MAX);
+        let text = String::from_utf8_lossy(log.get(skipped..).unwrap_or_default()).into_owned();
+        text.lines().map(str::to_owned).collect()
+    }
+
+    /// Returns the length of its log in bytes.
+    pub(super) fn log_length(&self) -> u64 {
+        std::fs::metadata(&self.log).map_or(0, |log| log.len())
     }
 
     /// Returns the end of its log.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::shard::{DATABASE, SANDBOX_LOG, SHOP_LOG};
+use super::shard::{CLOCK_LOG, DATABASE, SANDBOX_LOG, SHOP_LOG};
 use crate::world::secrets;
 
 /// `florin-auditor`
@@ -22,8 +22,8 @@ pub struct Verdict {
 impl Auditor {
     /// Audits the evidence in a folder.
     pub fn audit(&self, folder: &Path) -> Verdict {
-        let [database, sandbox_log, shop_log] =
-            [DATABASE, SANDBOX_LOG, SHOP_LOG].map(|name| folder.join(name));
+        let [database, sandbox_log, shop_log, clock_log] =
+            [DATABASE, SANDBOX_LOG, SHOP_LOG, CLOCK_LOG].map(|name| folder.join(name));
         let output = Command::new(&self.0)
             .env("AUDITOR_WEBHOOK_SECRET", secrets::WEBHOOK)
             .arg("--database")
@@ -32,6 +32,8 @@ impl Auditor {
             .arg(sandbox_log)
             .arg("--shop-log")
             .arg(shop_log)
+            .arg("--clock-log")
+            .arg(clock_log)
             .output();
         let output = output.unwrap_or_else(|error| {
             panic!(

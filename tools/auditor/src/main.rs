@@ -5,6 +5,7 @@
 //! rule with the number of checked objects, and below it what breaks the rule. Exits with 0 if all rules hold, 1 if one
 //! is broken, 2 if evidence is missing.
 
+mod clock_log;
 mod database_file;
 mod lines;
 mod sandbox_log;
@@ -15,7 +16,7 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::Parser;
-use florin_invariants::{Evidence, Finding, Millis, Moment, Shop, check, secret};
+use florin_invariants::{ClockRecord, Evidence, Finding, Millis, Moment, Shop, check, secret};
 
 use crate::sandbox_log::SandboxLog;
 
@@ -32,10 +33,16 @@ struct Arguments {
     /// The log of the shop's endpoint: a JSON object for each delivery.
     #[arg(long, value_name = "FILE")]
     shop_log: PathBuf,
+    /// The changes of the proxy's clock, if it was wrong at times: a JSON object for each.
+    #[arg(long, value_name = "FILE")]
+    clock_log: Option<PathBuf>,
     /// The secret of the store's webhook: `whsec_…`.
     #[arg(long, env = "AUDITOR_WEBHOOK_SECRET", hide_env_values = true)]
     webhook_secret: String,
 }
+
+/// The proxy may write so long after the gateway's last line.
+const AFTERWARDS: Millis = 60_000;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
@@ -63,10 +70,19 @@ async fn read(arguments: &Arguments) -> anyhow::Result<Evidence> {
     let SandboxLog {
         gateway, ended_at, ..
     } = SandboxLog::read(&arguments.sandbox_log)?;
+    let clock = match &arguments.clock_log {
+        Some(path) => clock_log::read(path, ended_at + AFTERWARDS)?,
+        None => ClockRecord::default(),
+    };
+    let mut database = database_file::read(&arguments.database).await?;
+    for credit in &mut database.credits {
+        credit.at = clock.right_time(credit.at);
+    }
     Ok(Evidence {
         taken_at: ended_at,
         due_at: Millis::MAX,
-        database: database_file::read(&arguments.database).await?,
+        clock,
+        database,
         gateway,
         shop: Shop {
             deliveries: shop_log::read(&arguments.shop_log)?,

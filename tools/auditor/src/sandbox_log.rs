@@ -13,6 +13,8 @@ use crate::lines::lines;
 
 /// Requests that were sent before the response with the pause arrived, on a machine with other work to do.
 const IN_FLIGHT: Millis = 1000;
+/// A longer `Retry-After` is not kept whole: the proxy tries one call each five minutes.
+const LONGEST_PAUSE_SECONDS: i64 = 300;
 
 /// The record while it is read.
 #[derive(Default)]
@@ -106,9 +108,13 @@ impl SandboxLog {
                 }
                 _ => {}
             }
-            self.gateway.requested.push(requested);
+            // With a nonce of another time it was refused before anything was done; the proxy signs it anew.
+            if line["status"] != 401 {
+                self.gateway.requested.push(requested);
+            }
         }
-        if let Some(seconds) = line["retry_after"].as_i64() {
+        let pause = line["retry_after"].as_i64();
+        if let Some(seconds) = pause.filter(|seconds| *seconds <= LONGEST_PAUSE_SECONDS) {
             self.paused.push((self.gateway.requests.len(), seconds));
         }
         // A killed proxy forgets its pauses: the campaign requests one of the last proxy only.

@@ -41,6 +41,8 @@ pub(super) struct Permit<'a> {
     epoch: Epoch,
     is_probe: bool,
     is_completed: bool,
+    /// How many pauses had been cut short when it was given.
+    cut_short: u32,
 }
 
 impl Limiter {
@@ -82,25 +84,8 @@ impl Limiter {
             epoch,
             is_probe: state.circuit.pass(now),
             is_completed: false,
+            cut_short: state.pause.cut_short(),
         })
-    }
-
-    /// Records the status and `Retry-After` of a response; returns how long the pause lasts.
-    pub(super) fn record_pause(
-        &self,
-        now: Timestamp,
-        status: u16,
-        asked: Option<&str>,
-    ) -> Duration {
-        let pause = self.state().pause.learn(now, status, asked);
-        if let Some(excessive) = pause.excessive {
-            tracing::error!(
-                retry_after_seconds = excessive.as_secs(),
-                status,
-                "the gateway asks for a pause that would stop payments: one request is tried each five minutes, ask the gateway"
-            );
-        }
-        pause.left
     }
 
     /// Returns `true` while the gateway asks for a longer pause than is kept: hardly any call is answered.
@@ -113,8 +98,8 @@ impl Limiter {
         self.state().retry_budget.take()
     }
 
-    /// The number of requests of a priority that would be permitted now.
-    pub(super) fn available(&self, now: Timestamp, priority: Priority) -> u32 {
+    /// The number of requests of a priority that would be permitted now, once the `begun` ones are sent.
+    pub(super) fn available(&self, now: Timestamp, begun: &[Priority], priority: Priority) -> u32 {
         let state = self.state();
         if state.pause.check(now).is_err() {
             return 0;
@@ -124,11 +109,12 @@ impl Limiter {
         } else {
             u32::MAX
         };
+        let sent = u32::try_from(begun.len()).unwrap_or(u32::MAX);
+        let others = state.circuit.available(now).min(tries);
         state
             .budget
-            .available(now, priority)
-            .min(state.circuit.available(now))
-            .min(tries)
+            .available(now, begun, priority)
+            .min(others.saturating_sub(sent))
     }
 
     /// Returns `true` while the circuit is open.
@@ -156,6 +142,26 @@ impl Limiter {
 }
 
 impl Permit<'_> {
+    /// Records the status and `Retry-After` of the response; returns how long the pause lasts.
+    pub(super) fn record_pause(
+        &self,
+        now: Timestamp,
+        status: u16,
+        asked: Option<&str>,
+    ) -> Duration {
+        let mut state = self.limiter.state();
+        let pause = state.pause.learn(now, self.cut_short, status, asked);
+        drop(state);
+        if let Some(excessive) = pause.excessive {
+            tracing::error!(
+                retry_after_seconds = excessive.as_secs(),
+                status,
+                "the gateway asks for a pause that would stop payments: one request is tried each five minutes, ask the gateway"
+            );
+        }
+        pause.left
+    }
+
     /// Records the outcome of the request.
     pub(super) fn complete<T>(mut self, now: Timestamp, result: &Result<T, CallError>) {
         self.is_completed = true;
@@ -277,7 +283,10 @@ mod tests {
         for _ in 0..5 {
             sent(&limiter, 0, &broken());
         }
-        let before = limiter.state().budget.available(at(1), Priority::Create);
+        let before = limiter
+            .state()
+            .budget
+            .available(at(1), &[], Priority::Create);
         for _ in 0..100 {
             let refused = limiter.acquire(at(1), Priority::Create).unwrap_err();
             assert!(
@@ -286,10 +295,13 @@ mod tests {
             );
         }
         assert_eq!(
-            limiter.state().budget.available(at(1), Priority::Create),
+            limiter
+                .state()
+                .budget
+                .available(at(1), &[], Priority::Create),
             before
         );
-        assert_eq!(limiter.available(at(1), Priority::Create), 0);
+        assert_eq!(limiter.available(at(1), &[], Priority::Create), 0);
     }
 
     #[test]
@@ -322,15 +334,17 @@ mod tests {
     #[test]
     fn nothing_is_let_go_within_a_pause() {
         let limiter = limiter();
-        limiter.record_pause(at(0), 429, Some("30"));
-        assert_eq!(limiter.available(at(29), Priority::Create), 0);
+        let permit = limiter.acquire(at(0), Priority::Create).unwrap();
+        permit.record_pause(at(0), 429, Some("30"));
+        drop(permit);
+        assert_eq!(limiter.available(at(29), &[], Priority::Create), 0);
         assert_eq!(
             limiter.acquire(at(29), Priority::Create).unwrap_err(),
             CallError::RateLimited {
                 retry_after: Duration::from_secs(1)
             }
         );
-        assert_eq!(limiter.available(at(30), Priority::Create), 16);
+        assert_eq!(limiter.available(at(30), &[], Priority::Create), 16);
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub(super) fn authenticate(
         let nonce = call
             .header("nonce")
             .ok_or_else(|| unsigned("the header nonce is missing, or sent twice"))?;
-        check_nonce(nonce, sandbox.clock().now())?;
+        check_nonce(nonce, sandbox.shown_time())?;
         check_signature(&sandbox.settings.api_secret, call, nonce)?;
     }
     check_content_type(call)

@@ -65,7 +65,7 @@ pub(crate) async fn inject(
     sandbox.update(|state, now| state.journal.add(now, event));
     head.headers.remove(header::CONTENT_LENGTH);
     head.headers
-        .insert(header::DATE, http_date(sandbox.clock().now()));
+        .insert(header::DATE, http_date(sandbox.shown_time()));
     if let Some(seconds) = retry_after {
         head.headers.insert(header::RETRY_AFTER, seconds.into());
     }

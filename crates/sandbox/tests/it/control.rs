@@ -160,6 +160,18 @@ const ENDS: [(&str, &str, &str); 12] = [
     ("callback_repeated", "COMPLETED", "exact"),
 ];
 
+#[tokio::test]
+async fn a_wrong_clock_changes_nonces_and_no_invoice() {
+    let world = World::start().await;
+    let id = world.open().await;
+    world.control("clock", r#"{"ahead_seconds":3600}"#).await;
+    let prices = || world.merchant().get("/prices");
+    prices().rejected(401, "INVALID_SIGNATURE").await;
+    assert_eq!(world.status(&id).await, "CHECKING");
+    world.control("clock", r#"{"ahead_seconds":0}"#).await;
+    prices().ok().await;
+}
+
 async fn play(world: &World, id: &str, scenario: Value) -> Value {
     let path = format!("invoices/{id}/scenario");
     world.control(&path, &scenario.to_string()).await

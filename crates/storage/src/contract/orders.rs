@@ -222,3 +222,14 @@ pub(super) async fn the_receipts_address_is_kept_replaced_and_removed(backend: B
     let unknown = test.storage.keep_receipt_email(&id(9), None).await;
     assert_eq!(unknown.unwrap(), None);
 }
+
+pub(super) async fn orders_expire_in_batches(backend: Backend) {
+    let test = backend.test().await;
+    for number in 1..=150 {
+        order(&test.storage, number).await;
+    }
+    let expired = async || test.storage.expire_orders(at(90_000)).await.unwrap().len();
+    assert_eq!(expired().await, 100);
+    assert_eq!(expired().await, 50);
+    assert_eq!(expired().await, 0);
+}

@@ -487,3 +487,24 @@ pub(super) async fn what_a_clock_that_was_ahead_has_planned_is_due_when_it_is_ri
         (at(right), at(right + 900))
     );
 }
+
+pub(super) async fn an_attempt_begun_by_a_clock_that_was_ahead_is_abandoned_when_it_is_right(
+    backend: Backend,
+) {
+    let test = backend.test().await;
+    let (ahead, right) = (5000, 1400);
+    order(&test.storage, 1).await;
+    let terms = new_attempt(1);
+    test.storage
+        .begin_attempt(&id(1), &terms, at(ahead))
+        .await
+        .unwrap();
+    // The process ended before it had the invoice, and the clock is right since.
+    let abandoned = async |now: i64| {
+        let stale = test.storage.abandon_stale_attempts(at(now - 20), at(now));
+        stale.await.unwrap()
+    };
+    test.storage.replan_future(at(right)).await.unwrap();
+    assert_eq!(abandoned(right + 19).await, 0, "it may still be under way");
+    assert_eq!(abandoned(right + 21).await, 1);
+}

@@ -53,6 +53,16 @@ pub(super) async fn a_crash_locks_no_key_for_ever(backend: Backend) {
     assert_eq!(claim(storage, ASKED, 32).await, Claim::Acquired);
 }
 
+pub(super) async fn a_crash_under_a_clock_that_was_ahead_locks_no_key_for_longer(backend: Backend) {
+    let test = backend.test().await;
+    let storage = &test.storage;
+    assert_eq!(claim(storage, ASKED, 3600).await, Claim::Acquired);
+    // The clock is set right by a second, and then by the hour.
+    assert_eq!(claim(storage, ASKED, 3599).await, Claim::Running);
+    assert_eq!(claim(storage, ASKED, 10).await, Claim::Acquired);
+    assert_eq!(claim(storage, ASKED, 11).await, Claim::Running);
+}
+
 pub(super) async fn another_token_sees_the_same_order_until_it_is_over(backend: Backend) {
     let test = backend.test().await;
     let storage = &test.storage;

@@ -5,14 +5,16 @@ use florin_orders::{
     StoreId, TokenHash,
 };
 use jiff::Timestamp;
-use sqlx::PgConnection;
+use sqlx::{PgConnection, Row as _};
 
 use super::attempts;
 use super::events::append;
 use super::rows;
 use super::time::Time;
 use super::transaction::Transaction;
-use crate::{KeptEmail, OpenError, Opened, OrderFilter, OrderOperationError, StorageError};
+use crate::{
+    KeptEmail, OpenError, Opened, OrderFilter, OrderOperationError, StorageError, TokenGrant,
+};
 
 /// Opens an order. The reference decides: of two processes that open it, one inserts and the other finds it.
 pub(super) async fn open(
@@ -115,6 +117,24 @@ pub(super) async fn delete_expired_tokens(
         .execute(tx)
         .await?;
     Ok(forgotten.rows_affected())
+}
+
+/// What a client token opens; looked up like [`of_token`].
+pub(super) async fn token_grant(
+    connection: &mut PgConnection,
+    token: TokenHash,
+) -> Result<Option<TokenGrant>, StorageError> {
+    let row = sqlx::query("SELECT order_id, expires_at FROM client_tokens WHERE hash = $1")
+        .bind(token.0.as_slice())
+        .fetch_optional(connection)
+        .await?;
+    let Some(row) = row else {
+        return Ok(None);
+    };
+    Ok(Some(TokenGrant {
+        order_id: rows::read("an order id", OrderId::parse(row.try_get("order_id")?))?,
+        expires_at: rows::time(&row, "expires_at")?,
+    }))
 }
 
 /// The token is looked up by its hash, so that the timing reveals nothing about the token.

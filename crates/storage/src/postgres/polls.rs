@@ -219,7 +219,8 @@ pub(super) async fn replan_future(
 ) -> Result<u64, StorageError> {
     // The orders first, in the order of their ids.
     sqlx::query(
-        "SELECT 1 FROM orders WHERE id IN (SELECT order_id FROM polls WHERE opened_at > $1)
+        "SELECT 1 FROM orders WHERE id IN (SELECT order_id FROM polls WHERE opened_at > $1
+             UNION SELECT order_id FROM attempts WHERE state = 'creating' AND begun_at > $1)
          ORDER BY id FOR UPDATE",
     )
     .bind(Time(now))
@@ -230,6 +231,15 @@ pub(super) async fn replan_future(
          WHERE id IN (SELECT attempt_id FROM polls WHERE opened_at > $1) AND opened_at > $1",
     )
     .bind(Time(now))
+    .execute(&mut *tx)
+    .await?;
+    // An attempt whose invoice never came is abandoned so long after it was begun.
+    sqlx::query(
+        "UPDATE attempts SET begun_at = $1, begun_clock = least(begun_clock, coalesce($2, clock_timestamp()))
+         WHERE state = 'creating' AND begun_at > $1",
+    )
+    .bind(Time(now))
+    .bind(clock)
     .execute(&mut *tx)
     .await?;
     let replanned = sqlx::query(

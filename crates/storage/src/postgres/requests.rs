@@ -23,7 +23,9 @@ pub(super) async fn claim(
          VALUES ($1, $2, $3, coalesce($4, clock_timestamp()) + $5 * interval '1 ms')
          ON CONFLICT (id) DO UPDATE SET kept_until = excluded.kept_until, leased_until = excluded.leased_until
          WHERE requests.fingerprint = excluded.fingerprint AND requests.status IS NULL
-             AND requests.leased_until <= coalesce($4, clock_timestamp())
+             AND (requests.leased_until <= coalesce($4, clock_timestamp())
+                 -- Of a clock that was ahead and was set back since.
+                 OR requests.leased_until > coalesce($4, clock_timestamp()) + ($5 + 60000) * interval '1 ms')
              AND requests.kept_until <> excluded.kept_until
          RETURNING true",
     )

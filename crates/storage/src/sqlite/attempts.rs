@@ -375,6 +375,11 @@ pub(super) async fn replan_future(
     .bind(millis(now))
     .execute(&mut *tx)
     .await?;
+    // An attempt whose invoice never came is abandoned so long after it was begun.
+    sqlx::query("UPDATE attempts SET begun_at = ?1 WHERE state = 'creating' AND begun_at > ?1")
+        .bind(millis(now))
+        .execute(&mut *tx)
+        .await?;
     let replanned = sqlx::query(
         "UPDATE attempts SET next_poll_at = ?1, lease_until = 0, looked_at = min(looked_at, ?1)
          WHERE next_poll_at > ?1 AND coalesce(looked_at, opened_at) >= ?1",

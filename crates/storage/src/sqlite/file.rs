@@ -4,7 +4,7 @@ use std::fs::{self, File, Metadata, OpenOptions, Permissions, TryLockError};
 use std::io::{ErrorKind, Seek as _, Write as _};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::{FileFault, StorageError};
@@ -33,6 +33,14 @@ impl Identity {
     }
 }
 
+/// What is wrong with the content.
+#[derive(Debug, Default)]
+struct Damage {
+    found: Option<String>,
+    /// A check that may find it sound again is under way.
+    is_rechecked: bool,
+}
+
 /// The file, which no other process uses while this value exists.
 #[derive(Debug)]
 pub(super) struct DatabaseFile {
@@ -43,8 +51,8 @@ pub(super) struct DatabaseFile {
     identity: Identity,
     /// The journal of the open connections.
     wal: Mutex<Option<Identity>>,
-    /// What a check of the whole content found.
-    damage: OnceLock<String>,
+    /// What a reader or a check of the content found.
+    damage: Mutex<Damage>,
     /// Locked while it is open: the kernel releases it however the process ends.
     lock: Mutex<Option<File>>,
 }
@@ -77,7 +85,7 @@ impl DatabaseFile {
             handle,
             identity: Identity::of(&found),
             wal: Mutex::default(),
-            damage: OnceLock::new(),
+            damage: Mutex::default(),
             lock: Mutex::new(Some(lock)),
         })
     }
@@ -112,9 +120,27 @@ impl DatabaseFile {
         self.wal.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Records that its content is damaged: nothing more is written.
+    /// Records that its content is damaged: nothing more is written until a check finds it sound.
     pub(super) fn record_damage(&self, found: String) {
-        let _ = self.damage.set(found);
+        self.damage().found = Some(found);
+    }
+
+    /// Returns `true` if its content should be checked again now, by this caller alone.
+    pub(super) fn begin_recheck(&self) -> bool {
+        let mut damage = self.damage();
+        damage.found.is_some() && !std::mem::replace(&mut damage.is_rechecked, true)
+    }
+
+    /// Records the result of that check: what is wrong, or that the content is sound again.
+    pub(super) fn end_recheck(&self, found: Option<String>) {
+        *self.damage() = Damage {
+            found,
+            is_rechecked: false,
+        };
+    }
+
+    fn damage(&self) -> std::sync::MutexGuard<'_, Damage> {
+        self.damage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Checks that the path still names the file that was claimed, and that it still begins like a database.
@@ -123,8 +149,7 @@ impl DatabaseFile {
     /// What happened to it.
     pub(super) fn verify(&self) -> Result<(), FileFault> {
         let path = self.path.display().to_string();
-        if let Some(found) = self.damage.get() {
-            let found = found.clone();
+        if let Some(found) = self.damage().found.clone() {
             return Err(FileFault::Damaged { path, found });
         }
         named(&self.path, self.identity)?;

@@ -17,6 +17,8 @@ use crate::{FileFault, Outage, StorageError};
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Readers never wait for the writer in WAL mode; four serve two cores.
 const READERS: u32 = 4;
+/// A reader that gets no connection by then fails: its customer does not wait longer.
+const READER_WAIT: Duration = Duration::from_secs(5);
 /// A larger file is checked while the proxy serves already: reading it takes seconds.
 const CHECKED_AT_START: u64 = 64 * 1024 * 1024;
 
@@ -101,6 +103,11 @@ impl SqliteStorage {
         let named = file.clone();
         let many = SqlitePoolOptions::new()
             .max_connections(READERS)
+            // All are opened at the start and stay open: they read the file although its name is lost.
+            .min_connections(READERS)
+            .idle_timeout(None)
+            .max_lifetime(None)
+            .acquire_timeout(READER_WAIT)
             // Skip the liveness check: a connection that only reads has no transaction that could stay open.
             .test_before_acquire(false)
             // A connection that is opened later must not read another file of the same name.
@@ -154,6 +161,45 @@ impl SqliteStorage {
                 to,
             }),
         }
+    }
+
+    /// Checks a file anew that is known to be damaged, while the proxy answers: it may have been repaired.
+    pub(super) fn recheck(&self) {
+        if !self.file.begin_recheck() {
+            return;
+        }
+        let storage = self.clone();
+        tokio::spawn(async move {
+            let found = storage.check_anew().await;
+            if found.is_none() {
+                storage.reconnect().await;
+            }
+            storage.file.end_recheck(found);
+        });
+    }
+
+    /// What is wrong with the content now. By a new connection: the others have cached pages.
+    async fn check_anew(&self) -> Option<String> {
+        let options = self.reader.connect_options();
+        let mut connection = match options.connect().await {
+            Ok(connection) => connection,
+            Err(error) => return Some(error.to_string()),
+        };
+        let checked = check(&self.file, &mut connection).await;
+        let _ = connection.close().await;
+        match checked {
+            Ok(()) => None,
+            Err(StorageError::File(FileFault::Damaged { found, .. })) => Some(found),
+            Err(error) => Some(error.to_string()),
+        }
+    }
+
+    /// Closes the idle connections, whose caches may hold damaged pages.
+    async fn reconnect(&self) {
+        while let Some(connection) = self.reader.try_acquire() {
+            let _ = connection.close().await;
+        }
+        self.writer.reconnect().await;
     }
 
     async fn belong_to(&self, environment: &str) -> Result<(), StorageError> {
@@ -237,28 +283,81 @@ async fn check(file: &DatabaseFile, connection: &mut SqliteConnection) -> Result
 
 /// A database with tables, of which none is ours, belongs to another program.
 async fn refuse_foreign(url: &str, connection: &mut SqliteConnection) -> Result<(), StorageError> {
+    if is_ours(connection).await? {
+        return Ok(());
+    }
+    Err(StorageError::Open {
+        url: url.to_owned(),
+        reason: FOREIGN.to_owned(),
+    })
+}
+
+const FOREIGN: &str = "it is the database of another program: write the path of Florin's database, or of a file that does not exist yet";
+
+/// Returns `true` if Florin made the database, or if it is empty.
+async fn is_ours(connection: &mut SqliteConnection) -> Result<bool, sqlx::Error> {
     let (tables, ours): (i64, i64) = sqlx::query_as(
         "SELECT count(*), count(*) FILTER (WHERE name = '_sqlx_migrations') FROM sqlite_schema WHERE type = 'table'",
     )
     .fetch_one(&mut *connection)
     .await?;
-    let is_ours = if ours > 0 {
-        let first =
-            "SELECT count(*) FROM _sqlx_migrations WHERE version = 1 AND description <> 'ledger'";
-        let other: i64 = sqlx::query_scalar(first).fetch_one(connection).await?;
-        other == 0
-    } else {
-        tables == 0
-    };
-    if is_ours {
+    if ours == 0 {
+        return Ok(tables == 0);
+    }
+    let first =
+        "SELECT count(*) FROM _sqlx_migrations WHERE version = 1 AND description <> 'ledger'";
+    let other: i64 = sqlx::query_scalar(first).fetch_one(connection).await?;
+    Ok(other == 0)
+}
+
+/// Checks without changing anything that an existing database can be served: it is Florin's, of a schema that this version
+/// knows, and of this environment. What only its journal holds is not read; the start checks that.
+///
+/// # Errors
+/// The reason and the remedy, as a sentence.
+pub async fn check_database(url: &str, environment: &str) -> Result<(), String> {
+    let options = SqliteConnectOptions::from_str(url).map_err(|error| error.to_string())?;
+    // Immutable: not even a journal is created, which a check by another user would leave behind.
+    let options = options
+        .create_if_missing(false)
+        .read_only(true)
+        .immutable(true);
+    if std::fs::metadata(options.get_filename()).map_or(0, |file| file.len()) == 0 {
         return Ok(());
     }
-    Err(StorageError::Open {
-        url: url.to_owned(),
-        reason: "it is the database of another program: write the path of Florin's database, or of a file that does not \
-                 exist yet"
-            .to_owned(),
-    })
+    // What else is wrong is reported by the start, which waits for a process that writes at this moment.
+    let Ok(mut connection) = options.connect().await else {
+        return Ok(());
+    };
+    let found = refusal(url, environment, &mut connection).await;
+    let _ = connection.close().await;
+    found.unwrap_or_default().map_or(Ok(()), Err)
+}
+
+/// Why a database is not served, if so.
+async fn refusal(
+    url: &str,
+    environment: &str,
+    connection: &mut SqliteConnection,
+) -> Result<Option<String>, sqlx::Error> {
+    if !is_ours(connection).await? {
+        return Ok(Some(FOREIGN.to_owned()));
+    }
+    let known = MIGRATIONS[MIGRATIONS.len() - 1].0;
+    let latest: Option<i64> = sqlx::query_scalar("SELECT max(version) FROM _sqlx_migrations")
+        .fetch_one(&mut *connection)
+        .await?;
+    if let Some(found) = latest.filter(|found| *found > known) {
+        let url = url.to_owned();
+        return Ok(Some(StorageError::Newer { url, found, known }.to_string()));
+    }
+    let found: Option<String> = sqlx::query_scalar("SELECT environment FROM identity WHERE id = 1")
+        .fetch_optional(connection)
+        .await?;
+    Ok(found.filter(|found| found != environment).map(|found| {
+        let wanted = environment.to_owned();
+        StorageError::OtherEnvironment { found, wanted }.to_string()
+    }))
 }
 
 pub(super) fn migrator(migrations: &[(i64, &'static str, &'static str)]) -> Migrator {

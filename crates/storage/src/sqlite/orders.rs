@@ -5,11 +5,13 @@ use florin_orders::{
     StoreId, TokenHash,
 };
 use jiff::Timestamp;
-use sqlx::SqliteConnection;
+use sqlx::{Row as _, SqliteConnection};
 
 use super::events::append;
 use super::rows::{self, millis};
-use crate::{KeptEmail, OpenError, Opened, OrderFilter, OrderOperationError, StorageError};
+use crate::{
+    KeptEmail, OpenError, Opened, OrderFilter, OrderOperationError, StorageError, TokenGrant,
+};
 
 pub(super) async fn open(
     tx: &mut SqliteConnection,
@@ -130,6 +132,24 @@ pub(super) async fn of_token(
         Some(id) => snapshot(connection, &rows::read("an order id", OrderId::parse(&id))?).await,
         None => Ok(None),
     }
+}
+
+/// What a client token opens; looked up like [`of_token`].
+pub(super) async fn token_grant(
+    connection: &mut SqliteConnection,
+    token: TokenHash,
+) -> Result<Option<TokenGrant>, StorageError> {
+    let row = sqlx::query("SELECT order_id, expires_at FROM client_tokens WHERE hash = ?")
+        .bind(token.0.as_slice())
+        .fetch_optional(connection)
+        .await?;
+    let Some(row) = row else {
+        return Ok(None);
+    };
+    Ok(Some(TokenGrant {
+        order_id: rows::read("an order id", OrderId::parse(row.try_get("order_id")?))?,
+        expires_at: rows::time(row.try_get("expires_at")?)?,
+    }))
 }
 
 pub(super) async fn snapshot(

@@ -1,12 +1,15 @@
 //! Requests with an idempotency key: claimed before they are carried out, completed afterwards,
 //! deleted when expired.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
 
 use super::rows::millis;
 use crate::{Claim, Fingerprint, RequestId, StorageError, StoredResponse};
+
+/// A lease that ends so much later than one that begins now is of a clock that was ahead and was set back since.
+const SET_BACK: SignedDuration = SignedDuration::from_mins(1);
 
 /// Claims a request, or returns its state. An expired lease is taken over.
 pub(super) async fn claim(
@@ -27,7 +30,8 @@ pub(super) async fn claim(
         if let Some(response) = response_of(row)? {
             return Ok(Claim::Completed(response));
         }
-        if row.try_get::<i64, _>("kept_until")? > millis(now) {
+        let until: i64 = row.try_get("kept_until")?;
+        if until > millis(now) && until <= millis(lease_until + SET_BACK) {
             return Ok(Claim::Running);
         }
     }

@@ -69,6 +69,15 @@ enum Outcome {
     Failed(Arc<StorageError>),
 }
 
+impl Outcome {
+    fn result(&self) -> Result<(), StorageError> {
+        match self {
+            Self::Failed(error) => Err(StorageError::Commit(error.clone())),
+            Self::Committed | Self::Pending => Ok(()),
+        }
+    }
+}
+
 /// A transaction that holds the write lock from its start, so that what it reads stays true until it commits. Dropped, it
 /// is rolled back.
 pub(crate) struct WriteTransaction {
@@ -107,6 +116,29 @@ impl Writer {
         let shared = self.0.clone();
         // A separate task: a caller that gives up leaves no statement half done.
         finish(tokio::spawn(async move { shared.begin(lane).await })).await?
+    }
+
+    /// Commits a transaction and those before it, without waiting for others: its failure has a reason.
+    pub(super) async fn commit_at_once(&self, tx: WriteTransaction) -> Result<(), StorageError> {
+        let shared = self.0.clone();
+        let committed = async move {
+            let mut lane = tx.lane;
+            lane.run("RELEASE member", Phase::Open).await?;
+            let batch = lane.batch.as_ref().ok_or(sqlx::Error::PoolClosed)?;
+            let outcome = batch.outcome.subscribe();
+            shared.commit(&mut lane).await;
+            let outcome = outcome.borrow().clone();
+            outcome.result()
+        };
+        finish(tokio::spawn(committed)).await?
+    }
+
+    /// Waits for transactions in progress and closes the connection; the next transaction opens another.
+    pub(super) async fn reconnect(&self) {
+        let mut lane = self.0.lane.clone().lock_owned().await;
+        self.0.commit(&mut lane).await;
+        lane.phase = Phase::Broken;
+        lane.settle().await;
     }
 
     /// Waits for transactions in progress and closes the connection.
@@ -274,10 +306,7 @@ impl WriteTransaction {
             .wait_for(|outcome| !matches!(outcome, Outcome::Pending))
             .await
             .map_err(|_| sqlx::Error::PoolClosed)?;
-        match &*outcome {
-            Outcome::Failed(error) => Err(StorageError::Commit(error.clone())),
-            Outcome::Committed | Outcome::Pending => Ok(()),
-        }
+        outcome.result()
     }
 }
 

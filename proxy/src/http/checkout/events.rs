@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::State;
+use axum::http::HeaderValue;
 use axum::response::sse::{Event, Sse};
 use florin_checkout_api::{ErrorCode, OrderView};
 use florin_orders::OrderId;
@@ -18,7 +19,7 @@ use futures_util::stream::unfold;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
-use crate::http::checkout::{CheckoutSession, render, request_poll};
+use crate::http::checkout::{ShownOrder, rendered, request_poll};
 use crate::http::error::ApiError;
 use crate::http::openapi::information::CHECKOUT;
 use crate::http::openapi::operation::{Caller, Operation};
@@ -28,8 +29,6 @@ use crate::state::AppState;
 
 /// A quiet stream sends a comment, before a proxy in between times it out.
 const HEARTBEAT: SignedDuration = SignedDuration::from_secs(15);
-/// Streams of one order: a customer has a handful of pages.
-const MAX_STREAMS: usize = 16;
 /// What a browser waits before it comes back to a stream that ended.
 const RETRY: Duration = Duration::from_secs(2);
 
@@ -39,7 +38,7 @@ struct OrderStream {
     order: OrderId,
     subscription: Subscription,
     /// The tag that was sent last: a notification without a change sends nothing.
-    sent: Option<String>,
+    sent: Option<HeaderValue>,
     /// When something was sent last.
     quiet_since: Timestamp,
     /// Until when the order is followed, once it is paid.
@@ -49,10 +48,10 @@ struct OrderStream {
 /// Streams the order until it is no longer followed, the browser disconnects or the proxy ends.
 pub(crate) async fn events(
     State(app): State<Arc<AppState>>,
-    CheckoutSession(snapshot): CheckoutSession,
+    ShownOrder(view): ShownOrder,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, ApiError> {
-    let order = snapshot.order.id;
-    if app.subscriptions.count(&order) >= MAX_STREAMS {
+    let order = view.order.clone();
+    if app.subscriptions.count(&order) >= app.config.rate_limit.streams_per_order {
         return Err(ApiError::TooManyStreams);
     }
     let subscription = app.subscriptions.subscribe(&order);
@@ -132,25 +131,25 @@ impl OrderStream {
         }
     }
 
-    /// How long to wait for a notification: a lost one costs the interval of a moving payment; of a paid order the page's own
-    /// asking makes up for it.
+    /// How long to wait for a notification. Where other processes write to the database too, their changes are found after
+    /// the interval of a moving payment; of a paid order the page's own asking makes up for it.
     fn pause(&self) -> Duration {
-        let left = self.until.map(|until| {
-            let left = until.duration_since(self.app.now());
-            Duration::try_from(left.clamp(SignedDuration::ZERO, HEARTBEAT)).unwrap_or_default()
-        });
-        left.unwrap_or(self.app.config.gateway.poll_interval)
+        let now = self.app.now();
+        if self.until.is_none() && !self.app.views.notices_every_change() {
+            return self.app.config.gateway.poll_interval;
+        }
+        let heartbeat = HEARTBEAT - now.duration_since(self.quiet_since);
+        let left = self
+            .until
+            .map_or(heartbeat, |until| heartbeat.min(until.duration_since(now)));
+        Duration::try_from(left.clamp(SignedDuration::ZERO, HEARTBEAT)).unwrap_or_default()
     }
 
     /// The order, if it changed since it was sent; the outer `None` once the order is no longer followed.
     async fn changed_view(&mut self) -> Option<Option<Event>> {
         let app = &self.app;
-        let load = async {
-            let snapshot = app.deps.storage.snapshot(&self.order).await.ok()??;
-            request_poll(app, &snapshot).await.ok()?;
-            render(app, &snapshot).ok()
-        };
-        let view = self.subscription.view(|| app.now(), load).await?;
+        let view = rendered(app, &self.order).await.ok()?;
+        request_poll(app, &view).await.ok()?;
         let now = app.now();
         self.until = view.followed_until;
         if self.sent.as_ref() == Some(&view.etag) {
@@ -160,6 +159,6 @@ impl OrderStream {
         self.sent = Some(view.etag.clone());
         self.quiet_since = now;
         let event = Event::default().event("order").retry(RETRY);
-        Some(Some(event.data(&view.json)))
+        Some(Some(event.data(view.json(now))))
     }
 }

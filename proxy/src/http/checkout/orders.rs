@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::header::{CONTENT_TYPE, ETAG};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use florin_checkout_api::{DonationView, ErrorCode, OpenOrderRequest, Opened, OrderView, Quote};
 use florin_money::{Amount, AmountText};
@@ -21,8 +21,7 @@ use crate::config::Store;
 use crate::http::body::Body;
 use crate::http::checkout::payments::list_quotes;
 use crate::http::checkout::{
-    CheckoutSession, created_or_ok, fresh_token, limit_address, limited, render, request_poll,
-    view_of,
+    ShownOrder, created_or_ok, fresh_token, limit_address, limited, request_poll, view_of,
 };
 use crate::http::error::ApiError;
 use crate::http::idempotency::{Caller, Done, Post, Replayed, idempotent_with};
@@ -34,7 +33,7 @@ use crate::http::openapi::types::Types;
 use crate::http::static_files::file::holds_tag;
 use crate::orders;
 use crate::orders::price::{self, PriceError};
-use crate::payments::view::{etag, store_view};
+use crate::payments::view::store_view;
 use crate::state::AppState;
 
 /// POST /v1/checkout: opens an order from a product, a donation or a signed order token. 201 for a new one, 200 for the one
@@ -228,24 +227,19 @@ pub(crate) fn store_of_page<'a>(
 /// GET /v1/checkout: shows the order, or 304 if it has not changed since the browser's tag.
 pub(crate) async fn show(
     State(app): State<Arc<AppState>>,
-    CheckoutSession(snapshot): CheckoutSession,
+    ShownOrder(view): ShownOrder,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    request_poll(&app, &snapshot).await?;
-    let tag = etag(&snapshot, app.is_delayed(), app.now());
-    if holds_tag(&headers, &tag) {
+    request_poll(&app, &view).await?;
+    let tag = view.etag.clone();
+    if tag.to_str().is_ok_and(|tag| holds_tag(&headers, tag)) {
         return Ok((StatusCode::NOT_MODIFIED, [(ETAG, tag)]).into_response());
     }
-    let order = &snapshot.order.id;
-    let view = match app.subscriptions.shared_view(order, &tag, app.now()) {
-        Some(view) => view,
-        None => Arc::new(render(&app, &snapshot)?),
-    };
     let headers = [
-        (ETAG, view.etag.clone()),
-        (CONTENT_TYPE, "application/json".to_owned()),
+        (ETAG, tag),
+        (CONTENT_TYPE, HeaderValue::from_static("application/json")),
     ];
-    Ok((headers, view.json.clone()).into_response())
+    Ok((headers, view.json(app.now())).into_response())
 }
 
 pub(crate) fn describe_show(types: &mut Types) -> Operation {

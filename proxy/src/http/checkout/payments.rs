@@ -297,7 +297,7 @@ async fn mark_as_paid(
             .schedule_poll(&marked.order.id, app.now())
             .await?;
         app.poller_wakeup.notify_one();
-        app.order_changed(&marked.order.id);
+        app.wake_dispatcher();
     }
     let shown = match &email {
         Some(email) if !marked.order.status.is_settled() => {
@@ -407,6 +407,6 @@ pub(crate) async fn keep(
     }
     let id = &snapshot.order.id;
     let kept = app.deps.storage.keep_receipt_email(id, email).await?;
-    app.order_changed(id);
+    app.wake_dispatcher();
     kept.ok_or(ApiError::NoSuchOrder)
 }

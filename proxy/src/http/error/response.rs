@@ -14,6 +14,11 @@ use super::ApiError;
 use super::failure::Failure;
 
 impl ApiError {
+    /// Returns `true` if a person must read the reason.
+    pub(crate) fn is_internal(&self) -> bool {
+        Failure::of(self).code == ErrorCode::Internal
+    }
+
     /// The answer, which people can quote by its request id.
     pub(crate) fn answer(&self, request_id: &str) -> Response {
         let failure = Failure::of(self);
@@ -41,11 +46,7 @@ impl ApiError {
 /// Carries the failure to the outermost layer, which knows the request's id and writes the answer.
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let failure = Failure::of(&self);
-        if failure.code == ErrorCode::Internal {
-            tracing::error!(error = %self, "a request failed");
-        }
-        let mut answer = failure.status().into_response();
+        let mut answer = Failure::of(&self).status().into_response();
         answer.extensions_mut().insert(Arc::new(self));
         answer
     }

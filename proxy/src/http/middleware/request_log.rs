@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HOST, ORIGIN, VARY};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use tower_http::catch_panic::CatchPanicLayer;
@@ -22,27 +22,34 @@ static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Names and logs a request. The log names the route, never the path: a path may hold the callback token.
 pub(crate) async fn log_request(
     State(app): State<Arc<AppState>>,
-    request: Request,
+    mut request: Request,
     next: Next,
 ) -> Response {
-    let id = format!("req_{}", hex::encode(&app.random_bits()[..8]));
-    let matched = request
-        .extensions()
-        .get::<MatchedPath>()
-        .map(MatchedPath::as_str);
-    let route = matched.unwrap_or("(none)").to_owned();
-    let method = request.method().clone();
-    let path = request.uri().path().to_owned();
+    let request_id = app.request_ids.next();
+    let id = request_id.as_str();
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    let (method, uri) = (request.method().clone(), request.uri().clone());
     let started = app.now();
-    let span = tracing::info_span!("request", request_id = %id);
+    let route = route.as_ref().map_or("(none)", MatchedPath::as_str);
+    let is_status_read = is_status_read(&method, route);
+    let span = if is_status_read {
+        // Most of them log nothing: the span begins where the database is asked.
+        request.extensions_mut().insert(request_id);
+        tracing::Span::none()
+    } else {
+        request_id.span()
+    };
     let mut answer = match reject_duplicate_headers(request.headers()) {
         Ok(()) => next.run(request).instrument(span).await,
         Err(refusal) => refusal.into_response(),
     };
     let refusal = answer.extensions_mut().remove::<Arc<ApiError>>();
-    if let Some(refusal) = refusal.or_else(|| unrouted(&path, &answer).map(Arc::new)) {
+    if let Some(refusal) = refusal.or_else(|| unrouted(uri.path(), &answer).map(Arc::new)) {
+        if refusal.is_internal() {
+            tracing::error!(request_id = id, error = %refusal, "a request failed");
+        }
         let kept = std::mem::take(answer.headers_mut());
-        answer = refusal.answer(&id);
+        answer = refusal.answer(id);
         for (name, value) in &kept {
             let is_ours = [VARY, CACHE_CONTROL].contains(name);
             if is_ours || name.as_str().starts_with("access-control-") {
@@ -50,12 +57,21 @@ pub(crate) async fn log_request(
             }
         }
     }
-    let value = HeaderValue::from_str(&id).expect("an id is plain ASCII");
+    let value = HeaderValue::from_str(id).expect("an id is plain ASCII");
     answer.headers_mut().insert(REQUEST_ID.clone(), value);
     let status = answer.status().as_u16();
-    let elapsed_ms = app.now().duration_since(started).as_millis();
-    tracing::info!(request_id = %id, %method, route, status, elapsed_ms, "request");
+    let elapsed_ms = || app.now().duration_since(started).as_millis();
+    if is_status_read && matches!(status, 200 | 304) {
+        tracing::debug!(request_id = id, %method, route, status, elapsed_ms = elapsed_ms(), "request");
+    } else {
+        tracing::info!(request_id = id, %method, route, status, elapsed_ms = elapsed_ms(), "request");
+    }
     answer
+}
+
+/// An open page reads its order every few seconds: a line for each read would hide all others, and cost as much as the read.
+fn is_status_read(method: &Method, route: &str) -> bool {
+    *method == Method::GET && route == "/v1/checkout"
 }
 
 /// The beginning that some addresses had in early versions, and today's.

@@ -423,7 +423,7 @@ pub(crate) async fn cancel(
                 | OrderOperationError::InProgress
                 | OrderOperationError::TooMany => ApiError::NotCancellable,
             })?;
-            app.order_changed(&order);
+            app.wake_dispatcher();
             OrderJson::of(&cancelled)
         }
     };

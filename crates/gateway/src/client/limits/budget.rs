@@ -115,9 +115,13 @@ impl Budget {
         Ok(self.epoch)
     }
 
-    /// How many requests of a priority the bucket would give now.
-    pub(super) fn available(&self, now: Timestamp, priority: Priority) -> u32 {
+    /// How many requests of a priority the bucket would give now, once the `begun` ones are sent.
+    pub(super) fn available(&self, now: Timestamp, begun: &[Priority], priority: Priority) -> u32 {
         let mut then = self.clone();
+        for begun in begun {
+            // The bucket gives nothing to those that come too late.
+            let _ = then.take(now, *begun);
+        }
         let taken = iter::repeat_with(|| then.take(now, priority)).take_while(Result::is_ok);
         u32::try_from(taken.count()).unwrap_or(u32::MAX)
     }

@@ -43,13 +43,19 @@ pub(super) enum Change {
     Closed,
 }
 
+/// How long a rest still lasts. One that would last longer than a rest is of a clock that was set back since: it is over.
+fn left(until: Timestamp, rest: Duration, now: Timestamp) -> Duration {
+    let left = Duration::try_from(until.duration_since(now)).unwrap_or_default();
+    if left > rest { Duration::ZERO } else { left }
+}
+
 impl Circuit {
     /// Refuses while the circuit is open; the error is the time until the next probe.
     pub(super) fn check(&self, now: Timestamp) -> Result<(), Duration> {
         match self.phase {
             Phase::Closed => Ok(()),
-            Phase::Open { until, .. } => {
-                let left = Duration::try_from(until.duration_since(now)).unwrap_or_default();
+            Phase::Open { until, rest } => {
+                let left = left(until, rest, now);
                 if left.is_zero() { Ok(()) } else { Err(left) }
             }
             Phase::Probing { .. } => Err(PROBE_TAKES),
@@ -59,7 +65,7 @@ impl Circuit {
     /// Records that a call is sent. Returns `true` if it is the probe.
     pub(super) fn pass(&mut self, now: Timestamp) -> bool {
         match self.phase {
-            Phase::Open { until, rest } if until <= now => {
+            Phase::Open { until, rest } if left(until, rest, now).is_zero() => {
                 self.phase = Phase::Probing { rest };
                 true
             }
@@ -230,5 +236,16 @@ mod tests {
         circuit.abandon();
         assert_eq!(circuit.check(at(5)), Ok(()));
         assert!(circuit.pass(at(5)));
+    }
+
+    #[test]
+    fn a_rest_of_a_clock_that_was_ahead_is_over_when_it_is_right() {
+        let mut circuit = Circuit::default();
+        for _ in 0..STRAIGHT_FAILURES {
+            circuit.record(at(4000), false, false);
+        }
+        assert!(circuit.check(at(4001)).is_err());
+        assert_eq!(circuit.check(at(400)), Ok(()));
+        assert!(circuit.pass(at(400)), "the next call probes");
     }
 }

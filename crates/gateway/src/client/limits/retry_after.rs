@@ -26,6 +26,8 @@ pub(super) struct RetryAfter {
     /// A longer pause was asked for than is kept. It may be a mistake, and payments are found only by calls: so one call
     /// tries each five minutes, until the gateway answers.
     is_cut_short: bool,
+    /// How many pauses were cut short so far.
+    cut_short: u32,
 }
 
 /// What a response says about the pause.
@@ -55,16 +57,22 @@ impl RetryAfter {
         }
     }
 
+    /// How many pauses were cut short so far: an answer to a call that was sent before one does not end it.
+    pub(super) fn cut_short(&self) -> u32 {
+        self.cut_short
+    }
+
     /// Returns `true` while the gateway asks for a longer pause than is kept.
     pub(super) fn is_cut_short(&self) -> bool {
         self.is_cut_short
     }
 
-    /// Records the status of a response and its `Retry-After`; returns how long the pause lasts. A
-    /// 503 asks for one only with that header.
+    /// Records the status of a response and its `Retry-After`, to a call that was sent after so many pauses had been cut
+    /// short; returns how long the pause lasts. A 503 asks for one only with that header.
     pub(super) fn learn(
         &mut self,
         now: Timestamp,
+        sent_after: u32,
         status: u16,
         retry_after: Option<&str>,
     ) -> Pause {
@@ -74,10 +82,16 @@ impl RetryAfter {
             (429, asked) | (503, asked @ Some(_)) => {
                 self.is_cut_short = asked.is_some_and(|seconds| seconds > LONGEST_S);
             }
-            _ if was_cut_short => *self = Self::default(),
+            _ if was_cut_short && sent_after == self.cut_short => {
+                *self = Self {
+                    cut_short: self.cut_short,
+                    ..Self::default()
+                };
+            }
             _ => {}
         }
         let is_news = self.is_cut_short && !was_cut_short;
+        self.cut_short += u32::from(is_news);
         let excessive = asked.filter(|_| is_news).map(Duration::from_secs);
         let asked = asked.map(|seconds| seconds.clamp(FIRST_S, LONGEST_S));
         match status {
@@ -98,7 +112,9 @@ impl RetryAfter {
 
     fn left(&self, now: Timestamp) -> Duration {
         let left = self.until.map(|until| until.duration_since(now));
-        left.and_then(|left| Duration::try_from(left).ok())
+        let left = left.and_then(|left| Duration::try_from(left).ok());
+        // A longer one is of a clock that was set back since: it is over.
+        left.filter(|left| left.as_secs() <= LONGEST_S)
             .unwrap_or_default()
     }
 
@@ -140,14 +156,14 @@ mod tests {
     #[track_caller]
     fn asked(status: u16, retry_after: Option<&str>) -> Option<u64> {
         let mut pause = RetryAfter::default();
-        pause.learn(at(1_700_000_000), status, retry_after);
+        pause.learn(at(1_700_000_000), pause.cut_short(), status, retry_after);
         left(&pause, 1_700_000_000)
     }
 
     #[test]
     fn a_pause_lasts_as_long_as_was_asked() {
         let mut pause = RetryAfter::default();
-        pause.learn(at(100), 429, Some("30"));
+        pause.learn(at(100), pause.cut_short(), 429, Some("30"));
         assert_eq!(
             [100, 129, 130].map(|now| left(&pause, now)),
             [Some(30), Some(1), None]
@@ -174,14 +190,14 @@ mod tests {
         let mut now = 0;
         let mut pauses = Vec::new();
         for _ in 0..11 {
-            pause.learn(at(now), 429, None);
+            pause.learn(at(now), pause.cut_short(), 429, None);
             let lasts = left(&pause, now).unwrap();
             pauses.push(lasts);
             now += i64::try_from(lasts).unwrap();
         }
         assert_eq!(pauses, [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]);
-        pause.learn(at(now), 200, None);
-        pause.learn(at(now), 429, None);
+        pause.learn(at(now), pause.cut_short(), 200, None);
+        pause.learn(at(now), pause.cut_short(), 429, None);
         assert_eq!(left(&pause, now), Some(1));
     }
 
@@ -190,7 +206,7 @@ mod tests {
         for status in [429, 503] {
             let mut pause = RetryAfter::default();
             for text in ["301", "99999999999999999999999", "86400"] {
-                let learnt = pause.learn(at(0), status, Some(text));
+                let learnt = pause.learn(at(0), pause.cut_short(), status, Some(text));
                 assert_eq!(learnt.left.as_secs(), 300);
                 assert_eq!(learnt.excessive.is_some(), text == "301", "reported once");
             }
@@ -199,10 +215,10 @@ mod tests {
             assert_eq!(left(&pause, 300), None);
             pause.pass(at(300));
             assert_eq!(left(&pause, 300), Some(30), "the others wait for it");
-            pause.learn(at(301), status, Some("86400"));
+            pause.learn(at(301), pause.cut_short(), status, Some("86400"));
             assert_eq!(left(&pause, 301), Some(300));
             pause.pass(at(601));
-            pause.learn(at(602), 200, None);
+            pause.learn(at(602), pause.cut_short(), 200, None);
             assert_eq!(left(&pause, 602), None);
             assert!(!pause.is_cut_short());
         }
@@ -211,9 +227,29 @@ mod tests {
     #[test]
     fn a_shorter_pause_does_not_shorten_a_longer_one() {
         let mut pause = RetryAfter::default();
-        pause.learn(at(0), 429, Some("60"));
-        pause.learn(at(0), 429, Some("5"));
-        pause.learn(at(1), 200, None);
+        pause.learn(at(0), pause.cut_short(), 429, Some("60"));
+        pause.learn(at(0), pause.cut_short(), 429, Some("5"));
+        pause.learn(at(1), pause.cut_short(), 200, None);
         assert_eq!(left(&pause, 1), Some(59));
+    }
+
+    #[test]
+    fn an_answer_to_an_earlier_call_does_not_end_a_pause_that_was_cut_short() {
+        let mut pause = RetryAfter::default();
+        let before = pause.cut_short();
+        pause.learn(at(0), before, 429, Some("86400"));
+        pause.learn(at(1), before, 200, None);
+        assert!(pause.is_cut_short());
+        assert_eq!(left(&pause, 1), Some(299));
+        pause.learn(at(302), pause.cut_short(), 200, None);
+        assert_eq!((pause.is_cut_short(), left(&pause, 302)), (false, None));
+    }
+
+    #[test]
+    fn a_pause_of_a_clock_that_was_ahead_is_over_when_it_is_right() {
+        let mut pause = RetryAfter::default();
+        pause.learn(at(4000), pause.cut_short(), 429, Some("60"));
+        assert_eq!(left(&pause, 4001), Some(59));
+        assert_eq!(left(&pause, 400), None);
     }
 }

@@ -281,6 +281,7 @@ pub(super) fn good() -> Evidence {
     let database = database();
     let paid = &database.orders[0];
     Evidence {
+        clock: crate::ClockRecord::default(),
         taken_at: START + HOUR,
         due_at: START + HOUR,
         shop: Shop {

@@ -122,3 +122,79 @@ async fn a_full_file_fails_its_transactions_and_no_later_one() {
     test.storage.check_writing(at(1)).await.unwrap();
     test.storage.check_file().await.unwrap();
 }
+
+/// Pages of the file without the first two, which SQLite reads at the start.
+fn pages(test: &TestStorage) -> Vec<(u64, Vec<u8>)> {
+    let file = std::fs::read(test.folder.path().join("florin.db")).unwrap();
+    let pages = file.chunks(4096).enumerate().skip(2);
+    pages
+        .map(|(number, page)| (number as u64 * 4096, page.to_vec()))
+        .collect()
+}
+
+fn write_pages(test: &TestStorage, pages: &[(u64, Vec<u8>)]) {
+    use std::os::unix::fs::FileExt as _;
+    let path = test.folder.path().join("florin.db");
+    let file = std::fs::File::options().write(true).open(path).unwrap();
+    for (place, page) in pages {
+        file.write_all_at(page, *place).unwrap();
+    }
+    // Closing a descriptor would release the locks that SQLite holds on the file.
+    std::mem::forget(file);
+}
+
+#[tokio::test]
+async fn damage_that_a_reader_meets_stops_writing_until_it_is_repaired() {
+    let mut test = test().await;
+    order(&test.store(), 1).await;
+    // The journal goes into the file, and no connection has a page in its cache.
+    test.storage.close().await;
+    test.storage = SqliteStorage::open(&url(&test.folder), "test")
+        .await
+        .unwrap();
+    let good = pages(&test);
+    let bad: Vec<_> = good
+        .iter()
+        .map(|(place, page)| (*place, vec![0x5a; page.len()]))
+        .collect();
+    write_pages(&test, &bad);
+    let read = test.storage.snapshot(&id(1)).await.unwrap_err();
+    assert_eq!(read.outage(), Some(Outage::Damaged), "{read}");
+    let found = test.storage.check_file().await.unwrap_err();
+    assert_eq!(found.outage(), Some(Outage::Damaged), "{found}");
+    let refused = opened(&test.storage, 2).await.unwrap_err();
+    assert!(refused.to_string().contains("is damaged"), "{refused}");
+    write_pages(&test, &good);
+    let mut turns = tokio::time::interval(std::time::Duration::from_millis(20));
+    while test.storage.check_file().await.is_err()
+        && test.storage.check_writing(at(1)).await.is_err()
+    {
+        turns.tick().await;
+    }
+    assert!(opened(&test.storage, 2).await.unwrap().is_new);
+    assert_eq!(status(&test.store(), 1).await, OrderStatus::Open);
+}
+
+#[tokio::test]
+async fn damage_that_no_statement_of_the_start_meets_prevents_it() {
+    let test = test().await;
+    for number in 1..=60 {
+        opened(&test.storage, number).await.unwrap();
+    }
+    let mut marked = terms("marked");
+    marked.title = "x".repeat(3000);
+    test.storage
+        .open_order(&id(61), &marked, token(61), at(86_400), at(0))
+        .await
+        .unwrap();
+    test.storage.close().await;
+    let title = [b'x'; 200];
+    let mut page = pages(&test)
+        .into_iter()
+        .find(|(_, page)| page.windows(200).any(|bytes| bytes == title))
+        .unwrap();
+    page.1[..100].fill(0x5a);
+    write_pages(&test, &[page]);
+    let refused = SqliteStorage::open(&url(&test.folder), "test").await;
+    assert_eq!(refused.unwrap_err().outage(), Some(Outage::Damaged));
+}

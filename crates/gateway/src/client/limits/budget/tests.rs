@@ -17,7 +17,7 @@ fn ten() -> Budget {
 
 /// How many of a priority are let go at once.
 fn taken(budget: &mut Budget, now: Timestamp, priority: Priority) -> usize {
-    let room = budget.available(now, priority);
+    let room = budget.available(now, &[], priority);
     let count = (0..1000)
         .take_while(|_| budget.take(now, priority).is_ok())
         .count();
@@ -66,6 +66,21 @@ fn each_priority_leaves_room_for_those_above() {
     assert_eq!(alone(Priority::Callback), 10, "half of the bucket");
     assert_eq!(alone(Priority::Watched), 10);
     assert_eq!(alone(Priority::Unwatched), 10);
+}
+
+#[test]
+fn polls_of_watched_orders_leave_one_for_the_others_at_every_rate() {
+    for halvings in 0..9 {
+        let mut budget = ten();
+        for _ in 0..halvings {
+            budget.limited(at(0), budget.epoch);
+        }
+        let filled = at(1000);
+        let watched = budget.available(filled, &[], Priority::Watched);
+        let begun = vec![Priority::Watched; watched as usize];
+        let left = budget.available(filled, &begun, Priority::Unwatched);
+        assert!(watched >= 1 && left >= 1, "after {halvings} halvings");
+    }
 }
 
 #[test]

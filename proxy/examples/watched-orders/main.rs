@@ -1,0 +1,59 @@
+//! `watched-orders`: what open pages cost the proxy, beside a bare axum router with the same bytes. `cargo xtask bench` builds
+//! all that it needs and runs it.
+
+mod reads;
+mod server;
+mod streams;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Measures status reads and event streams.
+#[derive(Parser)]
+#[command(name = "watched-orders")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Status reads per second.
+    Reads {
+        /// `florin-proxy`, as it is released.
+        proxy: PathBuf,
+    },
+    /// Memory, idle processor time and fan-out of event streams.
+    Streams {
+        /// `florin-proxy`, as it is released.
+        proxy: PathBuf,
+        /// How many.
+        #[arg(long, value_name = "N", default_value_t = streams::STREAMS)]
+        streams: usize,
+    },
+    /// Serves a file on a free port as a bare axum router does, and prints the address.
+    Serve {
+        /// The view.
+        file: PathBuf,
+    },
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    // Fails only when it is installed already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let result = match Arguments::parse().command {
+        Command::Reads { proxy } => reads::compare(&proxy).await,
+        Command::Streams { proxy, streams } => streams::compare(&proxy, streams).await,
+        Command::Serve { file } => server::serve(&file).await,
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("watched-orders: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Which orders changed since they were read: what the cache of views is validated by.
+//!
+//! A write announces itself before it begins and after it has ended. What was read in between belongs to no known version
+//! and is not kept. A reader takes a [`Stamp`] before it reads; what it read is current for as long as the stamp is.
+//!
+//! Orders share counters by their hash, so that the counters need no room for each order. A change of one order makes a
+//! few others be read again.
+
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use florin_orders::OrderId;
+
+use crate::orders::subscriptions::OrderSubscriptions;
+
+/// 64 KiB of counters.
+const COUNTERS: usize = 8_192;
+
+/// The writes in progress, in the lower half of a counter; the upper half counts the changes.
+const WRITE: u64 = 1;
+const CHANGE: u64 = 1 << 32;
+
+/// The changes of all orders.
+#[derive(Debug)]
+pub(crate) struct OrderChanges {
+    counters: Box<[AtomicU64]>,
+    /// Writes that may change any order.
+    all: AtomicU64,
+    hasher: RandomState,
+    subscriptions: OrderSubscriptions,
+}
+
+/// The moment of a read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    order: u64,
+    all: u64,
+}
+
+/// Which orders a write may change.
+#[derive(Clone, Debug)]
+pub(crate) enum Scope {
+    /// One.
+    Order(OrderId),
+    /// Any: the write names none, or finds them itself.
+    All,
+}
+
+/// A write in progress. Dropping it announces a change, whatever became of the write.
+#[derive(Debug)]
+pub(crate) struct Writing {
+    changes: Arc<OrderChanges>,
+    scope: Scope,
+    has_changed: bool,
+}
+
+impl OrderChanges {
+    /// Notifies these subscriptions of every change.
+    pub(crate) fn new(subscriptions: OrderSubscriptions) -> Self {
+        Self {
+            counters: std::iter::repeat_with(AtomicU64::default)
+                .take(COUNTERS)
+                .collect(),
+            all: AtomicU64::default(),
+            hasher: RandomState::new(),
+            subscriptions,
+        }
+    }
+
+    /// The moment before a read of an order; `None` while a write may change the order.
+    pub(crate) fn stamp(&self, order: &OrderId) -> Option<Stamp> {
+        // In this order: a write of all orders announces those that it found before it ends as one that changed nothing.
+        let all = self.all.load(Ordering::SeqCst);
+        let order = self.counter(order).load(Ordering::SeqCst);
+        let stamp = Stamp { order, all };
+        let is_idle = |counter: u64| counter.is_multiple_of(CHANGE);
+        (is_idle(stamp.order) && is_idle(stamp.all)).then_some(stamp)
+    }
+
+    /// Begins a write.
+    pub(crate) fn begin(self: &Arc<Self>, scope: Scope) -> Writing {
+        self.counter_of(&scope).fetch_add(WRITE, Ordering::SeqCst);
+        Writing {
+            changes: self.clone(),
+            scope,
+            has_changed: true,
+        }
+    }
+
+    /// Makes what was read before be read again, without a notification: the poll schedule changed, which no view shows.
+    pub(crate) fn forget(&self, scope: &Scope) {
+        self.counter_of(scope).fetch_add(CHANGE, Ordering::SeqCst);
+    }
+
+    fn counter_of(&self, scope: &Scope) -> &AtomicU64 {
+        match scope {
+            Scope::Order(order) => self.counter(order),
+            Scope::All => &self.all,
+        }
+    }
+
+    fn counter(&self, order: &OrderId) -> &AtomicU64 {
+        &self.counters[self.share(order, COUNTERS)]
+    }
+
+    /// Assigns an order to one of `parts` that orders share.
+    pub(crate) fn share(&self, order: &OrderId, parts: usize) -> usize {
+        let part = self.hasher.hash_one(order) % parts as u64;
+        usize::try_from(part).expect("it is less than the number of parts")
+    }
+}
+
+impl Writing {
+    /// The write has changed nothing.
+    pub(crate) fn changed_nothing(&mut self) {
+        self.has_changed = false;
+    }
+
+    /// The write changes this order, too.
+    pub(crate) fn also(&self, order: &OrderId) {
+        self.changes.forget(&Scope::Order(order.clone()));
+        self.changes.subscriptions.notify(order);
+    }
+}
+
+impl Drop for Writing {
+    fn drop(&mut self) {
+        let counter = self.changes.counter_of(&self.scope);
+        if !self.has_changed {
+            counter.fetch_sub(WRITE, Ordering::SeqCst);
+            return;
+        }
+        counter.fetch_add(CHANGE - WRITE, Ordering::SeqCst);
+        match &self.scope {
+            Scope::Order(order) => self.changes.subscriptions.notify(order),
+            Scope::All => self.changes.subscriptions.notify_all(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn order(number: u8) -> OrderId {
+        OrderId::from_random([number; 16])
+    }
+
+    fn changes() -> Arc<OrderChanges> {
+        Arc::new(OrderChanges::new(OrderSubscriptions::default()))
+    }
+
+    #[test]
+    fn nothing_is_current_while_a_write_is_in_progress() {
+        let (changes, mine) = (changes(), order(1));
+        for scope in [Scope::Order(mine.clone()), Scope::All] {
+            let before = changes.stamp(&mine);
+            let first = changes.begin(scope.clone());
+            let second = changes.begin(scope);
+            assert_eq!(changes.stamp(&mine), None);
+            drop(first);
+            assert_eq!(changes.stamp(&mine), None);
+            drop(second);
+            assert!(changes.stamp(&mine).is_some());
+            assert_ne!(changes.stamp(&mine), before);
+        }
+    }
+
+    #[test]
+    fn a_write_that_changes_nothing_leaves_what_was_read_current() {
+        let (changes, mine) = (changes(), order(1));
+        let before = changes.stamp(&mine);
+        let mut writing = changes.begin(Scope::Order(mine.clone()));
+        writing.changed_nothing();
+        drop(writing);
+        assert_eq!(changes.stamp(&mine), before);
+        changes.forget(&Scope::Order(mine.clone()));
+        assert_ne!(changes.stamp(&mine), before);
+    }
+
+    #[tokio::test]
+    async fn every_write_notifies_the_subscriptions_of_its_orders() {
+        let changes = changes();
+        for scope in [Scope::Order(order(1)), Scope::All] {
+            let mut subscription = changes.subscriptions.subscribe(&order(1));
+            drop(changes.begin(scope));
+            subscription.changed().await;
+        }
+        let mut subscription = changes.subscriptions.subscribe(&order(2));
+        let mut writing = changes.begin(Scope::All);
+        writing.also(&order(2));
+        writing.changed_nothing();
+        drop(writing);
+        subscription.changed().await;
+    }
+}

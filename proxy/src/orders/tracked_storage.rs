@@ -1,0 +1,509 @@
+//! The storage as the proxy uses it: every write announces which orders it may change ([`OrderChanges`]).
+//!
+//! A write runs in a separate task and always ends: a caller that gives up, like the handler of a request whose browser
+//! disconnects, cannot leave behind a commit that comes after the announcement.
+
+use std::collections::HashMap;
+use std::future::{Future, pending};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use florin_orders::{
+    Abandoned, Attempt, AttemptId, Event, EventId, Invoice, InvoiceId, NewAttempt, NewOrder,
+    Observation, OrderId, PollPriority, Snapshot, StoreId, TokenHash,
+};
+use florin_storage::{
+    Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery, EndpointStatus,
+    Fingerprint, KeptEmail, MarkedAsPaid, OpenAttemptError, OpenError, Opened, OrderFilter,
+    OrderOperationError, PollQueue, RecordedDelivery, RecordedObservation, RequestId, Settlement,
+    Storage, StorageError, StoredResponse, TokenGrant,
+};
+use jiff::{SignedDuration, Timestamp};
+use parking_lot::Mutex;
+use tracing::Instrument as _;
+
+use crate::orders::changes::{OrderChanges, Scope, Writing};
+
+/// Attempts whose order is known. Each waits for one call of the gateway; above this number some are forgotten, and their
+/// writes count for all orders.
+const MAX_BEGUN: usize = 1_024;
+
+/// A storage whose writes are announced.
+#[derive(Debug)]
+pub(crate) struct TrackedStorage {
+    inner: Arc<dyn Storage>,
+    changes: Arc<OrderChanges>,
+    /// The orders of the attempts that are being opened.
+    begun: Mutex<HashMap<AttemptId, OrderId>>,
+}
+
+impl TrackedStorage {
+    pub(crate) fn new(inner: Arc<dyn Storage>, changes: Arc<OrderChanges>) -> Self {
+        Self {
+            inner,
+            changes,
+            begun: Mutex::default(),
+        }
+    }
+
+    /// Carries out a write that may change an order's view.
+    async fn write<T, F>(
+        &self,
+        scope: Scope,
+        work: impl FnOnce(Arc<dyn Storage>) -> F,
+        changed_nothing: fn(&T) -> bool,
+    ) -> T
+    where
+        T: Send + 'static,
+        F: Future<Output = T> + Send + 'static,
+    {
+        let mut writing = self.changes.begin(scope);
+        let work = work(self.inner.clone());
+        completed(async move {
+            let done = work.await;
+            if changed_nothing(&done) {
+                writing.changed_nothing();
+            }
+            done
+        })
+        .await
+    }
+
+    /// The same of a write that finds the orders itself.
+    async fn write_found<T, F>(
+        &self,
+        work: impl FnOnce(Arc<dyn Storage>) -> F,
+        found: fn(&Writing, &T),
+    ) -> Result<T, StorageError>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, StorageError>> + Send + 'static,
+    {
+        let mut writing = self.changes.begin(Scope::All);
+        let work = work(self.inner.clone());
+        completed(async move {
+            let done = work.await?;
+            found(&writing, &done);
+            writing.changed_nothing();
+            Ok(done)
+        })
+        .await
+    }
+
+    /// Carries out a write of the poll schedule, which no view shows.
+    async fn schedule<T, F>(
+        &self,
+        work: impl FnOnce(Arc<dyn Storage>) -> F,
+        announce: impl FnOnce(&OrderChanges, &T) + Send + 'static,
+    ) -> T
+    where
+        T: Send + 'static,
+        F: Future<Output = T> + Send + 'static,
+    {
+        let (work, changes) = (work(self.inner.clone()), self.changes.clone());
+        completed(async move {
+            let done = work.await;
+            announce(&changes, &done);
+            done
+        })
+        .await
+    }
+
+    /// The order of an attempt that is being opened.
+    fn scope_of(&self, attempt: &AttemptId) -> Scope {
+        let begun = self.begun.lock();
+        begun.get(attempt).cloned().map_or(Scope::All, Scope::Order)
+    }
+}
+
+/// Completes a write also if the caller gives up.
+async fn completed<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> T {
+    match tokio::spawn(work.in_current_span()).await {
+        Ok(done) => done,
+        Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+        // The runtime ends.
+        Err(_) => pending().await,
+    }
+}
+
+fn of(order: &OrderId) -> Scope {
+    Scope::Order(order.clone())
+}
+
+#[async_trait]
+impl Storage for TrackedStorage {
+    fn has_other_writers(&self) -> bool {
+        self.inner.has_other_writers()
+    }
+
+    async fn open_order(
+        &self,
+        id: &OrderId,
+        terms: &NewOrder,
+        token: TokenHash,
+        token_expires_at: Timestamp,
+        now: Timestamp,
+    ) -> Result<Opened, OpenError> {
+        let (id, terms) = (id.clone(), terms.clone());
+        // An order that is known stays as it is.
+        let work = |storage: Arc<dyn Storage>| async move {
+            let opened = storage.open_order(&id, &terms, token, token_expires_at, now);
+            opened.await
+        };
+        self.schedule(work, |_, _| {}).await
+    }
+
+    async fn add_token(
+        &self,
+        order: &OrderId,
+        token: TokenHash,
+        token_expires_at: Timestamp,
+    ) -> Result<(), StorageError> {
+        self.inner.add_token(order, token, token_expires_at).await
+    }
+
+    async fn claim_request(
+        &self,
+        request: RequestId,
+        fingerprint: Fingerprint,
+        now: Timestamp,
+        lease_until: Timestamp,
+    ) -> Result<Claim, StorageError> {
+        let claimed = self
+            .inner
+            .claim_request(request, fingerprint, now, lease_until);
+        claimed.await
+    }
+
+    async fn store_response(
+        &self,
+        request: RequestId,
+        lease_until: Timestamp,
+        response: &StoredResponse,
+        kept_until: Timestamp,
+    ) -> Result<bool, StorageError> {
+        let stored = self
+            .inner
+            .store_response(request, lease_until, response, kept_until);
+        stored.await
+    }
+
+    async fn release_request(
+        &self,
+        request: RequestId,
+        lease_until: Timestamp,
+    ) -> Result<(), StorageError> {
+        self.inner.release_request(request, lease_until).await
+    }
+
+    async fn delete_expired_requests(&self, now: Timestamp) -> Result<u64, StorageError> {
+        self.inner.delete_expired_requests(now).await
+    }
+
+    async fn order_of_token(
+        &self,
+        token: TokenHash,
+        now: Timestamp,
+    ) -> Result<Option<Snapshot>, StorageError> {
+        self.inner.order_of_token(token, now).await
+    }
+
+    async fn token_grant(&self, token: TokenHash) -> Result<Option<TokenGrant>, StorageError> {
+        self.inner.token_grant(token).await
+    }
+
+    async fn snapshot(&self, id: &OrderId) -> Result<Option<Snapshot>, StorageError> {
+        self.inner.snapshot(id).await
+    }
+
+    async fn orders(
+        &self,
+        store: &StoreId,
+        filter: &OrderFilter,
+    ) -> Result<Vec<Snapshot>, StorageError> {
+        self.inner.orders(store, filter).await
+    }
+
+    async fn cancel_order(
+        &self,
+        id: &OrderId,
+        now: Timestamp,
+    ) -> Result<Snapshot, OrderOperationError> {
+        let order = id.clone();
+        let work =
+            |storage: Arc<dyn Storage>| async move { storage.cancel_order(&order, now).await };
+        self.write(of(id), work, |_| false).await
+    }
+
+    async fn delete_expired_tokens(&self, now: Timestamp) -> Result<u64, StorageError> {
+        self.inner.delete_expired_tokens(now).await
+    }
+
+    async fn expire_orders(&self, now: Timestamp) -> Result<Vec<OrderId>, StorageError> {
+        let work = |storage: Arc<dyn Storage>| async move { storage.expire_orders(now).await };
+        self.write_found(work, |writing, expired| {
+            for order in expired {
+                writing.also(order);
+            }
+        })
+        .await
+    }
+
+    async fn begin_attempt(
+        &self,
+        order: &OrderId,
+        terms: &NewAttempt,
+        now: Timestamp,
+    ) -> Result<Attempt, OrderOperationError> {
+        {
+            let mut begun = self.begun.lock();
+            if begun.len() >= MAX_BEGUN {
+                begun.clear();
+            }
+            begun.insert(terms.id.clone(), order.clone());
+        }
+        let (id, terms) = (order.clone(), terms.clone());
+        let work = |storage: Arc<dyn Storage>| async move {
+            storage.begin_attempt(&id, &terms, now).await
+        };
+        self.write(of(order), work, |_| false).await
+    }
+
+    async fn open_attempt(
+        &self,
+        attempt: &AttemptId,
+        invoice: &Invoice,
+        now: Timestamp,
+    ) -> Result<(), OpenAttemptError> {
+        let scope = self.scope_of(attempt);
+        let (id, invoice) = (attempt.clone(), invoice.clone());
+        let work = |storage: Arc<dyn Storage>| async move {
+            storage.open_attempt(&id, &invoice, now).await
+        };
+        let opened = self.write(scope, work, |_| false).await;
+        if opened.is_ok() {
+            self.begun.lock().remove(attempt);
+        }
+        opened
+    }
+
+    async fn abandon_attempt(
+        &self,
+        attempt: &AttemptId,
+        reason: Abandoned,
+        now: Timestamp,
+    ) -> Result<(), StorageError> {
+        let (scope, id) = (self.scope_of(attempt), attempt.clone());
+        let work = |storage: Arc<dyn Storage>| async move {
+            storage.abandon_attempt(&id, reason, now).await
+        };
+        let abandoned = self.write(scope, work, |_| false).await;
+        if abandoned.is_ok() {
+            self.begun.lock().remove(attempt);
+        }
+        abandoned
+    }
+
+    async fn abandon_stale_attempts(
+        &self,
+        begun_before: Timestamp,
+        now: Timestamp,
+    ) -> Result<u64, StorageError> {
+        let work = |storage: Arc<dyn Storage>| async move {
+            storage.abandon_stale_attempts(begun_before, now).await
+        };
+        self.write(Scope::All, work, |done| matches!(done, Ok(0)))
+            .await
+    }
+
+    async fn mark_as_paid(
+        &self,
+        order: &OrderId,
+        now: Timestamp,
+    ) -> Result<MarkedAsPaid, OrderOperationError> {
+        let id = order.clone();
+        let work = |storage: Arc<dyn Storage>| async move { storage.mark_as_paid(&id, now).await };
+        self.write(of(order), work, |_| false).await
+    }
+
+    async fn keep_receipt_email(
+        &self,
+        order: &OrderId,
+        email: Option<&str>,
+    ) -> Result<Option<KeptEmail>, StorageError> {
+        let (id, email) = (order.clone(), email.map(ToOwned::to_owned));
+        let work = |storage: Arc<dyn Storage>| async move {
+            storage.keep_receipt_email(&id, email.as_deref()).await
+        };
+        self.write(of(order), work, |_| false).await
+    }
+
+    async fn due_attempts(
+        &self,
+        priority: PollPriority,
+        now: Timestamp,
+        lease_until: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<DueAttempt>, StorageError> {
+        let work = |storage: Arc<dyn Storage>| async move {
+            let due = storage.due_attempts(priority, now, lease_until, limit);
+            due.await
+        };
+        self.schedule(work, |changes, leased| match leased {
+            Ok(leased) => {
+                for due in leased {
+                    changes.forget(&of(&due.order_id));
+                }
+            }
+            Err(_) => changes.forget(&Scope::All),
+        })
+        .await
+    }
+
+    async fn schedule_poll(&self, order: &OrderId, at: Timestamp) -> Result<bool, StorageError> {
+        let (id, scope) = (order.clone(), of(order));
+        let work = |storage: Arc<dyn Storage>| async move { storage.schedule_poll(&id, at).await };
+        self.schedule(work, move |changes, _| changes.forget(&scope))
+            .await
+    }
+
+    async fn schedule_polls_of_order(
+        &self,
+        order: &OrderId,
+        pause: SignedDuration,
+        now: Timestamp,
+    ) -> Result<bool, StorageError> {
+        let (id, scope) = (order.clone(), of(order));
+        let work = |storage: Arc<dyn Storage>| async move {
+            storage.schedule_polls_of_order(&id, pause, now).await
+        };
+        self.schedule(work, move |changes, _| changes.forget(&scope))
+            .await
+    }
+
+    async fn replan_future(&self, now: Timestamp) -> Result<u64, StorageError> {
+        let work = |storage: Arc<dyn Storage>| async move { storage.replan_future(now).await };
+        self.write(Scope::All, work, |done| matches!(done, Ok(0)))
+            .await
+    }
+
+    async fn poll_queue(&self, until: Timestamp, most: u32) -> Result<PollQueue, StorageError> {
+        self.inner.poll_queue(until, most).await
+    }
+
+    // A callback brings a poll forward. A view that was read before asks for the poll again at most, which changes nothing.
+    async fn schedule_poll_of_invoice(
+        &self,
+        invoice: &InvoiceId,
+        at: Timestamp,
+    ) -> Result<bool, StorageError> {
+        self.inner.schedule_poll_of_invoice(invoice, at).await
+    }
+
+    async fn schedule_recheck(
+        &self,
+        invoice: &InvoiceId,
+        at: Timestamp,
+    ) -> Result<bool, StorageError> {
+        self.inner.schedule_recheck(invoice, at).await
+    }
+
+    async fn store_of_invoice(&self, invoice: &InvoiceId) -> Result<Option<StoreId>, StorageError> {
+        self.inner.store_of_invoice(invoice).await
+    }
+
+    async fn reschedule_poll(
+        &self,
+        due: &DueAttempt,
+        until: Timestamp,
+    ) -> Result<(), StorageError> {
+        let (due, scope) = (due.clone(), of(&due.order_id));
+        let work =
+            |storage: Arc<dyn Storage>| async move { storage.reschedule_poll(&due, until).await };
+        self.schedule(work, move |changes, _| changes.forget(&scope))
+            .await
+    }
+
+    async fn record_observation(
+        &self,
+        due: &DueAttempt,
+        observation: &Observation,
+    ) -> Result<Option<RecordedObservation>, StorageError> {
+        let scope = of(&due.order_id);
+        let (due, observation) = (due.clone(), observation.clone());
+        let work = |storage: Arc<dyn Storage>| async move {
+            storage.record_observation(&due, &observation).await
+        };
+        self.write(scope, work, |done| matches!(done, Ok(None)))
+            .await
+    }
+
+    async fn settlement(&self, order: &OrderId) -> Result<Option<Settlement>, StorageError> {
+        self.inner.settlement(order).await
+    }
+
+    async fn events(
+        &self,
+        store: &StoreId,
+        after: Option<&EventId>,
+        limit: u32,
+    ) -> Result<Option<Vec<Event>>, StorageError> {
+        self.inner.events(store, after, limit).await
+    }
+
+    async fn due_deliveries(
+        &self,
+        store: &StoreId,
+        now: Timestamp,
+        lease_until: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<DueDelivery>, StorageError> {
+        let due = self.inner.due_deliveries(store, now, lease_until, limit);
+        due.await
+    }
+
+    async fn record_delivery(
+        &self,
+        delivery: &Delivery,
+        outcome: DeliveryOutcome,
+    ) -> Result<(), StorageError> {
+        self.inner.record_delivery(delivery, outcome).await
+    }
+
+    async fn deliveries(
+        &self,
+        store: &StoreId,
+        filter: &DeliveryFilter,
+    ) -> Result<Option<Vec<RecordedDelivery>>, StorageError> {
+        self.inner.deliveries(store, filter).await
+    }
+
+    async fn redeliver(
+        &self,
+        store: &StoreId,
+        event: &EventId,
+        now: Timestamp,
+    ) -> Result<bool, StorageError> {
+        self.inner.redeliver(store, event, now).await
+    }
+
+    async fn endpoint_status(&self, store: &StoreId) -> Result<EndpointStatus, StorageError> {
+        self.inner.endpoint_status(store).await
+    }
+
+    async fn enable_endpoint(&self, store: &StoreId, now: Timestamp) -> Result<bool, StorageError> {
+        self.inner.enable_endpoint(store, now).await
+    }
+
+    async fn backlog(&self) -> Result<u64, StorageError> {
+        self.inner.backlog().await
+    }
+
+    async fn check_file(&self) -> Result<(), StorageError> {
+        self.inner.check_file().await
+    }
+
+    async fn check_writing(&self, now: Timestamp) -> Result<(), StorageError> {
+        self.inner.check_writing(now).await
+    }
+}

@@ -1,0 +1,258 @@
+//! A view as JSON: rendered once per change of its order, and shared by the order's streams and status reads.
+//!
+//! What depends on the moment is not among the shared bytes. The seconds come behind them, computed from absolute times for
+//! each response. A member that changes at a known time, like `can_open_attempt`, bounds the time that the bytes are valid.
+
+use std::fmt::Write as _;
+
+use axum::http::HeaderValue;
+use florin_checkout_api::OrderView;
+use florin_orders::{Attempt, Invoice, OrderId, Snapshot, StoreId};
+use jiff::Timestamp;
+
+use crate::orders::view_cache::View;
+use crate::payments::view::{ViewContext, etag, followed_until, seconds_left, view, whole_seconds};
+
+/// Members that depend on the moment.
+const SECONDS_LEFT: &str = "expires_in_seconds";
+const SECONDS_AGO: &str = "checked_seconds_ago";
+const AS_OF: &str = "as_of";
+
+/// An order's view, ready to be sent.
+#[derive(Clone, Debug)]
+pub(crate) struct RenderedView {
+    /// The order.
+    pub order: OrderId,
+    /// Its store.
+    pub store: StoreId,
+    /// `true` if it is credited.
+    pub is_settled: bool,
+    /// The invoice that is polled for it.
+    pub invoice: Option<Box<Invoice>>,
+    /// Changes whenever the view does, except for the passing of time.
+    pub etag: HeaderValue,
+    /// Until when pages follow the order, once it is paid.
+    pub followed_until: Option<Timestamp>,
+    /// The JSON up to the members that depend on the moment. The last object that is open is the attempt's, if there is one.
+    shared: Box<str>,
+    has_attempt: bool,
+    observed_at: Option<Timestamp>,
+    delayed: bool,
+    /// The bytes are valid from one time to the other.
+    valid: (Timestamp, Timestamp),
+}
+
+impl RenderedView {
+    /// Renders an order.
+    ///
+    /// # Errors
+    /// If the view cannot be written as JSON.
+    pub(crate) fn new(
+        snapshot: &Snapshot,
+        context: ViewContext<'_>,
+    ) -> Result<Self, serde_json::Error> {
+        let Snapshot { order, attempt } = snapshot;
+        let shown = view(snapshot, context);
+        let invoice = attempt.as_ref().and_then(Attempt::invoice);
+        let tag = etag(snapshot, context.delayed, context.now);
+        let followed_until = followed_until(order);
+        let turning_points = [
+            Some(order.terms.expires_at),
+            invoice.map(|invoice| invoice.expires_at),
+            followed_until,
+        ];
+        Ok(Self {
+            order: order.id.clone(),
+            store: order.terms.store_id.clone(),
+            is_settled: order.status.is_settled(),
+            invoice: invoice.cloned().map(Box::new),
+            etag: HeaderValue::from_str(&tag).expect("a tag is plain ASCII"),
+            followed_until,
+            shared: shared_json(&shown)?.into(),
+            has_attempt: shown.attempt.is_some(),
+            observed_at: invoice
+                .and_then(|invoice| invoice.observed_at)
+                .filter(|_| shown.checked_seconds_ago.is_some()),
+            delayed: context.delayed,
+            valid: between(turning_points.into_iter().flatten(), context.now),
+        })
+    }
+
+    /// Returns `true` if the order still looks like this, as far as time and gateway are concerned.
+    pub(crate) fn is_valid(&self, delayed: bool, now: Timestamp) -> bool {
+        let (since, until) = self.valid;
+        self.delayed == delayed && since <= now && now < until
+    }
+
+    /// The view at a moment at which it is valid.
+    pub(crate) fn json(&self, now: Timestamp) -> String {
+        let mut json = String::with_capacity(self.shared.len() + 128);
+        json.push_str(&self.shared);
+        let written = self.write_moment(&mut json, now);
+        written.expect("a text takes every number");
+        json
+    }
+
+    fn write_moment(&self, json: &mut String, now: Timestamp) -> std::fmt::Result {
+        if let Some(invoice) = self.invoice.as_ref().filter(|_| self.has_attempt) {
+            write!(json, ",\"{SECONDS_LEFT}\":{}}}", seconds_left(invoice, now))?;
+        }
+        if let Some(observed_at) = self.observed_at {
+            let ago = whole_seconds(now, observed_at);
+            write!(json, ",\"{SECONDS_AGO}\":{ago}")?;
+        }
+        write!(json, ",\"{AS_OF}\":\"{now}\"}}")
+    }
+}
+
+impl View for RenderedView {
+    /// The invoice has about the texts that the view shows of it.
+    fn size(&self) -> usize {
+        let invoice = self.invoice.as_ref().map_or(0, |_| self.shared.len());
+        size_of::<Self>() + self.shared.len() + invoice
+    }
+}
+
+/// The view without what depends on the moment, and without the braces that close it.
+fn shared_json(view: &OrderView) -> Result<String, serde_json::Error> {
+    let mut view = serde_json::to_value(view)?;
+    let attempt = view.as_object_mut().and_then(|members| {
+        members.remove(SECONDS_AGO);
+        members.remove(AS_OF);
+        members.remove("attempt")
+    });
+    let mut json = open_object(&view);
+    if let Some(mut attempt) = attempt {
+        if let Some(members) = attempt.as_object_mut() {
+            members.remove(SECONDS_LEFT);
+        }
+        json.push_str(",\"attempt\":");
+        json.push_str(&open_object(&attempt));
+    }
+    Ok(json)
+}
+
+/// An object as JSON, without the brace that closes it.
+fn open_object(object: &serde_json::Value) -> String {
+    let mut json = object.to_string();
+    json.pop();
+    json
+}
+
+/// The turning points before and after a time.
+fn between(
+    turning_points: impl Iterator<Item = Timestamp>,
+    now: Timestamp,
+) -> (Timestamp, Timestamp) {
+    let everywhen = (Timestamp::MIN, Timestamp::MAX);
+    turning_points.fold(everywhen, |(since, until), at| {
+        if at <= now {
+            (since.max(at), until)
+        } else {
+            (since, until.min(at))
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use florin_checkout_api::Environment;
+    use florin_money::{Amount, Currency};
+    use florin_orders::{AttemptState, OrderStatus, PaymentState, fixtures};
+    use jiff::SignedDuration;
+    use strum::VariantArray as _;
+    use url::Url;
+
+    use super::*;
+    use crate::config::Store;
+
+    fn store() -> Store {
+        Store {
+            id: StoreId::parse("demo").unwrap(),
+            name: "Demo".to_owned(),
+            origins: Vec::new(),
+            currency: Currency::USD,
+            secret_key: None,
+            token_keys: Vec::new(),
+            return_url: Some("https://shop.example/thanks".to_owned()),
+            support_url: None,
+            logo_url: None,
+            image_origins: Vec::new(),
+            tolerance: Amount::ZERO,
+            confirmations_required: 3,
+            webhook: None,
+            theme: "auto".to_owned(),
+            theme_tokens: Vec::new(),
+            merchant_id: None,
+            gateway_access: false,
+            products: Vec::new(),
+            donations: Vec::new(),
+        }
+    }
+
+    fn snapshots() -> Vec<Snapshot> {
+        let mut observed = fixtures::attempt(1);
+        let mut changed = fixtures::attempt(1);
+        for attempt in [&mut observed, &mut changed] {
+            if let AttemptState::Open(invoice) = &mut attempt.state {
+                invoice.observed_at = Some(fixtures::at(100));
+            }
+        }
+        if let AttemptState::Open(invoice) = &mut changed.state {
+            invoice.payment_state = PaymentState::AddressChanged;
+        }
+        let attempts = [
+            None,
+            Some(fixtures::attempt(1)),
+            Some(fixtures::hosted(1)),
+            Some(observed),
+            Some(changed),
+        ];
+        let mut snapshots = Vec::new();
+        for status in OrderStatus::VARIANTS {
+            for attempt in &attempts {
+                let mut order = fixtures::order(*status);
+                order.settled_at = status.is_settled().then(|| fixtures::at(200));
+                let attempt = attempt.clone();
+                snapshots.push(Snapshot { order, attempt });
+            }
+        }
+        snapshots
+    }
+
+    /// Around each time at which something changes by itself.
+    fn times() -> impl Iterator<Item = Timestamp> + Clone {
+        let turning_points = [0, 100, 200, 900, 3_600, 3_800, 86_400];
+        turning_points.into_iter().flat_map(|seconds| {
+            let around = [-1_000, -1, 0, 1, 500, 30_000];
+            around.map(|millis| fixtures::at(seconds) + SignedDuration::from_millis(millis))
+        })
+    }
+
+    #[test]
+    fn shared_bytes_show_at_every_moment_what_a_new_rendering_would() {
+        let (store, checkout_url) = (store(), Url::parse("https://checkout.example").unwrap());
+        let context = |now, delayed| ViewContext {
+            store: &store,
+            checkout_url: Some(&checkout_url),
+            environment: Environment::Test,
+            delayed,
+            now,
+        };
+        let mut shared = 0;
+        for snapshot in snapshots() {
+            for rendered_at in times() {
+                let rendered = RenderedView::new(&snapshot, context(rendered_at, false)).unwrap();
+                assert!(rendered.is_valid(false, rendered_at));
+                assert!(!rendered.is_valid(true, rendered_at));
+                for now in times().filter(|now| rendered.is_valid(false, *now)) {
+                    let shown: OrderView = serde_json::from_str(&rendered.json(now)).unwrap();
+                    assert_eq!(shown, view(&snapshot, context(now, false)));
+                    assert_eq!(rendered.etag, *etag(&snapshot, false, now));
+                    shared += 1;
+                }
+            }
+        }
+        assert!(shared > 10_000, "{shared}");
+    }
+}

@@ -1,0 +1,114 @@
+//! Disasters of a world: an outage of the storage, a wrong clock of the proxy's machine or of the gateway, an absurd pause.
+//! Each step of the proxy may draw one: a call of the storage, of the gateway, of a store, or of the clock.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use crate::outage::Outage;
+use crate::timeline::Millis;
+use crate::world::World;
+
+const HOUR: Millis = 3_600_000;
+
+/// A step at which a disaster is drawn.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Step {
+    Storage,
+    Gateway,
+    Webhook,
+    Clock,
+}
+
+impl Step {
+    /// Out of so many steps one draws a disaster.
+    fn rarity(self) -> u64 {
+        match self {
+            Self::Storage => 6000,
+            Self::Gateway | Self::Webhook => 1500,
+            Self::Clock => 40_000,
+        }
+    }
+}
+
+/// A disaster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Disaster {
+    Storage(Outage),
+    ClockAhead,
+    ClockBehind,
+    GatewayClockSetBack,
+    AbsurdRetryAfter,
+}
+
+/// Every disaster with its weight.
+pub(crate) const DISASTERS: [(u64, Disaster); 11] = [
+    (4, Disaster::Storage(Outage::Full)),
+    (4, Disaster::Storage(Outage::Io)),
+    (2, Disaster::Storage(Outage::Gone)),
+    (2, Disaster::Storage(Outage::Replaced)),
+    (3, Disaster::Storage(Outage::Damaged)),
+    (2, Disaster::Storage(Outage::ReadOnly)),
+    (2, Disaster::Storage(Outage::Locked)),
+    (5, Disaster::ClockAhead),
+    (5, Disaster::ClockBehind),
+    (5, Disaster::GatewayClockSetBack),
+    (4, Disaster::AbsurdRetryAfter),
+];
+
+impl Disaster {
+    /// The name of its counter.
+    pub(crate) fn name(self) -> String {
+        match self {
+            Self::Storage(outage) => format!("storage: {outage:?}"),
+            other => format!("{other:?}"),
+        }
+    }
+}
+
+impl World {
+    /// Draws a disaster at one step out of many, unless one lasts.
+    pub(crate) fn step(self: &Arc<Self>, step: Step) {
+        let happens = self.injects_faults() && self.random.draw().is_multiple_of(step.rarity());
+        if !happens || self.has_disaster.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let disaster = self.random.weigh(&DISASTERS);
+        let lasts = self.random.between(500, 90_000);
+        self.log(|| format!("DISASTER at {step:?}: {} for {lasts} ms", disaster.name()));
+        self.counters.one("disasters", disaster.name());
+        self.counters
+            .one("steps with a disaster", format!("{step:?}"));
+        self.begin(disaster);
+        let world = self.clone();
+        tokio::spawn(async move {
+            world.timeline.sleep(lasts).await;
+            world.end(disaster);
+            world.log(|| format!("the disaster is over: {}", disaster.name()));
+            world.has_disaster.store(false, Ordering::Relaxed);
+            world.wakeup.notify_one();
+        });
+    }
+
+    fn begin(&self, disaster: Disaster) {
+        match disaster {
+            Disaster::Storage(outage) => *self.outage() = Some(outage),
+            Disaster::ClockAhead => self.set_wall_clock(HOUR),
+            Disaster::ClockBehind => self.set_wall_clock(-HOUR),
+            Disaster::GatewayClockSetBack => self.gateway.set_clock(HOUR),
+            Disaster::AbsurdRetryAfter => self.gateway.ask_for_absurd_pause(),
+        }
+    }
+
+    fn end(&self, disaster: Disaster) {
+        match disaster {
+            Disaster::Storage(_) => *self.outage() = None,
+            Disaster::ClockAhead => self.set_wall_clock(-HOUR),
+            Disaster::ClockBehind => self.set_wall_clock(HOUR),
+            Disaster::GatewayClockSetBack => self.gateway.set_clock(0),
+            Disaster::AbsurdRetryAfter => {}
+        }
+        if matches!(disaster, Disaster::ClockAhead | Disaster::ClockBehind) {
+            self.clock_was_off.store(true, Ordering::Relaxed);
+        }
+    }
+}

@@ -1,0 +1,74 @@
+/* Faults of the machine that a proxy runs on: its wall clock is off, its disk refuses to write. Loaded by LD_PRELOAD.
+   The file that MACHINE_FAULTS names has the faults, as machine.rs writes them. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+struct faults {
+    int64_t ahead_ms;
+    int64_t write_error;
+    int64_t sync_error;
+};
+
+static volatile struct faults *faults;
+
+__attribute__((constructor)) static void load(void) {
+    const char *path = getenv("MACHINE_FAULTS");
+    int file = path ? open(path, O_RDONLY) : -1;
+    if (file < 0) {
+        return;
+    }
+    void *found = mmap(NULL, sizeof *faults, PROT_READ, MAP_SHARED, file, 0);
+    if (found != MAP_FAILED) {
+        faults = found;
+    }
+    close(file);
+}
+
+int clock_gettime(clockid_t clock, struct timespec *time) {
+    int (*next)(clockid_t, struct timespec *) = dlsym(RTLD_NEXT, "clock_gettime");
+    int result = next(clock, time);
+    if (result == 0 && clock == CLOCK_REALTIME && faults) {
+        int64_t ms = faults->ahead_ms + time->tv_nsec / 1000000;
+        int64_t seconds = ms >= 0 ? ms / 1000 : -((999 - ms) / 1000);
+        time->tv_sec += seconds;
+        time->tv_nsec = (ms - seconds * 1000) * 1000000 + time->tv_nsec % 1000000;
+    }
+    return result;
+}
+
+/* Pipes and sockets have no disk. */
+static int fails(int file, int64_t error) {
+    struct stat found;
+    if (error == 0 || fstat(file, &found) != 0 || !S_ISREG(found.st_mode)) {
+        return 0;
+    }
+    errno = (int)error;
+    return 1;
+}
+
+#define WRITING(name, parameters, ...)                                  \
+    ssize_t name parameters {                                           \
+        ssize_t (*next) parameters = dlsym(RTLD_NEXT, #name);           \
+        return faults && fails(file, faults->write_error) ? -1 : next(__VA_ARGS__); \
+    }
+
+WRITING(write, (int file, const void *bytes, size_t count), file, bytes, count)
+WRITING(pwrite, (int file, const void *bytes, size_t count, off_t place), file, bytes, count, place)
+WRITING(pwrite64, (int file, const void *bytes, size_t count, off64_t place), file, bytes, count, place)
+
+#define SYNCING(name)                                                   \
+    int name(int file) {                                                \
+        int (*next)(int) = dlsym(RTLD_NEXT, #name);                     \
+        return faults && fails(file, faults->sync_error) ? -1 : next(file); \
+    }
+
+SYNCING(fsync)
+SYNCING(fdatasync)

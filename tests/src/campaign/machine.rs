@@ -1,0 +1,107 @@
+//! The machine of a shard's proxy: its clock can be off and its disk can refuse to write, without the rights of root.
+//!
+//! A library between the program and the C library reads the faults from a file that both map. It is compiled by the C
+//! compiler that the build needs too.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use florin_proxy::clock::{Clock as _, SystemClock};
+use jiff::SignedDuration;
+use serde_json::json;
+
+const SOURCE: &str = include_str!("machine.c");
+
+/// An error of the disk. Source: errno(3), the numbers of Linux.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum DiskError {
+    /// `ENOSPC` of a write.
+    NoSpace,
+    /// `EIO` of a write.
+    Write,
+    /// `EIO` of a synchronisation.
+    Sync,
+}
+
+/// The faults of a machine.
+#[derive(Debug)]
+pub(super) struct Machine {
+    faults: File,
+    path: PathBuf,
+    library: PathBuf,
+    clock_log: File,
+}
+
+impl Machine {
+    /// A machine without faults, whose files are in this folder.
+    ///
+    /// # Panics
+    /// There is no C compiler.
+    pub(super) fn build(folder: &Path, clock_log: &Path) -> Self {
+        let [source, library, path] =
+            ["machine.c", "machine.so", "machine.faults"].map(|name| folder.join(name));
+        std::fs::write(&source, SOURCE).expect("the folder is writable");
+        let compiled = Command::new("cc")
+            .args(["-shared", "-fPIC", "-O1", "-o"])
+            .args([&library, &source])
+            .arg("-ldl")
+            .status();
+        let compiled = compiled.expect("the build needs a C compiler too");
+        assert!(compiled.success(), "machine.c does not compile");
+        let file = |path: &Path| File::options().create(true).append(true).open(path);
+        let faults = File::create(&path).expect("the folder is writable");
+        let machine = Self {
+            faults,
+            path,
+            library,
+            clock_log: file(clock_log).expect("the folder is writable"),
+        };
+        machine.set([0; 3]);
+        machine
+    }
+
+    /// The variables of a program on this machine.
+    pub(super) fn variables(&self) -> [(&'static str, String); 2] {
+        [
+            ("MACHINE_FAULTS", self.path.display().to_string()),
+            ("LD_PRELOAD", self.library.display().to_string()),
+        ]
+    }
+
+    /// Sets its clock ahead of the right time, or behind it, and logs that for the auditor.
+    pub(super) fn set_clock(&self, ahead: SignedDuration) {
+        let ahead = i64::try_from(ahead.as_millis()).expect("hours, not ages");
+        let line = json!({"at": SystemClock.now().to_string(), "ahead_ms": ahead});
+        writeln!(&self.clock_log, "{line}").expect("the folder is writable");
+        self.write(0, ahead);
+    }
+
+    /// Lets its disk fail, or work again.
+    pub(super) fn set_disk(&self, error: Option<DiskError>) {
+        const ENOSPC: i64 = 28;
+        const EIO: i64 = 5;
+        let (write, sync) = match error {
+            None => (0, 0),
+            Some(DiskError::NoSpace) => (ENOSPC, 0),
+            Some(DiskError::Write) => (EIO, 0),
+            Some(DiskError::Sync) => (0, EIO),
+        };
+        self.write(1, write);
+        self.write(2, sync);
+    }
+
+    fn set(&self, faults: [i64; 3]) {
+        for (place, fault) in (0..).zip(faults) {
+            self.write(place, fault);
+        }
+    }
+
+    /// The members of `struct faults` in `machine.c`.
+    fn write(&self, place: u64, fault: i64) {
+        let written = self.faults.write_all_at(&fault.to_ne_bytes(), place * 8);
+        written.expect("the file of the faults is writable");
+    }
+}

@@ -1,0 +1,195 @@
+//! Reverse proxies from the distribution's packages, run with the files of `deploy/`.
+
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use reqwest::{Certificate, Client};
+
+use crate::program::Folder;
+use crate::wait::eventually;
+
+/// The name and the address in the files of `deploy/`.
+const NAME: &str = "pay.shop.example";
+const UPSTREAM: &str = "127.0.0.1:8080";
+
+/// A running reverse proxy; it is killed when dropped.
+#[derive(Debug)]
+pub struct ReverseProxy {
+    child: Child,
+    port: u16,
+    /// Where its certificate, or the one that signed it, is.
+    certificate: PathBuf,
+    folder: Folder,
+}
+
+impl ReverseProxy {
+    /// Caddy with `deploy/caddy/Caddyfile`, and a certificate of a local authority.
+    pub async fn caddy(upstream: SocketAddr) -> Self {
+        let (folder, port) = (Folder::new(), free_port());
+        let site = replaced(&deployed("caddy/Caddyfile"), NAME, "localhost", 1);
+        let site = site.replace("https://localhost", "https://pay.shop.example");
+        let site = replaced(&site, "\nlocalhost {", &format!("\nlocalhost:{port} {{"), 1);
+        let site = replaced(&site, UPSTREAM, &upstream.to_string(), 1);
+        let options = format!(
+            "{{\n\tadmin off\n\tskip_install_trust\n\tlocal_certs\n\thttp_port {}\n\tauto_https disable_redirects\n}}\n",
+            free_port()
+        );
+        let file = folder.file("Caddyfile");
+        std::fs::write(&file, [options, site].concat()).expect("the folder is writable");
+        let mut caddy = Command::new("caddy");
+        caddy.args(["run", "--adapter", "caddyfile", "--config"]);
+        caddy.arg(&file).env("XDG_DATA_HOME", folder.path());
+        let certificate = folder.file("caddy/pki/authorities/local/root.crt");
+        Self::started(caddy, port, certificate, folder).await
+    }
+
+    /// nginx with `deploy/nginx/florin.conf`, and a certificate for `localhost` that signs itself.
+    pub async fn nginx(upstream: SocketAddr) -> Self {
+        let (folder, port) = (Folder::new(), free_port());
+        let [certificate, key] = ["localhost.pem", "localhost.key"].map(|name| folder.file(name));
+        self_signed(&certificate, &key);
+        let live = "/etc/letsencrypt/live/pay.shop.example";
+        let path = |path: &Path| path.display().to_string();
+        let site = deployed("nginx/florin.conf");
+        let site = replaced(
+            &site,
+            &format!("{live}/fullchain.pem"),
+            &path(&certificate),
+            1,
+        );
+        let site = replaced(&site, &format!("{live}/privkey.pem"), &path(&key), 1);
+        let site = replaced(&site, "listen 443", &format!("listen 127.0.0.1:{port}"), 1);
+        let site = replaced(
+            &site,
+            "server_name pay.shop.example",
+            "server_name localhost",
+            1,
+        );
+        let site = replaced(&site, UPSTREAM, &upstream.to_string(), 1);
+        let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+            .map(|what| format!("{what}_temp_path {}/{what};\n", folder.path().display()))
+            .concat();
+        let main = format!(
+            "daemon off; master_process off; pid {0}/nginx.pid; error_log {0}/error.log;\n\
+             events {{}}\nhttp {{\naccess_log off;\n{temporary}{site}}}\n",
+            folder.path().display()
+        );
+        let file = folder.file("nginx.conf");
+        std::fs::write(&file, main).expect("the folder is writable");
+        // Debian keeps it in a folder that is not on a user's `PATH`.
+        let in_debian = Path::new("/usr/sbin/nginx");
+        let mut nginx = Command::new(if in_debian.exists() {
+            in_debian
+        } else {
+            Path::new("nginx")
+        });
+        nginx.arg("-e").arg(folder.file("error.log"));
+        nginx.arg("-p").arg(folder.path()).arg("-c").arg(&file);
+        Self::started(nginx, port, certificate, folder).await
+    }
+
+    async fn started(
+        mut command: Command,
+        port: u16,
+        certificate: PathBuf,
+        folder: Folder,
+    ) -> Self {
+        let log = std::fs::File::create(folder.file("log")).expect("the folder is writable");
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log);
+        let child = command.spawn();
+        let child = child.expect("`cargo xtask tools` installs caddy and nginx");
+        let proxy = Self {
+            child,
+            port,
+            certificate,
+            folder,
+        };
+        eventually("the reverse proxy serves the checkout", async || {
+            let loader = format!("{}/florin.js", proxy.url());
+            let client = proxy.client(Ipv4Addr::LOCALHOST)?;
+            let answer = client.get(loader).send().await.ok()?;
+            answer.status().is_success().then_some(())
+        })
+        .await;
+        proxy
+    }
+
+    /// Its address; TLS ends there.
+    pub fn url(&self) -> String {
+        format!("https://localhost:{}", self.port)
+    }
+
+    /// A client at this address of the machine, which trusts no other certificate; `None` until there is one.
+    pub fn client(&self, address: Ipv4Addr) -> Option<Client> {
+        let pem = std::fs::read(&self.certificate).ok()?;
+        let certificate = Certificate::from_pem(&pem).ok()?;
+        let client = Client::builder().no_proxy().tls_certs_only([certificate]);
+        client
+            .local_address(std::net::IpAddr::V4(address))
+            .build()
+            .ok()
+    }
+
+    /// What it printed so far.
+    pub fn printed(&self) -> String {
+        std::fs::read_to_string(self.folder.file("log")).unwrap_or_default()
+    }
+}
+
+impl Drop for ReverseProxy {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A file of `deploy/`.
+fn deployed(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../deploy")
+        .join(name);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The text with another word in it: a test runs what is deployed, except for names and addresses.
+fn replaced(text: &str, from: &str, to: &str, at_least: usize) -> String {
+    assert!(
+        text.matches(from).count() >= at_least,
+        "{from} is not in:\n{text}"
+    );
+    text.replace(from, to)
+}
+
+fn self_signed(certificate: &Path, key: &Path) {
+    let made = Command::new("openssl")
+        .args([
+            "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",
+        ])
+        .args([
+            "-subj",
+            "/CN=localhost",
+            "-addext",
+            "subjectAltName=DNS:localhost",
+            "-addext",
+            "basicConstraints=critical,CA:FALSE",
+        ])
+        .arg("-out")
+        .arg(certificate)
+        .arg("-keyout")
+        .arg(key)
+        .stderr(Stdio::null())
+        .status();
+    assert!(
+        made.expect("`cargo xtask tools` installs openssl")
+            .success()
+    );
+}
+
+fn free_port() -> u16 {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port is free");
+    listener.local_addr().expect("it is bound").port()
+}
