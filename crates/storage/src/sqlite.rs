@@ -27,7 +27,7 @@ use sqlx::pool::PoolConnection;
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePool};
 
 use self::file::DatabaseFile;
-pub use self::open::check_database;
+pub(crate) use self::open::check_database;
 use self::writer::{WriteTransaction, Writer};
 use crate::rules::{BATCH, Known, RESTART_BATCH};
 use crate::{

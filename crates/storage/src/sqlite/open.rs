@@ -315,7 +315,7 @@ async fn is_ours(connection: &mut SqliteConnection) -> Result<bool, sqlx::Error>
 ///
 /// # Errors
 /// The reason and the remedy, as a sentence.
-pub async fn check_database(url: &str, environment: &str) -> Result<(), String> {
+pub(crate) async fn check_database(url: &str, environment: &str) -> Result<(), String> {
     let options = SqliteConnectOptions::from_str(url).map_err(|error| error.to_string())?;
     // Immutable: not even a journal is created, which a check by another user would leave behind.
     let options = options
