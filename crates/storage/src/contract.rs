@@ -21,15 +21,13 @@ use florin_orders::{
 };
 use jiff::SignedDuration;
 
+pub(crate) use self::backend::Store;
 use self::backend::{Backend, Test};
 use crate::{
     Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery, EndpointStatus,
     OpenAttemptError, OpenError, Opened, OrderFilter, OrderOperationError, PollQueue,
-    RecordedDelivery, RecordedObservation, Storage, StorageError,
+    RecordedDelivery, RecordedObservation, StorageError,
 };
-
-/// The store under test.
-pub(crate) type Store = std::sync::Arc<dyn Storage>;
 
 /// Makes a test for each backend. A function that is missing here is reported as unused.
 macro_rules! contract {

@@ -116,7 +116,7 @@ impl PostgresStorage {
     /// One attempt.
     #[cfg(test)]
     pub(crate) async fn attempt(&self, id: &AttemptId) -> Result<Attempt, StorageError> {
-        attempts::find(&mut *self.reader().await?, id).await
+        orders::attempt(&mut *self.reader().await?, id).await
     }
 }
 

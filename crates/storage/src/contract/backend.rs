@@ -5,9 +5,11 @@ use std::sync::Arc;
 use florin_orders::{Attempt, AttemptId};
 use tempfile::TempDir;
 
-use super::Store;
 use crate::postgres::tests::server::{database, server};
-use crate::{LeaseClock, PostgresStorage, SqliteStorage, StorageError};
+use crate::{LeaseClock, PostgresStorage, SqliteStorage, Storage, StorageError};
+
+/// The store under test.
+pub(crate) type Store = Arc<dyn Storage>;
 
 /// A kind of store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use sqlx::PgConnection;
 
 use super::clock::milliseconds;
-use super::orders::{emit, get, lock, set_status, snapshot};
+use super::orders::{attempt, emit, get, lock, maybe_attempt, set_status, snapshot};
 use super::polls;
 use super::rows;
 use super::time::Time;
@@ -26,7 +26,7 @@ pub(super) async fn begin(
 ) -> Result<Attempt, OrderOperationError> {
     lock(tx, order_id).await?;
     if tx.is_repeat
-        && let Some(begun) = maybe_find(tx, &terms.id).await?
+        && let Some(begun) = maybe_attempt(tx, &terms.id).await?
     {
         return Ok(begun);
     }
@@ -53,7 +53,7 @@ pub(super) async fn begin(
         return Err(OrderOperationError::TooMany);
     }
     insert(tx, order_id, terms, now, clock).await?;
-    Ok(find(tx, &terms.id).await?)
+    Ok(attempt(tx, &terms.id).await?)
 }
 
 async fn begun_just_now(
@@ -100,29 +100,6 @@ async fn insert(
     .execute(tx)
     .await?;
     Ok(())
-}
-
-/// The attempt of an id that is known to exist.
-pub(super) async fn find(
-    connection: &mut PgConnection,
-    id: &AttemptId,
-) -> Result<Attempt, StorageError> {
-    let found = maybe_find(connection, id).await?;
-    found.ok_or_else(|| StorageError::Corrupt(format!("no attempt {id}")))
-}
-
-async fn maybe_find(
-    connection: &mut PgConnection,
-    id: &AttemptId,
-) -> Result<Option<Attempt>, StorageError> {
-    let row = sqlx::query(
-        "SELECT attempts.*, polls.next_poll_at FROM attempts LEFT JOIN polls ON polls.attempt_id = attempts.id
-         WHERE attempts.id = $1",
-    )
-    .bind(id.as_str())
-    .fetch_optional(connection)
-    .await?;
-    row.as_ref().map(rows::attempt).transpose()
 }
 
 /// Locks the order of an attempt; `None` for an unknown attempt. An attempt never changes its order.
@@ -211,7 +188,7 @@ async fn store_invoice(
         // Abandoned meanwhile: this invoice is not shown.
         return Ok(());
     }
-    let attempt = find(tx, id).await?;
+    let attempt = attempt(tx, id).await?;
     polls::insert(tx, &attempt.order_id, id, invoice, now).await?;
     let order = get(tx, &attempt.order_id).await?;
     if !order.takes_attempts(now) {
@@ -243,7 +220,7 @@ pub(super) async fn abandon(
     if ended.rows_affected() == 0 || reason != Abandoned::Blocked {
         return Ok(());
     }
-    let attempt = find(tx, id).await?;
+    let attempt = attempt(tx, id).await?;
     let order = get(tx, &attempt.order_id).await?;
     if !order.takes_attempts(now) {
         return Ok(());

@@ -1,13 +1,12 @@
 //! Orders: one per reference, accessed by token, listed by store.
 
 use florin_orders::{
-    Aggregate, AttemptId, EventType, NewOrder, Order, OrderId, OrderStatus, Reference, Snapshot,
-    StoreId, TokenHash,
+    Aggregate, Attempt, AttemptId, EventType, NewOrder, Order, OrderId, OrderStatus, Reference,
+    Snapshot, StoreId, TokenHash,
 };
 use jiff::Timestamp;
 use sqlx::{PgConnection, Row as _};
 
-use super::attempts;
 use super::events::append;
 use super::rows;
 use super::time::Time;
@@ -180,7 +179,7 @@ async fn with_attempt(
             attempt: None,
         });
     };
-    let attempt = attempts::find(connection, id).await?;
+    let attempt = attempt(connection, id).await?;
     Ok(Snapshot {
         order,
         attempt: Some(attempt),
@@ -414,4 +413,28 @@ pub(super) async fn set_status(
         .execute(tx)
         .await?;
     Ok(())
+}
+
+/// The attempt of an id that is known to exist.
+pub(super) async fn attempt(
+    connection: &mut PgConnection,
+    id: &AttemptId,
+) -> Result<Attempt, StorageError> {
+    let found = maybe_attempt(connection, id).await?;
+    found.ok_or_else(|| StorageError::Corrupt(format!("no attempt {id}")))
+}
+
+/// The attempt of an id; `None` for an unknown one.
+pub(super) async fn maybe_attempt(
+    connection: &mut PgConnection,
+    id: &AttemptId,
+) -> Result<Option<Attempt>, StorageError> {
+    let row = sqlx::query(
+        "SELECT attempts.*, polls.next_poll_at FROM attempts LEFT JOIN polls ON polls.attempt_id = attempts.id
+         WHERE attempts.id = $1",
+    )
+    .bind(id.as_str())
+    .fetch_optional(connection)
+    .await?;
+    row.as_ref().map(rows::attempt).transpose()
 }
