@@ -1,6 +1,7 @@
 //! `florin-proxy`: the command line.
 
 mod gateway_command;
+mod store_command;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -14,7 +15,7 @@ use florin_proxy::clock::{SystemClock, SystemRandom};
 use florin_proxy::config::{Config, load, reference};
 use florin_proxy::webhooks::WebhookSender;
 use florin_proxy::{Dependencies, Listeners};
-use florin_storage::SqliteStorage;
+use florin_storage::{Database, Storage};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -36,6 +37,16 @@ enum Command {
     CheckConfig,
     /// Prints every key with unit, default and reason.
     ConfigReference,
+    /// Brings the schema of a PostgreSQL database up to date. Nothing else changes it.
+    ///
+    /// Run it before the first start and with each new version, before its proxies start. A file of SQLite needs no
+    /// command: the proxy migrates it when it starts.
+    Migrate,
+    /// Copies the database.
+    Store {
+        #[command(subcommand)]
+        action: store_command::Action,
+    },
     /// Sends one signed call to the gateway and prints the JSON of its response.
     ///
     /// The answer is printed as it came. A refusal is a sentence on standard error and the exit code 1.
@@ -78,6 +89,8 @@ fn main() -> ExitCode {
     }
     let done = match arguments.command {
         Some(Command::Gateway { call }) => gateway_command::run(&config, call),
+        Some(Command::Migrate) => store_command::migrate(&config),
+        Some(Command::Store { action }) => store_command::run(&config, action),
         _ => serve(config),
     };
     match done {
@@ -130,8 +143,8 @@ fn serve(config: Config) -> anyhow::Result<()> {
             public: bind(config.listen, "listen").await?,
             admin: bind(config.admin_listen, "admin_listen").await?,
         };
-        let storage = open_database(&config).await?;
-        let dependencies = dependencies(&config, storage.clone())?;
+        let database = open_database(&config).await?;
+        let dependencies = dependencies(&config, database.storage())?;
         let (public, admin) = (
             listeners.public.local_addr()?,
             listeners.admin.local_addr()?,
@@ -139,27 +152,27 @@ fn serve(config: Config) -> anyhow::Result<()> {
         let environment = config.environment.as_str();
         tracing::info!(%public, %admin, environment, public_connections, "listening");
         let ended = florin_proxy::run(listeners, config, dependencies, shutdown).await;
-        storage.close().await;
+        database.close().await;
         tracing::info!("shut down");
         ended
     })
 }
 
-/// What is wrong with a database's file is reported with its remedy.
-async fn open_database(config: &Config) -> anyhow::Result<SqliteStorage> {
-    let opened = SqliteStorage::open(&config.database_url, config.environment.as_str()).await;
+/// What is wrong with a database is reported with its remedy.
+async fn open_database(config: &Config) -> anyhow::Result<Database> {
+    let opened = Database::open(&config.database_url, config.environment.as_str()).await;
     opened.map_err(|error| match error.outage() {
         Some(outage) => anyhow::anyhow!("database_url: {error}. {}", outage.remedy()),
         None => anyhow::anyhow!("database_url: {error}"),
     })
 }
 
-fn dependencies(config: &Config, storage: SqliteStorage) -> anyhow::Result<Dependencies> {
+fn dependencies(config: &Config, storage: Arc<dyn Storage>) -> anyhow::Result<Dependencies> {
     let settings = config.gateway.client_settings();
     let client =
         Client::new(settings, Arc::new(SystemClock), Arc::new(SystemRandom)).context("gateway")?;
     Ok(Dependencies {
-        storage: Arc::new(storage),
+        storage,
         gateway: Arc::new(client),
         webhooks: Arc::new(WebhookSender::new()?),
         clock: Arc::new(SystemClock),

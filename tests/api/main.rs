@@ -33,6 +33,7 @@ mod order_lines;
 mod order_tokens;
 mod payment_links;
 mod payments;
+mod postgres;
 mod program;
 mod raw_requests;
 mod receipts;

@@ -138,7 +138,7 @@ fn check(
     ended.printed
 }
 
-const COMPLETE: &str = r#"
+pub(crate) const COMPLETE: &str = r#"
 database_url = "sqlite://DATABASE"
 [gateway]
 url = "http://127.0.0.1:8090/api"

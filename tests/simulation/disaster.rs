@@ -1,13 +1,10 @@
 //! Disasters of a world: an outage of the storage, a wrong clock of the proxy's machine or of the gateway, an absurd pause.
 //! Each step of the proxy may draw one: a call of the storage, of the gateway, of a store, or of the clock.
 
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use florin_storage::{FileFault, StorageError};
-use sqlx::error::{DatabaseError, ErrorKind};
-
+use crate::outage::Outage;
 use crate::timeline::Millis;
 use crate::world::World;
 
@@ -43,18 +40,6 @@ pub(crate) enum Disaster {
     AbsurdRetryAfter,
 }
 
-/// Why the storage fails for a while.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outage {
-    Full,
-    Io,
-    Gone,
-    Replaced,
-    Damaged,
-    ReadOnly,
-    Locked,
-}
-
 /// Every disaster with its weight.
 pub(crate) const DISASTERS: [(u64, Disaster); 11] = [
     (4, Disaster::Storage(Outage::Full)),
@@ -77,73 +62,6 @@ impl Disaster {
             Self::Storage(outage) => format!("storage: {outage:?}"),
             other => format!("{other:?}"),
         }
-    }
-}
-
-impl Outage {
-    /// Returns `true` if nothing can be read either.
-    pub(crate) fn stops_reads(self) -> bool {
-        self == Self::Damaged
-    }
-
-    /// The error of a call.
-    pub(crate) fn error(self) -> StorageError {
-        let path = || "florin.db".to_owned();
-        match self {
-            Self::Gone => FileFault::Gone(path()).into(),
-            Self::Replaced => FileFault::Replaced(path()).into(),
-            Self::Damaged => FileFault::Damaged {
-                path: path(),
-                found: "injected".into(),
-            }
-            .into(),
-            Self::Full => code("13"),
-            Self::Io => code("778"),
-            Self::ReadOnly => code("8"),
-            Self::Locked => code("5"),
-        }
-    }
-}
-
-fn code(code: &'static str) -> StorageError {
-    sqlx::Error::Database(Box::new(Injected(code))).into()
-}
-
-/// An error of SQLite, by its code. Source: sqlite.org, "Result and Error Codes".
-#[derive(Debug)]
-struct Injected(&'static str);
-
-impl fmt::Display for Injected {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "injected: code {}", self.0)
-    }
-}
-
-impl std::error::Error for Injected {}
-
-impl DatabaseError for Injected {
-    fn message(&self) -> &'static str {
-        "injected"
-    }
-
-    fn code(&self) -> Option<std::borrow::Cow<'_, str>> {
-        Some(self.0.into())
-    }
-
-    fn as_error(&self) -> &(dyn std::error::Error + Send + Sync + 'static) {
-        self
-    }
-
-    fn as_error_mut(&mut self) -> &mut (dyn std::error::Error + Send + Sync + 'static) {
-        self
-    }
-
-    fn into_error(self: Box<Self>) -> Box<dyn std::error::Error + Send + Sync + 'static> {
-        self
-    }
-
-    fn kind(&self) -> ErrorKind {
-        ErrorKind::Other
     }
 }
 

@@ -16,7 +16,8 @@ use florin_storage::{
 };
 use jiff::{SignedDuration, Timestamp};
 
-use crate::disaster::{DISASTERS, Disaster, Outage, Step};
+use crate::disaster::{DISASTERS, Disaster, Step};
+use crate::outage::Outage;
 use crate::process::Process;
 
 pub(crate) struct FaultyStorage {

@@ -48,6 +48,7 @@ mod faulty_storage;
 mod gateway;
 mod invoice;
 mod jobs;
+mod outage;
 mod process;
 mod proxy;
 mod queries;

@@ -10,8 +10,8 @@ use florin_invariants::Price;
 use tokio::sync::Notify;
 
 use crate::counters::Counters;
-use crate::disaster::Outage;
 use crate::gateway::Gateway;
+use crate::outage::Outage;
 use crate::queries::{Database, Queries};
 use crate::random::SeededRandom;
 use crate::shop::Shop;

@@ -13,6 +13,7 @@ mod background_load;
 mod counters;
 mod customer;
 mod disaster;
+mod disaster_runs;
 mod drain;
 mod hosted_page;
 mod invoice_index;

@@ -259,6 +259,17 @@ impl World {
         self.file("florin.db")
     }
 
+    /// The database's address.
+    pub fn database_url(&self) -> String {
+        let file = || format!("sqlite://{}", self.database().display());
+        self.config.database_url.clone().unwrap_or_else(file)
+    }
+
+    /// Uses another database from the next start on.
+    pub fn move_database(&mut self, url: String) {
+        self.config.database_url = Some(url);
+    }
+
     /// The proxy's configuration.
     pub fn config_file(&self) -> PathBuf {
         self.file("florin.toml")
@@ -302,7 +313,7 @@ impl World {
 
     async fn run_proxy(&mut self, public: TcpListener, admin: TcpListener) {
         let file = self.config_file();
-        let url = format!("sqlite://{}", self.database().display());
+        let url = self.database_url();
         let text = config::florin_toml(&self.addresses, &self.config, &url);
         let more_stores = config::more_stores(self.config.more_stores);
         write_private(&file, &[text, more_stores].concat());

@@ -177,8 +177,8 @@ fn rustup(what: &str, rustup: Cmd<'_>) -> anyhow::Result<()> {
     })
 }
 
-/// What the tests use besides: browsers with their drivers, a reader of QR codes that is not ours, servers, and npm
-/// packages.
+/// What the tests use besides: browsers with their drivers, PostgreSQL, Prometheus, a reader of QR codes that is not ours,
+/// reverse proxies, and npm packages.
 ///
 /// # Errors
 /// A sentence that says what to do.
@@ -208,6 +208,13 @@ pub(crate) fn install_for_tests(workspace: &Workspace) -> anyhow::Result<()> {
             workspace,
             &missing,
             "the tests use real browsers and servers",
+        )?;
+    }
+    if florin_postgres::installed().is_none() {
+        apt_install(
+            workspace,
+            &["postgresql"],
+            "the tests use a real PostgreSQL",
         )?;
     }
     GECKODRIVER.program(workspace)?;

@@ -1,6 +1,7 @@
 //! Storage errors.
 
 use florin_orders::{InvoiceId, Order, OrderId, OrderStatus};
+use sqlx::postgres::PgDatabaseError;
 
 /// The database failed. "Not there" is never an error: that is `Ok(None)`.
 #[derive(Debug, thiserror::Error)]
@@ -48,6 +49,41 @@ pub enum StorageError {
         /// The latest schema of this version.
         known: i64,
     },
+    /// The schema of a PostgreSQL database is not the one of this version. Nothing but the command changes it.
+    #[error(
+        "the database {url} has schema {found}, and this version needs {known}: run `florin-proxy migrate` with the \
+         same configuration"
+    )]
+    NotMigrated {
+        /// The database, without its password.
+        url: String,
+        /// Its schema; 0 for none.
+        found: i64,
+        /// The schema of this version.
+        known: i64,
+    },
+    /// The database was restored on a server that has counted fewer transactions than the events name.
+    #[error(
+        "the database {url} was restored from a dump, and its events need new places in their list: run \
+         `florin-proxy migrate` with the same configuration"
+    )]
+    Restored {
+        /// The database, without its password.
+        url: String,
+    },
+    /// The file was copied into another database.
+    #[error(
+        "the database {url} was copied to {to}: set database_url to that one. This file is as it was when it was copied"
+    )]
+    Moved {
+        /// The file.
+        url: String,
+        /// Where its orders are, without a password.
+        to: String,
+    },
+    /// The database server cannot be reached, or the connection was lost.
+    #[error("the database server cannot be reached: {0}")]
+    Unreachable(String),
     /// The schema could not be brought up to date.
     #[error("the database could not be migrated: {0}")]
     Migrate(#[from] sqlx::migrate::MigrateError),
@@ -101,6 +137,10 @@ pub enum Outage {
     ReadOnly,
     /// Another program holds the file.
     Locked,
+    /// The database server cannot be reached.
+    Unreachable,
+    /// The database server accepts no writes.
+    Standby,
 }
 
 impl Outage {
@@ -129,6 +169,14 @@ impl Outage {
                 "Give the user of the proxy the right to write the file and its folder. The proxy continues by itself; no \
                  restart is needed"
             }
+            Self::Unreachable => {
+                "Check the database server, the network to it and the limit of its connections. The proxy continues by \
+                 itself once the server answers; no restart is needed"
+            }
+            Self::Standby => {
+                "The database server is a standby: database_url has to lead to the primary. The proxy continues by itself \
+                 once writing works; no restart is needed"
+            }
             Self::Locked => {
                 "Another program holds the database: end it. The proxy continues by itself; no restart is needed"
             }
@@ -143,6 +191,7 @@ impl StorageError {
             Self::File(FileFault::Gone(_)) => Some(Outage::Gone),
             Self::File(FileFault::Replaced(_)) => Some(Outage::Replaced),
             Self::File(FileFault::Damaged { .. }) => Some(Outage::Damaged),
+            Self::Unreachable(_) => Some(Outage::Unreachable),
             Self::Database(error) => outage(error),
             Self::Commit(error) => error.outage(),
             _ => None,
@@ -159,6 +208,9 @@ fn outage(error: &sqlx::Error) -> Option<Outage> {
         }
         _ => return None,
     };
+    if let Some(error) = error.try_downcast_ref::<PgDatabaseError>() {
+        return postgres_outage(error.code());
+    }
     let code: i32 = error.code()?.parse().ok()?;
     match code & 0xff {
         13 => Some(Outage::Full),
@@ -166,6 +218,19 @@ fn outage(error: &sqlx::Error) -> Option<Outage> {
         11 | 26 => Some(Outage::Damaged),
         8 => Some(Outage::ReadOnly),
         5 | 6 => Some(Outage::Locked),
+        _ => None,
+    }
+}
+
+/// Source: PostgreSQL, "Error Codes": `53100` `disk_full`, `53300` `too_many_connections`, 58 errors of the operating system, XX001
+/// and XX002 corrupted data, `25006` `read_only_sql_transaction`.
+fn postgres_outage(code: &str) -> Option<Outage> {
+    match code {
+        "53100" => Some(Outage::Full),
+        "53300" | "57P01" | "57P02" | "57P03" => Some(Outage::Unreachable),
+        "58000" | "58030" => Some(Outage::Io),
+        "XX001" | "XX002" => Some(Outage::Damaged),
+        "25006" => Some(Outage::Standby),
         _ => None,
     }
 }

@@ -11,13 +11,22 @@
 //!
 //! What this crate refuses to do: HTTP, and types of the gateway.
 
+#[cfg(test)]
+mod contract;
+mod copy;
+mod database;
 mod delivery;
 mod error;
+mod observation;
+mod postgres;
 mod request;
+mod rules;
 mod sqlite;
 mod totals;
 mod traits;
 
+pub use copy::{CopiedTable, CopyError, copy};
+pub use database::{Database, check_database, check_place, is_postgres};
 pub use delivery::{
     Delivery, DeliveryFilter, DeliveryOutcome, DisabledEndpoint, DueDelivery, EndpointStatus,
     RecordedDelivery,
@@ -25,8 +34,10 @@ pub use delivery::{
 pub use error::{
     FileFault, OpenAttemptError, OpenError, OrderOperationError, Outage, StorageError,
 };
+pub use postgres::{LeaseClock, PostgresStorage, migrate as migrate_postgres};
 pub use request::{Claim, Fingerprint, RequestId, StoredResponse};
-pub use sqlite::{SqliteStorage, check_database, check_place};
+pub use rules::MAX_DELIVERIES_PER_STORE;
+pub use sqlite::SqliteStorage;
 pub use totals::{Commits, Outbox, Totals};
 pub use traits::{
     DueAttempt, KeptEmail, MarkedAsPaid, Opened, OrderFilter, PollQueue, RecordedObservation,

@@ -27,10 +27,10 @@ use sqlx::Sqlite;
 use sqlx::pool::PoolConnection;
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePool};
 
-use self::attempts::Known;
 use self::file::DatabaseFile;
-pub use self::open::check_database;
+pub(crate) use self::open::check_database;
 use self::writer::{WriteTransaction, Writer};
+use crate::rules::{BATCH, Known, RESTART_BATCH};
 use crate::{
     Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery, EndpointStatus,
     Fingerprint, KeptEmail, MarkedAsPaid, OpenAttemptError, OpenError, Opened, OrderFilter,
@@ -38,16 +38,11 @@ use crate::{
     Settlement, Storage, StorageError, StoredResponse, TokenGrant, Totals,
 };
 
-/// Rows that one transaction of the cleanup changes: customers wait for none longer than for these.
-const BATCH: u32 = 100;
-/// The same for events that are delivered anew, one statement for all.
-const RESTART_BATCH: u32 = 1000;
-
 /// Storage in one SQLite file.
 #[derive(Clone, Debug)]
 pub struct SqliteStorage {
     writer: Writer,
-    reader: SqlitePool,
+    pub(crate) reader: SqlitePool,
     file: Arc<DatabaseFile>,
 }
 
@@ -80,6 +75,11 @@ impl SqliteStorage {
 
     /// A connection that reads.
     async fn connection(&self) -> Result<PoolConnection<Sqlite>, StorageError> {
+        if let Some(idle) = self.reader.try_acquire() {
+            return Ok(idle);
+        }
+        // The pool would retry to open a connection to a file that is lost, until its wait is over.
+        self.file.verify()?;
         self.read(self.reader.acquire().await.map_err(StorageError::from))
     }
 
@@ -94,8 +94,15 @@ impl SqliteStorage {
     }
 
     /// A transaction that holds the write lock from its start, so that what it reads stays true until it commits.
-    async fn begin(&self) -> Result<WriteTransaction, StorageError> {
+    pub(crate) async fn begin(&self) -> Result<WriteTransaction, StorageError> {
         self.writer.begin().await
+    }
+
+    /// One attempt.
+    #[cfg(test)]
+    pub(crate) async fn attempt(&self, id: &AttemptId) -> Result<Attempt, StorageError> {
+        let mut reader = self.reader.acquire().await?;
+        attempts::find(&mut reader, id).await
     }
 }
 
@@ -104,7 +111,7 @@ impl SqliteStorage {
 ///
 /// # Errors
 /// The reason and the remedy, as a sentence.
-pub fn check_place(url: &str) -> Result<(), String> {
+pub(crate) fn check_place(url: &str) -> Result<(), String> {
     let options = SqliteConnectOptions::from_str(url).map_err(|error| error.to_string())?;
     let path = options.get_filename();
     file::check_place(path).and_then(|()| file::check_content(path))

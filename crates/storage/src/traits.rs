@@ -347,7 +347,8 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
         limit: u32,
     ) -> Result<Option<Vec<Event>>, StorageError>;
 
-    /// Leases up to `limit` events that are due for delivery. Of one order only the earliest
+    /// Leases up to `limit` events that are due for delivery. Of a database that several processes share, no more than
+    /// [`crate::MAX_DELIVERIES_PER_STORE`] of a store are leased at once. Of one order only the earliest
     /// pending event is among them: events are delivered in order per order. Empty while the
     /// store's endpoint is disabled.
     async fn due_deliveries(

@@ -28,8 +28,8 @@ pub struct Config {
     pub admin_listen: SocketAddr,
     /// Where browsers reach `listen` from outside; without a trailing slash.
     pub public_url: PublicUrl,
-    /// `sqlite://…`.
-    pub database_url: String,
+    /// `sqlite://…` or `postgres://…`.
+    pub database_url: DatabaseUrl,
     /// Which money moves.
     pub environment: Environment,
     /// The payment gateway.
@@ -53,6 +53,24 @@ impl Config {
     /// Whether any store lists this origin.
     pub fn knows_origin(&self, origin: &str) -> bool {
         self.stores.iter().any(|store| store.lists_origin(origin))
+    }
+}
+
+/// The database's address. It may hold a password: its `Debug` shows none.
+#[derive(Clone, PartialEq, Eq)]
+pub struct DatabaseUrl(String);
+
+impl std::ops::Deref for DatabaseUrl {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for DatabaseUrl {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("[redacted]")
     }
 }
 
@@ -97,7 +115,8 @@ pub(crate) struct File {
     /// Where browsers reach `listen`: scheme, host and port; https unless loopback.
     #[schemars(extend("x-default" = "http://127.0.0.1:8080"))]
     pub(crate) public_url: Option<String>,
-    /// The SQLite file; made when it is missing. It remembers its environment and refuses the other.
+    /// The SQLite file, made when it is missing; or `postgres://user:password@host/database`, which several proxies share and
+    /// `florin-proxy migrate` prepares. It remembers its environment and refuses the other.
     #[schemars(extend("x-default" = "sqlite://florin.db"))]
     pub(crate) database_url: Option<String>,
     /// `test` or `production`; production must be set explicitly.
@@ -149,8 +168,10 @@ pub(crate) fn check(mut findings: Findings, file: File) -> Result<Config, Proble
         .database_url
         .unwrap_or_else(|| "sqlite://florin.db".into());
     let in_memory = database_url.contains(":memory:") || database_url.contains("mode=memory");
-    if !database_url.starts_with("sqlite://") || in_memory {
-        let message = "write sqlite://path/to/florin.db: the database is a file, and no other kind is supported";
+    let is_known =
+        database_url.starts_with("sqlite://") || florin_storage::is_postgres(&database_url);
+    if !is_known || in_memory {
+        let message = "write sqlite://path/to/florin.db for a file, or postgres://user:password@host/database";
         findings.add("database_url", message);
     } else if let Err(reason) = florin_storage::check_place(&database_url) {
         findings.add("database_url", reason);
@@ -192,7 +213,7 @@ pub(crate) fn check(mut findings: Findings, file: File) -> Result<Config, Proble
             listen: listen?,
             admin_listen: admin_listen?,
             public_url: public_url?,
-            database_url,
+            database_url: DatabaseUrl(database_url),
             environment: environment?,
             gateway: gateway?,
             stores,

@@ -414,7 +414,7 @@ fn what_the_server_could_not_run_with_is_found_by_the_check() {
         ),
         (
             "[gateway]",
-            "database_url = \"postgres://localhost/x\"\n[gateway]",
+            "database_url = \"mysql://localhost/x\"\n[gateway]",
             "database_url",
         ),
     ] {

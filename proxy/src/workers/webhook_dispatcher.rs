@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use florin_orders::{EndpointHash, Event, StoreId};
-use florin_storage::{Delivery, DeliveryOutcome, DueDelivery};
+use florin_storage::{Delivery, DeliveryOutcome, DueDelivery, MAX_DELIVERIES_PER_STORE};
 use jiff::{SignedDuration, Timestamp};
 use tokio::task::JoinSet;
 
@@ -14,7 +14,7 @@ use crate::webhooks::schedule::{JITTER_PERCENT, LONGEST_DELIVERY, pause};
 use crate::webhooks::send::{SendOutcome, StoreResponse};
 
 /// Deliveries to one store at once.
-const CONCURRENT_DELIVERIES: usize = 4;
+const CONCURRENT_DELIVERIES: usize = MAX_DELIVERIES_PER_STORE as usize;
 /// Longer than a delivery takes. A delivery in flight when the process died is repeated with the same id.
 const LEASE: SignedDuration = SignedDuration::from_secs(30);
 /// The longest sleep between reads of the outbox.

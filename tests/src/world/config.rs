@@ -39,6 +39,8 @@ pub struct WorldConfig {
     pub trusted_proxies: Vec<String>,
     /// `environment`: `test`, or `production`, where the store has no webhook.
     pub environment: &'static str,
+    /// The database; a file in the world's folder when `None`.
+    pub database_url: Option<String>,
     /// Minutes until an invoice runs out.
     pub invoice_minutes: u32,
     /// Stores beside the two, without a webhook.
@@ -63,6 +65,7 @@ impl Default for WorldConfig {
             checkout_url: None,
             trusted_proxies: Vec::new(),
             environment: "test",
+            database_url: None,
             invoice_minutes: 15,
             more_stores: 0,
         }

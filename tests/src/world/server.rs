@@ -10,7 +10,7 @@ use florin_proxy::clock::SystemRandom;
 use florin_proxy::config::load;
 use florin_proxy::webhooks::WebhookSender;
 use florin_proxy::{Dependencies, Listeners};
-use florin_storage::SqliteStorage;
+use florin_storage::Database;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -29,7 +29,7 @@ const END: Duration = Duration::from_secs(15);
 pub(super) struct RunningProxy {
     shutdown: CancellationToken,
     ended: JoinHandle<anyhow::Result<()>>,
-    storage: SqliteStorage,
+    database: Database,
 }
 
 impl RunningProxy {
@@ -43,14 +43,14 @@ impl RunningProxy {
         let config = load(Some(file), &BTreeMap::new());
         let config = config.unwrap_or_else(|problems| panic!("our own configuration: {problems}"));
         let environment = config.environment.as_str();
-        let storage = SqliteStorage::open(&config.database_url, environment).await;
-        let storage = storage.expect("a file in our own folder");
+        let database = Database::open(&config.database_url, environment).await;
+        let database = database.expect("a database of this test");
         let mut settings = config.gateway.client_settings();
         settings.deadlines = DEADLINES;
         let (clock, random) = (Arc::new(clock), Arc::new(SystemRandom));
         let client = Client::new(settings, clock.clone(), random.clone());
         let dependencies = Dependencies {
-            storage: Arc::new(storage.clone()),
+            storage: database.storage(),
             gateway: Arc::new(client.expect("our own settings")),
             webhooks: Arc::new(WebhookSender::new().expect("the machine has TLS roots")),
             clock,
@@ -66,7 +66,7 @@ impl RunningProxy {
         Self {
             shutdown,
             ended: tokio::spawn(run),
-            storage,
+            database,
         }
     }
 
@@ -78,6 +78,6 @@ impl RunningProxy {
         ended
             .expect("the proxy does not panic")
             .expect("the proxy ends well when it is asked to");
-        self.storage.close().await;
+        self.database.close().await;
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::PoisonError;
 
-use florin_storage::{SqliteStorage, Storage as _};
+use florin_storage::Database;
 
 use super::World;
 use crate::answer::Answer;
@@ -25,12 +25,12 @@ impl World {
 
     /// Returns the number of undelivered events in the database of a stopped proxy.
     async fn backlog(&self) -> u64 {
-        let url = format!("sqlite://{}", self.database().display());
-        let storage = SqliteStorage::open(&url, self.config.environment)
+        let database = Database::open(&self.database_url(), self.config.environment)
             .await
             .expect("the proxy's own database");
-        let backlog = storage.backlog().await.expect("the database responds");
-        storage.close().await;
+        let backlog = database.storage().backlog().await;
+        let backlog = backlog.expect("the database responds");
+        database.close().await;
         backlog
     }
 

@@ -12,12 +12,10 @@ use sqlx::{Row as _, SqliteConnection};
 use super::orders::emit;
 use super::orders::{get, set_status, snapshot};
 use super::rows::{self, millis};
+use crate::rules::{Known, MAX_ATTEMPTS_PER_MINUTE};
 use crate::{
     DueAttempt, MarkedAsPaid, OpenAttemptError, OrderOperationError, PollQueue, StorageError,
 };
-
-/// Every attempt costs a call to the gateway and leaves an invoice there.
-const MOST_PER_MINUTE: i64 = 6;
 
 pub(super) async fn begin(
     tx: &mut SqliteConnection,
@@ -44,7 +42,7 @@ pub(super) async fn begin(
     if in_progress {
         return Err(OrderOperationError::InProgress);
     }
-    if begun_just_now(tx, order_id, now).await? >= MOST_PER_MINUTE {
+    if begun_just_now(tx, order_id, now).await? >= MAX_ATTEMPTS_PER_MINUTE {
         return Err(OrderOperationError::TooMany);
     }
     insert(tx, order_id, terms, now).await?;
@@ -424,23 +422,6 @@ pub(super) async fn poll_queue(
         queue.first_at = [queue.first_at, first].into_iter().flatten().min();
     }
     Ok(queue)
-}
-
-/// Which invoices a callback is about.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Known {
-    Unsettled,
-    Settled,
-}
-
-impl Known {
-    /// Shortest time between polls of an invoice that callbacks cause, whatever their number.
-    fn debounce_ms(self) -> i64 {
-        match self {
-            Self::Unsettled => 2000,
-            Self::Settled => 60_000,
-        }
-    }
 }
 
 /// A poll that a callback causes.

@@ -5,8 +5,8 @@ use jiff::{SignedDuration, Timestamp};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
 
-use super::events::{MONEY, OTHER};
 use super::rows::{self, millis};
+use crate::rules::{MONEY, OTHER};
 use crate::{
     Delivery, DeliveryFilter, DeliveryOutcome, DisabledEndpoint, DueDelivery, EndpointStatus,
     RecordedDelivery, StorageError,

@@ -6,10 +6,7 @@ use sqlx::SqliteConnection;
 
 use super::rows::{self, millis};
 use crate::StorageError;
-
-/// The priorities of the outbox: events of an order with money, and all others.
-pub(super) const MONEY: i64 = 0;
-pub(super) const OTHER: i64 = 1;
+use crate::rules::{MONEY, OTHER};
 
 /// Appends events to the outbox, numbered from `first`. Their payload shows the order with the snapshot's attempt.
 pub(super) async fn append(

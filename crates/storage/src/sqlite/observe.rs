@@ -2,18 +2,15 @@
 
 use florin_money::{Amount, CryptoCode, Currency};
 use florin_orders::{
-    AppliedAssessment, Assessment, Attempt, AttemptId, Observation, Order, OrderId, ReviewReason,
-    Snapshot, assess,
+    AppliedAssessment, Assessment, Attempt, AttemptId, Observation, Order, OrderId, Snapshot,
+    assess,
 };
-use sha2::{Digest as _, Sha256};
 use sqlx::{Row as _, SqliteConnection};
 
 use super::rows::{self, millis};
 use super::{events, orders};
+use crate::observation::{bounded, facts, needs_review, text_of};
 use crate::{DueAttempt, RecordedObservation, Settlement, StorageError};
-
-/// The most of a response, and of its assessment, that is stored.
-const MAX_BYTES: usize = 4096;
 
 /// Locks the order, loads it once, decides in pure code, and saves once. Returns `None` if a later poll has been recorded.
 pub(super) async fn record(
@@ -75,16 +72,6 @@ pub(super) async fn record(
     }))
 }
 
-/// Returns `true` if a person has to check the assessment. A gateway that no longer knows an
-/// invoice which it completed does not contradict the credit.
-fn needs_review(order: &Order, attempt: &Attempt, assessment: &Assessment) -> bool {
-    match assessment {
-        Assessment::NeedsReview(ReviewReason::Forgotten) => !order.is_credited_by(attempt),
-        Assessment::NeedsReview(_) => true,
-        _ => false,
-    }
-}
-
 /// Takes the write lock and marks the poll as recorded. Returns `false` if a later poll has been recorded: its response
 /// is never overwritten.
 async fn lock(tx: &mut SqliteConnection, due: &DueAttempt) -> Result<bool, StorageError> {
@@ -95,22 +82,6 @@ async fn lock(tx: &mut SqliteConnection, due: &DueAttempt) -> Result<bool, Stora
             .execute(tx)
             .await?;
     Ok(recorded.rows_affected() > 0)
-}
-
-/// The assessment as it is stored beside its observation.
-fn text_of(assessment: &Assessment) -> String {
-    match assessment {
-        Assessment::NeedsReview(reason) => format!("needs_review: {reason}"),
-        Assessment::AddressChanged { address } => {
-            format!("frozen: the gateway names the address {address}")
-        }
-        decided => {
-            let payment_state = decided
-                .payment_state()
-                .expect("only an assessment that needs review has no payment state");
-            <&str>::from(payment_state).to_owned()
-        }
-    }
 }
 
 /// The latest row of an attempt's observations.
@@ -134,52 +105,6 @@ async fn latest(
         text: row.try_get("verdict")?,
         facts: row.try_get("facts")?,
     }))
-}
-
-/// A digest of the members that are understood. Two responses with the same facts are one observation.
-fn facts(observation: &Observation) -> [u8; 16] {
-    let Observation {
-        observed_at: _,
-        raw: _,
-        is_known,
-        invoice_id,
-        status,
-        requested,
-        received,
-        local_currency,
-        crypto_code,
-        address,
-        // The attempt has the latest count. Each block is no news by itself.
-        confirmations: _,
-        transaction_hash,
-    } = observation;
-    let mut digest = Sha256::new_with_prefix([u8::from(*is_known)]);
-    for member in [
-        invoice_id,
-        status,
-        &requested.crypto,
-        &requested.usd,
-        &requested.local,
-        &received.crypto,
-        &received.usd,
-        &received.local,
-        local_currency,
-        crypto_code,
-        address,
-        transaction_hash,
-    ] {
-        // Length first, so that no two lists of members have the same bytes.
-        let length = member.as_ref().map_or(u64::MAX, |text| text.len() as u64);
-        digest.update(length.to_be_bytes());
-        digest.update(member.as_deref().unwrap_or_default());
-    }
-    let digest: [u8; 32] = digest.finalize().into();
-    *digest.first_chunk().expect("a digest has 32 bytes")
-}
-
-/// The beginning of a text: an honest response is a tenth of this.
-fn bounded(text: &str) -> &str {
-    &text[..text.floor_char_boundary(MAX_BYTES)]
 }
 
 async fn insert(

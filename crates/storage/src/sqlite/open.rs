@@ -17,11 +17,13 @@ use crate::{FileFault, Outage, StorageError};
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Readers never wait for the writer in WAL mode; four serve two cores.
 const READERS: u32 = 4;
+/// A reader that gets no connection by then fails: its customer does not wait longer.
+const READER_WAIT: Duration = Duration::from_secs(5);
 /// A larger file is checked while the proxy serves already: reading it takes seconds.
 const CHECKED_AT_START: u64 = 64 * 1024 * 1024;
 
 /// There is no migration 7: the number was not used.
-pub(super) const MIGRATIONS: [(i64, &str, &str); 9] = [
+pub(super) const MIGRATIONS: [(i64, &str, &str); 10] = [
     (
         1,
         "ledger",
@@ -64,8 +66,13 @@ pub(super) const MIGRATIONS: [(i64, &str, &str); 9] = [
     ),
     (
         10,
+        "moved",
+        include_str!("../../migrations/sqlite/0010_moved.sql"),
+    ),
+    (
+        11,
         "needs_review",
-        include_str!("../../migrations/sqlite/0010_needs_review.sql"),
+        include_str!("../../migrations/sqlite/0011_needs_review.sql"),
     ),
 ];
 
@@ -101,6 +108,11 @@ impl SqliteStorage {
         let named = file.clone();
         let many = SqlitePoolOptions::new()
             .max_connections(READERS)
+            // All are opened at the start and stay open: they read the file although its name is lost.
+            .min_connections(READERS)
+            .idle_timeout(None)
+            .max_lifetime(None)
+            .acquire_timeout(READER_WAIT)
             // Skip the liveness check: a connection that only reads has no transaction that could stay open.
             .test_before_acquire(false)
             // A connection that is opened later must not read another file of the same name.
@@ -116,6 +128,7 @@ impl SqliteStorage {
             file,
         };
         storage.belong_to(environment).await?;
+        storage.refuse_moved(url).await?;
         let mut tx = storage.begin().await?;
         attempts::end_leases(&mut tx).await?;
         tx.commit().await?;
@@ -137,6 +150,22 @@ impl SqliteStorage {
                 file.record_damage(found);
             }
         });
+    }
+
+    /// A copy serves the orders since: what was written here would be lost.
+    async fn refuse_moved(&self, url: &str) -> Result<(), StorageError> {
+        let mut connection = self.reader.acquire().await?;
+        let moved: Option<String> =
+            sqlx::query_scalar("SELECT moved_to FROM identity WHERE id = 1")
+                .fetch_one(&mut *connection)
+                .await?;
+        match moved {
+            None => Ok(()),
+            Some(to) => Err(StorageError::Moved {
+                url: url.to_owned(),
+                to,
+            }),
+        }
     }
 
     /// Checks a file anew that is known to be damaged, while the proxy answers: it may have been repaired.
@@ -291,7 +320,7 @@ async fn is_ours(connection: &mut SqliteConnection) -> Result<bool, sqlx::Error>
 ///
 /// # Errors
 /// The reason and the remedy, as a sentence.
-pub async fn check_database(url: &str, environment: &str) -> Result<(), String> {
+pub(crate) async fn check_database(url: &str, environment: &str) -> Result<(), String> {
     let options = SqliteConnectOptions::from_str(url).map_err(|error| error.to_string())?;
     // Immutable: not even a journal is created, which a check by another user would leave behind.
     let options = options

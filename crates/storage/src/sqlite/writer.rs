@@ -84,7 +84,7 @@ impl Outcome {
 
 /// A transaction that holds the write lock from its start, so that what it reads stays true until it commits. Dropped, it
 /// is rolled back.
-pub(super) struct WriteTransaction {
+pub(crate) struct WriteTransaction {
     lane: OwnedMutexGuard<Lane>,
 }
 
@@ -320,7 +320,7 @@ impl Lane {
 
 impl WriteTransaction {
     /// Waits until the transaction is on the disk.
-    pub(super) async fn commit(self) -> Result<(), StorageError> {
+    pub(crate) async fn commit(self) -> Result<(), StorageError> {
         let mut lane = self.lane;
         let released = async move {
             lane.run("RELEASE member", Phase::Open).await?;

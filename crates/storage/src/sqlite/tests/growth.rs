@@ -54,7 +54,7 @@ fn confirmed(count: u32) -> Observation {
 }
 
 async fn recorded(
-    storage: &SqliteStorage,
+    storage: &Store,
     number: u8,
     poll: u32,
     mut observation: Observation,
@@ -74,7 +74,7 @@ async fn recorded(
     recorded.unwrap().expect("the latest poll")
 }
 
-async fn deliver_everything(storage: &SqliteStorage) {
+async fn deliver_everything(storage: &Store) {
     loop {
         let due = storage
             .due_deliveries(&demo(), at(9_000), at(9_030), 50)
@@ -101,9 +101,9 @@ async fn deliver_everything(storage: &SqliteStorage) {
 /// them that later orders fill.
 async fn bytes_per_order(observations: impl Fn(u32) -> Observation) -> u64 {
     let test = test().await;
-    let storage = &test.storage;
+    let storage = &test.store();
     let size = async || {
-        let mut connection = storage.reader.acquire().await.unwrap();
+        let mut connection = test.storage.reader.acquire().await.unwrap();
         let mut number = async |pragma: &str| {
             let pragma = sqlx::AssertSqlSafe(format!("PRAGMA {pragma}"));
             let number = sqlx::query_scalar::<_, i64>(pragma);
@@ -149,51 +149,10 @@ async fn an_unpaid_order_leaves_twelve_kilobytes_at_most() {
     assert!(bytes <= 12_000, "{bytes}");
 }
 
-#[tokio::test]
-async fn a_response_that_repeats_is_counted_and_a_padded_one_is_cut() {
-    let test = test().await;
-    awaiting(&test.storage, 1).await;
-    for (poll, status) in [
-        (1, "WAITING"),
-        (2, "WAITING"),
-        (3, "PENDING"),
-        (4, "WAITING"),
-    ] {
-        recorded(&test.storage, 1, poll, observed(status)).await;
-    }
-    let padded = Observation {
-        raw: "ü".repeat(100_000),
-        observed_at: at(15),
-        ..confirmed(1)
-    };
-    let due = DueAttempt {
-        attempt_id: new_attempt(1).id,
-        order_id: id(1),
-        invoice_id: invoice(1).id,
-        priority: PollPriority::Scheduled,
-        poll_seq: 5,
-        stretch: florin_orders::Stretch::NONE,
-    };
-    let recorded = test.storage.record_observation(&due, &padded).await;
-    recorded.unwrap().expect("the latest poll");
-    let rows =
-        "SELECT look, last_look, observed_at, last_at, times, length(CAST(raw AS BLOB)) <= 4096
-                FROM observations ORDER BY id";
-    let rows = sqlx::query_as::<_, (i64, i64, i64, i64, i64, bool)>(rows);
-    let rows = rows.fetch_all(&test.storage.reader).await.unwrap();
-    let expected = [
-        (1, 2, 11_000, 12_000, 2, true),
-        (3, 3, 13_000, 13_000, 1, true),
-        (4, 4, 14_000, 14_000, 1, true),
-        (5, 5, 15_000, 15_000, 1, true),
-    ];
-    assert_eq!(rows, expected);
-}
-
 /// A store that is down: this many orders, with an event that is due for each.
 async fn with_backlog(events: u32) -> TestStorage {
     let test = test().await;
-    order(&test.storage, 1).await;
+    order(&test.store(), 1).await;
     let mut tx = test.storage.begin().await.unwrap();
     for statement in [
         "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
@@ -225,7 +184,7 @@ fn stopwatch() -> impl Fn() -> Duration {
 #[tokio::test]
 async fn a_backlog_of_200_000_events_costs_nothing() {
     let test = with_backlog(200_000).await;
-    let storage = &test.storage;
+    let storage = &test.store();
     let mut slowest = Duration::ZERO;
     for second in 0..10 {
         let time = stopwatch();
@@ -246,7 +205,7 @@ async fn a_backlog_of_200_000_events_costs_nothing() {
 #[tokio::test]
 async fn an_endpoint_is_enabled_in_steps_and_keeps_its_events() {
     let test = with_backlog(3_000).await;
-    let storage = &test.storage;
+    let storage = &test.store();
     let due = storage.due_deliveries(&demo(), at(2), at(32), 1).await;
     let due = due.unwrap().pop().unwrap();
     let delivery = Delivery {

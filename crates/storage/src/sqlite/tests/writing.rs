@@ -24,7 +24,7 @@ async fn transactions_that_wait_together_are_all_committed() {
     }
     test.storage.close().await;
     let again = SqliteStorage::open(&url(&test.folder), "test").await;
-    let again = again.unwrap();
+    let again: Store = Arc::new(again.unwrap());
     for number in 1..=40 {
         assert_eq!(status(&again, number).await, OrderStatus::Open);
     }
@@ -33,7 +33,7 @@ async fn transactions_that_wait_together_are_all_committed() {
 #[tokio::test]
 async fn a_refused_transaction_leaves_the_others_of_its_batch_alone() {
     let test = test().await;
-    order(&test.storage, 1).await;
+    order(&test.store(), 1).await;
     let mut other_price = terms("r1");
     other_price.amount = amount("0.01");
     let (id2, id3) = (id(2), id(3));
@@ -90,7 +90,7 @@ async fn poll_immediate_of<F: Future + Unpin>(future: &mut F) -> bool {
 #[tokio::test]
 async fn a_full_file_fails_its_transactions_and_no_later_one() {
     let test = test().await;
-    order(&test.storage, 1).await;
+    order(&test.store(), 1).await;
     let mut tx = test.storage.begin().await.unwrap();
     let pages: i64 = sqlx::query_scalar("PRAGMA page_count")
         .fetch_one(&mut *tx)
@@ -118,7 +118,7 @@ async fn a_full_file_fails_its_transactions_and_no_later_one() {
         .open_order(&id(2), &large, token(2), at(86_400), at(0))
         .await;
     assert!(found.unwrap().is_new);
-    assert_eq!(status(&test.storage, 1).await, OrderStatus::Open);
+    assert_eq!(status(&test.store(), 1).await, OrderStatus::Open);
     test.storage.check_writing(at(1)).await.unwrap();
     test.storage.check_file().await.unwrap();
 }
@@ -146,7 +146,7 @@ fn write_pages(test: &TestStorage, pages: &[(u64, Vec<u8>)]) {
 #[tokio::test]
 async fn damage_that_a_reader_meets_stops_writing_until_it_is_repaired() {
     let mut test = test().await;
-    order(&test.storage, 1).await;
+    order(&test.store(), 1).await;
     // The journal goes into the file, and no connection has a page in its cache.
     test.storage.close().await;
     test.storage = SqliteStorage::open(&url(&test.folder), "test")
@@ -172,7 +172,7 @@ async fn damage_that_a_reader_meets_stops_writing_until_it_is_repaired() {
         turns.tick().await;
     }
     assert!(opened(&test.storage, 2).await.unwrap().is_new);
-    assert_eq!(status(&test.storage, 1).await, OrderStatus::Open);
+    assert_eq!(status(&test.store(), 1).await, OrderStatus::Open);
 }
 
 #[tokio::test]

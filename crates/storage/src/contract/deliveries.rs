@@ -5,9 +5,8 @@ use florin_orders::{DeliveryId, EndpointHash};
 use super::*;
 use crate::DisabledEndpoint;
 
-#[tokio::test]
-async fn a_store_hears_an_orders_events_in_their_order() {
-    let test = test().await;
+pub(super) async fn a_store_hears_an_orders_events_in_their_order(backend: Backend) {
+    let test = backend.test().await;
     awaiting(&test.storage, 1).await;
     let due = test
         .storage
@@ -108,9 +107,10 @@ fn tried(due: &DueDelivery, second: i64) -> Delivery {
     }
 }
 
-#[tokio::test]
-async fn nothing_is_sent_to_an_endpoint_that_is_gone_and_nothing_is_lost() {
-    let test = test().await;
+pub(super) async fn nothing_is_sent_to_an_endpoint_that_is_gone_and_nothing_is_lost(
+    backend: Backend,
+) {
+    let test = backend.test().await;
     let (storage, store) = (&test.storage, demo());
     awaiting(storage, 1).await;
     order(storage, 2).await;
@@ -140,9 +140,8 @@ async fn nothing_is_sent_to_an_endpoint_that_is_gone_and_nothing_is_lost() {
     assert!(!storage.enable_endpoint(&store, at(3601)).await.unwrap());
 }
 
-#[tokio::test]
-async fn a_stores_deliveries_are_its_own() {
-    let test = test().await;
+pub(super) async fn a_stores_deliveries_are_its_own(backend: Backend) {
+    let test = backend.test().await;
     let (storage, store) = (&test.storage, demo());
     awaiting(storage, 1).await;
     let due = storage
@@ -176,9 +175,8 @@ async fn a_stores_deliveries_are_its_own() {
     );
 }
 
-#[tokio::test]
-async fn events_of_a_donation_have_their_own_names() {
-    let test = test().await;
+pub(super) async fn events_of_a_donation_have_their_own_names(backend: Backend) {
+    let test = backend.test().await;
     let mut donation = terms("r1");
     donation.price_source = florin_orders::PriceSource::Customer;
     test.storage
@@ -209,9 +207,8 @@ async fn events_of_a_donation_have_their_own_names() {
 /// Found by the simulation: a process that was frozen during a delivery came back after another
 /// process had made the delivery, and after the next event was delivered; its failure put the first
 /// event back into the outbox.
-#[tokio::test]
-async fn a_late_failure_does_not_undo_a_delivery() {
-    let test = test().await;
+pub(super) async fn a_late_failure_does_not_undo_a_delivery(backend: Backend) {
+    let test = backend.test().await;
     awaiting(&test.storage, 1).await;
     let due = test.storage.due_deliveries(&demo(), at(1), at(31), 9).await;
     let created = due.unwrap().remove(0).event;
@@ -241,9 +238,8 @@ async fn a_late_failure_does_not_undo_a_delivery() {
     assert_eq!(next, [EventType::AttemptOpened]);
 }
 
-#[tokio::test]
-async fn a_redelivery_delays_no_later_event() {
-    let test = test().await;
+pub(super) async fn a_redelivery_delays_no_later_event(backend: Backend) {
+    let test = backend.test().await;
     let (storage, store) = (&test.storage, demo());
     awaiting(storage, 1).await;
     let due = async |second| {
@@ -270,9 +266,8 @@ async fn a_redelivery_delays_no_later_event() {
     assert_eq!(types(&due(100).await), [E::AttemptOpened]);
 }
 
-#[tokio::test]
-async fn an_abandoned_event_is_redelivered_before_pending_ones() {
-    let test = test().await;
+pub(super) async fn an_abandoned_event_is_redelivered_before_pending_ones(backend: Backend) {
+    let test = backend.test().await;
     let (storage, store) = (&test.storage, demo());
     awaiting(storage, 1).await;
     let first = storage.due_deliveries(&store, at(1), at(31), 9);
@@ -287,9 +282,8 @@ async fn an_abandoned_event_is_redelivered_before_pending_ones() {
     assert_eq!(due, [E::Created]);
 }
 
-#[tokio::test]
-async fn events_of_orders_with_money_are_delivered_before_all_others() {
-    let test = test().await;
+pub(super) async fn events_of_orders_with_money_are_delivered_before_all_others(backend: Backend) {
+    let test = backend.test().await;
     let storage = &test.storage;
     for number in 1..=5 {
         order(storage, number).await;
@@ -318,6 +312,7 @@ async fn events_of_orders_with_money_are_delivered_before_all_others() {
         }
     }
     assert_eq!(delivered.last(), Some(&EventType::Paid), "{delivered:?}");
-    let rest = storage.due_deliveries(&demo(), at(30), at(60), 9).await;
-    assert_eq!(rest.unwrap().len(), 5);
+    // As many as a store receives at once.
+    let rest = storage.due_deliveries(&demo(), at(30), at(60), 4).await;
+    assert_eq!(rest.unwrap().len(), 4);
 }

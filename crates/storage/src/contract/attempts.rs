@@ -2,9 +2,8 @@
 
 use super::*;
 
-#[tokio::test]
-async fn one_attempt_is_opened_at_a_time() {
-    let test = test().await;
+pub(super) async fn one_attempt_is_opened_at_a_time(backend: Backend) {
+    let test = backend.test().await;
     order(&test.storage, 1).await;
     test.storage
         .begin_attempt(&id(1), &new_attempt(1), at(0))
@@ -34,9 +33,8 @@ async fn one_attempt_is_opened_at_a_time() {
     assert_eq!(status(&test.storage, 1).await, OrderStatus::Open);
 }
 
-#[tokio::test]
-async fn no_customer_opens_a_dozen_attempts_in_a_minute() {
-    let test = test().await;
+pub(super) async fn no_customer_opens_a_dozen_attempts_in_a_minute(backend: Backend) {
+    let test = backend.test().await;
     order(&test.storage, 1).await;
     for number in 1..=6 {
         attempt(&test.storage, 1, number).await;
@@ -52,9 +50,8 @@ async fn no_customer_opens_a_dozen_attempts_in_a_minute() {
         .unwrap();
 }
 
-#[tokio::test]
-async fn a_blocked_invoice_is_reported_and_another_can_be_opened() {
-    let test = test().await;
+pub(super) async fn a_blocked_invoice_is_reported_and_another_can_be_opened(backend: Backend) {
+    let test = backend.test().await;
     order(&test.storage, 1).await;
     test.storage
         .begin_attempt(&id(1), &new_attempt(1), at(0))
@@ -74,9 +71,8 @@ async fn a_blocked_invoice_is_reported_and_another_can_be_opened() {
     assert_eq!(status(&test.storage, 1).await, OrderStatus::AwaitingPayment);
 }
 
-#[tokio::test]
-async fn a_paid_or_cancelled_order_takes_no_attempt() {
-    let test = test().await;
+pub(super) async fn a_paid_or_cancelled_order_takes_no_attempt(backend: Backend) {
+    let test = backend.test().await;
     awaiting(&test.storage, 1).await;
     observe(&test.storage, 20, exact("COMPLETED")).await;
     let refused = test
@@ -114,9 +110,8 @@ async fn a_paid_or_cancelled_order_takes_no_attempt() {
     ));
 }
 
-#[tokio::test]
-async fn a_cancelled_order_never_asks_for_money_again() {
-    let test = test().await;
+pub(super) async fn a_cancelled_order_never_asks_for_money_again(backend: Backend) {
+    let test = backend.test().await;
     awaiting(&test.storage, 1).await;
     test.storage.cancel_order(&id(1), at(5)).await.unwrap();
     for (now, word) in [
@@ -148,9 +143,8 @@ async fn a_cancelled_order_never_asks_for_money_again() {
     );
 }
 
-#[tokio::test]
-async fn an_invoice_that_comes_after_the_cancellation_is_not_shown() {
-    let test = test().await;
+pub(super) async fn an_invoice_that_comes_after_the_cancellation_is_not_shown(backend: Backend) {
+    let test = backend.test().await;
     for (number, is_good) in [(1, true), (2, false)] {
         order(&test.storage, number).await;
         test.storage
@@ -183,8 +177,7 @@ async fn an_invoice_that_comes_after_the_cancellation_is_not_shown() {
     );
 }
 
-#[tokio::test]
-async fn no_attempt_is_opened_while_a_payment_is_detected() {
+pub(super) async fn no_attempt_is_opened_while_a_payment_is_detected(backend: Backend) {
     for (name, observation) in [
         ("money-seen", exact("CHECKING")),
         ("money-confirming", exact("PROCESSING")),
@@ -193,7 +186,7 @@ async fn no_attempt_is_opened_while_a_payment_is_detected() {
             received("COMPLETED", "0.0001", "6.42", "6.42"),
         ),
     ] {
-        let test = test().await;
+        let test = backend.test().await;
         awaiting(&test.storage, 1).await;
         // Another attempt is begun, and its invoice arrives only after a payment on the first was detected.
         test.storage
@@ -227,9 +220,8 @@ async fn no_attempt_is_opened_while_a_payment_is_detected() {
     }
 }
 
-#[tokio::test]
-async fn saying_paid_moves_the_screen_and_credits_nothing() {
-    let test = test().await;
+pub(super) async fn saying_paid_moves_the_screen_and_credits_nothing(backend: Backend) {
+    let test = backend.test().await;
     order(&test.storage, 1).await;
     let nothing = test.storage.mark_as_paid(&id(1), at(1)).await;
     assert!(matches!(
@@ -250,9 +242,8 @@ async fn saying_paid_moves_the_screen_and_credits_nothing() {
     assert_eq!(test.storage.settlement(&id(1)).await.unwrap(), None);
 }
 
-#[tokio::test]
-async fn a_credited_order_is_not_marked_as_paid() {
-    let test = test().await;
+pub(super) async fn a_credited_order_is_not_marked_as_paid(backend: Backend) {
+    let test = backend.test().await;
     awaiting(&test.storage, 1).await;
     observe(&test.storage, 20, exact("COMPLETED")).await;
     let marked = test.storage.mark_as_paid(&id(1), at(30)).await.unwrap();
@@ -261,9 +252,8 @@ async fn a_credited_order_is_not_marked_as_paid() {
     assert_eq!(attempt.invoice().unwrap().marked_as_paid_at, None);
 }
 
-#[tokio::test]
-async fn an_invoice_belongs_to_one_attempt() {
-    let test = test().await;
+pub(super) async fn an_invoice_belongs_to_one_attempt(backend: Backend) {
+    let test = backend.test().await;
     awaiting(&test.storage, 1).await;
     order(&test.storage, 2).await;
     let second = new_attempt(2);

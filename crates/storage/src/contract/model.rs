@@ -6,10 +6,9 @@ use proptest::prelude::*;
 use tokio::runtime::Builder;
 
 use super::*;
-use crate::sqlite::attempts::find;
 
 /// Opens the order of a life with its three attempts.
-async fn opened(storage: &SqliteStorage, life: &Life) {
+async fn opened(storage: &Store, life: &Life) {
     let terms = NewOrder {
         flow: life.order.terms.flow,
         ..terms("r1")
@@ -36,20 +35,13 @@ fn due(attempt: &Attempt, poll: u32) -> DueAttempt {
     }
 }
 
-/// The attempt as the database has it.
-async fn kept(storage: &SqliteStorage, attempt: &Attempt) -> Attempt {
-    let mut reader = storage.reader.acquire().await.unwrap();
-    find(&mut reader, &attempt.terms.id).await.unwrap()
+async fn rows_of(test: &Test, table: &str) -> usize {
+    let count = test.number(&format!("SELECT count(*) FROM {table}")).await;
+    usize::try_from(count).unwrap()
 }
 
-async fn rows_of(storage: &SqliteStorage, table: &str) -> usize {
-    let count = format!("SELECT count(*) FROM {table}");
-    let count = sqlx::query_scalar::<_, i64>(sqlx::AssertSqlSafe(count));
-    usize::try_from(count.fetch_one(&storage.reader).await.unwrap()).unwrap()
-}
-
-async fn lives(flow: Flow, polls: &[Poll]) {
-    let test = test().await;
+async fn lives(backend: Backend, flow: Flow, polls: &[Poll]) {
+    let test = backend.test().await;
     let (storage, mut life) = (&test.storage, Life::new(flow));
     opened(storage, &life).await;
     let mut recorded = 0;
@@ -86,7 +78,7 @@ async fn lives(flow: Flow, polls: &[Poll]) {
         assert_eq!(known, order);
         if assessment.is_some() {
             let attempt = &life.attempts[poll.attempt];
-            assert_eq!(&kept(storage, attempt).await, attempt);
+            assert_eq!(&test.attempt(&attempt.terms.id).await, attempt);
         }
     }
     let mut expected = vec![
@@ -97,26 +89,21 @@ async fn lives(flow: Flow, polls: &[Poll]) {
     ];
     expected.extend(&life.events);
     assert_eq!(event_types(storage).await, expected);
-    assert_eq!(rows_of(storage, "outbox").await, expected.len());
-    let observed = sqlx::query_scalar::<_, i64>("SELECT coalesce(sum(times), 0) FROM observations");
-    let observed = observed.fetch_one(&storage.reader).await.unwrap();
+    assert_eq!(rows_of(&test, "outbox").await, expected.len());
+    let observed = "SELECT CAST(coalesce(sum(times), 0) AS bigint) FROM observations";
+    let observed = test.number(observed).await;
     assert_eq!(usize::try_from(observed).unwrap(), recorded);
-    assert_eq!(rows_of(storage, "credits").await, life.credits.len());
+    assert_eq!(rows_of(&test, "credits").await, life.credits.len());
     let credit = storage.settlement(&life.order.id).await.unwrap();
     let credited = life.credits.first().map(|by| &life.attempts[*by].terms.id);
     assert_eq!(credit.as_ref().map(|credit| &credit.attempt_id), credited);
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
-
-    #[test]
-    fn the_database_makes_of_every_life_what_the_pure_functions_do(
-        is_hosted in any::<bool>(),
-        polls in unordered_polls(20),
-    ) {
+pub(super) fn the_database_makes_of_every_life_what_the_pure_functions_do(backend: Backend) {
+    let config = ProptestConfig::with_cases(24);
+    proptest!(config, |(is_hosted in any::<bool>(), polls in unordered_polls(20))| {
         let flow = if is_hosted { Flow::Hosted } else { Flow::Custom };
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(lives(flow, &polls));
-    }
+        runtime.block_on(lives(backend, flow, &polls));
+    });
 }

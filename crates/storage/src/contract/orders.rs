@@ -2,9 +2,8 @@
 
 use super::*;
 
-#[tokio::test]
-async fn a_reference_names_one_order_at_one_price() {
-    let test = test().await;
+pub(super) async fn a_reference_names_one_order_at_one_price(backend: Backend) {
+    let test = backend.test().await;
     assert!(order(&test.storage, 1).await.is_new);
     let terms_again = terms("r1");
     let again = test
@@ -23,9 +22,8 @@ async fn a_reference_names_one_order_at_one_price() {
     assert_eq!(event_types(&test.storage).await, [EventType::Created]);
 }
 
-#[tokio::test]
-async fn what_was_opened_is_what_is_read() {
-    let test = test().await;
+pub(super) async fn what_was_opened_is_what_is_read(backend: Backend) {
+    let test = backend.test().await;
     let mut full = terms("r1");
     full.metadata
         .insert("cart".into(), serde_json::json!({"lines": [1, 2]}));
@@ -56,9 +54,8 @@ async fn what_was_opened_is_what_is_read() {
     assert_eq!(opened.order.terms, full);
 }
 
-#[tokio::test]
-async fn a_token_opens_its_order_until_it_expires() {
-    let test = test().await;
+pub(super) async fn a_token_opens_its_order_until_it_expires(backend: Backend) {
+    let test = backend.test().await;
     order(&test.storage, 1).await;
     let observation = test
         .storage
@@ -80,9 +77,8 @@ async fn a_token_opens_its_order_until_it_expires() {
     );
 }
 
-#[tokio::test]
-async fn an_order_without_an_attempt_expires_with_an_event() {
-    let test = test().await;
+pub(super) async fn an_order_without_an_attempt_expires_with_an_event(backend: Backend) {
+    let test = backend.test().await;
     order(&test.storage, 1).await;
     awaiting(&test.storage, 2).await;
     assert_eq!(test.storage.expire_orders(at(86_399)).await.unwrap(), []);
@@ -95,9 +91,8 @@ async fn an_order_without_an_attempt_expires_with_an_event() {
     assert_eq!(status(&test.storage, 2).await, OrderStatus::AwaitingPayment);
 }
 
-#[tokio::test]
-async fn a_token_that_is_over_is_forgotten() {
-    let test = test().await;
+pub(super) async fn a_token_that_is_over_is_forgotten(backend: Backend) {
+    let test = backend.test().await;
     order(&test.storage, 1).await;
     assert_eq!(
         test.storage
@@ -115,9 +110,8 @@ async fn a_token_that_is_over_is_forgotten() {
     );
 }
 
-#[tokio::test]
-async fn another_store_sees_nothing() {
-    let test = test().await;
+pub(super) async fn another_store_sees_nothing(backend: Backend) {
+    let test = backend.test().await;
     order(&test.storage, 1).await;
     let other = StoreId::parse("other").unwrap();
     let events = test.storage.events(&demo(), None, 9).await.unwrap();
@@ -148,9 +142,8 @@ async fn another_store_sees_nothing() {
     assert!(!test.storage.redeliver(&other, &event, at(0)).await.unwrap());
 }
 
-#[tokio::test]
-async fn orders_come_in_pages_newest_first() {
-    let test = test().await;
+pub(super) async fn orders_come_in_pages_newest_first(backend: Backend) {
+    let test = backend.test().await;
     for number in 1..=5 {
         let terms = terms(&format!("r{number}"));
         let now = at(i64::from(number));
@@ -184,14 +177,11 @@ async fn orders_come_in_pages_newest_first() {
     assert_eq!(test.storage.orders(&store, &filter).await.unwrap(), []);
 }
 
-#[tokio::test]
-async fn what_was_committed_survives_the_process() {
-    let test = test().await;
+pub(super) async fn what_was_committed_survives_the_process(backend: Backend) {
+    let mut test = backend.test().await;
     awaiting(&test.storage, 1).await;
-    test.storage.close().await;
-    let again = SqliteStorage::open(&url(&test.folder), "test")
-        .await
-        .unwrap();
+    test.reopen().await;
+    let again = &test.storage;
     let found = again.snapshot(&id(1)).await.unwrap().unwrap();
     assert_eq!(found.order.status, OrderStatus::AwaitingPayment);
     let due = again
@@ -208,12 +198,10 @@ async fn what_was_committed_survives_the_process() {
         1,
         "every open attempt is watched after a restart"
     );
-    again.close().await;
 }
 
-#[tokio::test]
-async fn the_receipts_address_is_kept_replaced_and_removed() {
-    let test = test().await;
+pub(super) async fn the_receipts_address_is_kept_replaced_and_removed(backend: Backend) {
+    let test = backend.test().await;
     let opened = order(&test.storage, 1).await.order;
     assert_eq!(opened.receipt_email, None);
     let mut version = opened.version;
@@ -235,40 +223,8 @@ async fn the_receipts_address_is_kept_replaced_and_removed() {
     assert_eq!(unknown.unwrap(), None);
 }
 
-/// A restored backup repeats the numbers of events, with other content.
-#[tokio::test]
-async fn an_event_after_a_restore_has_an_id_of_its_own() {
-    let mut test = test().await;
-    awaiting(&test.storage, 1).await;
-    test.storage.close().await;
-    let file = test.folder.path().join("florin.db");
-    let backup = test.folder.path().join("backup.db");
-    std::fs::copy(&file, &backup).unwrap();
-    let reopened = async |test: &TestStorage| SqliteStorage::open(&url(&test.folder), "test").await;
-    let third = async |storage: &SqliteStorage| {
-        let events = storage.events(&demo(), None, 9).await.unwrap().unwrap();
-        assert_eq!(events[2].sequence, 3);
-        events[2].clone()
-    };
-    test.storage = reopened(&test).await.unwrap();
-    observe(&test.storage, 20, exact("PROCESSING")).await;
-    let lost = third(&test.storage).await;
-    assert_eq!(lost.event_type, E::Processing);
-    test.storage.close().await;
-    std::fs::copy(&backup, &file).unwrap();
-    for journal in ["florin.db-wal", "florin.db-shm"] {
-        let _ = std::fs::remove_file(test.folder.path().join(journal));
-    }
-    test.storage = reopened(&test).await.unwrap();
-    observe(&test.storage, 900, exact("COMPLETED")).await;
-    let other = third(&test.storage).await;
-    assert_eq!(other.event_type, E::Paid);
-    assert_ne!(other.id, lost.id);
-}
-
-#[tokio::test]
-async fn orders_expire_in_batches() {
-    let test = test().await;
+pub(super) async fn orders_expire_in_batches(backend: Backend) {
+    let test = backend.test().await;
     for number in 1..=150 {
         order(&test.storage, number).await;
     }

@@ -2,9 +2,8 @@
 
 use super::*;
 
-#[tokio::test]
-async fn a_slow_response_never_overwrites_a_later_one() {
-    let test = test().await;
+pub(super) async fn a_slow_response_never_overwrites_a_later_one(backend: Backend) {
+    let test = backend.test().await;
     awaiting(&test.storage, 1).await;
     let slow = poll(&test.storage, 20).await;
     let quick = poll(&test.storage, 60).await;
@@ -32,9 +31,8 @@ async fn a_slow_response_never_overwrites_a_later_one() {
     assert_eq!(status(&test.storage, 1).await, OrderStatus::Paid);
 }
 
-#[tokio::test]
-async fn an_attempt_is_leased_to_one_poller_at_a_time() {
-    let test = test().await;
+pub(super) async fn an_attempt_is_leased_to_one_poller_at_a_time(backend: Backend) {
+    let test = backend.test().await;
     awaiting(&test.storage, 1).await;
     assert_eq!(
         test.storage
@@ -63,24 +61,8 @@ async fn an_attempt_is_leased_to_one_poller_at_a_time() {
     );
 }
 
-#[tokio::test]
-async fn a_poll_interrupted_by_a_crash_is_due_at_the_next_start() {
-    let mut test = test().await;
-    awaiting(&test.storage, 1).await;
-    let planned = PollPriority::Scheduled;
-    let before = test.storage.due_attempts(planned, at(20), at(80), 9).await;
-    assert_eq!(before.unwrap()[0].poll_seq, 1);
-    test.storage.close().await;
-    test.storage = SqliteStorage::open(&url(&test.folder), "test")
-        .await
-        .unwrap();
-    let after = test.storage.due_attempts(planned, at(21), at(81), 9).await;
-    assert_eq!(after.unwrap()[0].poll_seq, 2);
-}
-
-#[tokio::test]
-async fn a_callback_only_brings_the_next_poll_forward() {
-    let test = test().await;
+pub(super) async fn a_callback_only_brings_the_next_poll_forward(backend: Backend) {
+    let test = backend.test().await;
     awaiting(&test.storage, 1).await;
     let known = invoice(1).id;
     assert!(
@@ -115,9 +97,8 @@ async fn a_callback_only_brings_the_next_poll_forward() {
     assert_eq!(event_types(&test.storage).await.len(), 2);
 }
 
-#[tokio::test]
-async fn a_callback_schedules_a_poll_long_after_the_last_one() {
-    let test = test().await;
+pub(super) async fn a_callback_schedules_a_poll_long_after_the_last_one(backend: Backend) {
+    let test = backend.test().await;
     awaiting(&test.storage, 1).await;
     let month = 30 * 24 * 3600;
     observe(&test.storage, month, observed("FAILED")).await;
@@ -147,9 +128,8 @@ async fn a_callback_schedules_a_poll_long_after_the_last_one() {
     );
 }
 
-#[tokio::test]
-async fn a_callback_during_a_poll_schedules_another() {
-    let test = test().await;
+pub(super) async fn a_callback_during_a_poll_schedules_another(backend: Backend) {
+    let test = backend.test().await;
     awaiting(&test.storage, 1).await;
     let under_way = poll(&test.storage, 20).await;
     assert!(
@@ -184,9 +164,8 @@ async fn a_callback_during_a_poll_schedules_another() {
     );
 }
 
-#[tokio::test]
-async fn a_callback_during_the_settling_poll_schedules_none() {
-    let test = test().await;
+pub(super) async fn a_callback_during_the_settling_poll_schedules_none(backend: Backend) {
+    let test = backend.test().await;
     awaiting(&test.storage, 1).await;
     let under_way = poll(&test.storage, 20).await;
     test.storage
@@ -210,9 +189,8 @@ async fn a_callback_during_the_settling_poll_schedules_none() {
     }
 }
 
-#[tokio::test]
-async fn a_payment_that_needs_review_is_news_once_and_polled_rarely() {
-    let test = test().await;
+pub(super) async fn a_payment_that_needs_review_is_news_once_and_polled_rarely(backend: Backend) {
+    let test = backend.test().await;
     awaiting(&test.storage, 1).await;
     assert!(observe(&test.storage, 20, observed("LOST")).await.changed);
     assert_eq!(
@@ -226,16 +204,15 @@ async fn a_payment_that_needs_review_is_news_once_and_polled_rarely() {
     assert_eq!(status(&test.storage, 1).await, OrderStatus::AwaitingPayment);
 }
 
-async fn due_of(storage: &SqliteStorage, priority: PollPriority, now: i64) -> Vec<DueAttempt> {
+async fn due_of(storage: &Store, priority: PollPriority, now: i64) -> Vec<DueAttempt> {
     let due = storage
         .due_attempts(priority, at(now), at(now + 30), 9)
         .await;
     due.unwrap()
 }
 
-#[tokio::test]
-async fn a_callback_schedules_a_poll_two_seconds_after_the_last_one() {
-    let test = test().await;
+pub(super) async fn a_callback_schedules_a_poll_two_seconds_after_the_last_one(backend: Backend) {
+    let test = backend.test().await;
     awaiting(&test.storage, 1).await;
     let known = invoice(1).id;
     let failed = poll(&test.storage, 20).await;
@@ -255,9 +232,8 @@ async fn a_callback_schedules_a_poll_two_seconds_after_the_last_one() {
     );
 }
 
-#[tokio::test]
-async fn a_rescheduled_poll_keeps_its_priority() {
-    let test = test().await;
+pub(super) async fn a_rescheduled_poll_keeps_its_priority(backend: Backend) {
+    let test = backend.test().await;
     awaiting(&test.storage, 1).await;
     let (order, known) = (id(1), invoice(1).id);
     assert!(test.storage.schedule_poll(&order, at(5)).await.unwrap());
@@ -292,9 +268,8 @@ async fn a_rescheduled_poll_keeps_its_priority() {
     assert_eq!(again.await.unwrap().len(), 1, "a lost poll is made again");
 }
 
-#[tokio::test]
-async fn a_late_reschedule_does_not_end_a_later_poll() {
-    let test = test().await;
+pub(super) async fn a_late_reschedule_does_not_end_a_later_poll(backend: Backend) {
+    let test = backend.test().await;
     awaiting(&test.storage, 1).await;
     let slow = poll(&test.storage, 20).await;
     poll(&test.storage, 60).await;
@@ -302,9 +277,8 @@ async fn a_late_reschedule_does_not_end_a_later_poll() {
     assert_eq!(due_of(&test.storage, PollPriority::Scheduled, 62).await, []);
 }
 
-#[tokio::test]
-async fn a_callback_during_the_last_poll_schedules_another() {
-    let test = test().await;
+pub(super) async fn a_callback_during_the_last_poll_schedules_another(backend: Backend) {
+    let test = backend.test().await;
     awaiting(&test.storage, 1).await;
     let (month, known) = (30 * 24 * 3600, invoice(1).id);
     observe(&test.storage, month, observed("FAILED")).await;
@@ -330,9 +304,10 @@ async fn a_callback_during_the_last_poll_schedules_another() {
     assert_eq!(status(&test.storage, 1).await, OrderStatus::Paid);
 }
 
-#[tokio::test]
-async fn only_a_contradicting_callback_schedules_a_recheck_after_a_minute() {
-    let test = test().await;
+pub(super) async fn only_a_contradicting_callback_schedules_a_recheck_after_a_minute(
+    backend: Backend,
+) {
+    let test = backend.test().await;
     awaiting(&test.storage, 1).await;
     let known = invoice(1).id;
     assert!(!test.storage.schedule_recheck(&known, at(5)).await.unwrap());
@@ -376,21 +351,20 @@ async fn only_a_contradicting_callback_schedules_a_recheck_after_a_minute() {
 }
 
 /// Returns `true` if the order's attempt failed after a payment was detected.
-async fn failed_seen(storage: &SqliteStorage) -> bool {
+async fn failed_seen(storage: &Store) -> bool {
     let snapshot = storage.snapshot(&id(1)).await.unwrap().unwrap();
     assert_eq!(snapshot.order.status, OrderStatus::Failed);
     snapshot.attempt.unwrap().invoice().unwrap().was_seen
 }
 
-#[tokio::test]
-async fn a_failure_without_a_payment_is_distinguished() {
-    let test = test().await;
+pub(super) async fn a_failure_without_a_payment_is_distinguished(backend: Backend) {
+    let test = backend.test().await;
     awaiting(&test.storage, 1).await;
     observe(&test.storage, 20, observed("CHECKING")).await;
     observe(&test.storage, 60, observed("FAILED")).await;
     assert!(!failed_seen(&test.storage).await);
 
-    let test = self::test().await;
+    let test = backend.test().await;
     awaiting(&test.storage, 1).await;
     observe(&test.storage, 20, exact("CHECKING")).await;
     // Gone from the chain, and then from the gateway's record.
@@ -398,15 +372,14 @@ async fn a_failure_without_a_payment_is_distinguished() {
     observe(&test.storage, 120, observed("FAILED")).await;
     assert!(failed_seen(&test.storage).await);
 
-    let test = self::test().await;
+    let test = backend.test().await;
     awaiting(&test.storage, 1).await;
     observe(&test.storage, 20, exact("FAILED")).await;
     assert!(failed_seen(&test.storage).await);
 }
 
-#[tokio::test]
-async fn all_attempts_of_an_order_are_polled_for_a_second_payment() {
-    let test = test().await;
+pub(super) async fn all_attempts_of_an_order_are_polled_for_a_second_payment(backend: Backend) {
+    let test = backend.test().await;
     awaiting(&test.storage, 1).await;
     attempt(&test.storage, 1, 2).await;
     awaiting(&test.storage, 3).await;
@@ -433,9 +406,8 @@ async fn all_attempts_of_an_order_are_polled_for_a_second_payment() {
     assert!(due.iter().all(|due| due.order_id == order));
 }
 
-#[tokio::test]
-async fn polls_that_wait_are_counted() {
-    let test = test().await;
+pub(super) async fn polls_that_wait_are_counted(backend: Backend) {
+    let test = backend.test().await;
     let queue = async |until, most| test.storage.poll_queue(at(until), most).await.unwrap();
     assert_eq!(queue(9, 9).await, PollQueue::default());
     for number in 1..=3 {
@@ -451,9 +423,8 @@ async fn polls_that_wait_are_counted() {
     assert_eq!(queue(15, 1).await.due, 2, "at most one of each priority");
 }
 
-#[tokio::test]
-async fn a_poll_is_put_off_by_the_stretch() {
-    let test = test().await;
+pub(super) async fn a_poll_is_put_off_by_the_stretch(backend: Backend) {
+    let test = backend.test().await;
     awaiting(&test.storage, 1).await;
     let mut due = poll(&test.storage, 20).await;
     due.stretch = florin_orders::Stretch::NONE.next(1000, 100);
@@ -471,9 +442,10 @@ async fn a_poll_is_put_off_by_the_stretch() {
     assert_eq!(next, SignedDuration::from_millis(37_500));
 }
 
-#[tokio::test]
-async fn what_a_clock_that_was_ahead_has_planned_is_due_when_it_is_right() {
-    let test = test().await;
+pub(super) async fn what_a_clock_that_was_ahead_has_planned_is_due_when_it_is_right(
+    backend: Backend,
+) {
+    let test = backend.test().await;
     let (ahead, right) = (5000, 1400);
     awaiting(&test.storage, 1).await;
     observe(&test.storage, 20, observed("CHECKING")).await;
@@ -516,9 +488,10 @@ async fn what_a_clock_that_was_ahead_has_planned_is_due_when_it_is_right() {
     );
 }
 
-#[tokio::test]
-async fn an_attempt_begun_by_a_clock_that_was_ahead_is_abandoned_when_it_is_right() {
-    let test = test().await;
+pub(super) async fn an_attempt_begun_by_a_clock_that_was_ahead_is_abandoned_when_it_is_right(
+    backend: Backend,
+) {
+    let test = backend.test().await;
     let (ahead, right) = (5000, 1400);
     order(&test.storage, 1).await;
     let terms = new_attempt(1);

@@ -6,7 +6,7 @@ use crate::{Claim, Fingerprint, RequestId, StoredResponse};
 const REQUEST: RequestId = RequestId([1; 32]);
 const ASKED: Fingerprint = Fingerprint([2; 32]);
 
-async fn claim(storage: &SqliteStorage, fingerprint: Fingerprint, now: i64) -> Claim {
+async fn claim(storage: &Store, fingerprint: Fingerprint, now: i64) -> Claim {
     let claim = storage.claim_request(REQUEST, fingerprint, at(now), at(now + 30));
     claim.await.unwrap()
 }
@@ -18,9 +18,8 @@ fn answer() -> StoredResponse {
     }
 }
 
-#[tokio::test]
-async fn a_request_is_executed_once_and_replayed() {
-    let test = test().await;
+pub(super) async fn a_request_is_executed_once_and_replayed(backend: Backend) {
+    let test = backend.test().await;
     let storage = &test.storage;
     order(storage, 1).await;
     let answer = answer();
@@ -38,9 +37,8 @@ async fn a_request_is_executed_once_and_replayed() {
     assert_eq!(storage.delete_expired_requests(at(900)).await.unwrap(), 1);
 }
 
-#[tokio::test]
-async fn a_crash_locks_no_key_for_ever() {
-    let test = test().await;
+pub(super) async fn a_crash_locks_no_key_for_ever(backend: Backend) {
+    let test = backend.test().await;
     let storage = &test.storage;
     order(storage, 1).await;
     let answer = answer();
@@ -55,9 +53,8 @@ async fn a_crash_locks_no_key_for_ever() {
     assert_eq!(claim(storage, ASKED, 32).await, Claim::Acquired);
 }
 
-#[tokio::test]
-async fn a_crash_under_a_clock_that_was_ahead_locks_no_key_for_longer() {
-    let test = test().await;
+pub(super) async fn a_crash_under_a_clock_that_was_ahead_locks_no_key_for_longer(backend: Backend) {
+    let test = backend.test().await;
     let storage = &test.storage;
     assert_eq!(claim(storage, ASKED, 3600).await, Claim::Acquired);
     // The clock is set right by a second, and then by the hour.
@@ -66,9 +63,8 @@ async fn a_crash_under_a_clock_that_was_ahead_locks_no_key_for_longer() {
     assert_eq!(claim(storage, ASKED, 11).await, Claim::Running);
 }
 
-#[tokio::test]
-async fn another_token_sees_the_same_order_until_it_is_over() {
-    let test = test().await;
+pub(super) async fn another_token_sees_the_same_order_until_it_is_over(backend: Backend) {
+    let test = backend.test().await;
     let storage = &test.storage;
     order(storage, 1).await;
     storage.add_token(&id(1), token(2), at(900)).await.unwrap();

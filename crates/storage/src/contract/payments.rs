@@ -2,8 +2,9 @@
 
 use super::*;
 
-#[tokio::test]
-async fn money_that_arrived_is_not_asked_for_again_whatever_the_gateway_calls_it() {
+pub(super) async fn money_that_arrived_is_not_asked_for_again_whatever_the_gateway_calls_it(
+    backend: Backend,
+) {
     let short = received("COMPLETED", "0.0001", "6.42", "6.42");
     let as_underpaid = |word| received(word, "0.0001", "6.42", "6.42");
     for (name, before, after, status_after) in [
@@ -33,7 +34,7 @@ async fn money_that_arrived_is_not_asked_for_again_whatever_the_gateway_calls_it
             OrderStatus::Cancelled,
         ),
     ] {
-        let test = test().await;
+        let test = backend.test().await;
         awaiting(&test.storage, 1).await;
         observe(&test.storage, 20, before).await;
         observe(&test.storage, 120, after).await;
@@ -56,9 +57,8 @@ async fn money_that_arrived_is_not_asked_for_again_whatever_the_gateway_calls_it
     }
 }
 
-#[tokio::test]
-async fn a_payment_that_failed_on_its_way_may_be_made_anew() {
-    let test = test().await;
+pub(super) async fn a_payment_that_failed_on_its_way_may_be_made_anew(backend: Backend) {
+    let test = backend.test().await;
     awaiting(&test.storage, 1).await;
     observe(&test.storage, 20, exact("PROCESSING")).await;
     observe(&test.storage, 120, exact("FAILED")).await;
@@ -67,10 +67,11 @@ async fn a_payment_that_failed_on_its_way_may_be_made_anew() {
     second.await.unwrap();
 }
 
-#[tokio::test]
-async fn a_payment_that_failed_before_anything_arrived_may_be_made_anew() {
+pub(super) async fn a_payment_that_failed_before_anything_arrived_may_be_made_anew(
+    backend: Backend,
+) {
     for word in ["FAILED", "CANCELLED"] {
-        let test = test().await;
+        let test = backend.test().await;
         awaiting(&test.storage, 1).await;
         observe(&test.storage, 20, received(word, "0.00", "0", "0")).await;
         let (order, another) = (id(1), new_attempt(2));

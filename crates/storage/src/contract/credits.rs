@@ -2,9 +2,8 @@
 
 use super::*;
 
-#[tokio::test]
-async fn the_first_sale_is_credited_once_and_reported_in_order() {
-    let test = test().await;
+pub(super) async fn the_first_sale_is_credited_once_and_reported_in_order(backend: Backend) {
+    let test = backend.test().await;
     awaiting(&test.storage, 1).await;
     assert_eq!(
         observe(&test.storage, 20, observed("CHECKING"))
@@ -31,9 +30,8 @@ async fn the_first_sale_is_credited_once_and_reported_in_order() {
     assert_eq!(event_types(&test.storage).await, types);
 }
 
-#[tokio::test]
-async fn a_contradiction_is_reported_once_and_the_order_stays_paid() {
-    let test = test().await;
+pub(super) async fn a_contradiction_is_reported_once_and_the_order_stays_paid(backend: Backend) {
+    let test = backend.test().await;
     awaiting(&test.storage, 1).await;
     observe(&test.storage, 20, exact("COMPLETED")).await;
     for (minutes, observation, changed) in [
@@ -75,9 +73,8 @@ async fn a_contradiction_is_reported_once_and_the_order_stays_paid() {
     assert_eq!(payload["data"]["order"]["reverted"]["says"], "failed");
 }
 
-#[tokio::test]
-async fn a_credited_invoice_that_the_gateway_forgets_is_no_alarm() {
-    let test = test().await;
+pub(super) async fn a_credited_invoice_that_the_gateway_forgets_is_no_alarm(backend: Backend) {
+    let test = backend.test().await;
     awaiting(&test.storage, 1).await;
     observe(&test.storage, 20, exact("COMPLETED")).await;
     let mut forgotten = observed("");
@@ -90,9 +87,8 @@ async fn a_credited_invoice_that_the_gateway_forgets_is_no_alarm() {
     assert_eq!(event_types(&test.storage).await.last(), Some(&E::Paid));
 }
 
-#[tokio::test]
-async fn a_credited_attempt_is_polled_ten_times() {
-    let test = test().await;
+pub(super) async fn a_credited_attempt_is_polled_ten_times(backend: Backend) {
+    let test = backend.test().await;
     awaiting(&test.storage, 1).await;
     observe(&test.storage, 20, exact("COMPLETED")).await;
     let mut polls = 0;
@@ -119,9 +115,8 @@ async fn a_credited_attempt_is_polled_ten_times() {
     assert_eq!(polls, 10);
 }
 
-#[tokio::test]
-async fn two_paid_attempts_credit_one_order_once() {
-    let test = test().await;
+pub(super) async fn two_paid_attempts_credit_one_order_once(backend: Backend) {
+    let test = backend.test().await;
     awaiting(&test.storage, 1).await;
     attempt(&test.storage, 1, 2).await;
     let mut due = test
@@ -157,14 +152,15 @@ async fn two_paid_attempts_credit_one_order_once() {
     assert_eq!(shown.late_payment, Some(LatePayment::Second));
 }
 
-async fn late_payment(test: &TestStorage) -> Option<LatePayment> {
+async fn late_payment(test: &Test) -> Option<LatePayment> {
     let snapshot = test.storage.snapshot(&id(1)).await.unwrap().unwrap();
     snapshot.order.late_payment
 }
 
-#[tokio::test]
-async fn what_pays_an_order_after_its_time_is_known_as_late_and_more_of_it_as_a_second() {
-    let test = test().await;
+pub(super) async fn what_pays_an_order_after_its_time_is_known_as_late_and_more_of_it_as_a_second(
+    backend: Backend,
+) {
+    let test = backend.test().await;
     awaiting(&test.storage, 1).await;
     observe(&test.storage, 900, observed("FAILED")).await;
     observe(&test.storage, 960, exact("PROCESSING")).await;
@@ -176,9 +172,10 @@ async fn what_pays_an_order_after_its_time_is_known_as_late_and_more_of_it_as_a_
     assert_eq!(late_payment(&test).await, Some(LatePayment::Second));
 }
 
-#[tokio::test]
-async fn a_replaced_attempt_that_is_paid_in_its_time_is_not_called_late() {
-    let test = test().await;
+pub(super) async fn a_replaced_attempt_that_is_paid_in_its_time_is_not_called_late(
+    backend: Backend,
+) {
+    let test = backend.test().await;
     awaiting(&test.storage, 1).await;
     attempt(&test.storage, 1, 2).await;
     let due = test
@@ -199,9 +196,8 @@ async fn a_replaced_attempt_that_is_paid_in_its_time_is_not_called_late() {
     assert_eq!(late_payment(&test).await, None);
 }
 
-#[tokio::test]
-async fn an_underpayment_is_polled_on_and_completed_by_the_rest() {
-    let test = test().await;
+pub(super) async fn an_underpayment_is_polled_on_and_completed_by_the_rest(backend: Backend) {
+    let test = backend.test().await;
     awaiting(&test.storage, 1).await;
     observe(
         &test.storage,
@@ -215,9 +211,8 @@ async fn an_underpayment_is_polled_on_and_completed_by_the_rest() {
     assert_eq!(status(&test.storage, 1).await, OrderStatus::Paid);
 }
 
-#[tokio::test]
-async fn a_late_payment_is_reported_with_its_own_invoice() {
-    let test = test().await;
+pub(super) async fn a_late_payment_is_reported_with_its_own_invoice(backend: Backend) {
+    let test = backend.test().await;
     awaiting(&test.storage, 1).await;
     attempt(&test.storage, 1, 2).await;
     let mut due = test
@@ -256,9 +251,10 @@ async fn a_late_payment_is_reported_with_its_own_invoice() {
     );
 }
 
-#[tokio::test]
-async fn a_second_payment_that_returns_is_reported_once_and_a_larger_one_again() {
-    let test = test().await;
+pub(super) async fn a_second_payment_that_returns_is_reported_once_and_a_larger_one_again(
+    backend: Backend,
+) {
+    let test = backend.test().await;
     awaiting(&test.storage, 1).await;
     attempt(&test.storage, 1, 2).await;
     let planned = PollPriority::Scheduled;
@@ -296,9 +292,10 @@ async fn a_second_payment_that_returns_is_reported_once_and_a_larger_one_again()
     assert_eq!(types.iter().filter(|event| **event == E::Paid).count(), 1);
 }
 
-#[tokio::test]
-async fn an_amount_reported_as_late_before_the_credit_is_not_reported_after_it() {
-    let test = test().await;
+pub(super) async fn an_amount_reported_as_late_before_the_credit_is_not_reported_after_it(
+    backend: Backend,
+) {
+    let test = backend.test().await;
     awaiting(&test.storage, 1).await;
     observe(&test.storage, 900, observed("FAILED")).await;
     let double = |word| received(word, "0.0006", "39.00", "39.00");

@@ -37,7 +37,7 @@ fn happenings() -> impl Strategy<Value = Vec<(i64, Happening)>> {
 }
 
 struct Watching<'a> {
-    storage: &'a SqliteStorage,
+    storage: &'a Store,
     now: i64,
     /// The current poll, and when its lease ends.
     under_way: Option<(DueAttempt, i64)>,
@@ -111,8 +111,8 @@ impl Watching<'_> {
     }
 }
 
-async fn watched(first: i64, happenings: &[(i64, Happening)]) {
-    let test = test().await;
+async fn watched(backend: Backend, first: i64, happenings: &[(i64, Happening)]) {
+    let test = backend.test().await;
     awaiting(&test.storage, 1).await;
     observe(&test.storage, first, observed("FAILED")).await;
     let mut watching = Watching {
@@ -139,17 +139,12 @@ async fn watched(first: i64, happenings: &[(i64, Happening)]) {
     }
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
-
-    #[test]
-    fn no_callback_is_lost_and_no_two_polls_overlap(
-        is_old in any::<bool>(),
-        happenings in happenings(),
-    ) {
+pub(super) fn no_callback_is_lost_and_no_two_polls_overlap(backend: Backend) {
+    let config = ProptestConfig::with_cases(24);
+    proptest!(config, |(is_old in any::<bool>(), happenings in happenings())| {
         // Just expired, or so long ago that it is polled only on request.
         let first = if is_old { 30 * 86_400 } else { 1000 };
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(watched(first, &happenings));
-    }
+        runtime.block_on(watched(backend, first, &happenings));
+    });
 }

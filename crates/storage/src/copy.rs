@@ -1,0 +1,234 @@
+//! `florin-proxy store copy`: a file of SQLite becomes a database of PostgreSQL.
+//!
+//! Both sides are one transaction. Each table is written as the lines of `COPY`, in the order of its key, and read back: the
+//! number of rows and the SHA-256 of the lines must be the same on both sides. Only a row at a time is in memory.
+
+mod tables;
+
+use std::fmt::Write as _;
+
+use futures_util::TryStreamExt as _;
+use jiff::Timestamp;
+use sha2::{Digest as _, Sha256};
+use sqlx::postgres::PgTransaction;
+use sqlx::{AssertSqlSafe, Row as _, SqliteConnection};
+
+use self::tables::{Kind, TABLES, Table};
+use crate::{PostgresStorage, SqliteStorage, StorageError};
+
+/// Lines are sent in pieces of this size.
+const PIECE: usize = 64 * 1024;
+
+/// What was copied of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CopiedTable {
+    /// Its name.
+    pub table: &'static str,
+    /// Its rows.
+    pub rows: u64,
+    /// SHA-256 of its lines, in hexadecimal; the same on both sides.
+    pub sha256: String,
+}
+
+/// Why a database was not copied. The target is as before, and the source can be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum CopyError {
+    /// The target has orders already.
+    #[error("the target has orders already: copy into a new database")]
+    NotEmpty,
+    /// The target holds something else than was sent.
+    #[error("table {0} differs from the source after it was copied; nothing was kept")]
+    Differs(&'static str),
+    /// One of the databases failed.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+}
+
+impl From<sqlx::Error> for CopyError {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Storage(error.into())
+    }
+}
+
+/// Copies a file into an empty, migrated PostgreSQL database of the same environment. The file is not opened by a proxy
+/// again.
+///
+/// # Errors
+/// [`CopyError::NotEmpty`]; [`CopyError::Differs`]; [`CopyError::Storage`] with the failures of both `open`.
+pub async fn copy(from: &str, to: &str, environment: &str) -> Result<Vec<CopiedTable>, CopyError> {
+    let source = SqliteStorage::open(from, environment).await?;
+    let target = PostgresStorage::open(to, environment).await?;
+    let copied = copy_tables(&source, &target, &crate::postgres::shown(to)).await;
+    source.close().await;
+    target.close().await;
+    copied
+}
+
+async fn copy_tables(
+    source: &SqliteStorage,
+    target: &PostgresStorage,
+    place: &str,
+) -> Result<Vec<CopiedTable>, CopyError> {
+    let mut from = source.begin().await?;
+    let mut to = target.writer.begin().await?;
+    for setting in [
+        "SET LOCAL statement_timeout = 0",
+        "SET LOCAL idle_in_transaction_session_timeout = 0",
+        "SET LOCAL timezone = 'UTC'",
+        "SET LOCAL datestyle = 'ISO'",
+        "SET CONSTRAINTS ALL DEFERRED",
+        "LOCK TABLE orders IN EXCLUSIVE MODE",
+    ] {
+        sqlx::query(setting).execute(&mut *to).await?;
+    }
+    let has_orders: bool = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM orders)")
+        .fetch_one(&mut *to)
+        .await?;
+    if has_orders {
+        return Err(CopyError::NotEmpty);
+    }
+    let mut copied = Vec::new();
+    for table in &TABLES {
+        let sent = send(table, &mut from, &mut to).await?;
+        if read_back(table, &mut to).await? != sent {
+            return Err(CopyError::Differs(table.name));
+        }
+        copied.push(sent);
+    }
+    for (table, column) in [
+        ("events", "position"),
+        ("observations", "id"),
+        ("deliveries", "id"),
+    ] {
+        let next = format!(
+            "SELECT setval(pg_get_serial_sequence('{table}', '{column}'), coalesce(max({column}), 0) + 1, false) FROM {table}"
+        );
+        sqlx::query(AssertSqlSafe(next)).execute(&mut *to).await?;
+    }
+    to.commit().await?;
+    sqlx::query("UPDATE identity SET moved_to = ?")
+        .bind(place)
+        .execute(&mut *from)
+        .await?;
+    from.commit().await?;
+    Ok(copied)
+}
+
+/// Counts and digests lines.
+#[derive(Default)]
+struct Lines {
+    rows: u64,
+    digest: Sha256,
+}
+
+impl Lines {
+    fn add(&mut self, lines: &[u8]) {
+        // A line end within a value is escaped.
+        let ends = lines.split(|byte| *byte == b'\n').count() - 1;
+        self.rows += ends as u64;
+        self.digest.update(lines);
+    }
+
+    fn of(self, table: &Table) -> CopiedTable {
+        CopiedTable {
+            table: table.name,
+            rows: self.rows,
+            sha256: hex::encode(self.digest.finalize()),
+        }
+    }
+}
+
+async fn send(
+    table: &Table,
+    from: &mut SqliteConnection,
+    to: &mut PgTransaction<'_>,
+) -> Result<CopiedTable, CopyError> {
+    let columns = table.columns().collect::<Vec<_>>().join(", ");
+    let into = format!("COPY {} ({columns}) FROM STDIN", table.name);
+    let mut into = to.copy_in_raw(&into).await?;
+    let mut lines = Lines::default();
+    let mut piece = String::new();
+    let select = sqlx::query(AssertSqlSafe(table.select()));
+    let mut rows = select.fetch(from);
+    while let Some(row) = rows.try_next().await? {
+        for (index, (_, _, kind)) in table.fields.iter().enumerate() {
+            if index > 0 {
+                piece.push('\t');
+            }
+            match row.try_get::<Option<String>, _>(index)? {
+                None => piece.push_str("\\N"),
+                Some(value) => write_value(&mut piece, *kind, &value)?,
+            }
+        }
+        piece.push('\n');
+        if piece.len() >= PIECE {
+            lines.add(piece.as_bytes());
+            into.send(piece.as_bytes()).await?;
+            piece.clear();
+        }
+    }
+    lines.add(piece.as_bytes());
+    into.send(piece.as_bytes()).await?;
+    into.finish().await?;
+    Ok(lines.of(table))
+}
+
+async fn read_back(table: &Table, to: &mut PgTransaction<'_>) -> Result<CopiedTable, CopyError> {
+    let columns = table.columns().collect::<Vec<_>>().join(", ");
+    let out = format!(
+        "COPY (SELECT {columns} FROM {} ORDER BY {}) TO STDOUT",
+        table.name, table.target_key
+    );
+    let mut out = to.copy_out_raw(&out).await?;
+    let mut lines = Lines::default();
+    while let Some(piece) = out.try_next().await? {
+        lines.add(&piece);
+    }
+    Ok(lines.of(table))
+}
+
+/// Writes a value as `COPY` writes it. Source: PostgreSQL, "COPY", "Text Format".
+fn write_value(line: &mut String, kind: Kind, value: &str) -> Result<(), StorageError> {
+    match kind {
+        Kind::Text => {
+            for character in value.chars() {
+                match character {
+                    '\\' => line.push_str("\\\\"),
+                    '\n' => line.push_str("\\n"),
+                    '\r' => line.push_str("\\r"),
+                    '\t' => line.push_str("\\t"),
+                    '\u{8}' => line.push_str("\\b"),
+                    '\u{c}' => line.push_str("\\f"),
+                    '\u{b}' => line.push_str("\\v"),
+                    // No text of PostgreSQL holds it.
+                    '\0' => line.push('\u{fffd}'),
+                    other => line.push(other),
+                }
+            }
+        }
+        Kind::Number => line.push_str(value),
+        Kind::Truth => line.push(if value == "0" { 'f' } else { 't' }),
+        Kind::Bytes => {
+            line.push_str("\\\\x");
+            line.push_str(&value.to_ascii_lowercase());
+        }
+        Kind::Time => write_time(line, value)?,
+    }
+    Ok(())
+}
+
+fn write_time(line: &mut String, millis: &str) -> Result<(), StorageError> {
+    let time = millis.parse().ok().map(Timestamp::from_millisecond);
+    let Some(Ok(time)) = time else {
+        return Err(StorageError::Corrupt(format!("the time {millis:?}")));
+    };
+    let fraction = format!("{:03}", time.as_millisecond().rem_euclid(1000));
+    let fraction = fraction.trim_end_matches('0');
+    let point = if fraction.is_empty() { "" } else { "." };
+    let written = write!(
+        line,
+        "{}{point}{fraction}+00",
+        time.strftime("%Y-%m-%d %H:%M:%S")
+    );
+    written.map_err(|_| StorageError::Corrupt(format!("the time {millis:?}")))
+}

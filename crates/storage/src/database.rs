@@ -1,0 +1,82 @@
+//! The database that a URL names.
+
+use std::str::FromStr as _;
+use std::sync::Arc;
+
+use sqlx::postgres::PgConnectOptions;
+
+use crate::{PostgresStorage, SqliteStorage, Storage, StorageError, sqlite};
+
+/// An open database of either kind.
+#[derive(Clone, Debug)]
+pub enum Database {
+    /// One file of one process.
+    Sqlite(SqliteStorage),
+    /// A server that any number of processes share.
+    Postgres(PostgresStorage),
+}
+
+impl Database {
+    /// Opens the database that `url` names: `sqlite://…` or `postgres://…`.
+    ///
+    /// # Errors
+    /// Those of [`SqliteStorage::open`] and [`PostgresStorage::open`].
+    pub async fn open(url: &str, environment: &str) -> Result<Self, StorageError> {
+        if is_postgres(url) {
+            Ok(Self::Postgres(
+                PostgresStorage::open(url, environment).await?,
+            ))
+        } else {
+            Ok(Self::Sqlite(SqliteStorage::open(url, environment).await?))
+        }
+    }
+
+    /// The storage in it.
+    pub fn storage(&self) -> Arc<dyn Storage> {
+        match self {
+            Self::Sqlite(storage) => Arc::new(storage.clone()),
+            Self::Postgres(storage) => Arc::new(storage.clone()),
+        }
+    }
+
+    /// Waits for open transactions and closes the database.
+    pub async fn close(&self) {
+        match self {
+            Self::Sqlite(storage) => storage.close().await,
+            Self::Postgres(storage) => storage.close().await,
+        }
+    }
+}
+
+/// Returns `true` if a URL names a PostgreSQL database.
+pub fn is_postgres(url: &str) -> bool {
+    url.starts_with("postgres://") || url.starts_with("postgresql://")
+}
+
+/// Checks without opening it that a URL can name a database. Of a file: its folder exists and can be written, and the file
+/// is none of another kind.
+///
+/// # Errors
+/// The reason and the remedy, as a sentence, without a password.
+pub fn check_place(url: &str) -> Result<(), String> {
+    if !is_postgres(url) {
+        return sqlite::check_place(url);
+    }
+    let form = "write postgres://user:password@host/database";
+    let options = PgConnectOptions::from_str(url).map_err(|_| format!("is no address: {form}"))?;
+    match options.get_database() {
+        Some(name) if !name.is_empty() => Ok(()),
+        _ => Err(format!("names no database: {form}")),
+    }
+}
+
+/// Checks without changing it that a file is a database of this version and environment. A server is not asked.
+///
+/// # Errors
+/// The reason and the remedy, as a sentence.
+pub async fn check_database(url: &str, environment: &str) -> Result<(), String> {
+    if is_postgres(url) {
+        return Ok(());
+    }
+    sqlite::check_database(url, environment).await
+}

@@ -1,0 +1,565 @@
+//! Storage in PostgreSQL, shared by any number of processes.
+//!
+//! Each transaction that writes an order locks the order's row first. Polls, deliveries and requests are leased, by rows that
+//! `FOR UPDATE SKIP LOCKED` passes over and by the server's clock.
+
+mod attempts;
+mod clock;
+mod deliveries;
+mod events;
+mod failure;
+mod observe;
+mod open;
+mod orders;
+mod polls;
+mod requests;
+mod rows;
+#[cfg(test)]
+pub(crate) mod tests;
+mod time;
+mod totals;
+mod transaction;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use florin_orders::{
+    Abandoned, Attempt, AttemptId, Event, EventId, Invoice, InvoiceId, NewAttempt, NewOrder,
+    Observation, OrderId, PollPriority, Snapshot, StoreId, TokenHash,
+};
+use jiff::{SignedDuration, Timestamp};
+use sqlx::pool::PoolConnection;
+use sqlx::postgres::{PgPool, Postgres};
+
+use self::clock::Lease;
+pub use self::clock::LeaseClock;
+use self::failure::Failure as _;
+pub use self::open::migrate;
+pub(crate) use self::open::shown;
+use self::time::Time;
+use self::transaction::{OnLoss, Transaction, run};
+use crate::rules::{BATCH, Known, RESTART_BATCH};
+use crate::{
+    Claim, Commits, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery,
+    EndpointStatus, Fingerprint, KeptEmail, MarkedAsPaid, OpenAttemptError, OpenError, Opened,
+    OrderFilter, OrderOperationError, PollQueue, RecordedDelivery, RecordedObservation, RequestId,
+    Settlement, Storage, StorageError, StoredResponse, TokenGrant, Totals,
+};
+
+/// Storage in a PostgreSQL database.
+#[derive(Clone, Debug)]
+pub struct PostgresStorage {
+    pub(crate) writer: PgPool,
+    pub(crate) reader: PgPool,
+    /// The name of this process in its leases.
+    holder: Arc<str>,
+    clock: LeaseClock,
+}
+
+/// Runs a transaction with clones of the named values: it is a separate task, and may run several times.
+macro_rules! transaction {
+    ($storage:ident, $on_loss:ident, [$($value:ident),*], |$tx:ident| $work:expr) => {{
+        $(let $value = $value.clone();)*
+        run($storage.writer.clone(), OnLoss::$on_loss, move |$tx: &mut Transaction| {
+            $(let $value = $value.clone();)*
+            Box::pin(async move { $work })
+        })
+        .await
+    }};
+}
+
+impl PostgresStorage {
+    /// Ends the leases of this process and closes its connections.
+    pub async fn close(&self) {
+        let holder = self.holder.clone();
+        let ended: Result<(), StorageError> =
+            transaction!(self, Fail, [holder], |tx| polls::end_leases(tx, &holder)
+                .await);
+        // A lease that was not ended ends by itself.
+        drop(ended);
+        self.reader.close().await;
+        self.writer.close().await;
+    }
+
+    async fn reader(&self) -> Result<PoolConnection<Postgres>, StorageError> {
+        let connection = self.reader.acquire().await;
+        connection.map_err(|error| StorageError::from(error).for_postgres())
+    }
+
+    fn lease(&self, now: Timestamp, until: Timestamp) -> Lease {
+        Lease {
+            holder: self.holder.clone(),
+            clock: self.clock,
+            now,
+            until,
+        }
+    }
+
+    /// Callbacks that change nothing read only.
+    async fn schedule_poll_of(
+        &self,
+        invoice: &InvoiceId,
+        known: Known,
+        at: Timestamp,
+    ) -> Result<bool, StorageError> {
+        let mut reader = self.reader().await?;
+        let wanted = polls::wanted(&mut reader, invoice, known, at).await;
+        drop(reader);
+        let Some(wanted) = wanted.map_err(StorageError::for_postgres)? else {
+            return Ok(false);
+        };
+        transaction!(self, Repeat, [wanted], |tx| polls::schedule_at(
+            tx, &wanted, known
+        )
+        .await)
+    }
+
+    /// One attempt.
+    #[cfg(test)]
+    pub(crate) async fn attempt(&self, id: &AttemptId) -> Result<Attempt, StorageError> {
+        orders::attempt(&mut *self.reader().await?, id).await
+    }
+}
+
+#[async_trait]
+impl Storage for PostgresStorage {
+    async fn open_order(
+        &self,
+        id: &OrderId,
+        terms: &NewOrder,
+        token: TokenHash,
+        token_expires_at: Timestamp,
+        now: Timestamp,
+    ) -> Result<Opened, OpenError> {
+        transaction!(self, Repeat, [id, terms], |tx| {
+            let opened = orders::open(tx, &id, &terms, now).await?;
+            orders::add_token(tx, &opened.order.id, token, token_expires_at).await?;
+            Ok(opened)
+        })
+    }
+
+    async fn add_token(
+        &self,
+        order: &OrderId,
+        token: TokenHash,
+        token_expires_at: Timestamp,
+    ) -> Result<(), StorageError> {
+        transaction!(self, Repeat, [order], |tx| orders::add_token(
+            tx,
+            &order,
+            token,
+            token_expires_at
+        )
+        .await)
+    }
+
+    async fn claim_request(
+        &self,
+        request: RequestId,
+        fingerprint: Fingerprint,
+        now: Timestamp,
+        lease_until: Timestamp,
+    ) -> Result<Claim, StorageError> {
+        let lease = self.lease(now, lease_until);
+        transaction!(self, Repeat, [lease], |tx| requests::claim(
+            tx,
+            request,
+            fingerprint,
+            &lease
+        )
+        .await)
+    }
+
+    async fn store_response(
+        &self,
+        request: RequestId,
+        lease_until: Timestamp,
+        response: &StoredResponse,
+        kept_until: Timestamp,
+    ) -> Result<bool, StorageError> {
+        transaction!(self, Repeat, [response], |tx| requests::store_response(
+            tx,
+            request,
+            lease_until,
+            &response,
+            kept_until
+        )
+        .await)
+    }
+
+    async fn release_request(
+        &self,
+        request: RequestId,
+        lease_until: Timestamp,
+    ) -> Result<(), StorageError> {
+        transaction!(self, Repeat, [], |tx| requests::release(
+            tx,
+            request,
+            lease_until
+        )
+        .await)
+    }
+
+    async fn delete_expired_requests(&self, now: Timestamp) -> Result<u64, StorageError> {
+        let clock = self.clock.now(now);
+        transaction!(self, Repeat, [], |tx| requests::delete_expired(
+            tx, now, clock, BATCH
+        )
+        .await)
+    }
+
+    async fn order_of_token(
+        &self,
+        token: TokenHash,
+        now: Timestamp,
+    ) -> Result<Option<Snapshot>, StorageError> {
+        let mut reader = self.reader().await?;
+        let found = orders::of_token(&mut reader, token, now).await;
+        found.map_err(StorageError::for_postgres)
+    }
+
+    async fn token_grant(&self, token: TokenHash) -> Result<Option<TokenGrant>, StorageError> {
+        let mut reader = self.reader().await?;
+        let found = orders::token_grant(&mut reader, token).await;
+        found.map_err(StorageError::for_postgres)
+    }
+
+    async fn snapshot(&self, id: &OrderId) -> Result<Option<Snapshot>, StorageError> {
+        let mut reader = self.reader().await?;
+        let found = orders::snapshot(&mut reader, id).await;
+        found.map_err(StorageError::for_postgres)
+    }
+
+    async fn orders(
+        &self,
+        store: &StoreId,
+        filter: &OrderFilter,
+    ) -> Result<Vec<Snapshot>, StorageError> {
+        let mut reader = self.reader().await?;
+        let found = orders::list(&mut reader, store, filter).await;
+        found.map_err(StorageError::for_postgres)
+    }
+
+    async fn cancel_order(
+        &self,
+        id: &OrderId,
+        now: Timestamp,
+    ) -> Result<Snapshot, OrderOperationError> {
+        transaction!(self, Repeat, [id], |tx| orders::cancel(tx, &id, now).await)
+    }
+
+    async fn delete_expired_tokens(&self, now: Timestamp) -> Result<u64, StorageError> {
+        transaction!(self, Repeat, [], |tx| orders::delete_expired_tokens(
+            tx, now, BATCH
+        )
+        .await)
+    }
+
+    async fn expire_orders(&self, now: Timestamp) -> Result<Vec<OrderId>, StorageError> {
+        transaction!(self, Fail, [], |tx| orders::expire(tx, now, BATCH).await)
+    }
+
+    async fn begin_attempt(
+        &self,
+        order: &OrderId,
+        terms: &NewAttempt,
+        now: Timestamp,
+    ) -> Result<Attempt, OrderOperationError> {
+        let clock = self.clock.now(now);
+        transaction!(self, Repeat, [order, terms], |tx| attempts::begin(
+            tx, &order, &terms, now, clock
+        )
+        .await)
+    }
+
+    async fn open_attempt(
+        &self,
+        attempt: &AttemptId,
+        invoice: &Invoice,
+        now: Timestamp,
+    ) -> Result<(), OpenAttemptError> {
+        transaction!(self, Repeat, [attempt, invoice], |tx| attempts::open(
+            tx, &attempt, &invoice, now
+        )
+        .await)
+    }
+
+    async fn abandon_attempt(
+        &self,
+        attempt: &AttemptId,
+        reason: Abandoned,
+        now: Timestamp,
+    ) -> Result<(), StorageError> {
+        transaction!(self, Repeat, [attempt], |tx| attempts::abandon(
+            tx, &attempt, reason, now
+        )
+        .await)
+    }
+
+    async fn abandon_stale_attempts(
+        &self,
+        begun_before: Timestamp,
+        now: Timestamp,
+    ) -> Result<u64, StorageError> {
+        let (clock, age) = (self.clock.now(now), now.duration_since(begun_before));
+        transaction!(self, Repeat, [], |tx| {
+            let stale = attempts::stale(tx, age, clock, BATCH).await?;
+            for attempt in &stale {
+                attempts::abandon(tx, attempt, Abandoned::OutcomeUnknown, now).await?;
+            }
+            Ok(stale.len() as u64)
+        })
+    }
+
+    async fn mark_as_paid(
+        &self,
+        order: &OrderId,
+        now: Timestamp,
+    ) -> Result<MarkedAsPaid, OrderOperationError> {
+        transaction!(self, Repeat, [order], |tx| attempts::mark_as_paid(
+            tx, &order, now
+        )
+        .await)
+    }
+
+    async fn keep_receipt_email(
+        &self,
+        order: &OrderId,
+        email: Option<&str>,
+    ) -> Result<Option<KeptEmail>, StorageError> {
+        let email = email.map(str::to_owned);
+        transaction!(self, Repeat, [order, email], |tx| {
+            orders::keep_receipt_email(tx, &order, email.as_deref()).await
+        })
+    }
+
+    async fn due_attempts(
+        &self,
+        priority: PollPriority,
+        now: Timestamp,
+        lease_until: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<DueAttempt>, StorageError> {
+        let lease = self.lease(now, lease_until);
+        transaction!(self, Fail, [lease], |tx| polls::due(
+            tx, priority, &lease, limit
+        )
+        .await)
+    }
+
+    async fn schedule_poll(&self, order: &OrderId, at: Timestamp) -> Result<bool, StorageError> {
+        transaction!(self, Repeat, [order], |tx| polls::schedule(tx, &order, at)
+            .await)
+    }
+
+    async fn schedule_polls_of_order(
+        &self,
+        order: &OrderId,
+        pause: SignedDuration,
+        now: Timestamp,
+    ) -> Result<bool, StorageError> {
+        transaction!(self, Repeat, [order], |tx| {
+            orders::lock(tx, &order).await?;
+            polls::schedule_of_order(tx, &order, pause, now).await
+        })
+    }
+
+    async fn replan_future(&self, now: Timestamp) -> Result<u64, StorageError> {
+        let clock = self.clock.now(now);
+        transaction!(self, Repeat, [], |tx| {
+            if !polls::clock_is_right(tx, now, clock).await? {
+                return Ok(0);
+            }
+            let polls = polls::replan_future(tx, now, clock).await?;
+            Ok(polls + deliveries::replan_future(tx, now).await?)
+        })
+    }
+
+    async fn poll_queue(&self, until: Timestamp, most: u32) -> Result<PollQueue, StorageError> {
+        let mut reader = self.reader().await?;
+        let found = polls::queue(&mut reader, until, most).await;
+        found.map_err(StorageError::for_postgres)
+    }
+
+    async fn schedule_poll_of_invoice(
+        &self,
+        invoice: &InvoiceId,
+        at: Timestamp,
+    ) -> Result<bool, StorageError> {
+        self.schedule_poll_of(invoice, Known::Unsettled, at).await
+    }
+
+    async fn schedule_recheck(
+        &self,
+        invoice: &InvoiceId,
+        at: Timestamp,
+    ) -> Result<bool, StorageError> {
+        self.schedule_poll_of(invoice, Known::Settled, at).await
+    }
+
+    async fn store_of_invoice(&self, invoice: &InvoiceId) -> Result<Option<StoreId>, StorageError> {
+        let mut reader = self.reader().await?;
+        let found = polls::store_of(&mut reader, invoice).await;
+        found.map_err(StorageError::for_postgres)
+    }
+
+    async fn reschedule_poll(
+        &self,
+        due: &DueAttempt,
+        until: Timestamp,
+    ) -> Result<(), StorageError> {
+        transaction!(self, Repeat, [due], |tx| polls::reschedule(tx, &due, until)
+            .await)
+    }
+
+    async fn record_observation(
+        &self,
+        due: &DueAttempt,
+        observation: &Observation,
+    ) -> Result<Option<RecordedObservation>, StorageError> {
+        transaction!(self, Repeat, [due, observation], |tx| observe::record(
+            tx,
+            &due,
+            &observation
+        )
+        .await)
+    }
+
+    async fn settlement(&self, order: &OrderId) -> Result<Option<Settlement>, StorageError> {
+        let mut reader = self.reader().await?;
+        let found = observe::settlement(&mut reader, order).await;
+        found.map_err(StorageError::for_postgres)
+    }
+
+    async fn events(
+        &self,
+        store: &StoreId,
+        after: Option<&EventId>,
+        limit: u32,
+    ) -> Result<Option<Vec<Event>>, StorageError> {
+        let mut reader = self.reader().await?;
+        let found = events::page(&mut reader, store, after, limit).await;
+        found.map_err(StorageError::for_postgres)
+    }
+
+    async fn due_deliveries(
+        &self,
+        store: &StoreId,
+        now: Timestamp,
+        lease_until: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<DueDelivery>, StorageError> {
+        let mut reader = self.reader().await?;
+        let may_be_due = deliveries::may_be_due(&mut reader, store, now).await;
+        drop(reader);
+        if !may_be_due.map_err(StorageError::for_postgres)? {
+            return Ok(Vec::new());
+        }
+        let lease = self.lease(now, lease_until);
+        transaction!(self, Fail, [store, lease], |tx| deliveries::due(
+            tx, &store, &lease, limit
+        )
+        .await)
+    }
+
+    async fn record_delivery(
+        &self,
+        delivery: &Delivery,
+        outcome: DeliveryOutcome,
+    ) -> Result<(), StorageError> {
+        let holder = &self.holder;
+        transaction!(self, Repeat, [delivery, holder], |tx| deliveries::record(
+            tx, &delivery, outcome, &holder
+        )
+        .await)
+    }
+
+    async fn deliveries(
+        &self,
+        store: &StoreId,
+        filter: &DeliveryFilter,
+    ) -> Result<Option<Vec<RecordedDelivery>>, StorageError> {
+        let mut reader = self.reader().await?;
+        let found = deliveries::page(&mut reader, store, filter).await;
+        found.map_err(StorageError::for_postgres)
+    }
+
+    async fn redeliver(
+        &self,
+        store: &StoreId,
+        event: &EventId,
+        now: Timestamp,
+    ) -> Result<bool, StorageError> {
+        transaction!(self, Repeat, [store, event], |tx| deliveries::again(
+            tx, &store, &event, now
+        )
+        .await)
+    }
+
+    async fn endpoint_status(&self, store: &StoreId) -> Result<EndpointStatus, StorageError> {
+        let mut reader = self.reader().await?;
+        let found = deliveries::endpoint_status(&mut reader, store).await;
+        found.map_err(StorageError::for_postgres)
+    }
+
+    async fn enable_endpoint(&self, store: &StoreId, now: Timestamp) -> Result<bool, StorageError> {
+        let mut reader = self.reader().await?;
+        let was_gone = deliveries::is_gone(&mut reader, store).await;
+        drop(reader);
+        if !was_gone.map_err(StorageError::for_postgres)? {
+            return Ok(false);
+        }
+        // Nothing is delivered meanwhile: the endpoint is enabled last.
+        let mut after = 0;
+        loop {
+            let last = transaction!(self, Repeat, [store], |tx| {
+                let last = deliveries::restart(tx, &store, after, now, RESTART_BATCH).await?;
+                if last.is_none() {
+                    deliveries::enable(tx, &store).await?;
+                }
+                Ok::<_, StorageError>(last)
+            })?;
+            match last {
+                Some(last) => after = last,
+                None => return Ok(true),
+            }
+        }
+    }
+
+    async fn backlog(&self) -> Result<u64, StorageError> {
+        let mut reader = self.reader().await?;
+        let found = deliveries::backlog(&mut reader).await;
+        found.map_err(StorageError::for_postgres)
+    }
+
+    async fn totals(&self) -> Result<Totals, StorageError> {
+        let mut reader = self.reader().await?;
+        let needing_review = totals::needing_review(&mut reader).await;
+        let outboxes = totals::outboxes(&mut reader).await;
+        Ok(Totals {
+            needing_review: needing_review.map_err(StorageError::for_postgres)?,
+            outboxes: outboxes.map_err(StorageError::for_postgres)?,
+            // Each transaction is a commit of the server, whose volume this process does not see.
+            commits: Commits::default(),
+            free_bytes: None,
+        })
+    }
+
+    async fn check_file(&self) -> Result<(), StorageError> {
+        // A server has no file to watch: the checks are those of writing.
+        Ok(())
+    }
+
+    async fn check_writing(&self, now: Timestamp) -> Result<(), StorageError> {
+        transaction!(self, Fail, [], |tx| {
+            sqlx::query(
+                "INSERT INTO write_checks (id, written_at) VALUES (1, $1)
+                 ON CONFLICT (id) DO UPDATE SET written_at = excluded.written_at",
+            )
+            .bind(Time(now))
+            .execute(&mut **tx)
+            .await?;
+            Ok(())
+        })
+    }
+}

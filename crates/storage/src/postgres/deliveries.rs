@@ -1,0 +1,437 @@
+//! The outbox: pending events and their deliveries.
+
+use florin_orders::{DeliveryId, EndpointHash, EventId, StoreId};
+use jiff::{SignedDuration, Timestamp};
+use sqlx::postgres::PgRow;
+use sqlx::{PgConnection, Row as _};
+
+use super::clock::{Lease, milliseconds};
+use super::rows;
+use super::time::Time;
+use super::transaction::Transaction;
+use crate::rules::{MAX_DELIVERIES_PER_STORE, MONEY, OTHER};
+use crate::{
+    Delivery, DeliveryFilter, DeliveryOutcome, DisabledEndpoint, DueDelivery, EndpointStatus,
+    RecordedDelivery, StorageError,
+};
+
+/// Leases due events, so many that no more than [`MAX_DELIVERIES_PER_STORE`] are delivered at once by all processes.
+pub(super) async fn due(
+    tx: &mut PgConnection,
+    store: &StoreId,
+    lease: &Lease,
+    limit: u32,
+) -> Result<Vec<DueDelivery>, StorageError> {
+    if is_gone(tx, store).await? {
+        return Ok(Vec::new());
+    }
+    let in_progress = lock_store(tx, store, lease.clock()).await?;
+    let free = MAX_DELIVERIES_PER_STORE.saturating_sub(in_progress);
+    let limit = limit.min(free);
+    let mut due: Vec<DueDelivery> = Vec::new();
+    // One statement for each priority: an index finds the due events of one, not of both.
+    for priority in [MONEY, OTHER] {
+        let left = i64::from(limit) - i64::try_from(due.len()).expect("a few events");
+        if left <= 0 {
+            break;
+        }
+        let leased = sqlx::query(
+            "WITH due AS (
+                 SELECT order_id, sequence FROM outbox
+                 WHERE is_head AND store_id = $1 AND priority = $2 AND next_at <= $3
+                     AND (leased_until IS NULL OR leased_until <= coalesce($5, clock_timestamp()))
+                 ORDER BY next_at, position LIMIT $7 FOR UPDATE SKIP LOCKED),
+             leased AS (
+                 UPDATE outbox SET next_at = $4, leased_by = $8,
+                     leased_until = coalesce($5, clock_timestamp()) + $6 * interval '1 ms'
+                 FROM due WHERE outbox.order_id = due.order_id AND outbox.sequence = due.sequence
+                 RETURNING outbox.order_id, outbox.sequence, tries)
+             SELECT events.*, tries FROM leased JOIN events USING (order_id, sequence) ORDER BY position",
+        )
+        .bind(store.as_str())
+        .bind(priority)
+        .bind(Time(lease.now))
+        .bind(Time(lease.until))
+        .bind(lease.clock())
+        .bind(lease.length_ms())
+        .bind(left)
+        .bind(&*lease.holder)
+        .fetch_all(&mut *tx)
+        .await?;
+        for row in &leased {
+            due.push(DueDelivery {
+                event: rows::event(row)?,
+                tries: rows::number(row, "tries")?,
+            });
+        }
+    }
+    Ok(due)
+}
+
+/// Locks the deliveries of a store, and counts those in progress.
+async fn lock_store(
+    tx: &mut PgConnection,
+    store: &StoreId,
+    clock: Option<Time>,
+) -> Result<u32, StorageError> {
+    sqlx::query(
+        "INSERT INTO store_deliveries (store_id) VALUES ($1) ON CONFLICT (store_id) DO NOTHING",
+    )
+    .bind(store.as_str())
+    .execute(&mut *tx)
+    .await?;
+    sqlx::query("SELECT 1 FROM store_deliveries WHERE store_id = $1 FOR UPDATE")
+        .bind(store.as_str())
+        .execute(&mut *tx)
+        .await?;
+    let in_progress: i64 = sqlx::query_scalar(
+        "SELECT count(*) FROM outbox WHERE store_id = $1 AND leased_until > coalesce($2, clock_timestamp())",
+    )
+    .bind(store.as_str())
+    .bind(clock)
+    .fetch_one(tx)
+    .await?;
+    rows::read("a count", u32::try_from(in_progress))
+}
+
+/// Returns `true` if a delivery may be due: without a lock, so that an idle dispatcher costs next to nothing.
+pub(super) async fn may_be_due(
+    connection: &mut PgConnection,
+    store: &StoreId,
+    now: Timestamp,
+) -> Result<bool, StorageError> {
+    let waits = "SELECT EXISTS (SELECT 1 FROM outbox
+         WHERE is_head AND store_id = $1 AND priority IN (0, 1) AND next_at <= $2)";
+    let waits = sqlx::query_scalar(waits)
+        .bind(store.as_str())
+        .bind(Time(now));
+    Ok(waits.fetch_one(connection).await?)
+}
+
+/// See [`crate::Storage::replan_future`].
+pub(super) async fn replan_future(
+    tx: &mut PgConnection,
+    now: Timestamp,
+) -> Result<u64, StorageError> {
+    let replanned = sqlx::query(
+        "UPDATE outbox SET next_at = $1 FROM events
+         WHERE events.order_id = outbox.order_id AND events.sequence = outbox.sequence
+             AND outbox.state = 'pending' AND outbox.next_at > $1
+             AND (events.created_at > $1
+                 OR EXISTS (SELECT 1 FROM deliveries WHERE event_id = events.id AND tried_at > $1))",
+    )
+    .bind(Time(now))
+    .execute(tx)
+    .await?;
+    Ok(replanned.rows_affected())
+}
+
+pub(super) async fn record(
+    tx: &mut Transaction,
+    delivery: &Delivery,
+    outcome: DeliveryOutcome,
+    holder: &str,
+) -> Result<(), StorageError> {
+    let Some((order, sequence)) = lock_order_of(tx, &delivery.event_id).await? else {
+        return Err(StorageError::Corrupt(format!(
+            "no event {}",
+            delivery.event_id
+        )));
+    };
+    if tx.is_repeat && is_recorded(tx, delivery).await? {
+        return Ok(());
+    }
+    sqlx::query(
+        "INSERT INTO deliveries (event_id, store_id, number, tried_at, took_ms, http_status, note)
+         SELECT $1, (SELECT store_id FROM events WHERE id = $1), count(*) + 1, $2, $3, $4, $5
+         FROM deliveries WHERE event_id = $1",
+    )
+    .bind(delivery.event_id.as_str())
+    .bind(Time(delivery.tried_at))
+    .bind(milliseconds(delivery.took))
+    .bind(delivery.http_status.map(i32::from))
+    .bind(rows::text(&delivery.note))
+    .execute(&mut **tx)
+    .await?;
+    if let DeliveryOutcome::Gone(endpoint) = outcome {
+        note_as_gone(tx, delivery, endpoint).await?;
+    }
+    let (state, next_at) = match outcome {
+        DeliveryOutcome::Delivered => ("delivered", None),
+        DeliveryOutcome::GivenUp => ("given_up", None),
+        DeliveryOutcome::NotWanted => ("not_wanted", None),
+        DeliveryOutcome::Retry(at) => ("pending", Some(at)),
+        DeliveryOutcome::Gone(_) => ("pending", None),
+    };
+    // A delivery that outlives its lease may end after another one: a delivered event stays delivered, and the lease of
+    // another process stays.
+    sqlx::query(
+        "UPDATE outbox SET state = $1, tries = tries + 1, next_at = coalesce($2, next_at),
+             leased_until = CASE WHEN leased_by = $3 THEN NULL ELSE leased_until END
+         WHERE order_id = $4 AND sequence = $5 AND (state = 'pending' OR $1 = 'delivered')",
+    )
+    .bind(state)
+    .bind(next_at.map(Time))
+    .bind(holder)
+    .bind(&order)
+    .bind(sequence)
+    .execute(&mut **tx)
+    .await?;
+    mark_heads(tx, &order).await
+}
+
+/// Locks the order of an event; `None` for an unknown event.
+async fn lock_order_of(
+    tx: &mut PgConnection,
+    event: &EventId,
+) -> Result<Option<(String, i64)>, StorageError> {
+    let place: Option<(String, i64)> =
+        sqlx::query_as("SELECT order_id, sequence FROM events WHERE id = $1")
+            .bind(event.as_str())
+            .fetch_optional(&mut *tx)
+            .await?;
+    if let Some((order, _)) = &place {
+        sqlx::query("SELECT 1 FROM orders WHERE id = $1 FOR UPDATE")
+            .bind(order)
+            .execute(tx)
+            .await?;
+    }
+    Ok(place)
+}
+
+/// Returns `true` if the try before, whose commit was not answered, has recorded a delivery.
+async fn is_recorded(tx: &mut PgConnection, delivery: &Delivery) -> Result<bool, StorageError> {
+    let recorded = "SELECT EXISTS (SELECT 1 FROM deliveries
+         WHERE event_id = $1 AND tried_at = $2 AND took_ms = $3 AND note = $4)";
+    let recorded = sqlx::query_scalar(recorded)
+        .bind(delivery.event_id.as_str())
+        .bind(Time(delivery.tried_at))
+        .bind(milliseconds(delivery.took))
+        .bind(rows::text(&delivery.note));
+    Ok(recorded.fetch_one(tx).await?)
+}
+
+/// Marks which events of an order may be delivered: those with no earlier pending event that the store has not accepted
+/// yet. The others wait for it. Run after each change of a state, with the order locked.
+async fn mark_heads(tx: &mut PgConnection, order: &str) -> Result<(), StorageError> {
+    sqlx::query(
+        "UPDATE outbox SET is_head = may_go FROM (
+             SELECT mine.sequence AS head, mine.state = 'pending' AND NOT EXISTS (
+                 SELECT 1 FROM outbox AS earlier WHERE earlier.order_id = mine.order_id AND earlier.state = 'pending'
+                     AND NOT earlier.was_taken AND earlier.sequence < mine.sequence) AS may_go
+             FROM outbox AS mine WHERE mine.order_id = $1) AS heads
+         WHERE order_id = $1 AND sequence = head AND is_head <> may_go",
+    )
+    .bind(order)
+    .execute(tx)
+    .await?;
+    Ok(())
+}
+
+async fn note_as_gone(
+    tx: &mut PgConnection,
+    delivery: &Delivery,
+    EndpointHash(endpoint): EndpointHash,
+) -> Result<(), StorageError> {
+    // Concurrent deliveries may all receive a 410: the first one counts.
+    sqlx::query(
+        "INSERT INTO gone_endpoints (store_id, endpoint, event_id, since)
+         SELECT store_id, $2, id, $3 FROM events WHERE id = $1 ON CONFLICT DO NOTHING",
+    )
+    .bind(delivery.event_id.as_str())
+    .bind(endpoint.as_slice())
+    .bind(Time(delivery.tried_at))
+    .execute(tx)
+    .await?;
+    Ok(())
+}
+
+pub(super) async fn page(
+    connection: &mut PgConnection,
+    store: &StoreId,
+    filter: &DeliveryFilter,
+) -> Result<Option<Vec<RecordedDelivery>>, StorageError> {
+    if let Some(event) = &filter.event
+        && !belongs_to(connection, store, event).await?
+    {
+        return Ok(None);
+    }
+    let before = match &filter.after {
+        None => i64::MAX,
+        Some(after) => match position(connection, store, after).await? {
+            Some(position) => position,
+            None => return Ok(None),
+        },
+    };
+    let statement = if filter.event.is_some() {
+        "SELECT deliveries.*, events.type FROM deliveries JOIN events ON events.id = event_id
+         WHERE deliveries.event_id = $3 AND deliveries.store_id = $1 AND deliveries.id < $2
+         ORDER BY number DESC LIMIT $4"
+    } else {
+        "SELECT deliveries.*, events.type FROM deliveries JOIN events ON events.id = event_id
+         WHERE deliveries.store_id = $1 AND deliveries.id < $2 AND $3::text IS NULL
+         ORDER BY deliveries.id DESC LIMIT $4"
+    };
+    let tries = sqlx::query(statement)
+        .bind(store.as_str())
+        .bind(before)
+        .bind(filter.event.as_ref().map(EventId::as_str))
+        .bind(i64::from(filter.limit))
+        .fetch_all(connection)
+        .await?;
+    tries
+        .iter()
+        .map(delivery)
+        .collect::<Result<_, _>>()
+        .map(Some)
+}
+
+async fn position(
+    connection: &mut PgConnection,
+    store: &StoreId,
+    delivery: &DeliveryId,
+) -> Result<Option<i64>, StorageError> {
+    let (event, number) = delivery.parts();
+    let known = "SELECT id FROM deliveries WHERE event_id = $1 AND number = CAST($2 AS bigint) AND store_id = $3";
+    let known = sqlx::query_scalar(known)
+        .bind(event)
+        .bind(number)
+        .bind(store.as_str());
+    Ok(known.fetch_optional(connection).await?)
+}
+
+fn delivery(row: &PgRow) -> Result<RecordedDelivery, StorageError> {
+    let event_id = rows::read("an event id", EventId::parse(row.try_get("event_id")?))?;
+    let http_status: Option<i32> = row.try_get("http_status")?;
+    let http_status = http_status.map(u16::try_from).transpose();
+    Ok(RecordedDelivery {
+        id: DeliveryId::of(&event_id, rows::number(row, "number")?),
+        event_type: rows::event_type(row.try_get("type")?)?,
+        delivery: Delivery {
+            event_id,
+            tried_at: rows::time(row, "tried_at")?,
+            took: SignedDuration::from_millis(row.try_get("took_ms")?),
+            http_status: rows::read("a status", http_status)?,
+            note: row.try_get("note")?,
+        },
+    })
+}
+
+pub(super) async fn again(
+    tx: &mut PgConnection,
+    store: &StoreId,
+    event: &EventId,
+    now: Timestamp,
+) -> Result<bool, StorageError> {
+    if !belongs_to(tx, store, event).await? {
+        return Ok(false);
+    }
+    let Some((order, sequence)) = lock_order_of(tx, event).await? else {
+        return Ok(false);
+    };
+    sqlx::query(
+        "UPDATE outbox SET was_taken = was_taken OR state = 'delivered', state = 'pending', tries = 0, next_at = $1
+         WHERE order_id = $2 AND sequence = $3",
+    )
+    .bind(Time(now))
+    .bind(&order)
+    .bind(sequence)
+    .execute(&mut *tx)
+    .await?;
+    mark_heads(tx, &order).await?;
+    Ok(true)
+}
+
+async fn belongs_to(
+    connection: &mut PgConnection,
+    store: &StoreId,
+    event: &EventId,
+) -> Result<bool, StorageError> {
+    let known = "SELECT EXISTS (SELECT 1 FROM events WHERE id = $1 AND store_id = $2)";
+    let known = sqlx::query_scalar(known)
+        .bind(event.as_str())
+        .bind(store.as_str());
+    Ok(known.fetch_one(connection).await?)
+}
+
+pub(super) async fn backlog(connection: &mut PgConnection) -> Result<u64, StorageError> {
+    // A counter would be one row that all transactions of a store wait for. The index has the waiting events alone.
+    let waiting = "SELECT count(*) FROM outbox WHERE state = 'pending'";
+    let waiting: i64 = sqlx::query_scalar(waiting).fetch_one(connection).await?;
+    rows::read("a count", u64::try_from(waiting))
+}
+
+pub(super) async fn endpoint_status(
+    connection: &mut PgConnection,
+    store: &StoreId,
+) -> Result<EndpointStatus, StorageError> {
+    let waiting = "SELECT count(*) FROM outbox WHERE state = 'pending' AND store_id = $1";
+    let waiting: i64 = sqlx::query_scalar(waiting)
+        .bind(store.as_str())
+        .fetch_one(&mut *connection)
+        .await?;
+    let gone = sqlx::query("SELECT endpoint, since FROM gone_endpoints WHERE store_id = $1")
+        .bind(store.as_str())
+        .fetch_optional(connection)
+        .await?;
+    Ok(EndpointStatus {
+        waiting: rows::read("a count", u64::try_from(waiting))?,
+        gone: gone.as_ref().map(gone_endpoint).transpose()?,
+    })
+}
+
+fn gone_endpoint(row: &PgRow) -> Result<DisabledEndpoint, StorageError> {
+    let endpoint: &[u8] = row.try_get("endpoint")?;
+    Ok(DisabledEndpoint {
+        endpoint: EndpointHash(rows::read("an endpoint", endpoint.try_into())?),
+        since: rows::time(row, "since")?,
+    })
+}
+
+/// Returns `true` if the store's endpoint is disabled.
+pub(super) async fn is_gone(tx: &mut PgConnection, store: &StoreId) -> Result<bool, StorageError> {
+    let gone = "SELECT EXISTS (SELECT 1 FROM gone_endpoints WHERE store_id = $1)";
+    let gone = sqlx::query_scalar(gone).bind(store.as_str());
+    Ok(gone.fetch_one(tx).await?)
+}
+
+/// Gives up to `limit` pending events behind the position `after` all their retries, from now on. Returns the position
+/// of the last; `None` if none is left.
+pub(super) async fn restart(
+    tx: &mut PgConnection,
+    store: &StoreId,
+    after: i64,
+    now: Timestamp,
+    limit: u32,
+) -> Result<Option<i64>, StorageError> {
+    let last: Option<i64> = sqlx::query_scalar(
+        "SELECT max(position) FROM (SELECT position FROM outbox
+             WHERE state = 'pending' AND store_id = $1 AND position > $2 ORDER BY position LIMIT $3) AS batch",
+    )
+    .bind(store.as_str())
+    .bind(after)
+    .bind(i64::from(limit))
+    .fetch_one(&mut *tx)
+    .await?;
+    if let Some(last) = last {
+        sqlx::query(
+            "UPDATE outbox SET tries = 0, next_at = $1
+             WHERE state = 'pending' AND store_id = $2 AND position > $3 AND position <= $4",
+        )
+        .bind(Time(now))
+        .bind(store.as_str())
+        .bind(after)
+        .bind(last)
+        .execute(tx)
+        .await?;
+    }
+    Ok(last)
+}
+
+pub(super) async fn enable(tx: &mut PgConnection, store: &StoreId) -> Result<(), StorageError> {
+    sqlx::query("DELETE FROM gone_endpoints WHERE store_id = $1")
+        .bind(store.as_str())
+        .execute(tx)
+        .await?;
+    Ok(())
+}

@@ -1,0 +1,84 @@
+//! What failed statements mean.
+
+use sqlx::postgres::PgDatabaseError;
+
+use crate::{OpenAttemptError, OpenError, OrderOperationError, StorageError};
+
+/// What follows from a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Another transaction was first: the same transaction may succeed now.
+    Conflict,
+    /// The connection was lost: whether the transaction was committed is unknown.
+    Lost,
+    /// Everything else.
+    Other,
+}
+
+/// An error that may hold a failure of the database.
+pub(super) trait Failure: From<StorageError> + Send + 'static {
+    /// The failure of the database, if it is one.
+    fn storage(&self) -> Option<&StorageError>;
+
+    /// The same with the server's name for an unreachable server.
+    fn for_postgres(self) -> Self;
+}
+
+impl Failure for StorageError {
+    fn storage(&self) -> Option<&StorageError> {
+        Some(self)
+    }
+
+    fn for_postgres(self) -> Self {
+        match (kind(&self), self) {
+            (Kind::Lost, Self::Database(error))
+            | (_, Self::Database(error @ sqlx::Error::PoolTimedOut)) => {
+                Self::Unreachable(error.to_string())
+            }
+            (_, error) => error,
+        }
+    }
+}
+
+macro_rules! failure {
+    ($($error:ident),*) => {
+        $(impl Failure for $error {
+            fn storage(&self) -> Option<&StorageError> {
+                match self {
+                    Self::Storage(error) => Some(error),
+                    _ => None,
+                }
+            }
+
+            fn for_postgres(self) -> Self {
+                match self {
+                    Self::Storage(error) => Self::Storage(error.for_postgres()),
+                    refused => refused,
+                }
+            }
+        })*
+    };
+}
+
+failure!(OpenError, OpenAttemptError, OrderOperationError);
+
+/// Source: PostgreSQL, "Error Codes": 40001 `serialization_failure`, 40P01 `deadlock_detected`, class 08 connection
+/// exceptions, 57P01 to 57P03 a server that ends or starts.
+pub(super) fn kind(error: &StorageError) -> Kind {
+    let StorageError::Database(error) = error else {
+        return Kind::Other;
+    };
+    match error {
+        sqlx::Error::Io(_) | sqlx::Error::Protocol(_) | sqlx::Error::Tls(_) => Kind::Lost,
+        sqlx::Error::Database(error) => {
+            let error = error.try_downcast_ref::<PgDatabaseError>();
+            match error.map(PgDatabaseError::code) {
+                Some("40001" | "40P01") => Kind::Conflict,
+                Some("57P01" | "57P02" | "57P03") => Kind::Lost,
+                Some(code) if code.starts_with("08") => Kind::Lost,
+                _ => Kind::Other,
+            }
+        }
+        _ => Kind::Other,
+    }
+}

@@ -1,0 +1,252 @@
+//! Records an observation and everything that follows from it, in one transaction.
+
+use florin_money::{Amount, CryptoCode, Currency};
+use florin_orders::{
+    AppliedAssessment, Assessment, Attempt, AttemptId, Observation, Order, OrderId, Snapshot,
+    assess,
+};
+use sqlx::{PgConnection, Row as _};
+
+use super::polls::{self, Fence};
+use super::rows;
+use super::time::Time;
+use super::transaction::Transaction;
+use super::{events, orders};
+use crate::observation::{bounded, facts, needs_review, text_of};
+use crate::{DueAttempt, RecordedObservation, Settlement, StorageError};
+
+/// Locks the order, loads it once, decides in pure code, and saves once. Returns `None` if a later poll has been recorded: a
+/// response is never overwritten by an earlier one.
+pub(super) async fn record(
+    tx: &mut Transaction,
+    due: &DueAttempt,
+    observation: &Observation,
+) -> Result<Option<RecordedObservation>, StorageError> {
+    let now = observation.observed_at;
+    let other = || StorageError::Corrupt(format!("{} of another order", due.attempt_id));
+    let before = orders::aggregate(tx, &due.order_id).await?;
+    let attempt = before.attempt(&due.attempt_id).ok_or_else(other)?;
+    match polls::pass(tx, due).await? {
+        Fence::Passed => {}
+        Fence::Recorded(in_tx) if tx.is_repeat => {
+            return recorded(tx, &before.order, attempt, &in_tx, observation)
+                .await
+                .map(Some);
+        }
+        Fence::Recorded(_) | Fence::Refused => return Ok(None),
+    }
+    let assessment = assess(&before.order, attempt, observation);
+    let mut after = before.clone();
+    let AppliedAssessment {
+        transition,
+        changed,
+    } = after
+        .apply(&due.attempt_id, &assessment, now)
+        .ok_or_else(other)?;
+
+    after.put_off_poll(&due.attempt_id, due.stretch, now);
+
+    let text = text_of(&assessment);
+    let text = rows::text(bounded(&text));
+    let latest = latest(tx, &due.attempt_id).await?;
+    let is_news = latest.as_ref().is_none_or(|latest| latest.text != *text);
+    let needs_review = needs_review(&before.order, attempt, &assessment);
+    let facts = facts(observation);
+    let row = match latest {
+        Some(latest) if !is_news && latest.facts.as_deref() == Some(&facts[..]) => {
+            count(tx, latest.id, due, observation).await?;
+            latest.id
+        }
+        _ => insert(tx, due, observation, &text, &facts).await?,
+    };
+    let attempt = after.attempt(&due.attempt_id).ok_or_else(other)?;
+    let is_address_changed = matches!(assessment, Assessment::AddressChanged { .. });
+    save_attempt(tx, due, attempt, needs_review || is_address_changed).await?;
+    if transition.credits {
+        credit(tx, &after.order, attempt, row, observation).await?;
+    }
+    if changed {
+        orders::save(tx, &after).await?;
+    }
+    let snapshot = Snapshot {
+        order: after.order.clone(),
+        attempt: Some(attempt.clone()),
+    };
+    let first = before.order.sequence + 1;
+    events::append(tx, &snapshot, first, &transition.events, now).await?;
+    Ok(Some(RecordedObservation {
+        assessment,
+        changed: changed || is_news && needs_review,
+        status: transition.status,
+        events: transition.events,
+    }))
+}
+
+/// What the try before has recorded, whose commit was not answered.
+async fn recorded(
+    tx: &mut PgConnection,
+    order: &Order,
+    attempt: &Attempt,
+    in_tx: &str,
+    observation: &Observation,
+) -> Result<RecordedObservation, StorageError> {
+    let emitted =
+        "SELECT type FROM events WHERE order_id = $1 AND tx = $2::text::xid8 ORDER BY sequence";
+    let emitted: Vec<String> = sqlx::query_scalar(emitted)
+        .bind(order.id.as_str())
+        .bind(in_tx)
+        .fetch_all(tx)
+        .await?;
+    let events = emitted.iter().map(|word| rows::event_type(word));
+    Ok(RecordedObservation {
+        assessment: assess(order, attempt, observation),
+        changed: true,
+        status: order.status,
+        events: events.collect::<Result<_, _>>()?,
+    })
+}
+
+/// The latest row of an attempt's observations.
+struct Latest {
+    id: i64,
+    text: String,
+    facts: Option<Vec<u8>>,
+}
+
+async fn latest(
+    tx: &mut PgConnection,
+    attempt: &AttemptId,
+) -> Result<Option<Latest>, StorageError> {
+    let latest = "SELECT id, assessment, facts FROM observations WHERE attempt_id = $1 ORDER BY poll_seq DESC LIMIT 1";
+    let row = sqlx::query(latest).bind(attempt.as_str());
+    let Some(row) = row.fetch_optional(tx).await? else {
+        return Ok(None);
+    };
+    Ok(Some(Latest {
+        id: row.try_get("id")?,
+        text: row.try_get("assessment")?,
+        facts: row.try_get("facts")?,
+    }))
+}
+
+async fn insert(
+    tx: &mut PgConnection,
+    due: &DueAttempt,
+    observation: &Observation,
+    text: &str,
+    facts: &[u8],
+) -> Result<i64, StorageError> {
+    let inserted = sqlx::query_scalar(
+        "INSERT INTO observations (attempt_id, poll_seq, last_poll_seq, observed_at, last_at, raw, assessment, facts)
+         VALUES ($1, $2, $2, $3, $3, $4, $5, $6) RETURNING id",
+    )
+    .bind(due.attempt_id.as_str())
+    .bind(i64::from(due.poll_seq))
+    .bind(Time(observation.observed_at))
+    .bind(rows::text(bounded(&observation.raw)))
+    .bind(text)
+    .bind(facts)
+    .fetch_one(tx)
+    .await?;
+    Ok(inserted)
+}
+
+/// Counts an observation that repeats the latest one.
+async fn count(
+    tx: &mut PgConnection,
+    row: i64,
+    due: &DueAttempt,
+    observation: &Observation,
+) -> Result<(), StorageError> {
+    sqlx::query(
+        "UPDATE observations SET times = times + 1, last_poll_seq = $1, last_at = $2 WHERE id = $3",
+    )
+    .bind(i64::from(due.poll_seq))
+    .bind(Time(observation.observed_at))
+    .bind(row)
+    .execute(tx)
+    .await?;
+    Ok(())
+}
+
+/// Saves an attempt and its schedule after a transition.
+async fn save_attempt(
+    tx: &mut PgConnection,
+    due: &DueAttempt,
+    attempt: &Attempt,
+    needs_review: bool,
+) -> Result<(), StorageError> {
+    let Some(invoice) = attempt.invoice() else {
+        return Ok(());
+    };
+    let progress = &invoice.progress;
+    let (count, required) = progress.confirmations.unzip();
+    let hash = progress.transaction_hash.as_deref();
+    sqlx::query(
+        "UPDATE attempts SET payment_state = $1, received_crypto = $2, received_usd = $3, received_local = $4,
+             confirmations = $5, confirmations_required = $6, transaction_hash = $7, observed_at = $8,
+             paid_in = $9, state_since = $10, late_amount_notified = $11, was_seen = $12, needs_review = $13
+         WHERE id = $14",
+    )
+    .bind(<&str>::from(invoice.payment_state))
+    .bind(progress.received.crypto.to_string())
+    .bind(progress.received.usd.to_string())
+    .bind(progress.received.local.to_string())
+    .bind(count.map(i64::from))
+    .bind(required.map(i64::from))
+    .bind(hash.map(rows::text))
+    .bind(invoice.observed_at.map(Time))
+    .bind(progress.paid_in.as_ref().map(CryptoCode::as_str))
+    .bind(Time(invoice.state_since))
+    .bind(invoice.late_amount_notified.map(|amount| amount.to_string()))
+    .bind(invoice.was_seen)
+    .bind(needs_review)
+    .bind(attempt.terms.id.as_str())
+    .execute(&mut *tx)
+    .await?;
+    polls::save(tx, due, invoice.payment_state, invoice.next_poll_at).await
+}
+
+async fn credit(
+    tx: &mut PgConnection,
+    order: &Order,
+    attempt: &Attempt,
+    observation: i64,
+    seen: &Observation,
+) -> Result<(), StorageError> {
+    sqlx::query(
+        "INSERT INTO credits (order_id, attempt_id, observation_id, amount, currency, credited_at)
+         VALUES ($1, $2, $3, $4, $5, $6)",
+    )
+    .bind(order.id.as_str())
+    .bind(attempt.terms.id.as_str())
+    .bind(observation)
+    .bind(order.terms.amount.to_string())
+    .bind(order.terms.currency.as_str())
+    .bind(Time(seen.observed_at))
+    .execute(tx)
+    .await?;
+    Ok(())
+}
+
+pub(super) async fn settlement(
+    connection: &mut PgConnection,
+    id: &OrderId,
+) -> Result<Option<Settlement>, StorageError> {
+    let row = sqlx::query("SELECT attempt_id, amount, currency FROM credits WHERE order_id = $1")
+        .bind(id.as_str())
+        .fetch_optional(connection)
+        .await?;
+    let Some(row) = row else {
+        return Ok(None);
+    };
+    Ok(Some(Settlement {
+        order_id: id.clone(),
+        attempt_id: rows::read(
+            "an attempt id",
+            AttemptId::parse(row.try_get("attempt_id")?),
+        )?,
+        amount: rows::read("an amount", Amount::parse(row.try_get("amount")?))?,
+        currency: rows::read("a currency", Currency::parse(row.try_get("currency")?))?,
+    }))
+}

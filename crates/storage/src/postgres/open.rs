@@ -1,0 +1,269 @@
+//! Opening a database: its schema, its environment, and the limits of its connections.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use sqlx::migrate::{Migration, MigrationType, Migrator};
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::{ConnectOptions as _, Connection as _, PgConnection, SqlStr};
+
+use super::PostgresStorage;
+use super::clock::LeaseClock;
+use super::failure::Failure as _;
+use crate::StorageError;
+
+/// Connections of one process, half of them for writing: those of three fit into the 100 of a default server.
+const WRITERS: u32 = 8;
+const READERS: u32 = 8;
+/// How long a request waits for a connection.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(3);
+/// A connection through a firewall that forgets it ends before that.
+const MAX_LIFETIME: Duration = Duration::from_mins(10);
+/// Limits of the server's work for one statement, one lock, and one transaction that waits for its client.
+const SETTINGS: [(&str, &str); 3] = [
+    ("statement_timeout", "5s"),
+    ("lock_timeout", "2s"),
+    ("idle_in_transaction_session_timeout", "10s"),
+];
+/// A migration waits no longer for the lock of a table: the statements behind it wait as well.
+const MIGRATION_SETTINGS: [(&str, &str); 2] = [("statement_timeout", "0"), ("lock_timeout", "3s")];
+
+const MIGRATIONS: [(i64, &str, &str); 1] = [(
+    1,
+    "orders",
+    include_str!("../../migrations/postgres/0001_orders.sql"),
+)];
+
+impl PostgresStorage {
+    /// Opens the database that `url` names (`postgres://user:password@host/database`).
+    ///
+    /// # Errors
+    /// [`StorageError::Open`] when the server or the database cannot be reached; [`StorageError::NotMigrated`] until
+    /// [`migrate`] was run; [`StorageError::Newer`]; [`StorageError::OtherEnvironment`].
+    pub async fn open(url: &str, environment: &str) -> Result<Self, StorageError> {
+        Self::open_with(url, environment, LeaseClock::Server).await
+    }
+
+    /// The same, with leases that end by another clock.
+    ///
+    /// # Errors
+    /// Those of [`Self::open`].
+    pub async fn open_with(
+        url: &str,
+        environment: &str,
+        clock: LeaseClock,
+    ) -> Result<Self, StorageError> {
+        let holder = holder()?;
+        let options = options(url)?
+            .application_name(&format!("florin-proxy {holder}"))
+            .options(SETTINGS);
+        let mut connection = connect(url, &options).await?;
+        let checked = check(&mut connection, url, environment).await;
+        let _ = connection.close().await;
+        checked.map_err(StorageError::for_postgres)?;
+        let pool = |most: u32| {
+            PgPoolOptions::new()
+                .max_connections(most)
+                .acquire_timeout(ACQUIRE_TIMEOUT)
+                .max_lifetime(MAX_LIFETIME)
+        };
+        Ok(Self {
+            // A lost connection fails the first statement, and the transaction is repeated.
+            writer: pool(WRITERS)
+                .test_before_acquire(false)
+                .connect_lazy_with(options.clone()),
+            reader: pool(READERS).connect_lazy_with(options),
+            holder: holder.into(),
+            clock,
+        })
+    }
+}
+
+/// Brings the schema of a database up to date. Returns the number of migrations that were applied.
+///
+/// # Errors
+/// [`StorageError::Open`]; [`StorageError::Newer`]; [`StorageError::Migrate`]; [`StorageError::OtherEnvironment`].
+pub async fn migrate(url: &str, environment: &str) -> Result<u64, StorageError> {
+    let options = options(url)?
+        .application_name("florin-proxy migrate")
+        .options(MIGRATION_SETTINGS);
+    let mut connection = connect(url, &options).await?;
+    let before = version(&mut connection).await?;
+    refuse_newer(before, url)?;
+    refuse_foreign(&mut connection, url, before).await?;
+    migrator().run_direct(None, &mut connection, false).await?;
+    sqlx::query("INSERT INTO identity (id, environment) VALUES (1, $1) ON CONFLICT DO NOTHING")
+        .bind(environment)
+        .execute(&mut connection)
+        .await?;
+    refuse_other_environment(&mut connection, environment).await?;
+    renumber(&mut connection).await?;
+    let after = version(&mut connection).await?;
+    let _ = connection.close().await;
+    Ok((after.unwrap_or(0) - before.unwrap_or(0)).unsigned_abs())
+}
+
+fn options(url: &str) -> Result<PgConnectOptions, StorageError> {
+    PgConnectOptions::from_str(url).map_err(|error| StorageError::Open {
+        url: shown(url),
+        reason: error.to_string(),
+    })
+}
+
+async fn connect(url: &str, options: &PgConnectOptions) -> Result<PgConnection, StorageError> {
+    options.connect().await.map_err(|error| StorageError::Open {
+        url: shown(url),
+        reason: error.to_string(),
+    })
+}
+
+/// The address without the password.
+pub(crate) fn shown(url: &str) -> String {
+    match url::Url::parse(url) {
+        Ok(mut url) => {
+            // The address may hold the password among the parameters as well.
+            url.set_query(None);
+            let _ = url.set_password(None);
+            url.to_string()
+        }
+        Err(_) => "postgres://…".to_owned(),
+    }
+}
+
+/// A name of this process, different from that of every other one.
+fn holder() -> Result<String, StorageError> {
+    let mut bytes = [0; 8];
+    let opened = std::fs::File::open("/dev/urandom");
+    opened
+        .and_then(|mut random| std::io::Read::read_exact(&mut random, &mut bytes))
+        .map_err(|error| StorageError::Database(error.into()))?;
+    Ok(hex::encode(bytes))
+}
+
+/// Checks that the schema is the one of this version, and that the database belongs to the environment.
+async fn check(
+    connection: &mut PgConnection,
+    url: &str,
+    environment: &str,
+) -> Result<(), StorageError> {
+    let found = version(connection).await?;
+    refuse_newer(found, url)?;
+    if found != Some(latest()) {
+        return Err(StorageError::NotMigrated {
+            url: shown(url),
+            found: found.unwrap_or(0),
+            known: latest(),
+        });
+    }
+    if is_restored(connection).await? {
+        return Err(StorageError::Restored { url: shown(url) });
+    }
+    refuse_other_environment(connection, environment).await
+}
+
+fn latest() -> i64 {
+    MIGRATIONS[MIGRATIONS.len() - 1].0
+}
+
+/// The schema's version; `None` for a database without our tables.
+async fn version(connection: &mut PgConnection) -> Result<Option<i64>, StorageError> {
+    let table: Option<String> = sqlx::query_scalar("SELECT to_regclass('_sqlx_migrations')::text")
+        .fetch_one(&mut *connection)
+        .await?;
+    if table.is_none() {
+        return Ok(None);
+    }
+    let version = "SELECT max(version) FROM _sqlx_migrations WHERE success";
+    Ok(sqlx::query_scalar(version).fetch_one(connection).await?)
+}
+
+fn refuse_newer(found: Option<i64>, url: &str) -> Result<(), StorageError> {
+    match found {
+        Some(found) if found > latest() => Err(StorageError::Newer {
+            url: shown(url),
+            found,
+            known: latest(),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// A database with tables, of which none is ours, belongs to another program.
+async fn refuse_foreign(
+    connection: &mut PgConnection,
+    url: &str,
+    found: Option<i64>,
+) -> Result<(), StorageError> {
+    let tables: i64 =
+        sqlx::query_scalar("SELECT count(*) FROM pg_tables WHERE schemaname = current_schema()")
+            .fetch_one(&mut *connection)
+            .await?;
+    let ours: Option<String> = sqlx::query_scalar("SELECT to_regclass('identity')::text")
+        .fetch_one(connection)
+        .await?;
+    if tables == 0 || (found.is_some() && ours.is_some()) {
+        return Ok(());
+    }
+    Err(StorageError::Open {
+        url: shown(url),
+        reason: "it is the database of another program: write the address of Florin's database, or of an empty one"
+            .to_owned(),
+    })
+}
+
+async fn refuse_other_environment(
+    connection: &mut PgConnection,
+    environment: &str,
+) -> Result<(), StorageError> {
+    let found: Option<String> = sqlx::query_scalar("SELECT environment FROM identity WHERE id = 1")
+        .fetch_optional(connection)
+        .await?;
+    match found {
+        Some(found) if found != environment => Err(StorageError::OtherEnvironment {
+            found,
+            wanted: environment.to_owned(),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// Returns `true` if an event is of a transaction that this server has not begun yet: the database was restored from a
+/// dump, and the server counts its transactions from the start. Readers would not see such an event.
+async fn is_restored(connection: &mut PgConnection) -> Result<bool, StorageError> {
+    let restored =
+        "SELECT coalesce((SELECT tx >= pg_snapshot_xmax(pg_current_snapshot()) FROM events
+         ORDER BY position DESC LIMIT 1), false)";
+    Ok(sqlx::query_scalar(restored).fetch_one(connection).await?)
+}
+
+/// Gives all events of a restored database their place in the list again, in the order that readers have seen.
+async fn renumber(connection: &mut PgConnection) -> Result<(), StorageError> {
+    if !is_restored(connection).await? {
+        return Ok(());
+    }
+    let mut tx = connection.begin().await?;
+    for statement in [
+        "LOCK TABLE events IN EXCLUSIVE MODE",
+        "UPDATE events SET tx = '3'::xid8, position = place FROM (
+             SELECT order_id AS of_order, sequence AS number, row_number() OVER (ORDER BY tx, position) AS place
+             FROM events) AS places
+         WHERE order_id = of_order AND sequence = number",
+        "UPDATE outbox SET position = events.position FROM events
+         WHERE events.order_id = outbox.order_id AND events.sequence = outbox.sequence",
+    ] {
+        sqlx::query(statement).execute(&mut *tx).await?;
+    }
+    tx.commit().await?;
+    Ok(())
+}
+
+fn migrator() -> Migrator {
+    let migrations = MIGRATIONS.iter().map(|(version, name, sql)| {
+        let sql = SqlStr::from_static(sql);
+        Migration::new(*version, (*name).into(), MigrationType::Simple, sql, false)
+    });
+    Migrator {
+        migrations: migrations.collect(),
+        ..Migrator::DEFAULT
+    }
+}

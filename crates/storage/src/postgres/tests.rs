@@ -1,0 +1,37 @@
+//! What holds for PostgreSQL alone. The contract of every store is in `crate::contract`.
+
+mod copy;
+mod cursor;
+mod leases;
+mod losses;
+mod opening;
+mod races;
+mod relay;
+pub(crate) mod server;
+
+use std::sync::Arc;
+
+use florin_orders::fixtures::{at, exact, invoice, new_attempt, observed, terms};
+use florin_orders::{EventType, OrderStatus};
+
+use self::server::{database, server};
+use super::*;
+use crate::contract::{Store, awaiting, demo, id, order, status, token};
+
+/// A store in a new database.
+async fn store() -> (PostgresStorage, String) {
+    let database = database();
+    (another(&database).await, database)
+}
+
+/// Another process on the same database.
+async fn another(database: &str) -> PostgresStorage {
+    let url = server().url(database);
+    PostgresStorage::open_with(&url, "test", LeaseClock::Caller)
+        .await
+        .unwrap()
+}
+
+fn shared(storage: &PostgresStorage) -> Store {
+    Arc::new(storage.clone())
+}

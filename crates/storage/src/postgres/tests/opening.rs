@@ -1,0 +1,74 @@
+//! Opening a database: only the command changes its schema.
+
+use super::server::new_name;
+use super::*;
+
+async fn refused(database: &str) -> String {
+    let opened = PostgresStorage::open(&server().url(database), "test").await;
+    opened.unwrap_err().to_string()
+}
+
+#[tokio::test]
+async fn an_unmigrated_database_is_refused_with_the_name_of_the_command() {
+    let name = new_name();
+    server().create_database(&name, None).unwrap();
+    let sentence = refused(&name).await;
+    assert!(
+        sentence.contains("run `florin-proxy migrate`"),
+        "{sentence}"
+    );
+    let url = server().url(&name);
+    assert_eq!(crate::migrate_postgres(&url, "test").await.unwrap(), 1);
+    assert_eq!(crate::migrate_postgres(&url, "test").await.unwrap(), 0);
+    PostgresStorage::open(&url, "test").await.unwrap();
+}
+
+#[tokio::test]
+async fn a_database_of_a_newer_version_is_refused() {
+    let name = database();
+    let newer =
+        "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
+         VALUES (99, 'later', true, '', 0)";
+    server().psql(&name, newer).unwrap();
+    let sentence = refused(&name).await;
+    assert!(
+        sentence.contains("a newer version of Florin wrote"),
+        "{sentence}"
+    );
+    let migrated = crate::migrate_postgres(&server().url(&name), "test").await;
+    assert!(matches!(
+        migrated,
+        Err(StorageError::Newer { found: 99, .. })
+    ));
+}
+
+#[tokio::test]
+async fn a_database_of_another_program_is_not_migrated() {
+    let name = new_name();
+    server().create_database(&name, None).unwrap();
+    server().psql(&name, "CREATE TABLE carts (id int)").unwrap();
+    let migrated = crate::migrate_postgres(&server().url(&name), "test").await;
+    let sentence = migrated.unwrap_err().to_string();
+    assert!(
+        sentence.contains("the database of another program"),
+        "{sentence}"
+    );
+}
+
+#[tokio::test]
+async fn the_connections_of_three_processes_fit_into_a_default_server() {
+    let (storage, _) = store().await;
+    let connections = storage.writer.options().get_max_connections()
+        + storage.reader.options().get_max_connections();
+    assert!(3 * connections + 10 <= 100, "{connections}");
+    let limits = "SELECT string_agg(name || '=' || setting, ' ' ORDER BY name) FROM pg_settings WHERE name IN
+         ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout')";
+    let limits: String = sqlx::query_scalar(limits)
+        .fetch_one(&storage.writer)
+        .await
+        .unwrap();
+    assert_eq!(
+        limits,
+        "idle_in_transaction_session_timeout=10000 lock_timeout=2000 statement_timeout=5000"
+    );
+}

@@ -1,0 +1,83 @@
+//! A relay between a store and the server, which cuts connections around a commit.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+
+use super::server::server;
+
+/// Source: "Frontend/Backend Protocol": a simple query ends with a zero byte.
+const COMMIT: &[u8] = b"COMMIT\0";
+
+/// When the next commit's connection is cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cut {
+    /// Before the server receives it: nothing was committed.
+    Before = 1,
+    /// After the server has answered it, without the answer: everything was committed.
+    After = 2,
+}
+
+/// A running relay.
+pub(super) struct Relay {
+    port: u16,
+    next: Arc<AtomicU8>,
+}
+
+impl Relay {
+    pub(super) async fn start() -> Self {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let next = Arc::new(AtomicU8::new(0));
+        let armed = next.clone();
+        tokio::spawn(async move {
+            while let Ok((client, _)) = listener.accept().await {
+                let server = TcpStream::connect(("127.0.0.1", server().port())).await;
+                tokio::spawn(relay(client, server.unwrap(), armed.clone()));
+            }
+        });
+        Self { port, next }
+    }
+
+    pub(super) fn url(&self, database: &str) -> String {
+        format!("{}?sslmode=disable", server().url_at(self.port, database))
+    }
+
+    /// Cuts at the next commit.
+    pub(super) fn arm(&self, cut: Cut) {
+        self.next.store(cut as u8, Ordering::SeqCst);
+    }
+
+    /// Returns `true` once the cut has happened.
+    pub(super) fn has_cut(&self) -> bool {
+        self.next.load(Ordering::SeqCst) == 0
+    }
+}
+
+async fn relay(mut client: TcpStream, mut server: TcpStream, next: Arc<AtomicU8>) {
+    let (mut sent, mut answered) = (vec![0; 65_536], vec![0; 65_536]);
+    loop {
+        tokio::select! {
+            read = client.read(&mut sent) => {
+                let Ok(length @ 1..) = read else { return };
+                let is_commit = sent[..length].windows(COMMIT.len()).any(|bytes| bytes == COMMIT);
+                let cut = if is_commit { next.swap(0, Ordering::SeqCst) } else { 0 };
+                if cut == Cut::Before as u8 || server.write_all(&sent[..length]).await.is_err() {
+                    return;
+                }
+                if cut == Cut::After as u8 {
+                    let _ = server.read(&mut answered).await;
+                    return;
+                }
+            }
+            read = server.read(&mut answered) => {
+                let Ok(length @ 1..) = read else { return };
+                if client.write_all(&answered[..length]).await.is_err() {
+                    return;
+                }
+            }
+        }
+    }
+}

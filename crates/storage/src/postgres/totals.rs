@@ -1,0 +1,43 @@
+//! Totals, for the operator.
+
+use florin_orders::StoreId;
+use sqlx::postgres::PgRow;
+use sqlx::{PgConnection, Row as _};
+
+use super::rows;
+use crate::{Outbox, StorageError};
+
+pub(super) async fn needing_review(connection: &mut PgConnection) -> Result<u64, StorageError> {
+    let count = "SELECT count(*) FROM attempts JOIN polls ON polls.attempt_id = attempts.id
+         WHERE attempts.needs_review AND polls.next_poll_at IS NOT NULL";
+    let count: i64 = sqlx::query_scalar(count).fetch_one(connection).await?;
+    rows::read("a count", u64::try_from(count))
+}
+
+/// One row for each store. The index has the waiting events alone: they are counted one by one.
+pub(super) async fn outboxes(connection: &mut PgConnection) -> Result<Vec<Outbox>, StorageError> {
+    let rows = sqlx::query(
+        "SELECT store_id,
+             (SELECT count(*) FROM outbox WHERE outbox.state = 'pending' AND outbox.store_id = stores.store_id) AS waiting,
+             (SELECT events.created_at FROM outbox JOIN events USING (order_id, sequence)
+              WHERE outbox.state = 'pending' AND outbox.store_id = stores.store_id
+              ORDER BY outbox.position LIMIT 1) AS oldest_at,
+             EXISTS (SELECT 1 FROM gone_endpoints WHERE gone_endpoints.store_id = stores.store_id) AS is_gone
+         FROM (SELECT store_id FROM store_deliveries
+               UNION SELECT store_id FROM gone_endpoints
+               UNION SELECT store_id FROM outbox WHERE state = 'pending') AS stores",
+    )
+    .fetch_all(connection)
+    .await?;
+    rows.iter().map(outbox).collect()
+}
+
+fn outbox(row: &PgRow) -> Result<Outbox, StorageError> {
+    let waiting: i64 = row.try_get("waiting")?;
+    Ok(Outbox {
+        store_id: rows::read("a store id", StoreId::parse(row.try_get("store_id")?))?,
+        waiting: rows::read("a count", u64::try_from(waiting))?,
+        oldest_at: rows::maybe_time(row, "oldest_at")?,
+        is_disabled: row.try_get("is_gone")?,
+    })
+}

@@ -1,0 +1,156 @@
+//! Transactions: each in a separate task, repeated after a conflict or a lost connection.
+//!
+//! A caller that gives up cancels nothing: sqlx 0.9.0 leaves the connection of a cancelled `begin` in an open transaction
+//! (launchbadge/sqlx#4385), and a browser that leaves cancels its request. A connection whose transaction did not end in
+//! order is closed, so that the server ends the transaction.
+//!
+//! ```text
+//! Idle ─BEGIN→ Open ─COMMIT, ROLLBACK→ Idle (back to the pool)
+//!                Open ─failure, time limit→ closed
+//! ```
+
+use std::ops::{Deref, DerefMut};
+use std::pin::Pin;
+use std::time::Duration;
+
+use sqlx::pool::PoolConnection;
+use sqlx::postgres::{PgPool, Postgres};
+use sqlx::{Executor as _, PgConnection};
+
+use super::failure::{Failure, Kind, kind};
+use crate::StorageError;
+
+/// Longer than the server's `statement_timeout`: a server that does not answer by then is not there.
+const LONGEST: Duration = Duration::from_secs(10);
+/// Tries of a transaction that conflicts with another one, or whose connection was lost: for about 5 seconds.
+const TRIES: u32 = 25;
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// What a transaction does.
+pub(super) type Work<'t, T, E> = Pin<Box<dyn Future<Output = Result<T, E>> + Send + 't>>;
+
+/// Whether a transaction is repeated when its connection was lost, perhaps after its commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OnLoss {
+    /// A repetition finds what the first try did, and returns the same.
+    Repeat,
+    /// A lease that was perhaps given to this process ends by itself.
+    Fail,
+}
+
+/// An open transaction.
+pub(super) struct Transaction {
+    connection: Option<PoolConnection<Postgres>>,
+    /// `true` if an earlier try may have been committed.
+    pub(super) is_repeat: bool,
+}
+
+impl Transaction {
+    async fn begin(pool: &PgPool, is_repeat: bool) -> Result<Self, sqlx::Error> {
+        let connection = pool.acquire().await?;
+        let mut transaction = Self {
+            connection: Some(connection),
+            is_repeat,
+        };
+        transaction.execute(sqlx::raw_sql("BEGIN")).await?;
+        Ok(transaction)
+    }
+
+    async fn end(mut self, statement: &'static str) -> Result<(), sqlx::Error> {
+        (*self).execute(sqlx::raw_sql(statement)).await?;
+        drop(self.connection.take());
+        Ok(())
+    }
+}
+
+impl Drop for Transaction {
+    fn drop(&mut self) {
+        if let Some(connection) = self.connection.take() {
+            // Out of the pool, and closed at once.
+            drop(connection.detach());
+        }
+    }
+}
+
+impl Deref for Transaction {
+    type Target = PgConnection;
+
+    fn deref(&self) -> &PgConnection {
+        let connection = self.connection.as_ref();
+        connection.expect("an open transaction has its connection")
+    }
+}
+
+impl DerefMut for Transaction {
+    fn deref_mut(&mut self) -> &mut PgConnection {
+        let connection = self.connection.as_mut();
+        connection.expect("an open transaction has its connection")
+    }
+}
+
+/// Runs a transaction in a separate task, and again where that is safe.
+pub(super) async fn run<T, E, F>(pool: PgPool, on_loss: OnLoss, work: F) -> Result<T, E>
+where
+    T: Send + 'static,
+    E: Failure,
+    F: for<'t> Fn(&'t mut Transaction) -> Work<'t, T, E> + Send + Sync + 'static,
+{
+    let done = tokio::spawn(async move { repeat(&pool, on_loss, work).await });
+    let lost = |_| E::from(StorageError::Database(sqlx::Error::PoolClosed));
+    done.await.map_err(lost)?
+}
+
+async fn repeat<T, E, F>(pool: &PgPool, on_loss: OnLoss, work: F) -> Result<T, E>
+where
+    E: Failure,
+    F: for<'t> Fn(&'t mut Transaction) -> Work<'t, T, E>,
+{
+    let mut pauses = tokio::time::interval(PAUSE);
+    let mut is_repeat = false;
+    let mut tries = 0;
+    loop {
+        let outcome = tokio::time::timeout(LONGEST, once(pool, is_repeat, &work));
+        let error = match outcome.await {
+            Ok(Ok(done)) => return Ok(done),
+            Ok(Err(error)) => error,
+            Err(_) => {
+                return Err(E::from(StorageError::Unreachable(
+                    "no answer in time".into(),
+                )));
+            }
+        };
+        tries += 1;
+        let kind = error.storage().map_or(Kind::Other, kind);
+        match kind {
+            _ if tries == TRIES => return Err(error.for_postgres()),
+            // At once: the other transaction has ended.
+            Kind::Conflict => {}
+            Kind::Lost if on_loss == OnLoss::Repeat => {
+                is_repeat = true;
+                pauses.tick().await;
+            }
+            Kind::Lost | Kind::Other => return Err(error.for_postgres()),
+        }
+    }
+}
+
+async fn once<T, E, F>(pool: &PgPool, is_repeat: bool, work: &F) -> Result<T, E>
+where
+    E: Failure,
+    F: for<'t> Fn(&'t mut Transaction) -> Work<'t, T, E>,
+{
+    let begun = Transaction::begin(pool, is_repeat).await;
+    let mut transaction = begun.map_err(StorageError::from)?;
+    match work(&mut transaction).await {
+        Ok(done) => {
+            let ended = transaction.end("COMMIT").await;
+            ended.map_err(StorageError::from)?;
+            Ok(done)
+        }
+        Err(error) => {
+            // A failure closes the connection. The error of the statement is the one of interest.
+            let _ = transaction.end("ROLLBACK").await;
+            Err(error)
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! Limits and decisions that every store shares.
+
+/// Every attempt costs a call to the gateway and leaves an invoice there.
+pub(crate) const MAX_ATTEMPTS_PER_MINUTE: i64 = 6;
+
+/// Rows that one transaction of the cleanup changes: customers wait for none longer than for these.
+pub(crate) const BATCH: u32 = 100;
+/// The same for events that are delivered anew, one statement for all.
+pub(crate) const RESTART_BATCH: u32 = 1000;
+
+/// Deliveries to one store at once, over all processes that share a database.
+pub const MAX_DELIVERIES_PER_STORE: u32 = 4;
+
+/// The priorities of the outbox: events of an order with money, and all others.
+pub(crate) const MONEY: i64 = 0;
+pub(crate) const OTHER: i64 = 1;
+
+/// Which invoices a callback is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Known {
+    Unsettled,
+    Settled,
+}
+
+impl Known {
+    /// Shortest time between polls of an invoice that callbacks cause, whatever their number.
+    pub(crate) fn debounce_ms(self) -> i64 {
+        match self {
+            Self::Unsettled => 2000,
+            Self::Settled => 60_000,
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! A PostgreSQL server of the distribution's packages, in a temporary folder, on a port of loopback.
+//!
+//! The server ends with the value or with the process that started it, also when that process is killed. It runs as an
+//! unprivileged user: PostgreSQL refuses to run as root. It is never a server of the machine: it has a separate folder, port
+//! and password.
+
+use std::fs::{self, Permissions};
+use std::io::{Error, ErrorKind, Read as _};
+use std::net::{Ipv4Addr, TcpListener};
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+/// Source: docs/adr/0023: `pg_current_xact_id` and `xid8` are of 13, and 15 is the oldest that is tested.
+pub const OLDEST_MAJOR: u32 = 15;
+/// Source: Debian's packages `postgresql-15` and later.
+const PACKAGED: &str = "/usr/lib/postgresql";
+/// A program that Debian does not put on `PATH`.
+const SERVER: &str = "postgres";
+/// The id of the user without rights on every Linux.
+const UNPRIVILEGED: &str = "65534";
+/// The server may take this many pauses until it accepts connections.
+const PAUSES: u32 = 600;
+const PAUSE: Duration = Duration::from_millis(50);
+/// Another program may take a free port before the server does.
+const TRIES: u32 = 5;
+
+/// How much a commit waits for the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Durability {
+    /// Never: what survives the end of the server is not tested.
+    None,
+    /// As in production: `fsync` and `synchronous_commit` are on.
+    Full,
+}
+
+/// A running server.
+#[derive(Debug)]
+pub struct PostgresServer {
+    keeper: Child,
+    bin: PathBuf,
+    folder: PathBuf,
+    port: u16,
+    password: String,
+}
+
+/// The folder of the newest installed server that is new enough; `None` if there is none.
+pub fn installed() -> Option<PathBuf> {
+    let majors = fs::read_dir(PACKAGED).into_iter().flatten().flatten();
+    let majors = majors.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let newest = majors
+        .filter(|major| *major >= OLDEST_MAJOR)
+        .filter(|major| bin_of(*major).join(SERVER).exists())
+        .max();
+    newest.map(bin_of).or_else(on_path)
+}
+
+fn bin_of(major: u32) -> PathBuf {
+    Path::new(PACKAGED).join(major.to_string()).join("bin")
+}
+
+/// Other systems have the server on `PATH`.
+fn on_path() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    let mut folders = std::env::split_paths(&path);
+    folders.find(|folder| folder.join(SERVER).exists() && folder.join("initdb").exists())
+}
+
+impl PostgresServer {
+    /// Starts a server with an empty cluster.
+    ///
+    /// # Errors
+    /// A sentence: no server is installed, or its log.
+    pub fn start(durability: Durability) -> Result<Self, Error> {
+        let bin = installed().ok_or_else(|| {
+            Error::new(
+                ErrorKind::NotFound,
+                format!("PostgreSQL {OLDEST_MAJOR} or later is not installed: apt-get install postgresql"),
+            )
+        })?;
+        let mut failure = None;
+        for _ in 0..TRIES {
+            match Self::try_start(&bin, durability) {
+                Ok(server) => return Ok(server),
+                Err(error) => failure = Some(error),
+            }
+        }
+        Err(failure.expect("one try at least"))
+    }
+
+    fn try_start(bin: &Path, durability: Durability) -> Result<Self, Error> {
+        let user = unprivileged_user()?;
+        let folder = tempfile::Builder::new()
+            .prefix("florin-postgres-")
+            .tempdir()?
+            .keep();
+        let password = random_password()?;
+        let file = folder.join("password");
+        fs::write(&file, &password)?;
+        fs::set_permissions(&file, Permissions::from_mode(0o600))?;
+        let mut command = match &user {
+            None => Command::new("sh"),
+            Some(user) => {
+                chown(&file, Some(user.uid), Some(user.gid))?;
+                chown(&folder, Some(user.uid), Some(user.gid))?;
+                let mut command = Command::new("setpriv");
+                command
+                    .arg(format!("--reuid={}", user.uid))
+                    .arg(format!("--regid={}", user.gid))
+                    .args(["--clear-groups", "--", "sh"]);
+                command
+            }
+        };
+        let port = free_port()?;
+        let settings = settings(durability).map(|setting| ["-c", setting]);
+        let keeper = command
+            .args(["-c", include_str!("keeper.sh"), "florin-postgres"])
+            .args([bin, &folder])
+            .arg(port.to_string())
+            .args(settings.as_flattened())
+            .current_dir(&folder)
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .env("LC_ALL", "C")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            // A signal from the terminal ends the starter, and then this ends by itself.
+            .process_group(0)
+            .spawn()?;
+        let mut server = Self {
+            keeper,
+            bin: bin.to_owned(),
+            folder,
+            port,
+            password,
+        };
+        server.wait_until_ready()?;
+        Ok(server)
+    }
+
+    fn wait_until_ready(&mut self) -> Result<(), Error> {
+        for _ in 0..PAUSES {
+            if self.keeper.try_wait()?.is_some() {
+                break;
+            }
+            let ready = Command::new(self.bin.join("pg_isready"))
+                .args(["-q", "-h", "127.0.0.1", "-p"])
+                .arg(self.port.to_string())
+                .status()?;
+            // Only the own server knows the password.
+            if ready.success() && self.psql("postgres", "SELECT 1").is_ok() {
+                return Ok(());
+            }
+            thread::sleep(PAUSE);
+        }
+        let mut log = String::new();
+        for name in ["initdb.log", "server.log"] {
+            if let Ok(mut file) = fs::File::open(self.folder.join(name)) {
+                file.read_to_string(&mut log)?;
+            }
+        }
+        Err(Error::other(format!("PostgreSQL did not start: {log}")))
+    }
+
+    /// The address of a database, with the user and the password: `postgres://…`.
+    pub fn url(&self, database: &str) -> String {
+        self.url_at(self.port, database)
+    }
+
+    /// The same by another port of this machine, for a relay in between.
+    pub fn url_at(&self, port: u16, database: &str) -> String {
+        format!(
+            "postgres://florin:{}@127.0.0.1:{port}/{database}",
+            self.password
+        )
+    }
+
+    /// Its port.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Creates a database: empty, or a copy of `template`.
+    ///
+    /// # Errors
+    /// What the server says.
+    pub fn create_database(&self, name: &str, template: Option<&str>) -> Result<(), Error> {
+        let template = template.unwrap_or("template0");
+        let create = format!("CREATE DATABASE \"{name}\" TEMPLATE \"{template}\"");
+        self.psql("postgres", &create).map(drop)
+    }
+
+    /// Runs statements in a database and returns what they print, without headings.
+    ///
+    /// # Errors
+    /// What the server says.
+    pub fn psql(&self, database: &str, statements: &str) -> Result<String, Error> {
+        let done = Command::new(self.bin.join("psql"))
+            .args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d"])
+            .arg(self.url(database))
+            .args(["-c", statements])
+            .stdin(Stdio::null())
+            .output()?;
+        if done.status.success() {
+            return Ok(String::from_utf8_lossy(&done.stdout).trim().to_owned());
+        }
+        let failure = String::from_utf8_lossy(&done.stderr);
+        Err(Error::other(failure.trim().to_owned()))
+    }
+}
+
+impl Drop for PostgresServer {
+    fn drop(&mut self) {
+        drop(self.keeper.stdin.take());
+        let _ = self.keeper.wait();
+    }
+}
+
+fn settings(durability: Durability) -> [&'static str; 6] {
+    let (fsync, commit, pages) = match durability {
+        Durability::None => (
+            "fsync=off",
+            "synchronous_commit=off",
+            "full_page_writes=off",
+        ),
+        Durability::Full => ("fsync=on", "synchronous_commit=on", "full_page_writes=on"),
+    };
+    [
+        fsync,
+        commit,
+        pages,
+        "max_connections=400",
+        "shared_buffers=64MB",
+        "autovacuum_naptime=60s",
+    ]
+}
+
+struct User {
+    uid: u32,
+    gid: u32,
+}
+
+/// The user for a server that root starts; `None` for every other starter.
+fn unprivileged_user() -> Result<Option<User>, Error> {
+    if !rustix::process::geteuid().is_root() {
+        return Ok(None);
+    }
+    let users = fs::read_to_string("/etc/passwd")?;
+    let user = ["postgres", UNPRIVILEGED].iter().find_map(|wanted| {
+        let fields = users
+            .lines()
+            .map(|line| line.split(':').collect::<Vec<_>>());
+        let mut fields = fields.filter(|fields| fields.len() > 3);
+        let fields = fields.find(|fields| fields[0] == *wanted || fields[2] == *wanted)?;
+        let (uid, gid) = (fields[2].parse().ok()?, fields[3].parse().ok()?);
+        Some(User { uid, gid })
+    });
+    let missing = "PostgreSQL does not run as root, and there is no unprivileged user for it";
+    user.map(Some).ok_or_else(|| Error::other(missing))
+}
+
+fn random_password() -> Result<String, Error> {
+    let mut bytes = [0; 16];
+    fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(hex::encode(bytes))
+}
+
+fn free_port() -> Result<u16, Error> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    Ok(listener.local_addr()?.port())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_starts_serves_and_leaves_nothing() {
+        let server = PostgresServer::start(Durability::None).unwrap();
+        server.create_database("one", None).unwrap();
+        server.psql("one", "CREATE TABLE t (i int)").unwrap();
+        server.create_database("two", Some("one")).unwrap();
+        assert_eq!(server.psql("two", "SELECT count(*) FROM t").unwrap(), "0");
+        let folder = server.folder.clone();
+        drop(server);
+        assert!(!folder.exists());
+    }
+}
