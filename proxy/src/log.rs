@@ -29,11 +29,16 @@ pub(crate) fn check(directives: &str) -> Result<(), String> {
         .map_err(|error| format!("{error}: write like info or florin_proxy=debug"))
 }
 
+/// The storage reports by itself, and once, why a connection to the database cannot be opened. Its library logs each try.
+const REPORTED_BY_STORAGE: &str = "sqlx_core::pool=off";
+
 /// Starts logging to standard error.
 ///
 /// # Errors
 /// When `directives` is no `tracing` filter; the text says what is wrong.
 pub fn init(directives: &str) -> Result<(), String> {
+    // Of two directives for one target the later one holds.
+    let directives = format!("{REPORTED_BY_STORAGE},{directives}");
     let filter = EnvFilter::try_new(directives).map_err(|error| error.to_string())?;
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
