@@ -22,6 +22,8 @@ pub(crate) struct TestArgs {
 
 /// The seed of the simulated orders.
 const SIMULATION_SEED: u64 = 11;
+/// The seed of the kills. `cargo xtask bench --kills` draws others.
+const KILL_SEED: u64 = 4242;
 
 /// A check: what is true when it passes, and how that is found out.
 type Check = (&'static str, fn(&Workspace) -> anyhow::Result<()>);
@@ -83,6 +85,7 @@ const CHECKS: [Check; 12] = [
         // Just enough to see that it runs: another check simulates the rest, optimised.
         let test = test.env("FLORIN_SIM_ORDERS", "100");
         let test = test.env("FLORIN_SIM_SEED", SIMULATION_SEED.to_string());
+        let test = test.env("FLORIN_KILL_SEED", KILL_SEED.to_string());
         Ok(test
             .env("RUST_TEST_THREADS", test_threads().to_string())
             .run()?)

@@ -23,6 +23,8 @@ use crate::wait::pause;
 const NOTICED: Duration = Duration::from_secs(5);
 /// A call of the gateway, which notices its clock or an absurd pause, is made by then.
 const CALLED: Duration = Duration::from_secs(30);
+/// A call that tries whether an absurd pause is over: one whose answer is lost is repeated after 30 seconds.
+const TRIED: Duration = Duration::from_secs(100);
 /// How long a disaster lasts after it was noticed.
 const LASTS: Duration = Duration::from_millis(500);
 /// From the end of a disaster to the kill.
@@ -239,7 +241,7 @@ impl Shard {
     /// The pause is cut short: readiness says so, and after five minutes by the proxy's clock a call ends it.
     async fn run_absurd_pause(&mut self) {
         const CENTURY: u64 = 3_155_760_000;
-        const CUT_SHORT: SignedDuration = SignedDuration::from_secs(301);
+        const CUT_SHORT: SignedDuration = SignedDuration::from_secs(305);
         let log_begin = self.supervisor.log_length();
         let absurd = json!({"endpoint": "any", "kind": "status", "status": 429, "retry_after": CENTURY,
             // An answer to a request that was on its way ends the pause.
@@ -253,7 +255,7 @@ impl Shard {
         pause(self.random.up_to(LASTS)).await;
         self.clock_is_wrong.store(true, Ordering::Relaxed);
         self.machine.set_clock(CUT_SHORT);
-        self.ready_with(200, CALLED, Disaster::AbsurdRetryAfter)
+        self.ready_with(200, TRIED, Disaster::AbsurdRetryAfter)
             .await;
         self.machine.set_clock(SignedDuration::ZERO);
         pause(AFTERWARDS).await;
