@@ -16,11 +16,13 @@
 mod forms;
 mod networks;
 mod text;
+mod transaction;
 
 use florin_money::{Amount, Asset};
 
 use self::forms::{Form, Payment};
 use self::text::{Parts, Units};
+pub use self::transaction::EvmTransaction;
 use crate::address::same;
 use crate::error::short;
 use crate::{Network, UriError};
@@ -100,6 +102,14 @@ impl PaymentTarget {
             }
         });
         written.unwrap_or_else(|| self.address.clone())
+    }
+
+    /// The transaction that pays exactly `amount`, written from the same checked parts as [`PaymentTarget::uri`].
+    ///
+    /// `None` where the chain is none of Ethereum's kind, or where the URI is the bare address.
+    pub fn evm_transaction(&self, amount: Amount) -> Option<EvmTransaction> {
+        let units = Units::of(amount, self.asset.decimals())?;
+        transaction::write(&self.form, &self.address, units)
     }
 }
 

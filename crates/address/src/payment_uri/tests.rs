@@ -1,3 +1,4 @@
+mod evm_transaction;
 mod pays;
 mod vectors;
 mod wallet;

@@ -103,6 +103,11 @@ impl Units {
         (count != 0).then_some(Self { count, decimals })
     }
 
+    /// How many smallest units.
+    pub(super) fn count(self) -> u128 {
+        self.count
+    }
+
     /// `19900000`.
     pub(super) fn in_smallest(self) -> String {
         self.count.to_string()

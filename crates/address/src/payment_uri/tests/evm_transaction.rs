@@ -1,0 +1,130 @@
+//! Transactions for wallets in the browser: encoded as another encoder does, and the same payment as the URI's.
+
+use serde::Deserialize;
+
+use super::wallet::{self, Sent};
+use super::*;
+
+const SEPOLIA_TOKEN: &str = "0xaA8E23Fb1079EA71e0a56F48a2aA51851D8433D0";
+
+#[derive(Deserialize)]
+struct Table {
+    transfers: Vec<Row>,
+}
+
+/// A transfer as viem encodes it.
+#[derive(Deserialize)]
+struct Row {
+    address: String,
+    units: String,
+    value: String,
+    data: String,
+}
+
+fn rows() -> Vec<Row> {
+    let table = include_str!("../../../vectors/evm_transfer_viem.json");
+    serde_json::from_str::<Table>(table).unwrap().transfers
+}
+
+#[test]
+fn a_token_transfer_is_encoded_as_viem_encodes_it() {
+    for row in rows() {
+        let data = transaction::transfer(&row.address, row.units.parse().unwrap());
+        assert_eq!(data.as_ref(), Some(&row.data));
+    }
+}
+
+#[test]
+fn a_quantity_is_written_as_viem_writes_it() {
+    let form = Form::Eip681 {
+        chain_id: "1",
+        contract: None,
+    };
+    for row in rows() {
+        // A whole number of units of an asset without decimals.
+        let Ok(amount) = Amount::parse(&row.units) else {
+            continue;
+        };
+        let units = Units::of(amount, 0).unwrap();
+        let written = transaction::write(&form, EVM, units).unwrap();
+        assert_eq!(written.value, row.value);
+    }
+}
+
+/// The target of a gateway's text that names everything.
+fn target(asset: Asset, network: Network, amount: &str) -> PaymentTarget {
+    let parsed = Amount::parse(amount).unwrap();
+    let units = Units::of(parsed, asset.decimals()).unwrap().in_smallest();
+    let text = match (asset, network) {
+        (Asset::ETH, Main) => format!("ethereum:{EVM}@1?value={units}"),
+        (Asset::ETH, Test) => format!("ethereum:{EVM}@11155111?value={units}"),
+        (Asset::BNB, Main) => format!("ethereum:{EVM}@56?value={units}"),
+        (Asset::BNB, Test) => format!("ethereum:{EVM}@97?value={units}"),
+        (_, Main) => format!("ethereum:{TETHER}@1/transfer?address={EVM}&uint256={units}"),
+        (_, Test) => {
+            format!("ethereum:{SEPOLIA_TOKEN}@11155111/transfer?address={EVM}&uint256={units}")
+        }
+    };
+    PaymentTarget::check(asset, &text, EVM, parsed, network).unwrap()
+}
+
+/// What leaves a wallet that signs the transaction.
+fn signed(transaction: &EvmTransaction) -> Sent {
+    let number = |quantity: &str| u128::from_str_radix(&quantity[2..], 16).unwrap();
+    Sent::Evm {
+        chain_id: u64::try_from(number(&transaction.chain_id)).ok(),
+        to: transaction.to.to_lowercase(),
+        value: Some(number(&transaction.value)),
+        data: transaction.data[2..].to_owned(),
+    }
+}
+
+proptest! {
+    #[test]
+    fn the_transaction_pays_what_the_uri_asks_for(
+        asset in prop::sample::select(vec![Asset::ETH, Asset::BNB, Asset::USDTERC20]),
+        is_main: bool,
+        whole in 0_u32..2_000_000,
+        fraction in 1_u32..1_000_000,
+        due in 1_u32..1_000_000,
+    ) {
+        let network = if is_main { Main } else { Test };
+        let target = target(asset, network, &format!("{whole}.{fraction:06}"));
+        let due = Amount::parse(&format!("{whole}.{due:06}")).unwrap();
+        let transaction = target.evm_transaction(due).unwrap();
+        prop_assert_eq!(signed(&transaction), wallet::sends(&target.uri(due)).unwrap());
+    }
+}
+
+#[test]
+fn the_contract_is_the_one_that_was_checked() {
+    for (network, contract, chain) in [(Main, TETHER, "0x1"), (Test, SEPOLIA_TOKEN, "0xaa36a7")] {
+        let target = target(Asset::USDTERC20, network, "19.9");
+        let transaction = target.evm_transaction(Amount::parse("19.9").unwrap());
+        let transaction = transaction.unwrap();
+        assert_eq!(transaction.to, contract);
+        assert_eq!(transaction.value, "0x0");
+        assert_eq!(transaction.chain_id, chain);
+    }
+}
+
+#[test]
+fn no_transaction_is_written_where_the_uri_is_the_bare_address_or_of_another_chain() {
+    let amount = Amount::parse("0.5").unwrap();
+    for (asset, text, address, network) in [
+        // A test network that the text does not name, and a token that it does not name.
+        (Asset::ETH, EVM, EVM, Test),
+        (Asset::USDTERC20, EVM, EVM, Test),
+        (Asset::BTC, BTC, BTC, Main),
+        (Asset::BCH, BCH, BCH, Main),
+        (Asset::TRX, TRON, TRON, Main),
+    ] {
+        let target = PaymentTarget::check(asset, text, address, amount, network).unwrap();
+        assert_eq!(target.evm_transaction(amount), None, "{text}");
+    }
+    let target = target(Asset::ETH, Main, "0.5");
+    assert_eq!(target.evm_transaction(Amount::ZERO), None);
+    let too_fine = Amount::parse("0.0000001").unwrap();
+    let tether = self::target(Asset::USDTERC20, Main, "0.5");
+    assert_eq!(tether.evm_transaction(too_fine), None);
+}
