@@ -58,7 +58,7 @@ impl Limits {
 }
 
 /// Test Tether on Sepolia. Source: aave-address-book, `AaveV3Sepolia.sol`, `USDT_UNDERLYING`.
-const USDT_ON_SEPOLIA: &str = "0xaA8E23Fb1079EA71e0a56F48a2aA51851D8433D0";
+pub(crate) const USDT_ON_SEPOLIA: &str = "0xaA8E23Fb1079EA71e0a56F48a2aA51851D8433D0";
 
 /// Test Tether on Nile, Tron's test network. Source: docs.turnkey.com, "Policy examples, Tron"; nileex.io.
 const USDT_ON_NILE: &str = "TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf";

@@ -9,6 +9,7 @@
 //! | POST `invoices/{id}/{action}` | `bump-fee`, `replace`, `expire`, `fail` |
 //! | POST `invoices/{id}/override` | members with which GET /invoice replaces its own; `null` removes one, `{}` ends it |
 //! | POST `invoices/{id}/scenario` | `{"name": "paid"}`, of GET `scenarios`; `pause_ms` between the steps |
+//! | POST `scenario` | the same on the newest open invoice, or on `invoice` |
 //! | POST `next-invoice` | `address`, `qr_string`, `invoice_id` of the next POST /invoice |
 //! | POST `mine`, `reorg` | `{"blocks": 1}`, on every chain or on one: `{"chain": "bitcoin"}` |
 //! | POST `prices` | `{"crypto_code": "BTC", "usd": "70000"}` |
@@ -73,6 +74,7 @@ pub(crate) fn routes() -> Router<Arc<Sandbox>> {
         .route("/sandbox/invoices", get(invoices::list))
         .route("/sandbox/invoices/{id}/{action}", post(invoices::act))
         .route("/sandbox/sessions", get(invoices::list_sessions))
+        .route("/sandbox/scenario", post(invoices::play_on_newest))
         .route("/sandbox/scenarios", get(async || Json(SCENARIOS)))
         .route("/sandbox/next-invoice", post(override_next_invoice))
         .route("/sandbox/mine", post(mine))

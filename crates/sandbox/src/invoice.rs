@@ -30,11 +30,21 @@ const MAX_HISTORY: usize = 50;
 const MAX_TRANSACTIONS: usize = 100;
 
 /// A payment on the chain.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Transaction {
     pub(crate) hash: String,
     pub(crate) amount: Amount,
     pub(crate) seen_at: Timestamp,
+    pub(crate) state: TransactionState,
+    /// `true` if a node shows it: only the node changes it.
+    pub(crate) is_followed: bool,
+}
+
+/// A payment that a node shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ChainPayment {
+    pub(crate) hash: String,
+    pub(crate) amount: Amount,
     pub(crate) state: TransactionState,
 }
 
@@ -292,7 +302,7 @@ impl Invoice {
             return false;
         }
         let mut changed = false;
-        for seen in &mut self.transactions {
+        for seen in self.transactions.iter_mut().filter(|one| !one.is_followed) {
             seen.state = match seen.state {
                 TransactionState::Pending => TransactionState::Confirmed(blocks),
                 TransactionState::Confirmed(count) => {
@@ -308,7 +318,7 @@ impl Invoice {
     /// Takes blocks back: their transactions are pending again. Returns `true` if there was one.
     pub(crate) fn reorganize(&mut self, blocks: u32) -> bool {
         let mut changed = false;
-        for seen in &mut self.transactions {
+        for seen in self.transactions.iter_mut().filter(|one| !one.is_followed) {
             if let TransactionState::Confirmed(count) = seen.state {
                 seen.state = match count.saturating_sub(blocks) {
                     0 => TransactionState::Pending,
@@ -347,6 +357,43 @@ impl Invoice {
             .and_then(|crypto| Received::worth(crypto, &self.terms, self.local_currency))
             .map_err(InvoiceError::Overflow)?;
         Ok(hash)
+    }
+
+    /// Sets the payments that a node shows: new ones are added, and one that the node no longer shows was replaced. Returns
+    /// `true` if something changed.
+    pub(crate) fn follow(&mut self, shown: Vec<ChainPayment>, now: Timestamp) -> bool {
+        let before = self.transactions.clone();
+        for known in self.transactions.iter_mut().filter(|one| one.is_followed) {
+            let shown = shown.iter().find(|shown| shown.hash == known.hash);
+            known.state = shown.map_or(TransactionState::Replaced, |shown| shown.state);
+        }
+        for ChainPayment {
+            hash,
+            amount,
+            state,
+        } in shown
+        {
+            if self.transactions.iter().all(|known| known.hash != hash) {
+                // A payment that the invoice cannot take stays on the chain.
+                let _ = self.pay(Transaction {
+                    hash,
+                    amount,
+                    seen_at: now,
+                    state,
+                    is_followed: true,
+                });
+            }
+        }
+        let changed = before != self.transactions;
+        if changed {
+            let crypto = self
+                .seen()
+                .try_fold(Amount::ZERO, |sum, seen| sum.checked_add(seen.amount));
+            let received =
+                crypto.and_then(|crypto| Received::worth(crypto, &self.terms, self.local_currency));
+            self.received = received.unwrap_or(self.received);
+        }
+        changed
     }
 
     /// Expires at once.

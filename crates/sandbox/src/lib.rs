@@ -23,6 +23,7 @@ mod asset;
 mod callback;
 mod clock;
 mod control;
+mod evm;
 mod faults;
 mod hosted;
 mod invoice;
@@ -34,6 +35,7 @@ mod session;
 mod settings;
 mod state;
 mod store;
+pub mod test_token;
 pub mod wire;
 
 pub use clock::{Clock, Sleep, SystemClock};

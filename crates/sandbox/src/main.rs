@@ -33,6 +33,9 @@ struct Arguments {
     /// Where browsers reach the sandbox; default: the address it listens on.
     #[arg(long, value_name = "URL")]
     public_url: Option<Url>,
+    /// A node of a chain of Ethereum's kind, whose transfers pay the invoices (chain id 11155111 or 97).
+    #[arg(long, value_name = "URL")]
+    evm_rpc_url: Option<Url>,
     /// The API key of callers.
     #[arg(long)]
     api_key: Option<String>,
@@ -66,6 +69,7 @@ async fn serve(arguments: Arguments) -> anyhow::Result<()> {
         api_secret: arguments
             .api_secret
             .map_or(defaults.api_secret, ApiSecret::new),
+        evm_rpc_url: arguments.evm_rpc_url.map(String::from),
         log_file: arguments.log,
         public_url: arguments.public_url.map(String::from),
         ..Settings::default()
@@ -97,6 +101,9 @@ fn print_welcome(address: SocketAddr, settings: &Settings) {
     println!("  secret    {}", settings.api_secret.expose());
     if let Some(url) = &settings.callback_url {
         println!("  callback  {url}");
+    }
+    if let Some(url) = &settings.evm_rpc_url {
+        println!("  chain     {url}");
     }
     if let Some(file) = &settings.log_file {
         println!("  log       {}", file.display());

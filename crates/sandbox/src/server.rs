@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use crate::callback::CallbackSender;
 use crate::faults::{ConnectionFault, FaultyListener};
 use crate::state::Sandbox;
-use crate::{Settings, api, control, faults, hosted};
+use crate::{Settings, api, control, evm, faults, hosted};
 
 /// How often expired invoices are looked for.
 const EXPIRY_INTERVAL: Duration = Duration::from_secs(1);
@@ -44,8 +44,8 @@ pub async fn run(
     );
     let sandbox = Arc::new(Sandbox::new(settings, public_url, queue)?);
     let stopped = shutdown.child_token();
-    // One task runs all three: a panic in any of them ends the server instead of half of it.
-    let (served, (), ()) = tokio::join!(
+    // One task runs them all: a panic in any of them ends the server instead of half of it.
+    let (served, (), (), ()) = tokio::join!(
         async {
             let served = serve(listener, sandbox.clone(), shutdown).await;
             stopped.cancel();
@@ -53,6 +53,11 @@ pub async fn run(
         },
         expire_invoices(&sandbox, &stopped),
         sender.run(&sandbox, callbacks, &stopped),
+        async {
+            if let Some(url) = &sandbox.settings.evm_rpc_url {
+                evm::follow(url, &sandbox, &stopped).await;
+            }
+        },
     );
     served
 }

@@ -35,6 +35,9 @@ pub struct Settings {
     pub invoice_minutes: u32,
     /// Whether GET /prices also offers `USDTSOL`, an asset that the specification does not list.
     pub unknown_asset: bool,
+    /// A node of a chain of Ethereum's kind, whose transfers pay the invoices: its chain id is 11155111 for ETH and USDTERC20,
+    /// or 97 for BNB. `None`: only the control API pays.
+    pub evm_rpc_url: Option<String>,
     /// Where every request and every event is appended, one JSON object per line; `None` keeps the newest ones in
     /// memory only.
     pub log_file: Option<PathBuf>,
@@ -55,6 +58,7 @@ impl Default for Settings {
             local_per_usd: Amount::ONE,
             invoice_minutes: 15,
             unknown_asset: false,
+            evm_rpc_url: None,
             log_file: None,
             clock: Arc::new(SystemClock),
         }

@@ -143,6 +143,7 @@ impl State {
             amount,
             seen_at: now,
             state,
+            is_followed: false,
         });
         if paid.is_ok() {
             self.journal.add(now, payment);

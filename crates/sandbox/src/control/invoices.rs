@@ -20,6 +20,7 @@ use crate::prices::whole;
 use crate::scenario::{Fee, SCENARIOS, Step};
 use crate::session::Session;
 use crate::state::{Sandbox, State};
+use crate::wire::Status;
 
 /// GET /sandbox/invoices: newest first.
 pub(super) async fn list(Extract(sandbox): Shared) -> Json<Vec<InvoiceView>> {
@@ -97,6 +98,40 @@ pub(super) async fn act(
         }
     };
     change(&sandbox, &id, |state, now| apply(state, &id, step, now))
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PlayOnNewest {
+    name: String,
+    #[serde(default)]
+    pause_ms: u64,
+    /// Its id; `None`: the newest that waits for its payment.
+    invoice: Option<String>,
+}
+
+/// POST /sandbox/scenario: the scenario of a checkout that has just been opened, without a look for its invoice's id.
+pub(super) async fn play_on_newest(
+    Extract(sandbox): Shared,
+    body: Bytes,
+) -> Result<Json<InvoiceView>, ControlError> {
+    let PlayOnNewest {
+        name,
+        pause_ms,
+        invoice,
+    } = parse(&body)?;
+    let id = sandbox.update(|state, now| {
+        let waits = |invoice: &&Invoice| {
+            invoice.status(now) == Status::Checking && invoice.seen().next().is_none()
+        };
+        let newest = state.invoices.newest_first().find(waits);
+        invoice.or_else(|| newest.map(|invoice| invoice.id.clone()))
+    });
+    let id = id.ok_or_else(|| {
+        let sentence = "No invoice is open: choose an asset in a checkout, or name an `invoice`.";
+        ControlError::Conflict(sentence.to_owned())
+    })?;
+    play(sandbox, &id, Play { name, pause_ms }).await
 }
 
 /// Runs a scenario. The first step that is rejected ends it; earlier steps stay done.

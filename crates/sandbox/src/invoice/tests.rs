@@ -33,6 +33,7 @@ fn seen(text: &str, confirmations: u32) -> Transaction {
         amount: amount(text),
         hash: "ab".to_owned(),
         seen_at: at(60),
+        is_followed: false,
         state: match confirmations {
             0 => TransactionState::Pending,
             count => TransactionState::Confirmed(count),

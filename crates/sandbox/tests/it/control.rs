@@ -112,6 +112,28 @@ async fn the_id_latest_is_the_newest_invoice() {
 }
 
 #[tokio::test]
+async fn a_scenario_without_an_invoice_plays_on_the_newest_open_one() {
+    let world = World::start().await;
+    let play = r#"{"name":"paid"}"#;
+    let rejected = world.post("scenario", play).await;
+    sentence(&rejected, 409, "No invoice is open");
+    let (oldest, older) = (world.open().await, world.open().await);
+    let newest = world.open().await;
+    world.act(&newest, "expire").await;
+    // The newest is expired, and afterwards the one before it is paid.
+    for open in [&older, &oldest] {
+        assert_eq!(world.control("scenario", play).await["id"], **open);
+        assert_eq!(world.status(open).await, "COMPLETED");
+    }
+    let rejected = world.post("scenario", play).await;
+    sentence(&rejected, 409, "No invoice is open");
+    let named = format!(r#"{{"name":"late","invoice":"{newest}"}}"#);
+    assert_eq!(world.control("scenario", &named).await["id"], newest);
+    let rejected = world.post("scenario", r#"{"name":"sunny"}"#).await;
+    sentence(&rejected, 409, "No invoice is open");
+}
+
+#[tokio::test]
 async fn requests_name_their_error() {
     let world = World::start().await;
     world.merchant().prices().await;

@@ -1,0 +1,375 @@
+//! A chain of Ethereum's kind whose transfers pay the invoices: a node of a test, or of a developer.
+//!
+//! The node is polled: each new block once, and again from the block at which a reorganisation begins. Coins are read from
+//! the transactions, tokens from the logs of `Transfer`, and both from the block that is being made, whose transactions have
+//! no confirmation.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail, ensure};
+use florin_money::Amount;
+use reqwest::Url;
+use reqwest::redirect::Policy;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::asset::Chain;
+use crate::invoice::{ChainPayment, Invoice, TransactionState};
+use crate::state::Sandbox;
+
+/// How often the node is asked.
+const INTERVAL: Duration = Duration::from_millis(300);
+/// Timeout of one request.
+const TIMEOUT: Duration = Duration::from_secs(5);
+/// Blocks that are read at once, and those without a transfer that are remembered.
+const MAX_BLOCKS: u64 = 5_000;
+/// The first topic of a token's transfer: the Keccak-256 digest of `Transfer(address,address,uint256)`. Source: EIP-20.
+const TRANSFER_LOG: &str = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
+/// The first bytes of a call of `transfer(address,uint256)`. Source: EIP-20.
+const TRANSFER_CALL: &str = "0xa9059cbb";
+
+/// The chain ids of the invoices' URIs.
+const CHAINS: [(u64, Chain); 2] = [(11_155_111, Chain::Ethereum), (97, Chain::Bnb)];
+
+/// A transfer in a transaction. Addresses are in lower case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Transfer {
+    hash: String,
+    to: String,
+    /// `None` for the chain's coin.
+    token: Option<String>,
+    units: u128,
+}
+
+/// A block that was read.
+#[derive(Debug)]
+struct Block {
+    hash: String,
+    transfers: Vec<Transfer>,
+}
+
+/// Follows the node until the shutdown. An unreachable node is asked again, and named in the log once.
+pub(crate) async fn follow(url: &str, sandbox: &Arc<Sandbox>, shutdown: &CancellationToken) {
+    let mut follower = match Follower::new(url) {
+        Ok(follower) => follower,
+        Err(error) => {
+            tracing::error!("no chain is followed: {error:#}");
+            return;
+        }
+    };
+    let mut interval = tokio::time::interval(INTERVAL);
+    let mut is_lost = false;
+    loop {
+        tokio::select! {
+            () = shutdown.cancelled() => return,
+            _ = interval.tick() => {}
+        }
+        match follower.read().await {
+            Ok(()) => {
+                if core::mem::take(&mut is_lost) {
+                    tracing::info!("the chain at {url} can be read again");
+                }
+                follower.apply(sandbox);
+            }
+            Err(error) if !is_lost => {
+                is_lost = true;
+                tracing::warn!("the chain at {url} cannot be read, is its node running? {error:#}");
+            }
+            Err(_) => {}
+        }
+    }
+}
+
+struct Follower {
+    client: reqwest::Client,
+    url: Url,
+    chain: Option<Chain>,
+    /// The last block before the sandbox began to follow.
+    before: Option<u64>,
+    head: u64,
+    blocks: BTreeMap<u64, Block>,
+    pending: Vec<Transfer>,
+}
+
+/// A block as the node shows it.
+#[derive(Deserialize)]
+struct NodeBlock {
+    number: Option<String>,
+    hash: Option<String>,
+    transactions: Vec<NodeTransaction>,
+}
+
+#[derive(Deserialize)]
+struct NodeTransaction {
+    hash: String,
+    to: Option<String>,
+    value: String,
+    input: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Receipt {
+    transaction_hash: String,
+    status: String,
+    logs: Vec<Log>,
+}
+
+#[derive(Deserialize)]
+struct Log {
+    address: String,
+    topics: Vec<String>,
+    data: String,
+}
+
+impl Follower {
+    fn new(url: &str) -> anyhow::Result<Self> {
+        let parsed = url
+            .parse()
+            .with_context(|| format!("evm_rpc_url {url:?} is no URL"))?;
+        let client = reqwest::Client::builder()
+            .timeout(TIMEOUT)
+            .redirect(Policy::none())
+            .no_proxy()
+            .build()
+            .context("the client for the chain cannot be built")?;
+        Ok(Self {
+            client,
+            url: parsed,
+            chain: None,
+            before: None,
+            head: 0,
+            blocks: BTreeMap::new(),
+            pending: Vec::new(),
+        })
+    }
+
+    async fn call(&self, method: &str, params: Value) -> anyhow::Result<Value> {
+        let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        let response = self.client.post(self.url.clone()).json(&request).send();
+        let mut response: Value = response.await?.error_for_status()?.json().await?;
+        if let Some(error) = response.get("error") {
+            bail!("{method}: {error}");
+        }
+        Ok(response["result"].take())
+    }
+
+    async fn block(&self, which: &str) -> anyhow::Result<NodeBlock> {
+        let block = self
+            .call("eth_getBlockByNumber", json!([which, true]))
+            .await?;
+        serde_json::from_value(block).with_context(|| format!("the block {which} cannot be read"))
+    }
+
+    /// Reads what is new on the chain.
+    async fn read(&mut self) -> anyhow::Result<()> {
+        if self.chain.is_none() {
+            let id = number(text(&self.call("eth_chainId", json!([])).await?)?)?;
+            let known = CHAINS.iter().find(|(known, _)| *known == id);
+            let (_, chain) = known.with_context(|| {
+                format!("its chain id is {id}: start the node with 11155111 for ETH and USDTERC20, or with 97 for BNB")
+            })?;
+            self.chain = Some(*chain);
+        }
+        let latest = self.block("latest").await?;
+        let head = number(latest.number.as_deref().unwrap_or_default())?;
+        let before = *self.before.get_or_insert(head);
+        self.blocks.split_off(&(head + 1));
+        let mut at = latest;
+        loop {
+            let height = number(at.number.as_deref().unwrap_or_default())?;
+            let hash = at.hash.clone().context("a block without a hash")?;
+            let is_known = self
+                .blocks
+                .get(&height)
+                .is_some_and(|block| block.hash == hash);
+            if height <= before || is_known {
+                break;
+            }
+            ensure!(head - height < MAX_BLOCKS, "too many new blocks");
+            let transfers = self.transfers_in(&at, &hash).await?;
+            self.blocks.insert(height, Block { hash, transfers });
+            at = self.block(&format!("{:#x}", height - 1)).await?;
+        }
+        self.blocks.retain(|height, block| {
+            !block.transfers.is_empty() || height.saturating_add(MAX_BLOCKS) > head
+        });
+        self.head = head;
+        let pending = self.block("pending").await?;
+        self.pending = pending.transactions.iter().filter_map(planned).collect();
+        Ok(())
+    }
+
+    /// The transfers of a block: of the transactions that succeeded.
+    async fn transfers_in(&self, block: &NodeBlock, hash: &str) -> anyhow::Result<Vec<Transfer>> {
+        if block.transactions.is_empty() {
+            return Ok(Vec::new());
+        }
+        let receipts = self.call("eth_getBlockReceipts", json!([hash])).await?;
+        let receipts: Vec<Receipt> =
+            serde_json::from_value(receipts).context("receipts cannot be read")?;
+        let succeeded = receipts.iter().filter(|receipt| receipt.status == "0x1");
+        let succeeded: Vec<&Receipt> = succeeded.collect();
+        let hashes: BTreeSet<&str> = succeeded
+            .iter()
+            .map(|receipt| receipt.transaction_hash.as_str())
+            .collect();
+        let coins = block.transactions.iter();
+        let coins = coins.filter(|transaction| hashes.contains(transaction.hash.as_str()));
+        let coins = coins.filter_map(coin_transfer);
+        let tokens = succeeded.iter().flat_map(|receipt| {
+            let logs = receipt.logs.iter();
+            logs.filter_map(|log| token_transfer(&receipt.transaction_hash, log))
+        });
+        Ok(coins.chain(tokens).collect())
+    }
+
+    /// Sets the payments of every invoice of the chain to what the chain shows.
+    fn apply(&self, sandbox: &Sandbox) {
+        let Some(chain) = self.chain else { return };
+        let confirmed = self.blocks.iter().flat_map(|(height, block)| {
+            let confirmations = u32::try_from(self.head - height + 1).unwrap_or(u32::MAX);
+            let state = TransactionState::Confirmed(confirmations);
+            block
+                .transfers
+                .iter()
+                .map(move |transfer| (transfer, state))
+        });
+        let mined: BTreeSet<&str> = self
+            .blocks
+            .values()
+            .flat_map(|block| {
+                block
+                    .transfers
+                    .iter()
+                    .map(|transfer| transfer.hash.as_str())
+            })
+            .collect();
+        let pending = self.pending.iter();
+        let pending = pending.filter(|transfer| !mined.contains(transfer.hash.as_str()));
+        let pending = pending.map(|transfer| (transfer, TransactionState::Pending));
+        let seen: Vec<_> = confirmed.chain(pending).collect();
+        sandbox.update(|state, now| {
+            state.invoices.change_all(|invoice| {
+                invoice.coin.chain == chain && invoice.follow(payments_of(invoice, &seen), now)
+            });
+        });
+    }
+}
+
+/// What a chain shows of an invoice.
+fn payments_of(invoice: &Invoice, seen: &[(&Transfer, TransactionState)]) -> Vec<ChainPayment> {
+    let address = invoice.address.to_ascii_lowercase();
+    let token = invoice.coin.contract.map(str::to_ascii_lowercase);
+    let ours = seen
+        .iter()
+        .filter(|(transfer, _)| transfer.to == address && transfer.token == token);
+    ours.filter_map(|(transfer, state)| {
+        Some(ChainPayment {
+            hash: transfer.hash.clone(),
+            amount: amount(transfer.units, invoice.coin.decimals)?,
+            state: *state,
+        })
+    })
+    .collect()
+}
+
+/// What a transaction transfers that is not in a block yet, if it succeeds.
+fn planned(transaction: &NodeTransaction) -> Option<Transfer> {
+    let Some(arguments) = transaction.input.strip_prefix(TRANSFER_CALL) else {
+        return coin_transfer(transaction);
+    };
+    let (to, units) = arguments.split_at_checked(64)?;
+    Some(Transfer {
+        hash: transaction.hash.clone(),
+        to: format!("0x{}", to.get(24..)?.to_ascii_lowercase()),
+        token: Some(transaction.to.as_ref()?.to_ascii_lowercase()),
+        units: u128::from_str_radix(units, 16).ok()?,
+    })
+}
+
+fn coin_transfer(transaction: &NodeTransaction) -> Option<Transfer> {
+    let units = u128::from_str_radix(transaction.value.strip_prefix("0x")?, 16).ok()?;
+    Some(Transfer {
+        hash: transaction.hash.clone(),
+        to: transaction.to.as_ref()?.to_ascii_lowercase(),
+        token: None,
+        units,
+    })
+    .filter(|transfer| transfer.units > 0)
+}
+
+fn token_transfer(hash: &str, log: &Log) -> Option<Transfer> {
+    let [kind, _, to] = log.topics.as_slice() else {
+        return None;
+    };
+    if kind != TRANSFER_LOG {
+        return None;
+    }
+    Some(Transfer {
+        hash: hash.to_owned(),
+        to: format!("0x{}", to.get(26..)?.to_ascii_lowercase()),
+        token: Some(log.address.to_ascii_lowercase()),
+        units: u128::from_str_radix(log.data.strip_prefix("0x")?, 16).ok()?,
+    })
+}
+
+/// Smallest units as an amount of the asset.
+fn amount(units: u128, decimals: u32) -> Option<Amount> {
+    let width = usize::try_from(decimals).ok()?;
+    let digits = format!("{units:0>width$}", width = width + 1);
+    let (whole, fraction) = digits.split_at(digits.len() - width);
+    let fraction = fraction.trim_end_matches('0');
+    let text = if fraction.is_empty() {
+        whole.to_owned()
+    } else {
+        format!("{whole}.{fraction}")
+    };
+    Amount::parse(&text).ok()
+}
+
+fn text(value: &Value) -> anyhow::Result<&str> {
+    value.as_str().context("the node's answer is no text")
+}
+
+fn number(quantity: &str) -> anyhow::Result<u64> {
+    let digits = quantity.strip_prefix("0x").unwrap_or_default();
+    u64::from_str_radix(digits, 16).with_context(|| format!("{quantity:?} is no quantity"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_become_amounts_of_the_asset() {
+        for (units, decimals, written) in [
+            (19_900_000, 6, "19.9"),
+            (1, 18, "0.000000000000000001"),
+            (5, 0, "5"),
+            (2_000_000, 6, "2"),
+        ] {
+            let parsed = Amount::parse(written).unwrap();
+            assert_eq!(amount(units, decimals), Some(parsed), "{written}");
+        }
+    }
+
+    #[test]
+    fn a_planned_call_of_a_token_is_its_transfer_and_no_coin() {
+        let to = "5aaeb6053f3e94c9b9a09f33669435e7ef1beaed";
+        let call = NodeTransaction {
+            hash: "0xab".to_owned(),
+            to: Some("0xAAbb".to_owned()),
+            value: "0x0".to_owned(),
+            input: format!("{TRANSFER_CALL}{to:0>64}{:064x}", 19_900_000),
+        };
+        let transfer = planned(&call).unwrap();
+        assert_eq!(transfer.to, format!("0x{to}"));
+        assert_eq!(transfer.token.as_deref(), Some("0xaabb"));
+        assert_eq!(transfer.units, 19_900_000);
+        assert_eq!(coin_transfer(&call), None);
+    }
+}
